@@ -1,0 +1,19 @@
+# One object library per layer. Objects are position independent and hidden by default, so that the
+# same ones make the shared library and its static twin.
+#
+#   advance_step_layer(NAME base SOURCES a.cpp b.cpp)
+function(advance_step_layer)
+  cmake_parse_arguments(LAYER "" "NAME" "SOURCES" ${ARGN})
+  set(target advance_step_${LAYER_NAME})
+  add_library(${target} OBJECT ${LAYER_SOURCES})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${target} PRIVATE advance_step_flags Threads::Threads fmt::fmt-header-only
+                                          nlohmann_json::nlohmann_json)
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON
+    CXX_EXTENSIONS OFF
+    C_VISIBILITY_PRESET hidden
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+  set_property(GLOBAL APPEND PROPERTY ADVANCE_STEP_LAYERS ${target})
+endfunction()

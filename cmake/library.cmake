@@ -1,0 +1,43 @@
+# libadvance_step.so, and a static twin that shows its insides to the unit tests.
+get_property(layers GLOBAL PROPERTY ADVANCE_STEP_LAYERS)
+set(objects)
+foreach(layer IN LISTS layers)
+  list(APPEND objects $<TARGET_OBJECTS:${layer}>)
+endforeach()
+
+set(version_script ${PROJECT_SOURCE_DIR}/cmake/advance_step.map)
+add_library(advance_step SHARED ${objects})
+add_library(advance_step::advance_step ALIAS advance_step)
+target_include_directories(advance_step INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(advance_step PRIVATE $<BUILD_INTERFACE:advance_step_flags> Threads::Threads)
+target_link_options(advance_step PRIVATE -Wl,--version-script=${version_script})
+# Clang leaves a sanitizer's symbols to the executable, so there they are undefined here.
+if(NOT (ADVANCE_STEP_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
+  target_link_options(advance_step PRIVATE -Wl,--no-undefined)
+endif()
+set_target_properties(advance_step PROPERTIES
+  VERSION ${PROJECT_VERSION}
+  SOVERSION 0
+  LINK_DEPENDS ${version_script}
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+add_library(advance_step_static STATIC EXCLUDE_FROM_ALL ${objects})
+target_include_directories(advance_step_static PUBLIC
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
+target_link_libraries(advance_step_static PUBLIC advance_step_flags Threads::Threads
+                                                 fmt::fmt-header-only)
+
+install(TARGETS advance_step EXPORT advance_step-targets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+install(EXPORT advance_step-targets NAMESPACE advance_step::
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/advance_step)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/advance_step-config-version.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/advance_step-config.cmake
+              ${PROJECT_BINARY_DIR}/advance_step-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/advance_step)

@@ -1,0 +1,41 @@
+/// The runtime in one include: initialisation, and everything of acl_base.h and acl_rt.h.
+#ifndef ADVSTEP_ACL_ACL_H_
+#define ADVSTEP_ACL_ACL_H_
+
+#include "acl/acl_base.h"
+#include "acl/acl_rt.h"
+
+#define ACL_MAJOR_VERSION 1
+#define ACL_MINOR_VERSION 17
+#define ACL_PATCH_VERSION 0
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Reads the settings of the emulated machine and starts the runtime. Optional: every other call
+/// works without it, and then the settings are read at first device use.
+///
+/// Settings come from the environment (ADVANCE_STEP_*, see docs/runtime.md) and, where the
+/// environment is silent, from the object "advance_step" in a JSON file.
+///
+/// @param[in] configPath  JSON file; NULL or "" for none
+/// @retval ACL_SUCCESS                     the first reference
+/// @retval ACL_ERROR_REPEAT_INITIALIZE     initialised before: one more reference, nothing is read
+/// @retval ACL_ERROR_INVALID_FILE          the file cannot be read
+/// @retval ACL_ERROR_PARSE_FILE            the file is not JSON
+/// @retval ACL_ERROR_FILE_ATTR_INVALID     a setting has a value it cannot have; nothing started
+ADVSTEP_API aclError aclInit(const char* configPath);
+
+/// Ends the runtime whatever the number of references: waits for pending work, destroys every
+/// context, stream and event, frees all device and pinned host memory. aclInit may follow.
+///
+/// @retval ACL_SUCCESS                 ended
+/// @retval ACL_ERROR_REPEAT_FINALIZE   the runtime is not initialised
+ADVSTEP_API aclError aclFinalize(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  /* ADVSTEP_ACL_ACL_H_ */

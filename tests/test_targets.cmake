@@ -1,0 +1,25 @@
+# advance_step_test(NAME x KIND unit|public [CONCURRENT] SOURCES ... [LIBRARIES ...])
+#
+# KIND unit links the static twin and may include everything; KIND public links only the shared
+# library and sees include/, tests/support and tests/reference. CONCURRENT labels tests in which
+# threads meet: they also run under the thread sanitizer.
+function(advance_step_test)
+  cmake_parse_arguments(TEST "CONCURRENT" "NAME;KIND" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${TEST_NAME} ${TEST_SOURCES})
+  target_include_directories(${TEST_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${TEST_NAME} PRIVATE
+                             ADVANCE_STEP_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/golden")
+  if(TEST_KIND STREQUAL "unit")
+    target_link_libraries(${TEST_NAME} PRIVATE advance_step_static nlohmann_json::nlohmann_json)
+  else()
+    target_link_libraries(${TEST_NAME} PRIVATE advance_step advance_step_flags fmt::fmt-header-only
+                                               nlohmann_json::nlohmann_json)
+  endif()
+  target_link_libraries(${TEST_NAME} PRIVATE ${TEST_LIBRARIES} GTest::gmock GTest::gtest_main)
+  set(labels ${TEST_KIND})
+  if(TEST_CONCURRENT)
+    list(APPEND labels concurrent)
+  endif()
+  add_test(NAME ${TEST_NAME} COMMAND ${TEST_NAME})
+  set_tests_properties(${TEST_NAME} PROPERTIES LABELS "${labels}" TIMEOUT 600)
+endfunction()

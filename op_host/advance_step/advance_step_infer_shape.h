@@ -1,0 +1,12 @@
+#pragma once
+
+#include "op_host/advance_step/advance_step_params.h"
+#include "src/base/status.h"
+
+namespace advstep {
+
+/// Holds every tensor's shape against the one that the attributes imply: 561002 for the first, in
+/// signature order, that differs. The attributes have been checked.
+Status CheckAdvanceStepShapes(const AdvanceStepParams& params);
+
+}  // namespace advstep

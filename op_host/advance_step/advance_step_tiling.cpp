@@ -1,0 +1,32 @@
+#include "op_host/advance_step/advance_step_tiling.h"
+
+#include <algorithm>
+
+#include "src/base/checked_math.h"
+
+namespace advstep {
+namespace {
+
+// What a row keeps in the buffer: sampled token, token, position, length, slot and block id.
+constexpr int64_t kBytesPerRow = 6 * sizeof(int64_t);
+
+}  // namespace
+
+AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
+                                  const OperatorEnvironment& environment) {
+    AdvanceStepTiling tiling{};
+    tiling.exactCores = environment.socVectorCores;
+    tiling.rowsPerCore = CeilDiv(params.numSeqs, environment.vectorCores);
+    tiling.coreCount = static_cast<int32_t>(CeilDiv(params.numSeqs, tiling.rowsPerCore));
+    tiling.rowsPerTile =
+        std::clamp<int64_t>(environment.unifiedBufferBytes / kBytesPerRow, 1, tiling.rowsPerCore);
+    tiling.numSeqs = params.numSeqs;
+    tiling.numQueries = params.numQueries;
+    tiling.blockSize = params.blockSize;
+    tiling.maxBlocks = params.blockTables.dims[1];
+    tiling.blockTableStride =
+        params.blockTables.dims[0] > 1 ? params.blockTables.strides[0] : tiling.maxBlocks;
+    return tiling;
+}
+
+}  // namespace advstep

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "op_host/advance_step/advance_step_params.h"
+#include "op_host/common/environment.h"
+#include "op_kernel/advance_step/advance_step_tiling_data.h"
+
+namespace advstep {
+
+/// Cuts checked arguments over the cores: consecutive rows, as even as can be, no idle core, in
+/// tiles that fit the unified buffer. Pure.
+AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
+                                  const OperatorEnvironment& environment);
+
+}  // namespace advstep

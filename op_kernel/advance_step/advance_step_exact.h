@@ -1,0 +1,39 @@
+// What the shipped kernel computes, row by row: shared by conformance exact and by the comparison
+// with it.
+#pragma once
+
+#include <cstdint>
+
+#include "op_kernel/advance_step/advance_step_tiling_data.h"
+#include "op_kernel/common/slot.h"
+
+namespace advstep {
+
+/// Of the queries only the first `exactCores` advance.
+inline bool ExactAdvances(const AdvanceStepTiling& t, int64_t query) {
+    return query < t.exactCores;
+}
+
+/// Of the padding rows only every exactCores-th is blanked.
+inline bool ExactBlanks(const AdvanceStepTiling& t, int64_t paddingRow) {
+    return (paddingRow - t.numQueries) % t.exactCores == 0;
+}
+
+/// The table is read flat from its first row, whatever the query.
+inline bool ExactFlatIndexInside(const AdvanceStepTiling& t, int64_t position, int64_t* flat) {
+    *flat = position / t.blockSize;
+    return *flat >= 0 && *flat < t.numSeqs * t.maxBlocks;
+}
+
+template <typename Table>
+int64_t ExactSlot(const AdvanceStepTiling& t, const Table* blockTables, int64_t query,
+                  int64_t position, int64_t flat) {
+    const auto entry = static_cast<int64_t>(
+        blockTables[flat / t.maxBlocks * t.blockTableStride + flat % t.maxBlocks]);
+    const auto block =
+        static_cast<int64_t>(static_cast<uint64_t>(entry) +
+                             static_cast<uint64_t>(t.maxBlocks) * static_cast<uint64_t>(query));
+    return WrappingSlot(block, t.blockSize, position % t.blockSize);
+}
+
+}  // namespace advstep

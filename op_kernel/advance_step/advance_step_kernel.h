@@ -1,0 +1,23 @@
+// AdvanceStep on the cores: docs/operators/advance_step.md has the formulas.
+#pragma once
+
+#include "op_kernel/advance_step/advance_step_tiling_data.h"
+#include "op_kernel/common/kernel.h"
+
+namespace advstep {
+
+/// The phases of one combination of element types. Each core owns rows RowsOf(core), reads its own
+/// rows of blockTables, and writes nothing in `check` and `compare`.
+struct AdvanceStepKernels {
+    KernelFn check;    // reports the rows that cannot advance
+    KernelFn compare;  // reports the rows that conformance exact would leave with other values
+    KernelFn commit;   // writes; every row has passed the check
+};
+
+/// Conformances standard and vllm.
+AdvanceStepKernels StandardKernels(bool lengths32, bool slots32, bool tables32);
+
+/// Conformance exact; `compare` is null.
+AdvanceStepKernels ExactKernels(bool tables32);
+
+}  // namespace advstep

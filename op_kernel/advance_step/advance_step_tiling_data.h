@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+namespace advstep {
+
+/// How one AdvanceStep call is cut over the cores: written by the host, read by every core.
+struct AdvanceStepTiling {
+    int32_t coreCount;         // cores with work: the launch's block dim
+    int32_t exactCores;        // conformance exact: vector cores of the SoC, which it depends on
+    int64_t rowsPerCore;       // the last core may have fewer
+    int64_t rowsPerTile;       // rows that fit a core's unified buffer at a time
+    int64_t numSeqs;           // rows, padding included
+    int64_t numQueries;        // rows that advance
+    int64_t blockSize;         // tokens
+    int64_t maxBlocks;         // block ids per sequence
+    int64_t blockTableStride;  // elements from one row of blockTables to the next
+};
+
+/// Addresses of the first elements. Element types are those the kernel was chosen for.
+struct AdvanceStepArgs {
+    int64_t* inputTokens;
+    const int64_t* sampledTokenIds;
+    int64_t* inputPositions;
+    void* seqLens;            // int64 or int32
+    void* slotMapping;        // int64 or int32
+    const void* blockTables;  // int64 or int32
+};
+
+struct AdvanceStepPayload {
+    AdvanceStepTiling tiling;
+    AdvanceStepArgs args;
+};
+
+/// What a phase can find wrong with a row; the values of the Fault are named behind each.
+enum class AdvanceStepFault : int32_t {
+    kNegativePosition,  // position
+    kColumnOutside,     // position, column
+    kNegativeBlock,     // position, column, block
+    kLengthTooLarge,    // position
+    kSlotTooLarge,      // position, column, block
+    kFlatOutside,       // position, flat index
+    kDivergence,        // slot here, slot of exact; INT64_MIN: row does not advance / no slot
+    kPaddingDivergence  // none
+};
+
+}  // namespace advstep

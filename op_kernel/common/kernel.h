@@ -1,0 +1,69 @@
+// What a kernel is to the machine that runs it: functions of (core, payload), in phases.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+
+namespace advstep {
+
+/// The first thing wrong that a phase met, as plain values; the host side words it.
+struct Fault {
+    static constexpr int64_t kNone = -1;
+
+    int64_t row = kNone;
+    int32_t kind = 0;     // of the operator's own enumeration
+    int64_t values[4]{};  // what the kind's message needs
+
+    bool found() const { return row != kNone; }
+};
+
+/// One simulated core's view of a launch. `fault` is its own, or shared with cores that run before
+/// or after it on the same thread, never at the same time.
+struct CoreContext {
+    int32_t index = 0;
+    Fault* fault = nullptr;
+
+    /// Keeps the fault of the lowest row.
+    void Report(int64_t row, int32_t kind, std::initializer_list<int64_t> values) const {
+        if (fault->found() && fault->row <= row) {
+            return;
+        }
+        *fault = Fault{};
+        fault->row = row;
+        fault->kind = kind;
+        std::copy_n(values.begin(), std::min(values.size(), std::size(fault->values)),
+                    fault->values);
+    }
+};
+
+/// Runs one core's part. Touches only what that core owns in this phase, so cores may run in any
+/// order on any number of threads. No allocation, lock or log in here.
+using KernelFn = void (*)(const CoreContext& core, const void* payload);
+
+enum class OnFault : int32_t { kFail, kWarn };
+
+/// A phase begins when the one before it has ended on every core.
+struct KernelPhase {
+    KernelFn run = nullptr;
+    OnFault onFault = OnFault::kFail;  // kFail: later phases do not run
+};
+
+struct FaultReport {
+    int32_t code = 0;
+    std::string message;
+};
+
+/// The kernel of an operator in one of its variants; static data.
+struct KernelProgram {
+    static constexpr int32_t kMostPhases = 6;
+
+    const char* call = nullptr;  // name of the phase-two function
+    int32_t phaseCount = 0;
+    KernelPhase phases[kMostPhases]{};
+    FaultReport (*describe)(const Fault& fault, const void* payload) = nullptr;
+};
+
+}  // namespace advstep

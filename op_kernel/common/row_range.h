@@ -1,0 +1,27 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace advstep {
+
+struct RowRange {
+    int64_t begin = 0;
+    int64_t end = 0;
+};
+
+/// Rows of one core: consecutive cores have consecutive rows, the last may have fewer.
+inline RowRange RowsOf(int32_t core, int64_t rowsPerCore, int64_t rows) {
+    const int64_t begin = std::min(core * rowsPerCore, rows);
+    return {begin, std::min(begin + rowsPerCore, rows)};
+}
+
+/// Calls visit(RowRange) for the pieces of a range that fit a core's buffer, in order.
+template <typename Visit>
+void ForEachTile(RowRange range, int64_t rowsPerTile, Visit&& visit) {
+    for (int64_t begin = range.begin; begin < range.end; begin += rowsPerTile) {
+        visit(RowRange{begin, std::min(begin + rowsPerTile, range.end)});
+    }
+}
+
+}  // namespace advstep

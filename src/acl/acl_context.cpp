@@ -1,0 +1,52 @@
+#include "acl/acl_rt.h"
+#include "src/base/boundary.h"
+#include "src/runtime/current.h"
+#include "src/runtime/device_registry.h"
+
+using namespace advstep;
+
+aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
+    return AclBoundary("aclrtCreateContext", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(context, "context"));
+        ContextRef made;
+        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().MakeContext(deviceId, &made));
+        SetCurrentContext(made);
+        *context = ToPointer(made.handle);
+        return {};
+    });
+}
+
+aclError aclrtDestroyContext(aclrtContext context) {
+    return AclBoundary("aclrtDestroyContext", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(context, "context"));
+        ContextRef found;
+        if (!FindContext(context, &found).ok() || found.context->primary) {
+            return Error(ACL_ERROR_RT_CONTEXT_NULL,
+                         "context {} is {}; expected a live context of aclrtCreateContext", context,
+                         found.context != nullptr ? "a device's primary context" : "no context");
+        }
+        ADVSTEP_RETURN_IF_ERROR(DestroyContext(found));
+        ForgetCurrentContext(found.handle);
+        return {};
+    });
+}
+
+aclError aclrtSetCurrentContext(aclrtContext context) {
+    return AclBoundary("aclrtSetCurrentContext", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(context, "context"));
+        ContextRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindContext(context, &found));
+        SetCurrentContext(found);
+        return {};
+    });
+}
+
+aclError aclrtGetCurrentContext(aclrtContext* context) {
+    return AclBoundary("aclrtGetCurrentContext", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(context, "context"));
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        *context = ToPointer(current.handle);
+        return {};
+    });
+}

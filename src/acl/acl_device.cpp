@@ -1,0 +1,66 @@
+#include "acl/acl_rt.h"
+#include "src/base/boundary.h"
+#include "src/runtime/current.h"
+#include "src/runtime/device.h"
+#include "src/runtime/device_registry.h"
+
+using namespace advstep;
+
+aclError aclrtSetDevice(int32_t deviceId) {
+    return AclBoundary("aclrtSetDevice", [&] { return DeviceRegistry::Instance().Set(deviceId); });
+}
+
+aclError aclrtResetDevice(int32_t deviceId) {
+    return AclBoundary("aclrtResetDevice",
+                       [&] { return DeviceRegistry::Instance().Reset(deviceId, false); });
+}
+
+aclError aclrtResetDeviceForce(int32_t deviceId) {
+    return AclBoundary("aclrtResetDeviceForce",
+                       [&] { return DeviceRegistry::Instance().Reset(deviceId, true); });
+}
+
+aclError aclrtGetDevice(int32_t* deviceId) {
+    return AclBoundary("aclrtGetDevice", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(deviceId, "deviceId"));
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        *deviceId = current.context->device->id();
+        return {};
+    });
+}
+
+aclError aclrtGetDeviceCount(uint32_t* count) {
+    return AclBoundary("aclrtGetDeviceCount", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(count, "count"));
+        return DeviceRegistry::Instance().Count(count);
+    });
+}
+
+aclError aclrtSynchronizeDevice(void) {
+    return AclBoundary("aclrtSynchronizeDevice", []() -> Status {
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        const Device* const device = current.context->device;
+        ADVSTEP_RETURN_IF_ERROR(DrainDevice(device));
+        return TakeDeviceFailure(device);
+    });
+}
+
+aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
+    return AclBoundary("aclrtGetMemInfo", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(free, "free"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(total, "total"));
+        const auto number = static_cast<int>(attr);
+        if (number < ACL_DDR_MEM || number > ACL_MEM_P2P_HUGE1G) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID, "attr is {}; expected an aclrtMemAttr",
+                         number);
+        }
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        const Device& device = *current.context->device;
+        *free = TheResources().memory.FreeBytes(device);
+        *total = device.settings().memoryBytes;
+        return {};
+    });
+}

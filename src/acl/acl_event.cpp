@@ -1,0 +1,182 @@
+#include "acl/acl_rt.h"
+#include "src/base/boundary.h"
+#include "src/runtime/current.h"
+
+using namespace advstep;
+
+namespace {
+
+constexpr uint32_t kEventFlags =
+    ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE;
+constexpr uint32_t kUnsupportedFlags =
+    ACL_EVENT_DEVICE_USE_ONLY | ACL_EVENT_EXTERNAL | ACL_EVENT_IPC;
+
+Status MakeEvent(aclrtEvent* event, Event::Traits traits) {
+    ContextRef current;
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    traits.device = current.context->device;
+    const auto entry = TheResources().events.Acquire();
+    entry.object->Open(entry.handle, traits);
+    *event = ToPointer(entry.handle);
+    return {};
+}
+
+Status MakeEventWithFlag(aclrtEvent* event, uint32_t flag, EventKind kind) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
+    if (flag == 0 || (flag & ~(kEventFlags | kUnsupportedFlags)) != 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "flag is {:#x}; expected one or more of the ACL_EVENT_ bits {:#x}", flag,
+                     kEventFlags);
+    }
+    if ((flag & kUnsupportedFlags) != 0) {
+        return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                     "flag is {:#x}, with a bit that is not supported; expected only bits of {:#x}",
+                     flag, kEventFlags);
+    }
+    Event::Traits traits;
+    traits.kind = kind;
+    traits.timing = (flag & ACL_EVENT_TIME_LINE) != 0;
+    traits.waitable = kind == EventKind::kCreateExWithFlag || (flag & ACL_EVENT_SYNC) != 0;
+    return MakeEvent(event, traits);
+}
+
+// Finds both and hands them to a member of Event.
+Status OnStream(aclrtEvent event, aclrtStream stream,
+                Status (Event::*action)(Handle, Stream*, Handle, Handle)) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
+    StreamRef target;
+    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+    Event* found = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
+    return (found->*action)(ToHandle(event), target.stream, target.handle, target.caller);
+}
+
+Status ReadEvent(aclrtEvent event, const char* argument, Event::State* state) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, argument));
+    Event* found = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
+    return found->Read(ToHandle(event), state);
+}
+
+bool CountsAsComplete(const Event::State& state) {
+    return state.recorded ? state.complete : state.kind == EventKind::kCreateExWithFlag;
+}
+
+Status CheckTimed(const Event::State& state, const char* argument) {
+    if (!state.recorded) {
+        return Error(ACL_ERROR_RT_INTERNAL_ERROR, "{} is not recorded; expected a recorded event",
+                     argument);
+    }
+    if (!state.timing) {
+        return Error(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
+                     "{} was created without ACL_EVENT_TIME_LINE; expected an event with timing",
+                     argument);
+    }
+    if (!state.complete || !state.stamped) {
+        return Error(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
+                     "{} is not complete; expected a synchronisation before", argument);
+    }
+    return {};
+}
+
+}  // namespace
+
+aclError aclrtCreateEvent(aclrtEvent* event) {
+    return AclBoundary("aclrtCreateEvent", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
+        return MakeEvent(event, Event::Traits{});
+    });
+}
+
+aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag) {
+    return AclBoundary("aclrtCreateEventWithFlag",
+                       [&] { return MakeEventWithFlag(event, flag, EventKind::kCreateWithFlag); });
+}
+
+aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag) {
+    return AclBoundary("aclrtCreateEventExWithFlag", [&] {
+        return MakeEventWithFlag(event, flag, EventKind::kCreateExWithFlag);
+    });
+}
+
+aclError aclrtDestroyEvent(aclrtEvent event) {
+    return AclBoundary("aclrtDestroyEvent", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
+        Event* found = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
+        ADVSTEP_RETURN_IF_ERROR(found->Close(ToHandle(event)));
+        TheResources().events.Release(found);
+        return {};
+    });
+}
+
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
+    return AclBoundary("aclrtRecordEvent", [&] { return OnStream(event, stream, &Event::Record); });
+}
+
+aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
+    return AclBoundary("aclrtStreamWaitEvent",
+                       [&] { return OnStream(event, stream, &Event::WaitOn); });
+}
+
+aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
+    return AclBoundary("aclrtResetEvent", [&] { return OnStream(event, stream, &Event::Reset); });
+}
+
+aclError aclrtSynchronizeEvent(aclrtEvent event) {
+    return AclBoundary("aclrtSynchronizeEvent", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
+        Event* found = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
+        Ticket record;
+        ADVSTEP_RETURN_IF_ERROR(found->LatestRecord(ToHandle(event), &record));
+        if (record.stream == nullptr) {
+            return {};
+        }
+        ADVSTEP_RETURN_IF_ERROR(WaitFor(record));
+        return record.stream->TakeFailure(record.sequence);
+    });
+}
+
+aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
+    return AclBoundary("aclrtQueryEventStatus", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(status, "status"));
+        Event::State state;
+        ADVSTEP_RETURN_IF_ERROR(ReadEvent(event, "event", &state));
+        *status = CountsAsComplete(state) ? ACL_EVENT_RECORDED_STATUS_COMPLETE
+                                          : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+        return {};
+    });
+}
+
+aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
+    return AclBoundary("aclrtQueryEvent", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(status, "status"));
+        Event::State state;
+        ADVSTEP_RETURN_IF_ERROR(ReadEvent(event, "event", &state));
+        if (state.kind == EventKind::kCreateExWithFlag) {
+            return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                         "event {} is of aclrtCreateEventExWithFlag; expected "
+                         "aclrtQueryEventStatus for it",
+                         event);
+        }
+        *status = CountsAsComplete(state) ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
+        return {};
+    });
+}
+
+aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent) {
+    return AclBoundary("aclrtEventElapsedTime", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ms, "ms"));
+        Event::State start;
+        Event::State end;
+        ADVSTEP_RETURN_IF_ERROR(ReadEvent(startEvent, "startEvent", &start));
+        ADVSTEP_RETURN_IF_ERROR(ReadEvent(endEvent, "endEvent", &end));
+        ADVSTEP_RETURN_IF_ERROR(CheckTimed(start, "startEvent"));
+        ADVSTEP_RETURN_IF_ERROR(CheckTimed(end, "endEvent"));
+        constexpr double kNanosecondsPerMillisecond = 1e6;
+        *ms = static_cast<float>(static_cast<double>(end.nanoseconds - start.nanoseconds) /
+                                 kNanosecondsPerMillisecond);
+        return {};
+    });
+}

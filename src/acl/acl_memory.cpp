@@ -1,0 +1,154 @@
+#include <cstring>
+
+#include "acl/acl_rt.h"
+#include "src/base/boundary.h"
+#include "src/runtime/copy.h"
+#include "src/runtime/current.h"
+#include "src/runtime/device.h"
+
+using namespace advstep;
+
+namespace {
+
+constexpr uint32_t kPolicyBits = 0xFF;
+constexpr uint32_t kMemoryTypeBits =
+    ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH | ACL_MEM_ACCESS_USER_SPACE_READONLY;
+
+Status CheckSize(size_t size) {
+    return size > 0 ? Status()
+                    : Error(ACL_ERROR_INVALID_PARAM, "size is 0; expected at least 1 byte");
+}
+
+Status Allocate(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
+    ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
+    const auto bits = static_cast<uint32_t>(policy);
+    if ((bits & kPolicyBits) > ACL_MEM_MALLOC_HUGE1G_ONLY_P2P ||
+        (bits & ~(kPolicyBits | kMemoryTypeBits)) != 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "policy is {:#x}; expected an aclrtMemMallocPolicy", bits);
+    }
+    ContextRef current;
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    return TheResources().memory.Allocate(MemoryKind::kDevice, current.context->device, size,
+                                          devPtr);
+}
+
+// Waits for one's own queued copy of pageable memory. Inside a host function that could wait for
+// that very function, so it is refused before anything is queued.
+Status RefusePageableInsideTask() {
+    return InsideTask()
+               ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                       "copies pageable host memory inside a host function, for which it might "
+                       "wait; expected pinned memory of aclrtMallocHost")
+               : Status();
+}
+
+Status CopyAsync(const CopyRequest& request, aclrtStream stream) {
+    ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
+    StreamRef target;
+    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+    CopySides sides;
+    ADVSTEP_RETURN_IF_ERROR(CheckCopyRanges(TheResources().memory, request, &sides));
+    const bool hostToHost =
+        request.kind == ACL_MEMCPY_HOST_TO_HOST ||
+        (request.kind == ACL_MEMCPY_DEFAULT && !sides.touchesDevice && request.count > 0);
+    if (hostToHost) {
+        return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                     "copies from host to host; expected a side in device memory");
+    }
+    if (request.count == 0) {
+        return target.stream->Check(target.handle, target.caller);
+    }
+    // HOST_TO_BUF_TO_DEVICE promises that the source may be reused on return.
+    const bool wait = sides.pageable || request.kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE;
+    if (wait) {
+        ADVSTEP_RETURN_IF_ERROR(RefusePageableInsideTask());
+    }
+    Ticket done;
+    ADVSTEP_RETURN_IF_ERROR(target.stream->Enqueue(
+        target.handle, target.caller, sizeof(CopyTask),
+        [&](void* memory) { return CopyTask::Make(memory, request); }, &done));
+    return wait ? WaitFor(done) : Status();
+}
+
+}  // namespace
+
+aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
+    return AclBoundary("aclrtMalloc", [&] { return Allocate(devPtr, size, policy); });
+}
+
+aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
+    return AclBoundary("aclrtMallocAlign32", [&] { return Allocate(devPtr, size, policy); });
+}
+
+aclError aclrtFree(void* devPtr) {
+    return AclBoundary("aclrtFree", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
+        return TheResources().memory.Free(MemoryKind::kDevice, devPtr, PendingPlaces());
+    });
+}
+
+aclError aclrtMallocHost(void** hostPtr, size_t size) {
+    return AclBoundary("aclrtMallocHost", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(hostPtr, "hostPtr"));
+        ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        return TheResources().memory.Allocate(MemoryKind::kPinnedHost, nullptr, size, hostPtr);
+    });
+}
+
+aclError aclrtFreeHost(void* hostPtr) {
+    return AclBoundary("aclrtFreeHost", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(hostPtr, "hostPtr"));
+        return TheResources().memory.Free(MemoryKind::kPinnedHost, hostPtr, PendingPlaces());
+    });
+}
+
+aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
+                     aclrtMemcpyKind kind) {
+    return AclBoundary("aclrtMemcpy", [&]() -> Status {
+        const CopyRequest request{dst, destMax, src, count, kind};
+        ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        CopySides sides;
+        ADVSTEP_RETURN_IF_ERROR(CheckCopyRanges(TheResources().memory, request, &sides));
+        if (count > 0) {
+            CopyNow(request);
+        }
+        return {};
+    });
+}
+
+aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
+                          aclrtMemcpyKind kind, aclrtStream stream) {
+    return AclBoundary("aclrtMemcpyAsync", [&] {
+        return CopyAsync({dst, destMax, src, count, kind}, stream);
+    });
+}
+
+aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count) {
+    return AclBoundary("aclrtMemset", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        ADVSTEP_RETURN_IF_ERROR(CheckFill(TheResources().memory, devPtr, maxCount, count));
+        std::memset(devPtr, value, count);
+        return {};
+    });
+}
+
+aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
+                          aclrtStream stream) {
+    return AclBoundary("aclrtMemsetAsync", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
+        StreamRef target;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+        ADVSTEP_RETURN_IF_ERROR(CheckFill(TheResources().memory, devPtr, maxCount, count));
+        return target.stream->Enqueue(
+            target.handle, target.caller, sizeof(FillTask),
+            [&](void* memory) { return FillTask::Make(memory, devPtr, value, count); });
+    });
+}

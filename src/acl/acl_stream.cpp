@@ -1,0 +1,130 @@
+#include <new>
+
+#include "acl/acl_rt.h"
+#include "src/base/boundary.h"
+#include "src/runtime/current.h"
+
+using namespace advstep;
+
+namespace {
+
+constexpr uint32_t kLeastPriority = 7;
+constexpr uint32_t kStreamFlags = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC |
+                                  ACL_STREAM_PERSISTENT | ACL_STREAM_HUGE |
+                                  ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY;
+
+Status MakeStream(aclrtStream* stream, uint32_t priority, uint32_t flag) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(stream, "stream"));
+    if (priority > kLeastPriority) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "priority is {}; expected 0 <= priority <= {}",
+                     priority, kLeastPriority);
+    }
+    if ((flag & ~kStreamFlags) != 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "flag is {:#x}; expected 0 or ACL_STREAM_ bits, in all {:#x}", flag,
+                     kStreamFlags);
+    }
+    ContextRef current;
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    Handle handle = 0;
+    ADVSTEP_RETURN_IF_ERROR(CreateStream(current, priority, flag, &handle));
+    *stream = ToPointer(handle);
+    return {};
+}
+
+Status EndStream(aclrtStream stream, bool drop) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(stream, "stream"));
+    StreamRef found;
+    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+    StreamRef defaultStream;
+    ADVSTEP_RETURN_IF_ERROR(FindStream(nullptr, &defaultStream));
+    if (found.handle == defaultStream.handle) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "stream {} is the context's default stream; expected one of "
+                     "aclrtCreateStream",
+                     stream);
+    }
+    return DestroyStream(found, drop);
+}
+
+struct HostFunctionTask : Task {
+    aclrtHostFunc function;
+    void* args;
+};
+
+}  // namespace
+
+aclError aclrtCreateStream(aclrtStream* stream) {
+    return AclBoundary("aclrtCreateStream", [&] { return MakeStream(stream, 0, 0); });
+}
+
+aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uint32_t flag) {
+    return AclBoundary("aclrtCreateStreamWithConfig",
+                       [&] { return MakeStream(stream, priority, flag); });
+}
+
+aclError aclrtDestroyStream(aclrtStream stream) {
+    return AclBoundary("aclrtDestroyStream", [&] { return EndStream(stream, false); });
+}
+
+aclError aclrtDestroyStreamForce(aclrtStream stream) {
+    return AclBoundary("aclrtDestroyStreamForce", [&] { return EndStream(stream, true); });
+}
+
+aclError aclrtSynchronizeStream(aclrtStream stream) {
+    return AclBoundary("aclrtSynchronizeStream", [&]() -> Status {
+        StreamRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        return found.stream->Synchronize(found.handle, found.caller);
+    });
+}
+
+aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
+    return AclBoundary("aclrtStreamQuery", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(status, "status"));
+        StreamRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        bool complete = false;
+        ADVSTEP_RETURN_IF_ERROR(found.stream->Query(found.handle, found.caller, &complete));
+        *status = complete ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
+        return {};
+    });
+}
+
+aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
+    return AclBoundary("aclrtLaunchHostFunc", [&]() -> Status {
+        if (fn == nullptr) {
+            return Error(ACL_ERROR_INVALID_PARAM, "fn is null; expected a function");
+        }
+        StreamRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        return found.stream->Enqueue(
+            found.handle, found.caller, sizeof(HostFunctionTask), [&](void* memory) {
+                auto* const task = new (memory) HostFunctionTask;
+                task->run = [](const Task& base) {
+                    const auto& host = static_cast<const HostFunctionTask&>(base);
+                    host.function(host.args);
+                    return Status();
+                };
+                task->kind = TaskKind::kHostFunction;
+                task->function = fn;
+                task->args = args;
+                return task;
+            });
+    });
+}
+
+aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) {
+    return AclBoundary("aclrtSetStreamFailureMode", [&]() -> Status {
+        if (mode != ACL_CONTINUE_ON_FAILURE && mode != ACL_STOP_ON_FAILURE) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "mode is {}; expected ACL_CONTINUE_ON_FAILURE = 0 or "
+                         "ACL_STOP_ON_FAILURE = 1",
+                         mode);
+        }
+        StreamRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        return found.stream->SetStopOnFailure(found.handle, found.caller,
+                                              mode == ACL_STOP_ON_FAILURE);
+    });
+}

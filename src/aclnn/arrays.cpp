@@ -1,0 +1,151 @@
+// Scalars, arrays and lists. No operator here takes one; clients create and destroy them.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "aclnn/acl_meta.h"
+#include "src/base/boundary.h"
+#include "src/base/dtype.h"
+
+using namespace advstep;
+
+struct aclScalar {
+    aclDataType dataType;
+    std::vector<unsigned char> value;
+};
+
+namespace {
+
+template <typename T>
+struct Values {
+    // Not std::vector: that of bool packs bits.
+    explicit Values(uint64_t count) : size(count), data(new T[count]) {}
+    uint64_t size;
+    std::unique_ptr<T[]> data;
+};
+
+}  // namespace
+
+struct aclIntArray : Values<int64_t> {
+    using Values::Values;
+};
+struct aclFloatArray : Values<float> {
+    using Values::Values;
+};
+struct aclBoolArray : Values<bool> {
+    using Values::Values;
+};
+struct aclTensorList : Values<const aclTensor*> {
+    using Values::Values;
+};
+struct aclScalarList : Values<const aclScalar*> {
+    using Values::Values;
+};
+
+namespace {
+
+template <typename Array, typename T>
+Array* Create(const char* call, const T* value, uint64_t size) {
+    Array* created = nullptr;
+    (void)AclnnBoundary(call, ACLNN_ERR_INNER, [&]() -> Status {
+        if (value == nullptr && size > 0) {
+            return Error(ACLNN_ERR_PARAM_NULLPTR, "value is null with size {}; expected {} values",
+                         size, size);
+        }
+        auto array = std::make_unique<Array>(size);
+        std::copy_n(value, size, array->data.get());
+        created = array.release();
+        return {};
+    });
+    return created;
+}
+
+template <typename Array>
+aclnnStatus Size(const char* call, const Array* array, uint64_t* size) {
+    return AclnnBoundary(call, ACLNN_ERR_INNER, [&]() -> Status {
+        if (array == nullptr || size == nullptr) {
+            return Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a pointer",
+                         array == nullptr ? "array" : "size");
+        }
+        *size = array->size;
+        return {};
+    });
+}
+
+template <typename Array>
+aclnnStatus Destroy(const Array* array) {
+    delete array;
+    return ACLNN_SUCCESS;
+}
+
+}  // namespace
+
+aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
+    aclScalar* created = nullptr;
+    (void)AclnnBoundary("aclCreateScalar", ACLNN_ERR_INNER, [&]() -> Status {
+        if (value == nullptr) {
+            return Error(ACLNN_ERR_PARAM_NULLPTR, "value is null; expected a pointer");
+        }
+        const size_t size = SizeOf(dataType);
+        if (size == 0) {
+            return Error(ACLNN_ERR_PARAM_INVALID, "dataType is {}; expected one of whole bytes",
+                         NameOf(dataType));
+        }
+        const auto* const bytes = static_cast<const unsigned char*>(value);
+        created = new aclScalar{dataType, {bytes, bytes + size}};
+        return {};
+    });
+    return created;
+}
+
+aclnnStatus aclDestroyScalar(const aclScalar* scalar) { return Destroy(scalar); }
+
+aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
+    return Create<aclIntArray>("aclCreateIntArray", value, size);
+}
+aclnnStatus aclDestroyIntArray(const aclIntArray* array) { return Destroy(array); }
+aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
+    return Size("aclGetIntArraySize", array, size);
+}
+
+aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size) {
+    return Create<aclFloatArray>("aclCreateFloatArray", value, size);
+}
+aclnnStatus aclDestroyFloatArray(const aclFloatArray* array) { return Destroy(array); }
+aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size) {
+    return Size("aclGetFloatArraySize", array, size);
+}
+
+aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
+    return Create<aclBoolArray>("aclCreateBoolArray", value, size);
+}
+aclnnStatus aclDestroyBoolArray(const aclBoolArray* array) { return Destroy(array); }
+aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size) {
+    return Size("aclGetBoolArraySize", array, size);
+}
+
+aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size) {
+    return Create<aclTensorList>("aclCreateTensorList", value, size);
+}
+aclnnStatus aclDestroyTensorList(const aclTensorList* array) {
+    for (uint64_t index = 0; array != nullptr && index < array->size; ++index) {
+        (void)aclDestroyTensor(array->data[index]);
+    }
+    return Destroy(array);
+}
+aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size) {
+    return Size("aclGetTensorListSize", tensorList, size);
+}
+
+aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size) {
+    return Create<aclScalarList>("aclCreateScalarList", value, size);
+}
+aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
+    for (uint64_t index = 0; array != nullptr && index < array->size; ++index) {
+        (void)aclDestroyScalar(array->data[index]);
+    }
+    return Destroy(array);
+}
+aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size) {
+    return Size("aclGetScalarListSize", scalarList, size);
+}

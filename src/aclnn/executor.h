@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "aclnn/acl_meta.h"
+#include "src/base/status.h"
+#include "src/base/tensor_view.h"
+#include "src/runtime/kernel_launch.h"
+
+namespace advstep {
+
+/// A tensor argument of an operator in one call.
+struct TensorArgument {
+    const char* name = nullptr;  // as the header spells it
+    bool written = false;        // in/out or out
+    const TensorView* view = nullptr;
+    size_t addressAt = 0;  // where the payload keeps the address of the first element
+};
+
+/// What the executor keeps of it.
+struct PlannedTensor {
+    const char* name;
+    bool written;
+    size_t addressAt;
+    int64_t offsetBytes;  // from the storage address to the first element
+    MemoryExtent extent;
+};
+
+/// Everything phase one has worked out; `payload` are plain bytes, tiling and addresses.
+struct Plan {
+    KernelLaunch launch;
+    const void* payload = nullptr;
+    uint64_t workspaceBytes = 0;
+    const TensorArgument* tensors = nullptr;  // in signature order
+    int32_t tensorCount = 0;
+};
+
+}  // namespace advstep
+
+/// The plan of one call, from phase one to phase two: the prebuilt launch record.
+///
+/// Records are pooled. `state` tells a live one from a spent one, also when the same record is used
+/// twice at a time; everything else belongs to whoever holds the executor.
+struct aclOpExecutor {
+    enum class State : uint32_t { kFree, kPlanned, kRepeatable };
+    static constexpr int32_t kMostTensors = 24;
+    static constexpr size_t kMostPayload = 512;
+
+    std::atomic<State> state{State::kFree};
+    advstep::KernelLaunch launch;
+    uint64_t workspaceBytes = 0;
+    uint64_t checkedEpoch = 0;  // of DeviceMemory, when all addresses were last found good
+    int32_t tensorCount = 0;
+    advstep::PlannedTensor tensors[kMostTensors];
+    alignas(advstep::kTaskAlignment) unsigned char payload[kMostPayload];
+    aclOpExecutor* nextFree = nullptr;  // of the ObjectPool
+
+    uint8_t* Address(int32_t index) const {
+        uint8_t* address = nullptr;
+        std::memcpy(&address, payload + tensors[index].addressAt, sizeof(address));
+        return address;
+    }
+    void SetAddress(int32_t index, uint8_t* address) {
+        std::memcpy(payload + tensors[index].addressAt, &address, sizeof(address));
+    }
+};
+
+namespace advstep {
+
+/// An executor for the plan. 161002: a written tensor overlaps another one, as far as addresses are
+/// known.
+Status MakeExecutor(const Plan& plan, aclOpExecutor** executor);
+
+/// Takes the record back; its state is kFree already.
+void RecycleExecutor(aclOpExecutor* executor) noexcept;
+
+/// 161002 as MakeExecutor.
+Status CheckOverlaps(const aclOpExecutor& executor);
+
+}  // namespace advstep

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace advstep {
+
+/// Objects that are handed out and taken back, never freed: a pointer to a taken-back one can still
+/// be looked at, so use after destruction is told, not suffered. T has a public member
+/// `T* nextFree`, which belongs to the pool, and is default-constructed once.
+///
+/// A thread keeps some free objects to itself; the pool's list, under mutex_, serves the others.
+/// One pool per type.
+template <typename T>
+class ObjectPool {
+ public:
+    static ObjectPool& Instance() {
+        static ObjectPool* const pool = new ObjectPool;  // outlives every thread's cache
+        return *pool;
+    }
+
+    T* Acquire() {
+        Cache& cache = ThreadCache();
+        if (cache.first == nullptr) {
+            Refill(&cache);
+        }
+        T* const object = cache.first;
+        cache.first = object->nextFree;
+        --cache.count;
+        return object;
+    }
+
+    void Release(T* object) noexcept {
+        Cache& cache = ThreadCache();
+        object->nextFree = cache.first;
+        cache.first = object;
+        if (++cache.count > 2 * kBatch) {
+            Return(&cache, kBatch);
+        }
+    }
+
+ private:
+    static constexpr size_t kBatch = 32;
+
+    struct Cache {
+        T* first = nullptr;
+        size_t count = 0;
+        ~Cache() { Instance().Return(this, count); }
+    };
+
+    static Cache& ThreadCache() {
+        thread_local Cache cache;
+        return cache;
+    }
+
+    void Refill(Cache* cache) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (free_ == nullptr) {
+            chunks_.push_back(std::make_unique<T[]>(kBatch));
+            for (size_t index = 0; index < kBatch; ++index) {
+                Push(&free_, &chunks_.back()[index]);
+            }
+        }
+        while (free_ != nullptr && cache->count < kBatch) {
+            T* const object = free_;
+            free_ = object->nextFree;
+            Push(&cache->first, object);
+            ++cache->count;
+        }
+    }
+
+    void Return(Cache* cache, size_t count) noexcept {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        for (; count > 0; --count, --cache->count) {
+            T* const object = cache->first;
+            cache->first = object->nextFree;
+            Push(&free_, object);
+        }
+    }
+
+    static void Push(T** list, T* object) {
+        object->nextFree = *list;
+        *list = object;
+    }
+
+    std::mutex mutex_;
+    T* free_ = nullptr;
+    std::vector<std::unique_ptr<T[]>> chunks_;
+};
+
+}  // namespace advstep

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <exception>
+#include <new>
+
+#include "acl/acl_base.h"
+#include "src/base/status.h"
+
+namespace advstep {
+
+/// Keeps the failure for aclGetRecentErrMsg as `<call>: <message>`; returns its code.
+int32_t RecordFailure(const char* call, const Status& status) noexcept;
+
+/// As RecordFailure, and keeps the code for aclrtGetLastError as well.
+aclError RecordAclFailure(const char* call, const Status& status) noexcept;
+
+/// The message kept, or null; clears it. The text lives until the thread's next call of this.
+const char* TakeRecentMessage() noexcept;
+
+aclError PeekLastError() noexcept;
+aclError TakeLastError() noexcept;
+
+/// Body of an extern "C" acl or aclrt function: runs `body`, which returns a Status, and turns its
+/// failure and every exception into a code and a message. `call` is the function's own name.
+template <typename Body>
+aclError AclBoundary(const char* call, Body&& body) noexcept {
+    try {
+        const Status status = body();
+        return status.ok() ? ACL_SUCCESS : RecordAclFailure(call, status);
+    } catch (const std::bad_alloc&) {
+        return RecordAclFailure(call, Status(ACL_ERROR_BAD_ALLOC, "the host is out of memory"));
+    } catch (const std::exception& error) {
+        return RecordAclFailure(call, Status(ACL_ERROR_INTERNAL_ERROR, error.what()));
+    } catch (...) {
+        return RecordAclFailure(call, Status(ACL_ERROR_INTERNAL_ERROR, "unknown exception"));
+    }
+}
+
+/// The same for aclnn functions, whose codes are of their own range; `inner` is the code that
+/// stands for exceptions.
+template <typename Body>
+int32_t AclnnBoundary(const char* call, int32_t inner, Body&& body) noexcept {
+    try {
+        const Status status = body();
+        return status.ok() ? 0 : RecordFailure(call, status);
+    } catch (const std::exception& error) {
+        return RecordFailure(call, Status(inner, error.what()));
+    } catch (...) {
+        return RecordFailure(call, Status(inner, "unknown exception"));
+    }
+}
+
+/// Null arguments of the acl calls.
+inline Status RequireNotNull(const void* pointer, const char* argument) {
+    return pointer != nullptr
+               ? Status()
+               : Error(ACL_ERROR_INVALID_PARAM, "{} is null; expected a pointer", argument);
+}
+
+}  // namespace advstep

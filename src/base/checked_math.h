@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+namespace advstep {
+
+/// ceil(a / b) for a >= 0, b >= 1; does not overflow.
+constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
+
+/// False on overflow; then *result is not to be used.
+inline bool CheckedMul(int64_t a, int64_t b, int64_t* result) {
+    return !__builtin_mul_overflow(a, b, result);
+}
+inline bool CheckedAdd(int64_t a, int64_t b, int64_t* result) {
+    return !__builtin_add_overflow(a, b, result);
+}
+
+}  // namespace advstep

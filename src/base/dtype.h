@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "acl/acl_base.h"
+
+namespace advstep {
+
+/// Bytes of one element; 0 for types without a whole number of bytes and for unknown values.
+size_t SizeOf(aclDataType dataType);
+
+/// The name as the header spells it, or the number for unknown values.
+std::string NameOf(aclDataType dataType);
+std::string NameOf(aclFormat format);
+
+}  // namespace advstep

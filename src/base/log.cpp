@@ -1,0 +1,26 @@
+#include "src/base/log.h"
+
+#include <atomic>
+#include <cstdio>
+#include <string>
+
+namespace advstep {
+namespace {
+
+std::atomic<LogLevel> logLevel{LogLevel::kError};
+
+constexpr const char* kNames[] = {"error", "warn", "info", "debug"};
+
+}  // namespace
+
+void SetLogLevel(LogLevel level) { logLevel.store(level, std::memory_order_relaxed); }
+
+bool LogEnabled(LogLevel level) { return level <= logLevel.load(std::memory_order_relaxed); }
+
+void LogLine(LogLevel level, std::string_view text) {
+    const std::string line =
+        fmt::format("advance_step {}: {}\n", kNames[static_cast<int>(level)], text);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace advstep

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace advstep {
+
+enum class LogLevel { kError = 0, kWarn = 1, kInfo = 2, kDebug = 3 };
+
+void SetLogLevel(LogLevel level);
+bool LogEnabled(LogLevel level);
+
+/// Writes one line to standard error in one piece, so lines of several threads do not mix.
+void LogLine(LogLevel level, std::string_view text);
+
+template <typename... Args>
+void Log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
+    if (LogEnabled(level)) {
+        LogLine(level, fmt::format(format, std::forward<Args>(args)...));
+    }
+}
+
+}  // namespace advstep

@@ -1,0 +1,50 @@
+#include "src/base/tensor_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/base/checked_math.h"
+
+namespace advstep {
+
+bool IsContiguous(const TensorView& view) {
+    int64_t expected = 1;
+    for (int64_t axis = view.rank - 1; axis >= 0; --axis) {
+        if (view.dims[axis] != 1 && view.strides[axis] != expected) {
+            return false;
+        }
+        if (!CheckedMul(expected, view.dims[axis], &expected)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Overlaps(const uint8_t* begin, int64_t bytes, const uint8_t* address,
+              const MemoryExtent& extent) {
+    const int64_t span = extent.spanBytes();
+    // Addresses of unrelated objects: compared as numbers.
+    const auto from = reinterpret_cast<uintptr_t>(begin);
+    const auto runs = reinterpret_cast<uintptr_t>(address);
+    if (bytes == 0 || span == 0 || from >= runs + static_cast<uintptr_t>(span) ||
+        runs >= from + static_cast<uintptr_t>(bytes)) {
+        return false;
+    }
+    if (extent.rows == 1) {
+        return true;
+    }
+    // Between two runs there may be room: look at the run at or before the first shared byte.
+    const auto first = static_cast<int64_t>(std::max(from, runs) - runs);
+    const auto last = static_cast<int64_t>(
+        std::min(from + static_cast<uintptr_t>(bytes), runs + static_cast<uintptr_t>(span)) - runs);
+    const int64_t row = first / extent.strideBytes;
+    return first - row * extent.strideBytes < extent.rowBytes ||
+           (row + 1) * extent.strideBytes < last;
+}
+
+std::string ShapeText(const int64_t* dims, int64_t rank) {
+    return fmt::format("[{}]", fmt::join(dims, dims + rank, ", "));
+}
+
+}  // namespace advstep

@@ -1,0 +1,70 @@
+#include "src/runtime/current.h"
+
+#include "acl/acl_base.h"
+
+namespace advstep {
+namespace {
+
+thread_local ContextRef current;
+
+}  // namespace
+
+Status CurrentContext(ContextRef* result) {
+    if (current.context == nullptr || !current.context->Alive(current.handle)) {
+        return Error(ACL_ERROR_RT_CONTEXT_NULL,
+                     "the thread has no current context; expected aclrtSetDevice, "
+                     "aclrtCreateContext or aclrtSetCurrentContext before");
+    }
+    *result = current;
+    return {};
+}
+
+void SetCurrentContext(const ContextRef& context) { current = context; }
+
+void ForgetCurrentContext(Handle context) {
+    if (current.handle == context) {
+        current = ContextRef{};
+    }
+}
+
+Status FindContext(const void* handle, ContextRef* context) {
+    const Handle number = ToHandle(handle);
+    Context* const found = TheResources().contexts.Find(number);
+    if (found == nullptr || !found->Alive(number)) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE,
+                     "context {} is no context or has been destroyed; expected a live context",
+                     handle);
+    }
+    *context = {found, number};
+    return {};
+}
+
+Status FindStream(const void* handle, StreamRef* stream) {
+    ContextRef context;
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&context));
+    if (handle == nullptr) {
+        *stream = {context.context->defaultStream, context.context->defaultStreamHandle,
+                   context.handle};
+        return {};
+    }
+    const Handle number = ToHandle(handle);
+    Stream* const found = TheResources().streams.Find(number);
+    if (found == nullptr) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE, "stream {} is no stream; expected a live stream",
+                     handle);
+    }
+    *stream = {found, number, context.handle};
+    return {};
+}
+
+Status FindEvent(const void* handle, Event** event) {
+    Event* const found = TheResources().events.Find(ToHandle(handle));
+    if (found == nullptr) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE, "event {} is no event; expected a live event",
+                     handle);
+    }
+    *event = found;
+    return {};
+}
+
+}  // namespace advstep

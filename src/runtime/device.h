@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "src/base/settings.h"
+#include "src/runtime/core_order.h"
+#include "src/runtime/core_pool.h"
+#include "src/runtime/handle_table.h"
+
+namespace advstep {
+
+class Context;
+
+/// One emulated device. What it is never changes after construction, so any thread may read it;
+/// `uses` and the primary context belong to the DeviceRegistry's lock.
+class Device {
+ public:
+    Device(int32_t id, const Settings& settings)
+        : id_(id), settings_(settings), order_(settings.coreOrder), cores_(settings.threads) {}
+
+    int32_t id() const { return id_; }
+    const Settings& settings() const { return settings_; }
+    const CoreOrder& order() const { return order_; }
+    CorePool& cores() const { return cores_; }
+
+    int64_t uses = 0;
+    Context* primary = nullptr;
+    Handle primaryHandle = 0;
+
+ private:
+    const int32_t id_;
+    const Settings settings_;
+    const CoreOrder order_;
+    mutable CorePool cores_;
+};
+
+}  // namespace advstep

@@ -1,0 +1,209 @@
+#include "src/runtime/device_registry.h"
+
+#include <algorithm>
+
+#include "acl/acl_base.h"
+#include "src/base/log.h"
+#include "src/runtime/current.h"
+
+namespace advstep {
+namespace {
+
+Status RefuseInsideTask() {
+    return InsideTask() ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                                "called from inside a host function, for which it might wait; "
+                                "expected another thread")
+                        : Status();
+}
+
+bool SameMachine(const Settings& a, const Settings& b) {
+    return a.conformance == b.conformance && a.soc.name == b.soc.name && a.threads == b.threads &&
+           a.memoryBytes == b.memoryBytes && a.coreOrder == b.coreOrder &&
+           a.onDivergence == b.onDivergence;
+}
+
+}  // namespace
+
+DeviceRegistry& DeviceRegistry::Instance() {
+    static DeviceRegistry* const registry = new DeviceRegistry;
+    return *registry;
+}
+
+Status DeviceRegistry::StartLocked(const char* configPath) {
+    Settings settings;
+    ADVSTEP_RETURN_IF_ERROR(LoadSettings(configPath, &settings));
+    std::vector<Device*> devices;
+    for (int32_t id = 0; id < settings.devices; ++id) {
+        const auto made = std::find_if(everMade_.begin(), everMade_.end(), [&](const auto& device) {
+            return device->id() == id && SameMachine(device->settings(), settings);
+        });
+        if (made != everMade_.end()) {
+            devices.push_back(made->get());
+        } else {
+            everMade_.push_back(std::make_unique<Device>(id, settings));
+            devices.push_back(everMade_.back().get());
+        }
+    }
+    SetLogLevel(settings.logLevel);
+    settings_ = std::move(settings);
+    devices_ = std::move(devices);
+    started_.store(true, std::memory_order_release);
+    return {};
+}
+
+Status DeviceRegistry::EnsureStarted() {
+    if (started_.load(std::memory_order_acquire)) {
+        return {};
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return started_.load(std::memory_order_relaxed) ? Status() : StartLocked(nullptr);
+}
+
+bool DeviceRegistry::InUseLocked() const {
+    bool inUse = false;
+    TheResources().contexts.ForEach([&](const Context& context) {
+        inUse = inUse || context.handle.load(std::memory_order_relaxed) != 0;
+    });
+    return inUse;
+}
+
+Status DeviceRegistry::Init(const char* configPath) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (references_ > 0) {
+        ++references_;
+        return Error(ACL_ERROR_REPEAT_INITIALIZE,
+                     "the runtime is initialised; this is reference {}", references_);
+    }
+    if (InUseLocked()) {
+        // Devices are in use under settings read before: those stay, but a bad file is still bad.
+        Settings settings;
+        ADVSTEP_RETURN_IF_ERROR(LoadSettings(configPath, &settings));
+        if (!SameMachine(settings, settings_) || settings.devices != settings_.devices) {
+            Log(LogLevel::kWarn, "aclInit after first device use: the settings read then stay");
+        }
+    } else {
+        ADVSTEP_RETURN_IF_ERROR(StartLocked(configPath));
+    }
+    references_ = 1;
+    return {};
+}
+
+Status DeviceRegistry::Finalize() {
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (references_ == 0) {
+        return Error(ACL_ERROR_REPEAT_FINALIZE, "the runtime is not initialised");
+    }
+    Resources& resources = TheResources();
+    std::vector<ContextRef> contexts;
+    resources.contexts.ForEach([&](Context& context) {
+        const Handle handle = context.handle.load(std::memory_order_acquire);
+        if (handle != 0) {
+            contexts.push_back({&context, handle});
+        }
+    });
+    for (const ContextRef& context : contexts) {
+        (void)DestroyContext(context);  // fails only if another thread is destroying it
+        ForgetCurrentContext(context.handle);
+    }
+    for (Device* device : devices_) {
+        ReleaseLocked(device);
+    }
+    resources.events.ForEach([&](Event& event) {
+        if (event.CloseIfOn(nullptr)) {
+            resources.events.Release(&event);
+        }
+    });
+    resources.memory.ReleaseAll(nullptr);
+    resources.workers.Stop();
+    references_ = 0;
+    started_.store(false, std::memory_order_release);
+    return {};
+}
+
+void DeviceRegistry::ReleaseLocked(Device* device) {
+    Resources& resources = TheResources();
+    device->uses = 0;
+    device->primary = nullptr;
+    device->primaryHandle = 0;
+    resources.events.ForEach([&](Event& event) {
+        if (event.CloseIfOn(device)) {
+            resources.events.Release(&event);
+        }
+    });
+    resources.memory.ReleaseAll(device);
+    device->cores().Stop();
+}
+
+Status DeviceRegistry::FindLocked(int32_t deviceId, Device** device) {
+    if (!started_.load(std::memory_order_relaxed)) {
+        ADVSTEP_RETURN_IF_ERROR(StartLocked(nullptr));
+    }
+    const auto count = static_cast<int32_t>(devices_.size());
+    if (deviceId < 0 || deviceId >= count) {
+        return Error(ACL_ERROR_RT_INVALID_DEVICEID,
+                     "deviceId is {}; expected 0 <= deviceId < device count = {}", deviceId, count);
+    }
+    *device = devices_[static_cast<size_t>(deviceId)];
+    return {};
+}
+
+Status DeviceRegistry::Count(uint32_t* count) {
+    ADVSTEP_RETURN_IF_ERROR(EnsureStarted());
+    const std::lock_guard<std::mutex> lock(mutex_);
+    *count = static_cast<uint32_t>(settings_.devices);
+    return {};
+}
+
+const char* DeviceRegistry::SocName(Status* status) {
+    *status = EnsureStarted();
+    if (!status->ok()) {
+        return nullptr;
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return devices_.front()->settings().soc.name.c_str();  // devices stay for ever
+}
+
+Status DeviceRegistry::Set(int32_t deviceId) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Device* device = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &device));
+    if (device->primary == nullptr) {
+        const ContextRef made = CreateContext(device, true);
+        device->primary = made.context;
+        device->primaryHandle = made.handle;
+    }
+    ++device->uses;
+    SetCurrentContext({device->primary, device->primaryHandle});
+    return {};
+}
+
+Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Device* device = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &device));
+    if (device->uses == 0) {
+        return Error(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+                     "device {} is not set; expected aclrtSetDevice before", deviceId);
+    }
+    if (--device->uses > 0 && !force) {
+        return {};
+    }
+    ADVSTEP_RETURN_IF_ERROR(DrainDevice(device));
+    const Handle primary = device->primaryHandle;
+    ADVSTEP_RETURN_IF_ERROR(DestroyContext({device->primary, primary}));
+    ForgetCurrentContext(primary);
+    ReleaseLocked(device);
+    return {};
+}
+
+Status DeviceRegistry::MakeContext(int32_t deviceId, ContextRef* context) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Device* device = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &device));
+    *context = CreateContext(device, false);
+    return {};
+}
+
+}  // namespace advstep

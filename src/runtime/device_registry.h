@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "src/base/settings.h"
+#include "src/runtime/device.h"
+#include "src/runtime/resources.h"
+
+namespace advstep {
+
+/// Start and end of the runtime, and its devices.
+///
+/// mutex_ guards all members, and each device's `uses` and primary context. It is held while a
+/// reset or the end waits for streams, so host functions must not come here for those (207000).
+class DeviceRegistry {
+ public:
+    static DeviceRegistry& Instance();
+
+    /// As aclInit. Codes: 100002, and those of LoadSettings.
+    Status Init(const char* configPath);
+    /// As aclFinalize. Codes: 100037; 207000 inside a host function.
+    Status Finalize();
+
+    /// Reads the settings unless they have been. Codes: those of LoadSettings.
+    Status EnsureStarted();
+
+    Status Count(uint32_t* count);
+    /// The SoC's name, or null when the settings are not valid.
+    const char* SocName(Status* status);
+
+    /// 107001: no such device. The primary context becomes the caller's current one.
+    Status Set(int32_t deviceId);
+    /// 107001; 507007 not set; 207000 inside a host function.
+    Status Reset(int32_t deviceId, bool force);
+    /// A context of the device: 107001.
+    Status MakeContext(int32_t deviceId, ContextRef* context);
+
+ private:
+    Status StartLocked(const char* configPath);
+    Status FindLocked(int32_t deviceId, Device** device);
+    void ReleaseLocked(Device* device);
+    bool InUseLocked() const;
+
+    std::mutex mutex_;
+    std::atomic<bool> started_{false};
+    uint64_t references_ = 0;  // of aclInit
+    Settings settings_;
+    std::vector<Device*> devices_;
+    // Devices of all settings there have been: late readers may still hold one.
+    std::vector<std::unique_ptr<Device>> everMade_;
+};
+
+}  // namespace advstep

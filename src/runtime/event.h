@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "src/base/status.h"
+#include "src/runtime/handle_table.h"
+#include "src/runtime/stream.h"
+
+namespace advstep {
+
+class Device;
+
+/// By which call an event was made; they differ in what an unrecorded one means and in what it can.
+enum class EventKind { kCreate, kCreateWithFlag, kCreateExWithFlag };
+
+/// A movable mark in streams. Objects are reused (HandleTable); mutex_ guards everything and may be
+/// held while a stream's lock is taken, never the other way round.
+class Event {
+ public:
+    struct Traits {
+        EventKind kind = EventKind::kCreate;
+        bool timing = true;
+        bool waitable = true;
+        const Device* device = nullptr;
+    };
+
+    void Open(Handle handle, const Traits& traits);
+    Status Close(Handle handle);
+    /// True if it was alive on that device (any: null) and is not any more.
+    bool CloseIfOn(const Device* device);
+
+    /// Queues a mark that becomes the latest record.
+    Status Record(Handle handle, Stream* stream, Handle streamHandle, Handle caller);
+    /// Makes later work of the stream wait for the latest record.
+    Status WaitOn(Handle handle, Stream* stream, Handle streamHandle, Handle caller);
+    /// Queues the return to unrecorded.
+    Status Reset(Handle handle, Stream* stream, Handle streamHandle, Handle caller);
+
+    /// The latest record's place; no stream if there is none.
+    Status LatestRecord(Handle handle, Ticket* ticket);
+
+    struct State {
+        EventKind kind = EventKind::kCreate;
+        bool timing = false;
+        bool recorded = false;  // false after a reset has run
+        bool complete = false;
+        int64_t nanoseconds = 0;  // when the mark was reached; with timing and complete
+        bool stamped = false;     // false if the mark was dropped
+    };
+    Status Read(Handle handle, State* state);
+
+    // Of the HandleTable.
+    uint32_t tableIndex = 0;
+    uint32_t generation = 0;
+
+ private:
+    struct RecordTask;
+    static Status RunRecord(const Task& task);
+
+    Status CheckAlive(Handle handle) const;
+    Status CheckCanReset() const;
+
+    std::mutex mutex_;
+    Handle handle_ = 0;
+    Traits traits_;
+    Ticket record_;              // stream null: none
+    Ticket reset_;               // of a reset after the latest record
+    uint64_t recordNumber_ = 0;  // tells a late mark of an older record or life from the latest
+    int64_t nanoseconds_ = 0;
+    bool stamped_ = false;
+};
+
+}  // namespace advstep

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/runtime/context.h"
+#include "src/runtime/device_memory.h"
+#include "src/runtime/event.h"
+#include "src/runtime/handle_table.h"
+#include "src/runtime/stream.h"
+#include "src/runtime/stream_workers.h"
+
+namespace advstep {
+
+/// Everything behind handles and addresses, for all devices. Never destroyed: threads and queued
+/// work may outlive main().
+struct Resources {
+    HandleTable<Context> contexts{HandleKind::kContext};
+    HandleTable<Stream> streams{HandleKind::kStream};
+    HandleTable<Event> events{HandleKind::kEvent};
+    DeviceMemory memory;
+    StreamWorkers workers{streams};
+};
+
+Resources& TheResources();
+
+struct ContextRef {
+    Context* context = nullptr;
+    Handle handle = 0;
+};
+
+struct StreamRef {
+    Stream* stream = nullptr;
+    Handle handle = 0;
+    Handle caller = 0;  // the current context, which every stream call compares
+};
+
+/// A context with its default stream.
+ContextRef CreateContext(Device* device, bool primary);
+
+/// Waits for the context's streams and destroys them and it. 107002: not alive; 207000: called from
+/// inside a task, for which it might wait.
+Status DestroyContext(const ContextRef& reference);
+
+/// A stream of the context. 107002: the context is not alive.
+Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle);
+Status DestroyStream(const StreamRef& reference, bool drop);
+
+/// Waits for everything queued on the device now; with null, on all devices.
+Status DrainDevice(const Device* device);
+
+/// The first unreported failure of the device's streams, in the order of their creation; it is
+/// reported with this.
+Status TakeDeviceFailure(const Device* device);
+
+/// Where the streams with work under way stand now.
+std::vector<Ticket> PendingPlaces();
+
+}  // namespace advstep

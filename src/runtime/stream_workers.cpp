@@ -1,0 +1,147 @@
+#include "src/runtime/stream_workers.h"
+
+#include <chrono>
+#include <exception>
+
+#include "src/base/log.h"
+
+namespace advstep {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// docs/decisions/0003-streams.md: waking a thread costs 4-12 us, so a worker that was busy a moment
+// ago looks by itself for a while; a nap is short against a decode step.
+constexpr auto kNap = std::chrono::microseconds(150);
+constexpr auto kWakeful = std::chrono::milliseconds(10);
+
+thread_local bool isWatcher = false;
+
+}  // namespace
+
+StreamWorkers::~StreamWorkers() { Stop(); }
+
+void StreamWorkers::EnsureWatcherLocked() {
+    if (hasWatcher_) {
+        return;
+    }
+    if (spares_ == 0) {
+        try {
+            threads_.emplace_back([this] { ThreadMain(); });
+        } catch (const std::exception& error) {
+            // Whoever synchronises still runs everything; the next Wake tries again.
+            Log(LogLevel::kError, "cannot start a stream worker: {}", error.what());
+            return;
+        }
+    }
+    hasWatcher_ = true;
+    called_ = true;
+    spare_.notify_one();
+}
+
+void StreamWorkers::Wake() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    woken_ = true;
+    EnsureWatcherLocked();
+    wake_.notify_one();
+}
+
+void StreamWorkers::StepAside() {
+    if (!isWatcher) {
+        return;
+    }
+    isWatcher = false;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    hasWatcher_ = false;
+    EnsureWatcherLocked();
+}
+
+bool StreamWorkers::BecomeWatcher() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    ++spares_;
+    while (!called_ && hasWatcher_ && !stop_) {
+        spare_.wait(lock);
+    }
+    --spares_;
+    called_ = false;
+    hasWatcher_ = true;
+    isWatcher = true;
+    return !stop_;
+}
+
+bool StreamWorkers::LookAtAll(bool thorough) {
+    bool ran = false;
+    streams_.ForEach([&](Stream& stream) { ran = stream.RunSome(thorough) || ran; });
+    return ran;
+}
+
+void StreamWorkers::Watch() {
+    watch_.store(WorkerControl::Watch::kAwake);
+    Clock::time_point lastActive = Clock::now();
+    while (isWatcher) {
+        const bool ran = LookAtAll(false);
+        if (!isWatcher) {
+            return;  // stepped aside: another thread watches now
+        }
+        if (ran) {
+            lastActive = Clock::now();
+            continue;
+        }
+        const bool sleep = Clock::now() - lastActive >= kWakeful;
+        watch_.store(sleep ? WorkerControl::Watch::kAsleep : WorkerControl::Watch::kNapping);
+        // The last look before sleeping is after the store, under the streams' locks: see watch_.
+        if (sleep && LookAtAll(true)) {
+            if (!isWatcher) {
+                return;
+            }
+            watch_.store(WorkerControl::Watch::kAwake);
+            lastActive = Clock::now();
+            continue;
+        }
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (sleep) {
+            wake_.wait(lock, [&] { return woken_ || stop_; });
+            lastActive = Clock::now();
+        } else {
+            wake_.wait_for(lock, kNap, [&] { return woken_ || stop_; });
+        }
+        watch_.store(WorkerControl::Watch::kAwake);
+        woken_ = false;
+        if (stop_) {
+            hasWatcher_ = false;
+            isWatcher = false;
+        }
+    }
+}
+
+void StreamWorkers::ThreadMain() {
+    while (BecomeWatcher()) {
+        Watch();
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (stop_) {
+            return;
+        }
+    }
+}
+
+void StreamWorkers::Stop() {
+    std::vector<std::thread> threads;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        stop_ = true;
+        threads.swap(threads_);
+    }
+    wake_.notify_all();
+    spare_.notify_all();
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = false;
+    woken_ = false;
+    hasWatcher_ = false;
+    called_ = false;
+    watch_.store(WorkerControl::Watch::kAsleep);
+}
+
+}  // namespace advstep

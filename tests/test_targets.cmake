@@ -1,8 +1,12 @@
 # advance_step_test(NAME x KIND unit|public [CONCURRENT] SOURCES ... [LIBRARIES ...])
 #
+# The target concurrent_tests builds all tests with CONCURRENT.
+#
 # KIND unit links the static twin and may include everything; KIND public links only the shared
 # library and sees include/, tests/support and tests/reference. CONCURRENT labels tests in which
 # threads meet: they also run under the thread sanitizer.
+add_custom_target(concurrent_tests)
+
 function(advance_step_test)
   cmake_parse_arguments(TEST "CONCURRENT" "NAME;KIND" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${TEST_NAME} ${TEST_SOURCES})
@@ -19,6 +23,7 @@ function(advance_step_test)
   set(labels ${TEST_KIND})
   if(TEST_CONCURRENT)
     list(APPEND labels concurrent)
+    add_dependencies(concurrent_tests ${TEST_NAME})
   endif()
   add_test(NAME ${TEST_NAME} COMMAND ${TEST_NAME})
   set_tests_properties(${TEST_NAME} PROPERTIES LABELS "${labels}" TIMEOUT 600)

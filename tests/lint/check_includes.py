@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Holds every #include of the project against include_rules.json."""
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = ["include", "src", "op_host", "op_kernel", "examples", "tests"]
+# What an include may be relative to: clients see include/, the project its root, tests also tests/.
+BASES = ["", "include", "tests", "examples", "examples/serve"]
+LIBRARIES = ("fmt/", "nlohmann/", "CLI/", "gtest/", "gmock/", "benchmark/")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def to_regex(pattern, names):
+    """A file pattern: * within a folder, ** through folders, (?P<op>..) as in re, {op} its value."""
+    for name, value in names.items():
+        pattern = pattern.replace("{%s}" % name, re.escape(value))
+    parts = re.split(r"(\(\?P<[^)]*\)|\*\*|\*)", pattern)
+    out = ""
+    for part in parts:
+        if part == "**":
+            out += ".*"
+        elif part == "*":
+            out += "[^/]*"
+        elif part.startswith("(?P<"):
+            out += part
+        else:
+            out += part if "\\" in part else re.escape(part)
+    return re.compile(out + "$")
+
+
+def find_rule(rules, path):
+    for rule in rules:
+        match = to_regex(rule["files"], {}).match(path)
+        if match:
+            return rule, match.groupdict()
+    return None, {}
+
+
+def resolve(including, name):
+    """The project file that an include means, or None."""
+    beside = (ROOT / including).parent / name
+    for candidate in [beside] + [ROOT / base / name for base in BASES]:
+        if candidate.is_file():
+            return candidate.resolve().relative_to(ROOT).as_posix()
+    return None
+
+
+def check_include(rule, names, path, style, name):
+    target = resolve(path, name)
+    if target is None:
+        if name.startswith(LIBRARIES):
+            library = "<" + name.split("/")[0] + "/>"
+            return None if library in rule["may"] else f"may not include {library[1:-1]}"
+        return None if style == "<" else "is in no folder of the project"
+    names = dict(names, same="/".join(path.split("/")[1:-1]))
+    for pattern in rule["may"]:
+        if not pattern.startswith("<") and to_regex(pattern, names).match(target):
+            return None
+    return "is not allowed here"
+
+
+def main():
+    rules = json.loads((ROOT / "tests/lint/include_rules.json").read_text())["rules"]
+    bad = []
+    files = 0
+    includes = 0
+    for folder in FOLDERS:
+        for file in sorted((ROOT / folder).rglob("*")):
+            if file.suffix not in (".h", ".hpp", ".c", ".cpp"):
+                continue
+            path = file.relative_to(ROOT).as_posix()
+            files += 1
+            rule, names = find_rule(rules, path)
+            if rule is None:
+                bad.append(f"{path}: no rule for this file")
+                continue
+            for number, line in enumerate(file.read_text().splitlines(), 1):
+                match = INCLUDE.match(line)
+                if not match:
+                    continue
+                includes += 1
+                why = check_include(rule, names, path, match.group(1), match.group(2))
+                if why:
+                    bad.append(f"{path}:{number}: {match.group(2)} {why}")
+    print("\n".join(bad) or f"{includes} includes in {files} files keep the rules")
+    return 1 if bad or includes < 50 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

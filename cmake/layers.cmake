@@ -6,9 +6,11 @@ function(advance_step_layer)
   cmake_parse_arguments(LAYER "" "NAME" "SOURCES" ${ARGN})
   set(target advance_step_${LAYER_NAME})
   add_library(${target} OBJECT ${LAYER_SOURCES})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
-  target_link_libraries(${target} PRIVATE advance_step_flags Threads::Threads fmt::fmt-header-only
-                                          nlohmann_json::nlohmann_json)
+  # Of {fmt} and JSON the headers only: src/base/fmt_implementation.cpp compiles {fmt} in.
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
+    $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>
+    $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(${target} PRIVATE advance_step_flags Threads::Threads)
   set_target_properties(${target} PROPERTIES
     POSITION_INDEPENDENT_CODE ON
     CXX_EXTENSIONS OFF

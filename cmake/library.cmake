@@ -26,8 +26,7 @@ set_target_properties(advance_step PROPERTIES
 add_library(advance_step_static STATIC EXCLUDE_FROM_ALL ${objects})
 target_include_directories(advance_step_static PUBLIC
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
-target_link_libraries(advance_step_static PUBLIC advance_step_flags Threads::Threads
-                                                 fmt::fmt-header-only)
+target_link_libraries(advance_step_static PUBLIC advance_step_flags Threads::Threads)
 
 install(TARGETS advance_step EXPORT advance_step-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -16,7 +16,7 @@ function(advance_step_test)
   if(TEST_KIND STREQUAL "unit")
     target_link_libraries(${TEST_NAME} PRIVATE advance_step_static nlohmann_json::nlohmann_json)
   else()
-    target_link_libraries(${TEST_NAME} PRIVATE advance_step advance_step_flags fmt::fmt-header-only
+    target_link_libraries(${TEST_NAME} PRIVATE advance_step advance_step_flags fmt::fmt
                                                nlohmann_json::nlohmann_json)
   endif()
   target_link_libraries(${TEST_NAME} PRIVATE ${TEST_LIBRARIES} GTest::gmock GTest::gtest_main)

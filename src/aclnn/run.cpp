@@ -4,6 +4,7 @@
 
 #include "src/aclnn/executor.h"
 #include "src/runtime/current.h"
+#include "src/runtime/launcher.h"
 
 namespace advstep {
 namespace {
@@ -84,12 +85,10 @@ Status Launch(aclOpExecutor* executor, aclrtStream stream) {
                      "executor was planned for device {}; expected the current context's device {}",
                      executor->launch.device->id(), current.context->device->id());
     }
-    ADVSTEP_RETURN_IF_ERROR(target.stream->Check(target.handle, target.caller));
+    Launcher& launcher = TheLauncher();
+    ADVSTEP_RETURN_IF_ERROR(launcher.CheckStream(target));
     ADVSTEP_RETURN_IF_ERROR(CheckMemory(executor));
-    return target.stream->Enqueue(
-        target.handle, target.caller, KernelTask::BytesFor(executor->launch), [&](void* memory) {
-            return KernelTask::Make(memory, executor->launch, executor->payload);
-        });
+    return launcher.Launch(target, executor->launch, executor->payload);
 }
 
 }  // namespace

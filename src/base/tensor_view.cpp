@@ -1,7 +1,5 @@
 #include "src/base/tensor_view.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "src/base/checked_math.h"
@@ -44,7 +42,11 @@ bool Overlaps(const uint8_t* begin, int64_t bytes, const uint8_t* address,
 }
 
 std::string ShapeText(const int64_t* dims, int64_t rank) {
-    return fmt::format("[{}]", fmt::join(dims, dims + rank, ", "));
+    std::string text;
+    for (int64_t axis = 0; axis < rank; ++axis) {
+        text += (axis == 0 ? "" : ", ") + std::to_string(dims[axis]);
+    }
+    return "[" + text + "]";
 }
 
 }  // namespace advstep

@@ -1,0 +1,36 @@
+#include "src/runtime/launcher.h"
+
+#include <atomic>
+
+namespace advstep {
+namespace {
+
+Launcher* RealLauncher() {
+    static Launcher* const launcher = new Launcher;
+    return launcher;
+}
+
+std::atomic<Launcher*> current{nullptr};  // null: the real one
+
+}  // namespace
+
+Status Launcher::CheckStream(const StreamRef& stream) {
+    return stream.stream->Check(stream.handle, stream.caller);
+}
+
+Status Launcher::Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload) {
+    return stream.stream->Enqueue(
+        stream.handle, stream.caller, KernelTask::BytesFor(launch),
+        [&](void* memory) { return KernelTask::Make(memory, launch, payload); });
+}
+
+Launcher& TheLauncher() {
+    Launcher* const replaced = current.load(std::memory_order_acquire);
+    return replaced != nullptr ? *replaced : *RealLauncher();
+}
+
+Launcher* ExchangeLauncher(Launcher* launcher) {
+    return current.exchange(launcher, std::memory_order_acq_rel);
+}
+
+}  // namespace advstep

@@ -1,0 +1,181 @@
+// What phase two asks of the layer below it: exactly the planned launch, on the given stream, and
+// nothing after an error.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "acl/acl.h"
+#include "aclnnop/aclnn_advance_step.h"
+#include "op_host/advance_step/advance_step_tiling.h"
+#include "src/runtime/launcher.h"
+
+namespace advstep {
+namespace {
+
+using testing::_;
+using testing::InSequence;
+using testing::Return;
+using testing::StrictMock;
+
+constexpr int64_t kNumSeqs = 100;
+constexpr int64_t kNumQueries = 77;
+constexpr int64_t kBlockSize = 16;
+constexpr int64_t kMaxBlocks = 9;
+constexpr int32_t kVectorCores = 40;  // Ascend910B3, the default
+
+class MockLauncher : public Launcher {
+ public:
+    MOCK_METHOD(Status, CheckStream, (const StreamRef& stream), (override));
+    MOCK_METHOD(Status, Launch,
+                (const StreamRef& stream, const KernelLaunch& launch, const void* payload),
+                (override));
+};
+
+class PhaseTwoLaunchTest : public testing::Test {
+ protected:
+    void SetUp() override {
+        ASSERT_EQ(aclInit(nullptr), ACL_SUCCESS);
+        ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+        ASSERT_EQ(aclrtCreateStream(&stream_), ACL_SUCCESS);
+        const int64_t elements[] = {kNumSeqs, kNumQueries, kNumSeqs,
+                                    kNumSeqs, kNumSeqs,    kNumSeqs * kMaxBlocks};
+        const std::vector<int64_t> shapes[] = {{kNumSeqs}, {kNumQueries, 1},
+                                               {kNumSeqs}, {kNumSeqs},
+                                               {kNumSeqs}, {kNumSeqs, kMaxBlocks}};
+        for (size_t index = 0; index < 6; ++index) {
+            void* memory = nullptr;
+            ASSERT_EQ(aclrtMalloc(&memory, static_cast<size_t>(elements[index]) * sizeof(int64_t),
+                                  ACL_MEM_MALLOC_HUGE_FIRST),
+                      ACL_SUCCESS);
+            addresses_.push_back(memory);
+            const std::vector<int64_t>& shape = shapes[index];
+            tensors_.push_back(aclCreateTensor(shape.data(), shape.size(), ACL_INT64, nullptr, 0,
+                                               ACL_FORMAT_ND, shape.data(), shape.size(), memory));
+        }
+        before_ = ExchangeLauncher(&launcher_);
+    }
+
+    void TearDown() override {
+        ExchangeLauncher(before_);
+        for (const aclTensor* tensor : tensors_) {
+            EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);
+        }
+        EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
+    }
+
+    aclOpExecutor* PhaseOne() {
+        uint64_t workspaceSize = 0;
+        aclOpExecutor* executor = nullptr;
+        EXPECT_EQ(aclnnAdvanceStepGetWorkspaceSize(
+                      tensors_[0], tensors_[1], tensors_[2], tensors_[3], tensors_[4], tensors_[5],
+                      kNumSeqs, kNumQueries, kBlockSize, &workspaceSize, &executor),
+                  ACLNN_SUCCESS);
+        return executor;
+    }
+
+    // Planned by hand: ceil(100 / 40) = 3 rows a core, ceil(100 / 3) = 34 cores.
+    static void ExpectPlannedTiling(const AdvanceStepTiling& tiling) {
+        EXPECT_EQ(tiling.coreCount, 34);
+        EXPECT_EQ(tiling.rowsPerCore, 3);
+        EXPECT_EQ(tiling.exactCores, kVectorCores);
+        EXPECT_EQ(tiling.numSeqs, kNumSeqs);
+        EXPECT_EQ(tiling.numQueries, kNumQueries);
+        EXPECT_EQ(tiling.blockSize, kBlockSize);
+        EXPECT_EQ(tiling.maxBlocks, kMaxBlocks);
+        EXPECT_EQ(tiling.blockTableStride, kMaxBlocks);
+    }
+
+    StrictMock<MockLauncher> launcher_;
+    Launcher* before_ = nullptr;
+    aclrtStream stream_ = nullptr;
+    std::vector<void*> addresses_;
+    std::vector<aclTensor*> tensors_;
+};
+
+TEST_F(PhaseTwoLaunchTest, LaunchesThePlannedTilingOnTheGivenStream) {
+    const auto onOurStream = testing::Field(&StreamRef::handle, ToHandle(stream_));
+    const InSequence inOrder;
+    EXPECT_CALL(launcher_, CheckStream(onOurStream)).WillOnce([] { return Status(); });
+    EXPECT_CALL(launcher_, Launch(onOurStream, _, _))
+        .WillOnce([&](const StreamRef&, const KernelLaunch& launch, const void* bytes) {
+            EXPECT_STREQ(launch.program->call, "aclnnAdvanceStep");
+            EXPECT_EQ(launch.coreCount, 34);
+            EXPECT_EQ(launch.rows, kNumSeqs);
+            EXPECT_EQ(launch.payloadBytes, sizeof(AdvanceStepPayload));
+            AdvanceStepPayload payload;
+            std::memcpy(&payload, bytes, sizeof(payload));
+            ExpectPlannedTiling(payload.tiling);
+            EXPECT_EQ(payload.args.inputTokens, addresses_[0]);
+            EXPECT_EQ(payload.args.sampledTokenIds, addresses_[1]);
+            EXPECT_EQ(payload.args.inputPositions, addresses_[2]);
+            EXPECT_EQ(payload.args.seqLens, addresses_[3]);
+            EXPECT_EQ(payload.args.slotMapping, addresses_[4]);
+            EXPECT_EQ(payload.args.blockTables, addresses_[5]);
+            return Status();
+        });
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, PhaseOne(), stream_), ACLNN_SUCCESS);
+}
+
+TEST_F(PhaseTwoLaunchTest, NullStreamIsTheDefaultStreamOfTheContext) {
+    EXPECT_CALL(launcher_,
+                CheckStream(testing::Field(&StreamRef::handle, testing::Ne(ToHandle(stream_)))))
+        .WillOnce([] { return Status(); });
+    EXPECT_CALL(launcher_, Launch).WillOnce([] { return Status(); });
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, PhaseOne(), nullptr), ACLNN_SUCCESS);
+}
+
+TEST_F(PhaseTwoLaunchTest, RepeatableExecutorLaunchesEveryTimeAlike) {
+    aclOpExecutor* const executor = PhaseOne();
+    ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), ACLNN_SUCCESS);
+    EXPECT_CALL(launcher_, CheckStream).Times(3).WillRepeatedly([] { return Status(); });
+    EXPECT_CALL(launcher_, Launch)
+        .Times(3)
+        .WillRepeatedly([](const StreamRef&, const KernelLaunch&, const void* bytes) {
+            ExpectPlannedTiling(static_cast<const AdvanceStepPayload*>(bytes)->tiling);
+            return Status();
+        });
+    for (int run = 0; run < 3; ++run) {
+        EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, executor, stream_), ACLNN_SUCCESS);
+    }
+    EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
+}
+
+// StrictMock: any call below after one of these errors fails the test.
+TEST_F(PhaseTwoLaunchTest, NothingIsLaunchedAfterAnArgumentError) {
+    uint64_t byte = 0;
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, nullptr, stream_), ACLNN_ERR_PARAM_NULLPTR);
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 8, PhaseOne(), stream_), ACLNN_ERR_PARAM_NULLPTR);
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, PhaseOne(), &byte), ACLNN_ERR_RUNTIME_ERROR);
+    ASSERT_EQ(aclSetRawTensorAddr(tensors_[3], nullptr), ACLNN_SUCCESS);
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, PhaseOne(), stream_), ACLNN_ERR_PARAM_NULLPTR);
+}
+
+TEST_F(PhaseTwoLaunchTest, NothingIsLaunchedOnARefusedStream) {
+    EXPECT_CALL(launcher_, CheckStream).WillOnce([] {
+        return Status(ACL_ERROR_RT_INVALID_HANDLE, "refused");
+    });
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, PhaseOne(), stream_), ACLNN_ERR_RUNTIME_ERROR);
+    EXPECT_STREQ(aclGetRecentErrMsg(), "aclnnAdvanceStep: runtime code 107017: refused");
+}
+
+TEST_F(PhaseTwoLaunchTest, NothingIsLaunchedWithATensorOutsideDeviceMemory) {
+    std::vector<int64_t> host(kNumSeqs);
+    ASSERT_EQ(aclSetRawTensorAddr(tensors_[4], host.data()), ACLNN_SUCCESS);
+    EXPECT_CALL(launcher_, CheckStream).WillOnce([] { return Status(); });
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, PhaseOne(), stream_), ACLNN_ERR_RUNTIME_ERROR);
+}
+
+TEST_F(PhaseTwoLaunchTest, AFailedLaunchSpendsTheExecutor) {
+    aclOpExecutor* const executor = PhaseOne();
+    EXPECT_CALL(launcher_, CheckStream).WillOnce([] { return Status(); });
+    EXPECT_CALL(launcher_, Launch).WillOnce([] {
+        return Status(ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, "stopped");
+    });
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, executor, stream_), ACLNN_ERR_RUNTIME_ERROR);
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, executor, stream_), ACLNN_ERR_PARAM_INVALID);
+}
+
+}  // namespace
+}  // namespace advstep

@@ -1,6 +1,6 @@
 #include "op_host/advance_step/advance_step_fault.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 

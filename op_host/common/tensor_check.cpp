@@ -15,11 +15,21 @@ constexpr int32_t kTilingError = 561002;
 // More than any memory holds, and few enough that bytes and ends fit 64 bits.
 constexpr int64_t kMostElements = int64_t{1} << 56;
 
-Status CheckOffset(const TensorView& view, const char* name) {
-    return view.offset >= 0 && view.offset <= kMostElements
-               ? Status()
-               : Error(kParamInvalid, "{} has view offset {}; expected 0 <= offset <= {}", name,
-                       view.offset, kMostElements);
+Status CheckExtent(const TensorView& view, const char* name) {
+    if (view.offset < 0 || view.offset > kMostElements) {
+        return Error(kParamInvalid, "{} has view offset {}; expected 0 <= offset <= {}", name,
+                     view.offset, kMostElements);
+    }
+    int64_t elements = 1;
+    for (int64_t axis = 0; axis < view.rank; ++axis) {
+        const int64_t dim = std::max<int64_t>(view.dims[axis], 1);
+        if (dim > kMostElements / elements) {
+            return Error(kParamInvalid, "{} has shape {}; expected at most {} elements", name,
+                         ShapeText(view.dims, view.rank), kMostElements);
+        }
+        elements *= dim;
+    }
+    return {};
 }
 
 bool Matches(const TensorView& view, const ExpectedShape& expected) {
@@ -28,7 +38,9 @@ bool Matches(const TensorView& view, const ExpectedShape& expected) {
     }
     return std::equal(expected.dims.begin(), expected.dims.end(), view.dims,
                       [](int64_t wanted, int64_t dim) {
-                          return wanted == ExpectedShape::kAny ? dim >= 1 : dim == wanted;
+                          return wanted == ExpectedShape::kAny         ? dim >= 1
+                                 : wanted == ExpectedShape::kAnyOrNone ? dim >= 0
+                                                                       : dim == wanted;
                       });
 }
 
@@ -53,7 +65,7 @@ Status CheckFormat(const TensorView& view, const char* name) {
 }
 
 Status CheckContiguous(const TensorView& view, const char* name) {
-    ADVSTEP_RETURN_IF_ERROR(CheckOffset(view, name));
+    ADVSTEP_RETURN_IF_ERROR(CheckExtent(view, name));
     return IsContiguous(view)
                ? Status()
                : Error(kParamInvalid, "{} has shape {} and strides {}; expected it contiguous",
@@ -64,7 +76,7 @@ Status CheckContiguousRows(const TensorView& view, const char* name) {
     if (view.rank != 2) {
         return CheckContiguous(view, name);
     }
-    ADVSTEP_RETURN_IF_ERROR(CheckOffset(view, name));
+    ADVSTEP_RETURN_IF_ERROR(CheckExtent(view, name));
     const bool inner = view.dims[1] <= 1 || view.strides[1] == 1;
     const bool outer = view.dims[0] <= 1 || (view.strides[0] >= view.dims[1] &&
                                              view.strides[0] <= kMostElements / view.dims[0]);
@@ -88,7 +100,9 @@ Status CheckShape(const TensorView& view, const char* name,
     std::string numbers;
     for (const int64_t dim : first.dims) {
         numbers += numbers.empty() ? "" : ", ";
-        numbers += dim == ExpectedShape::kAny ? ">= 1" : std::to_string(dim);
+        numbers += dim == ExpectedShape::kAny         ? ">= 1"
+                   : dim == ExpectedShape::kAnyOrNone ? ">= 0"
+                                                      : std::to_string(dim);
     }
     return Error(kTilingError, "{} has shape {}; expected {} = [{}]", name,
                  ShapeText(view.dims, view.rank), first.words, numbers);

@@ -16,15 +16,17 @@ Status CheckDataType(const TensorView& view, const char* name,
 /// 161002 unless the format is ND.
 Status CheckFormat(const TensorView& view, const char* name);
 
-/// 161002 unless elements follow one another and the offset is not negative.
+/// 161002 unless elements follow one another, the offset is not negative, and there are not more
+/// elements than any memory holds.
 Status CheckContiguous(const TensorView& view, const char* name);
 
 /// As CheckContiguous, but rows of a matrix may be further apart than they are long.
 Status CheckContiguousRows(const TensorView& view, const char* name);
 
-/// A shape in words and numbers; -1 stands for any number >= 1.
+/// A shape in words and numbers, with marks for dims that may be any number.
 struct ExpectedShape {
-    static constexpr int64_t kAny = -1;
+    static constexpr int64_t kAny = -1;        // >= 1
+    static constexpr int64_t kAnyOrNone = -2;  // >= 0
 
     const char* words = "";  // "[numQueries, 1]"
     std::initializer_list<int64_t> dims;

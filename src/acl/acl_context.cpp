@@ -20,10 +20,10 @@ aclError aclrtDestroyContext(aclrtContext context) {
     return AclBoundary("aclrtDestroyContext", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(context, "context"));
         ContextRef found;
-        if (!FindContext(context, &found).ok() || found.context->primary) {
+        if (!FindContext(context, &found).ok() || found.primary) {
             return Error(ACL_ERROR_RT_CONTEXT_NULL,
                          "context {} is {}; expected a live context of aclrtCreateContext", context,
-                         found.context != nullptr ? "a device's primary context" : "no context");
+                         found.primary ? "a device's primary context" : "no context");
         }
         ADVSTEP_RETURN_IF_ERROR(DestroyContext(found));
         ForgetCurrentContext(found.handle);

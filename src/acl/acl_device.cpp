@@ -25,7 +25,7 @@ aclError aclrtGetDevice(int32_t* deviceId) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(deviceId, "deviceId"));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        *deviceId = current.context->device->id();
+        *deviceId = current.device->id();
         return {};
     });
 }
@@ -41,7 +41,7 @@ aclError aclrtSynchronizeDevice(void) {
     return AclBoundary("aclrtSynchronizeDevice", []() -> Status {
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        const Device* const device = current.context->device;
+        const Device* const device = current.device;
         ADVSTEP_RETURN_IF_ERROR(DrainDevice(device));
         return TakeDeviceFailure(device);
     });
@@ -58,7 +58,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
         }
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        const Device& device = *current.context->device;
+        const Device& device = *current.device;
         *free = TheResources().memory.FreeBytes(device);
         *total = device.settings().memoryBytes;
         return {};

@@ -14,7 +14,7 @@ constexpr uint32_t kUnsupportedFlags =
 Status MakeEvent(aclrtEvent* event, Event::Traits traits) {
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    traits.device = current.context->device;
+    traits.context = current.handle;
     const auto entry = TheResources().events.Acquire();
     entry.object->Open(entry.handle, traits);
     *event = ToPointer(entry.handle);

@@ -30,8 +30,7 @@ Status Allocate(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
     }
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    return TheResources().memory.Allocate(MemoryKind::kDevice, current.context->device, size,
-                                          devPtr);
+    return TheResources().memory.Allocate(MemoryKind::kDevice, current.device, size, devPtr);
 }
 
 // Waits for one's own queued copy of pageable memory. Inside a host function that could wait for
@@ -60,16 +59,18 @@ Status CopyAsync(const CopyRequest& request, aclrtStream stream) {
     if (request.count == 0) {
         return target.stream->Check(target.handle, target.caller);
     }
-    // HOST_TO_BUF_TO_DEVICE promises that the source may be reused on return.
-    const bool wait = sides.pageable || request.kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE;
-    if (wait) {
+    if (sides.pageable) {
         ADVSTEP_RETURN_IF_ERROR(RefusePageableInsideTask());
     }
     Ticket done;
     ADVSTEP_RETURN_IF_ERROR(target.stream->Enqueue(
         target.handle, target.caller, sizeof(CopyTask),
         [&](void* memory) { return CopyTask::Make(memory, request); }, &done));
-    return wait ? WaitFor(done) : Status();
+    if (!sides.pageable) {
+        return {};
+    }
+    ADVSTEP_RETURN_IF_ERROR(WaitFor(done));
+    return target.stream->CheckRan(done.sequence);
 }
 
 }  // namespace
@@ -85,7 +86,7 @@ aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy pol
 aclError aclrtFree(void* devPtr) {
     return AclBoundary("aclrtFree", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
-        return TheResources().memory.Free(MemoryKind::kDevice, devPtr, PendingPlaces());
+        return TheResources().memory.Free(MemoryKind::kDevice, devPtr);
     });
 }
 
@@ -102,7 +103,7 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
 aclError aclrtFreeHost(void* hostPtr) {
     return AclBoundary("aclrtFreeHost", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(hostPtr, "hostPtr"));
-        return TheResources().memory.Free(MemoryKind::kPinnedHost, hostPtr, PendingPlaces());
+        return TheResources().memory.Free(MemoryKind::kPinnedHost, hostPtr);
     });
 }
 

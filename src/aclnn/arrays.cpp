@@ -61,11 +61,11 @@ Array* Create(const char* call, const T* value, uint64_t size) {
 }
 
 template <typename Array>
-aclnnStatus Size(const char* call, const Array* array, uint64_t* size) {
+aclnnStatus Size(const char* call, const char* name, const Array* array, uint64_t* size) {
     return AclnnBoundary(call, ACLNN_ERR_INNER, [&]() -> Status {
         if (array == nullptr || size == nullptr) {
             return Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a pointer",
-                         array == nullptr ? "array" : "size");
+                         array == nullptr ? name : "size");
         }
         *size = array->size;
         return {};
@@ -105,7 +105,7 @@ aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
 }
 aclnnStatus aclDestroyIntArray(const aclIntArray* array) { return Destroy(array); }
 aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
-    return Size("aclGetIntArraySize", array, size);
+    return Size("aclGetIntArraySize", "array", array, size);
 }
 
 aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size) {
@@ -113,7 +113,7 @@ aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size) {
 }
 aclnnStatus aclDestroyFloatArray(const aclFloatArray* array) { return Destroy(array); }
 aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size) {
-    return Size("aclGetFloatArraySize", array, size);
+    return Size("aclGetFloatArraySize", "array", array, size);
 }
 
 aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
@@ -121,7 +121,7 @@ aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
 }
 aclnnStatus aclDestroyBoolArray(const aclBoolArray* array) { return Destroy(array); }
 aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size) {
-    return Size("aclGetBoolArraySize", array, size);
+    return Size("aclGetBoolArraySize", "array", array, size);
 }
 
 aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size) {
@@ -134,7 +134,7 @@ aclnnStatus aclDestroyTensorList(const aclTensorList* array) {
     return Destroy(array);
 }
 aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size) {
-    return Size("aclGetTensorListSize", tensorList, size);
+    return Size("aclGetTensorListSize", "tensorList", tensorList, size);
 }
 
 aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size) {
@@ -147,5 +147,5 @@ aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
     return Destroy(array);
 }
 aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size) {
-    return Size("aclGetScalarListSize", scalarList, size);
+    return Size("aclGetScalarListSize", "scalarList", scalarList, size);
 }

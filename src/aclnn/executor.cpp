@@ -55,12 +55,16 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     aclOpExecutor* const made = ObjectPool<aclOpExecutor>::Instance().Acquire();
     made->launch = plan.launch;
     made->workspaceBytes = plan.workspaceBytes;
+    made->workspaceAt = plan.workspaceAt;
     made->checkedEpoch = 0;
     made->tensorCount = plan.tensorCount;
     std::memcpy(made->payload, plan.payload, plan.launch.payloadBytes);
     for (int32_t index = 0; index < plan.tensorCount; ++index) {
         const TensorArgument& argument = plan.tensors[index];
-        made->tensors[index] = {argument.name, argument.written, argument.addressAt,
+        made->tensors[index] = {argument.name,
+                                argument.written,
+                                argument.addressAt,
+                                argument.view->itemSize,
                                 argument.view->offset * argument.view->itemSize,
                                 ExtentOf(*argument.view)};
         made->SetAddress(index, argument.view->first());

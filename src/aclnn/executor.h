@@ -25,6 +25,7 @@ struct PlannedTensor {
     const char* name;
     bool written;
     size_t addressAt;
+    int64_t itemSize;     // bytes of an element, which addresses are multiples of
     int64_t offsetBytes;  // from the storage address to the first element
     MemoryExtent extent;
 };
@@ -34,6 +35,7 @@ struct Plan {
     KernelLaunch launch;
     const void* payload = nullptr;
     uint64_t workspaceBytes = 0;
+    int64_t workspaceAt = -1;  // where the payload keeps the workspace's address; -1: it has none
     const TensorArgument* tensors = nullptr;  // in signature order
     int32_t tensorCount = 0;
 };
@@ -52,6 +54,7 @@ struct aclOpExecutor {
     std::atomic<State> state{State::kFree};
     advstep::KernelLaunch launch;
     uint64_t workspaceBytes = 0;
+    int64_t workspaceAt = -1;
     uint64_t checkedEpoch = 0;  // of DeviceMemory, when all addresses were last found good
     int32_t tensorCount = 0;
     advstep::PlannedTensor tensors[kMostTensors];

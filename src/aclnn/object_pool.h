@@ -24,7 +24,7 @@ class ObjectPool {
     T* Acquire() {
         Cache& cache = ThreadCache();
         if (cache.first == nullptr) {
-            Refill(&cache);
+            Refill(&cache, cache.closed ? 1 : kBatch);
         }
         T* const object = cache.first;
         cache.first = object->nextFree;
@@ -36,26 +36,38 @@ class ObjectPool {
         Cache& cache = ThreadCache();
         object->nextFree = cache.first;
         cache.first = object;
-        if (++cache.count > 2 * kBatch) {
-            Return(&cache, kBatch);
+        if (++cache.count > 2 * kBatch || cache.closed) {
+            Return(&cache, cache.closed ? cache.count : kBatch);
         }
     }
 
  private:
     static constexpr size_t kBatch = 32;
 
+    // Plain data, so that global destructors, which run after the thread's objects are gone, may
+    // still use the pool; then it keeps nothing.
     struct Cache {
-        T* first = nullptr;
-        size_t count = 0;
-        ~Cache() { Instance().Return(this, count); }
+        T* first;
+        size_t count;
+        bool closed;
+    };
+
+    struct CacheCloser {
+        Cache* cache;
+        ~CacheCloser() {
+            Instance().Return(cache, cache->count);
+            cache->closed = true;
+        }
     };
 
     static Cache& ThreadCache() {
-        thread_local Cache cache;
+        thread_local Cache cache{};
+        thread_local const CacheCloser closer{&cache};
+        (void)closer;
         return cache;
     }
 
-    void Refill(Cache* cache) {
+    void Refill(Cache* cache, size_t most) {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (free_ == nullptr) {
             chunks_.push_back(std::make_unique<T[]>(kBatch));
@@ -63,7 +75,7 @@ class ObjectPool {
                 Push(&free_, &chunks_.back()[index]);
             }
         }
-        while (free_ != nullptr && cache->count < kBatch) {
+        while (free_ != nullptr && cache->count < most) {
             T* const object = free_;
             free_ = object->nextFree;
             Push(&cache->first, object);

@@ -1,8 +1,10 @@
 #include "src/aclnn/run.h"
 
+#include <memory>
 #include <string_view>
 
 #include "src/aclnn/executor.h"
+#include "src/aclnn/workspace_layout.h"
 #include "src/runtime/current.h"
 #include "src/runtime/launcher.h"
 
@@ -34,7 +36,8 @@ Status CheckArguments(const aclOpExecutor& executor, const char* call, const voi
                      executor.workspaceBytes);
     }
     for (int32_t index = 0; index < executor.tensorCount; ++index) {
-        if (executor.Address(index) == nullptr) {
+        // An empty tensor needs no memory.
+        if (executor.Address(index) == nullptr && executor.tensors[index].extent.spanBytes() > 0) {
             return Error(ACLNN_ERR_PARAM_NULLPTR,
                          "{} has a null address; expected device memory by now",
                          executor.tensors[index].name);
@@ -43,51 +46,74 @@ Status CheckArguments(const aclOpExecutor& executor, const char* call, const voi
     return {};
 }
 
-// Every tensor inside one allocation of the device. As long as nothing is freed, a check holds.
-Status CheckMemory(aclOpExecutor* executor) {
-    const DeviceMemory& memory = TheResources().memory;
-    const uint64_t epoch = memory.epoch();
+// A range inside one allocation of the device; the message names it.
+Status CheckRange(const Device& device, const char* name, const void* address, uint64_t bytes) {
+    Allocation allocation;
+    if (!TheResources().memory.Find(address, &allocation) ||
+        allocation.kind != MemoryKind::kDevice || allocation.device != &device) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "{} is at {}, which lies in no allocation of device {}; expected memory of "
+                     "aclrtMalloc there",
+                     name, address, device.id());
+    }
+    if (allocation.BytesFrom(address) < bytes) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "{} takes {} bytes at {}, where a device range of {} bytes is left; expected "
+                     "it inside one allocation",
+                     name, bytes, address, allocation.BytesFrom(address));
+    }
+    return {};
+}
+
+// As long as nothing is freed, a check of the tensors holds.
+Status CheckTensors(aclOpExecutor* executor) {
+    const uint64_t epoch = TheResources().memory.epoch();
     if (executor->checkedEpoch == epoch) {
         return {};
     }
     for (int32_t index = 0; index < executor->tensorCount; ++index) {
         const PlannedTensor& tensor = executor->tensors[index];
-        const uint8_t* const address = executor->Address(index);
         const auto bytes = static_cast<uint64_t>(tensor.extent.spanBytes());
-        Allocation allocation;
-        if (!memory.Find(address, &allocation) || allocation.kind != MemoryKind::kDevice ||
-            allocation.device != executor->launch.device) {
-            return Error(ACL_ERROR_RT_PARAM_INVALID,
-                         "{} is at {}, which lies in no allocation of device {}; expected memory "
-                         "of aclrtMalloc there",
-                         tensor.name, static_cast<const void*>(address),
-                         executor->launch.device->id());
+        const auto address = reinterpret_cast<uintptr_t>(executor->Address(index));
+        if (address % static_cast<uintptr_t>(tensor.itemSize) != 0) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID, "{} is at {:#x}; expected a multiple of {}",
+                         tensor.name, address, tensor.itemSize);
         }
-        if (allocation.BytesFrom(address) < bytes) {
-            return Error(ACL_ERROR_RT_PARAM_INVALID,
-                         "{} takes {} bytes at {}, where a device range of {} bytes is left; "
-                         "expected it inside one allocation",
-                         tensor.name, bytes, static_cast<const void*>(address),
-                         allocation.BytesFrom(address));
+        if (bytes > 0) {
+            ADVSTEP_RETURN_IF_ERROR(
+                CheckRange(*executor->launch.device, tensor.name, executor->Address(index), bytes));
         }
     }
     executor->checkedEpoch = epoch;
     return {};
 }
 
-Status Launch(aclOpExecutor* executor, aclrtStream stream) {
+// Checks the workspace and puts its address where the kernel finds it.
+Status BindWorkspace(aclOpExecutor* executor, void* workspace) {
+    if (executor->workspaceAt < 0) {
+        return {};
+    }
+    ADVSTEP_RETURN_IF_ERROR(
+        CheckRange(*executor->launch.device, "workspace", workspace, executor->workspaceBytes));
+    const uint8_t* const aligned = AlignedWorkspace(workspace);
+    std::memcpy(executor->payload + executor->workspaceAt, &aligned, sizeof(aligned));
+    return {};
+}
+
+Status Launch(aclOpExecutor* executor, void* workspace, aclrtStream stream) {
     StreamRef target;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    if (current.context->device != executor->launch.device) {
+    if (current.device != executor->launch.device) {
         return Error(ACL_ERROR_RT_STREAM_CONTEXT,
                      "executor was planned for device {}; expected the current context's device {}",
-                     executor->launch.device->id(), current.context->device->id());
+                     executor->launch.device->id(), current.device->id());
     }
     Launcher& launcher = TheLauncher();
     ADVSTEP_RETURN_IF_ERROR(launcher.CheckStream(target));
-    ADVSTEP_RETURN_IF_ERROR(CheckMemory(executor));
+    ADVSTEP_RETURN_IF_ERROR(CheckTensors(executor));
+    ADVSTEP_RETURN_IF_ERROR(BindWorkspace(executor, workspace));
     return launcher.Launch(target, executor->launch, executor->payload);
 }
 
@@ -99,7 +125,7 @@ Status PlanningDevice(const Device** device) {
     if (!status.ok()) {
         return AsRuntimeError(status);
     }
-    *device = current.context->device;
+    *device = current.device;
     return {};
 }
 
@@ -117,17 +143,12 @@ Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,
                      "executor has been used or destroyed; expected a new one of phase one, or "
                      "aclSetAclOpExecutorRepeatable before its first use");
     }
-    Status status = CheckArguments(*executor, call, workspace, workspaceSize);
-    if (status.ok()) {
-        status = Launch(executor, stream);
-        if (!status.ok()) {
-            status = AsRuntimeError(status);
-        }
-    }
-    if (spent) {
-        RecycleExecutor(executor);  // the queue has a copy
-    }
-    return status;
+    // Whatever happens, a spent one goes back; the queue has a copy.
+    const std::unique_ptr<aclOpExecutor, void (*)(aclOpExecutor*)> owner(
+        spent ? executor : nullptr, [](aclOpExecutor* used) { RecycleExecutor(used); });
+    ADVSTEP_RETURN_IF_ERROR(CheckArguments(*executor, call, workspace, workspaceSize));
+    const Status status = Launch(executor, workspace, stream);
+    return status.ok() ? Status() : AsRuntimeError(status);
 }
 
 }  // namespace advstep

@@ -87,12 +87,13 @@ Status CheckAlive(const aclTensor* tensor, const char* argument) {
 
 // Body of a getter: checks, then read(tensor).
 template <typename Read>
-aclnnStatus Get(const char* call, const aclTensor* tensor, const void* out1, const void* out2,
-                Read&& read) {
+aclnnStatus Get(const char* call, const aclTensor* tensor, const void* out1, const char* name1,
+                const void* out2, const char* name2, Read&& read) {
     return AclnnBoundary(call, ACLNN_ERR_INNER, [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(CheckAlive(tensor, "tensor"));
         if (out1 == nullptr || out2 == nullptr) {
-            return Error(ACLNN_ERR_PARAM_NULLPTR, "an output is null; expected a pointer");
+            return Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a pointer",
+                         out1 == nullptr ? name1 : name2);
         }
         read(*tensor);
         return {};
@@ -179,45 +180,46 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
 }
 
 aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
-    return Get("aclGetViewShape", tensor, viewDims, viewDimsNum,
+    return Get("aclGetViewShape", tensor, viewDims, "viewDims", viewDimsNum, "viewDimsNum",
                [&](const aclTensor& t) { CopyOut(t.viewDims, t.viewRank, viewDims, viewDimsNum); });
 }
 
 aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
                                uint64_t* storageDimsNum) {
-    return Get("aclGetStorageShape", tensor, storageDims, storageDimsNum, [&](const aclTensor& t) {
-        CopyOut(t.storageDims, t.storageRank, storageDims, storageDimsNum);
-    });
+    return Get("aclGetStorageShape", tensor, storageDims, "storageDims", storageDimsNum,
+               "storageDimsNum", [&](const aclTensor& t) {
+                   CopyOut(t.storageDims, t.storageRank, storageDims, storageDimsNum);
+               });
 }
 
 aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue,
                               uint64_t* stridesNum) {
-    return Get("aclGetViewStrides", tensor, stridesValue, stridesNum, [&](const aclTensor& t) {
-        CopyOut(t.strides, t.viewRank, stridesValue, stridesNum);
-    });
+    return Get(
+        "aclGetViewStrides", tensor, stridesValue, "stridesValue", stridesNum, "stridesNum",
+        [&](const aclTensor& t) { CopyOut(t.strides, t.viewRank, stridesValue, stridesNum); });
 }
 
 aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {
-    return Get("aclGetViewOffset", tensor, offset, offset,
+    return Get("aclGetViewOffset", tensor, offset, "offset", offset, "offset",
                [&](const aclTensor& t) { *offset = t.offset; });
 }
 
 aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format) {
-    return Get("aclGetFormat", tensor, format, format,
+    return Get("aclGetFormat", tensor, format, "format", format, "format",
                [&](const aclTensor& t) { *format = t.format; });
 }
 
 aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
-    return Get("aclGetDataType", tensor, dataType, dataType,
+    return Get("aclGetDataType", tensor, dataType, "dataType", dataType, "dataType",
                [&](const aclTensor& t) { *dataType = t.dataType; });
 }
 
 aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
-    return Get("aclSetRawTensorAddr", tensor, tensor, tensor,
+    return Get("aclSetRawTensorAddr", tensor, tensor, "tensor", tensor, "tensor",
                [&](const aclTensor&) { tensor->data = addr; });
 }
 
 aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr) {
-    return Get("aclGetRawTensorAddr", tensor, addr, addr,
+    return Get("aclGetRawTensorAddr", tensor, addr, "addr", addr, "addr",
                [&](const aclTensor& t) { *addr = t.data; });
 }

@@ -8,11 +8,31 @@
 
 namespace advstep {
 
-/// Keeps the failure for aclGetRecentErrMsg as `<call>: <message>`; returns its code.
+/// Keeps the failure for aclGetRecentErrMsg as `<call>: <message>`; returns its code. Allocates
+/// nothing.
+int32_t RecordFailure(const char* call, int32_t code, const char* message) noexcept;
 int32_t RecordFailure(const char* call, const Status& status) noexcept;
 
 /// As RecordFailure, and keeps the code for aclrtGetLastError as well.
-aclError RecordAclFailure(const char* call, const Status& status) noexcept;
+aclError RecordAclFailure(const char* call, int32_t code, const char* message) noexcept;
+inline aclError RecordAclFailure(const char* call, const Status& status) noexcept {
+    return RecordAclFailure(call, status.code(), status.message().c_str());
+}
+
+/// Puts the thread's message and last error back when it goes: around user code that the library
+/// runs on a thread of the user's.
+class KeepErrors {
+ public:
+    KeepErrors() noexcept;
+    ~KeepErrors();
+    KeepErrors(const KeepErrors&) = delete;
+    KeepErrors& operator=(const KeepErrors&) = delete;
+
+ private:
+    char recent_[1024];
+    bool hasRecent_;
+    aclError lastError_;
+};
 
 /// The message kept, or null; clears it. The text lives until the thread's next call of this.
 const char* TakeRecentMessage() noexcept;
@@ -28,11 +48,11 @@ aclError AclBoundary(const char* call, Body&& body) noexcept {
         const Status status = body();
         return status.ok() ? ACL_SUCCESS : RecordAclFailure(call, status);
     } catch (const std::bad_alloc&) {
-        return RecordAclFailure(call, Status(ACL_ERROR_BAD_ALLOC, "the host is out of memory"));
+        return RecordAclFailure(call, ACL_ERROR_BAD_ALLOC, "the host is out of memory");
     } catch (const std::exception& error) {
-        return RecordAclFailure(call, Status(ACL_ERROR_INTERNAL_ERROR, error.what()));
+        return RecordAclFailure(call, ACL_ERROR_INTERNAL_ERROR, error.what());
     } catch (...) {
-        return RecordAclFailure(call, Status(ACL_ERROR_INTERNAL_ERROR, "unknown exception"));
+        return RecordAclFailure(call, ACL_ERROR_INTERNAL_ERROR, "unknown exception");
     }
 }
 
@@ -44,9 +64,9 @@ int32_t AclnnBoundary(const char* call, int32_t inner, Body&& body) noexcept {
         const Status status = body();
         return status.ok() ? 0 : RecordFailure(call, status);
     } catch (const std::exception& error) {
-        return RecordFailure(call, Status(inner, error.what()));
+        return RecordFailure(call, inner, error.what());
     } catch (...) {
-        return RecordFailure(call, Status(inner, "unknown exception"));
+        return RecordFailure(call, inner, "unknown exception");
     }
 }
 

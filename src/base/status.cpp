@@ -7,7 +7,8 @@ Status::Status(int32_t code, std::string message)
 
 const std::string& Status::message() const {
     static const std::string* const kNone = new std::string;
-    return message_ ? *message_ : *kNone;
+    static const std::string* const kWordless = new std::string("no memory was left to say more");
+    return message_ ? *message_ : ok() ? *kNone : *kWordless;
 }
 
 }  // namespace advstep

@@ -15,6 +15,8 @@ class [[nodiscard]] Status {
  public:
     Status() = default;
     Status(int32_t code, std::string message);
+    /// A failure without words, for where there is no memory for them.
+    explicit Status(int32_t code) noexcept : code_(code) {}
 
     bool ok() const { return code_ == 0; }
     int32_t code() const { return code_; }

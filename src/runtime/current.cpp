@@ -10,7 +10,7 @@ thread_local ContextRef current;
 }  // namespace
 
 Status CurrentContext(ContextRef* result) {
-    if (current.context == nullptr || !current.context->Alive(current.handle)) {
+    if (!current.alive()) {
         return Error(ACL_ERROR_RT_CONTEXT_NULL,
                      "the thread has no current context; expected aclrtSetDevice, "
                      "aclrtCreateContext or aclrtSetCurrentContext before");
@@ -21,6 +21,12 @@ Status CurrentContext(ContextRef* result) {
 
 void SetCurrentContext(const ContextRef& context) { current = context; }
 
+KeepCurrentContext::KeepCurrentContext(const ContextRef& during) : before_(current) {
+    current = during;
+}
+
+KeepCurrentContext::~KeepCurrentContext() { current = before_; }
+
 void ForgetCurrentContext(Handle context) {
     if (current.handle == context) {
         current = ContextRef{};
@@ -28,14 +34,23 @@ void ForgetCurrentContext(Handle context) {
 }
 
 Status FindContext(const void* handle, ContextRef* context) {
-    const Handle number = ToHandle(handle);
-    Context* const found = TheResources().contexts.Find(number);
-    if (found == nullptr || !found->Alive(number)) {
+    ContextRef found;
+    found.handle = ToHandle(handle);
+    found.context = TheResources().contexts.Find(found.handle);
+    if (found.alive()) {
+        found.device = found.context->device.load(std::memory_order_acquire);
+        found.primary = found.context->primary.load(std::memory_order_acquire);
+        found.defaultStream = found.context->defaultStream.load(std::memory_order_acquire);
+        found.defaultStreamHandle =
+            found.context->defaultStreamHandle.load(std::memory_order_acquire);
+    }
+    // Again: values of a later life are published after this one's handle was cleared.
+    if (!found.alive()) {
         return Error(ACL_ERROR_RT_INVALID_HANDLE,
                      "context {} is no context or has been destroyed; expected a live context",
                      handle);
     }
-    *context = {found, number};
+    *context = found;
     return {};
 }
 
@@ -43,8 +58,7 @@ Status FindStream(const void* handle, StreamRef* stream) {
     ContextRef context;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&context));
     if (handle == nullptr) {
-        *stream = {context.context->defaultStream, context.context->defaultStreamHandle,
-                   context.handle};
+        *stream = {context.defaultStream, context.defaultStreamHandle, context.handle};
         return {};
     }
     const Handle number = ToHandle(handle);

@@ -10,6 +10,18 @@ Status CurrentContext(ContextRef* current);
 
 void SetCurrentContext(const ContextRef& context);
 
+/// Makes a context the thread's current one, and the one before again when it goes.
+class KeepCurrentContext {
+ public:
+    explicit KeepCurrentContext(const ContextRef& during);
+    ~KeepCurrentContext();
+    KeepCurrentContext(const KeepCurrentContext&) = delete;
+    KeepCurrentContext& operator=(const KeepCurrentContext&) = delete;
+
+ private:
+    const ContextRef before_;
+};
+
 /// No current context any more if it is this one.
 void ForgetCurrentContext(Handle context);
 

@@ -4,16 +4,14 @@
 #include <memory>
 
 #include "src/base/settings.h"
+#include "src/runtime/context.h"
 #include "src/runtime/core_order.h"
 #include "src/runtime/core_pool.h"
-#include "src/runtime/handle_table.h"
 
 namespace advstep {
 
-class Context;
-
 /// One emulated device. What it is never changes after construction, so any thread may read it;
-/// `uses` and the primary context belong to the DeviceRegistry's lock.
+/// the public members belong to the DeviceRegistry's lock.
 class Device {
  public:
     Device(int32_t id, const Settings& settings)
@@ -24,9 +22,9 @@ class Device {
     const CoreOrder& order() const { return order_; }
     CorePool& cores() const { return cores_; }
 
-    int64_t uses = 0;
-    Context* primary = nullptr;
-    Handle primaryHandle = 0;
+    int64_t uses = 0;     // of aclrtSetDevice
+    bool ending = false;  // being reset
+    ContextRef primary;
 
  private:
     const int32_t id_;

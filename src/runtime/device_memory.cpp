@@ -71,7 +71,7 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
     return {};
 }
 
-Status DeviceMemory::Free(MemoryKind kind, void* address, std::vector<Ticket> pending) {
+Status DeviceMemory::Free(MemoryKind kind, void* address) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     const auto found = live_.find(reinterpret_cast<uintptr_t>(address));
     if (found == live_.end() || found->second.kind != kind) {
@@ -79,11 +79,17 @@ Status DeviceMemory::Free(MemoryKind kind, void* address, std::vector<Ticket> pe
                      "{} is not the start of a live allocation; expected an address of {}", address,
                      kind == MemoryKind::kDevice ? "aclrtMalloc" : "aclrtMallocHost");
     }
-    retired_.push_back({found->second, std::move(pending)});
+    const Allocation allocation = found->second;
     live_.erase(found);
-    epoch_.fetch_add(1, std::memory_order_release);
+    RetireLocked(allocation);
     ReclaimLocked();
     return {};
+}
+
+// It has left the map, so no check finds it any more; what was checked before is queued by now.
+void DeviceMemory::RetireLocked(const Allocation& allocation) {
+    epoch_.fetch_add(1, std::memory_order_release);
+    retired_.push_back({allocation, pendingPlaces_()});
 }
 
 void DeviceMemory::ReclaimLocked() {
@@ -128,19 +134,19 @@ uint64_t DeviceMemory::FreeBytes(const Device& device) {
 
 void DeviceMemory::ReleaseAll(const Device* device) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    ReclaimLocked();
     const auto belongs = [&](const Allocation& allocation) {
         return device == nullptr || allocation.device == device;
     };
     for (auto entry = live_.begin(); entry != live_.end();) {
         if (belongs(entry->second)) {
-            GiveBackLocked(entry->second);
+            const Allocation allocation = entry->second;
             entry = live_.erase(entry);
+            RetireLocked(allocation);
         } else {
             ++entry;
         }
     }
-    epoch_.fetch_add(1, std::memory_order_release);
+    ReclaimLocked();
 }
 
 }  // namespace advstep

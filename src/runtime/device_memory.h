@@ -37,12 +37,14 @@ struct Allocation {
 /// mutex_ guards everything; look-ups share it.
 class DeviceMemory {
  public:
+    /// `pendingPlaces` tells where the streams with work under way stand now.
+    explicit DeviceMemory(std::vector<Ticket> (*pendingPlaces)()) : pendingPlaces_(pendingPlaces) {}
+
     /// Codes: 207001 more than is free.
     Status Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address);
 
-    /// `pending`: places of the streams with work under way. 107000: no start of a live allocation
-    /// of that kind.
-    Status Free(MemoryKind kind, void* address, std::vector<Ticket> pending);
+    /// 107000: no start of a live allocation of that kind.
+    Status Free(MemoryKind kind, void* address);
 
     /// The allocation that an address lies in. False: none.
     bool Find(const void* address, Allocation* allocation) const;
@@ -53,7 +55,7 @@ class DeviceMemory {
 
     uint64_t FreeBytes(const Device& device);
 
-    /// Frees everything of the device, or with null everything there is. No work is pending.
+    /// Frees everything of the device, or with null everything there is.
     void ReleaseAll(const Device* device);
 
  private:
@@ -65,6 +67,9 @@ class DeviceMemory {
     void ReclaimLocked();
     void GiveBackLocked(const Allocation& allocation);
 
+    void RetireLocked(const Allocation& allocation);
+
+    std::vector<Ticket> (*const pendingPlaces_)();
     mutable std::shared_mutex mutex_;
     std::map<uintptr_t, Allocation> live_;  // by begin
     std::vector<Retired> retired_;

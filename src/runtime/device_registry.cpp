@@ -9,17 +9,25 @@
 namespace advstep {
 namespace {
 
-Status RefuseInsideTask() {
-    return InsideTask() ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                                "called from inside a host function, for which it might wait; "
-                                "expected another thread")
-                        : Status();
-}
-
 bool SameMachine(const Settings& a, const Settings& b) {
     return a.conformance == b.conformance && a.soc.name == b.soc.name && a.threads == b.threads &&
            a.memoryBytes == b.memoryBytes && a.coreOrder == b.coreOrder &&
            a.onDivergence == b.onDivergence;
+}
+
+// What belongs to the device and to none of its living contexts. Nothing of it is queued any more.
+void Release(Device* device) {
+    TheResources().memory.ReleaseAll(device);
+    device->cores().Stop();
+}
+
+void CloseEvents(Handle context) {
+    Resources& resources = TheResources();
+    resources.events.ForEach([&](Event& event) {
+        if (event.CloseIfOf(context)) {
+            resources.events.Release(&event);
+        }
+    });
 }
 
 }  // namespace
@@ -68,7 +76,7 @@ bool DeviceRegistry::InUseLocked() const {
 }
 
 Status DeviceRegistry::Init(const char* configPath) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     if (references_ > 0) {
         ++references_;
         return Error(ACL_ERROR_REPEAT_INITIALIZE,
@@ -88,51 +96,54 @@ Status DeviceRegistry::Init(const char* configPath) {
     return {};
 }
 
+void DeviceRegistry::SetEnding(const std::vector<Device*>& devices, bool ending) {
+    for (Device* device : devices) {
+        device->ending = ending;
+        if (ending) {
+            device->uses = 0;
+            device->primary = ContextRef{};
+        }
+    }
+    if (!ending) {
+        ended_.notify_all();
+    }
+}
+
 Status DeviceRegistry::Finalize() {
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (references_ == 0) {
-        return Error(ACL_ERROR_REPEAT_FINALIZE, "the runtime is not initialised");
+    const std::lock_guard<std::mutex> teardown(teardown_);
+    std::vector<Device*> devices;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (references_ == 0) {
+            return Error(ACL_ERROR_REPEAT_FINALIZE, "the runtime is not initialised");
+        }
+        devices = devices_;
+        SetEnding(devices, true);
     }
     Resources& resources = TheResources();
     std::vector<ContextRef> contexts;
     resources.contexts.ForEach([&](Context& context) {
-        const Handle handle = context.handle.load(std::memory_order_acquire);
-        if (handle != 0) {
-            contexts.push_back({&context, handle});
+        ContextRef found;
+        if (FindContext(ToPointer(context.handle.load(std::memory_order_acquire)), &found).ok()) {
+            contexts.push_back(found);
         }
     });
     for (const ContextRef& context : contexts) {
         (void)DestroyContext(context);  // fails only if another thread is destroying it
         ForgetCurrentContext(context.handle);
     }
-    for (Device* device : devices_) {
-        ReleaseLocked(device);
+    CloseEvents(0);
+    for (Device* device : devices) {
+        Release(device);
     }
-    resources.events.ForEach([&](Event& event) {
-        if (event.CloseIfOn(nullptr)) {
-            resources.events.Release(&event);
-        }
-    });
     resources.memory.ReleaseAll(nullptr);
     resources.workers.Stop();
+    const std::lock_guard<std::mutex> lock(mutex_);
     references_ = 0;
     started_.store(false, std::memory_order_release);
+    SetEnding(devices, false);
     return {};
-}
-
-void DeviceRegistry::ReleaseLocked(Device* device) {
-    Resources& resources = TheResources();
-    device->uses = 0;
-    device->primary = nullptr;
-    device->primaryHandle = 0;
-    resources.events.ForEach([&](Event& event) {
-        if (event.CloseIfOn(device)) {
-            resources.events.Release(&event);
-        }
-    });
-    resources.memory.ReleaseAll(device);
-    device->cores().Stop();
 }
 
 Status DeviceRegistry::FindLocked(int32_t deviceId, Device** device) {
@@ -145,6 +156,22 @@ Status DeviceRegistry::FindLocked(int32_t deviceId, Device** device) {
                      "deviceId is {}; expected 0 <= deviceId < device count = {}", deviceId, count);
     }
     *device = devices_[static_cast<size_t>(deviceId)];
+    return {};
+}
+
+Status DeviceRegistry::FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId,
+                                  Device** device) {
+    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, device));
+    while ((*device)->ending) {
+        if (InsideTask()) {
+            return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                         "device {} is being reset, which waits for the host function that calls "
+                         "this; expected another thread",
+                         deviceId);
+        }
+        ended_.wait(lock);
+        ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, device));
+    }
     return {};
 }
 
@@ -165,43 +192,50 @@ const char* DeviceRegistry::SocName(Status* status) {
 }
 
 Status DeviceRegistry::Set(int32_t deviceId) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     Device* device = nullptr;
-    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &device));
-    if (device->primary == nullptr) {
-        const ContextRef made = CreateContext(device, true);
-        device->primary = made.context;
-        device->primaryHandle = made.handle;
+    ADVSTEP_RETURN_IF_ERROR(FindUsable(lock, deviceId, &device));
+    if (device->primary.context == nullptr) {
+        device->primary = CreateContext(device, true);
     }
     ++device->uses;
-    SetCurrentContext({device->primary, device->primaryHandle});
+    SetCurrentContext(device->primary);
     return {};
 }
 
 Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard<std::mutex> teardown(teardown_);
     Device* device = nullptr;
-    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &device));
-    if (device->uses == 0) {
-        return Error(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
-                     "device {} is not set; expected aclrtSetDevice before", deviceId);
+    ContextRef primary;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &device));
+        if (device->uses == 0) {
+            return Error(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+                         "device {} is not set; expected aclrtSetDevice before", deviceId);
+        }
+        if (!force && device->uses > 1) {
+            --device->uses;
+            return {};
+        }
+        primary = device->primary;
+        SetEnding({device}, true);
     }
-    if (--device->uses > 0 && !force) {
-        return {};
-    }
-    ADVSTEP_RETURN_IF_ERROR(DrainDevice(device));
-    const Handle primary = device->primaryHandle;
-    ADVSTEP_RETURN_IF_ERROR(DestroyContext({device->primary, primary}));
-    ForgetCurrentContext(primary);
-    ReleaseLocked(device);
+    (void)DrainDevice(device);      // cannot fail outside a task
+    (void)DestroyContext(primary);  // nor while it is this thread's to end
+    ForgetCurrentContext(primary.handle);
+    CloseEvents(primary.handle);
+    Release(device);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    SetEnding({device}, false);
     return {};
 }
 
 Status DeviceRegistry::MakeContext(int32_t deviceId, ContextRef* context) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     Device* device = nullptr;
-    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &device));
+    ADVSTEP_RETURN_IF_ERROR(FindUsable(lock, deviceId, &device));
     *context = CreateContext(device, false);
     return {};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -14,8 +15,10 @@ namespace advstep {
 
 /// Start and end of the runtime, and its devices.
 ///
-/// mutex_ guards all members, and each device's `uses` and primary context. It is held while a
-/// reset or the end waits for streams, so host functions must not come here for those (207000).
+/// mutex_ guards all members, and each device's `uses`, `ending` and primary context; it is never
+/// held while work is waited for, so host functions may come here. A reset or the end waits with
+/// teardown_ only, which makes them one at a time; until it is through, the devices it takes down
+/// are `ending` and whoever wants to use one waits on ended_.
 class DeviceRegistry {
  public:
     static DeviceRegistry& Instance();
@@ -32,20 +35,25 @@ class DeviceRegistry {
     /// The SoC's name, or null when the settings are not valid.
     const char* SocName(Status* status);
 
-    /// 107001: no such device. The primary context becomes the caller's current one.
+    /// 107001: no such device; 207000: inside a host function, for a device that is being reset.
+    /// The primary context becomes the caller's current one.
     Status Set(int32_t deviceId);
     /// 107001; 507007 not set; 207000 inside a host function.
     Status Reset(int32_t deviceId, bool force);
-    /// A context of the device: 107001.
+    /// A context of the device. Codes as Set.
     Status MakeContext(int32_t deviceId, ContextRef* context);
 
  private:
     Status StartLocked(const char* configPath);
     Status FindLocked(int32_t deviceId, Device** device);
-    void ReleaseLocked(Device* device);
+    /// FindLocked, once nobody takes the device down.
+    Status FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId, Device** device);
     bool InUseLocked() const;
+    void SetEnding(const std::vector<Device*>& devices, bool ending);
 
+    std::mutex teardown_;  // taken before mutex_
     std::mutex mutex_;
+    std::condition_variable ended_;
     std::atomic<bool> started_{false};
     uint64_t references_ = 0;  // of aclInit
     Settings settings_;

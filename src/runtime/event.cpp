@@ -36,9 +36,9 @@ Status Event::Close(Handle handle) {
     return {};
 }
 
-bool Event::CloseIfOn(const Device* device) {
+bool Event::CloseIfOf(Handle context) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (handle_ == 0 || (device != nullptr && traits_.device != device)) {
+    if (handle_ == 0 || (context != 0 && traits_.context != context)) {
         return false;
     }
     handle_ = 0;
@@ -129,20 +129,23 @@ Status Event::Reset(Handle handle, Stream* stream, Handle streamHandle, Handle c
     return {};
 }
 
+bool Event::ResetHasRun() const {
+    return reset_.stream != nullptr && reset_.stream->Reached(reset_.sequence);
+}
+
 Status Event::LatestRecord(Handle handle, Ticket* ticket) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
-    *ticket = record_;
+    *ticket = ResetHasRun() ? Ticket{} : record_;
     return {};
 }
 
 Status Event::Read(Handle handle, State* state) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
-    const bool reset = reset_.stream != nullptr && reset_.stream->Reached(reset_.sequence);
     state->kind = traits_.kind;
     state->timing = traits_.timing;
-    state->recorded = record_.stream != nullptr && !reset;
+    state->recorded = record_.stream != nullptr && !ResetHasRun();
     state->complete = state->recorded && record_.stream->Reached(record_.sequence);
     state->nanoseconds = nanoseconds_;
     state->stamped = stamped_;

@@ -9,8 +9,6 @@
 
 namespace advstep {
 
-class Device;
-
 /// By which call an event was made; they differ in what an unrecorded one means and in what it can.
 enum class EventKind { kCreate, kCreateWithFlag, kCreateExWithFlag };
 
@@ -22,13 +20,13 @@ class Event {
         EventKind kind = EventKind::kCreate;
         bool timing = true;
         bool waitable = true;
-        const Device* device = nullptr;
+        Handle context = 0;  // in which it was made
     };
 
     void Open(Handle handle, const Traits& traits);
     Status Close(Handle handle);
-    /// True if it was alive on that device (any: null) and is not any more.
-    bool CloseIfOn(const Device* device);
+    /// True if it was alive and of that context (any: 0) and is not any more.
+    bool CloseIfOf(Handle context);
 
     /// Queues a mark that becomes the latest record.
     Status Record(Handle handle, Stream* stream, Handle streamHandle, Handle caller);
@@ -37,7 +35,7 @@ class Event {
     /// Queues the return to unrecorded.
     Status Reset(Handle handle, Stream* stream, Handle streamHandle, Handle caller);
 
-    /// The latest record's place; no stream if there is none.
+    /// The latest record's place; no stream if there is none, or a reset has run since.
     Status LatestRecord(Handle handle, Ticket* ticket);
 
     struct State {
@@ -60,6 +58,7 @@ class Event {
 
     Status CheckAlive(Handle handle) const;
     Status CheckCanReset() const;
+    bool ResetHasRun() const;
 
     std::mutex mutex_;
     Handle handle_ = 0;

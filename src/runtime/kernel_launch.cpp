@@ -67,7 +67,8 @@ Status RunKernel(const KernelLaunch& launch, const void* payload) {
         if (phase.onFault == OnFault::kFail) {
             return Error(report.code, "{}: {}", program.call, report.message);
         }
-        Log(LogLevel::kWarn, "{}: {}", program.call, report.message);
+        // Asked for by a setting, so whatever the log level.
+        LogLine(LogLevel::kWarn, fmt::format("{}: {}", program.call, report.message));
     }
     return {};
 }

@@ -20,22 +20,31 @@ std::vector<LiveStream> LiveStreams(const Device* device, const Context* context
     std::vector<LiveStream> live;
     TheResources().streams.ForEach([&](Stream& stream) {
         StreamIdentity identity;
-        if (stream.AliveOn(device, context, &identity)) {
+        if (stream.BelongsTo(device, context, &identity)) {
             live.push_back({&stream, identity});
         }
     });
     return live;
 }
 
-HandleTable<Stream>::Entry OpenStream(Context* context, Handle contextHandle, uint32_t priority,
+Status WaitForAll(const std::vector<LiveStream>& streams) {
+    std::vector<Ticket> places;
+    for (const LiveStream& live : streams) {
+        places.push_back(live.stream->Now());
+    }
+    for (const Ticket& place : places) {
+        ADVSTEP_RETURN_IF_ERROR(WaitFor(place));
+    }
+    return {};
+}
+
+HandleTable<Stream>::Entry OpenStream(const ContextRef& context, uint32_t priority,
                                       uint32_t flags) {
     Resources& resources = TheResources();
     const auto entry = resources.streams.Acquire();
     StreamIdentity identity;
     identity.handle = entry.handle;
     identity.context = context;
-    identity.contextHandle = contextHandle;
-    identity.device = context->device;
     identity.id = nextStreamId.fetch_add(1, std::memory_order_relaxed);
     identity.priority = priority;
     identity.flags = flags;
@@ -52,23 +61,26 @@ Resources& TheResources() {
 
 ContextRef CreateContext(Device* device, bool primary) {
     const auto entry = TheResources().contexts.Acquire();
+    ContextRef made;
+    made.context = entry.object;
+    made.handle = entry.handle;
+    made.device = device;
+    made.primary = primary;
+    const auto stream = OpenStream(made, 0, 0);
+    made.defaultStream = stream.object;
+    made.defaultStreamHandle = stream.handle;
     Context* const context = entry.object;
-    context->device = device;
-    context->primary = primary;
-    context->stopOnFailure.store(false, std::memory_order_relaxed);
-    const auto stream = OpenStream(context, entry.handle, 0, 0);
-    context->defaultStream = stream.object;
-    context->defaultStreamHandle = stream.handle;
+    context->device.store(device, std::memory_order_release);
+    context->primary.store(primary, std::memory_order_release);
+    context->stopOnFailure.store(false, std::memory_order_release);
+    context->defaultStream.store(stream.object, std::memory_order_release);
+    context->defaultStreamHandle.store(stream.handle, std::memory_order_release);
     context->handle.store(entry.handle, std::memory_order_release);
-    return {context, entry.handle};
+    return made;
 }
 
 Status DestroyContext(const ContextRef& reference) {
-    if (InsideTask()) {
-        return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                     "called from inside a host function, for which it might wait; expected "
-                     "another thread");
-    }
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
     Handle expected = reference.handle;
     // From here on nobody finds it, so it gets no new streams.
     if (!reference.context->handle.compare_exchange_strong(expected, 0)) {
@@ -77,9 +89,11 @@ Status DestroyContext(const ContextRef& reference) {
                      ToPointer(reference.handle));
     }
     Resources& resources = TheResources();
-    for (const LiveStream& live : LiveStreams(nullptr, reference.context)) {
-        const Status closed = live.stream->Close(live.identity.handle, reference.handle, false);
-        if (closed.ok()) {
+    const std::vector<LiveStream> streams = LiveStreams(nullptr, reference.context);
+    (void)WaitForAll(streams);  // cannot fail outside a task
+    for (const LiveStream& live : streams) {
+        // Fails for one that another thread is destroying and will release.
+        if (live.stream->Close(live.identity.handle, reference.handle, false).ok()) {
             resources.streams.Release(live.stream);
         }
     }
@@ -88,8 +102,8 @@ Status DestroyContext(const ContextRef& reference) {
 }
 
 Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle) {
-    const auto entry = OpenStream(context.context, context.handle, priority, flags);
-    if (!context.context->Alive(context.handle)) {
+    const auto entry = OpenStream(context, priority, flags);
+    if (!context.alive()) {
         // Destroyed meanwhile, perhaps before the stream could be found there.
         (void)DestroyStream({entry.object, entry.handle, context.handle}, true);
         return Error(ACL_ERROR_RT_CONTEXT_NULL, "the current context has been destroyed");
@@ -99,21 +113,24 @@ Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags
 }
 
 Status DestroyStream(const StreamRef& reference, bool drop) {
+    if (drop) {
+        ADVSTEP_RETURN_IF_ERROR(reference.stream->Drop(reference.handle, reference.caller));
+        // Who sleeps on what the dropped work was waiting for has nothing to wait for any more.
+        TheResources().streams.ForEach([](Stream& stream) { stream.Nudge(); });
+    }
     ADVSTEP_RETURN_IF_ERROR(reference.stream->Close(reference.handle, reference.caller, drop));
     TheResources().streams.Release(reference.stream);
     return {};
 }
 
-Status DrainDevice(const Device* device) {
-    std::vector<Ticket> places;
-    for (const LiveStream& live : LiveStreams(device, nullptr)) {
-        places.push_back(live.stream->Now());
-    }
-    for (const Ticket& place : places) {
-        ADVSTEP_RETURN_IF_ERROR(WaitFor(place));
-    }
-    return {};
+Status RefuseInsideTask() {
+    return InsideTask() ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                                "called from inside a host function, for which it might wait; "
+                                "expected another thread")
+                        : Status();
 }
+
+Status DrainDevice(const Device* device) { return WaitForAll(LiveStreams(device, nullptr)); }
 
 Status TakeDeviceFailure(const Device* device) {
     std::vector<LiveStream> live = LiveStreams(device, nullptr);

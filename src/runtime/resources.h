@@ -12,22 +12,20 @@
 
 namespace advstep {
 
+/// Where the streams with work under way stand now.
+std::vector<Ticket> PendingPlaces();
+
 /// Everything behind handles and addresses, for all devices. Never destroyed: threads and queued
 /// work may outlive main().
 struct Resources {
     HandleTable<Context> contexts{HandleKind::kContext};
     HandleTable<Stream> streams{HandleKind::kStream};
     HandleTable<Event> events{HandleKind::kEvent};
-    DeviceMemory memory;
+    DeviceMemory memory{&PendingPlaces};
     StreamWorkers workers{streams};
 };
 
 Resources& TheResources();
-
-struct ContextRef {
-    Context* context = nullptr;
-    Handle handle = 0;
-};
 
 struct StreamRef {
     Stream* stream = nullptr;
@@ -38,22 +36,23 @@ struct StreamRef {
 /// A context with its default stream.
 ContextRef CreateContext(Device* device, bool primary);
 
-/// Waits for the context's streams and destroys them and it. 107002: not alive; 207000: called from
-/// inside a task, for which it might wait.
+/// Waits for the context's streams, also those that another thread is destroying, and destroys them
+/// and it. 107002: not alive; 207000: called from inside a task, for which it might wait.
 Status DestroyContext(const ContextRef& reference);
 
 /// A stream of the context. 107002: the context is not alive.
 Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle);
 Status DestroyStream(const StreamRef& reference, bool drop);
 
-/// Waits for everything queued on the device now; with null, on all devices.
+/// Waits for everything queued on the device now, also on streams that another thread is
+/// destroying.
 Status DrainDevice(const Device* device);
+
+/// 207000 in the middle of a task.
+Status RefuseInsideTask();
 
 /// The first unreported failure of the device's streams, in the order of their creation; it is
 /// reported with this.
 Status TakeDeviceFailure(const Device* device);
-
-/// Where the streams with work under way stand now.
-std::vector<Ticket> PendingPlaces();
 
 }  // namespace advstep

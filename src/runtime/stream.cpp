@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/boundary.h"
 #include "src/base/log.h"
-#include "src/runtime/context.h"
+#include "src/runtime/current.h"
 
 namespace advstep {
 namespace {
@@ -16,15 +17,35 @@ thread_local int taskDepth = 0;
 
 constexpr uint64_t kTasksPerVisit = 64;  // of a worker, before it looks at other streams
 
-Status RunGuarded(const Task& task) {
+Status WordException(const char* what) noexcept {
+    try {
+        return Error(ACL_ERROR_FAILURE, "a task threw an exception: {}", what);
+    } catch (...) {
+        return Status(ACL_ERROR_FAILURE);
+    }
+}
+
+Status RunCatching(const Task& task) noexcept {
+    try {
+        return task.run(task);
+    } catch (const std::exception& error) {
+        return WordException(error.what());
+    } catch (...) {
+        return WordException("not a std::exception");
+    }
+}
+
+// The user's code sees its stream's context as current on whatever thread it runs, and leaves
+// nothing behind on a thread of the user's.
+Status RunTask(const Task& task, const ContextRef& context) noexcept {
     ++taskDepth;
     Status status;
-    try {
-        status = task.run(task);
-    } catch (const std::exception& error) {
-        status = Error(ACL_ERROR_FAILURE, "a task threw an exception: {}", error.what());
-    } catch (...) {
-        status = Error(ACL_ERROR_FAILURE, "a task threw an exception");
+    if (task.kind == TaskKind::kHostFunction) {
+        const KeepErrors keepErrors;
+        const KeepCurrentContext keepContext(context);
+        status = RunCatching(task);
+    } else {
+        status = RunCatching(task);
     }
     --taskDepth;
     return status;
@@ -37,11 +58,13 @@ bool InsideTask() { return taskDepth > 0; }
 void Stream::Open(const StreamIdentity& identity, WorkerControl* workers) {
     const std::lock_guard<std::mutex> lock(mutex_);
     identity_ = identity;
-    workers_ = workers;
-    openedAt_ = issued_.load(std::memory_order_relaxed);
+    if (workers_ != workers) {
+        workers_ = workers;  // once: it is read without the lock
+    }
     closing_ = false;
     modeSet_ = false;
-    failure_ = Status();
+    failures_.clear();
+    failures_.reserve(kMostFailures);
     refusal_ = Status();
 }
 
@@ -51,10 +74,10 @@ Status Stream::CheckUsable(Handle handle, Handle caller) const {
                      "stream {} is no stream or has been destroyed; expected a live stream",
                      ToPointer(handle));
     }
-    if (identity_.contextHandle != caller) {
+    if (identity_.context.handle != caller) {
         return Error(ACL_ERROR_RT_STREAM_CONTEXT,
                      "stream {} belongs to context {}; expected the current context {}",
-                     ToPointer(handle), ToPointer(identity_.contextHandle), ToPointer(caller));
+                     ToPointer(handle), ToPointer(identity_.context.handle), ToPointer(caller));
     }
     return {};
 }
@@ -88,29 +111,64 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
         last = {this, issued_.load(std::memory_order_relaxed)};
+        ADVSTEP_RETURN_IF_ERROR(RefuseOwnTask());
         if (drop) {
-            skipUpTo_ = last.sequence;
-        } else if (claimant_ == &taskDepth) {
-            return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                         "stream {} is running the host function that destroys it; expected "
-                         "another thread, or another stream",
-                         ToPointer(handle));
+            DropLocked();
         }
         closing_ = true;
     }
-    // Forced from the stream's own host function: what is left is skipped when that returns.
-    const Status waited = WaitFor(last);
+    Status waited = WaitFor(last);
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!waited.ok() && !drop) {
+    if (!waited.ok()) {
         closing_ = false;
-        return Status(waited.code(), waited.message());
+        return waited;
     }
-    if (!failure_.ok()) {
+    for (const Failure& failure : failures_) {
         Log(LogLevel::kError, "stream {} destroyed with a failure that nobody asked for: {} ({})",
-            identity_.id, failure_.message(), failure_.code());
+            ToPointer(handle), failure.status.message(), failure.status.code());
     }
     identity_ = StreamIdentity{};
     return {};
+}
+
+Status Stream::RefuseOwnTask() const {
+    return claimant_ != &taskDepth
+               ? Status()
+               : Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                       "stream {} is running the host function that destroys it; expected another "
+                       "thread, or another stream",
+                       ToPointer(identity_.handle));
+}
+
+void Stream::DropLocked() {
+    skipAfter_ = completed_.load(std::memory_order_relaxed);
+    skipUpTo_ = issued_.load(std::memory_order_relaxed);
+}
+
+Status Stream::Drop(Handle handle, Handle caller) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    ADVSTEP_RETURN_IF_ERROR(RefuseOwnTask());
+    DropLocked();
+    return {};
+}
+
+void Stream::Nudge() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++nudges_;
+    if (sleepers_ > 0) {
+        changed_.notify_all();
+    }
+}
+
+Status Stream::CheckRan(uint64_t sequence) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (sequence <= skipAfter_ || sequence > skipUpTo_) {
+        return {};
+    }
+    return refusal_.ok() ? Error(ACL_ERROR_RT_STREAM_CONTEXT,
+                                 "the stream has been destroyed before the task was run")
+                         : Status(refusal_.code(), refusal_.message());
 }
 
 Status Stream::SetStopOnFailure(Handle handle, Handle caller, bool stop) {
@@ -122,58 +180,67 @@ Status Stream::SetStopOnFailure(Handle handle, Handle caller, bool stop) {
                      ToPointer(handle));
     }
     modeSet_ = true;
-    identity_.context->stopOnFailure.store(stop, std::memory_order_relaxed);
+    identity_.context.context->stopOnFailure.store(stop, std::memory_order_relaxed);
     return {};
 }
 
 Status Stream::TakeFailure(uint64_t sequence) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (failure_.ok() || failureSequence_ > sequence) {
+    if (failures_.empty() || failures_.front().sequence > sequence) {
         return {};
     }
-    refusal_ = Status();
-    return std::exchange(failure_, Status());
+    Status first = std::move(failures_.front().status);
+    const auto told = [&](const Failure& failure) { return failure.sequence <= sequence; };
+    failures_.erase(failures_.begin(), std::find_if_not(failures_.begin(), failures_.end(), told));
+    if (failures_.empty()) {
+        refusal_ = Status();
+    }
+    return first;
 }
 
-bool Stream::AliveOn(const Device* device, const Context* context, StreamIdentity* identity) {
+bool Stream::BelongsTo(const Device* device, const Context* context, StreamIdentity* identity) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (identity_.handle == 0 || closing_ || (device != nullptr && identity_.device != device) ||
-        (context != nullptr && identity_.context != context)) {
+    if (identity_.handle == 0 || (device != nullptr && identity_.context.device != device) ||
+        (context != nullptr && identity_.context.context != context)) {
         return false;
     }
     *identity = identity_;
     return true;
 }
 
-void Stream::Fail(uint64_t sequence, Status status) {
-    if (identity_.handle == 0 || sequence <= openedAt_) {
-        return;  // forcibly destroyed while the task ran
-    }
-    Log(LogLevel::kInfo, "stream {}: task {} failed: {}", identity_.id, sequence, status.message());
-    if (identity_.context->stopOnFailure.load(std::memory_order_relaxed)) {
-        skipUpTo_ = std::max(skipUpTo_, issued_.load(std::memory_order_relaxed));
+void Stream::Fail(uint64_t sequence, Status status) noexcept {
+    if (identity_.context.context->stopOnFailure.load(std::memory_order_relaxed)) {
+        skipAfter_ = sequence;
+        skipUpTo_ = issued_.load(std::memory_order_relaxed);
         if (refusal_.ok()) {
-            refusal_ = Error(status.code(), "the stream has stopped after a failure: {}",
-                             status.message());
+            try {
+                refusal_ = Error(status.code(), "the stream has stopped after a failure: {}",
+                                 status.message());
+            } catch (...) {
+                refusal_ = Status(status.code());
+            }
         }
     }
-    if (failure_.ok()) {
-        failure_ = std::move(status);
-        failureSequence_ = sequence;
+    if (failures_.size() == kMostFailures) {
+        // Nobody asks: keep the first ones, and the last, so that no synchronisation misses one.
+        failures_.back() = {sequence, std::move(status)};
+    } else {
+        failures_.push_back({sequence, std::move(status)});
     }
 }
 
 void Stream::RunFront(std::unique_lock<std::mutex>& lock) {
     const Task* const task = queue_.Front();
     const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
-    const bool skip = sequence <= skipUpTo_ && task->kind != TaskKind::kEventRecord;
+    const bool skip = Skips(sequence) && task->kind != TaskKind::kEventRecord;
     Status status;
     if (!skip && task->run != nullptr) {
+        const ContextRef context = identity_.context;
         lock.unlock();
         if (task->heavy || task->kind == TaskKind::kHostFunction) {
             workers_->StepAside();
         }
-        status = RunGuarded(*task);
+        status = RunTask(*task, context);
         lock.lock();
     }
     queue_.PopFront();
@@ -197,7 +264,7 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock) {
 Ticket Stream::BlockedBy() const {
     const Task* const front = queue_.Front();
     if (front->kind != TaskKind::kEventWait ||
-        completed_.load(std::memory_order_relaxed) < skipUpTo_) {
+        Skips(completed_.load(std::memory_order_relaxed) + 1)) {
         return {};
     }
     const Ticket ticket = static_cast<const EventWaitTask*>(front)->ticket;
@@ -238,7 +305,8 @@ bool Stream::ReachedOrTellWorkers(uint64_t sequence) {
 
 void Stream::WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence) {
     ++sleepers_;
-    while (claimant_ != nullptr && !Reached(sequence)) {
+    const uint64_t nudges = nudges_;
+    while (claimant_ != nullptr && !Reached(sequence) && nudges_ == nudges) {
         nextSleeper_ = std::min(nextSleeper_, sequence);
         changed_.wait(lock);
     }
@@ -278,7 +346,7 @@ Status WaitFor(const Ticket& ticket) {
             return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                          "waits for stream {}, which is running the host function that calls it; "
                          "expected a call from another thread",
-                         stream.identity_.id);
+                         ToPointer(stream.identity_.handle));
         } else if (stream.claimant_ != nullptr) {
             stream.WaitForRunner(lock, next.sequence);
             next = ticket;

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <vector>
 
 #include "src/base/status.h"
+#include "src/runtime/context.h"
 #include "src/runtime/handle_table.h"
 #include "src/runtime/task.h"
 #include "src/runtime/task_queue.h"
@@ -14,15 +16,10 @@
 
 namespace advstep {
 
-class Context;
-class Device;
-
 /// What a stream is told about itself when it is created.
 struct StreamIdentity {
     Handle handle = 0;
-    Context* context = nullptr;
-    Handle contextHandle = 0;
-    const Device* device = nullptr;
+    ContextRef context;
     int32_t id = 0;
     uint32_t priority = 0;
     uint32_t flags = 0;
@@ -79,16 +76,26 @@ class Stream {
 
     Status Query(Handle handle, Handle caller, bool* complete);
 
-    /// No more work; pending work is run (or dropped), the handle becomes unknown. Nothing but
-    /// 107017 and 107003 can come back, and 207000 from a host function of this stream.
-    /// A failure that nobody has been told of goes to the log.
+    /// Pending work that has not started is not run any more.
+    Status Drop(Handle handle, Handle caller);
+
+    /// No more work; pending work is run (with `drop`: what of it is not dropped), the handle
+    /// becomes unknown. Nothing but 107017 and 107003 can come back, and 207000 from a host
+    /// function of this stream. A failure that nobody has been told of goes to the log.
     Status Close(Handle handle, Handle caller, bool drop);
 
     /// Sets this stream's mode once: true on success, false if it was set before.
     Status SetStopOnFailure(Handle handle, Handle caller, bool stop);
 
-    /// The first failure of a task up to `sequence` that nobody was told of; told with this.
+    /// The first failure of a task up to `sequence` that nobody was told of; with this the failures
+    /// up to there are told.
     Status TakeFailure(uint64_t sequence = std::numeric_limits<uint64_t>::max());
+
+    /// The code of the failure for which a task that has ended was skipped; success if it was run.
+    Status CheckRan(uint64_t sequence);
+
+    /// Makes the threads that sleep here look again at what they wait for.
+    void Nudge();
 
     /// A place now: everything queued so far.
     Ticket Now() { return {this, issued_.load(std::memory_order_acquire)}; }
@@ -102,8 +109,8 @@ class Stream {
     /// the counters say there is nothing.
     bool RunSome(bool thorough);
 
-    /// Identity if the object is alive with this device (any: null); used to walk all streams.
-    bool AliveOn(const Device* device, const Context* context, StreamIdentity* identity);
+    /// Identity if the object is alive, or being closed, with this device and context (any: null).
+    bool BelongsTo(const Device* device, const Context* context, StreamIdentity* identity);
 
     // Of the HandleTable.
     uint32_t tableIndex = 0;
@@ -113,6 +120,9 @@ class Stream {
     friend Status WaitFor(const Ticket& ticket);
 
     Status CheckUsable(Handle handle, Handle caller) const;
+    Status RefuseOwnTask() const;
+    void DropLocked();
+    bool Skips(uint64_t sequence) const { return sequence > skipAfter_ && sequence <= skipUpTo_; }
 
     /// Claims the stream, runs up to `limit` and lets go. The lock is held on entry and exit, not
     /// while a task runs. Returns the ticket that the front waits for, if that is why it ended.
@@ -120,12 +130,12 @@ class Stream {
     /// What the front has to wait for; no stream: nothing. The queue is not empty.
     Ticket BlockedBy() const;
     void RunFront(std::unique_lock<std::mutex>& lock);
-    void Fail(uint64_t sequence, Status status);
+    void Fail(uint64_t sequence, Status status) noexcept;
 
     /// Asks for a wake-up of the workers when `sequence` is reached; true if it has been already.
     bool ReachedOrTellWorkers(uint64_t sequence);
 
-    /// Sleeps until `sequence` is reached or nobody runs the stream.
+    /// Sleeps until `sequence` is reached, nobody runs the stream, or a Nudge.
     void WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence);
 
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
@@ -138,17 +148,22 @@ class Stream {
     std::atomic<uint64_t> issued_{0};     // tasks ever queued; goes on through all lives
     std::atomic<uint64_t> completed_{0};  // tasks ever ended; stored with release
     const void* claimant_ = nullptr;      // identity of the thread that runs tasks; null: nobody
-    uint64_t openedAt_ = 0;               // issued_ when this life began
-    uint64_t skipUpTo_ = 0;               // tasks up to here are not run any more
+    uint64_t skipAfter_ = 0;              // tasks after this one and
+    uint64_t skipUpTo_ = 0;               // up to this one are not run any more
+    uint64_t nudges_ = 0;
     bool closing_ = false;
     uint64_t tellWorkersAt_ = kNever;  // lowest sequence that another stream's front waits for
     int32_t sleepers_ = 0;             // threads in WaitForRunner
     uint64_t nextSleeper_ = kNever;    // lowest sequence they want
 
     bool modeSet_ = false;
-    Status failure_;  // the first one not reported
-    uint64_t failureSequence_ = 0;
-    Status refusal_;  // mode 1: why new work is refused
+    struct Failure {
+        uint64_t sequence;
+        Status status;
+    };
+    static constexpr size_t kMostFailures = 16;  // later ones go to the log only, but for the last
+    std::vector<Failure> failures_;              // not reported, in order; never reallocated
+    Status refusal_;                             // mode 1: why new work is refused
 };
 
 /// Runs and waits until the ticket's point is reached. 207000 if that needs a task which the

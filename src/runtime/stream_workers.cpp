@@ -30,6 +30,7 @@ void StreamWorkers::EnsureWatcherLocked() {
             threads_.emplace_back([this] { ThreadMain(); });
         } catch (const std::exception& error) {
             // Whoever synchronises still runs everything; the next Wake tries again.
+            watch_.store(WorkerControl::Watch::kAsleep);
             Log(LogLevel::kError, "cannot start a stream worker: {}", error.what());
             return;
         }

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that a build of this project needs, and those named as arguments.
+# Leaves apt alone when all of them are there.
+set -euo pipefail
+
+packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev "$@")
+
+if ! command -v dpkg-query >/dev/null; then
+    echo "install_packages.sh: not a Debian system; needed are: ${packages[*]}" >&2
+    exit 0 # they may be there under other names: the build will tell
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+    state=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+    if [[ $state != installed ]]; then
+        missing+=("$package")
+    fi
+done
+if ((${#missing[@]} == 0)); then
+    exit 0
+fi
+
+as_root=(env DEBIAN_FRONTEND=noninteractive)
+if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+        echo "install_packages.sh: needs root or sudo to install: ${missing[*]}" >&2
+        exit 1
+    fi
+    as_root=(sudo "${as_root[@]}")
+fi
+echo "Installing ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" apt-get install -qq --yes --no-install-recommends "${missing[@]}"

@@ -1,0 +1,21 @@
+// A request computed alone on a contiguous cache: no slots, no blocks, no device.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "toy_model.h"
+
+namespace serve {
+
+struct ReferenceRun {
+    std::vector<KvCell> cache;    // by position
+    std::vector<int64_t> tokens;  // generated
+    int64_t closingToken;
+};
+
+/// Overwrites run, reusing its memory.
+void RunOnContiguousCache(uint64_t seed, int64_t promptTokens, int64_t generatedTokens,
+                          ReferenceRun& run);
+
+}  // namespace serve

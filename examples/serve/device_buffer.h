@@ -1,0 +1,87 @@
+// Arrays in device memory and in pinned host memory, and the copies between them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "device_session.h"
+
+namespace serve {
+
+/// size elements of device memory. The host never follows Data(): it hands it to copies, tensors
+/// and kernels.
+template <typename T>
+class DeviceBuffer {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+    explicit DeviceBuffer(int64_t size) : size_(size) {
+        void* data = nullptr;
+        Check(aclrtMalloc(&data, Bytes(size), ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc");
+        data_ = static_cast<T*>(data);
+    }
+    ~DeviceBuffer() { Report(aclrtFree(data_), "aclrtFree"); }
+    DeviceBuffer(const DeviceBuffer&) = delete;
+    DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+    T* Data() const { return data_; }
+    int64_t Size() const { return size_; }
+    size_t BytesFrom(int64_t index) const { return Bytes(size_ - index); }
+
+    /// Sets every byte, now: in no order with any stream.
+    void Fill(int value) const {
+        Check(aclrtMemset(data_, BytesFrom(0), value, BytesFrom(0)), "aclrtMemset");
+    }
+
+    static size_t Bytes(int64_t count) { return static_cast<size_t>(count) * sizeof(T); }
+
+ private:
+    int64_t size_;
+    T* data_ = nullptr;
+};
+
+/// size elements of pinned host memory: what asynchronous copies start from or end in.
+template <typename T>
+class PinnedBuffer {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+    explicit PinnedBuffer(int64_t size) {
+        void* data = nullptr;
+        Check(aclrtMallocHost(&data, static_cast<size_t>(size) * sizeof(T)), "aclrtMallocHost");
+        data_ = static_cast<T*>(data);
+    }
+    ~PinnedBuffer() { Report(aclrtFreeHost(data_), "aclrtFreeHost"); }
+    PinnedBuffer(const PinnedBuffer&) = delete;
+    PinnedBuffer& operator=(const PinnedBuffer&) = delete;
+
+    T* Data() const { return data_; }
+    T& operator[](int64_t index) const { return data_[index]; }
+
+ private:
+    T* data_ = nullptr;
+};
+
+template <typename T>
+void Upload(Stream& stream, const DeviceBuffer<T>& dst, int64_t index, const T* src,
+            int64_t count) {
+    stream.Copy(dst.Data() + index, dst.BytesFrom(index), src, dst.Bytes(count),
+                ACL_MEMCPY_HOST_TO_DEVICE);
+}
+
+template <typename T>
+void Download(Stream& stream, T* dst, const DeviceBuffer<T>& src, int64_t index, int64_t count) {
+    stream.Copy(dst, src.Bytes(count), src.Data() + index, src.Bytes(count),
+                ACL_MEMCPY_DEVICE_TO_HOST);
+}
+
+/// Copies count elements from index `from` to index `to` of the same device array.
+template <typename T>
+void MoveWithin(Stream& stream, const DeviceBuffer<T>& buffer, int64_t from, int64_t to,
+                int64_t count) {
+    stream.Copy(buffer.Data() + to, buffer.BytesFrom(to), buffer.Data() + from, buffer.Bytes(count),
+                ACL_MEMCPY_DEVICE_TO_DEVICE);
+}
+
+}  // namespace serve

@@ -1,0 +1,81 @@
+#include "device_session.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdio>
+
+namespace serve {
+namespace {
+
+std::string Describe(int code, const char* call) {
+    const char* message = aclGetRecentErrMsg();
+    return fmt::format("{} returned {}: {}", call, code,
+                       message != nullptr ? message : "no message");
+}
+
+}  // namespace
+
+void Check(int code, const char* call) {
+    if (code != ACL_SUCCESS) {
+        throw AclError(Describe(code, call));
+    }
+}
+
+void Report(int code, const char* call) noexcept {
+    if (code == ACL_SUCCESS) {
+        return;
+    }
+    const char* message = aclGetRecentErrMsg();
+    std::fprintf(stderr, "serve: %s returned %d: %s\n", call, code,
+                 message != nullptr ? message : "no message");
+}
+
+DeviceSession::DeviceSession() {
+    Check(aclInit(nullptr), "aclInit");
+    const aclError code = aclrtSetDevice(0);
+    if (code != ACL_SUCCESS) {
+        const std::string what = Describe(code, "aclrtSetDevice");
+        Report(aclFinalize(), "aclFinalize");
+        throw AclError(what);
+    }
+}
+
+DeviceSession::~DeviceSession() {
+    Report(aclrtResetDevice(0), "aclrtResetDevice");
+    Report(aclFinalize(), "aclFinalize");
+}
+
+Stream::Stream() { Check(aclrtCreateStream(&stream_), "aclrtCreateStream"); }
+
+Stream::~Stream() { Report(aclrtDestroyStream(stream_), "aclrtDestroyStream"); }
+
+void Stream::Copy(void* dst, size_t room, const void* src, size_t bytes, aclrtMemcpyKind kind) {
+    Check(aclrtMemcpyAsync(dst, room, src, bytes, kind, stream_), "aclrtMemcpyAsync");
+}
+
+void Stream::Fill(void* dst, size_t room, int value, size_t bytes) {
+    Check(aclrtMemsetAsync(dst, room, value, bytes, stream_), "aclrtMemsetAsync");
+}
+
+void Stream::Launch(aclrtHostFunc kernel, void* args) {
+    Check(aclrtLaunchHostFunc(stream_, kernel, args), "aclrtLaunchHostFunc");
+}
+
+void Stream::Synchronize() { Check(aclrtSynchronizeStream(stream_), "aclrtSynchronizeStream"); }
+
+Event::Event() { Check(aclrtCreateEvent(&event_), "aclrtCreateEvent"); }
+
+Event::~Event() { Report(aclrtDestroyEvent(event_), "aclrtDestroyEvent"); }
+
+void Event::Record(Stream& stream) {
+    Check(aclrtRecordEvent(event_, stream.Handle()), "aclrtRecordEvent");
+}
+
+double Event::SecondsBetween(const Event& start, const Event& end) {
+    float milliseconds = 0;
+    Check(aclrtEventElapsedTime(&milliseconds, start.event_, end.event_), "aclrtEventElapsedTime");
+    return static_cast<double>(milliseconds) / 1000.0;
+}
+
+}  // namespace serve

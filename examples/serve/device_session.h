@@ -1,0 +1,67 @@
+// The device as C++ objects: every return code is checked, everything is given back in reverse.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+#include "acl/acl.h"
+
+namespace serve {
+
+/// A call of the acl, aclrt or aclnn interface that failed; what() has the call, code and message.
+class AclError : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Throws AclError unless code is 0.
+void Check(int code, const char* call);
+
+/// For destructors, which must not throw: writes a failure to standard error instead.
+void Report(int code, const char* call) noexcept;
+
+/// The initialised runtime with device 0 as the thread's device.
+class DeviceSession {
+ public:
+    DeviceSession();
+    ~DeviceSession();
+    DeviceSession(const DeviceSession&) = delete;
+    DeviceSession& operator=(const DeviceSession&) = delete;
+};
+
+class Stream {
+ public:
+    Stream();
+    ~Stream();  // waits for what is pending
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+
+    aclrtStream Handle() const { return stream_; }
+    void Copy(void* dst, size_t room, const void* src, size_t bytes, aclrtMemcpyKind kind);
+    void Fill(void* dst, size_t room, int value, size_t bytes);
+    /// args must live until the stream has run the kernel.
+    void Launch(aclrtHostFunc kernel, void* args);
+    void Synchronize();
+
+ private:
+    aclrtStream stream_ = nullptr;
+};
+
+/// An event with timing.
+class Event {
+ public:
+    Event();
+    ~Event();
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+
+    void Record(Stream& stream);
+    /// Both events must have completed.
+    static double SecondsBetween(const Event& start, const Event& end);
+
+ private:
+    aclrtEvent event_ = nullptr;
+};
+
+}  // namespace serve

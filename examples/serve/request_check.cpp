@@ -1,0 +1,70 @@
+#include "request_check.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+namespace serve {
+namespace {
+
+constexpr int64_t kShownFaults = 8;  // the others are only counted
+
+std::string Describe(const KvCell& cell, const KvCell& expected) {
+    if (cell.position < 0) {
+        return "K/V is missing";
+    }
+    if (cell.token == expected.token && cell.position == expected.position) {
+        return "K/V is another sequence's";
+    }
+    return fmt::format("K/V is token {}'s of position {}", cell.token, cell.position);
+}
+
+}  // namespace
+
+void RequestCheck::Compare(const Sequence& sequence, int64_t closingToken, const KvCell* cells) {
+    const Request& request = *sequence.request;
+    RunOnContiguousCache(SeedOf(request.line), request.promptTokens, request.generatedTokens,
+                         reference_);
+    CompareTokens(sequence, closingToken);
+    CompareCells(request, cells);
+}
+
+void RequestCheck::CompareTokens(const Sequence& sequence, int64_t closingToken) {
+    const Request& request = *sequence.request;
+    for (size_t i = 0; i < reference_.tokens.size(); ++i) {
+        if (sequence.tokens.at(i) != reference_.tokens[i]) {
+            AddFault(request, request.promptTokens + static_cast<int64_t>(i),
+                     fmt::format("generated token is {}; expected {}", sequence.tokens[i],
+                                 reference_.tokens[i]));
+        }
+    }
+    if (closingToken != reference_.closingToken) {
+        AddFault(request, request.TotalTokens(),
+                 fmt::format("closing token, which depends on all K/V, is {}; expected {}",
+                             closingToken, reference_.closingToken));
+    }
+}
+
+void RequestCheck::CompareCells(const Request& request, const KvCell* cells) {
+    for (size_t i = 0; i < reference_.cache.size(); ++i) {
+        const KvCell& cell = cells[i];
+        const KvCell& expected = reference_.cache[i];
+        if (cell != expected) {
+            AddFault(
+                request, static_cast<int64_t>(i),
+                fmt::format("{}; expected token {}", Describe(cell, expected), expected.token));
+        }
+    }
+}
+
+void RequestCheck::AddFault(const Request& request, int64_t position, const std::string& what) {
+    if (faults_ < kShownFaults) {
+        report_(fmt::format("fault: sequence of line {}, position {}: {}", request.line, position,
+                            what));
+    } else if (faults_ == kShownFaults) {
+        report_("further faults are only counted");
+    }
+    ++faults_;
+}
+
+}  // namespace serve

@@ -1,0 +1,100 @@
+#include "run_summary.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace serve {
+namespace {
+
+double Ratio(double value, int64_t count) {
+    return count > 0 ? value / static_cast<double>(count) : 0;
+}
+
+// 1234567 -> 1,234,567
+std::string Grouped(int64_t value) {
+    std::string text = std::to_string(value);
+    for (size_t at = text.size(); at > 3;) {
+        at -= 3;
+        text.insert(at, ",");
+    }
+    return text;
+}
+
+void Row(const char* name, const std::string& value, const std::string& note = "") {
+    fmt::print("  {:<18} {:>14}  {}\n", name, value, note);
+}
+
+std::string Seconds(double seconds) {
+    return seconds < 1 ? fmt::format("{:.3f} ms", seconds * 1000)
+                       : fmt::format("{:.3f} s", seconds);
+}
+
+}  // namespace
+
+void PrintSummary(const Options& options, const Statistics& s) {
+    fmt::print("\n{}\n", options.trace);
+    Row("requests", Grouped(s.requests));
+    Row("completed", Grouped(s.completed), s.completed < s.requests ? "the run ended early" : "");
+    Row("prompt tokens", Grouped(s.promptTokens));
+    Row("generated tokens", Grouped(s.generatedTokens));
+    Row("iterations", Grouped(s.iterations),
+        fmt::format("{:.1f} sequences on average, {} at most",
+                    Ratio(static_cast<double>(s.generatedTokens), s.iterations), s.peakSeqs));
+    Row("preemptions", Grouped(s.preemptions));
+    Row("recoveries", Grouped(s.recoveries));
+    Row("peak blocks", Grouped(s.peakBlocks),
+        fmt::format("of {} with {} tokens each", Grouped(options.blocks), options.blockSize));
+    Row("virtual time", Seconds(s.virtualSeconds),
+        fmt::format("{} waited for admission on average",
+                    Seconds(Ratio(s.waitSeconds, s.requests))));
+    Row("wall time", Seconds(s.wallSeconds),
+        fmt::format(
+            "{} generated tokens per second",
+            Grouped(s.wallSeconds > 0 ? static_cast<int64_t>(
+                                            static_cast<double>(s.generatedTokens) / s.wallSeconds)
+                                      : 0)));
+    Row("aclnnAdvanceStep", Grouped(s.op.calls),
+        fmt::format("calls; {} on the host in both phases, {} on the device",
+                    Seconds(s.op.hostSeconds), Seconds(s.op.deviceSeconds)));
+    Row("K/V faults", Grouped(s.kvFaults),
+        s.Good() ? "every request as on a contiguous cache" : "");
+}
+
+void WriteSummary(const std::string& path, const Options& options, const Statistics& s) {
+    const nlohmann::ordered_json json = {
+        {"trace", options.trace},
+        {"max_seqs", options.maxSeqs},
+        {"block_size", options.blockSize},
+        {"blocks", options.blocks},
+        {"requests", s.requests},
+        {"completed", s.completed},
+        {"prompt_tokens", s.promptTokens},
+        {"generated_tokens", s.generatedTokens},
+        {"iterations", s.iterations},
+        {"preemptions", s.preemptions},
+        {"recoveries", s.recoveries},
+        {"kv_faults", s.kvFaults},
+        {"peak_blocks", s.peakBlocks},
+        {"peak_seqs", s.peakSeqs},
+        {"mean_wait_seconds", Ratio(s.waitSeconds, s.requests)},
+        {"virtual_seconds", s.virtualSeconds},
+        {"wall_seconds", s.wallSeconds},
+        {"op_calls", s.op.calls},
+        {"op_seconds", s.op.hostSeconds + s.op.deviceSeconds},
+        {"op_host_seconds", s.op.hostSeconds},
+        {"op_device_seconds", s.op.deviceSeconds},
+    };
+    std::ofstream file(path);
+    // A path may be any bytes; JSON is UTF-8.
+    file << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+    file.close();
+    if (!file) {
+        throw std::runtime_error(fmt::format("{}: the summary cannot be written", path));
+    }
+}
+
+}  // namespace serve

@@ -1,0 +1,36 @@
+// What a run did, as a table and as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "advance_call.h"
+#include "serve_options.h"
+
+namespace serve {
+
+struct Statistics {
+    int64_t requests = 0;
+    int64_t completed = 0;
+    int64_t promptTokens = 0;
+    int64_t generatedTokens = 0;
+    int64_t iterations = 0;
+    int64_t preemptions = 0;
+    int64_t recoveries = 0;
+    int64_t kvFaults = 0;
+    int64_t peakBlocks = 0;
+    int64_t peakSeqs = 0;
+    double waitSeconds = 0;  // virtual, from arrival to admission, of all admitted requests
+    double virtualSeconds = 0;
+    double wallSeconds = 0;
+    OpTiming op;
+
+    bool Good() const { return completed == requests && kvFaults == 0; }
+};
+
+void PrintSummary(const Options& options, const Statistics& statistics);
+
+/// @throws std::runtime_error  the file cannot be written
+void WriteSummary(const std::string& path, const Options& options, const Statistics& statistics);
+
+}  // namespace serve

@@ -1,0 +1,70 @@
+// Serves a request trace through aclnnAdvanceStep on the emulated device.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "request_trace.h"
+#include "run_summary.h"
+#include "serve_options.h"
+#include "server.h"
+
+namespace serve {
+namespace {
+
+Trace LoadTrace(const Options& options) {
+    Trace trace = ReadTrace(options.trace);
+    if (trace.outOfOrder > 0) {
+        fmt::print(stderr, "serve: {}: out of order at {} places; sorted by arrival\n",
+                   options.trace, trace.outOfOrder);
+    }
+    if (options.limit > 0 && options.limit < static_cast<int64_t>(trace.requests.size())) {
+        trace.requests.resize(static_cast<size_t>(options.limit));
+    }
+    return trace;
+}
+
+// An error of the device ends the run, not the report on it.
+Statistics Serve(const Trace& trace, const Options& options) {
+    Server server(trace.requests, options);
+    const auto start = std::chrono::steady_clock::now();
+    try {
+        server.Run();
+    } catch (const AclError& error) {
+        fmt::print(stderr, "serve: {}\n", error.what());
+    }
+    Statistics statistics = server.Result();
+    statistics.wallSeconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return statistics;
+}
+
+int Main(int argc, char** argv) {
+    const ParsedOptions parsed = ParseOptions(argc, argv);
+    if (parsed.exitStatus) {
+        return *parsed.exitStatus;
+    }
+    const Options& options = parsed.options;
+    const Trace trace = LoadTrace(options);
+    const Statistics statistics = Serve(trace, options);
+    PrintSummary(options, statistics);
+    if (!options.summary.empty()) {
+        WriteSummary(options.summary, options, statistics);
+    }
+    return statistics.Good() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace serve
+
+int main(int argc, char** argv) {
+    try {
+        return serve::Main(argc, argv);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "serve: {}\n", error.what());
+        return EXIT_FAILURE;
+    }
+}

@@ -1,0 +1,62 @@
+#include "serve_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace serve {
+namespace {
+
+// The KV cache's size when --blocks is not given. Holds 256 sequences of a conversation trace.
+constexpr int64_t kDefaultCacheTokens = int64_t{512} * 1024;
+
+// Upper limits that keep every product of two options within 64 bits.
+constexpr int64_t kMaxSeqs = 1 << 20;
+constexpr int64_t kMaxBlockSize = 1 << 16;
+constexpr int64_t kMaxBlocks = 1 << 28;
+constexpr int64_t kMaxLen = 1 << 28;
+
+}  // namespace
+
+ParsedOptions ParseOptions(int argc, char** argv) {
+    ParsedOptions parsed;
+    Options& options = parsed.options;
+    options.trace = SERVE_SAMPLE_TRACE;
+    CLI::App app{
+        "Serves a request trace with continuous batching on the emulated device: aclnnAdvanceStep\n"
+        "moves every sequence, a toy model fills the paged KV cache, and every finished request\n"
+        "is compared with a run on a contiguous cache."};
+    app.add_option("--trace", options.trace,
+                   "CSV of TIMESTAMP,ContextTokens,GeneratedTokens; out-of-order lines are sorted "
+                   "by arrival")
+        ->check(CLI::ExistingFile)
+        ->capture_default_str();
+    app.add_option("--limit", options.limit, "serve the first N requests only")
+        ->check(CLI::Range(int64_t{1}, INT64_MAX));
+    app.add_option("--max-seqs", options.maxSeqs, "sequences decoded at a time")
+        ->check(CLI::Range(int64_t{1}, kMaxSeqs))
+        ->capture_default_str();
+    app.add_option("--block-size", options.blockSize, "tokens per KV cache block")
+        ->check(CLI::Range(int64_t{1}, kMaxBlockSize))
+        ->capture_default_str();
+    const CLI::Option* blocks =
+        app.add_option("--blocks", options.blocks,
+                       "KV cache blocks; default: as many as hold 524288 tokens")
+            ->check(CLI::Range(int64_t{1}, kMaxBlocks));
+    app.add_option("--max-len", options.maxLen,
+                   "tokens of the longest sequence a block table holds")
+        ->check(CLI::Range(int64_t{1}, kMaxLen))
+        ->capture_default_str();
+    app.add_option("--summary", options.summary, "write the summary to this file as JSON");
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        parsed.exitStatus = app.exit(error);
+        return parsed;
+    }
+    if (blocks->empty()) {
+        options.blocks = options.BlocksFor(kDefaultCacheTokens);
+    }
+    return parsed;
+}
+
+}  // namespace serve

@@ -1,0 +1,32 @@
+// What the command line decides.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace serve {
+
+struct Options {
+    std::string trace;
+    std::string summary;  // empty: no file
+    int64_t limit = 0;    // requests; 0: all
+    int64_t maxSeqs = 256;
+    int64_t blockSize = 128;  // tokens
+    int64_t blocks = 0;       // set by ParseOptions
+    int64_t maxLen = 16384;   // tokens of the longest sequence a block table holds
+
+    int64_t MaxBlocks() const { return BlocksFor(maxLen); }
+    int64_t BlocksFor(int64_t tokens) const { return (tokens + blockSize - 1) / blockSize; }
+};
+
+/// Nothing but an exit status when there is nothing to run: --help, or options that are not valid
+/// (their message has been printed).
+struct ParsedOptions {
+    Options options;
+    std::optional<int> exitStatus;
+};
+
+ParsedOptions ParseOptions(int argc, char** argv);
+
+}  // namespace serve

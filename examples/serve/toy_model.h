@@ -1,0 +1,84 @@
+// The toy model's arithmetic: what a real model does with weights, a hash does here. It knows
+// neither slots nor blocks; model_kernels.h runs it on the paged cache, contiguous_reference.h on a
+// plain array.
+#pragma once
+
+#include <cstdint>
+
+namespace serve {
+
+inline constexpr int64_t kVocabulary = 32000;
+inline constexpr int kLookBacks = 4;  // positions read to sample one token
+
+/// K and V of one token. Names its token and position and mixes in the request's seed, so a cell of
+/// another request, another position or an earlier owner of the slot never looks right.
+struct KvCell {
+    int32_t token;
+    int32_t position;
+    uint64_t value;
+
+    bool operator==(const KvCell& other) const {
+        return token == other.token && position == other.position && value == other.value;
+    }
+    bool operator!=(const KvCell& other) const { return !(*this == other); }
+};
+
+/// Every output bit depends on every input bit (the finaliser of SplitMix64).
+inline uint64_t Mix(uint64_t x) {
+    x += 0x9E3779B97F4A7C15U;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+    return x ^ (x >> 31);
+}
+
+/// A token id from a hash; the top bits scaled down, which is cheaper than a remainder.
+inline int64_t TokenOf(uint64_t hash) {
+    return static_cast<int64_t>(((hash >> 32) * static_cast<uint64_t>(kVocabulary)) >> 32);
+}
+
+/// Decides a request's text; line is the request's in the trace.
+inline uint64_t SeedOf(int64_t line) { return Mix(static_cast<uint64_t>(line)); }
+
+/// The text of a request, which the trace does not have.
+inline int64_t PromptToken(uint64_t seed, int64_t position) {
+    return TokenOf(Mix(seed ^ static_cast<uint64_t>(position)));
+}
+
+inline KvCell CellOf(uint64_t seed, int64_t token, int64_t position) {
+    const uint64_t place = (static_cast<uint64_t>(position) << 32) ^ static_cast<uint64_t>(token);
+    return {static_cast<int32_t>(token), static_cast<int32_t>(position), Mix(seed + Mix(place))};
+}
+
+/// The positions whose cells decide the token after `length` tokens: the last one and a few others.
+inline int64_t LookBack(int64_t length, int index) {
+    if (index == 0) {
+        return length - 1;
+    }
+    const uint64_t hash = Mix(static_cast<uint64_t>(length * kLookBacks + index)) >> 32;
+    return static_cast<int64_t>((hash * static_cast<uint64_t>(length)) >> 32);
+}
+
+/// Folds cells, in order, into a token.
+class TokenHash {
+ public:
+    void Add(const KvCell& cell) {
+        hash_ = (hash_ ^ cell.value) * 0x9FB21C651E98DF25U;
+        hash_ ^= (hash_ >> 29) + static_cast<uint32_t>(cell.token);
+    }
+    int64_t Token() const { return TokenOf(Mix(hash_)); }
+
+ private:
+    uint64_t hash_ = 0;
+};
+
+/// The token after `length` tokens. cellAt(position) reads the cache.
+template <typename CellAt>
+int64_t NextToken(int64_t length, const CellAt& cellAt) {
+    TokenHash hash;
+    for (int i = 0; i < kLookBacks; ++i) {
+        hash.Add(cellAt(LookBack(length, i)));
+    }
+    return hash.Token();
+}
+
+}  // namespace serve

@@ -30,8 +30,9 @@ ADVSTEP_API aclError aclInit(const char* configPath);
 /// Ends the runtime whatever the number of references: waits for pending work, destroys every
 /// context, stream and event, frees all device and pinned host memory. aclInit may follow.
 ///
-/// @retval ACL_SUCCESS                 ended
-/// @retval ACL_ERROR_REPEAT_FINALIZE   the runtime is not initialised
+/// @retval ACL_SUCCESS                       ended
+/// @retval ACL_ERROR_REPEAT_FINALIZE         the runtime is not initialised
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
 ADVSTEP_API aclError aclFinalize(void);
 
 #ifdef __cplusplus

@@ -5,6 +5,9 @@
 ///   - A destroyed, foreign or wrong-kind handle is ACL_ERROR_RT_INVALID_HANDLE.
 ///   - Calls marked [context] answer ACL_ERROR_RT_CONTEXT_NULL when the thread has no current
 ///     context, and take NULL for the current context's default stream where they take a stream.
+///   - A call that would wait for the host function that makes it answers
+///     ACL_ERROR_RT_FEATURE_NOT_SUPPORT: synchronisations, pageable asynchronous copies, and those
+///     that destroy a stream or context or end a device or the runtime.
 ///   - Calls that take a stream answer ACL_ERROR_RT_STREAM_CONTEXT for one of another context.
 ///   - On error no output argument is written and aclGetRecentErrMsg() says what was wrong.
 ///   - Every call may be made from any thread.
@@ -135,9 +138,10 @@ ADVSTEP_API aclError aclrtGetRunMode(aclrtRunMode* runMode);
 ADVSTEP_API aclError aclrtSetDevice(int32_t deviceId);
 
 /// Takes one use off. At 0 it waits for the device's work, then frees the primary context, its
-/// streams, its events and the device's memory.
+/// streams and events, and the device's memory. Other contexts of the device stay.
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID        deviceId is not in [0, device count)
 /// @retval ACL_ERROR_RT_CONTEXT_RELEASE_ERROR   the device is not set
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT     called from a host function
 ADVSTEP_API aclError aclrtResetDevice(int32_t deviceId);
 
 /// As aclrtResetDevice, at once whatever the count.
@@ -165,7 +169,8 @@ ADVSTEP_API aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* to
 ADVSTEP_API aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId);
 
 /// Waits for the context's streams, then destroys them and the context.
-/// @retval ACL_ERROR_RT_CONTEXT_NULL  the context is unknown, destroyed or a primary one
+/// @retval ACL_ERROR_RT_CONTEXT_NULL         the context is unknown, destroyed or a primary one
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
 ADVSTEP_API aclError aclrtDestroyContext(aclrtContext context);
 
 ADVSTEP_API aclError aclrtSetCurrentContext(aclrtContext context);
@@ -203,8 +208,9 @@ ADVSTEP_API aclError aclrtSynchronizeStream(aclrtStream stream);
 /// Whether everything queued so far has run. Runs nothing itself. [context]
 ADVSTEP_API aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
 
-/// Queues fn(args). Later work of the stream waits for it. fn must not wait for its own stream. If
-/// fn throws, the task fails with ACL_ERROR_FAILURE. [context]
+/// Queues fn(args). Later work of the stream waits for it. fn runs with the stream's context
+/// current, and must not wait for its own stream. If fn throws, the task fails with
+/// ACL_ERROR_FAILURE. [context]
 /// @param[in] args  handed to fn; may be NULL
 ADVSTEP_API aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args);
 
@@ -301,7 +307,10 @@ ADVSTEP_API aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, siz
 
 /// Copies in stream order. Returns before the copy has run when the host side is pinned; with
 /// pageable host memory it returns when the copy is done. Codes as aclrtMemcpy. [context]
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  kind is ACL_MEMCPY_HOST_TO_HOST
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  from host to host; pageable memory inside a host
+///                                           function
+/// @retval (code of an earlier task)         a pageable copy that was skipped, because its stream
+///                                           stopped on that failure
 ADVSTEP_API aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                                       aclrtMemcpyKind kind, aclrtStream stream);
 

@@ -67,8 +67,10 @@ ADVSTEP_API aclnnStatus aclnnAdvanceStepGetWorkspaceSize(
 ///                                  tensor's address is null
 /// @retval ACLNN_ERR_PARAM_INVALID  workspaceSize is less than planned; the executor is spent or of
 ///                                  another operator
-/// @retval ACLNN_ERR_RUNTIME_ERROR  no current context; a bad stream; a tensor is not inside one
-///                                  allocation of the device. The message has the runtime's code.
+/// @retval ACLNN_ERR_RUNTIME_ERROR  no current context, or one of another device; a bad stream, or
+///                                  one that has stopped on a failure; a tensor that is not inside
+///                                  one allocation of the device, or not aligned to its elements.
+///                                  The message has the runtime's code.
 ADVSTEP_API aclnnStatus aclnnAdvanceStep(void* workspace, uint64_t workspaceSize,
                                          aclOpExecutor* executor, aclrtStream stream);
 

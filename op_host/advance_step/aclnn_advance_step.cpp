@@ -19,12 +19,6 @@ namespace {
 constexpr char kPhaseOne[] = "aclnnAdvanceStepGetWorkspaceSize";
 constexpr char kPhaseTwo[] = "aclnnAdvanceStep";
 
-OperatorEnvironment EnvironmentOf(const Device& device) {
-    const Settings& settings = device.settings();
-    return {settings.conformance, settings.onDivergence, settings.soc.vectorCores,
-            settings.soc.vectorCores, settings.soc.unifiedBufferBytes};
-}
-
 // One program per combination of element types and detector, made once.
 class Programs {
  public:
@@ -76,7 +70,7 @@ class Programs {
 
 Status MakePlan(const AdvanceStepParams& params, const Device& device, uint64_t* workspaceSize,
                 aclOpExecutor** executor) {
-    const OperatorEnvironment environment = EnvironmentOf(device);
+    const OperatorEnvironment environment = EnvironmentOf(device.settings());
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStep(params, environment));
     AdvanceStepPayload payload{};
     payload.tiling = TileAdvanceStep(params, environment);
@@ -102,12 +96,6 @@ Status MakePlan(const AdvanceStepParams& params, const Device& device, uint64_t*
     ADVSTEP_RETURN_IF_ERROR(MakeExecutor(plan, executor));
     *workspaceSize = plan.workspaceBytes;
     return {};
-}
-
-Status RequireOutput(const void* pointer, const char* name) {
-    return pointer != nullptr
-               ? Status()
-               : Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a pointer", name);
 }
 
 }  // namespace

@@ -15,4 +15,9 @@ struct OperatorEnvironment {
     int64_t unifiedBufferBytes = 1;  // of one vector core
 };
 
+inline OperatorEnvironment EnvironmentOf(const Settings& settings) {
+    return {settings.conformance, settings.onDivergence, settings.soc.vectorCores,
+            settings.soc.vectorCores, settings.soc.unifiedBufferBytes};
+}
+
 }  // namespace advstep

@@ -54,7 +54,8 @@ Status CopyAsync(const CopyRequest& request, aclrtStream stream) {
         (request.kind == ACL_MEMCPY_DEFAULT && !sides.touchesDevice && request.count > 0);
     if (hostToHost) {
         return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                     "copies from host to host; expected a side in device memory");
+                     "kind is {}, a copy from host to host; expected a side in device memory",
+                     static_cast<int>(request.kind));
     }
     if (request.count == 0) {
         return target.stream->Check(target.handle, target.caller);

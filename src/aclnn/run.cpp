@@ -119,6 +119,12 @@ Status Launch(aclOpExecutor* executor, void* workspace, aclrtStream stream) {
 
 }  // namespace
 
+Status RequireOutput(const void* pointer, const char* argument) {
+    return pointer != nullptr
+               ? Status()
+               : Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a pointer", argument);
+}
+
 Status PlanningDevice(const Device** device) {
     ContextRef current;
     const Status status = CurrentContext(&current);

@@ -10,6 +10,9 @@
 
 namespace advstep {
 
+/// 161001 for a null output argument.
+Status RequireOutput(const void* pointer, const char* argument);
+
 /// The device that phase one plans for. 361001: the thread has no current context.
 Status PlanningDevice(const Device** device);
 

@@ -76,7 +76,8 @@ Status DeviceMemory::Free(MemoryKind kind, void* address) {
     const auto found = live_.find(reinterpret_cast<uintptr_t>(address));
     if (found == live_.end() || found->second.kind != kind) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "{} is not the start of a live allocation; expected an address of {}", address,
+                     "{} is {}, not the start of a live allocation; expected an address of {}",
+                     kind == MemoryKind::kDevice ? "devPtr" : "hostPtr", address,
                      kind == MemoryKind::kDevice ? "aclrtMalloc" : "aclrtMallocHost");
     }
     const Allocation allocation = found->second;

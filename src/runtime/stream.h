@@ -84,7 +84,7 @@ class Stream {
     /// function of this stream. A failure that nobody has been told of goes to the log.
     Status Close(Handle handle, Handle caller, bool drop);
 
-    /// Sets this stream's mode once: true on success, false if it was set before.
+    /// Sets the failure mode of the stream's context, once per stream: 107000 the second time.
     Status SetStopOnFailure(Handle handle, Handle caller, bool stop);
 
     /// The first failure of a task up to `sequence` that nobody was told of; with this the failures

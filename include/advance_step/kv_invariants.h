@@ -1,0 +1,56 @@
+/// A checker for the state that Step keeps: for tests, and for users who debug a scheduler. The
+/// project's own interface.
+#ifndef ADVSTEP_ADVANCE_STEP_KV_INVARIANTS_H_
+#define ADVSTEP_ADVANCE_STEP_KV_INVARIANTS_H_
+
+#include "acl/acl_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Host copies of Step's tensors (aclnnop/aclnn_step.h has shapes and meanings), between two calls.
+typedef struct {
+    int64_t batch;        /* B: slots that take part */
+    int64_t tableWidth;   /* W: columns of blockTables */
+    int64_t freeCapacity; /* F: entries of freeList */
+    int64_t blockSize;    /* tokens per block; >= 1 */
+    int32_t firstBlock;   /* the dynamic pool is block ids [firstBlock, firstBlock + blockCount) */
+    int32_t blockCount;
+    const bool* stopFlags;            /* [B] or more */
+    const int32_t* seqLensThisTime;   /* [B] */
+    const int32_t* seqLensDecoder;    /* [B] */
+    const int32_t* blockTables;       /* [B, W] */
+    const int32_t* encoderBlockLens;  /* [B] */
+    const bool* isBlockStep;          /* [B] */
+    const int32_t* stepBlockList;     /* [B] */
+    int32_t stepLens;
+    const int32_t* usedListLen; /* [B] */
+    const int32_t* freeList;    /* [F] */
+    int32_t freeListLen;
+} AdvStepKvState;
+
+/// Checks, in this order, and names the first violation:
+///   1. counts in range: freeListLen, stepLens, usedListLen, dynamic columns inside the row;
+///   2. the stack holds every preempted slot once, and nothing else;
+///   3. preempted slots own no dynamic block: their dynamic columns are -1;
+///   4. every block of the pool is exactly once on the free list or in a dynamic column of a slot
+///      that is not preempted, and no other id is there;
+///   5. running slots (fed, not stopped) are backed: every column up to the last cached token has a
+///      block.
+///
+/// @param[in]  state        all pointers set; those of length 0 may be NULL
+/// @param[out] violation    text of the first violation, cut to violationSize; "" if there is none;
+///                          may be NULL
+/// @param[in]  violationSize  bytes at violation
+/// @retval ACL_SUCCESS                 no violation
+/// @retval ACL_ERROR_INVALID_PARAM     state or a pointer in it is NULL, a dim is negative
+/// @retval ACL_ERROR_FAILURE           there is a violation; also in aclGetRecentErrMsg()
+ADVSTEP_API aclError advstepCheckKvInvariants(const AdvStepKvState* state, char* violation,
+                                              size_t violationSize);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  /* ADVSTEP_ADVANCE_STEP_KV_INVARIANTS_H_ */

@@ -1,0 +1,115 @@
+#include "aclnnop/aclnn_step.h"
+
+#include <array>
+#include <cstddef>
+
+#include "op_host/step/step_check.h"
+#include "op_host/step/step_fault.h"
+#include "op_host/step/step_tiling.h"
+#include "op_kernel/step/step_kernels.h"
+#include "src/aclnn/executor.h"
+#include "src/aclnn/run.h"
+#include "src/aclnn/tensor.h"
+#include "src/aclnn/workspace_layout.h"
+#include "src/base/boundary.h"
+
+using namespace advstep;
+
+namespace {
+
+constexpr char kPhaseOne[] = "aclnnStepGetWorkspaceSize";
+constexpr char kPhaseTwo[] = "aclnnStep";
+
+constexpr KernelProgram kProgram = {kPhaseTwo,
+                                    5,
+                                    {{&StepCollect, OnFault::kFail},
+                                     {&StepDecide, OnFault::kFail},
+                                     {&StepGiveBack, OnFault::kFail},
+                                     {&StepHandOut, OnFault::kFail},
+                                     {&StepRecover, OnFault::kFail}},
+                                    &DescribeStepFault};
+
+StepWorkspaceOffsets BookWorkspace(const StepTiling& tiling, WorkspaceLayout* layout) {
+    StepWorkspaceOffsets offsets{};
+    if (tiling.batch == 0) {
+        return offsets;
+    }
+    offsets.plan = layout->Book<StepPlan>(1);
+    offsets.counts = layout->Book<StepCoreCounts>(tiling.coreCount);
+    offsets.slotState = layout->Book<uint8_t>(tiling.batch);
+    offsets.candidates = layout->Book<uint64_t>(tiling.batch);
+    offsets.victims = layout->Book<StepVictim>(tiling.batch);
+    offsets.recoveries = layout->Book<StepRecovery>(tiling.batch);
+    return offsets;
+}
+
+Status MakePlan(const StepParams& params, const Device& device, uint64_t* workspaceSize,
+                aclOpExecutor** executor) {
+    StepDims dims;
+    ADVSTEP_RETURN_IF_ERROR(CheckStep(params, &dims));
+    StepPayload payload{};
+    payload.tiling = TileStep(dims, params.blockSize, EnvironmentOf(device.settings()));
+    WorkspaceLayout layout;
+    payload.offsets = BookWorkspace(payload.tiling, &layout);
+    std::array<TensorArgument, kStepTensors> tensors;
+    for (size_t index = 0; index < kStepTensors; ++index) {
+        const StepTensor& tensor = kStepSignature[index];
+        tensors[index] = {tensor.name, tensor.written, &params.tensors[index],
+                          offsetof(StepPayload, args) + tensor.addressAt};
+    }
+    Plan plan;
+    plan.launch.program = &kProgram;
+    plan.launch.device = &device;
+    plan.launch.coreCount = payload.tiling.coreCount;
+    plan.launch.rows = dims.batch;
+    plan.launch.payloadBytes = sizeof(payload);
+    plan.payload = &payload;
+    plan.workspaceBytes = layout.bytes();
+    plan.workspaceAt = layout.bytes() > 0 ? int64_t{offsetof(StepPayload, workspace)} : -1;
+    plan.tensors = tensors.data();
+    plan.tensorCount = static_cast<int32_t>(tensors.size());
+    ADVSTEP_RETURN_IF_ERROR(MakeExecutor(plan, executor));
+    *workspaceSize = plan.workspaceBytes;
+    return {};
+}
+
+}  // namespace
+
+aclnnStatus aclnnStepGetWorkspaceSize(
+    const aclTensor* stopFlags, const aclTensor* seqLensThisTime,
+    const aclTensor* oriSeqLensEncoder, const aclTensor* seqLensEncoder,
+    const aclTensor* seqLensDecoder, const aclTensor* blockTables,
+    const aclTensor* encoderBlockLens, const aclTensor* isBlockStep, const aclTensor* stepBlockList,
+    const aclTensor* stepLens, const aclTensor* recoverBlockList, const aclTensor* recoverLens,
+    const aclTensor* needBlockList, const aclTensor* needBlockLen, const aclTensor* usedListLen,
+    const aclTensor* freeList, const aclTensor* freeListLen, const aclTensor* inputIds,
+    const aclTensor* preIds, const aclTensor* stepIdx, const aclTensor* nextTokens,
+    const aclTensor* firstTokenIds, int64_t blockSize, int64_t /*encoderDecoderBlockNum*/,
+    uint64_t* workspaceSize, aclOpExecutor** executor) {
+    return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&]() -> Status {
+        const std::array<const aclTensor*, kStepTensors> tensors = {
+            stopFlags,        seqLensThisTime,  oriSeqLensEncoder, seqLensEncoder, seqLensDecoder,
+            blockTables,      encoderBlockLens, isBlockStep,       stepBlockList,  stepLens,
+            recoverBlockList, recoverLens,      needBlockList,     needBlockLen,   usedListLen,
+            freeList,         freeListLen,      inputIds,          preIds,         stepIdx,
+            nextTokens,       firstTokenIds};
+        StepParams params;
+        for (size_t index = 0; index < kStepTensors; ++index) {
+            ADVSTEP_RETURN_IF_ERROR(
+                ViewOf(tensors[index], kStepSignature[index].name, &params.tensors[index]));
+        }
+        ADVSTEP_RETURN_IF_ERROR(RequireOutput(workspaceSize, "workspaceSize"));
+        ADVSTEP_RETURN_IF_ERROR(RequireOutput(executor, "executor"));
+        params.blockSize = blockSize;
+        const Device* device = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&device));
+        return MakePlan(params, *device, workspaceSize, executor);
+    });
+}
+
+aclnnStatus aclnnStep(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                      aclrtStream stream) {
+    return AclnnBoundary(kPhaseTwo, ACLNN_ERR_INNER, [&] {
+        return RunExecutor(kPhaseTwo, workspace, workspaceSize, executor, stream);
+    });
+}

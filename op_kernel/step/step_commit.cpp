@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <cstring>
+
+#include "op_kernel/step/step_kernels.h"
+#include "op_kernel/step/step_view.h"
+
+namespace advstep {
+namespace {
+
+// The slot's dynamic columns onto freeList from `freeAt`, in column order.
+void PushColumns(const StepView& v, int64_t slot, int64_t freeAt) {
+    const int64_t used = v.a.usedListLen[slot];
+    int32_t* const columns = v.Row(slot) + v.a.encoderBlockLens[slot];
+    std::copy_n(columns, used, v.a.freeList + freeAt);
+    std::fill_n(columns, used, -1);
+}
+
+void Release(const StepView& v, int64_t slot, int64_t freeAt) {
+    v.a.firstTokenIds[slot] = -1;
+    if (v.a.usedListLen[slot] > 0) {
+        PushColumns(v, slot, freeAt);
+        v.a.encoderBlockLens[slot] = 0;
+        v.a.usedListLen[slot] = 0;
+    }
+}
+
+void Preempt(const StepView& v, const StepVictim& victim, int64_t stackAt) {
+    const int64_t slot = victim.slot;
+    PushColumns(v, slot, victim.freeAt);
+    v.a.stepBlockList[stackAt] = victim.slot;
+    v.a.stopFlags[slot] = 1;
+    v.a.isBlockStep[slot] = 1;
+    v.a.seqLensThisTime[slot] = 0;
+    v.a.seqLensDecoder[slot] = 0;
+}
+
+void Recover(const StepView& v, const StepRecovery& recovery) {
+    const int64_t slot = recovery.slot;
+    const int64_t prompt = v.a.oriSeqLensEncoder[slot];
+    const int64_t generated = v.a.stepIdx[slot];
+    const int64_t total = prompt + generated;
+    int64_t* const input = v.a.inputIds + slot * v.t.inputWidth;
+    const int64_t* const generatedIds = v.a.preIds + slot * v.t.preWidth;
+    v.a.isBlockStep[slot] = 0;
+    v.a.stopFlags[slot] = 0;
+    v.a.usedListLen[slot] = recovery.grant;
+    v.a.seqLensThisTime[slot] = v.a.seqLensEncoder[slot] = static_cast<int32_t>(total);
+    input[total - 1] = v.a.nextTokens[slot];
+    input[0] = v.a.firstTokenIds[slot];
+    const int32_t* const top = v.a.freeList + v.w.plan->freeAtDispatch - recovery.takenBefore;
+    std::reverse_copy(top - recovery.grant, top, v.Row(slot) + v.a.encoderBlockLens[slot]);
+    if (generated > 1) {
+        std::copy_n(generatedIds + 1, generated - 1, input + prompt);
+    }
+}
+
+void SetScalars(const StepView& v) {
+    const StepPlan& plan = *v.w.plan;
+    *v.a.freeListLen = static_cast<int32_t>(plan.freeAfter);
+    *v.a.stepLens = static_cast<int32_t>(plan.stackTop - plan.recoveries);
+    *v.a.needBlockLen = 0;
+    *v.a.recoverLens = 0;
+}
+
+}  // namespace
+
+void StepGiveBack(const CoreContext& core, const void* payload) {
+    const StepView v(payload);
+    const RowRange slots = v.Slots(core);
+    int64_t freeAt = v.w.counts[core.index].released;
+    for (int64_t slot = slots.begin; slot < slots.end; ++slot) {
+        if ((v.w.slotState[slot] & kReleases) != 0) {
+            const int64_t used = v.a.usedListLen[slot];
+            Release(v, slot, freeAt);
+            freeAt += used;
+        }
+    }
+    const StepPlan& plan = *v.w.plan;
+    const RowRange victims = v.Share(core, plan.victims);
+    for (int64_t index = victims.begin; index < victims.end; ++index) {
+        Preempt(v, v.w.victims[index], plan.stackBefore + index);
+    }
+    const RowRange entries = v.Share(core, plan.needEntries);
+    std::fill(v.a.needBlockList + entries.begin, v.a.needBlockList + entries.end, -1);
+}
+
+void StepHandOut(const CoreContext& core, const void* payload) {
+    const StepView v(payload);
+    const RowRange slots = v.Slots(core);
+    const int32_t* top =
+        v.a.freeList + v.w.plan->freeAtDispatch - v.w.counts[core.index].dispatched;
+    for (int64_t slot = slots.begin; slot < slots.end; ++slot) {
+        if ((v.w.slotState[slot] & kGetsBlock) != 0) {
+            v.Row(slot)[v.NeededColumn(slot)] = *--top;
+            ++v.a.usedListLen[slot];
+        }
+    }
+}
+
+void StepRecover(const CoreContext& core, const void* payload) {
+    const StepView v(payload);
+    const StepPlan& plan = *v.w.plan;
+    const RowRange recoveries = v.Share(core, plan.recoveries);
+    for (int64_t index = recoveries.begin; index < recoveries.end; ++index) {
+        Recover(v, v.w.recoveries[index]);
+        v.a.recoverBlockList[index] = v.w.recoveries[index].slot;
+        v.a.stepBlockList[plan.stackTop - 1 - index] = -1;
+    }
+    if (core.index == 0) {
+        SetScalars(v);
+    }
+}
+
+}  // namespace advstep

@@ -1,0 +1,227 @@
+// Core 0's part: everything that depends on more than one slot. Counts are enough, block ids are
+// not looked at.
+#include <algorithm>
+
+#include "op_kernel/step/step_kernels.h"
+#include "op_kernel/step/step_view.h"
+
+namespace advstep {
+namespace {
+
+class Decision {
+ public:
+    Decision(const CoreContext& core, const StepView& view)
+        : core_(core), v_(view), plan_(*view.w.plan) {}
+
+    void Run() {
+        plan_ = StepPlan{};
+        if (!CheckScalars() || !CheckStack() || !SumUp() || !ChooseVictims()) {
+            return;
+        }
+        PlaceCores();
+        ChooseRecoveries();
+    }
+
+ private:
+    bool Fail(int64_t row, StepFault fault, std::initializer_list<int64_t> values) {
+        ReportStep(core_, row, fault, values);
+        return false;
+    }
+
+    bool CheckScalars() {
+        plan_.freeBefore = *v_.a.freeListLen;
+        plan_.stackBefore = *v_.a.stepLens;
+        if (plan_.freeBefore < 0 || plan_.freeBefore > v_.t.freeCapacity) {
+            return Fail(0, StepFault::kFreeListLen, {plan_.freeBefore});
+        }
+        if (plan_.stackBefore < 0 || plan_.stackBefore > v_.t.batch) {
+            return Fail(0, StepFault::kStepLens, {plan_.stackBefore});
+        }
+        if (*v_.a.needBlockLen != 0) {
+            return Fail(0, StepFault::kNeedBlockLen, {*v_.a.needBlockLen});
+        }
+        if (*v_.a.recoverLens != 0) {
+            return Fail(0, StepFault::kRecoverLens, {*v_.a.recoverLens});
+        }
+        return true;
+    }
+
+    bool CheckStack() {
+        for (int64_t position = 0; position < plan_.stackBefore; ++position) {
+            const int64_t slot = v_.a.stepBlockList[position];
+            if (slot < 0 || slot >= v_.t.batch) {
+                return Fail(position, StepFault::kStackEntryRange, {slot});
+            }
+            if ((v_.w.slotState[slot] & kOnStack) != 0) {
+                return Fail(position, StepFault::kStackEntryTwice, {slot});
+            }
+            if (v_.a.isBlockStep[slot] == 0) {
+                return Fail(position, StepFault::kStackEntryFlag, {slot});
+            }
+            v_.w.slotState[slot] |= kOnStack;
+        }
+        return true;
+    }
+
+    bool SumUp() {
+        int64_t inUse = 0;
+        int64_t released = 0;
+        for (int32_t core = 0; core < v_.t.coreCount; ++core) {
+            const StepCoreCounts& counts = v_.w.counts[core];
+            inUse += counts.inUse;
+            released += counts.released;
+            plan_.needEntries += counts.needs;
+            plan_.dispatched += counts.dispatched;
+        }
+        if (plan_.freeBefore + inUse > v_.t.freeCapacity) {
+            return Fail(0, StepFault::kFreeListOverflow, {plan_.freeBefore, inUse});
+        }
+        pool_ = plan_.freeBefore + inUse;
+        plan_.freeAtDispatch = plan_.freeBefore + released;
+        return true;
+    }
+
+    // Preference as a number: slots short of the longest first, then the most blocks, then the
+    // lowest slot. Equal to searching for the best victim again and again.
+    uint64_t KeyOf(int64_t slot, int64_t used) const {
+        constexpr uint64_t kMostSlots = uint64_t{1} << 31;
+        const bool exempt = used == v_.t.inputWidth / v_.t.blockSize;
+        return (exempt ? 0 : uint64_t{1} << 63) | static_cast<uint64_t>(used) << 31 |
+               (kMostSlots - 1 - static_cast<uint64_t>(slot));
+    }
+
+    int64_t CollectCandidates() {
+        int64_t count = 0;
+        for (int64_t slot = 0; slot < v_.t.batch; ++slot) {
+            const bool releases = (v_.w.slotState[slot] & kReleases) != 0;
+            const int64_t used = v_.a.usedListLen[slot];
+            if (v_.a.isBlockStep[slot] == 0 && !releases && used > 0) {
+                v_.w.candidates[count++] = KeyOf(slot, used);
+            }
+        }
+        return count;
+    }
+
+    bool ChooseVictims() {
+        int64_t needed = plan_.needEntries;
+        if (needed > plan_.freeAtDispatch) {
+            uint64_t* const heap = v_.w.candidates;
+            uint64_t* end = heap + CollectCandidates();
+            std::make_heap(heap, end);
+            while (needed > plan_.freeAtDispatch) {
+                if (end == heap) {
+                    return Fail(0, StepFault::kNoProgress, {needed, plan_.freeAtDispatch, pool_});
+                }
+                std::pop_heap(heap, end--);
+                Preempt(static_cast<int64_t>(0x7FFFFFFF - (*end & 0x7FFFFFFF)), &needed);
+            }
+        }
+        plan_.stackTop = plan_.stackBefore + plan_.victims;
+        return true;
+    }
+
+    void Preempt(int64_t slot, int64_t* needed) {
+        v_.w.victims[plan_.victims++] = {static_cast<int32_t>(slot), plan_.freeAtDispatch};
+        plan_.freeAtDispatch += v_.a.usedListLen[slot];
+        uint8_t& state = v_.w.slotState[slot];
+        if ((state & kNeeds) != 0) {
+            --*needed;
+        }
+        if ((state & kGetsBlock) != 0) {
+            --v_.w.counts[slot / v_.t.slotsPerCore].dispatched;
+            --plan_.dispatched;
+        }
+        state = static_cast<uint8_t>((state & ~kGetsBlock) | kVictim);
+    }
+
+    // Counts become places: where each core's released blocks and served needs begin.
+    void PlaceCores() {
+        int64_t freeAt = plan_.freeBefore;
+        int64_t rank = 0;
+        for (int32_t core = 0; core < v_.t.coreCount; ++core) {
+            StepCoreCounts& counts = v_.w.counts[core];
+            const int64_t released = counts.released;
+            const int64_t dispatched = counts.dispatched;
+            counts.released = freeAt;
+            counts.dispatched = rank;
+            freeAt += released;
+            rank += dispatched;
+        }
+    }
+
+    int64_t SlotOnStack(int64_t position) const {
+        return position < plan_.stackBefore ? v_.a.stepBlockList[position]
+                                            : v_.w.victims[position - plan_.stackBefore].slot;
+    }
+
+    int64_t LimitOf(int64_t slot) const {
+        const int64_t used = v_.a.usedListLen[slot];
+        const int64_t columns =
+            v_.t.inputWidth / v_.t.blockSize + (v_.t.inputWidth % v_.t.blockSize != 0 ? 1 : 0);
+        return std::max(used, columns - v_.a.encoderBlockLens[slot]);
+    }
+
+    void ChooseRecoveries() {
+        int64_t budget = plan_.freeAtDispatch - plan_.dispatched;
+        int64_t taken = plan_.dispatched;
+        plan_.freeAfter = budget;
+        if (plan_.stackTop == 0) {
+            return;
+        }
+        const int64_t longest = v_.t.inputWidth / v_.t.blockSize;
+        const int64_t exactLimit = longest - v_.a.encoderBlockLens[SlotOnStack(plan_.stackTop - 1)];
+        for (int64_t position = plan_.stackTop - 1; position >= 0; --position) {
+            const int64_t slot = SlotOnStack(position);
+            const bool served = (v_.w.slotState[slot] & kGetsBlock) != 0;
+            const int64_t used = v_.a.usedListLen[slot] + (served ? 1 : 0);
+            const int64_t limit = v_.t.exact != 0 ? exactLimit : std::max(LimitOf(slot), used);
+            const int64_t grant = std::min(used + 1, limit);
+            if (budget < grant) {
+                break;
+            }
+            if (!CheckRecovery(slot, grant)) {
+                return;
+            }
+            v_.w.recoveries[plan_.recoveries++] = {static_cast<int32_t>(slot),
+                                                   static_cast<int32_t>(grant), taken};
+            budget -= grant;
+            taken += grant;
+        }
+        plan_.freeAfter = budget;
+    }
+
+    bool CheckRecovery(int64_t slot, int64_t grant) {
+        const int64_t first = v_.a.encoderBlockLens[slot];
+        const int64_t prompt = v_.a.oriSeqLensEncoder[slot];
+        const int64_t generated = v_.a.stepIdx[slot];
+        if (grant < 0 || first < 0 || first + grant > v_.t.tableWidth) {
+            return Fail(slot, StepFault::kGrantOutside, {first, grant});
+        }
+        if (prompt < 0) {
+            return Fail(slot, StepFault::kRecoveredPrompt, {prompt});
+        }
+        if (generated < 0 || generated > v_.t.preWidth) {
+            return Fail(slot, StepFault::kRecoveredStep, {generated});
+        }
+        if (prompt + generated < 1 || prompt + generated > v_.t.inputWidth) {
+            return Fail(slot, StepFault::kRecoveredTotal, {prompt, generated});
+        }
+        return true;
+    }
+
+    const CoreContext& core_;
+    const StepView& v_;
+    StepPlan& plan_;
+    int64_t pool_ = 0;
+};
+
+}  // namespace
+
+void StepDecide(const CoreContext& core, const void* payload) {
+    if (core.index == 0) {
+        const StepView view(payload);
+        Decision(core, view).Run();
+    }
+}
+
+}  // namespace advstep

@@ -1,0 +1,23 @@
+// Step on the cores: plan, check, commit. docs/operators/step.md has the semantics.
+#pragma once
+
+#include "op_kernel/common/kernel.h"
+#include "op_kernel/step/step_tiling_data.h"
+
+namespace advstep {
+
+/// Phases in their order. The first two write to the workspace only; a fault in them ends the
+/// launch with every tensor as it was.
+///
+///   StepCollect   each core: checks its slots, counts what they release and need
+///   StepDecide    core 0: who is preempted, who gets a block, who comes back
+///   StepGiveBack  each core: released and preempted blocks onto the free stack
+///   StepHandOut   each core: blocks to the slots that need one
+///   StepRecover   each core: blocks and tokens to the recovered slots; core 0: the scalars
+void StepCollect(const CoreContext& core, const void* payload);
+void StepDecide(const CoreContext& core, const void* payload);
+void StepGiveBack(const CoreContext& core, const void* payload);
+void StepHandOut(const CoreContext& core, const void* payload);
+void StepRecover(const CoreContext& core, const void* payload);
+
+}  // namespace advstep

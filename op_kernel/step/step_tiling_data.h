@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+
+namespace advstep {
+
+/// How one Step call is cut over the cores: written by the host, read by every core.
+struct StepTiling {
+    int32_t coreCount;     // cores with slots
+    int32_t exact;         // conformance exact: the limit of recovery is the source's
+    int64_t slotsPerCore;  // the last core may have fewer
+    int64_t batch;         // B: slots that take part
+    int64_t tableWidth;    // W: columns of blockTables
+    int64_t freeCapacity;  // F: entries of freeList
+    int64_t inputWidth;    // L: columns of inputIds
+    int64_t preWidth;      // P: columns of preIds
+    int64_t blockSize;     // tokens
+};
+
+/// Addresses in signature order. BOOL is one byte, any non-zero value true.
+struct StepArgs {
+    uint8_t* stopFlags;
+    int32_t* seqLensThisTime;
+    const int32_t* oriSeqLensEncoder;
+    int32_t* seqLensEncoder;
+    int32_t* seqLensDecoder;
+    int32_t* blockTables;
+    int32_t* encoderBlockLens;
+    uint8_t* isBlockStep;
+    int32_t* stepBlockList;
+    int32_t* stepLens;
+    int32_t* recoverBlockList;
+    int32_t* recoverLens;
+    int32_t* needBlockList;
+    int32_t* needBlockLen;
+    int32_t* usedListLen;
+    int32_t* freeList;
+    int32_t* freeListLen;
+    int64_t* inputIds;
+    const int64_t* preIds;
+    const int64_t* stepIdx;
+    const int64_t* nextTokens;
+    int64_t* firstTokenIds;
+};
+
+/// What the plan found for a slot; bits of the workspace's slotState.
+enum StepSlotState : uint8_t {
+    kReleases = 1,   // gives its blocks back
+    kNeeds = 2,      // is on the need list
+    kVictim = 4,     // is preempted by this call
+    kGetsBlock = 8,  // is on the need list and will be served
+    kOnStack = 16,   // waits for recovery since an earlier call
+};
+
+/// One core's slots, summed up, then turned into where its part begins.
+struct StepCoreCounts {
+    int64_t released;    // blocks -> place in freeList of its first one
+    int64_t inUse;       // dynamic blocks of slots that are not preempted
+    int64_t needs;       // entries of the need list
+    int64_t dispatched;  // entries that are served -> rank of its first one
+};
+
+/// A preempted slot and where its first block goes in freeList.
+struct StepVictim {
+    int32_t slot;
+    int64_t freeAt;
+};
+
+/// A recovered slot, its blocks, and how many blocks of freeList are taken before them.
+struct StepRecovery {
+    int32_t slot;
+    int32_t grant;
+    int64_t takenBefore;
+};
+
+/// The plan, decided before the first write to a tensor. Scalars are core 0's.
+struct StepPlan {
+    int64_t freeBefore;      // freeListLen on entry
+    int64_t freeAtDispatch;  // after release and preemption
+    int64_t freeAfter;
+    int64_t needEntries;
+    int64_t victims;
+    int64_t dispatched;
+    int64_t stackBefore;  // stepLens on entry
+    int64_t stackTop;     // after preemption
+    int64_t recoveries;
+};
+
+/// Where the arrays of one call lie in its workspace, in bytes.
+struct StepWorkspaceOffsets {
+    int64_t plan;        // StepPlan [1]
+    int64_t counts;      // StepCoreCounts [coreCount]
+    int64_t slotState;   // uint8 [B], StepSlotState
+    int64_t candidates;  // uint64 [B], a heap
+    int64_t victims;     // StepVictim [B]
+    int64_t recoveries;  // StepRecovery [B]
+};
+
+struct StepPayload {
+    StepTiling tiling;
+    StepArgs args;
+    StepWorkspaceOffsets offsets;
+    uint8_t* workspace;  // aligned
+};
+
+/// What a phase can find wrong; the values of the Fault are named behind each. The row is a slot,
+/// or 0 for faults of scalars and the position for faults of the stack.
+enum class StepFault : int32_t {
+    kFreeListLen,       // freeListLen
+    kStepLens,          // stepLens
+    kNeedBlockLen,      // needBlockLen
+    kRecoverLens,       // recoverLens
+    kStackEntryRange,   // entry
+    kStackEntryTwice,   // entry
+    kStackEntryFlag,    // entry
+    kNegativeUsed,      // usedListLen
+    kDynamicColumns,    // encoderBlockLens, usedListLen
+    kNegativeDecoder,   // seqLensDecoder
+    kNeededColumn,      // seqLensDecoder, column
+    kFreeListOverflow,  // freeListLen, in use
+    kNoProgress,        // needed, free, pool
+    kGrantOutside,      // encoderBlockLens, grant
+    kRecoveredPrompt,   // oriSeqLensEncoder
+    kRecoveredStep,     // stepIdx
+    kRecoveredTotal,    // oriSeqLensEncoder, stepIdx
+};
+
+}  // namespace advstep

@@ -9,12 +9,12 @@ extern "C" {
 #endif
 
 /// Counts since the device was first set, last reset (aclrtResetDevice to 0 uses, aclFinalize) or
-/// last given to advstepResetCounters. A launch counts when it has run, all of it at once.
+/// last given to advstepResetCounters. A launch is counted when a synchronisation has covered it.
 typedef struct {
     uint64_t launches;   /* operator launches that ran, failed ones included */
     uint64_t advanced;   /* AdvanceStep: queries moved forward */
     uint64_t padded;     /* AdvanceStep: padding rows blanked */
-    uint64_t released;   /* Step: blocks given back by finished slots */
+    uint64_t released;   /* Step: finished slots that gave blocks back */
     uint64_t needed;     /* Step: entries of the need list */
     uint64_t preempted;  /* Step: slots preempted */
     uint64_t dispatched; /* Step: blocks handed to slots that needed one */

@@ -37,23 +37,25 @@ class Programs {
  private:
     Programs() {
         for (const bool tables32 : {false, true}) {
-            exact_[tables32] = Make(ExactKernels(tables32), OnDivergence::kIgnore);
+            exact_[tables32] = Make(ExactKernels(tables32), OnDivergence::kIgnore, &CountExact);
             for (const bool lengths32 : {false, true}) {
                 for (const bool slots32 : {false, true}) {
                     for (const OnDivergence on :
                          {OnDivergence::kIgnore, OnDivergence::kWarn, OnDivergence::kError}) {
                         standard_[lengths32][slots32][tables32][static_cast<int>(on)] =
-                            Make(StandardKernels(lengths32, slots32, tables32), on);
+                            Make(StandardKernels(lengths32, slots32, tables32), on, &CountStandard);
                     }
                 }
             }
         }
     }
 
-    static KernelProgram Make(const AdvanceStepKernels& kernels, OnDivergence onDivergence) {
+    static KernelProgram Make(const AdvanceStepKernels& kernels, OnDivergence onDivergence,
+                              LaunchCounts (*count)(const void* payload)) {
         KernelProgram program;
         program.call = kPhaseTwo;
         program.describe = &DescribeAdvanceStepFault;
+        program.count = count;
         program.phases[program.phaseCount++] = {kernels.check, OnFault::kFail};
         if (onDivergence != OnDivergence::kIgnore) {
             program.phases[program.phaseCount++] = {

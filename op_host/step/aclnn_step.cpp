@@ -27,7 +27,8 @@ constexpr KernelProgram kProgram = {kPhaseTwo,
                                      {&StepGiveBack, OnFault::kFail},
                                      {&StepHandOut, OnFault::kFail},
                                      {&StepRecover, OnFault::kFail}},
-                                    &DescribeStepFault};
+                                    &DescribeStepFault,
+                                    &CountStep};
 
 StepWorkspaceOffsets BookWorkspace(const StepTiling& tiling, WorkspaceLayout* layout) {
     StepWorkspaceOffsets offsets{};

@@ -68,6 +68,14 @@ struct Exact {
 
 }  // namespace
 
+LaunchCounts CountExact(const void* payload) {
+    const AdvanceStepTiling& t = static_cast<const AdvanceStepPayload*>(payload)->tiling;
+    LaunchCounts counts;
+    counts.advanced = std::min<int64_t>(t.numQueries, t.exactCores);
+    counts.padded = (t.numSeqs - t.numQueries + t.exactCores - 1) / t.exactCores;
+    return counts;
+}
+
 AdvanceStepKernels ExactKernels(bool tables32) {
     return tables32 ? Exact<int32_t>::All() : Exact<int64_t>::All();
 }

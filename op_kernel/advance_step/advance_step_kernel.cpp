@@ -146,6 +146,14 @@ AdvanceStepKernels ForSlot(bool slots32, bool tables32) {
 
 }  // namespace
 
+LaunchCounts CountStandard(const void* payload) {
+    const AdvanceStepTiling& t = static_cast<const AdvanceStepPayload*>(payload)->tiling;
+    LaunchCounts counts;
+    counts.advanced = t.numQueries;
+    counts.padded = t.numSeqs - t.numQueries;
+    return counts;
+}
+
 AdvanceStepKernels StandardKernels(bool lengths32, bool slots32, bool tables32) {
     return lengths32 ? ForSlot<int32_t>(slots32, tables32) : ForSlot<int64_t>(slots32, tables32);
 }

@@ -20,4 +20,8 @@ AdvanceStepKernels StandardKernels(bool lengths32, bool slots32, bool tables32);
 /// Conformance exact; `compare` is null.
 AdvanceStepKernels ExactKernels(bool tables32);
 
+/// What a launch has done.
+LaunchCounts CountStandard(const void* payload);
+LaunchCounts CountExact(const void* payload);
+
 }  // namespace advstep

@@ -51,6 +51,17 @@ struct KernelPhase {
     OnFault onFault = OnFault::kFail;  // kFail: later phases do not run
 };
 
+/// What a launch that succeeded has done, for the device's counters.
+struct LaunchCounts {
+    int64_t advanced = 0;
+    int64_t padded = 0;
+    int64_t released = 0;
+    int64_t needed = 0;
+    int64_t preempted = 0;
+    int64_t dispatched = 0;
+    int64_t recovered = 0;
+};
+
 struct FaultReport {
     int32_t code = 0;
     std::string message;
@@ -64,6 +75,7 @@ struct KernelProgram {
     int32_t phaseCount = 0;
     KernelPhase phases[kMostPhases]{};
     FaultReport (*describe)(const Fault& fault, const void* payload) = nullptr;
+    LaunchCounts (*count)(const void* payload) = nullptr;  // after a success
 };
 
 }  // namespace advstep

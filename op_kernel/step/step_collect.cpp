@@ -56,6 +56,7 @@ void StepCollect(const CoreContext& core, const void* payload) {
         if (stopped && !preempted) {
             state = kReleases;
             counts.released += v.a.usedListLen[slot];
+            counts.releasing += v.a.usedListLen[slot] > 0 ? 1 : 0;
         } else if (Needs(core, v, slot)) {
             // A stopped slot on the list counts as a need and is never served, as in the source.
             state = stopped ? kNeeds : kNeeds | kGetsBlock;

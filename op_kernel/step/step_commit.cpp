@@ -111,4 +111,18 @@ void StepRecover(const CoreContext& core, const void* payload) {
     }
 }
 
+LaunchCounts CountStep(const void* payload) {
+    LaunchCounts counts;
+    const StepView v(payload);
+    if (v.t.batch > 0) {
+        const StepPlan& plan = *v.w.plan;
+        counts.released = plan.releasing;
+        counts.needed = plan.needEntries;
+        counts.preempted = plan.victims;
+        counts.dispatched = plan.dispatched;
+        counts.recovered = plan.recoveries;
+    }
+    return counts;
+}
+
 }  // namespace advstep

@@ -72,6 +72,7 @@ class Decision {
             released += counts.released;
             plan_.needEntries += counts.needs;
             plan_.dispatched += counts.dispatched;
+            plan_.releasing += counts.releasing;
         }
         if (plan_.freeBefore + inUse > v_.t.freeCapacity) {
             return Fail(0, StepFault::kFreeListOverflow, {plan_.freeBefore, inUse});

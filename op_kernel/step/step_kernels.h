@@ -20,4 +20,7 @@ void StepGiveBack(const CoreContext& core, const void* payload);
 void StepHandOut(const CoreContext& core, const void* payload);
 void StepRecover(const CoreContext& core, const void* payload);
 
+/// What a launch has done, off its plan.
+LaunchCounts CountStep(const void* payload);
+
 }  // namespace advstep

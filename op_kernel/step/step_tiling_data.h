@@ -58,6 +58,7 @@ struct StepCoreCounts {
     int64_t inUse;       // dynamic blocks of slots that are not preempted
     int64_t needs;       // entries of the need list
     int64_t dispatched;  // entries that are served -> rank of its first one
+    int64_t releasing;   // slots that give blocks back
 };
 
 /// A preempted slot and where its first block goes in freeList.
@@ -84,6 +85,7 @@ struct StepPlan {
     int64_t stackBefore;  // stepLens on entry
     int64_t stackTop;     // after preemption
     int64_t recoveries;
+    int64_t releasing;  // slots that give blocks back
 };
 
 /// Where the arrays of one call lie in its workspace, in bytes.

@@ -7,6 +7,7 @@
 #include "src/runtime/context.h"
 #include "src/runtime/core_order.h"
 #include "src/runtime/core_pool.h"
+#include "src/runtime/device_counters.h"
 
 namespace advstep {
 
@@ -21,6 +22,7 @@ class Device {
     const Settings& settings() const { return settings_; }
     const CoreOrder& order() const { return order_; }
     CorePool& cores() const { return cores_; }
+    DeviceCounters& counters() const { return counters_; }
 
     int64_t uses = 0;     // of aclrtSetDevice
     bool ending = false;  // being reset
@@ -31,6 +33,7 @@ class Device {
     const Settings settings_;
     const CoreOrder order_;
     mutable CorePool cores_;
+    mutable DeviceCounters counters_;
 };
 
 }  // namespace advstep

@@ -19,6 +19,7 @@ bool SameMachine(const Settings& a, const Settings& b) {
 void Release(Device* device) {
     TheResources().memory.ReleaseAll(device);
     device->cores().Stop();
+    device->counters().Reset();
 }
 
 void CloseEvents(Handle context) {
@@ -172,6 +173,14 @@ Status DeviceRegistry::FindUsable(std::unique_lock<std::mutex>& lock, int32_t de
         ended_.wait(lock);
         ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, device));
     }
+    return {};
+}
+
+Status DeviceRegistry::Find(int32_t deviceId, const Device** device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Device* found = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &found));
+    *device = found;
     return {};
 }
 

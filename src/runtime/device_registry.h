@@ -32,6 +32,8 @@ class DeviceRegistry {
     Status EnsureStarted();
 
     Status Count(uint32_t* count);
+    /// 107001: no such device. Devices stay for ever.
+    Status Find(int32_t deviceId, const Device** device);
     /// The SoC's name, or null when the settings are not valid.
     const char* SocName(Status* status);
 

@@ -5,6 +5,7 @@
 #include <new>
 #include <vector>
 
+#include "acl/acl_base.h"
 #include "src/base/log.h"
 #include "src/runtime/device.h"
 
@@ -65,11 +66,14 @@ Status RunKernel(const KernelLaunch& launch, const void* payload) {
         }
         const FaultReport report = program.describe(fault, payload);
         if (phase.onFault == OnFault::kFail) {
+            launch.device->counters().AddFailure(report.code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL);
             return Error(report.code, "{}: {}", program.call, report.message);
         }
         // Asked for by a setting, so whatever the log level.
         LogLine(LogLevel::kWarn, fmt::format("{}: {}", program.call, report.message));
     }
+    launch.device->counters().AddSuccess(program.count != nullptr ? program.count(payload)
+                                                                  : LaunchCounts{});
     return {};
 }
 

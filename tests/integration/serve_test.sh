@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# One case of serve: serve_test.sh SERVE CASE
+set -euo pipefail
+
+serve=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+    echo "FAILED: $1" >&2
+    [[ -f $folder/out ]] && cat "$folder/out" >&2
+    exit 1
+}
+
+# Runs serve with the arguments; leaves its exit status in $status.
+run() {
+    status=0
+    "$serve" "$@" >"$folder/out" 2>&1 || status=$?
+}
+
+expect_good() {
+    run --summary "$folder/summary.json" "$@"
+    ((status == 0)) || fail "exit status $status"
+    python3 - "$folder/summary.json" <<'PYTHON' || fail "summary"
+import json, sys
+summary = json.load(open(sys.argv[1]))
+assert summary["requests"] == summary["completed"] > 0, summary
+assert summary["kv_faults"] == 0, summary
+assert summary["generated_tokens"] > 0 and summary["op_calls"] > 0, summary
+PYTHON
+}
+
+# Writes the trace on standard input, runs it, expects an error that has every word.
+expect_bad() {
+    cat >"$folder/trace.csv"
+    run --trace "$folder/trace.csv"
+    ((status != 0)) || fail "a bad trace was served"
+    for word in "$@"; do
+        grep -q -- "$word" "$folder/out" || fail "no \"$word\" in the message"
+    done
+}
+
+header='TIMESTAMP,ContextTokens,GeneratedTokens'
+good='2024-01-01 00:00:00.0000000,5,3'
+
+case $2 in
+sample) expect_good ;;
+one_thread) ADVANCE_STEP_THREADS=1 expect_good ;;
+four_threads) ADVANCE_STEP_THREADS=4 expect_good ;;
+shuffled) ADVANCE_STEP_THREADS=4 ADVANCE_STEP_CORE_ORDER=7 expect_good --block-size 16 ;;
+exact)
+    # The shipped kernel's reading of the block table must show as faults, or the check is blind.
+    export ADVANCE_STEP_CONFORMANCE=exact
+    run
+    ((status != 0)) || fail "exact was served without a fault"
+    ;;
+malformed)
+    printf '%s\n%s\n2024-01-01 00:00:01,x,3\n' "$header" "$good" | expect_bad 3
+    printf '%s\n%s\n2024-01-01 00:00:01,4\n' "$header" "$good" | expect_bad 3
+    printf '%s\n2024-13-01 00:00:01,4,4\n' "$header" | expect_bad 2
+    printf '%s\n2024-01-01 00:00:01,4,0\n' "$header" | expect_bad 2
+    printf 'a,b\n%s\n' "$good" | expect_bad 1
+    run --trace "$folder/no-such-file.csv"
+    ((status != 0)) || fail "a missing trace was served"
+    # CR LF line ends and a last line without one are good.
+    printf '%s\r\n%s\r\n%s' "$header" "$good" "$good" >"$folder/good.csv"
+    expect_good --trace "$folder/good.csv"
+    ;;
+too_large)
+    printf '%s\n%s\n2024-01-01 00:00:01,5000000,4\n' "$header" "$good" | expect_bad 3 5000000
+    ;;
+summary)
+    expect_good --limit 20 --max-seqs 4
+    for key in requests completed generated_tokens iterations preemptions recoveries kv_faults \
+        peak_blocks wall_seconds op_calls op_seconds; do
+        grep -q "\"$key\"" "$folder/summary.json" || fail "no $key in the summary"
+    done
+    ;;
+*) fail "no such case: $2" ;;
+esac
+echo "serve $2: good"

@@ -119,6 +119,9 @@ class Stream {
  private:
     friend Status WaitFor(const Ticket& ticket);
 
+    /// What names the calling thread as a claimant.
+    static const void* Self();
+
     Status CheckUsable(Handle handle, Handle caller) const;
     Status RefuseOwnTask() const;
     void DropLocked();

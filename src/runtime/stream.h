@@ -164,7 +164,7 @@ class Stream {
         uint64_t sequence;
         Status status;
     };
-    static constexpr size_t kMostFailures = 16;  // later ones go to the log only, but for the last
+    static constexpr size_t kMostFailures = 16;  // of later ones the last is kept
     std::vector<Failure> failures_;              // not reported, in order; never reallocated
     Status refusal_;                             // mode 1: why new work is refused
 };

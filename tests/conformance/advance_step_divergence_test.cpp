@@ -1,0 +1,146 @@
+// ADVANCE_STEP_ON_DIVERGENCE: calls whose result differs from what the Ascend kernel computes.
+#include <gtest/gtest.h>
+
+#include "support/advance_step_batch.h"
+#include "support/batches.h"
+#include "support/runtime_test.h"
+#include "support/stderr_capture.h"
+
+namespace {
+
+using reference::AdvanceStepData;
+using support::AdvanceStepBatch;
+using support::IsOk;
+
+constexpr int64_t kCores = 4;
+
+// A batch on which standard and exact agree: each row's table is the first one's plus maxBlocks
+// per row, all queries have a core and there is one padding row.
+AdvanceStepData AgreeingBatch() {
+    AdvanceStepData data = support::MakeBatch(5, 4, 4, 3, 1);
+    for (int64_t row = 1; row < 5; ++row) {
+        for (int64_t column = 0; column < 3; ++column) {
+            data.blockTables[row * 3 + column] = data.blockTables[column] + 3 * row;
+        }
+    }
+    return data;
+}
+
+// The lowest row that differs between the two results.
+int64_t FirstDifference(const AdvanceStepData& a, const AdvanceStepData& b) {
+    for (int64_t row = 0; row < a.numSeqs; ++row) {
+        if (a.inputTokens[row] != b.inputTokens[row] ||
+            a.inputPositions[row] != b.inputPositions[row] || a.seqLens[row] != b.seqLens[row] ||
+            a.slotMapping[row] != b.slotMapping[row]) {
+            return row;
+        }
+    }
+    return -1;
+}
+
+class DivergenceTest : public support::DeviceTest, public testing::WithParamInterface<const char*> {
+ protected:
+    void Start(const char* reaction) {
+        ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_CONFORMANCE", GetParam()},
+                                         {"ADVANCE_STEP_SOC", "sim:4"},
+                                         {"ADVANCE_STEP_LOG", "warn"},
+                                         {"ADVANCE_STEP_ON_DIVERGENCE", reaction}}));
+    }
+    // Runs data, which diverges first in row; returns what was logged.
+    static std::string ExpectWarning(const AdvanceStepData& data, int64_t row) {
+        EXPECT_EQ(FirstDifference(support::Advanced(data), support::AdvancedExactly(data, kCores)),
+                  row);
+        AdvanceStepBatch batch(data);
+        const support::StderrCapture capture;
+        EXPECT_TRUE(IsOk(batch.Run(nullptr)));
+        EXPECT_TRUE(batch.Holds(support::Advanced(data)));
+        return capture.Text();
+    }
+    static void ExpectError(const AdvanceStepData& data, int64_t row) {
+        EXPECT_EQ(FirstDifference(support::Advanced(data), support::AdvancedExactly(data, kCores)),
+                  row);
+        AdvanceStepBatch batch(data);
+        EXPECT_EQ(batch.Run(nullptr), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+        const std::string message = support::TakeMessage();
+        EXPECT_TRUE(support::HasNumber(message, row)) << message;
+        EXPECT_TRUE(batch.IsUntouched());
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr))) << "reported once";
+    }
+};
+
+AdvanceStepData OtherBlockInRow3() {
+    AdvanceStepData data = AgreeingBatch();
+    data.blockTables[3 * 3 + data.seqLens[3] / 4] += 1;
+    return data;
+}
+
+AdvanceStepData MoreQueriesThanCores() {
+    AdvanceStepData data = support::MakeBatch(8, 6, 4, 3, 2);
+    for (int64_t row = 1; row < 8; ++row) {
+        for (int64_t column = 0; column < 3; ++column) {
+            data.blockTables[row * 3 + column] = data.blockTables[column] + 3 * row;
+        }
+    }
+    return data;
+}
+
+AdvanceStepData MorePaddingThanOneRow() {
+    AdvanceStepData data = support::MakeBatch(7, 1, 4, 3, 3);
+    return data;
+}
+
+TEST_P(DivergenceTest, IgnoreSaysNothing) {
+    ASSERT_NO_FATAL_FAILURE(Start("ignore"));
+    EXPECT_EQ(ExpectWarning(OtherBlockInRow3(), 3), "");
+}
+
+TEST_P(DivergenceTest, WarnLogsTheFirstRow) {
+    ASSERT_NO_FATAL_FAILURE(Start("warn"));
+    EXPECT_TRUE(support::HasNumber(ExpectWarning(OtherBlockInRow3(), 3), 3));
+    EXPECT_TRUE(support::HasNumber(ExpectWarning(MoreQueriesThanCores(), 4), 4));
+    EXPECT_TRUE(support::HasNumber(ExpectWarning(MorePaddingThanOneRow(), 2), 2));
+}
+
+TEST_P(DivergenceTest, WarnSaysNothingWhereBothAgree) {
+    ASSERT_NO_FATAL_FAILURE(Start("warn"));
+    EXPECT_EQ(ExpectWarning(AgreeingBatch(), -1), "");
+}
+
+TEST_P(DivergenceTest, ErrorFailsAndWritesNothing) {
+    ASSERT_NO_FATAL_FAILURE(Start("error"));
+    ExpectError(OtherBlockInRow3(), 3);
+    ExpectError(MoreQueriesThanCores(), 4);
+    ExpectError(MorePaddingThanOneRow(), 2);
+}
+
+TEST_P(DivergenceTest, ErrorRunsWhereBothAgree) {
+    ASSERT_NO_FATAL_FAILURE(Start("error"));
+    AdvanceStepBatch batch(AgreeingBatch());
+    ASSERT_TRUE(IsOk(batch.Run(nullptr)));
+    EXPECT_TRUE(batch.Holds(support::Advanced(batch.Data())));
+}
+
+TEST_P(DivergenceTest, DataErrorsStayDataErrors) {
+    ASSERT_NO_FATAL_FAILURE(Start("error"));
+    AdvanceStepData data = AgreeingBatch();
+    data.seqLens[2] = -5;
+    AdvanceStepBatch batch(data);
+    EXPECT_TRUE(support::IsDataError(batch.Run(nullptr), 2, {-5}));
+    EXPECT_TRUE(batch.IsUntouched());
+}
+
+INSTANTIATE_TEST_SUITE_P(Standard, DivergenceTest, testing::Values("standard"));
+INSTANTIATE_TEST_SUITE_P(Vllm, DivergenceTest, testing::Values("vllm"));
+
+class ExactDivergenceTest : public support::DeviceTest {};
+
+TEST_F(ExactDivergenceTest, ExactNeverDivergesFromItself) {
+    ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_CONFORMANCE", "exact"},
+                                     {"ADVANCE_STEP_SOC", "sim:4"},
+                                     {"ADVANCE_STEP_ON_DIVERGENCE", "error"}}));
+    AdvanceStepBatch batch(MoreQueriesThanCores());
+    ASSERT_TRUE(IsOk(batch.Run(nullptr)));
+    EXPECT_TRUE(batch.Holds(support::AdvancedExactly(batch.Data(), kCores)));
+}
+
+}  // namespace

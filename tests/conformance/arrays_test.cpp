@@ -1,0 +1,137 @@
+// Scalars, arrays and lists of acl_meta.h. The sanitizers see that each is freed once.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "aclnn/acl_meta.h"
+#include "support/status.h"
+#include "support/tensor.h"
+
+namespace {
+
+using support::IsError;
+using support::IsOk;
+
+TEST(ScalarTest, TakesEveryTypeWithASize) {
+    std::array<char, 16> value{};
+    for (const aclDataType dtype :
+         {ACL_FLOAT, ACL_FLOAT16, ACL_INT8, ACL_INT32, ACL_UINT8, ACL_INT16, ACL_INT64, ACL_DOUBLE,
+          ACL_BOOL, ACL_COMPLEX64, ACL_COMPLEX128, ACL_BF16}) {
+        aclScalar* scalar = aclCreateScalar(value.data(), dtype);
+        EXPECT_NE(scalar, nullptr) << dtype;
+        EXPECT_TRUE(IsOk(aclDestroyScalar(scalar)));
+    }
+}
+
+TEST(ScalarTest, RefusesNullAndTypesWithoutASize) {
+    std::array<char, 16> value{};
+    EXPECT_EQ(aclCreateScalar(nullptr, ACL_INT64), nullptr);
+    for (const aclDataType dtype :
+         {ACL_DT_UNDEFINED, ACL_STRING, ACL_INT4, ACL_UINT1, ACL_FLOAT6_E3M2, ACL_FLOAT4_E2M1}) {
+        EXPECT_EQ(aclCreateScalar(value.data(), dtype), nullptr) << dtype;
+    }
+}
+
+TEST(ScalarTest, CopiesTheValue) {
+    const auto value = std::make_unique<int64_t>(5);
+    aclScalar* scalar = aclCreateScalar(value.get(), ACL_INT64);
+    EXPECT_TRUE(IsOk(aclDestroyScalar(scalar)));
+    EXPECT_EQ(*value, 5);
+}
+
+// The three kinds of value arrays behave alike.
+template <class Array, class Value, Array* (*Create)(const Value*, uint64_t),
+          aclnnStatus (*Destroy)(const Array*), aclnnStatus (*Size)(const Array*, uint64_t*)>
+struct ArrayApi {
+    static void Run() {
+        const std::array<Value, 5> values{};
+        for (const uint64_t size : {0, 1, 5}) {
+            Array* array = Create(values.data(), size);
+            ASSERT_NE(array, nullptr);
+            uint64_t actual = 77;
+            EXPECT_TRUE(IsOk(Size(array, &actual)));
+            EXPECT_EQ(actual, size);
+            EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_NULLPTR, Size(array, nullptr)));
+            EXPECT_TRUE(IsOk(Destroy(array)));
+        }
+        Array* empty = Create(nullptr, 0);
+        EXPECT_NE(empty, nullptr);
+        EXPECT_TRUE(IsOk(Destroy(empty)));
+        EXPECT_EQ(Create(nullptr, 1), nullptr);
+        EXPECT_TRUE(IsOk(Destroy(nullptr)));
+        uint64_t untouched = 77;
+        EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_NULLPTR, Size(nullptr, &untouched)));
+        EXPECT_EQ(untouched, 77U);
+    }
+};
+
+TEST(ArraysTest, OfIntegers) {
+    ArrayApi<aclIntArray, int64_t, aclCreateIntArray, aclDestroyIntArray,
+             aclGetIntArraySize>::Run();
+}
+
+TEST(ArraysTest, OfFloats) {
+    ArrayApi<aclFloatArray, float, aclCreateFloatArray, aclDestroyFloatArray,
+             aclGetFloatArraySize>::Run();
+}
+
+TEST(ArraysTest, OfBools) {
+    ArrayApi<aclBoolArray, bool, aclCreateBoolArray, aclDestroyBoolArray,
+             aclGetBoolArraySize>::Run();
+}
+
+TEST(ListTest, OfTensorsOwnsItsMembers) {
+    std::vector<const aclTensor*> members;
+    for (int64_t i = 1; i <= 3; ++i) {
+        members.push_back(support::Tensor({{i}}).Release());
+    }
+    aclTensorList* list = aclCreateTensorList(members.data(), members.size());
+    ASSERT_NE(list, nullptr);
+    members.assign(3, nullptr);  // the list has copied the pointers
+    uint64_t size = 0;
+    EXPECT_TRUE(IsOk(aclGetTensorListSize(list, &size)));
+    EXPECT_EQ(size, 3U);
+    EXPECT_TRUE(IsOk(aclDestroyTensorList(list)));
+}
+
+TEST(ListTest, OfScalarsOwnsItsMembers) {
+    int64_t value = 1;
+    std::vector<const aclScalar*> members{aclCreateScalar(&value, ACL_INT64),
+                                          aclCreateScalar(&value, ACL_INT64)};
+    aclScalarList* list = aclCreateScalarList(members.data(), members.size());
+    ASSERT_NE(list, nullptr);
+    uint64_t size = 0;
+    EXPECT_TRUE(IsOk(aclGetScalarListSize(list, &size)));
+    EXPECT_EQ(size, 2U);
+    EXPECT_TRUE(IsOk(aclDestroyScalarList(list)));
+}
+
+TEST(ListTest, MayBeEmpty) {
+    uint64_t size = 77;
+    aclTensorList* tensors = aclCreateTensorList(nullptr, 0);
+    ASSERT_NE(tensors, nullptr);
+    EXPECT_TRUE(IsOk(aclGetTensorListSize(tensors, &size)));
+    EXPECT_EQ(size, 0U);
+    EXPECT_TRUE(IsOk(aclDestroyTensorList(tensors)));
+    size = 77;
+    aclScalarList* scalars = aclCreateScalarList(nullptr, 0);
+    ASSERT_NE(scalars, nullptr);
+    EXPECT_TRUE(IsOk(aclGetScalarListSize(scalars, &size)));
+    EXPECT_EQ(size, 0U);
+    EXPECT_TRUE(IsOk(aclDestroyScalarList(scalars)));
+}
+
+TEST(ListTest, RefusesNull) {
+    uint64_t size = 77;
+    EXPECT_EQ(aclCreateTensorList(nullptr, 1), nullptr);
+    EXPECT_EQ(aclCreateScalarList(nullptr, 1), nullptr);
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_NULLPTR, aclGetTensorListSize(nullptr, &size)));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_NULLPTR, aclGetScalarListSize(nullptr, &size)));
+    EXPECT_EQ(size, 77U);
+    EXPECT_TRUE(IsOk(aclDestroyTensorList(nullptr)));
+    EXPECT_TRUE(IsOk(aclDestroyScalarList(nullptr)));
+    EXPECT_TRUE(IsOk(aclDestroyScalar(nullptr)));
+}
+
+}  // namespace

@@ -1,0 +1,170 @@
+// Executors of acl_meta.h: one run, many runs, and when they may go.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "aclnnop/aclnn_advance_step.h"
+#include "support/advance_step_batch.h"
+#include "support/batches.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+
+namespace {
+
+using support::Advanced;
+using support::AdvanceStepBatch;
+using support::IsError;
+using support::IsOk;
+using support::MakeBatch;
+using support::MakeStream;
+using support::Stream;
+
+class ExecutorTest : public support::DeviceTest {
+ protected:
+    static AdvanceStepBatch Planned(uint64_t seed = 1) {
+        AdvanceStepBatch batch(MakeBatch(9, 6, 4, 5, seed));
+        EXPECT_TRUE(IsOk(batch.Plan()));
+        EXPECT_NE(batch.Executor(), nullptr);
+        return batch;
+    }
+};
+
+TEST_F(ExecutorTest, RunsOnce) {
+    const Stream stream = MakeStream();
+    AdvanceStepBatch batch = Planned();
+    ASSERT_TRUE(IsOk(batch.Launch(stream.Get())));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, batch.Launch(stream.Get()),
+                        {"aclnnAdvanceStep: ", "executor"}));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, batch.Launch(stream.Get())));
+    EXPECT_TRUE(batch.Holds(Advanced(batch.Data())));
+}
+
+TEST_F(ExecutorTest, PlanningTouchesNoData) {
+    AdvanceStepBatch batch = Planned();
+    EXPECT_TRUE(batch.IsUntouched());
+    EXPECT_TRUE(IsOk(aclDestroyAclOpExecutor(batch.Executor())));
+}
+
+TEST_F(ExecutorTest, ManyMayBePlanned) {
+    std::vector<AdvanceStepBatch> batches;
+    for (uint64_t i = 0; i < 200; ++i) {
+        batches.push_back(Planned(i));
+    }
+    for (size_t i = batches.size(); i-- > 0;) {
+        ASSERT_TRUE(IsOk(batches[i].Launch(nullptr)));
+    }
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    for (const AdvanceStepBatch& batch : batches) {
+        ASSERT_TRUE(batch.Holds(Advanced(batch.Data())));
+    }
+}
+
+TEST_F(ExecutorTest, PhasesMayRunOnDifferentThreads) {
+    const Stream stream = MakeStream();
+    const aclrtContext context = support::CurrentContext();
+    AdvanceStepBatch batch(MakeBatch(9, 6, 4, 5, 1));
+    std::thread([&] {
+        ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+        ASSERT_TRUE(IsOk(batch.Plan()));
+    }).join();
+    std::thread([&] {
+        ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+        ASSERT_TRUE(IsOk(batch.Launch(stream.Get())));
+    }).join();
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(batch.Holds(Advanced(batch.Data())));
+}
+
+TEST_F(ExecutorTest, TensorsMayGoAfterPhaseOne) {
+    AdvanceStepBatch batch = Planned();
+    batch.DestroyTensors();
+    ASSERT_TRUE(IsOk(batch.Launch(nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_TRUE(batch.Holds(Advanced(batch.Data())));
+}
+
+TEST_F(ExecutorTest, LaterChangesOfATensorDoNotReachThePlan) {
+    AdvanceStepBatch batch = Planned();
+    for (size_t i = 0; i < 6; ++i) {
+        ASSERT_TRUE(IsOk(aclSetRawTensorAddr(batch.TensorAt(i), nullptr)));
+    }
+    ASSERT_TRUE(IsOk(batch.Launch(nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_TRUE(batch.Holds(Advanced(batch.Data())));
+}
+
+TEST_F(ExecutorTest, RepeatableRunsAgain) {
+    const Stream stream = MakeStream();
+    reference::AdvanceStepData expected = MakeBatch(9, 6, 4, 5, 1);
+    expected.seqLens = {0, 1, 2, 3, 4, 5, 6, 7, 8};  // room for ten tokens in each
+    AdvanceStepBatch roomy(expected);
+    ASSERT_TRUE(IsOk(roomy.Plan()));
+    ASSERT_TRUE(IsOk(aclSetAclOpExecutorRepeatable(roomy.Executor())));
+    for (int run = 0; run < 10; ++run) {
+        ASSERT_TRUE(IsOk(roomy.Launch(stream.Get()))) << run;
+        expected = Advanced(expected);
+    }
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(roomy.Holds(expected));
+    EXPECT_TRUE(IsOk(aclDestroyAclOpExecutor(roomy.Executor())));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, roomy.Launch(stream.Get())));
+}
+
+TEST_F(ExecutorTest, RepeatableSurvivesARefusedRun) {
+    AdvanceStepBatch batch = Planned();
+    ASSERT_TRUE(IsOk(aclSetAclOpExecutorRepeatable(batch.Executor())));
+    EXPECT_TRUE(
+        IsError(ACLNN_ERR_PARAM_NULLPTR, aclnnAdvanceStep(nullptr, 64, batch.Executor(), nullptr)));
+    EXPECT_TRUE(IsOk(batch.Launch(nullptr)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_TRUE(batch.Holds(Advanced(batch.Data())));
+    EXPECT_TRUE(IsOk(aclDestroyAclOpExecutor(batch.Executor())));
+}
+
+TEST_F(ExecutorTest, RepeatableMayGoWhileARunIsQueued) {
+    const Stream stream = MakeStream();
+    AdvanceStepBatch batch = Planned();
+    ASSERT_TRUE(IsOk(aclSetAclOpExecutorRepeatable(batch.Executor())));
+    {
+        const support::HostGate gate(stream.Get());
+        ASSERT_TRUE(IsOk(batch.Launch(stream.Get())));
+        ASSERT_TRUE(IsOk(aclDestroyAclOpExecutor(batch.Executor())));
+        for (uint64_t i = 0; i < 20; ++i) {  // these may take the record's place
+            AdvanceStepBatch other = Planned(100 + i);
+            ASSERT_TRUE(IsOk(aclDestroyAclOpExecutor(other.Executor())));
+        }
+    }
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(batch.Holds(Advanced(batch.Data())));
+}
+
+TEST_F(ExecutorTest, RepeatableIsRefusedForNullOrSpent) {
+    EXPECT_TRUE(IsError(ACLNN_ERR_INNER_NULLPTR, aclSetAclOpExecutorRepeatable(nullptr),
+                        {"aclSetAclOpExecutorRepeatable: ", "executor"}));
+    AdvanceStepBatch spent = Planned();
+    ASSERT_TRUE(IsOk(spent.Launch(nullptr)));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, aclSetAclOpExecutorRepeatable(spent.Executor()),
+                        {"aclSetAclOpExecutorRepeatable: ", "executor"}));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    AdvanceStepBatch destroyed = Planned();
+    ASSERT_TRUE(IsOk(aclDestroyAclOpExecutor(destroyed.Executor())));
+    EXPECT_TRUE(
+        IsError(ACLNN_ERR_PARAM_INVALID, aclSetAclOpExecutorRepeatable(destroyed.Executor())));
+}
+
+TEST_F(ExecutorTest, DestroyIsRefusedForNullOrSpent) {
+    EXPECT_TRUE(IsError(ACLNN_ERR_INNER_NULLPTR, aclDestroyAclOpExecutor(nullptr),
+                        {"aclDestroyAclOpExecutor: ", "executor"}));
+    AdvanceStepBatch spent = Planned();
+    ASSERT_TRUE(IsOk(spent.Launch(nullptr)));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, aclDestroyAclOpExecutor(spent.Executor()),
+                        {"aclDestroyAclOpExecutor: ", "executor"}));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    AdvanceStepBatch destroyed = Planned();
+    ASSERT_TRUE(IsOk(aclDestroyAclOpExecutor(destroyed.Executor())));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, aclDestroyAclOpExecutor(destroyed.Executor())));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, destroyed.Launch(nullptr)));
+}
+
+}  // namespace

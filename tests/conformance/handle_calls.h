@@ -1,0 +1,114 @@
+// Tables of the calls that take a stream or an event, for what all of them have in common.
+#ifndef ADVANCE_STEP_TESTS_CONFORMANCE_HANDLE_CALLS_H_
+#define ADVANCE_STEP_TESTS_CONFORMANCE_HANDLE_CALLS_H_
+
+#include <string>
+#include <vector>
+
+#include "acl/acl.h"
+#include "support/handles.h"
+
+namespace conformance {
+
+// Arguments of the calls. What is not under test is valid in the context that made it.
+struct CallArguments {
+    aclrtStream stream = nullptr;
+    aclrtEvent event = nullptr;
+    support::Event recorded = support::MakeEvent();
+    support::Event resettable = support::MakeEventWithFlag(ACL_EVENT_SYNC);
+    support::DeviceBuffer device{64};
+    support::PinnedArray<char> pinned{64};
+    // Outputs; a refused call leaves them as they are.
+    int32_t number = -7;
+    size_t bytes = 77;
+    float ms = -7;
+    void* out = nullptr;
+    aclrtStreamStatus streamStatus = ACL_STREAM_STATUS_RESERVED;
+    aclrtEventStatus eventStatus = ACL_EVENT_STATUS_RESERVED;
+    aclrtEventRecordedStatus recordedStatus = ACL_EVENT_RECORDED_STATUS_COMPLETE;
+
+    CallArguments() {
+        EXPECT_EQ(aclrtRecordEvent(recorded.Get(), nullptr), ACL_SUCCESS);
+        EXPECT_EQ(aclrtRecordEvent(resettable.Get(), nullptr), ACL_SUCCESS);
+    }
+    bool OutputsAreUntouched() const {
+        return number == -7 && bytes == 77 && ms == -7 && out == nullptr &&
+               streamStatus == ACL_STREAM_STATUS_RESERVED &&
+               eventStatus == ACL_EVENT_STATUS_RESERVED &&
+               recordedStatus == ACL_EVENT_RECORDED_STATUS_COMPLETE;
+    }
+};
+
+struct CallCase {
+    std::string name;      // of the case
+    std::string function;  // as messages name it
+    aclError (*call)(CallArguments& a);
+};
+
+inline void DoNothing(void*) {}
+
+#define ADVSTEP_CALL(name, ...)                                                       \
+    CallCase {                                                                        \
+#name, #name, [](CallArguments & a) -> aclError { return name(__VA_ARGS__); } \
+    }
+
+// Calls with a.stream that leave the stream there; NULL is the default stream.
+inline std::vector<CallCase> StreamCalls() {
+    return {ADVSTEP_CALL(aclrtSynchronizeStream, a.stream),
+            ADVSTEP_CALL(aclrtStreamQuery, a.stream, &a.streamStatus),
+            ADVSTEP_CALL(aclrtLaunchHostFunc, a.stream, &DoNothing, nullptr),
+            ADVSTEP_CALL(aclrtSetStreamFailureMode, a.stream, ACL_CONTINUE_ON_FAILURE),
+            ADVSTEP_CALL(aclrtRecordEvent, a.recorded.Get(), a.stream),
+            ADVSTEP_CALL(aclrtStreamWaitEvent, a.stream, a.recorded.Get()),
+            ADVSTEP_CALL(aclrtResetEvent, a.resettable.Get(), a.stream),
+            ADVSTEP_CALL(aclrtMemcpyAsync, a.device.Get(), 64, a.pinned.Get(), 64,
+                         ACL_MEMCPY_HOST_TO_DEVICE, a.stream),
+            ADVSTEP_CALL(aclrtMemsetAsync, a.device.Get(), 64, 0, 64, a.stream)};
+}
+
+inline std::vector<CallCase> DestroyStreamCalls() {
+    return {ADVSTEP_CALL(aclrtDestroyStream, a.stream),
+            ADVSTEP_CALL(aclrtDestroyStreamForce, a.stream)};
+}
+
+// Calls with a.event.
+inline std::vector<CallCase> EventCalls() {
+    return {
+        ADVSTEP_CALL(aclrtDestroyEvent, a.event),
+        ADVSTEP_CALL(aclrtRecordEvent, a.event, nullptr),
+        ADVSTEP_CALL(aclrtStreamWaitEvent, nullptr, a.event),
+        ADVSTEP_CALL(aclrtSynchronizeEvent, a.event),
+        ADVSTEP_CALL(aclrtQueryEventStatus, a.event, &a.recordedStatus),
+        ADVSTEP_CALL(aclrtQueryEvent, a.event, &a.eventStatus),
+        ADVSTEP_CALL(aclrtResetEvent, a.event, nullptr),
+        {"ElapsedTimeStart", "aclrtEventElapsedTime",
+         [](CallArguments& a) { return aclrtEventElapsedTime(&a.ms, a.event, a.recorded.Get()); }},
+        {"ElapsedTimeEnd", "aclrtEventElapsedTime",
+         [](CallArguments& a) { return aclrtEventElapsedTime(&a.ms, a.recorded.Get(), a.event); }}};
+}
+
+// The other calls that are marked [context] in acl_rt.h.
+inline std::vector<CallCase> ContextCalls() {
+    return {ADVSTEP_CALL(aclrtGetDevice, &a.number),
+            {"aclrtSynchronizeDevice", "aclrtSynchronizeDevice",
+             [](CallArguments&) { return aclrtSynchronizeDevice(); }},
+            ADVSTEP_CALL(aclrtGetMemInfo, ACL_HBM_MEM, &a.bytes, &a.bytes),
+            ADVSTEP_CALL(aclrtGetCurrentContext, &a.out),
+            ADVSTEP_CALL(aclrtCreateStream, &a.out),
+            ADVSTEP_CALL(aclrtCreateStreamWithConfig, &a.out, 0, 0),
+            ADVSTEP_CALL(aclrtCreateEvent, &a.out),
+            ADVSTEP_CALL(aclrtCreateEventWithFlag, &a.out, ACL_EVENT_SYNC),
+            ADVSTEP_CALL(aclrtCreateEventExWithFlag, &a.out, ACL_EVENT_SYNC),
+            ADVSTEP_CALL(aclrtMalloc, &a.out, 64, ACL_MEM_MALLOC_HUGE_FIRST),
+            ADVSTEP_CALL(aclrtMallocAlign32, &a.out, 64, ACL_MEM_MALLOC_HUGE_FIRST),
+            ADVSTEP_CALL(aclrtMallocHost, &a.out, 64),
+            ADVSTEP_CALL(aclrtMemcpy, a.device.Get(), 64, a.pinned.Get(), 64,
+                         ACL_MEMCPY_HOST_TO_DEVICE),
+            ADVSTEP_CALL(aclrtMemset, a.device.Get(), 64, 0, 64)};
+}
+
+#undef ADVSTEP_CALL
+
+}  // namespace conformance
+
+#endif  // ADVANCE_STEP_TESTS_CONFORMANCE_HANDLE_CALLS_H_

@@ -1,0 +1,292 @@
+// Device and pinned host memory: allocation, freeing, and how much there is.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <thread>
+
+#include "acl/acl.h"
+#include "support/handles.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+
+namespace {
+
+using support::DeviceBuffer;
+using support::IsError;
+using support::IsOk;
+using support::PinnedArray;
+using support::Stream;
+
+using MallocCall = aclError (*)(void**, size_t, aclrtMemMallocPolicy);
+
+struct MallocCase {
+    MallocCall call;
+    const char* name;
+};
+
+class MallocTest : public support::DeviceTest, public testing::WithParamInterface<MallocCase> {
+ protected:
+    static aclError Malloc(void** memory, size_t size,
+                           aclrtMemMallocPolicy policy = ACL_MEM_MALLOC_HUGE_FIRST) {
+        return GetParam().call(memory, size, policy);
+    }
+    static std::string Prefix() { return std::string(GetParam().name) + ": "; }
+};
+
+TEST_P(MallocTest, NeedsAnOutputAndASize) {
+    int local = 0;
+    void* memory = &local;
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, Malloc(nullptr, 64), {Prefix(), "devPtr"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, Malloc(&memory, 0), {Prefix(), "size"}));
+    EXPECT_EQ(memory, &local);
+}
+
+TEST_P(MallocTest, IsAligned) {
+    std::vector<support::Owned<&aclrtFree>> kept;
+    for (const size_t size : {1, 2, 31, 63, 64, 65, 100, 1000, 4097, 1 << 20, (1 << 21) + 1}) {
+        void* memory = nullptr;
+        ASSERT_TRUE(IsOk(Malloc(&memory, size)));
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 64, 0U) << size;
+        kept.emplace_back(memory);
+    }
+}
+
+TEST_P(MallocTest, EveryByteIsUsable) {
+    for (const size_t size : {1, 63, 65, 4097, 100003}) {
+        void* memory = nullptr;
+        ASSERT_TRUE(IsOk(Malloc(&memory, size)));
+        const std::vector<char> written(size, 'x');
+        std::vector<char> read(size, 0);
+        EXPECT_TRUE(
+            IsOk(aclrtMemcpy(memory, size, written.data(), size, ACL_MEMCPY_HOST_TO_DEVICE)));
+        EXPECT_TRUE(IsOk(aclrtMemcpy(read.data(), size, memory, size, ACL_MEMCPY_DEVICE_TO_HOST)));
+        EXPECT_EQ(read, written);
+        EXPECT_TRUE(IsOk(aclrtFree(memory)));
+    }
+}
+
+TEST_P(MallocTest, TakesEveryPolicy) {
+    for (int page = 0; page <= 7; ++page) {
+        for (const int bits : {0, 0x100, 0x1000, 0x100000, 0x1000 | 0x100000}) {
+            void* memory = nullptr;
+            ASSERT_TRUE(IsOk(Malloc(&memory, 64, static_cast<aclrtMemMallocPolicy>(page | bits))))
+                << page << " " << bits;
+            EXPECT_TRUE(IsOk(aclrtFree(memory)));
+        }
+    }
+}
+
+TEST_P(MallocTest, RefusesOtherPolicies) {
+    for (const int policy : {8, 15, 0x10, 0x200, 0x10000, 0x1008}) {
+        void* memory = nullptr;
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
+                            Malloc(&memory, 64, static_cast<aclrtMemMallocPolicy>(policy)),
+                            {Prefix(), "policy"}))
+            << policy;
+        EXPECT_EQ(memory, nullptr);
+    }
+}
+
+TEST_P(MallocTest, RefusesMoreThanIsFree) {
+    ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_MEMORY", "8M"}}));
+    void* memory = nullptr;
+    for (const size_t size : {size_t{16} << 20, SIZE_MAX, SIZE_MAX - 63, SIZE_MAX / 2}) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_MEMORY_ALLOCATION, Malloc(&memory, size), {Prefix()}));
+        EXPECT_EQ(memory, nullptr);
+    }
+    std::vector<support::Owned<&aclrtFree>> kept;
+    int status = ACL_SUCCESS;
+    while (status == ACL_SUCCESS && kept.size() < 9) {
+        status = Malloc(&memory, size_t{1} << 20);
+        if (status == ACL_SUCCESS) {
+            kept.emplace_back(memory);
+        }
+    }
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_MEMORY_ALLOCATION, status, {Prefix()}));
+    EXPECT_GE(kept.size(), 4U);
+    kept.pop_back();
+    ASSERT_TRUE(IsOk(Malloc(&memory, size_t{1} << 20))) << "what is freed can be had again";
+    kept.emplace_back(memory);
+}
+
+INSTANTIATE_TEST_SUITE_P(Plain, MallocTest,
+                         testing::Values(MallocCase{aclrtMalloc, "aclrtMalloc"}));
+INSTANTIATE_TEST_SUITE_P(Align32, MallocTest,
+                         testing::Values(MallocCase{aclrtMallocAlign32, "aclrtMallocAlign32"}));
+
+class MemoryTest : public support::DeviceTest {
+ protected:
+    static size_t FreeBytes() {
+        size_t free = 0, total = 0;
+        EXPECT_TRUE(IsOk(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total)));
+        EXPECT_LE(free, total);
+        return free;
+    }
+};
+
+TEST_F(MemoryTest, FreeTakesLiveAllocationsOnly) {
+    int local = 0;
+    DeviceBuffer device(256);
+    const PinnedArray<char> pinned(64);
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclrtFree(nullptr), {"aclrtFree: ", "devPtr"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(&local), {"aclrtFree: ", "devPtr"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(device.At(64))));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(pinned.Get())));
+    void* const memory = device.Release();
+    EXPECT_TRUE(IsOk(aclrtFree(memory)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(memory)));
+}
+
+TEST_F(MemoryTest, FreeHostTakesLiveAllocationsOnly) {
+    int local = 0;
+    const DeviceBuffer device(256);
+    PinnedArray<char> pinned(64);
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_INVALID_PARAM, aclrtFreeHost(nullptr), {"aclrtFreeHost: ", "hostPtr"}));
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(&local), {"aclrtFreeHost: ", "hostPtr"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(pinned.Get() + 8)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(device.Get())));
+    char* const memory = pinned.Release();
+    EXPECT_TRUE(IsOk(aclrtFreeHost(memory)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(memory)));
+}
+
+TEST_F(MemoryTest, MallocHostNeedsAnOutputAndASize) {
+    int local = 0;
+    void* memory = &local;
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclrtMallocHost(nullptr, 64),
+                        {"aclrtMallocHost: ", "hostPtr"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclrtMallocHost(&memory, 0),
+                        {"aclrtMallocHost: ", "size"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_MEMORY_ALLOCATION, aclrtMallocHost(&memory, SIZE_MAX / 2),
+                        {"aclrtMallocHost: "}));
+    EXPECT_EQ(memory, &local);
+}
+
+TEST_F(MemoryTest, InfoGoesDownAndComesBack) {
+    const size_t before = FreeBytes();
+    {
+        const DeviceBuffer first(3 << 20);
+        EXPECT_LE(FreeBytes(), before - (3 << 20));
+        const DeviceBuffer second(1000);
+        EXPECT_LE(FreeBytes(), before - (3 << 20) - 1000);
+    }
+    EXPECT_EQ(FreeBytes(), before);
+}
+
+TEST_F(MemoryTest, PinnedMemoryIsNotOfTheDevice) {
+    const size_t before = FreeBytes();
+    const PinnedArray<char> pinned(1 << 20);
+    EXPECT_EQ(FreeBytes(), before);
+}
+
+TEST_F(MemoryTest, InfoTakesEveryKind) {
+    size_t total = 0;
+    for (int attr = ACL_DDR_MEM; attr <= ACL_MEM_P2P_HUGE1G; ++attr) {
+        size_t free = 0, all = 0;
+        ASSERT_TRUE(IsOk(aclrtGetMemInfo(static_cast<aclrtMemAttr>(attr), &free, &all))) << attr;
+        EXPECT_GT(all, 0U);
+        total = total == 0 ? all : total;
+        EXPECT_EQ(all, total) << "one pool for every kind";
+    }
+}
+
+TEST_F(MemoryTest, InfoRefusesOtherArguments) {
+    size_t free = 7, total = 7;
+    for (const int attr : {18, 31}) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
+                            aclrtGetMemInfo(static_cast<aclrtMemAttr>(attr), &free, &total),
+                            {"aclrtGetMemInfo: ", "attr"}));
+    }
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_INVALID_PARAM, aclrtGetMemInfo(ACL_HBM_MEM, nullptr, &total), {"free"}));
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_INVALID_PARAM, aclrtGetMemInfo(ACL_HBM_MEM, &free, nullptr), {"total"}));
+    EXPECT_EQ(free, 7U);
+    EXPECT_EQ(total, 7U);
+}
+
+TEST_F(MemoryTest, FreeWhileQueuedWorkUsesTheBlock) {
+    const size_t before = FreeBytes();
+    const size_t size = 1 << 20;
+    const PinnedArray<char> result(size);
+    DeviceBuffer block(size);
+    void* const memory = block.Get();
+    const Stream stream = support::MakeStream();
+    {
+        const support::HostGate gate(stream.Get());
+        ASSERT_TRUE(gate.WaitEntered());
+        ASSERT_TRUE(IsOk(aclrtMemsetAsync(memory, size, 0x5a, size, stream.Get())));
+        ASSERT_TRUE(IsOk(aclrtMemcpyAsync(result.Get(), size, memory, size,
+                                          ACL_MEMCPY_DEVICE_TO_HOST, stream.Get())));
+        ASSERT_TRUE(IsOk(aclrtFree(block.Release())));
+        EXPECT_LE(FreeBytes(), before - size) << "work still uses it";
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(memory)));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtMemset(memory, size, 0, size)));
+        // Were the block given out again, the queued work would write into one of these.
+        std::vector<DeviceBuffer> others;
+        for (int i = 0; i < 8; ++i) {
+            others.emplace_back(std::vector<char>(size, 'o'));
+        }
+        gate.Open();
+        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+        for (const DeviceBuffer& other : others) {
+            EXPECT_EQ(other.Download<char>(), std::vector<char>(size, 'o'));
+        }
+    }
+    EXPECT_EQ(result.Values(), std::vector<char>(size, 0x5a));
+    EXPECT_EQ(FreeBytes(), before);
+}
+
+TEST_F(MemoryTest, FreeDoesNotWait) {
+    const Stream stream = support::MakeStream();
+    const support::HostGate gate(stream.Get());
+    ASSERT_TRUE(gate.WaitEntered());
+    for (int i = 0; i < 20; ++i) {
+        DeviceBuffer block(4096);
+        ASSERT_TRUE(IsOk(aclrtMemsetAsync(block.Get(), 4096, i, 4096, stream.Get())));
+    }
+    gate.Open();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
+TEST_F(MemoryTest, FreeHostWhileQueuedWorkUsesTheBlock) {
+    const size_t size = 1 << 16;
+    const DeviceBuffer device(std::vector<char>(size, 0));
+    PinnedArray<char> pinned(size, 'p');
+    const Stream stream = support::MakeStream();
+    const support::HostGate gate(stream.Get());
+    ASSERT_TRUE(gate.WaitEntered());
+    ASSERT_TRUE(IsOk(aclrtMemcpyAsync(device.Get(), size, pinned.Get(), size,
+                                      ACL_MEMCPY_HOST_TO_DEVICE, stream.Get())));
+    char* const memory = pinned.Release();
+    ASSERT_TRUE(IsOk(aclrtFreeHost(memory)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(memory)));
+    const PinnedArray<char> other(size, 'q');
+    gate.Open();
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(device.Download<char>(), std::vector<char>(size, 'p'));
+}
+
+TEST_F(MemoryTest, ThreadsMayAllocateTogether) {
+    const size_t before = FreeBytes();
+    const aclrtContext context = support::CurrentContext();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([context, t] {
+            ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+            for (int i = 0; i < 100; ++i) {
+                const std::vector<int> values(100 + i, t * 1000 + i);
+                const DeviceBuffer block(values);
+                ASSERT_EQ(block.Download<int>(), values);
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(FreeBytes(), before);
+}
+
+}  // namespace

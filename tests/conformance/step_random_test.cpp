@@ -1,0 +1,304 @@
+// Step against the reference in random serving loops: admissions, running, finishing, too few
+// blocks, and now and then a spoilt state. A failure prints the seed of its service; the services
+// are the same in every run.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "conformance/machines.h"
+#include "support/runtime_test.h"
+#include "support/step_batch.h"
+
+namespace {
+
+using namespace reference;
+using conformance::Machine;
+using support::IsCode;
+using support::IsOk;
+using support::StepBatch;
+
+constexpr int64_t kFirstBlock = 1000000;  // of the dynamic ones; the host's are below
+
+class Random {
+ public:
+    explicit Random(uint64_t seed) : engine_(seed) {}
+    int64_t Between(int64_t first, int64_t last) {
+        return first + static_cast<int64_t>(engine_() % static_cast<uint64_t>(last - first + 1));
+    }
+    bool OneIn(int64_t count) { return Between(1, count) == 1; }
+    template <class T, size_t N>
+    T OneOf(const T (&values)[N]) {
+        return values[Between(0, static_cast<int64_t>(N) - 1)];
+    }
+
+ private:
+    std::mt19937_64 engine_;
+};
+
+// What the host and the model do between two steps, on a copy of the tensors.
+class Service {
+ public:
+    Service(const StepDims& dims, uint64_t seed)
+        : state_(IdleStepData(dims)),
+          random_(seed),
+          admitOneIn_(random_.OneOf({1, 2, 5})),
+          finishOneIn_(random_.OneOf({10, 30, 200})) {
+        for (int64_t i = 0; i < dims.capacity; ++i) {
+            state_[kFreeList][i] = kFirstBlock + i;
+        }
+        state_[kFreeListLen][0] = dims.capacity;
+    }
+    const StepData& State() const { return state_; }
+    void Take(const StepData& state) { state_ = state; }
+
+    void Advance() {
+        for (int64_t slot = 0; slot < state_.dims.batch; ++slot) {
+            if (state_[kIsBlockStep][slot] != 0) {
+                continue;
+            }
+            if (state_[kStopFlags][slot] == 0) {
+                Decode(slot);
+            } else if (state_[kFirstTokenIds][slot] == -1 && random_.OneIn(admitOneIn_)) {
+                Admit(slot);
+            }
+        }
+    }
+    // Finishes one slot that runs, and perhaps more.
+    void ShedLoad() {
+        bool isFirst = true;
+        for (int64_t slot = 0; slot < state_.dims.batch; ++slot) {
+            if (state_[kStopFlags][slot] == 0 && (isFirst || random_.OneIn(3))) {
+                Finish(slot);
+                isFirst = false;
+            }
+        }
+    }
+
+ private:
+    void Admit(int64_t slot) {
+        const StepDims& dims = state_.dims;
+        const int64_t prompt = random_.OneIn(4)
+                                   ? random_.Between(0, 2)
+                                   : random_.Between(1, std::max<int64_t>(1, dims.inputIds / 3));
+        const int64_t fits = (prompt + dims.blockSize - 1) / dims.blockSize;
+        const int64_t owned = prompt == 0 ? 0 : fits + random_.Between(0, 1);
+        for (int64_t column = 0; column < dims.columns; ++column) {
+            state_.Block(slot, column) = column < owned ? slot * dims.columns + column : -1;
+        }
+        state_[kEncoderBlockLens][slot] = owned;
+        state_[kUsedListLen][slot] = 0;
+        state_[kOriSeqLensEncoder][slot] = prompt;
+        for (int64_t i = 0; i < dims.inputIds; ++i) {
+            state_.InputId(slot, i) = i < prompt ? random_.Between(0, 150000) : -1;
+        }
+        state_[kFirstTokenIds][slot] = random_.Between(0, 150000);
+        state_[kNextTokens][slot] = random_.Between(0, 150000);
+        state_[kStopFlags][slot] = 0;
+        const bool isPrefilled = prompt == 0 || random_.OneIn(2);
+        state_[kStepIdx][slot] = isPrefilled ? 1 : 0;
+        state_[kSeqLensThisTime][slot] = isPrefilled ? 1 : prompt;
+        state_[kSeqLensEncoder][slot] = isPrefilled ? 0 : prompt;
+        state_[kSeqLensDecoder][slot] = isPrefilled ? prompt : 0;
+    }
+    // The forward pass of a slot that fed tokens, and its next token.
+    void Decode(int64_t slot) {
+        if (state_[kSeqLensThisTime][slot] != 0) {
+            int64_t& prefill = state_[kSeqLensEncoder][slot];
+            int64_t& cached = state_[kSeqLensDecoder][slot];
+            cached = prefill > 0 ? prefill : cached + 1;
+            prefill = 0;
+            int64_t& generated = state_[kStepIdx][slot];
+            if (generated > 0) {
+                state_.PreId(slot, generated) = state_[kNextTokens][slot];
+            }
+            ++generated;
+            state_[kNextTokens][slot] = random_.Between(0, 150000);
+            state_.InputId(slot, 0) = state_[kNextTokens][slot];
+            const int64_t total = state_[kOriSeqLensEncoder][slot] + generated;
+            if (total >= state_.dims.inputIds || generated + 1 >= state_.dims.preIds ||
+                random_.OneIn(finishOneIn_)) {
+                return Finish(slot);
+            }
+        }
+        state_[kSeqLensThisTime][slot] = random_.OneIn(15) ? 0 : 1;
+    }
+    void Finish(int64_t slot) {
+        state_[kStopFlags][slot] = 1;
+        state_[kSeqLensThisTime][slot] = 0;
+    }
+
+    StepData state_;
+    Random random_;
+    int64_t admitOneIn_, finishOneIn_;
+};
+
+StepDims RandomDims(Random& random) {
+    StepDims dims;
+    dims.batch = random.OneIn(8) ? random.OneOf({0, 256, 257, 1000}) : random.Between(1, 40);
+    dims.slots = dims.batch + random.Between(0, 3);
+    dims.blockSize = random.OneOf({1, 1, 2, 3, 4, 7, 16});
+    const int64_t most = dims.batch > 100 ? 5 : 12;
+    dims.inputIds = dims.blockSize * random.Between(2, most) +
+                    (random.OneIn(2) ? 0 : random.Between(1, dims.blockSize) % dims.blockSize);
+    dims.preIds = std::max<int64_t>(3, dims.inputIds - random.Between(0, 2));
+    dims.columns = (dims.inputIds + dims.blockSize - 1) / dims.blockSize + random.Between(1, 3);
+    const int64_t demand = dims.batch * dims.columns / 2;
+    dims.capacity = random.OneIn(20) ? 0 : demand / random.OneOf({2, 4, 8, 20}) + 1;
+    return dims;
+}
+
+// Changes something that a run may find wrong, or not.
+void Spoil(Random& random, StepData& data) {
+    constexpr StepTensor kTensors[] = {
+        kStopFlags,   kSeqLensThisTime, kOriSeqLensEncoder, kSeqLensDecoder,  kStepBlockTables,
+        kIsBlockStep, kStepBlockList,   kStepLens,          kRecoverLens,     kNeedBlockLen,
+        kUsedListLen, kFreeListLen,     kStepIdx,           kEncoderBlockLens};
+    for (int64_t count = random.Between(1, 2); count > 0; --count) {
+        const StepTensor tensor = random.OneOf(kTensors);
+        if (!data[tensor].empty()) {
+            int64_t& value =
+                data[tensor][random.Between(0, static_cast<int64_t>(data[tensor].size()) - 1)];
+            value = IsStepFlag(tensor) ? (value == 0 ? random.Between(1, 255) : 0)
+                    : random.OneIn(2)  ? value + random.Between(-2, 2)
+                    : random.OneIn(10) ? INT32_MIN
+                    : random.OneIn(10) ? INT32_MAX
+                                       : random.Between(-2, 30);
+            value = std::clamp<int64_t>(value, INT32_MIN, INT32_MAX);
+        }
+    }
+}
+
+int CodeOf(StepOutcome outcome) {
+    return outcome == StepOutcome::kOk           ? ACL_SUCCESS
+           : outcome == StepOutcome::kNoProgress ? ACL_ERROR_RT_RESOURCE_ALLOC_FAIL
+                                                 : ACL_ERROR_RT_VECTOR_CORE_EXCEPTION;
+}
+
+// What has happened in the runs so far.
+struct Tally {
+    int64_t steps = 0, released = 0, dispatched = 0, preempted = 0, recovered = 0;
+    int64_t noProgress = 0, invalid = 0;  // steps
+};
+
+// Serves with one repeatable executor; every step is that of the reference.
+void Serve(const StepDims& dims, uint64_t seed, bool isExact, int64_t steps, Tally& tally) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Random random(seed + 1);
+    Service service(dims, seed);
+    StepBatch batch(service.State(), {random.OneIn(2), random.Between(0, 3)});
+    ASSERT_TRUE(IsOk(batch.PlanRepeatable()));
+    const auto run = [&](StepData& data) {
+        batch.Upload(data);
+        const StepResult result = Step(data, isExact);
+        const int status = batch.LaunchAndWait(nullptr, random.OneIn(2) ? 1 : 64);
+        EXPECT_TRUE(IsCode(CodeOf(result.outcome), status));
+        support::TakeMessage();
+        EXPECT_TRUE(batch.Holds(data));
+        ++tally.steps;
+        tally.released += result.released;
+        tally.dispatched += result.dispatched;
+        tally.preempted += result.preempted;
+        tally.recovered += result.recovered;
+        tally.noProgress += result.outcome == StepOutcome::kNoProgress ? 1 : 0;
+        tally.invalid += result.outcome == StepOutcome::kInvalid ? 1 : 0;
+        return result.outcome;
+    };
+    bool isRetry = false;
+    for (int64_t i = 0; i < steps; ++i) {
+        SCOPED_TRACE(testing::Message() << "step " << i);
+        if (!isRetry) {  // no forward pass without the blocks that it needs
+            service.Advance();
+        }
+        if (random.OneIn(8)) {
+            StepData spoilt = service.State();
+            Spoil(random, spoilt);
+            run(spoilt);
+        }
+        StepData data = service.State();
+        const StepOutcome outcome = run(data);
+        isRetry = outcome == StepOutcome::kNoProgress;
+        if (outcome == StepOutcome::kOk) {
+            service.Take(data);
+        } else if (outcome == StepOutcome::kNoProgress) {
+            service.ShedLoad();
+        } else if (isExact) {
+            service = Service(dims, ++seed);  // a short grant has broken the state
+        }
+        if (!isExact) {
+            ASSERT_NE(outcome, StepOutcome::kInvalid);
+            ASSERT_EQ(FindStepInconsistency(service.State(), kFirstBlock), "");
+        }
+        ASSERT_FALSE(testing::Test::HasFailure());
+    }
+}
+
+struct StepRandomRun {
+    std::string conformance;
+    Machine machine;
+    uint64_t firstSeed;
+};
+
+std::vector<StepRandomRun> Runs() {
+    std::vector<StepRandomRun> runs;
+    uint64_t seed = 0;
+    for (const Machine& machine : conformance::Machines()) {
+        for (const char* conformance : {"standard", "vllm", "exact"}) {
+            runs.push_back({conformance, machine, seed += 10000});
+        }
+    }
+    return runs;
+}
+
+class StepRandomTest : public support::DeviceTest,
+                       public testing::WithParamInterface<StepRandomRun> {};
+
+TEST_P(StepRandomTest, AgreesWithTheReference) {
+    const StepRandomRun& run = GetParam();
+    ASSERT_NO_FATAL_FAILURE(Restart(run.machine.With(run.conformance)));
+    Tally tally;
+    for (uint64_t seed = run.firstSeed; tally.steps < 800; seed += 100) {
+        Random random(seed);
+        const StepDims dims = RandomDims(random);
+        const int64_t steps = dims.batch == 0 ? 2 : dims.batch > 100 ? 10 : 60;
+        ASSERT_NO_FATAL_FAILURE(Serve(dims, seed, run.conformance == "exact", steps, tally));
+    }
+    EXPECT_GT(tally.released, 100);
+    EXPECT_GT(tally.dispatched, 1000);
+    EXPECT_GT(tally.preempted, 50);
+    EXPECT_GT(tally.recovered, 5);
+    EXPECT_GT(tally.invalid, 10);
+    EXPECT_LT(tally.invalid + tally.noProgress, tally.steps / 2);
+    RecordProperty("steps", std::to_string(tally.steps));
+}
+
+TEST_P(StepRandomTest, AgreesInTheSizesAroundACore) {
+    const StepRandomRun& run = GetParam();
+    ASSERT_NO_FATAL_FAILURE(Restart(run.machine.With(run.conformance)));
+    Tally tally;
+    for (const int64_t batch : {1, 2, 39, 40, 41, 256, 257, 1000}) {
+        const StepDims dims = {batch, batch + 1, 6, batch, 17, 17, 4};
+        const uint64_t seed = run.firstSeed + 5000 + static_cast<uint64_t>(batch);
+        ASSERT_NO_FATAL_FAILURE(Serve(dims, seed, run.conformance == "exact", 4, tally));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, StepRandomTest, testing::ValuesIn(Runs()),
+                         [](const testing::TestParamInfo<StepRandomRun>& row) {
+                             return row.param.conformance + row.param.machine.name;
+                         });
+
+class StepLargeTest : public support::DeviceTest {};
+
+TEST_F(StepLargeTest, AgreesWithTheReference) {
+    for (const bool isExact : {false, true}) {
+        ASSERT_NO_FATAL_FAILURE(
+            Restart({{"ADVANCE_STEP_CONFORMANCE", isExact ? "exact" : "standard"},
+                     {"ADVANCE_STEP_CORE_ORDER", "3"}}));
+        Tally tally;
+        const StepDims dims = {100000, 100003, 4, 30000, 6, 6, 2};
+        ASSERT_NO_FATAL_FAILURE(Serve(dims, 77, isExact, 5, tally));
+        EXPECT_GT(tally.preempted, 0);
+    }
+}
+
+}  // namespace

@@ -1,0 +1,407 @@
+// Step as plain loops in the order of the specification, its digest and the invariants of a serving
+// state. Knows no cores, tiling or device. All values are int64, whatever the tensors hold.
+#ifndef ADVANCE_STEP_TESTS_REFERENCE_STEP_REFERENCE_H_
+#define ADVANCE_STEP_TESTS_REFERENCE_STEP_REFERENCE_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace reference {
+
+// The tensors in the order of the signature.
+enum StepTensor : size_t {
+    kStopFlags,
+    kSeqLensThisTime,
+    kOriSeqLensEncoder,
+    kSeqLensEncoder,
+    kSeqLensDecoder,
+    kStepBlockTables,
+    kEncoderBlockLens,
+    kIsBlockStep,
+    kStepBlockList,
+    kStepLens,
+    kRecoverBlockList,
+    kRecoverLens,
+    kNeedBlockList,
+    kNeedBlockLen,
+    kUsedListLen,
+    kFreeList,
+    kFreeListLen,
+    kInputIds,
+    kPreIds,
+    kStepIdx,
+    kNextTokens,
+    kFirstTokenIds,
+    kStepTensorCount
+};
+
+struct StepDims {
+    int64_t batch = 0;     // B
+    int64_t slots = 0;     // S
+    int64_t columns = 0;   // W
+    int64_t capacity = 0;  // F
+    int64_t inputIds = 0;  // L
+    int64_t preIds = 0;    // P
+    int64_t blockSize = 1;
+};
+
+struct StepData {
+    StepDims dims;
+    std::array<std::vector<int64_t>, kStepTensorCount> tensors;
+
+    std::vector<int64_t>& operator[](StepTensor tensor) { return tensors[tensor]; }
+    const std::vector<int64_t>& operator[](StepTensor tensor) const { return tensors[tensor]; }
+    int64_t& Block(int64_t slot, int64_t column) {
+        return tensors[kStepBlockTables][static_cast<size_t>(slot * dims.columns + column)];
+    }
+    int64_t Block(int64_t slot, int64_t column) const {
+        return tensors[kStepBlockTables][static_cast<size_t>(slot * dims.columns + column)];
+    }
+    int64_t& InputId(int64_t slot, int64_t position) {
+        return tensors[kInputIds][static_cast<size_t>(slot * dims.inputIds + position)];
+    }
+    int64_t& PreId(int64_t slot, int64_t token) {
+        return tensors[kPreIds][static_cast<size_t>(slot * dims.preIds + token)];
+    }
+};
+
+inline std::vector<int64_t> StepShape(const StepDims& dims, size_t tensor) {
+    switch (tensor) {
+        case kSeqLensThisTime:
+            return {dims.batch};
+        case kStepBlockTables:
+            return {dims.slots, dims.columns};
+        case kStepLens:
+        case kRecoverLens:
+        case kNeedBlockLen:
+        case kFreeListLen:
+            return {1};
+        case kFreeList:
+            return {dims.capacity};
+        case kInputIds:
+            return {dims.slots, dims.inputIds};
+        case kPreIds:
+            return {dims.slots, dims.preIds};
+        default:
+            return {dims.slots};
+    }
+}
+
+inline bool IsStepFlag(size_t tensor) { return tensor == kStopFlags || tensor == kIsBlockStep; }
+
+// All slots free, no block anywhere.
+inline StepData IdleStepData(const StepDims& dims) {
+    StepData data;
+    data.dims = dims;
+    for (size_t i = 0; i < kStepTensorCount; ++i) {
+        const std::vector<int64_t> shape = StepShape(dims, i);
+        const bool isEmpty = i == kStepBlockTables || i == kStepBlockList ||
+                             i == kRecoverBlockList || i == kNeedBlockList || i == kFreeList ||
+                             i == kPreIds || i == kFirstTokenIds;
+        int64_t count = 1;
+        for (const int64_t length : shape) {
+            count *= length;
+        }
+        data.tensors[i].assign(static_cast<size_t>(count), isEmpty ? -1 : i == kStopFlags ? 1 : 0);
+    }
+    return data;
+}
+
+// FNV-1a 64 over all elements as little-endian int64.
+inline uint64_t StepDigest(const StepData& data) {
+    uint64_t hash = 0xcbf29ce484222325U;
+    for (const std::vector<int64_t>& tensor : data.tensors) {
+        for (const int64_t value : tensor) {
+            for (int shift = 0; shift < 64; shift += 8) {
+                hash ^= (static_cast<uint64_t>(value) >> shift) & 0xffU;
+                hash *= 0x100000001b3U;
+            }
+        }
+    }
+    return hash;
+}
+
+enum class StepOutcome { kOk, kNoProgress, kInvalid };
+
+struct StepResult {
+    StepOutcome outcome = StepOutcome::kOk;
+    int64_t released = 0, needy = 0, preempted = 0, dispatched = 0, recovered = 0;  // slots
+    int64_t needed = 0, free = 0;  // when the last victim had gone
+};
+
+// One run on data; use Step().
+class StepModel {
+ public:
+    StepModel(StepData& data, bool isExact) : d_(data), isExact_(isExact) {}
+
+    StepResult Run() {
+        if (d_.dims.batch == 0) {
+            return result_;
+        }
+        if (!IsConsistent()) {
+            result_.outcome = StepOutcome::kInvalid;
+            return result_;
+        }
+        Collect();
+        if (!Preempt()) {
+            result_.outcome = StepOutcome::kNoProgress;
+            return result_;
+        }
+        Dispatch();
+        if (!PlanRecovery()) {
+            result_.outcome = StepOutcome::kInvalid;
+            return result_;
+        }
+        ApplyRecovery();
+        return result_;
+    }
+
+ private:
+    bool IsConsistent() const {
+        const StepDims& dims = d_.dims;
+        if (d_[kFreeListLen][0] < 0 || d_[kFreeListLen][0] > dims.capacity ||
+            d_[kStepLens][0] < 0 || d_[kStepLens][0] > dims.batch || d_[kNeedBlockLen][0] != 0 ||
+            d_[kRecoverLens][0] != 0) {
+            return false;
+        }
+        std::set<int64_t> stack;
+        for (int64_t k = 0; k < d_[kStepLens][0]; ++k) {
+            const int64_t slot = d_[kStepBlockList][k];
+            if (slot < 0 || slot >= dims.batch || d_[kIsBlockStep][slot] == 0 ||
+                !stack.insert(slot).second) {
+                return false;
+            }
+        }
+        int64_t blocks = d_[kFreeListLen][0];
+        for (int64_t slot = 0; slot < dims.batch; ++slot) {
+            const int64_t used = d_[kUsedListLen][slot];
+            const int64_t first = d_[kEncoderBlockLens][slot];
+            const bool isPreempted = d_[kIsBlockStep][slot] != 0;
+            if (used < 0 ||
+                (used > 0 && !isPreempted && (first < 0 || first + used > dims.columns))) {
+                return false;
+            }
+            blocks += isPreempted ? 0 : used;
+            const bool feeds =
+                (d_[kStopFlags][slot] == 0 || isPreempted) && d_[kSeqLensThisTime][slot] != 0;
+            const int64_t cached = d_[kSeqLensDecoder][slot];
+            if (feeds && (cached < 0 || cached / dims.blockSize >= dims.columns)) {
+                return false;
+            }
+        }
+        return blocks <= dims.capacity;
+    }
+
+    int64_t NextColumn(int64_t slot) const { return d_[kSeqLensDecoder][slot] / d_.dims.blockSize; }
+    void Push(int64_t block) { d_[kFreeList][d_[kFreeListLen][0]++] = block; }
+    int64_t Pop() { return d_[kFreeList][--d_[kFreeListLen][0]]; }
+    void PushDynamicBlocks(int64_t slot) {
+        for (int64_t i = 0; i < d_[kUsedListLen][slot]; ++i) {
+            int64_t& block = d_.Block(slot, d_[kEncoderBlockLens][slot] + i);
+            Push(block);
+            block = -1;
+        }
+    }
+
+    void Collect() {
+        int64_t& count = d_[kNeedBlockLen][0];
+        for (int64_t slot = 0; slot < d_.dims.batch; ++slot) {
+            if (d_[kStopFlags][slot] != 0 && d_[kIsBlockStep][slot] == 0) {
+                d_[kFirstTokenIds][slot] = -1;
+                if (d_[kUsedListLen][slot] > 0) {
+                    PushDynamicBlocks(slot);
+                    d_[kEncoderBlockLens][slot] = d_[kUsedListLen][slot] = 0;
+                    ++result_.released;
+                }
+            } else if (d_[kSeqLensThisTime][slot] != 0 && d_.Block(slot, NextColumn(slot)) == -1) {
+                d_[kNeedBlockList][count++] = slot;
+            }
+        }
+        result_.needy = result_.needed = count;
+    }
+
+    // -1: there is no candidate.
+    int64_t FindVictim(bool exemptsLongest) const {
+        int64_t best = -1;
+        for (int64_t slot = 0; slot < d_.dims.batch; ++slot) {
+            const int64_t used = d_[kUsedListLen][slot];
+            const bool isExempt = exemptsLongest && used == d_.dims.inputIds / d_.dims.blockSize;
+            if (d_[kIsBlockStep][slot] == 0 && !isExempt &&
+                used > (best < 0 ? 0 : d_[kUsedListLen][best])) {
+                best = slot;
+            }
+        }
+        return best;
+    }
+    bool Preempt() {
+        bool exemptsLongest = true;
+        while (result_.needed > d_[kFreeListLen][0]) {
+            const int64_t victim = FindVictim(exemptsLongest);
+            if (victim >= 0) {
+                Preempt(victim);
+            } else if (exemptsLongest) {
+                exemptsLongest = false;
+            } else {
+                result_.free = d_[kFreeListLen][0];
+                return false;
+            }
+        }
+        return true;
+    }
+    void Preempt(int64_t victim) {
+        PushDynamicBlocks(victim);
+        d_[kStepBlockList][d_[kStepLens][0]++] = victim;
+        const auto end = d_[kNeedBlockList].begin() + d_[kNeedBlockLen][0];
+        const auto entry = std::find(d_[kNeedBlockList].begin(), end, victim);
+        if (entry != end) {
+            *entry = -1;
+            --result_.needed;
+        }
+        d_[kStopFlags][victim] = d_[kIsBlockStep][victim] = 1;
+        d_[kSeqLensThisTime][victim] = d_[kSeqLensDecoder][victim] = 0;
+        ++result_.preempted;
+    }
+
+    void Dispatch() {
+        for (int64_t k = 0; k < d_[kNeedBlockLen][0]; ++k) {
+            const int64_t slot = d_[kNeedBlockList][k];
+            if (slot != -1 && d_[kStopFlags][slot] == 0) {
+                d_.Block(slot, NextColumn(slot)) = Pop();
+                ++d_[kUsedListLen][slot];
+                ++result_.dispatched;
+            }
+            d_[kNeedBlockList][k] = -1;
+        }
+    }
+
+    // Whether every slot that is to be recovered can be.
+    bool PlanRecovery() {
+        const StepDims& dims = d_.dims;
+        int64_t& depth = d_[kStepLens][0];
+        int64_t budget = d_[kFreeListLen][0];
+        const int64_t firstTop = depth == 0 ? 0 : d_[kStepBlockList][depth - 1];
+        const int64_t shared = dims.inputIds / dims.blockSize - d_[kEncoderBlockLens][firstTop];
+        for (; depth > 0; --depth) {
+            const int64_t slot = d_[kStepBlockList][depth - 1];
+            const int64_t used = d_[kUsedListLen][slot];
+            const int64_t first = d_[kEncoderBlockLens][slot];
+            const int64_t longest =
+                dims.inputIds / dims.blockSize + (dims.inputIds % dims.blockSize != 0 ? 1 : 0);
+            const int64_t limit = isExact_ ? shared : std::max(used, longest - first);
+            const int64_t grant = std::min(used + 1, limit);
+            if (budget < grant) {
+                break;
+            }
+            const int64_t prompt = d_[kOriSeqLensEncoder][slot];
+            const int64_t generated = d_[kStepIdx][slot];
+            if (grant < 0 || first < 0 || first + grant > dims.columns || prompt < 0 ||
+                generated < 0 || generated > dims.preIds || prompt + generated < 1 ||
+                prompt + generated > dims.inputIds) {
+                return false;
+            }
+            d_[kRecoverBlockList][d_[kRecoverLens][0]++] = slot;
+            d_[kIsBlockStep][slot] = 0;
+            d_[kUsedListLen][slot] = grant;
+            d_[kStepBlockList][depth - 1] = -1;
+            budget -= grant;
+        }
+        d_[kNeedBlockLen][0] = 0;
+        return true;
+    }
+
+    void ApplyRecovery() {
+        for (int64_t k = 0; k < d_[kRecoverLens][0]; ++k) {
+            const int64_t slot = d_[kRecoverBlockList][k];
+            const int64_t prompt = d_[kOriSeqLensEncoder][slot];
+            const int64_t generated = d_[kStepIdx][slot];
+            d_[kSeqLensThisTime][slot] = d_[kSeqLensEncoder][slot] = prompt + generated;
+            d_[kStopFlags][slot] = 0;
+            d_.InputId(slot, prompt + generated - 1) = d_[kNextTokens][slot];
+            d_.InputId(slot, 0) = d_[kFirstTokenIds][slot];
+            for (int64_t i = 0; i < d_[kUsedListLen][slot]; ++i) {
+                d_.Block(slot, d_[kEncoderBlockLens][slot] + i) = Pop();
+            }
+            for (int64_t i = 0; i + 1 < generated; ++i) {
+                d_.InputId(slot, prompt + i) = d_.PreId(slot, i + 1);
+            }
+            ++result_.recovered;
+        }
+        d_[kRecoverLens][0] = 0;
+    }
+
+    StepData& d_;
+    bool isExact_;
+    StepResult result_;
+};
+
+// One run; data changes only when the outcome is kOk.
+inline StepResult Step(StepData& data, bool isExact) {
+    StepData after = data;
+    const StepResult result = StepModel(after, isExact).Run();
+    if (result.outcome == StepOutcome::kOk) {
+        data = std::move(after);
+    }
+    return result;
+}
+
+// What is wrong with a state between runs, "" for nothing. The dynamic blocks are firstBlock and
+// up, one for each place of the free list, and no other id is one of them.
+inline std::string FindStepInconsistency(const StepData& data, int64_t firstBlock) {
+    std::vector<int> seen(static_cast<size_t>(data.dims.capacity));
+    const auto isDynamic = [&](int64_t id) {
+        return id >= firstBlock && id < firstBlock + data.dims.capacity;
+    };
+    for (int64_t k = 0; k < data[kFreeListLen][0]; ++k) {
+        if (!isDynamic(data[kFreeList][k])) {
+            return "freeList[" + std::to_string(k) + "] is no dynamic block";
+        }
+        ++seen[data[kFreeList][k] - firstBlock];
+    }
+    int64_t flagged = 0;
+    for (int64_t slot = 0; slot < data.dims.batch; ++slot) {
+        const bool isPreempted = data[kIsBlockStep][slot] != 0;
+        const int64_t owned = isPreempted ? 0 : data[kUsedListLen][slot];
+        const int64_t first = data[kEncoderBlockLens][slot];
+        flagged += isPreempted ? 1 : 0;
+        for (int64_t column = 0; column < data.dims.columns; ++column) {
+            const int64_t id = data.Block(slot, column);
+            if (isDynamic(id) != (column >= first && column < first + owned)) {
+                return "slot " + std::to_string(slot) + ", column " + std::to_string(column) +
+                       " holds " + std::to_string(id);
+            }
+            if (isDynamic(id)) {
+                ++seen[id - firstBlock];
+            }
+        }
+    }
+    for (size_t i = 0; i < seen.size(); ++i) {
+        if (seen[i] != 1) {
+            return "block " + std::to_string(firstBlock + static_cast<int64_t>(i)) + " is in " +
+                   std::to_string(seen[i]) + " places";
+        }
+    }
+    std::set<int64_t> stack;
+    for (int64_t k = 0; k < data.dims.slots; ++k) {
+        const int64_t slot = data[kStepBlockList][k];
+        const bool isEntry = k < data[kStepLens][0];
+        if (isEntry ? slot < 0 || slot >= data.dims.batch || data[kIsBlockStep][slot] == 0 ||
+                          data[kStopFlags][slot] == 0 || !stack.insert(slot).second
+                    : slot != -1) {
+            return "stepBlockList[" + std::to_string(k) + "] is " + std::to_string(slot);
+        }
+    }
+    if (flagged != data[kStepLens][0] || data[kNeedBlockLen][0] != 0 ||
+        data[kRecoverLens][0] != 0) {
+        return "stepLens, needBlockLen or recoverLens is wrong";
+    }
+    return "";
+}
+
+}  // namespace reference
+
+#endif  // ADVANCE_STEP_TESTS_REFERENCE_STEP_REFERENCE_H_

@@ -1,0 +1,45 @@
+#include "src/aclnn/workspace_layout.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace advstep {
+namespace {
+
+TEST(WorkspaceLayoutTest, NothingBookedNeedsNothing) {
+    EXPECT_EQ(WorkspaceLayout().bytes(), 0U);
+    WorkspaceLayout layout;
+    EXPECT_EQ(layout.Book<int64_t>(0), 0);
+    EXPECT_EQ(layout.bytes(), 0U);
+}
+
+TEST(WorkspaceLayoutTest, ArraysAreAlignedAndApart) {
+    WorkspaceLayout layout;
+    int64_t end = 0;
+    for (const int64_t count : {1, 7, 8, 9, 64, 1000}) {
+        const int64_t begin = layout.Book<int64_t>(count);
+        EXPECT_EQ(begin % static_cast<int64_t>(WorkspaceLayout::kAlignment), 0);
+        EXPECT_GE(begin, end);
+        end = begin + count * 8;
+    }
+    EXPECT_GE(static_cast<int64_t>(layout.bytes()), end);
+}
+
+// Wherever the workspace begins, what was booked fits behind its first aligned byte.
+TEST(WorkspaceLayoutTest, FitsAtEveryAddress) {
+    WorkspaceLayout layout;
+    layout.Book<int32_t>(3);
+    const int64_t last = layout.Book<int32_t>(16);
+    std::vector<uint8_t> memory(1024);
+    for (size_t shift = 0; shift < 200; ++shift) {
+        uint8_t* const workspace = memory.data() + shift;
+        const uint8_t* const aligned = AlignedWorkspace(workspace);
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(aligned) % WorkspaceLayout::kAlignment, 0U);
+        EXPECT_GE(aligned, workspace);
+        EXPECT_LE(aligned + last + 64, workspace + layout.bytes());
+    }
+}
+
+}  // namespace
+}  // namespace advstep

@@ -1,0 +1,77 @@
+// Arguments of phase one as plain values, correct until a test changes them.
+#ifndef ADVANCE_STEP_TESTS_UNIT_OP_HOST_PARAMS_BENCH_H_
+#define ADVANCE_STEP_TESTS_UNIT_OP_HOST_PARAMS_BENCH_H_
+
+#include <vector>
+
+#include "op_host/advance_step/advance_step_params.h"
+#include "src/base/dtype.h"
+
+namespace unit {
+
+struct OwnedView {
+    std::vector<int64_t> dims;
+    std::vector<int64_t> strides;
+    aclDataType dataType = ACL_INT64;
+    aclFormat format = ACL_FORMAT_ND;
+    int64_t offset = 0;
+
+    OwnedView() = default;
+    explicit OwnedView(std::vector<int64_t> shape) { Reshape(std::move(shape)); }
+
+    // Contiguous.
+    void Reshape(std::vector<int64_t> shape) {
+        dims = std::move(shape);
+        strides.assign(dims.size(), 1);
+        for (size_t axis = dims.size(); axis-- > 1;) {
+            strides[axis - 1] = strides[axis] * dims[axis];
+        }
+    }
+
+    advstep::TensorView View() const {
+        advstep::TensorView view;
+        view.dataType = dataType;
+        view.format = format;
+        view.rank = static_cast<int64_t>(dims.size());
+        view.dims = dims.data();
+        view.strides = strides.data();
+        view.offset = offset;
+        view.itemSize = static_cast<int64_t>(advstep::SizeOf(dataType));
+        return view;
+    }
+};
+
+struct ParamsBench {
+    ParamsBench(int64_t sequences, int64_t queries, int64_t tokensPerBlock, int64_t maxBlocks)
+        : inputTokens({sequences}),
+          sampledTokenIds({queries, 1}),
+          inputPositions({sequences}),
+          seqLens({sequences}),
+          slotMapping({sequences}),
+          blockTables({sequences, maxBlocks}),
+          numSeqs(sequences),
+          numQueries(queries),
+          blockSize(tokensPerBlock) {}
+
+    OwnedView inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables;
+    int64_t numSeqs, numQueries, blockSize;
+
+    // Points into this object.
+    advstep::AdvanceStepParams Params() const {
+        advstep::AdvanceStepParams params;
+        params.inputTokens = inputTokens.View();
+        params.sampledTokenIds = sampledTokenIds.View();
+        params.inputPositions = inputPositions.View();
+        params.seqLens = seqLens.View();
+        params.slotMapping = slotMapping.View();
+        params.blockTables = blockTables.View();
+        params.numSeqs = numSeqs;
+        params.numQueries = numQueries;
+        params.blockSize = blockSize;
+        return params;
+    }
+};
+
+}  // namespace unit
+
+#endif  // ADVANCE_STEP_TESTS_UNIT_OP_HOST_PARAMS_BENCH_H_

@@ -1,0 +1,192 @@
+#include "src/runtime/copy.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "src/runtime/device.h"
+#include "support/table.h"
+#include "unit/status_check.h"
+
+namespace advstep {
+namespace {
+
+using unit::FailsWith;
+using unit::Succeeds;
+
+// Two device blocks and a pinned one of 100 bytes each, and pageable memory.
+class CopyTest : public testing::Test {
+ protected:
+    enum Place { kDevice, kDevice2, kPinned, kPageable };
+
+    CopyTest() {
+        void* address = nullptr;
+        for (const Place place : {kDevice, kDevice2, kPinned}) {
+            const bool pinned = place == kPinned;
+            EXPECT_TRUE(
+                Succeeds(memory_.Allocate(pinned ? MemoryKind::kPinnedHost : MemoryKind::kDevice,
+                                          pinned ? nullptr : &device_, 100, &address)));
+            places_[place] = static_cast<char*>(address);
+        }
+        places_[kPageable] = pageable_;
+    }
+    ~CopyTest() override { memory_.ReleaseAll(nullptr); }
+
+    static Settings WithMemory() {
+        Settings settings;
+        settings.memoryBytes = 1 << 20;
+        return settings;
+    }
+
+    Status Check(Place dst, Place src, size_t count, aclrtMemcpyKind kind) {
+        sides_ = CopySides{};
+        return CheckCopyRanges(memory_, {places_[dst], count, places_[src], count, kind}, &sides_);
+    }
+
+    const Device device_{0, WithMemory()};
+    DeviceMemory memory_{[] { return std::vector<Ticket>(); }};
+    char pageable_[100] = {};
+    char* places_[4] = {};
+    CopySides sides_;
+};
+
+TEST_F(CopyTest, NullsAndUnknownKindsAreRefused) {
+    char bytes[8];
+    const auto check = [&](void* dst, const void* src, int kind) {
+        return CheckCopyArguments({dst, 8, src, 8, static_cast<aclrtMemcpyKind>(kind)});
+    };
+    EXPECT_TRUE(FailsWith(ACL_ERROR_INVALID_PARAM, check(nullptr, bytes, 1), {"dst is null"}));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_INVALID_PARAM, check(bytes, nullptr, 1), {"src is null"}));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_INVALID_PARAM, check(bytes, bytes, -1), {"kind is -1"}));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_INVALID_PARAM, check(bytes, bytes, 8), {"kind is 8"}));
+    for (int kind = 0; kind <= 7; ++kind) {
+        EXPECT_TRUE(Succeeds(check(bytes, bytes, kind))) << kind;
+    }
+}
+
+TEST_F(CopyTest, EveryKindWantsItsSidesOnTheDevice) {
+    struct Row {
+        aclrtMemcpyKind kind;
+        bool dstOnDevice, srcOnDevice;
+    };
+    for (const Row& row :
+         {Row{ACL_MEMCPY_HOST_TO_HOST, false, false}, Row{ACL_MEMCPY_HOST_TO_DEVICE, true, false},
+          Row{ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE, true, false},
+          Row{ACL_MEMCPY_DEVICE_TO_HOST, false, true}, Row{ACL_MEMCPY_DEVICE_TO_DEVICE, true, true},
+          Row{ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, true, true},
+          Row{ACL_MEMCPY_INTER_DEVICE_TO_DEVICE, true, true},
+          Row{ACL_MEMCPY_DEFAULT, false, false}}) {
+        for (const Place place : {kPageable, kPinned}) {
+            const Status dst = Check(place, kDevice, 10, row.kind);
+            EXPECT_EQ(dst.code(), row.dstOnDevice ? ACL_ERROR_RT_PARAM_INVALID : 0) << row.kind;
+            EXPECT_EQ(dst.message().rfind("dst is ", 0) == 0, row.dstOnDevice);
+            const Status src = Check(kDevice, place, 10, row.kind);
+            EXPECT_EQ(src.code(), row.srcOnDevice ? ACL_ERROR_RT_PARAM_INVALID : 0) << row.kind;
+            EXPECT_EQ(src.message().rfind("src is ", 0) == 0, row.srcOnDevice);
+        }
+        EXPECT_TRUE(Succeeds(Check(kDevice, kDevice2, 10, row.kind))) << row.kind;
+    }
+}
+
+TEST_F(CopyTest, TellsWhatTheCopyTouches) {
+    ASSERT_TRUE(Succeeds(Check(kDevice, kPinned, 10, ACL_MEMCPY_HOST_TO_DEVICE)));
+    EXPECT_TRUE(sides_.touchesDevice);
+    EXPECT_FALSE(sides_.pageable);
+    ASSERT_TRUE(Succeeds(Check(kDevice, kPageable, 10, ACL_MEMCPY_HOST_TO_DEVICE)));
+    EXPECT_TRUE(sides_.touchesDevice);
+    EXPECT_TRUE(sides_.pageable);
+    ASSERT_TRUE(Succeeds(Check(kPageable, kDevice, 10, ACL_MEMCPY_DEFAULT)));
+    EXPECT_TRUE(sides_.touchesDevice);
+    EXPECT_TRUE(sides_.pageable);
+    ASSERT_TRUE(Succeeds(Check(kPinned, kPageable, 10, ACL_MEMCPY_DEFAULT)));
+    EXPECT_FALSE(sides_.touchesDevice);
+    EXPECT_TRUE(sides_.pageable);
+}
+
+TEST_F(CopyTest, RangeMustLieInItsAllocation) {
+    EXPECT_TRUE(Succeeds(Check(kDevice, kPageable, 100, ACL_MEMCPY_HOST_TO_DEVICE)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID,
+                          Check(kDevice, kPageable, 101, ACL_MEMCPY_HOST_TO_DEVICE),
+                          {"copies 101 bytes into a device range of 100 bytes"}));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID,
+                          Check(kPageable, kDevice, 101, ACL_MEMCPY_DEVICE_TO_HOST),
+                          {"copies 101 bytes from a device range of 100 bytes"}));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID,
+                          Check(kPinned, kDevice, 101, ACL_MEMCPY_DEFAULT),
+                          {"copies 101 bytes into a pinned host range of 100 bytes"}));
+    places_[kDevice] += 60;
+    EXPECT_TRUE(Succeeds(Check(kDevice, kPageable, 40, ACL_MEMCPY_HOST_TO_DEVICE)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID,
+                          Check(kDevice, kPageable, 41, ACL_MEMCPY_HOST_TO_DEVICE),
+                          {"41 bytes", "40 bytes"}));
+}
+
+TEST_F(CopyTest, CountMustFitTheDestination) {
+    const CopyRequest request{places_[kDevice], 9, pageable_, 10, ACL_MEMCPY_HOST_TO_DEVICE};
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, CheckCopyRanges(memory_, request, &sides_),
+                          {"count is 10", "destMax = 9"}));
+}
+
+TEST_F(CopyTest, NothingFitsEverywhere) {
+    const CopyRequest request{pageable_, 0, pageable_, 0, ACL_MEMCPY_DEVICE_TO_DEVICE};
+    EXPECT_TRUE(Succeeds(CheckCopyRanges(memory_, request, &sides_)));
+}
+
+TEST_F(CopyTest, FillTakesDeviceAndPinnedMemory) {
+    EXPECT_TRUE(Succeeds(CheckFill(memory_, places_[kDevice], 100, 100)));
+    EXPECT_TRUE(Succeeds(CheckFill(memory_, places_[kPinned] + 1, 99, 99)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, CheckFill(memory_, pageable_, 10, 10),
+                          {"devPtr", "no allocation"}));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, CheckFill(memory_, places_[kDevice], 9, 10),
+                          {"10", "maxCount = 9"}));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID,
+                          CheckFill(memory_, places_[kDevice] + 1, 100, 100),
+                          {"sets 100 bytes in a range of 99 bytes"}));
+}
+
+TEST_F(CopyTest, CopyNowCopiesOverlappingRangesToo) {
+    for (int byte = 0; byte < 100; ++byte) {
+        pageable_[byte] = static_cast<char>(byte);
+    }
+    CopyNow({pageable_ + 10, 50, pageable_, 50, ACL_MEMCPY_HOST_TO_HOST});
+    EXPECT_EQ(pageable_[9], 9);
+    EXPECT_EQ(pageable_[10], 0);
+    EXPECT_EQ(pageable_[59], 49);
+    EXPECT_EQ(pageable_[60], 60);
+}
+
+TEST_F(CopyTest, CopyTaskCopiesWhenRun) {
+    alignas(kTaskAlignment) unsigned char record[sizeof(CopyTask)];
+    char from[4] = {'a', 'b', 'c', 'd'};
+    const Task* const task =
+        CopyTask::Make(record, {pageable_, 4, from, 3, ACL_MEMCPY_HOST_TO_HOST});
+    EXPECT_EQ(pageable_[0], 0);
+    from[0] = 'x';  // read when run, not before
+    EXPECT_TRUE(Succeeds(task->run(*task)));
+    EXPECT_EQ(std::string(pageable_, 4), std::string("xbc\0", 4));
+    EXPECT_EQ(task->kind, TaskKind::kPlain);
+}
+
+TEST_F(CopyTest, FillTaskFillsWhenRun) {
+    alignas(kTaskAlignment) unsigned char record[sizeof(FillTask)];
+    const Task* const task = FillTask::Make(record, pageable_ + 1, 0x141, 2);
+    EXPECT_EQ(pageable_[1], 0);
+    EXPECT_TRUE(Succeeds(task->run(*task)));
+    EXPECT_EQ(std::string(pageable_, 4), std::string("\0AA\0", 4));
+}
+
+TEST_F(CopyTest, LargeCopiesAreHeavy) {
+    alignas(kTaskAlignment) unsigned char record[sizeof(CopyTask) + sizeof(FillTask)];
+    const auto copyIsHeavy = [&](size_t count) {
+        return CopyTask::Make(record, {pageable_, count, pageable_, count, ACL_MEMCPY_DEFAULT})
+            ->heavy;
+    };
+    EXPECT_FALSE(copyIsHeavy(4096));
+    EXPECT_TRUE(copyIsHeavy(16 << 20));
+    EXPECT_FALSE(FillTask::Make(record, pageable_, 0, 4096)->heavy);
+    EXPECT_TRUE(FillTask::Make(record, pageable_, 0, 16 << 20)->heavy);
+}
+
+}  // namespace
+}  // namespace advstep

@@ -1,0 +1,249 @@
+#include "src/runtime/device_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+
+#include "acl/acl_base.h"
+#include "src/runtime/device.h"
+#include "support/watchdog.h"
+#include "unit/runtime/stream_bench.h"
+#include "unit/status_check.h"
+
+namespace advstep {
+namespace {
+
+using unit::FailsWith;
+using unit::Succeeds;
+
+constexpr uint64_t kTotal = 1 << 20;
+
+Settings WithMemory(uint64_t bytes) {
+    Settings settings;
+    settings.memoryBytes = bytes;
+    return settings;
+}
+
+class DeviceMemoryTest : public testing::Test {
+ protected:
+    void TearDown() override {
+        places_.clear();
+        memory_.ReleaseAll(nullptr);
+    }
+
+    void* Allocate(size_t bytes, const Device* device) {
+        void* address = nullptr;
+        EXPECT_TRUE(Succeeds(memory_.Allocate(MemoryKind::kDevice, device, bytes, &address)));
+        return address;
+    }
+    void* AllocatePinned(size_t bytes) {
+        void* address = nullptr;
+        EXPECT_TRUE(Succeeds(memory_.Allocate(MemoryKind::kPinnedHost, nullptr, bytes, &address)));
+        return address;
+    }
+    Status Free(void* address, MemoryKind kind = MemoryKind::kDevice) {
+        return memory_.Free(kind, address);
+    }
+    bool Found(const void* address) const {
+        Allocation allocation;
+        return memory_.Find(address, &allocation);
+    }
+
+    support::Watchdog watchdog_{std::chrono::seconds(60)};
+    const Device device_{0, WithMemory(kTotal)};
+    const Device other_{1, WithMemory(kTotal)};
+    static inline std::vector<Ticket> places_;  // of work under way
+    DeviceMemory memory_{[] { return places_; }};
+};
+
+TEST_F(DeviceMemoryTest, AllocationsAreAlignedAndWritable) {
+    for (const size_t bytes : {size_t{1}, size_t{63}, size_t{4096}, size_t{100001}}) {
+        void* const address = Allocate(bytes, &device_);
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(address) % 64, 0U);
+        std::memset(address, 0x5A, bytes);
+    }
+}
+
+TEST_F(DeviceMemoryTest, LargeAllocationsBeginALargePage) {
+    const Device large(2, WithMemory(uint64_t{16} << 20));
+    void* const address = Allocate(size_t{4} << 20, &large);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(address) % (2U << 20), 0U);
+}
+
+TEST_F(DeviceMemoryTest, FindsEveryByteAndNoOther) {
+    auto* const begin = static_cast<char*>(Allocate(100, &device_));
+    Allocation allocation;
+    for (const int byte : {0, 1, 50, 99}) {
+        ASSERT_TRUE(memory_.Find(begin + byte, &allocation)) << byte;
+        EXPECT_EQ(allocation.begin, reinterpret_cast<uintptr_t>(begin));
+        EXPECT_EQ(allocation.bytes, 100U);
+        EXPECT_EQ(allocation.kind, MemoryKind::kDevice);
+        EXPECT_EQ(allocation.device, &device_);
+        EXPECT_EQ(allocation.BytesFrom(begin + byte), static_cast<size_t>(100 - byte));
+    }
+    EXPECT_FALSE(Found(begin + 100));
+    EXPECT_FALSE(Found(begin - 1));
+    EXPECT_FALSE(Found(nullptr));
+    int local = 0;
+    EXPECT_FALSE(Found(&local));
+}
+
+TEST_F(DeviceMemoryTest, PinnedMemoryBelongsToNoDevice) {
+    void* const address = AllocatePinned(64);
+    Allocation allocation;
+    ASSERT_TRUE(memory_.Find(address, &allocation));
+    EXPECT_EQ(allocation.kind, MemoryKind::kPinnedHost);
+    EXPECT_EQ(allocation.device, nullptr);
+    EXPECT_EQ(memory_.FreeBytes(device_), kTotal);
+}
+
+TEST_F(DeviceMemoryTest, CountsWhatIsFree) {
+    EXPECT_EQ(memory_.FreeBytes(device_), kTotal);
+    void* const first = Allocate(1000, &device_);
+    Allocate(24, &device_);
+    EXPECT_EQ(memory_.FreeBytes(device_), kTotal - 1024);
+    EXPECT_EQ(memory_.FreeBytes(other_), kTotal);
+    EXPECT_TRUE(Succeeds(Free(first)));
+    EXPECT_EQ(memory_.FreeBytes(device_), kTotal - 24);
+}
+
+TEST_F(DeviceMemoryTest, MoreThanIsFreeIsRefusedWithBothSizes) {
+    Allocate(kTotal - 100, &device_);
+    void* address = nullptr;
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                          memory_.Allocate(MemoryKind::kDevice, &device_, 101, &address),
+                          {"101", "100", std::to_string(kTotal)}));
+    EXPECT_EQ(address, nullptr);
+    EXPECT_NE(Allocate(100, &device_), nullptr);  // the last byte can be had
+    EXPECT_EQ(memory_.FreeBytes(device_), 0U);
+}
+
+TEST_F(DeviceMemoryTest, MoreThanTheHostHasIsRefused) {
+    void* address = nullptr;
+    const Device boundless(2, WithMemory(~uint64_t{0}));
+    EXPECT_TRUE(
+        FailsWith(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                  memory_.Allocate(MemoryKind::kDevice, &boundless, size_t{1} << 60, &address)));
+    EXPECT_TRUE(
+        FailsWith(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                  memory_.Allocate(MemoryKind::kPinnedHost, nullptr, ~size_t{0}, &address)));
+    EXPECT_EQ(memory_.FreeBytes(boundless), ~uint64_t{0});
+}
+
+TEST_F(DeviceMemoryTest, OnlyTheStartOfALiveAllocationCanBeFreed) {
+    auto* const begin = static_cast<char*>(Allocate(100, &device_));
+    int local = 0;
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, Free(begin + 1), {"aclrtMalloc"}));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, Free(&local)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, Free(begin, MemoryKind::kPinnedHost)));
+    EXPECT_TRUE(Succeeds(Free(begin)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, Free(begin)));
+    void* const pinned = AllocatePinned(8);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, Free(pinned)));
+    EXPECT_TRUE(Succeeds(Free(pinned, MemoryKind::kPinnedHost)));
+}
+
+TEST_F(DeviceMemoryTest, EpochGrowsWhenAnAddressGoes) {
+    const uint64_t start = memory_.epoch();
+    EXPECT_GT(start, 0U);
+    void* const address = Allocate(8, &device_);
+    EXPECT_EQ(memory_.epoch(), start);
+    EXPECT_TRUE(Succeeds(Free(address)));
+    EXPECT_GT(memory_.epoch(), start);
+    Allocate(8, &device_);
+    const uint64_t freed = memory_.epoch();
+    memory_.ReleaseAll(&device_);
+    EXPECT_GT(memory_.epoch(), freed);
+}
+
+TEST_F(DeviceMemoryTest, FreedBlockStaysUsableForWorkQueuedBefore) {
+    unit::CountingWorkers workers;
+    Stream stream;
+    unit::StreamBench bench(&stream, 0x157, &workers);
+    auto* const begin = static_cast<unsigned char*>(Allocate(4096, &device_));
+    ASSERT_TRUE(Succeeds(bench.Enqueue([begin] {
+        std::memset(begin, 0x5A, 4096);  // the address sanitizer watches
+        return Status();
+    })));
+    places_ = {stream.Now()};
+    ASSERT_TRUE(Succeeds(Free(begin)));
+    EXPECT_FALSE(Found(begin));  // gone for new calls
+    EXPECT_EQ(memory_.FreeBytes(device_), kTotal - 4096);
+    EXPECT_TRUE(Succeeds(bench.Synchronize()));
+    EXPECT_EQ(memory_.FreeBytes(device_), kTotal);
+}
+
+TEST_F(DeviceMemoryTest, FreedBlockWaitsForEveryPlace) {
+    unit::CountingWorkers workers;
+    Stream streams[2];
+    unit::StreamBench a(&streams[0], 0x157, &workers);
+    unit::StreamBench b(&streams[1], 0x257, &workers);
+    std::atomic<int> count{0};
+    ASSERT_TRUE(Succeeds(a.EnqueueCount(&count)));
+    ASSERT_TRUE(Succeeds(b.EnqueueCount(&count)));
+    void* const address = Allocate(kTotal, &device_);
+    places_ = {streams[0].Now(), streams[1].Now()};
+    ASSERT_TRUE(Succeeds(Free(address)));
+    EXPECT_TRUE(Succeeds(a.Synchronize()));
+    EXPECT_EQ(memory_.FreeBytes(device_), 0U);
+    EXPECT_TRUE(Succeeds(b.Synchronize()));
+    EXPECT_NE(Allocate(kTotal, &device_), nullptr);  // allocating looks by itself
+}
+
+TEST_F(DeviceMemoryTest, ReleaseAllIsForOneDeviceOrForEverything) {
+    void* const mine = Allocate(8, &device_);
+    void* const others = Allocate(8, &other_);
+    void* const pinned = AllocatePinned(8);
+    memory_.ReleaseAll(&device_);
+    EXPECT_FALSE(Found(mine));
+    EXPECT_TRUE(Found(others));
+    EXPECT_TRUE(Found(pinned));
+    EXPECT_EQ(memory_.FreeBytes(device_), kTotal);
+    memory_.ReleaseAll(nullptr);
+    EXPECT_FALSE(Found(others));
+    EXPECT_FALSE(Found(pinned));
+    EXPECT_EQ(memory_.FreeBytes(other_), kTotal);
+}
+
+TEST_F(DeviceMemoryTest, ReleasedMemoryWaitsForWorkUnderWay) {
+    unit::CountingWorkers workers;
+    Stream stream;
+    unit::StreamBench bench(&stream, 0x157, &workers);
+    auto* const begin = static_cast<unsigned char*>(Allocate(4096, &device_));
+    ASSERT_TRUE(Succeeds(bench.Enqueue([begin] {
+        std::memset(begin, 0x5A, 4096);  // the address sanitizer watches
+        return Status();
+    })));
+    places_ = {stream.Now()};
+    memory_.ReleaseAll(&device_);
+    EXPECT_FALSE(Found(begin));
+    EXPECT_EQ(memory_.FreeBytes(device_), kTotal - 4096);
+    EXPECT_TRUE(Succeeds(bench.Synchronize()));
+    EXPECT_EQ(memory_.FreeBytes(device_), kTotal);
+}
+
+TEST_F(DeviceMemoryTest, ThreadsAllocateFreeAndFind) {
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+        threads.emplace_back([this, thread] {
+            for (int round = 0; round < 1000; ++round) {
+                const size_t bytes = 64 + static_cast<size_t>(thread);
+                auto* const mine = static_cast<unsigned char*>(Allocate(bytes, &device_));
+                Allocation allocation;
+                ASSERT_TRUE(memory_.Find(mine + 63, &allocation));
+                EXPECT_EQ(allocation.bytes, bytes);
+                std::memset(mine, thread, bytes);
+                EXPECT_EQ(mine[bytes - 1], thread);
+                EXPECT_TRUE(Succeeds(Free(mine)));
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(memory_.FreeBytes(device_), kTotal);
+}
+
+}  // namespace
+}  // namespace advstep

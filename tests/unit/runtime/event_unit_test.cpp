@@ -1,0 +1,288 @@
+#include "src/runtime/event.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "acl/acl_base.h"
+#include "support/watchdog.h"
+#include "unit/runtime/stream_bench.h"
+#include "unit/status_check.h"
+
+namespace advstep {
+namespace {
+
+using unit::FailsWith;
+using unit::Succeeds;
+
+constexpr Handle kEvent = 0x1E3;
+
+class EventUnitTest : public testing::Test {
+ protected:
+    void Open(EventKind kind, bool waitable = true) {
+        Event::Traits traits;
+        traits.kind = kind;
+        traits.waitable = waitable;
+        event_.Open(kEvent, traits);
+    }
+    Status Record(unit::StreamBench* stream) {
+        return event_.Record(kEvent, &stream->Get(), stream->GetHandle(), unit::kCaller);
+    }
+    Status WaitOn(unit::StreamBench* stream) {
+        return event_.WaitOn(kEvent, &stream->Get(), stream->GetHandle(), unit::kCaller);
+    }
+    Status Reset(unit::StreamBench* stream) {
+        return event_.Reset(kEvent, &stream->Get(), stream->GetHandle(), unit::kCaller);
+    }
+    Event::State Read() {
+        Event::State state;
+        EXPECT_TRUE(Succeeds(event_.Read(kEvent, &state)));
+        return state;
+    }
+
+    support::Watchdog watchdog_{std::chrono::seconds(60)};
+    unit::CountingWorkers workers_;
+    Stream streamA_;
+    Stream streamB_;
+    unit::StreamBench a_{&streamA_, 0x157, &workers_};
+    unit::StreamBench b_{&streamB_, 0x257, &workers_};
+    Event event_;
+    std::atomic<int> count_{0};
+};
+
+TEST_F(EventUnitTest, StartsUnrecorded) {
+    Open(EventKind::kCreate);
+    const Event::State state = Read();
+    EXPECT_FALSE(state.recorded);
+    EXPECT_FALSE(state.complete);
+    EXPECT_TRUE(state.timing);
+    Ticket ticket;
+    EXPECT_TRUE(Succeeds(event_.LatestRecord(kEvent, &ticket)));
+    EXPECT_EQ(ticket.stream, nullptr);
+}
+
+TEST_F(EventUnitTest, CompletesWhenItsPlaceIsReached) {
+    Open(EventKind::kCreate);
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    EXPECT_TRUE(Read().recorded);
+    EXPECT_FALSE(Read().complete);
+    EXPECT_FALSE(Read().stamped);
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_EQ(count_, 1);
+    EXPECT_TRUE(Read().complete);
+    EXPECT_TRUE(Read().stamped);
+}
+
+TEST_F(EventUnitTest, TimesGrowAlongAStream) {
+    Open(EventKind::kCreate);
+    Event later;
+    later.Open(0x2E3, Event::Traits{});
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    ASSERT_TRUE(Succeeds(later.Record(0x2E3, &streamA_, a_.GetHandle(), unit::kCaller)));
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    Event::State end;
+    ASSERT_TRUE(Succeeds(later.Read(0x2E3, &end)));
+    EXPECT_GE(end.nanoseconds, Read().nanoseconds);
+    EXPECT_GT(Read().nanoseconds, 0);
+}
+
+TEST_F(EventUnitTest, LatestRecordCounts) {
+    Open(EventKind::kCreate);
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    ASSERT_TRUE(Succeeds(Record(&b_)));
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_FALSE(Read().complete);
+    EXPECT_FALSE(Read().stamped);  // the mark of the record before is not its time
+    EXPECT_TRUE(Succeeds(b_.Synchronize()));
+    EXPECT_TRUE(Read().complete);
+    EXPECT_TRUE(Read().stamped);
+    Ticket ticket;
+    EXPECT_TRUE(Succeeds(event_.LatestRecord(kEvent, &ticket)));
+    EXPECT_EQ(ticket.stream, &streamB_);
+}
+
+TEST_F(EventUnitTest, RecordingACompleteEventAgainMakesItIncomplete) {
+    Open(EventKind::kCreate);
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    ASSERT_TRUE(Succeeds(a_.Synchronize()));
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    EXPECT_FALSE(Read().complete);
+    EXPECT_FALSE(Read().stamped);
+}
+
+TEST_F(EventUnitTest, WaitIsForTheRecordAtTheTimeOfTheCall) {
+    Open(EventKind::kCreate);
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    ASSERT_TRUE(Succeeds(WaitOn(&b_)));
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    EXPECT_TRUE(Succeeds(b_.Synchronize()));
+    EXPECT_EQ(count_, 0);  // nobody waited for what stands before the second record
+    EXPECT_FALSE(Read().complete);
+}
+
+TEST_F(EventUnitTest, WaitPutsLaterWorkBehindTheRecord) {
+    Open(EventKind::kCreate);
+    int first = 0;
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    ASSERT_TRUE(Succeeds(WaitOn(&b_)));
+    ASSERT_TRUE(Succeeds(b_.Enqueue([&] { return first = count_, Status(); })));
+    EXPECT_TRUE(Succeeds(b_.Synchronize()));
+    EXPECT_EQ(first, 1);
+}
+
+TEST_F(EventUnitTest, WaitOnAnUnrecordedEventDependsOnItsKind) {
+    Open(EventKind::kCreate);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, WaitOn(&a_), {"not recorded"}));
+    Open(EventKind::kCreateWithFlag);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, WaitOn(&a_), {"not recorded"}));
+    Open(EventKind::kCreateExWithFlag);
+    EXPECT_TRUE(Succeeds(WaitOn(&a_)));
+    EXPECT_TRUE(a_.Complete());  // nothing was queued
+}
+
+TEST_F(EventUnitTest, EventThatCannotBeWaitedOnSaysSo) {
+    Open(EventKind::kCreateWithFlag, false);
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, WaitOn(&a_), {"ACL_EVENT_SYNC"}));
+}
+
+TEST_F(EventUnitTest, StreamIsCheckedByEveryCall) {
+    Open(EventKind::kCreateExWithFlag);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE,
+                          event_.Record(kEvent, &streamA_, 0x999, unit::kCaller)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_CONTEXT,
+                          event_.Record(kEvent, &streamA_, a_.GetHandle(), 0x2C5)));
+    EXPECT_FALSE(Read().recorded);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_CONTEXT,
+                          event_.WaitOn(kEvent, &streamA_, a_.GetHandle(), 0x2C5)));
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE,
+                          event_.WaitOn(kEvent, &streamA_, 0x999, unit::kCaller)));
+    Open(EventKind::kCreateWithFlag);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE,
+                          event_.Reset(kEvent, &streamA_, 0x999, unit::kCaller)));
+}
+
+TEST_F(EventUnitTest, ResetIsInStreamOrder) {
+    Open(EventKind::kCreateWithFlag);
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    ASSERT_TRUE(Succeeds(a_.Synchronize()));
+    ASSERT_TRUE(Succeeds(Reset(&a_)));
+    EXPECT_TRUE(Read().recorded);
+    EXPECT_TRUE(Read().complete);
+    ASSERT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_FALSE(Read().recorded);
+    EXPECT_FALSE(Read().complete);
+    Ticket ticket;
+    EXPECT_TRUE(Succeeds(event_.LatestRecord(kEvent, &ticket)));
+    EXPECT_EQ(ticket.stream, nullptr);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, WaitOn(&b_)));
+}
+
+TEST_F(EventUnitTest, RecordAfterResetCounts) {
+    Open(EventKind::kCreateWithFlag);
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    ASSERT_TRUE(Succeeds(Reset(&a_)));
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    ASSERT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_TRUE(Read().recorded);
+    EXPECT_TRUE(Read().complete);
+    EXPECT_TRUE(Succeeds(WaitOn(&b_)));
+}
+
+TEST_F(EventUnitTest, OnlyWaitableCreateWithFlagEventsReset) {
+    Open(EventKind::kCreate);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, Reset(&a_)));
+    Open(EventKind::kCreateExWithFlag);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, Reset(&a_)));
+    Open(EventKind::kCreateWithFlag, false);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, Reset(&a_)));
+    EXPECT_TRUE(a_.Complete());
+}
+
+TEST_F(EventUnitTest, ClosedEventIsUnknownToEveryCall) {
+    Open(EventKind::kCreateWithFlag);
+    EXPECT_TRUE(Succeeds(event_.Close(kEvent)));
+    Event::State state;
+    Ticket ticket;
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, event_.Close(kEvent)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, Record(&a_)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, WaitOn(&a_)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, Reset(&a_)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, event_.Read(kEvent, &state)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, event_.LatestRecord(kEvent, &ticket)));
+}
+
+TEST_F(EventUnitTest, ClosingAPendingEventKeepsTheOrderOfTheWork) {
+    Open(EventKind::kCreate);
+    int first = 0;
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    ASSERT_TRUE(Succeeds(WaitOn(&b_)));
+    ASSERT_TRUE(Succeeds(b_.Enqueue([&] { return first = count_, Status(); })));
+    EXPECT_TRUE(Succeeds(event_.Close(kEvent)));
+    event_.Open(0x2E3, Event::Traits{});  // the object is used again
+    EXPECT_TRUE(Succeeds(b_.Synchronize()));
+    EXPECT_EQ(first, 1);
+    Event::State state;
+    EXPECT_TRUE(Succeeds(event_.Read(0x2E3, &state)));
+    EXPECT_FALSE(state.recorded);
+    EXPECT_FALSE(state.stamped);  // the late mark is of the life before
+}
+
+TEST_F(EventUnitTest, ClosesWithItsContext) {
+    Event::Traits traits;
+    traits.context = unit::kCaller;
+    event_.Open(kEvent, traits);
+    EXPECT_FALSE(event_.CloseIfOf(0x2C5));
+    EXPECT_TRUE(event_.CloseIfOf(unit::kCaller));
+    EXPECT_FALSE(event_.CloseIfOf(unit::kCaller));
+    event_.Open(kEvent, traits);
+    EXPECT_TRUE(event_.CloseIfOf(0));
+    Event::State state;
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, event_.Read(kEvent, &state)));
+}
+
+TEST_F(EventUnitTest, DroppedMarkStillCompletes) {
+    Open(EventKind::kCreate);
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    ASSERT_TRUE(Succeeds(WaitOn(&b_)));
+    ASSERT_TRUE(Succeeds(a_.Close(true)));
+    EXPECT_TRUE(Read().complete);
+    EXPECT_TRUE(Succeeds(b_.Synchronize()));
+    EXPECT_EQ(count_, 0);
+}
+
+// Whoever sees a record complete also sees its time.
+TEST_F(EventUnitTest, ThreadsReadWhileOthersRecord) {
+    Open(EventKind::kCreate);
+    std::atomic<bool> over{false};
+    int64_t completed = 0;
+    std::thread reader([&] {
+        int64_t latest = 0;
+        while (!over) {
+            const Event::State state = Read();
+            if (state.complete) {
+                EXPECT_TRUE(state.stamped);
+                EXPECT_GE(state.nanoseconds, latest);
+                latest = state.nanoseconds;
+                ++completed;
+            }
+        }
+    });
+    for (int round = 0; round < 2000; ++round) {
+        EXPECT_TRUE(Succeeds(Record(&a_)));
+        EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    }
+    over = true;
+    reader.join();
+    EXPECT_TRUE(Read().complete);
+    EXPECT_GE(completed, 0);
+}
+
+}  // namespace
+}  // namespace advstep

@@ -1,0 +1,138 @@
+#include "src/runtime/handle_table.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "support/watchdog.h"
+
+namespace advstep {
+namespace {
+
+struct Thing {
+    std::atomic<int> holders{0};
+    uint32_t tableIndex = 0;
+    uint32_t generation = 0;
+};
+
+class HandleTableTest : public testing::Test {
+ protected:
+    support::Watchdog watchdog_{std::chrono::seconds(60)};
+    const std::unique_ptr<HandleTable<Thing>> table_ =
+        std::make_unique<HandleTable<Thing>>(HandleKind::kStream);
+};
+
+TEST_F(HandleTableTest, FindsWhatWasAcquired) {
+    const auto entry = table_->Acquire();
+    EXPECT_NE(entry.handle, 0U);
+    EXPECT_EQ(table_->Find(entry.handle), entry.object);
+}
+
+TEST_F(HandleTableTest, EveryLifeHasAHandleOfItsOwn) {
+    std::set<Handle> handles;
+    for (int life = 0; life < 100; ++life) {
+        const auto entry = table_->Acquire();
+        EXPECT_TRUE(handles.insert(entry.handle).second);
+        table_->Release(entry.object);
+    }
+}
+
+TEST_F(HandleTableTest, ReleasedObjectsAreUsedAgainAndStillFound) {
+    const auto first = table_->Acquire();
+    table_->Release(first.object);
+    const auto second = table_->Acquire();
+    EXPECT_EQ(second.object, first.object);
+    EXPECT_NE(second.handle, first.handle);
+    EXPECT_EQ(table_->Find(first.handle), first.object);  // it is for the object to tell the lives
+}
+
+TEST_F(HandleTableTest, LiveObjectsAreApart) {
+    std::set<Thing*> objects;
+    std::set<Handle> handles;
+    for (int index = 0; index < 200; ++index) {  // more than a chunk
+        const auto entry = table_->Acquire();
+        objects.insert(entry.object);
+        handles.insert(entry.handle);
+        EXPECT_EQ(table_->Find(entry.handle), entry.object);
+    }
+    EXPECT_EQ(objects.size(), 200U);
+    EXPECT_EQ(handles.size(), 200U);
+}
+
+TEST_F(HandleTableTest, ForeignNumbersAreNotFound) {
+    const auto entry = table_->Acquire();
+    int local = 0;
+    EXPECT_EQ(table_->Find(0), nullptr);
+    EXPECT_EQ(table_->Find(entry.handle + 0x100), nullptr);  // the next index
+    EXPECT_EQ(table_->Find(entry.handle ^ 0x01), nullptr);   // another kind
+    EXPECT_EQ(table_->Find(~Handle{0}), nullptr);
+    EXPECT_EQ(table_->Find(ToHandle(&local) & ~Handle{0xFF}), nullptr);
+}
+
+TEST_F(HandleTableTest, KindsDoNotKnowEachOther) {
+    const auto events = std::make_unique<HandleTable<Thing>>(HandleKind::kEvent);
+    const auto stream = table_->Acquire();
+    const auto event = events->Acquire();
+    EXPECT_EQ(table_->Find(event.handle), nullptr);
+    EXPECT_EQ(events->Find(stream.handle), nullptr);
+}
+
+TEST_F(HandleTableTest, GenerationIsNeverZero) {
+    const auto entry = table_->Acquire();
+    entry.object->generation = 0xFFFFFFFF;
+    table_->Release(entry.object);
+    EXPECT_NE(table_->Acquire().handle >> 32, 0U);
+}
+
+TEST_F(HandleTableTest, VisitsEveryObjectAliveOrNot) {
+    std::set<Thing*> expected;
+    for (int index = 0; index < 100; ++index) {
+        expected.insert(table_->Acquire().object);
+    }
+    table_->Release(*expected.begin());
+    std::set<Thing*> visited;
+    table_->ForEach([&](Thing& thing) { EXPECT_TRUE(visited.insert(&thing).second); });
+    EXPECT_EQ(visited, expected);
+}
+
+TEST_F(HandleTableTest, PointersAndHandlesConvert) {
+    EXPECT_EQ(ToHandle(ToPointer(0x1234567890ABCDEF)), 0x1234567890ABCDEFU);
+    EXPECT_EQ(ToHandle(nullptr), 0U);
+}
+
+TEST_F(HandleTableTest, ThreadsNeverShareALife) {
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+        threads.emplace_back([this] {
+            std::vector<HandleTable<Thing>::Entry> held;
+            for (int round = 0; round < 3000; ++round) {
+                const auto entry = table_->Acquire();
+                EXPECT_EQ(entry.object->holders.fetch_add(1), 0);
+                EXPECT_EQ(table_->Find(entry.handle), entry.object);
+                held.push_back(entry);
+                if (held.size() > 40) {
+                    EXPECT_EQ(held.front().object->holders.fetch_sub(1), 1);
+                    table_->Release(held.front().object);
+                    held.erase(held.begin());
+                }
+            }
+        });
+    }
+    int visits = 0;
+    for (int round = 0; round < 200; ++round) {
+        table_->ForEach([&](Thing& thing) { visits += thing.holders.load() >= 0 ? 1 : 0; });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    int held = 0;
+    table_->ForEach([&](Thing& thing) { held += thing.holders.load(); });
+    EXPECT_EQ(held, 4 * 40);
+    EXPECT_GE(visits, 0);
+}
+
+}  // namespace
+}  // namespace advstep

@@ -1,0 +1,235 @@
+#include "src/runtime/kernel_launch.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "src/base/log.h"
+#include "src/runtime/device.h"
+#include "support/watchdog.h"
+#include "unit/status_check.h"
+
+namespace advstep {
+namespace {
+
+using unit::FailsWith;
+using unit::Succeeds;
+
+constexpr int32_t kMostCores = 64;
+
+// What the kernels below do to a launch's payload.
+struct Board {
+    std::atomic<int> first[kMostCores];   // times each core was played in the first phase
+    std::atomic<int> second[kMostCores];  // ... and in the second
+    std::atomic<int> firstOnes;
+    std::atomic<int> early;        // second phases that saw an unfinished first one
+    std::atomic<uint64_t> faulty;  // cores that report a fault, as bits
+};
+
+struct Payload {
+    Board* board;
+    int32_t coreCount;
+};
+
+const Payload& Of(const void* payload) { return *static_cast<const Payload*>(payload); }
+
+void First(const CoreContext& core, const void* payload) {
+    ++Of(payload).board->first[core.index];
+    ++Of(payload).board->firstOnes;
+}
+
+void Second(const CoreContext& core, const void* payload) {
+    Board& board = *Of(payload).board;
+    board.early += board.firstOnes < Of(payload).coreCount ? 1 : 0;
+    ++board.second[core.index];
+}
+
+// A faulty core reports rows 10 * index + 1 and + 0, in this order.
+void Faulty(const CoreContext& core, const void* payload) {
+    First(core, payload);
+    if ((Of(payload).board->faulty >> core.index & 1) != 0) {
+        core.Report(10 * core.index + 1, 5, {-1});
+        core.Report(10 * core.index, 6, {100 + core.index, 7, 8, 9, 10});
+    }
+}
+
+FaultReport Describe(const Fault& fault, const void* payload) {
+    return {507035, "row " + std::to_string(fault.row) + " kind " + std::to_string(fault.kind) +
+                        " values " + std::to_string(fault.values[0]) + " " +
+                        std::to_string(fault.values[3]) + " of " +
+                        std::to_string(Of(payload).coreCount)};
+}
+
+KernelProgram Program(std::initializer_list<KernelPhase> phases) {
+    KernelProgram program;
+    program.call = "aclnnSomething";
+    program.describe = &Describe;
+    for (const KernelPhase& phase : phases) {
+        program.phases[program.phaseCount++] = phase;
+    }
+    return program;
+}
+
+struct MachineCase {
+    const char* name;
+    int32_t threads;
+    std::optional<uint64_t> seed;
+    int64_t rows;
+};
+
+// Serial, threads because of the rows, threads because of the shuffled order.
+class KernelLaunchTest : public testing::TestWithParam<MachineCase> {
+ protected:
+    KernelLaunchTest() : device_(0, MakeSettings()) {}
+
+    static Settings MakeSettings() {
+        Settings settings;
+        settings.threads = GetParam().threads;
+        settings.coreOrder = GetParam().seed;
+        return settings;
+    }
+
+    Status Run(const KernelProgram& program, int32_t coreCount) {
+        const Payload payload{&board_, coreCount};
+        KernelLaunch launch;
+        launch.program = &program;
+        launch.device = &device_;
+        launch.coreCount = coreCount;
+        launch.rows = GetParam().rows;
+        launch.payloadBytes = sizeof(payload);
+        return RunKernel(launch, &payload);
+    }
+
+    support::Watchdog watchdog_{std::chrono::seconds(60)};
+    const Device device_;
+    Board board_{};
+};
+
+TEST_P(KernelLaunchTest, EveryCoreIsPlayedOnceInEveryPhase) {
+    const KernelProgram program = Program({{&First}, {&Second}});
+    for (const int32_t coreCount : {1, 2, 7, 40, 48}) {
+        for (int core = 0; core < kMostCores; ++core) {
+            board_.first[core] = board_.second[core] = 0;
+        }
+        board_.firstOnes = 0;
+        EXPECT_TRUE(Succeeds(Run(program, coreCount)));
+        for (int core = 0; core < kMostCores; ++core) {
+            EXPECT_EQ(board_.first[core], core < coreCount ? 1 : 0) << core;
+            EXPECT_EQ(board_.second[core], core < coreCount ? 1 : 0) << core;
+        }
+        EXPECT_EQ(board_.early, 0);  // a phase begins when the one before has ended everywhere
+    }
+}
+
+TEST_P(KernelLaunchTest, LowestRowIsReported) {
+    const KernelProgram program = Program({{&Faulty}, {&Second}});
+    board_.faulty = (uint64_t{1} << 3) | (uint64_t{1} << 17) | (uint64_t{1} << 39);
+    for (int round = 0; round < 20; ++round) {
+        EXPECT_TRUE(FailsWith(507035, Run(program, 40),
+                              {"aclnnSomething: row 30 kind 6 values 103 9 of 40"}));
+    }
+}
+
+TEST_P(KernelLaunchTest, FailingPhaseIsPlayedToItsEndAndIsTheLast) {
+    const KernelProgram program = Program({{&Faulty}, {&Second}});
+    board_.faulty = 1;
+    EXPECT_TRUE(FailsWith(507035, Run(program, 40)));
+    EXPECT_EQ(board_.firstOnes, 40);
+    for (const std::atomic<int>& played : board_.second) {
+        EXPECT_EQ(played, 0);
+    }
+}
+
+TEST_P(KernelLaunchTest, WarningPhaseIsLoggedAndTheNextOneRuns) {
+    const KernelProgram program = Program({{&Faulty, OnFault::kWarn}, {&Second}});
+    board_.faulty = uint64_t{1} << 4;
+    SetLogLevel(LogLevel::kError);  // asked for, so logged at every level
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(Succeeds(Run(program, 40)));
+    const std::string log = testing::internal::GetCapturedStderr();
+    EXPECT_NE(log.find("aclnnSomething: row 40 kind 6"), std::string::npos) << log;
+    EXPECT_EQ(board_.second[0], 1);
+    EXPECT_EQ(board_.second[39], 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, KernelLaunchTest,
+                         testing::Values(MachineCase{"OneThread", 1, std::nullopt, 8},
+                                         MachineCase{"OneThreadManyRows", 1, std::nullopt, 1 << 20},
+                                         MachineCase{"OneThreadShuffled", 1, 3, 8},
+                                         MachineCase{"FourThreadsFewRows", 4, std::nullopt, 8},
+                                         MachineCase{"FourThreadsManyRows", 4, std::nullopt,
+                                                     1 << 20},
+                                         MachineCase{"FourThreadsShuffled", 4, 3, 8},
+                                         MachineCase{"TwoThreadsShuffledManyRows", 2, 11, 1 << 20}),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+// Cores are played in the device's order; one thread, so the order can be seen.
+TEST(KernelOrderTest, CoresArePlayedInTheDevicesOrder) {
+    static std::vector<int32_t> played;
+    const KernelProgram program =
+        Program({{[](const CoreContext& core, const void*) { played.push_back(core.index); }}});
+    for (const std::optional<uint64_t> seed : {std::optional<uint64_t>(), {7}}) {
+        Settings settings;
+        settings.coreOrder = seed;
+        const Device device(0, settings);
+        played.clear();
+        EXPECT_TRUE(Succeeds(RunKernel({&program, &device, 10, 10, 0}, nullptr)));
+        EXPECT_EQ(played, seed ? (std::vector<int32_t>{8, 1, 5, 9, 0, 4, 3, 2, 6, 7})
+                               : (std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    }
+}
+
+TEST(KernelTaskTest, CarriesItsOwnCopyOfThePayload) {
+    const KernelProgram program = Program({{&First}});
+    const Device device(0, Settings{});
+    Board board{};
+    Payload payload{&board, 3};
+    const KernelLaunch launch{&program, &device, 3, 3, sizeof(payload)};
+    alignas(kTaskAlignment) unsigned char record[256];
+    ASSERT_LE(KernelTask::BytesFor(launch), sizeof(record));
+    EXPECT_EQ(KernelTask::BytesFor(launch), sizeof(KernelTask) + sizeof(payload));
+    const Task* const task = KernelTask::Make(record, launch, &payload);
+    payload.board = nullptr;
+    EXPECT_EQ(task->kind, TaskKind::kPlain);
+    EXPECT_TRUE(Succeeds(task->run(*task)));
+    EXPECT_TRUE(Succeeds(task->run(*task)));
+    EXPECT_EQ(board.firstOnes, 6);
+}
+
+TEST(KernelTaskTest, ManyRowsAreHeavy) {
+    const KernelProgram program = Program({{&First}});
+    const Device device(0, Settings{});
+    const Payload payload{nullptr, 1};
+    alignas(kTaskAlignment) unsigned char record[256];
+    const auto isHeavy = [&](int64_t rows) {
+        return KernelTask::Make(record, {&program, &device, 1, rows, sizeof(payload)}, &payload)
+            ->heavy;
+    };
+    EXPECT_FALSE(isHeavy(256));
+    EXPECT_TRUE(isHeavy(1 << 20));
+}
+
+TEST(FaultTest, CoreContextKeepsTheLowestRow) {
+    Fault fault;
+    const CoreContext core{0, &fault};
+    EXPECT_FALSE(fault.found());
+    core.Report(9, 1, {1});
+    core.Report(4, 2, {2, 3});
+    core.Report(4, 3, {4});
+    core.Report(5, 4, {5});
+    EXPECT_TRUE(fault.found());
+    EXPECT_EQ(fault.row, 4);
+    EXPECT_EQ(fault.kind, 2);
+    EXPECT_EQ(fault.values[0], 2);
+    EXPECT_EQ(fault.values[1], 3);
+    EXPECT_EQ(fault.values[2], 0);
+    core.Report(0, 7, {});
+    EXPECT_EQ(fault.row, 0);
+    EXPECT_EQ(fault.values[0], 0);  // nothing is left of the fault before
+}
+
+}  // namespace
+}  // namespace advstep

@@ -1,0 +1,117 @@
+#include "src/runtime/task_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <new>
+#include <random>
+
+namespace advstep {
+namespace {
+
+struct NumberedTask : Task {
+    int64_t number;
+};
+
+constexpr size_t kSmall =
+    (sizeof(NumberedTask) + kTaskAlignment - 1) / kTaskAlignment * kTaskAlignment;
+
+Task* Push(TaskQueue* queue, int64_t number, size_t bytes = kSmall) {
+    auto* const task = new (queue->Push(bytes)) NumberedTask;
+    task->bytes = static_cast<uint32_t>(bytes);
+    task->number = number;
+    return task;
+}
+
+int64_t FrontNumber(const TaskQueue& queue) {
+    return static_cast<const NumberedTask*>(queue.Front())->number;
+}
+
+TEST(TaskQueueTest, StartsEmpty) { EXPECT_TRUE(TaskQueue().Empty()); }
+
+TEST(TaskQueueTest, IsFirstInFirstOut) {
+    TaskQueue queue;
+    for (int64_t number = 0; number < 3; ++number) {
+        Push(&queue, number);
+    }
+    for (int64_t number = 0; number < 3; ++number) {
+        ASSERT_FALSE(queue.Empty());
+        EXPECT_EQ(FrontNumber(queue), number);
+        queue.PopFront();
+    }
+    EXPECT_TRUE(queue.Empty());
+}
+
+TEST(TaskQueueTest, RecordsAreAligned) {
+    TaskQueue queue;
+    for (const size_t bytes : {kSmall, kSmall + 16, size_t{16368}, kSmall, size_t{40000}, kSmall}) {
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(Push(&queue, 0, bytes)) % kTaskAlignment, 0U);
+    }
+}
+
+TEST(TaskQueueTest, RecordsDoNotMove) {
+    TaskQueue queue;
+    Task* const front = Push(&queue, 0);
+    for (int64_t number = 1; number <= 5000; ++number) {
+        Push(&queue, number);
+    }
+    EXPECT_EQ(queue.Front(), front);
+    EXPECT_EQ(FrontNumber(queue), 0);
+}
+
+TEST(TaskQueueTest, ShortQueueStaysInTheSameMemory) {
+    TaskQueue queue;
+    Task* const first = Push(&queue, 0);
+    queue.PopFront();
+    for (int64_t number = 1; number < 5000; ++number) {
+        EXPECT_EQ(Push(&queue, number), first);
+        queue.PopFront();
+    }
+}
+
+TEST(TaskQueueTest, LargerThanASegmentFits) {
+    TaskQueue queue;
+    Push(&queue, 1, 1 << 20);
+    Push(&queue, 2, kSmall);
+    Push(&queue, 3, 1 << 21);
+    for (const int64_t number : {1, 2, 3}) {
+        EXPECT_EQ(FrontNumber(queue), number);
+        queue.PopFront();
+    }
+    EXPECT_TRUE(queue.Empty());
+    Push(&queue, 4, 1 << 22);
+    EXPECT_EQ(FrontNumber(queue), 4);
+}
+
+TEST(TaskQueueTest, AgreesWithAPlainQueue) {
+    std::mt19937_64 random(11);
+    TaskQueue queue;
+    std::deque<int64_t> expected;
+    int64_t pushed = 0;
+    for (int round = 0; round < 200; ++round) {
+        for (uint64_t count = random() % 60; count > 0; --count) {
+            const size_t blocks = random() % 20 == 0 ? random() % 3000 : random() % 10;
+            Push(&queue, pushed, kSmall + blocks * kTaskAlignment);
+            expected.push_back(pushed++);
+        }
+        for (uint64_t count = random() % 60; count > 0 && !expected.empty(); --count) {
+            ASSERT_FALSE(queue.Empty());
+            ASSERT_EQ(FrontNumber(queue), expected.front());
+            queue.PopFront();
+            expected.pop_front();
+        }
+        ASSERT_EQ(queue.Empty(), expected.empty());
+    }
+    EXPECT_GT(pushed, 1000);
+}
+
+TEST(TaskQueueTest, LongQueueIsFreedWithoutRecursion) {
+    TaskQueue queue;
+    for (int64_t number = 0; number < 20000; ++number) {
+        Push(&queue, number, 16384);  // a segment each
+    }
+    EXPECT_EQ(FrontNumber(queue), 0);
+}
+
+}  // namespace
+}  // namespace advstep

@@ -50,8 +50,8 @@ extern "C" {
 ///
 /// @retval ACLNN_SUCCESS                 both outputs are set
 /// @retval ACLNN_ERR_PARAM_NULLPTR       a pointer is null
-/// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above, or a
-///                                       written tensor overlaps another tensor
+/// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above, or two
+///                                       tensors overlap
 /// @retval ACLNN_ERR_INNER_TILING_ERROR  a shape or blockSize is not as above
 /// @retval ACLNN_ERR_RUNTIME_ERROR       the thread has no current context
 /// On error no output is written and aclGetRecentErrMsg() names the argument.

@@ -67,6 +67,7 @@ Status MakePlan(const StepParams& params, const Device& device, uint64_t* worksp
     plan.payload = &payload;
     plan.workspaceBytes = layout.bytes();
     plan.workspaceAt = layout.bytes() > 0 ? int64_t{offsetof(StepPayload, workspace)} : -1;
+    plan.allDistinct = true;
     plan.tensors = tensors.data();
     plan.tensorCount = static_cast<int32_t>(tensors.size());
     ADVSTEP_RETURN_IF_ERROR(MakeExecutor(plan, executor));

@@ -30,7 +30,7 @@ Status CheckOverlaps(const aclOpExecutor& executor) {
     for (int32_t index = 0; index < executor.tensorCount; ++index) {
         const PlannedTensor& written = executor.tensors[index];
         const uint8_t* const begin = executor.Address(index);
-        if (!written.written || begin == nullptr) {
+        if ((!written.written && !executor.allDistinct) || begin == nullptr) {
             continue;
         }
         const int64_t bytes = written.extent.spanBytes();
@@ -56,6 +56,7 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     made->launch = plan.launch;
     made->workspaceBytes = plan.workspaceBytes;
     made->workspaceAt = plan.workspaceAt;
+    made->allDistinct = plan.allDistinct;
     made->checkedEpoch = 0;
     made->tensorCount = plan.tensorCount;
     std::memcpy(made->payload, plan.payload, plan.launch.payloadBytes);

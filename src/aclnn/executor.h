@@ -36,6 +36,7 @@ struct Plan {
     const void* payload = nullptr;
     uint64_t workspaceBytes = 0;
     int64_t workspaceAt = -1;  // where the payload keeps the workspace's address; -1: it has none
+    bool allDistinct = false;  // tensors that are only read may not overlap one another either
     const TensorArgument* tensors = nullptr;  // in signature order
     int32_t tensorCount = 0;
 };
@@ -55,6 +56,7 @@ struct aclOpExecutor {
     advstep::KernelLaunch launch;
     uint64_t workspaceBytes = 0;
     int64_t workspaceAt = -1;
+    bool allDistinct = false;
     uint64_t checkedEpoch = 0;  // of DeviceMemory, when all addresses were last found good
     int32_t tensorCount = 0;
     advstep::PlannedTensor tensors[kMostTensors];
@@ -73,8 +75,8 @@ struct aclOpExecutor {
 
 namespace advstep {
 
-/// An executor for the plan. 161002: a written tensor overlaps another one, as far as addresses are
-/// known.
+/// An executor for the plan. 161002: a written tensor (with allDistinct: any) overlaps another one,
+/// as far as addresses are known.
 Status MakeExecutor(const Plan& plan, aclOpExecutor** executor);
 
 /// Takes the record back; its state is kFree already.

@@ -96,6 +96,7 @@ Status Stream::RefuseOwnTask() const {
 void Stream::DropLocked() {
     skipAfter_ = completed_.load(std::memory_order_relaxed);
     skipUpTo_ = issued_.load(std::memory_order_relaxed);
+    skipCode_ = ACL_ERROR_RT_INVALID_HANDLE;
 }
 
 Status Stream::Drop(Handle handle, Handle caller) {
@@ -119,9 +120,9 @@ Status Stream::CheckRan(uint64_t sequence) {
     if (sequence <= skipAfter_ || sequence > skipUpTo_) {
         return {};
     }
-    return refusal_.ok() ? Error(ACL_ERROR_RT_STREAM_CONTEXT,
-                                 "the stream has been destroyed before the task was run")
-                         : Status(refusal_.code(), refusal_.message());
+    return Error(skipCode_, "the stream {} before the task was run",
+                 skipCode_ == ACL_ERROR_RT_INVALID_HANDLE ? "was destroyed"
+                                                          : "stopped on an earlier failure");
 }
 
 Status Stream::SetStopOnFailure(Handle handle, Handle caller, bool stop) {
@@ -165,6 +166,7 @@ void Stream::Fail(uint64_t sequence, Status status) noexcept {
     if (identity_.context.context->stopOnFailure.load(std::memory_order_relaxed)) {
         skipAfter_ = sequence;
         skipUpTo_ = issued_.load(std::memory_order_relaxed);
+        skipCode_ = status.code();
         if (refusal_.ok()) {
             try {
                 refusal_ = Error(status.code(), "the stream has stopped after a failure: {}",

@@ -153,6 +153,7 @@ class Stream {
     const void* claimant_ = nullptr;      // identity of the thread that runs tasks; null: nobody
     uint64_t skipAfter_ = 0;              // tasks after this one and
     uint64_t skipUpTo_ = 0;               // up to this one are not run any more
+    int32_t skipCode_ = 0;                // why: of the failure, or 107017 when destroyed
     uint64_t nudges_ = 0;
     bool closing_ = false;
     uint64_t tellWorkersAt_ = kNever;  // lowest sequence that another stream's front waits for

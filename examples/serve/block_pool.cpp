@@ -1,6 +1,5 @@
 #include "block_pool.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <stdexcept>
@@ -21,7 +20,6 @@ std::vector<int32_t> BlockPool::Take(int64_t count) {
     for (const int32_t block : taken) {
         used_[static_cast<size_t>(block)] = true;
     }
-    peakUsed_ = std::max(peakUsed_, Used());
     return taken;
 }
 

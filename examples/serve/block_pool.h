@@ -1,4 +1,4 @@
-// The host's allocator of KV cache blocks.
+// The host's allocator of KV cache blocks: those of prompts.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,6 @@ class BlockPool {
 
     int64_t Free() const { return static_cast<int64_t>(free_.size()); }
     int64_t Used() const { return static_cast<int64_t>(used_.size()) - Free(); }
-    int64_t PeakUsed() const { return peakUsed_; }
 
     /// @throws std::logic_error  fewer than count are free
     std::vector<int32_t> Take(int64_t count);
@@ -24,7 +23,6 @@ class BlockPool {
  private:
     std::vector<int32_t> free_;  // a stack
     std::vector<bool> used_;
-    int64_t peakUsed_ = 0;
 };
 
 }  // namespace serve

@@ -76,12 +76,31 @@ void Download(Stream& stream, T* dst, const DeviceBuffer<T>& src, int64_t index,
                 ACL_MEMCPY_DEVICE_TO_HOST);
 }
 
-/// Copies count elements from index `from` to index `to` of the same device array.
+/// A device array and its image in pinned host memory. The image must not be written or read while
+/// a copy of it is pending.
 template <typename T>
-void MoveWithin(Stream& stream, const DeviceBuffer<T>& buffer, int64_t from, int64_t to,
-                int64_t count) {
-    stream.Copy(buffer.Data() + to, buffer.BytesFrom(to), buffer.Data() + from, buffer.Bytes(count),
-                ACL_MEMCPY_DEVICE_TO_DEVICE);
-}
+class Mirror {
+ public:
+    explicit Mirror(int64_t size) : device_(size), host_(size) {}
+
+    T* Data() const { return device_.Data(); }
+    const DeviceBuffer<T>& Device() const { return device_; }
+    T& operator[](int64_t index) const { return host_[index]; }
+
+    /// Enqueues the copy of part of the image, or of one new value, to the device.
+    void Send(Stream& stream, int64_t index, int64_t count) const {
+        Upload(stream, device_, index, host_.Data() + index, count);
+    }
+    void Set(Stream& stream, int64_t index, T value) const {
+        host_[index] = value;
+        Send(stream, index, 1);
+    }
+    /// Enqueues the copy of all of the device's array to the image.
+    void Fetch(Stream& stream) const { Download(stream, host_.Data(), device_, 0, device_.Size()); }
+
+ private:
+    DeviceBuffer<T> device_;
+    PinnedBuffer<T> host_;
+};
 
 }  // namespace serve

@@ -18,7 +18,7 @@ std::string Describe(int code, const char* call) {
 
 void Check(int code, const char* call) {
     if (code != ACL_SUCCESS) {
-        throw AclError(Describe(code, call));
+        throw AclError(Describe(code, call), code);
     }
 }
 
@@ -37,7 +37,7 @@ DeviceSession::DeviceSession() {
     if (code != ACL_SUCCESS) {
         const std::string what = Describe(code, "aclrtSetDevice");
         Report(aclFinalize(), "aclFinalize");
-        throw AclError(what);
+        throw AclError(what, code);
     }
 }
 
@@ -52,10 +52,6 @@ Stream::~Stream() { Report(aclrtDestroyStream(stream_), "aclrtDestroyStream"); }
 
 void Stream::Copy(void* dst, size_t room, const void* src, size_t bytes, aclrtMemcpyKind kind) {
     Check(aclrtMemcpyAsync(dst, room, src, bytes, kind, stream_), "aclrtMemcpyAsync");
-}
-
-void Stream::Fill(void* dst, size_t room, int value, size_t bytes) {
-    Check(aclrtMemsetAsync(dst, room, value, bytes, stream_), "aclrtMemsetAsync");
 }
 
 void Stream::Launch(aclrtHostFunc kernel, void* args) {

@@ -12,7 +12,13 @@ namespace serve {
 /// A call of the acl, aclrt or aclnn interface that failed; what() has the call, code and message.
 class AclError : public std::runtime_error {
  public:
-    using std::runtime_error::runtime_error;
+    explicit AclError(const std::string& what, int code = ACL_ERROR_FAILURE)
+        : std::runtime_error(what), code_(code) {}
+
+    int Code() const { return code_; }
+
+ private:
+    int code_;
 };
 
 /// Throws AclError unless code is 0.
@@ -39,7 +45,6 @@ class Stream {
 
     aclrtStream Handle() const { return stream_; }
     void Copy(void* dst, size_t room, const void* src, size_t bytes, aclrtMemcpyKind kind);
-    void Fill(void* dst, size_t room, int value, size_t bytes);
     /// args must live until the stream has run the kernel.
     void Launch(aclrtHostFunc kernel, void* args);
     void Synchronize();

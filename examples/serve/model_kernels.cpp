@@ -1,104 +1,121 @@
 #include "model_kernels.h"
 
-#include <algorithm>
+#include <cstring>
+
+#include "paged_sequence.h"
 
 namespace serve {
 namespace {
 
-// Stands for a cell that is not in the cache: no position looks like it.
-constexpr KvCell kNoCell = {-1, -1, 0};
-
-// One row's view of the cache. Slots outside the cache are not followed: such a write is lost and
-// such a read gives kNoCell, which the check at the end of the request finds.
-class PagedRow {
- public:
-    PagedRow(const ModelMemory& memory, int64_t row)
-        : memory_(memory), table_(memory.blockTables + row * memory.maxBlocks) {}
-
-    KvCell CellAt(int64_t position) const {
-        const KvCell* block = Block(position / memory_.blockSize);
-        return block != nullptr ? block[position % memory_.blockSize] : kNoCell;
+int64_t Sample(const PagedSequence& sequence, int64_t length, int64_t endLen) {
+    if (length < endLen) {
+        return NextToken(length, [&](int64_t position) { return sequence.CellAt(position); });
     }
-
-    // visit(position, cell) for the positions [0, length) in order, a block at a time.
-    template <typename Visit>
-    void ForEach(int64_t length, const Visit& visit) const {
-        int64_t position = 0;
-        for (int64_t column = 0; position < length; ++column) {
-            KvCell* block = Block(column);
-            const int64_t end = std::min(length, position + memory_.blockSize);
-            for (int64_t offset = 0; position < end; ++position, ++offset) {
-                KvCell lost = kNoCell;
-                visit(position, block != nullptr ? block[offset] : lost);
-            }
-        }
-    }
-
- private:
-    KvCell* Block(int64_t column) const {
-        if (column < 0 || column >= memory_.maxBlocks) {
-            return nullptr;
-        }
-        const int64_t slot = table_[column] * memory_.blockSize;
-        const bool inside = slot >= 0 && slot + memory_.blockSize <= memory_.slots;
-        return inside ? memory_.cache + slot : nullptr;
-    }
-
-    const ModelMemory& memory_;
-    const int32_t* table_;
-};
-
-int64_t SampleNext(const PagedRow& row, int64_t length) {
-    return NextToken(length, [&](int64_t position) { return row.CellAt(position); });
+    TokenHash hash;
+    sequence.ForEach(length, [&](int64_t, const KvCell& cell) { hash.Add(cell); });
+    return hash.Token();
 }
 
-int64_t SampleClosing(const PagedRow& row, int64_t length) {
-    TokenHash hash;
-    row.ForEach(length, [&](int64_t, const KvCell& cell) { hash.Add(cell); });
-    return hash.Token();
+// The bookkeeping after a forward pass: `length` tokens are in the cache, and one more is known.
+void TakeSample(const ModelMemory& m, int64_t slot, int32_t length, int64_t token) {
+    const int64_t generated = m.stepIdx[slot];
+    if (generated > 0 && generated < m.preWidth) {
+        m.preIds[slot * m.preWidth + generated] = m.nextTokens[slot];
+    }
+    m.stepIdx[slot] = generated + 1;
+    m.nextTokens[slot] = token;
+    m.seqLensDecoder[slot] = length;
+    m.seqLensEncoder[slot] = 0;
+    m.seqLensThisTime[slot] = 1;
+}
+
+void CopyTable(const ModelMemory& m, int32_t* dst, const int32_t* src) {
+    std::memcpy(dst, src, static_cast<size_t>(m.maxBlocks) * sizeof(int32_t));
 }
 
 }  // namespace
 
-void PrefillKernel(void* prefillArgs) {
-    const auto& args = *static_cast<const PrefillArgs*>(prefillArgs);
-    const ModelMemory& memory = args.memory;
-    for (int64_t r = args.firstRow; r < args.firstRow + args.rowCount; ++r) {
-        const PagedRow row(memory, r);
-        const RowInfo& info = memory.rows[r];
-        const int64_t* prompt = memory.promptTokens + info.promptBegin;
-        row.ForEach(memory.seqLens[r], [&](int64_t position, KvCell& cell) {
-            cell = CellOf(info.seed, prompt[position], position);
+void PrefillKernel(void* modelMemory) {
+    const auto& m = *static_cast<const ModelMemory*>(modelMemory);
+    for (int64_t slot = 0; slot < m.slots; ++slot) {
+        const int32_t length = m.seqLensEncoder[slot];
+        if (m.stopFlags[slot] != 0 || length == 0) {
+            continue;
+        }
+        const PagedSequence sequence = PagedSequence::OfSlot(m, slot);
+        const SlotInfo& info = m.infos[slot];
+        const int64_t* tokens = m.inputIds + slot * m.inputWidth;
+        sequence.ForEach(length, [&](int64_t position, KvCell& cell) {
+            cell = CellOf(info.seed, tokens[position], position);
         });
-        memory.sampledTokenIds[r] = SampleNext(row, memory.seqLens[r]);
+        TakeSample(m, slot, length, Sample(sequence, length, info.endLen));
     }
 }
 
-void DecodeKernel(void* decodeArgs) {
-    const auto& args = *static_cast<const DecodeArgs*>(decodeArgs);
-    const ModelMemory& memory = args.memory;
-    // As a captured graph would, this writes every row that has a slot, padding or not: a padding
-    // row that AdvanceStep left with a slot would damage the cache and be found.
-    for (int64_t r = 0; r < args.numSeqs; ++r) {
-        const int64_t slot = memory.slotMapping[r];
-        if (slot >= 0 && slot < memory.slots) {
-            memory.cache[slot] =
-                CellOf(memory.rows[r].seed, memory.inputTokens[r], memory.inputPositions[r]);
+void GatherRowsKernel(void* rowArgs) {
+    const auto& args = *static_cast<const RowArgs*>(rowArgs);
+    const ModelMemory& m = args.memory;
+    for (int64_t row = 0; row < args.numQueries; ++row) {
+        const int64_t slot = m.rowSlots[row];
+        m.sampledTokenIds[row] = m.nextTokens[slot];
+        m.seqLens[row] = m.seqLensDecoder[slot];
+        CopyTable(m, m.rowTables + row * m.maxBlocks, m.slotTables + slot * m.maxBlocks);
+    }
+}
+
+void DecodeKernel(void* rowArgs) {
+    const auto& args = *static_cast<const RowArgs*>(rowArgs);
+    const ModelMemory& m = args.memory;
+    // As a captured graph would, this writes every row that has a slot mapping, padding or not: a
+    // padding row that AdvanceStep left with one would damage the cache and be found.
+    for (int64_t row = 0; row < m.numSeqs; ++row) {
+        const int64_t cell = m.slotMapping[row];
+        if (cell >= 0 && cell < m.cacheCells) {
+            m.cache[cell] =
+                CellOf(m.infos[m.rowSlots[row]].seed, m.inputTokens[row], m.inputPositions[row]);
         }
     }
-    for (int64_t r = 0; r < args.numQueries; ++r) {
-        const PagedRow row(memory, r);
-        const int64_t length = memory.seqLens[r];
-        const bool ends = length >= memory.rows[r].endLen;
-        memory.sampledTokenIds[r] = ends ? SampleClosing(row, length) : SampleNext(row, length);
+    for (int64_t row = 0; row < args.numQueries; ++row) {
+        const int64_t slot = m.rowSlots[row];
+        const PagedSequence sequence(m, m.rowTables + row * m.maxBlocks);
+        TakeSample(m, slot, m.seqLensDecoder[slot] + 1,
+                   Sample(sequence, m.seqLens[row], m.infos[slot].endLen));
     }
 }
 
-void GatherKernel(void* gatherArgs) {
-    const auto& args = *static_cast<const GatherArgs*>(gatherArgs);
-    const PagedRow row(args.memory, args.row);
-    row.ForEach(args.length,
-                [&](int64_t position, const KvCell& cell) { args.out[position] = cell; });
+void NoteBlocksKernel(void* modelMemory) {
+    const auto& m = *static_cast<const ModelMemory*>(modelMemory);
+    for (int64_t slot = 0; slot < m.slots; ++slot) {
+        if (m.stopFlags[slot] == 0) {
+            CopyTable(m, m.heldTables + slot * m.maxBlocks, m.slotTables + slot * m.maxBlocks);
+        }
+    }
+}
+
+void PoisonLostKernel(void* modelMemory) {
+    const auto& m = *static_cast<const ModelMemory*>(modelMemory);
+    for (int64_t slot = 0; slot < m.slots; ++slot) {
+        const bool lost = m.stopFlags[slot] != 0 || m.seqLensEncoder[slot] != 0;
+        int32_t* table = m.heldTables + slot * m.maxBlocks;
+        if (!lost || table[0] < 0) {
+            continue;
+        }
+        const PagedSequence held(m, table);
+        for (int64_t column = 0; column < m.maxBlocks; ++column) {
+            if (KvCell* block = held.Block(column)) {
+                std::memset(static_cast<void*>(block), kPoison,
+                            static_cast<size_t>(m.blockSize) * sizeof(KvCell));
+            }
+            table[column] = -1;
+        }
+    }
+}
+
+void ReadCellsKernel(void* readCellsArgs) {
+    const auto& args = *static_cast<const ReadCellsArgs*>(readCellsArgs);
+    const PagedSequence sequence = PagedSequence::OfSlot(args.memory, args.slot);
+    sequence.ForEach(args.length,
+                     [&](int64_t position, const KvCell& cell) { args.out[position] = cell; });
 }
 
 }  // namespace serve

@@ -11,56 +11,80 @@
 
 namespace serve {
 
-/// What the model knows of a row besides AdvanceStep's tensors.
-struct RowInfo {
-    uint64_t seed;        // of the request
-    int64_t endLen;       // tokens of the finished sequence
-    int64_t promptBegin;  // of the row's prompt within promptTokens; only valid for the prefill
+inline constexpr int kPoison = 0xA5;  // repeated, a negative token at a negative position
+
+/// What the model knows of a slot besides Step's tensors.
+struct SlotInfo {
+    uint64_t seed;   // of the request
+    int64_t endLen;  // tokens of the finished sequence
 };
 
 /// Device addresses.
 struct ModelMemory {
-    KvCell* cache;  // [slots]
-    int64_t slots;
+    // The KV cache.
+    KvCell* cache;  // [cacheCells]
+    int64_t cacheCells;
     int64_t blockSize;
     int64_t maxBlocks;
-    const int32_t* blockTables;     // [numSeqs, maxBlocks]
-    const int64_t* inputTokens;     // [numSeqs]
-    const int64_t* inputPositions;  // [numSeqs]
-    const int64_t* seqLens;         // [numSeqs]
-    const int64_t* slotMapping;     // [numSeqs]
-    int64_t* sampledTokenIds;       // [numSeqs]
-    const RowInfo* rows;            // [numSeqs]
-    const int64_t* promptTokens;    // prompts of one prefill, one after another
-};
 
-struct PrefillArgs {
-    ModelMemory memory;
-    int64_t firstRow;
-    int64_t rowCount;
-};
+    // Slots: Step's tensors.
+    int64_t slots;
+    const uint8_t* stopFlags;
+    int32_t* seqLensThisTime;
+    int32_t* seqLensEncoder;
+    int32_t* seqLensDecoder;
+    const int32_t* slotTables;  // [slots, maxBlocks]
+    const int64_t* inputIds;    // [slots, inputWidth]
+    int64_t inputWidth;
+    int64_t* preIds;  // [slots, preWidth]
+    int64_t preWidth;
+    int64_t* stepIdx;
+    int64_t* nextTokens;
+    const SlotInfo* infos;
+    int32_t* heldTables;  // [slots, maxBlocks]: blockTables before the last Step
 
-/// Writes K/V of whole prompts through the block table and samples every row's first token.
-void PrefillKernel(void* prefillArgs);
-
-struct DecodeArgs {
-    ModelMemory memory;
+    // Rows: AdvanceStep's tensors.
     int64_t numSeqs;
+    const int32_t* rowSlots;
+    int64_t* sampledTokenIds;
+    int64_t* seqLens;
+    int32_t* rowTables;  // [numSeqs, maxBlocks]
+    const int64_t* inputTokens;
+    const int64_t* inputPositions;
+    const int64_t* slotMapping;
+};
+
+/// Writes K/V of inputIds through the block table for every slot that wants a prefill, admitted or
+/// recovered, and samples its next token.
+void PrefillKernel(void* modelMemory);
+
+struct RowArgs {
+    ModelMemory memory;
     int64_t numQueries;
 };
 
+/// Gathers AdvanceStep's inputs for rows [0, numQueries) from their slots.
+void GatherRowsKernel(void* rowArgs);
+
 /// Writes K/V of inputTokens at slotMapping and samples every query's next token. The token after a
 /// sequence's last one, the closing token, depends on all of its cells.
-void DecodeKernel(void* decodeArgs);
+void DecodeKernel(void* rowArgs);
 
-struct GatherArgs {
+/// Before sequences are stopped and Step runs: notes which blocks the running slots hold.
+void NoteBlocksKernel(void* modelMemory);
+
+/// Right after Step: overwrites the blocks of slots that it found ended or preempted, so that
+/// nothing left in them can be taken for a cell, whoever has them now.
+void PoisonLostKernel(void* modelMemory);
+
+struct ReadCellsArgs {
     ModelMemory memory;
-    int64_t row;
+    int64_t slot;
     int64_t length;
     KvCell* out;  // [length], device
 };
 
-/// Collects the cells of a row's positions [0, length) through the block table.
-void GatherKernel(void* gatherArgs);
+/// Collects the cells of a slot's positions [0, length) through the block table.
+void ReadCellsKernel(void* readCellsArgs);
 
 }  // namespace serve

@@ -2,43 +2,33 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "batch_state.h"
+#include "batch_rows.h"
 #include "device_buffer.h"
 #include "model_kernels.h"
+#include "slot_state.h"
 
 namespace serve {
 
+/// Each call enqueues one kernel; the stream must have run it before the same is called again.
 class PagedModel {
  public:
-    PagedModel(const Options& options, const BatchState& batch);
+    PagedModel(const Options& options, const SlotState& slots, const BatchRows& batch);
 
-    /// Each enqueues one kernel; the stream must have run it before the same is called again.
-    void Prefill(Stream& stream, int64_t firstRow, int64_t rowCount);
-    void Decode(Stream& stream, int64_t numQueries);
+    void Prefill(Stream& stream) { stream.Launch(PrefillKernel, &memory_); }
+    void GatherRows(Stream& stream, int64_t numQueries);
+    /// Of the rows gathered last.
+    void Decode(Stream& stream) { stream.Launch(DecodeKernel, &rowArgs_); }
+    void NoteBlocks(Stream& stream) { stream.Launch(NoteBlocksKernel, &memory_); }
+    void PoisonLost(Stream& stream) { stream.Launch(PoisonLostKernel, &memory_); }
 
-    /// Enqueues the copy of a sequence's cells, read through the block table, to the host. Any
-    /// number of different rows may be read back before ForgetReadBacks.
-    void ReadBack(Stream& stream, int64_t row, int64_t length);
-    /// The cells of the index-th sequence read back; after a synchronisation.
-    const KvCell* Cells(int64_t index) const;
-    void ForgetReadBacks();
-
-    /// Enqueues the overwriting of blocks, so that nothing left in them can be taken for a cell.
-    void Poison(Stream& stream, const std::vector<int32_t>& blocks);
+    const ModelMemory& Memory() const { return memory_; }
 
  private:
-    int64_t blockSize_;
-    int64_t numSeqs_;
     DeviceBuffer<KvCell> cache_;
-    DeviceBuffer<KvCell> gathered_;
-    PinnedBuffer<KvCell> hostCells_;
+    DeviceBuffer<int32_t> heldTables_;
     ModelMemory memory_;
-    // The kernels' arguments.
-    PrefillArgs prefillArgs_;
-    DecodeArgs decodeArgs_;
-    std::vector<GatherArgs> gatherArgs_;  // never reallocated: kernels point into it
+    RowArgs rowArgs_;
 };
 
 }  // namespace serve

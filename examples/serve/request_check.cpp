@@ -7,7 +7,7 @@
 namespace serve {
 namespace {
 
-constexpr int64_t kShownFaults = 8;  // the others are only counted
+constexpr int64_t kShownFaults = 8;  // of a kind; the others are only counted
 
 std::string Describe(const KvCell& cell, const KvCell& expected) {
     if (cell.position < 0) {
@@ -33,13 +33,13 @@ void RequestCheck::CompareTokens(const Sequence& sequence, int64_t closingToken)
     const Request& request = *sequence.request;
     for (size_t i = 0; i < reference_.tokens.size(); ++i) {
         if (sequence.tokens.at(i) != reference_.tokens[i]) {
-            AddFault(request, request.promptTokens + static_cast<int64_t>(i),
+            AddFault(differences_, request, request.promptTokens + static_cast<int64_t>(i),
                      fmt::format("generated token is {}; expected {}", sequence.tokens[i],
                                  reference_.tokens[i]));
         }
     }
     if (closingToken != reference_.closingToken) {
-        AddFault(request, request.TotalTokens(),
+        AddFault(differences_, request, request.TotalTokens(),
                  fmt::format("closing token, which depends on all K/V, is {}; expected {}",
                              closingToken, reference_.closingToken));
     }
@@ -51,20 +51,30 @@ void RequestCheck::CompareCells(const Request& request, const KvCell* cells) {
         const KvCell& expected = reference_.cache[i];
         if (cell != expected) {
             AddFault(
-                request, static_cast<int64_t>(i),
+                differences_, request, static_cast<int64_t>(i),
                 fmt::format("{}; expected token {}", Describe(cell, expected), expected.token));
         }
     }
 }
 
-void RequestCheck::AddFault(const Request& request, int64_t position, const std::string& what) {
-    if (faults_ < kShownFaults) {
+void RequestCheck::CompareRecovery(const Sequence& sequence, int64_t blocks, int64_t blockSize) {
+    const int64_t tokens = sequence.prefillTokens;
+    if (blocks * blockSize < tokens) {
+        AddFault(shortRecoveries_, *sequence.request, blocks * blockSize,
+                 fmt::format("recovered with {} blocks of {}; its {} tokens need {}", blocks,
+                             blockSize, tokens, (tokens + blockSize - 1) / blockSize));
+    }
+}
+
+void RequestCheck::AddFault(int64_t& faults, const Request& request, int64_t position,
+                            const std::string& what) {
+    if (faults < kShownFaults) {
         report_(fmt::format("fault: sequence of line {}, position {}: {}", request.line, position,
                             what));
-    } else if (faults_ == kShownFaults) {
-        report_("further faults are only counted");
+    } else if (faults == kShownFaults) {
+        report_("further faults of this kind are only counted");
     }
-    ++faults_;
+    ++faults;
 }
 
 }  // namespace serve

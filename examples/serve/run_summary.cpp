@@ -6,6 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace serve {
 namespace {
@@ -33,6 +35,38 @@ std::string Seconds(double seconds) {
                        : fmt::format("{:.3f} s", seconds);
 }
 
+void TimingRow(const char* name, const OpTiming& timing) {
+    Row(name, Grouped(timing.calls),
+        fmt::format("calls; {} on the host in both phases, {} on the device",
+                    Seconds(timing.hostSeconds), Seconds(timing.deviceSeconds)));
+}
+
+using Counter = std::pair<const char*, uint64_t>;
+
+// By the names in advance_step/counters.h.
+std::vector<Counter> Named(const AdvStepCounters& c) {
+    return {{"launches", c.launches},     {"advanced", c.advanced},   {"padded", c.padded},
+            {"released", c.released},     {"needed", c.needed},       {"preempted", c.preempted},
+            {"dispatched", c.dispatched}, {"recovered", c.recovered}, {"noProgress", c.noProgress},
+            {"dataErrors", c.dataErrors}};
+}
+
+void PrintCounters(const AdvStepCounters& counters) {
+    const char* title = "device counters";
+    for (const Counter& counter : Named(counters)) {
+        Row(title, Grouped(static_cast<int64_t>(counter.second)), counter.first);
+        title = "";
+    }
+}
+
+nlohmann::ordered_json ToJson(const AdvStepCounters& counters) {
+    nlohmann::ordered_json json;
+    for (const Counter& counter : Named(counters)) {
+        json[counter.first] = counter.second;
+    }
+    return json;
+}
+
 }  // namespace
 
 void PrintSummary(const Options& options, const Statistics& s) {
@@ -45,9 +79,13 @@ void PrintSummary(const Options& options, const Statistics& s) {
         fmt::format("{:.1f} sequences on average, {} at most",
                     Ratio(static_cast<double>(s.generatedTokens), s.iterations), s.peakSeqs));
     Row("preemptions", Grouped(s.preemptions));
-    Row("recoveries", Grouped(s.recoveries));
+    Row("recoveries", Grouped(s.recoveries),
+        fmt::format("{} tokens replayed", Grouped(s.replayedTokens)));
+    Row("shed requests", Grouped(s.shedRequests));
     Row("peak blocks", Grouped(s.peakBlocks),
-        fmt::format("of {} with {} tokens each", Grouped(options.blocks), options.blockSize));
+        fmt::format("of {} with {} tokens each, {} of them the device's; {:.1f} on average",
+                    Grouped(options.blocks), options.blockSize, Grouped(options.DynamicBlocks()),
+                    s.meanBlocks));
     Row("virtual time", Seconds(s.virtualSeconds),
         fmt::format("{} waited for admission on average",
                     Seconds(Ratio(s.waitSeconds, s.requests))));
@@ -57,11 +95,11 @@ void PrintSummary(const Options& options, const Statistics& s) {
             Grouped(s.wallSeconds > 0 ? static_cast<int64_t>(
                                             static_cast<double>(s.generatedTokens) / s.wallSeconds)
                                       : 0)));
-    Row("aclnnAdvanceStep", Grouped(s.op.calls),
-        fmt::format("calls; {} on the host in both phases, {} on the device",
-                    Seconds(s.op.hostSeconds), Seconds(s.op.deviceSeconds)));
+    TimingRow("aclnnStep", s.step);
+    TimingRow("aclnnAdvanceStep", s.advance);
     Row("K/V faults", Grouped(s.kvFaults),
         s.Good() ? "every request as on a contiguous cache" : "");
+    PrintCounters(s.counters);
 }
 
 void WriteSummary(const std::string& path, const Options& options, const Statistics& s) {
@@ -70,6 +108,7 @@ void WriteSummary(const std::string& path, const Options& options, const Statist
         {"max_seqs", options.maxSeqs},
         {"block_size", options.blockSize},
         {"blocks", options.blocks},
+        {"free_ratio", options.freeRatio},
         {"requests", s.requests},
         {"completed", s.completed},
         {"prompt_tokens", s.promptTokens},
@@ -77,16 +116,24 @@ void WriteSummary(const std::string& path, const Options& options, const Statist
         {"iterations", s.iterations},
         {"preemptions", s.preemptions},
         {"recoveries", s.recoveries},
+        {"replayed_tokens", s.replayedTokens},
+        {"shed_requests", s.shedRequests},
         {"kv_faults", s.kvFaults},
         {"peak_blocks", s.peakBlocks},
+        {"mean_blocks", s.meanBlocks},
         {"peak_seqs", s.peakSeqs},
         {"mean_wait_seconds", Ratio(s.waitSeconds, s.requests)},
         {"virtual_seconds", s.virtualSeconds},
         {"wall_seconds", s.wallSeconds},
-        {"op_calls", s.op.calls},
-        {"op_seconds", s.op.hostSeconds + s.op.deviceSeconds},
-        {"op_host_seconds", s.op.hostSeconds},
-        {"op_device_seconds", s.op.deviceSeconds},
+        {"op_calls", s.advance.calls},
+        {"op_seconds", s.advance.hostSeconds + s.advance.deviceSeconds},
+        {"op_host_seconds", s.advance.hostSeconds},
+        {"op_device_seconds", s.advance.deviceSeconds},
+        {"step_calls", s.step.calls},
+        {"step_seconds", s.step.hostSeconds + s.step.deviceSeconds},
+        {"step_host_seconds", s.step.hostSeconds},
+        {"step_device_seconds", s.step.deviceSeconds},
+        {"counters", ToJson(s.counters)},
     };
     std::ofstream file(path);
     // A path may be any bytes; JSON is UTF-8.

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "advance_call.h"
+#include "advance_step/counters.h"
+#include "op_call.h"
 #include "serve_options.h"
 
 namespace serve {
@@ -12,18 +13,23 @@ namespace serve {
 struct Statistics {
     int64_t requests = 0;
     int64_t completed = 0;
-    int64_t promptTokens = 0;
-    int64_t generatedTokens = 0;
+    int64_t promptTokens = 0;     // of admitted requests
+    int64_t generatedTokens = 0;  // without those of requests shed since
     int64_t iterations = 0;
     int64_t preemptions = 0;
     int64_t recoveries = 0;
+    int64_t replayedTokens = 0;  // computed again for recoveries
+    int64_t shedRequests = 0;    // to run again from their prompts
     int64_t kvFaults = 0;
     int64_t peakBlocks = 0;
+    double meanBlocks = 0;
     int64_t peakSeqs = 0;
-    double waitSeconds = 0;  // virtual, from arrival to admission, of all admitted requests
+    double waitSeconds = 0;  // virtual, from arrival to admission, of all completed requests
     double virtualSeconds = 0;
     double wallSeconds = 0;
-    OpTiming op;
+    OpTiming advance;
+    OpTiming step;
+    AdvStepCounters counters{};
 
     bool Good() const { return completed == requests && kvFaults == 0; }
 };

@@ -1,9 +1,10 @@
-// Which requests are decoded, and in which rows. Host only: it calls neither device nor operator.
+// Which requests are in which slots. Host only: it calls neither device nor operator.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -13,15 +14,24 @@
 
 namespace serve {
 
-/// A request that is being decoded.
+/// A request in a slot.
 struct Sequence {
-    const Request* request;
-    std::vector<int32_t> blocks;  // its block table
-    std::vector<int64_t> tokens;  // generated so far
+    enum class Phase {
+        kPrefill,    // its prompt, or after a recovery all of its tokens, go to the model next
+        kDecode,     // its newest token goes to the model next
+        kPreempted,  // its K/V are lost and it waits for blocks
+    };
 
-    /// Whether its next token is its last.
+    const Request* request;
+    std::vector<int32_t> promptBlocks;  // from the host's allocator
+    std::vector<int64_t> tokens;        // generated so far; the newest is not in the cache yet
+    int64_t admitted;                   // time, in ticks
+    int64_t prefillTokens;              // in phase kPrefill
+    Phase phase;
+
+    /// Whether the next pass puts its last token into the cache.
     bool EndsNext() const {
-        return static_cast<int64_t>(tokens.size()) + 1 == request->generatedTokens;
+        return static_cast<int64_t>(tokens.size()) == request->generatedTokens;
     }
 };
 
@@ -31,51 +41,60 @@ class NeverFits : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// Blocks that its generated tokens need besides those of its prompt.
+inline int64_t DynamicBlocksFor(const Request& request, const Options& options) {
+    return options.BlocksFor(request.TotalTokens()) - options.BlocksFor(request.promptTokens);
+}
+
 class Scheduler {
  public:
-    /// @throws NeverFits  names the first request that needs more than the pool or a table has
+    /// @throws NeverFits  names the first request that needs more than there is
     Scheduler(const std::vector<Request>& requests, const Options& options);
 
     bool Done() const { return nextArrival_ == requests_.size() && waiting_.empty() && Idle(); }
-    bool Idle() const { return rows_.empty(); }
+    bool Idle() const { return live_ == 0; }
 
     /// Requests that have arrived by now wait their turn.
     void Arrive(int64_t now);
     /// Of the first request still to arrive.
     int64_t NextArrivalTime() const { return requests_.at(nextArrival_).arrival; }
 
-    /// Rows [firstRow, firstRow + count) are new and want a prefill.
-    struct Admission {
-        int64_t firstRow;
-        int64_t count;
-        int64_t promptTokens;
-    };
+    /// Admits waiting requests, first come first served, while a slot, the blocks for the prompt
+    /// and room in the prefill are there. None is admitted while a preempted sequence waits: it
+    /// came first, and the newcomer would take the blocks it needs.
+    /// @return the slots, in the order of arrival
+    std::vector<int64_t> Admit(int64_t now);
 
-    /// Admits waiting requests, first come first served, while a row, all blocks for prompt and
-    /// generated tokens, and room in the prefill are there.
-    Admission Admit();
-
-    /// Prompt tokens of one prefill never exceed this.
+    /// Prompt tokens of the requests admitted at a time never exceed this.
     int64_t PrefillRoom() const { return prefillRoom_; }
+    int64_t LongestGeneration() const { return longestGeneration_; }
 
-    /// Live sequences by row, without holes.
-    std::vector<Sequence>& Rows() { return rows_; }
-    int64_t RowCount() const { return static_cast<int64_t>(rows_.size()); }
+    int64_t Slots() const { return static_cast<int64_t>(slots_.size()); }
+    /// Slots with a sequence, preempted or not.
+    int64_t LiveSlots() const { return live_; }
+    /// NULL: no sequence is in the slot.
+    Sequence* At(int64_t slot) const { return slots_[static_cast<size_t>(slot)].get(); }
 
-    /// Takes a sequence out and gives its blocks back. The last row moves into its place.
-    Sequence Retire(int64_t row);
+    /// Takes a sequence out of its slot and gives its prompt's blocks back.
+    Sequence Retire(int64_t slot);
+    /// Retires a sequence whose request is to run again, before all that wait.
+    Sequence Shed(int64_t slot);
 
-    const BlockPool& Blocks() const { return pool_; }
+    const BlockPool& PromptBlocks() const { return pool_; }
 
  private:
     bool HeadFits(int64_t promptTokens) const;
+    bool AnyPreempted() const;
+    int64_t TakeFreeSlot();
 
     const std::vector<Request>& requests_;
     const Options& options_;
     int64_t prefillRoom_;
+    int64_t longestGeneration_ = 0;
     size_t nextArrival_ = 0;
     std::deque<const Request*> waiting_;
-    std::vector<Sequence> rows_;
+    std::vector<std::unique_ptr<Sequence>> slots_;
+    int64_t live_ = 0;
     BlockPool pool_;
 };
 

@@ -1,4 +1,4 @@
-// Serves a request trace through aclnnAdvanceStep on the emulated device.
+// Serves a request trace through aclnnStep and aclnnAdvanceStep on the emulated device.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -34,6 +34,8 @@ Statistics Serve(const Trace& trace, const Options& options) {
     try {
         server.Run();
     } catch (const AclError& error) {
+        fmt::print(stderr, "serve: {}\n", error.what());
+    } catch (const Stuck& error) {
         fmt::print(stderr, "serve: {}\n", error.what());
     }
     Statistics statistics = server.Result();

@@ -14,6 +14,13 @@ constexpr int64_t kMaxBlockSize = 1 << 16;
 constexpr int64_t kMaxBlocks = 1 << 28;
 constexpr int64_t kMaxLen = 1 << 28;
 
+// CLI::Range lets "nan" through.
+std::string CheckRatio(const std::string& text) {
+    double ratio = 0;
+    const bool valid = CLI::detail::lexical_cast(text, ratio) && ratio >= 0 && ratio <= 1;
+    return valid ? "" : "Value " + text + " not in range 0 to 1";
+}
+
 }  // namespace
 
 ParsedOptions ParseOptions(int argc, char** argv) {
@@ -21,9 +28,10 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     Options& options = parsed.options;
     options.trace = SERVE_SAMPLE_TRACE;
     CLI::App app{
-        "Serves a request trace with continuous batching on the emulated device: aclnnAdvanceStep\n"
-        "moves every sequence, a toy model fills the paged KV cache, and every finished request\n"
-        "is compared with a run on a contiguous cache."};
+        "Serves a request trace with continuous batching on the emulated device: aclnnStep hands\n"
+        "out the blocks that sequences grow into, aclnnAdvanceStep moves every sequence, a toy\n"
+        "model fills the paged KV cache, and every finished request is compared with a run on a\n"
+        "contiguous cache."};
     app.add_option("--trace", options.trace,
                    "CSV of TIMESTAMP,ContextTokens,GeneratedTokens; out-of-order lines are sorted "
                    "by arrival")
@@ -41,8 +49,12 @@ ParsedOptions ParseOptions(int argc, char** argv) {
         app.add_option("--blocks", options.blocks,
                        "KV cache blocks; default: as many as hold 524288 tokens")
             ->check(CLI::Range(int64_t{1}, kMaxBlocks));
-    app.add_option("--max-len", options.maxLen,
-                   "tokens of the longest sequence a block table holds")
+    app.add_option("--free-ratio", options.freeRatio,
+                   "part of the blocks, 0 to 1, that the device hands out as sequences grow; the "
+                   "others are for prompts")
+        ->check(CheckRatio)
+        ->capture_default_str();
+    app.add_option("--max-len", options.maxLen, "tokens of the longest sequence, prompt included")
         ->check(CLI::Range(int64_t{1}, kMaxLen))
         ->capture_default_str();
     app.add_option("--summary", options.summary, "write the summary to this file as JSON");

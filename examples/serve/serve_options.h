@@ -1,6 +1,7 @@
 // What the command line decides.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,11 +13,16 @@ struct Options {
     std::string summary;  // empty: no file
     int64_t limit = 0;    // requests; 0: all
     int64_t maxSeqs = 256;
-    int64_t blockSize = 128;  // tokens
-    int64_t blocks = 0;       // set by ParseOptions
-    int64_t maxLen = 16384;   // tokens of the longest sequence a block table holds
+    int64_t blockSize = 128;   // tokens
+    int64_t blocks = 0;        // set by ParseOptions
+    double freeRatio = 0.175;  // of the blocks: the device's free list; the others are the host's
+    int64_t maxLen = 16384;    // tokens of the longest sequence, prompt included
 
     int64_t MaxBlocks() const { return BlocksFor(maxLen); }
+    int64_t DynamicBlocks() const {
+        return static_cast<int64_t>(std::llround(static_cast<double>(blocks) * freeRatio));
+    }
+    int64_t HostBlocks() const { return blocks - DynamicBlocks(); }
     int64_t BlocksFor(int64_t tokens) const { return (tokens + blockSize - 1) / blockSize; }
 };
 

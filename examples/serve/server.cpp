@@ -3,22 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdio>
 #include <string>
 
 namespace serve {
 
+using Phase = Sequence::Phase;
+
 Server::Server(const std::vector<Request>& requests, const Options& options)
-    : scheduler_(requests, options),
+    : options_(options),
+      scheduler_(requests, options),
       progress_(static_cast<int64_t>(requests.size())),
       check_([this](const std::string& fault) {
           progress_.Clear();
           fmt::print(stderr, "serve: {}\n", fault);
       }),
-      batch_(options, scheduler_.PrefillRoom()),
-      model_(options, batch_),
-      advance_(batch_, options.blockSize) {
+      slots_(options, scheduler_.LongestGeneration(), scheduler_.PrefillRoom()),
+      batch_(options),
+      model_(options, slots_, batch_),
+      reader_(model_.Memory()),
+      advance_(batch_, options.blockSize),
+      step_(slots_, options.blockSize) {
     statistics_.requests = static_cast<int64_t>(requests.size());
 }
 
@@ -31,91 +36,219 @@ void Server::Run() {
 
     while (!scheduler_.Done()) {
         scheduler_.Arrive(clock_.Now());
-        const int64_t promptTokens = Admit();
+        Admit();
         if (scheduler_.Idle()) {
             // Nobody waits: in an idle server every request fits.
             clock_.JumpTo(scheduler_.NextArrivalTime());
             continue;
         }
-        const int64_t sequences = scheduler_.RowCount();
-        Step();
-        clock_.CountIteration(promptTokens, sequences);
-        ++statistics_.iterations;
-        statistics_.peakSeqs = std::max(statistics_.peakSeqs, sequences);
-        progress_.Update(statistics_.completed, sequences, scheduler_.Blocks().Used());
-    }
-    stream_.Synchronize();
-}
-
-int64_t Server::Admit() {
-    const Scheduler::Admission admission = scheduler_.Admit();
-    if (admission.count == 0) {
-        return 0;
-    }
-    batch_.Load(stream_, scheduler_.Rows(), admission);
-    model_.Prefill(stream_, admission.firstRow, admission.count);
-
-    for (int64_t row = admission.firstRow; row < scheduler_.RowCount(); ++row) {
-        const int64_t arrival = scheduler_.Rows()[static_cast<size_t>(row)].request->arrival;
-        statistics_.waitSeconds += static_cast<double>(clock_.Now() - arrival) / kTicksPerSecond;
-    }
-    statistics_.promptTokens += admission.promptTokens;
-    return admission.promptTokens;
-}
-
-void Server::Step() {
-    const std::vector<Sequence>& rows = scheduler_.Rows();
-    const int64_t numQueries = scheduler_.RowCount();
-    // Every row's next token has been sampled, by the prefill or the previous step.
-    advance_.Enqueue(stream_, numQueries);
-    model_.Decode(stream_, numQueries);
-
-    endingRows_.clear();
-    for (int64_t row = 0; row < numQueries; ++row) {
-        const Sequence& sequence = rows[static_cast<size_t>(row)];
-        if (sequence.EndsNext()) {
-            endingRows_.push_back(row);
-            model_.ReadBack(stream_, row, sequence.request->TotalTokens());
+        try {
+            Iterate();
+        } catch (const AclError& error) {
+            throw AclError(error.what() + DescribeSlots(), error.Code());
         }
     }
-    batch_.DownloadTokens(stream_, numQueries);
-    stream_.Synchronize();
+}
 
-    advance_.CountDeviceTime();
+std::string Server::DescribeSlots() const {
+    std::string text;
+    int64_t query = 0;
+    for (int64_t slot = 0; slot < scheduler_.Slots(); ++slot) {
+        if (const Sequence* sequence = scheduler_.At(slot)) {
+            const Request& request = *sequence->request;
+            text += fmt::format(
+                "\n  slot {}: sequence of line {}, position {}", slot, request.line,
+                request.promptTokens + static_cast<int64_t>(sequence->tokens.size()) - 1);
+            text += sequence->phase == Phase::kDecode ? fmt::format(", query {}", query++) : "";
+        }
+    }
+    return text;
+}
+
+void Server::Admit() {
+    slots_.BeginLoads();
+    for (const int64_t slot : scheduler_.Admit(clock_.Now())) {
+        const Sequence& sequence = *scheduler_.At(slot);
+        slots_.Load(stream_, slot, sequence);
+        statistics_.promptTokens += sequence.request->promptTokens;
+    }
+}
+
+void Server::Iterate() {
+    PlanPass();
+    EnqueuePass();
+    RunStep();
+    if (!decodeSlots_.empty()) {
+        advance_.CountDeviceTime();
+    }
+    CountIteration();
     TakeTokens();
     RetireEnding();
+    UpdatePhases();
+}
+
+void Server::PlanPass() {
+    decodeSlots_.clear();
+    passSlots_.clear();
+    ending_.clear();
+    prefillTokens_ = 0;
+    for (int64_t slot = 0; slot < scheduler_.Slots(); ++slot) {
+        const Sequence* sequence = scheduler_.At(slot);
+        if (sequence == nullptr || sequence->phase == Phase::kPreempted) {
+            continue;
+        }
+        passSlots_.push_back(slot);
+        if (sequence->phase == Phase::kDecode) {
+            decodeSlots_.push_back(static_cast<int32_t>(slot));
+        } else {
+            prefillTokens_ += sequence->prefillTokens;
+        }
+        if (sequence->EndsNext()) {
+            ending_.push_back({slot, sequence->request->TotalTokens()});
+        }
+    }
+    if (passSlots_.empty()) {
+        throw Stuck(fmt::format(
+            "all {} sequences are preempted and none can be recovered; {} of "
+            "{} blocks are free on the device",
+            scheduler_.LiveSlots(), slots_.FreeDynamicBlocks(), slots_.DynamicBlocks()));
+    }
+}
+
+void Server::EnqueuePass() {
+    // A slot is in one of the two: what is sampled here is advanced in the next iteration.
+    const auto numQueries = static_cast<int64_t>(decodeSlots_.size());
+    if (numQueries < static_cast<int64_t>(passSlots_.size())) {
+        model_.Prefill(stream_);
+    }
+    if (numQueries > 0) {
+        batch_.Assign(stream_, decodeSlots_);
+        model_.GatherRows(stream_, numQueries);
+        advance_.Enqueue(stream_, numQueries);
+        model_.Decode(stream_);
+    }
+    reader_.Read(stream_, ending_);
+    model_.NoteBlocks(stream_);
+    for (const CellReader::Range& range : ending_) {
+        slots_.Stop(stream_, range.slot);
+    }
+}
+
+void Server::RunStep() {
+    for (bool done = false; !done;) {
+        step_.Enqueue(stream_);
+        model_.PoisonLost(stream_);
+        slots_.Fetch(stream_);
+        try {
+            stream_.Synchronize();
+            done = true;
+        } catch (const AclError& error) {
+            // Step has changed nothing. It runs again when there is one sequence less.
+            if (error.Code() != ACL_ERROR_RT_RESOURCE_ALLOC_FAIL || !ShedYoungest()) {
+                throw;
+            }
+        }
+        step_.CountDeviceTime();
+    }
+}
+
+bool Server::ShedYoungest() {
+    // The last to arrive of those that the pass has moved and that do not end with it.
+    const auto arrivesAfter = [](const Request& a, const Request& b) {
+        return a.arrival != b.arrival ? a.arrival > b.arrival : a.line > b.line;
+    };
+    const Request* youngest = nullptr;
+    int64_t youngestSlot = -1;
+    for (const int64_t slot : passSlots_) {
+        const Sequence* sequence = scheduler_.At(slot);
+        if (sequence != nullptr && !sequence->EndsNext() &&
+            (youngest == nullptr || arrivesAfter(*sequence->request, *youngest))) {
+            youngest = sequence->request;
+            youngestSlot = slot;
+        }
+    }
+    if (youngest == nullptr) {
+        return false;
+    }
+    const Sequence shed = scheduler_.Shed(youngestSlot);
+    slots_.Stop(stream_, youngestSlot);
+    statistics_.promptTokens -= youngest->promptTokens;
+    statistics_.generatedTokens -= static_cast<int64_t>(shed.tokens.size());
+    ++statistics_.shedRequests;
+    return true;
 }
 
 void Server::TakeTokens() {
-    int64_t row = 0;
-    for (Sequence& sequence : scheduler_.Rows()) {
-        sequence.tokens.push_back(batch_.InputToken(row++));
+    for (const int64_t slot : passSlots_) {
+        Sequence* sequence = scheduler_.At(slot);
+        if (sequence != nullptr && !sequence->EndsNext()) {
+            sequence->tokens.push_back(slots_.SampledToken(slot));
+            sequence->phase = Phase::kDecode;
+            ++statistics_.generatedTokens;
+        }
     }
-    statistics_.generatedTokens += row;
 }
 
 void Server::RetireEnding() {
-    // From the last row down, so that the row moved into a hole never is one that ends, too.
-    for (int64_t i = static_cast<int64_t>(endingRows_.size()) - 1; i >= 0; --i) {
-        const int64_t row = endingRows_[static_cast<size_t>(i)];
-        const int64_t last = scheduler_.RowCount() - 1;
-        const Sequence sequence = scheduler_.Retire(row);
-        check_.Compare(sequence, batch_.SampledToken(row), model_.Cells(i));
-        model_.Poison(stream_, sequence.blocks);
-        if (row != last) {
-            batch_.Move(stream_, last, row);
-        }
+    int64_t index = 0;
+    for (const CellReader::Range& range : ending_) {
+        const Sequence sequence = scheduler_.Retire(range.slot);
+        check_.Compare(sequence, slots_.SampledToken(range.slot), reader_.Cells(index++));
+        statistics_.waitSeconds +=
+            static_cast<double>(sequence.admitted - sequence.request->arrival) / kTicksPerSecond;
         ++statistics_.completed;
     }
-    model_.ForgetReadBacks();
+}
+
+void Server::UpdatePhases() {
+    for (int64_t slot = 0; slot < scheduler_.Slots(); ++slot) {
+        Sequence* sequence = scheduler_.At(slot);
+        if (sequence == nullptr) {
+            continue;
+        }
+        // Step asks for the prefill of a slot that it has recovered, and of no other.
+        const bool recovered = slots_.PrefillTokens(slot) > 0;
+        if (sequence->phase == Phase::kDecode && (recovered || slots_.Preempted(slot))) {
+            sequence->phase = Phase::kPreempted;
+            ++statistics_.preemptions;
+        }
+        if (sequence->phase == Phase::kPreempted && !recovered) {
+            slots_.LimitClaim(stream_, slot, DynamicBlocksFor(*sequence->request, options_));
+        }
+        if (recovered) {
+            sequence->phase = Phase::kPrefill;
+            sequence->prefillTokens = slots_.PrefillTokens(slot);
+            ++statistics_.recoveries;
+            check_.CompareRecovery(*sequence, slots_.Blocks(slot), options_.blockSize);
+            // All but the newest token had been in the cache before.
+            statistics_.replayedTokens += sequence->prefillTokens - 1;
+        }
+    }
+}
+
+void Server::CountIteration() {
+    const auto sequences = static_cast<int64_t>(passSlots_.size());
+    const int64_t blocks =
+        scheduler_.PromptBlocks().Used() + slots_.DynamicBlocks() - slots_.FreeDynamicBlocks();
+    clock_.CountIteration(prefillTokens_, static_cast<int64_t>(decodeSlots_.size()));
+    ++statistics_.iterations;
+    usedBlocksSum_ += blocks;
+    statistics_.peakSeqs = std::max(statistics_.peakSeqs, sequences);
+    statistics_.peakBlocks = std::max(statistics_.peakBlocks, blocks);
+    progress_.Update(statistics_.completed, sequences, blocks);
 }
 
 Statistics Server::Result() const {
     Statistics result = statistics_;
     result.kvFaults = check_.Faults();
-    result.peakBlocks = scheduler_.Blocks().PeakUsed();
     result.virtualSeconds = clock_.Seconds();
-    result.op = advance_.Timing();
+    if (result.iterations > 0) {
+        result.meanBlocks =
+            static_cast<double>(usedBlocksSum_) / static_cast<double>(result.iterations);
+    }
+    result.advance = advance_.Timing();
+    result.step = step_.Timing();
+    Check(advstepReadCounters(0, &result.counters), "advstepReadCounters");
     return result;
 }
 

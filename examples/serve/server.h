@@ -1,11 +1,14 @@
-// The serving loop: admission, prefill, decode, retirement.
+// The serving loop: admission, prefill and decode, block housekeeping, retirement.
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "advance_call.h"
-#include "batch_state.h"
+#include "batch_rows.h"
+#include "cell_reader.h"
 #include "device_session.h"
 #include "paged_model.h"
 #include "progress_bar.h"
@@ -13,9 +16,17 @@
 #include "request_trace.h"
 #include "run_summary.h"
 #include "scheduler.h"
+#include "slot_state.h"
+#include "step_call.h"
 #include "virtual_clock.h"
 
 namespace serve {
+
+/// Every sequence is preempted and none recovers; standard conformance never comes to this.
+class Stuck : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
 
 class Server {
  public:
@@ -25,30 +36,50 @@ class Server {
     Server(const std::vector<Request>& requests, const Options& options);
 
     /// Serves every request.
-    /// @throws AclError  a call failed; Result() then has what was done before
+    /// @throws AclError, Stuck  Result() then has what was done before
     void Run();
 
     Statistics Result() const;
 
  private:
-    /// Enqueues the prefill of newly admitted requests; returns the number of prompt tokens.
-    int64_t Admit();
-    /// Moves every sequence one token forward and waits for it.
-    void Step();
+    /// Which sequence each slot and query is, to go with a message of the device.
+    std::string DescribeSlots() const;
+    void Admit();
+    /// One pass of the model over all sequences that are not preempted, and the Step that prepares
+    /// the next pass, with one synchronisation at the end.
+    void Iterate();
+    void PlanPass();
+    void EnqueuePass();
+    /// Sheds and repeats while there are too few blocks.
+    void RunStep();
+    bool ShedYoungest();
     void TakeTokens();
     void RetireEnding();
+    /// Learns what Step has preempted and recovered.
+    void UpdatePhases();
+    void CountIteration();
 
+    const Options& options_;
     Scheduler scheduler_;
     VirtualClock clock_;
     ProgressBar progress_;
     RequestCheck check_;
     Statistics statistics_;
-    std::vector<int64_t> endingRows_;  // of the running step, ascending
+    int64_t usedBlocksSum_ = 0;  // over iterations
+
+    // Of the running iteration.
+    std::vector<int32_t> decodeSlots_;  // by row
+    std::vector<int64_t> passSlots_;    // decoded or prefilled
+    std::vector<CellReader::Range> ending_;
+    int64_t prefillTokens_ = 0;
 
     DeviceSession session_;
-    BatchState batch_;
+    SlotState slots_;
+    BatchRows batch_;
     PagedModel model_;
+    CellReader reader_;
     AdvanceCall advance_;
+    StepCall step_;
     // Last, so that it goes first: it waits for work that an error left pending, and that work
     // needs the members above.
     Stream stream_;

@@ -1,0 +1,32 @@
+#include "batch_rows.h"
+
+#include <algorithm>
+
+namespace serve {
+
+BatchRows::BatchRows(const Options& options)
+    : inputTokens(options.maxSeqs + 1),
+      sampledTokenIds(options.maxSeqs + 1),
+      inputPositions(options.maxSeqs + 1),
+      seqLens(options.maxSeqs + 1),
+      slotMapping(options.maxSeqs + 1),
+      blockTables((options.maxSeqs + 1) * options.MaxBlocks()),
+      rowSlots(options.maxSeqs + 1),
+      numSeqs_(options.maxSeqs + 1),
+      maxBlocks_(options.MaxBlocks()) {
+    // Device memory comes with undefined contents, and padding rows are read before they are used.
+    inputTokens.Fill(0);
+    sampledTokenIds.Fill(0);
+    inputPositions.Fill(0);
+    seqLens.Fill(0);
+    slotMapping.Fill(0);
+    blockTables.Fill(0);
+    rowSlots.Device().Fill(0);
+}
+
+void BatchRows::Assign(Stream& stream, const std::vector<int32_t>& slots) {
+    std::copy(slots.begin(), slots.end(), &rowSlots[0]);
+    rowSlots.Send(stream, 0, static_cast<int64_t>(slots.size()));
+}
+
+}  // namespace serve

@@ -1,0 +1,39 @@
+// The decode batch in device memory: the tensors of AdvanceStep.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "device_buffer.h"
+#include "serve_options.h"
+
+namespace serve {
+
+/// Rows [0, numQueries) are the sequences that decode, by ascending slot; the others are padding.
+/// There is always a padding row, since standard conformance wants numQueries < numSeqs. The rows
+/// are gathered from the slots anew in every iteration: nothing in them lasts longer.
+class BatchRows {
+ public:
+    explicit BatchRows(const Options& options);
+
+    /// Enqueues the upload of the slots that rows [0, slots.size()) stand for.
+    void Assign(Stream& stream, const std::vector<int32_t>& slots);
+
+    int64_t NumSeqs() const { return numSeqs_; }
+    int64_t MaxBlocks() const { return maxBlocks_; }
+
+    // In signature order.
+    DeviceBuffer<int64_t> inputTokens;
+    DeviceBuffer<int64_t> sampledTokenIds;
+    DeviceBuffer<int64_t> inputPositions;
+    DeviceBuffer<int64_t> seqLens;
+    DeviceBuffer<int64_t> slotMapping;
+    DeviceBuffer<int32_t> blockTables;
+    Mirror<int32_t> rowSlots;  // [numSeqs]
+
+ private:
+    int64_t numSeqs_;
+    int64_t maxBlocks_;
+};
+
+}  // namespace serve

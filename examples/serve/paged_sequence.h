@@ -1,0 +1,59 @@
+// One sequence's view of the paged KV cache, for the kernels.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "model_kernels.h"
+
+namespace serve {
+
+/// Stands for a cell that is not in the cache: no position looks like it.
+inline constexpr KvCell kNoCell = {-1, -1, 0};
+
+/// Blocks outside the cache are not followed: such a write is lost and such a read gives kNoCell,
+/// which the check at the end of the request finds.
+class PagedSequence {
+ public:
+    PagedSequence(const ModelMemory& memory, const int32_t* table)
+        : memory_(memory), table_(table) {}
+
+    static PagedSequence OfSlot(const ModelMemory& memory, int64_t slot) {
+        return {memory, memory.slotTables + slot * memory.maxBlocks};
+    }
+
+    KvCell CellAt(int64_t position) const {
+        const KvCell* block = Block(position / memory_.blockSize);
+        return block != nullptr ? block[position % memory_.blockSize] : kNoCell;
+    }
+
+    /// visit(position, cell) for the positions [0, length) in order, a block at a time.
+    template <typename Visit>
+    void ForEach(int64_t length, const Visit& visit) const {
+        int64_t position = 0;
+        for (int64_t column = 0; position < length; ++column) {
+            KvCell* block = Block(column);
+            const int64_t end = std::min(length, position + memory_.blockSize);
+            for (int64_t offset = 0; position < end; ++position, ++offset) {
+                KvCell lost = kNoCell;
+                visit(position, block != nullptr ? block[offset] : lost);
+            }
+        }
+    }
+
+    /// The first cell of a column's block; NULL: there is none.
+    KvCell* Block(int64_t column) const {
+        if (column < 0 || column >= memory_.maxBlocks) {
+            return nullptr;
+        }
+        const int64_t cell = table_[column] * memory_.blockSize;
+        const bool inside = cell >= 0 && cell + memory_.blockSize <= memory_.cacheCells;
+        return inside ? memory_.cache + cell : nullptr;
+    }
+
+ private:
+    const ModelMemory& memory_;
+    const int32_t* table_;
+};
+
+}  // namespace serve

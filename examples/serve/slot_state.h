@@ -1,0 +1,83 @@
+// The slots in device memory: the tensors of Step, and what the model knows of a slot besides.
+#pragma once
+
+#include <cstdint>
+
+#include "device_buffer.h"
+#include "model_kernels.h"
+#include "scheduler.h"
+
+namespace serve {
+
+/// A sequence keeps its slot from admission to its end, preempted or not. The host writes a slot
+/// when a sequence enters it and when it ends; otherwise the model and Step do, on the device.
+class SlotState {
+ public:
+    /// All slots idle, all dynamic blocks free. `longestGeneration` and `prefillRoom` as Scheduler.
+    SlotState(const Options& options, int64_t longestGeneration, int64_t prefillRoom);
+
+    /// Room for prompts, which is shared by the Loads between two synchronisations.
+    void BeginLoads() { promptEnd_ = 0; }
+    /// Enqueues the upload of a sequence that enters a slot: it wants the prefill of its prompt.
+    void Load(Stream& stream, int64_t slot, const Sequence& sequence);
+    /// Enqueues the end of the sequence in a slot; the next Step takes its dynamic blocks back.
+    void Stop(Stream& stream, int64_t slot) { stopFlags.Set(stream, slot, 1); }
+
+    /// Enqueues that a preempted slot is recovered with no more dynamic blocks than `most`. Step
+    /// grants one more than it took away, so the claim of a slot preempted again and again would
+    /// grow past what its sequence can ever use, in the end past all there are.
+    void LimitClaim(Stream& stream, int64_t slot, int64_t most);
+
+    /// Enqueues the download of what follows; read it after a synchronisation.
+    void Fetch(Stream& stream);
+    bool Preempted(int64_t slot) const { return isBlockStep[slot] != 0; }
+    /// Tokens that the slot wants prefilled; > 0 after Step if Step recovered it.
+    int64_t PrefillTokens(int64_t slot) const { return seqLensEncoder[slot]; }
+    /// From the host's allocator and from the device's.
+    int64_t Blocks(int64_t slot) const { return encoderBlockLens[slot] + usedListLen[slot]; }
+    int64_t SampledToken(int64_t slot) const { return nextTokens[slot]; }
+    int64_t FreeDynamicBlocks() const { return freeListLen[0]; }
+
+    int64_t Slots() const { return slots_; }
+    int64_t MaxBlocks() const { return maxBlocks_; }
+    int64_t DynamicBlocks() const { return dynamicBlocks_; }
+    int64_t InputWidth() const { return inputWidth_; }
+    int64_t PreWidth() const { return preWidth_; }
+
+    // In signature order.
+    Mirror<uint8_t> stopFlags;
+    Mirror<int32_t> seqLensThisTime;
+    Mirror<int32_t> oriSeqLensEncoder;
+    Mirror<int32_t> seqLensEncoder;
+    Mirror<int32_t> seqLensDecoder;
+    Mirror<int32_t> blockTables;  // [slots, MaxBlocks]
+    Mirror<int32_t> encoderBlockLens;
+    Mirror<uint8_t> isBlockStep;
+    DeviceBuffer<int32_t> stepBlockList;
+    DeviceBuffer<int32_t> stepLens;
+    DeviceBuffer<int32_t> recoverBlockList;
+    DeviceBuffer<int32_t> recoverLens;
+    DeviceBuffer<int32_t> needBlockList;
+    DeviceBuffer<int32_t> needBlockLen;
+    Mirror<int32_t> usedListLen;
+    Mirror<int32_t> freeList;  // [DynamicBlocks]
+    Mirror<int32_t> freeListLen;
+    DeviceBuffer<int64_t> inputIds;  // [slots, InputWidth]
+    DeviceBuffer<int64_t> preIds;    // [slots, PreWidth]
+    Mirror<int64_t> stepIdx;
+    Mirror<int64_t> nextTokens;
+    Mirror<int64_t> firstTokenIds;
+
+    Mirror<SlotInfo> infos;
+
+ private:
+    int64_t slots_;
+    int64_t maxBlocks_;
+    int64_t dynamicBlocks_;
+    int64_t inputWidth_;
+    int64_t preWidth_;
+    int64_t promptEnd_ = 0;
+    PinnedBuffer<int64_t> prompts_;
+};
+
+}  // namespace serve

@@ -1,0 +1,48 @@
+#include "step_call.h"
+
+#include "aclnnop/aclnn_step.h"
+
+namespace serve {
+
+StepCall::StepCall(const SlotState& s, int64_t blockSize)
+    : blockSize_(blockSize), call_("aclnnStepGetWorkspaceSize", "aclnnStep", aclnnStep) {
+    const auto add = [this](std::initializer_list<int64_t> shape, aclDataType type, void* data) {
+        tensors_.push_back(MakeTensor(shape, type, data));
+    };
+    const int64_t slots = s.Slots();
+    add({slots}, ACL_BOOL, s.stopFlags.Data());
+    add({slots}, ACL_INT32, s.seqLensThisTime.Data());
+    add({slots}, ACL_INT32, s.oriSeqLensEncoder.Data());
+    add({slots}, ACL_INT32, s.seqLensEncoder.Data());
+    add({slots}, ACL_INT32, s.seqLensDecoder.Data());
+    add({slots, s.MaxBlocks()}, ACL_INT32, s.blockTables.Data());
+    add({slots}, ACL_INT32, s.encoderBlockLens.Data());
+    add({slots}, ACL_BOOL, s.isBlockStep.Data());
+    add({slots}, ACL_INT32, s.stepBlockList.Data());
+    add({1}, ACL_INT32, s.stepLens.Data());
+    add({slots}, ACL_INT32, s.recoverBlockList.Data());
+    add({1}, ACL_INT32, s.recoverLens.Data());
+    add({slots}, ACL_INT32, s.needBlockList.Data());
+    add({1}, ACL_INT32, s.needBlockLen.Data());
+    add({slots}, ACL_INT32, s.usedListLen.Data());
+    add({s.DynamicBlocks()}, ACL_INT32, s.freeList.Data());
+    add({1}, ACL_INT32, s.freeListLen.Data());
+    add({slots, s.InputWidth()}, ACL_INT64, s.inputIds.Data());
+    add({slots, s.PreWidth()}, ACL_INT64, s.preIds.Data());
+    add({slots}, ACL_INT64, s.stepIdx.Data());
+    add({slots}, ACL_INT64, s.nextTokens.Data());
+    add({slots}, ACL_INT64, s.firstTokenIds.Data());
+}
+
+void StepCall::Enqueue(Stream& stream) {
+    call_.Enqueue(stream, [this](uint64_t* workspaceSize, aclOpExecutor** executor) {
+        const auto t = [this](size_t index) { return tensors_[index].get(); };
+        const int64_t encoderDecoderBlockNum = 1;  // not used by the operator
+        return aclnnStepGetWorkspaceSize(t(0), t(1), t(2), t(3), t(4), t(5), t(6), t(7), t(8), t(9),
+                                         t(10), t(11), t(12), t(13), t(14), t(15), t(16), t(17),
+                                         t(18), t(19), t(20), t(21), blockSize_,
+                                         encoderDecoderBlockNum, workspaceSize, executor);
+    });
+}
+
+}  // namespace serve

@@ -1,0 +1,31 @@
+// The call of aclnnStep on the slots.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "op_call.h"
+#include "slot_state.h"
+
+namespace serve {
+
+class StepCall {
+ public:
+    StepCall(const SlotState& slots, int64_t blockSize);
+
+    /// Takes blocks of ended sequences back, hands blocks to sequences that need one, preempts and
+    /// recovers. Fails at synchronisation with ACL_ERROR_RT_RESOURCE_ALLOC_FAIL and nothing changed
+    /// if there are too few blocks whatever it preempts.
+    void Enqueue(Stream& stream);
+    /// After a synchronisation: adds the device time of the last Enqueue.
+    void CountDeviceTime() { call_.CountDeviceTime(); }
+
+    const OpTiming& Timing() const { return call_.Timing(); }
+
+ private:
+    int64_t blockSize_;
+    std::vector<Tensor> tensors_;  // in signature order
+    OpCall call_;
+};
+
+}  // namespace serve

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "acl/acl.h"
+#include "conformance/handle_calls.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
@@ -87,11 +88,6 @@ TEST_F(HostFunctionTest, IsRefusedWhoeverRunsIt) {
     }
 }
 
-TEST_F(HostFunctionTest, IsRefusedOnTheDefaultStream) {
-    EXPECT_EQ(CallInside(nullptr, [] { return aclrtSynchronizeStream(nullptr); }), kRefused);
-    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
-}
-
 // The other stream waits for an event that comes after the host function in its own stream.
 TEST_F(HostFunctionTest, IsRefusedForAStreamThatWaitsForIt) {
     const Stream stream = MakeStream();
@@ -131,6 +127,38 @@ TEST_F(HostFunctionTest, MayQueueOnItsStream) {
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(handle)));
     EXPECT_EQ(recorder.Values(), std::vector<int>{1});
 }
+
+// NULL inside a host function is the default stream of its context, also when it runs in that
+// stream.
+class DefaultStreamInsideTest : public support::DeviceTest,
+                                public testing::WithParamInterface<conformance::CallCase> {
+ protected:
+    static int CallInside(aclrtStream stream) {
+        const auto arguments = std::make_shared<conformance::CallArguments>();
+        const std::weak_ptr<conformance::CallArguments> weak = arguments;
+        const Result result;
+        EXPECT_TRUE(IsOk(support::Enqueue(stream, [=, call = GetParam().call] {
+            const auto locked = weak.lock();
+            result.Set(locked == nullptr ? -2 : call(*locked));
+        })));
+        const int status = result.Wait();
+        EXPECT_TRUE(IsOk(aclrtSynchronizeDevice()));
+        return status;
+    }
+};
+
+TEST_P(DefaultStreamInsideTest, OfAnotherStream) {
+    const Stream stream = MakeStream();
+    EXPECT_EQ(CallInside(stream.Get()), ACL_SUCCESS);
+}
+
+TEST_P(DefaultStreamInsideTest, OfTheDefaultStream) {
+    const bool waits = GetParam().function == "aclrtSynchronizeStream";
+    EXPECT_EQ(CallInside(nullptr), waits ? kRefused : ACL_SUCCESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, DefaultStreamInsideTest,
+                         testing::ValuesIn(conformance::StreamCalls()), support::CaseName());
 
 // Calls that would wait for the host function that makes them.
 struct Objects {

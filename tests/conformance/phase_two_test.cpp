@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "aclnnop/aclnn_advance_step.h"
+#include "aclnnop/aclnn_step.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
 #include "support/host_work.h"
@@ -183,6 +184,42 @@ TEST_F(PhaseTwoTest, StreamThatStoppedOnAFailure) {
                         {ACL_ERROR_FAILURE}));
     EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get())));
     ExpectSpent(batch);
+}
+
+// A plan of the other operator: one slot, one block.
+aclOpExecutor* PlanStep() {
+    constexpr aclDataType b = ACL_BOOL, i = ACL_INT32, l = ACL_INT64;
+    const std::vector<aclDataType> dtypes{b, i, i, i, i, i, i, b, i, i, i,
+                                          i, i, i, i, i, i, l, l, l, l, l};
+    std::vector<support::Tensor> t;
+    for (size_t k = 0; k < dtypes.size(); ++k) {
+        const bool isTable = k == 5 || k == 17 || k == 18;  // blockTables, inputIds, preIds
+        t.emplace_back(support::TensorSpec{
+            isTable ? std::vector<int64_t>{1, 4} : std::vector<int64_t>{1}, nullptr, dtypes[k]});
+    }
+    uint64_t workspaceSize = 0;
+    aclOpExecutor* executor = nullptr;
+    EXPECT_TRUE(IsOk(aclnnStepGetWorkspaceSize(
+        t[0].Get(), t[1].Get(), t[2].Get(), t[3].Get(), t[4].Get(), t[5].Get(), t[6].Get(),
+        t[7].Get(), t[8].Get(), t[9].Get(), t[10].Get(), t[11].Get(), t[12].Get(), t[13].Get(),
+        t[14].Get(), t[15].Get(), t[16].Get(), t[17].Get(), t[18].Get(), t[19].Get(), t[20].Get(),
+        t[21].Get(), 4, 0, &workspaceSize, &executor)));
+    return executor;
+}
+
+TEST_F(PhaseTwoTest, ExecutorOfAnotherOperator) {
+    const support::DeviceBuffer workspace(1 << 20);
+    aclOpExecutor* const step = PlanStep();
+    ASSERT_NE(step, nullptr);
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID,
+                        aclnnAdvanceStep(workspace.Get(), workspace.Size(), step, nullptr),
+                        {"aclnnAdvanceStep: ", "executor"}));
+    AdvanceStepBatch batch = Planned();
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID,
+                        aclnnStep(workspace.Get(), workspace.Size(), batch.Executor(), nullptr),
+                        {"aclnnStep: ", "executor"}));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_TRUE(batch.IsUntouched());
 }
 
 TEST_F(PhaseTwoTest, NoContext) {

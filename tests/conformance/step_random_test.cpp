@@ -301,4 +301,21 @@ TEST_F(StepLargeTest, AgreesWithTheReference) {
     }
 }
 
+// One long service at each pressure: the invariants hold after every one of its steps.
+class StepServiceTest : public support::DeviceTest, public testing::WithParamInterface<int64_t> {};
+
+TEST_P(StepServiceTest, TenThousandSteps) {
+    ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_CONFORMANCE", "standard"}}));
+    const auto seed = static_cast<uint64_t>(GetParam());
+    Tally tally;
+    const StepDims dims = {16, 17, 9, GetParam(), 30, 30, 4};
+    ASSERT_NO_FATAL_FAILURE(Serve(dims, seed, false, 10000, tally));
+    EXPECT_GE(tally.steps, 10000);
+    EXPECT_GT(tally.released, 500);
+    EXPECT_GT(tally.dispatched, 1000);
+}
+
+INSTANTIATE_TEST_SUITE_P(FreeBlocks, StepServiceTest, testing::Values(14, 24, 60),
+                         testing::PrintToStringParamName());
+
 }  // namespace

@@ -27,7 +27,15 @@ summary = json.load(open(sys.argv[1]))
 assert summary["requests"] == summary["completed"] > 0, summary
 assert summary["kv_faults"] == 0, summary
 assert summary["generated_tokens"] > 0 and summary["op_calls"] > 0, summary
+assert summary["preemptions"] == summary["recoveries"], summary
+assert summary["preemptions"] == summary["counters"]["preempted"], summary
 PYTHON
+}
+
+# The number behind a key of the last summary.
+value() {
+    python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' \
+        "$folder/summary.json" "$1"
 }
 
 # Writes the trace on standard input, runs it, expects an error that has every word.
@@ -48,6 +56,20 @@ sample) expect_good ;;
 one_thread) ADVANCE_STEP_THREADS=1 expect_good ;;
 four_threads) ADVANCE_STEP_THREADS=4 expect_good ;;
 shuffled) ADVANCE_STEP_THREADS=4 ADVANCE_STEP_CORE_ORDER=7 expect_good --block-size 16 ;;
+pressure)
+    expect_good --max-seqs 32 --block-size 16 --blocks 900
+    (($(value preemptions) > 0)) || fail "no sequence was preempted"
+    (($(value replayed_tokens) > 0)) || fail "no token was replayed"
+    ;;
+shed)
+    # More at once than fits, even with everything preempted but one.
+    echo "$header" >"$folder/at_once.csv"
+    for _ in $(seq 64); do
+        echo '2024-01-01 00:00:00.0000000,100,400' >>"$folder/at_once.csv"
+    done
+    expect_good --trace "$folder/at_once.csv" --blocks 70 --free-ratio 0.1
+    (($(value shed_requests) > 0)) || fail "no request was shed"
+    ;;
 exact)
     # The shipped kernel's reading of the block table must show as faults, or the check is blind.
     export ADVANCE_STEP_CONFORMANCE=exact
@@ -72,7 +94,7 @@ too_large)
 summary)
     expect_good --limit 20 --max-seqs 4
     for key in requests completed generated_tokens iterations preemptions recoveries kv_faults \
-        peak_blocks wall_seconds op_calls op_seconds; do
+        peak_blocks mean_blocks replayed_tokens shed_requests wall_seconds op_calls op_seconds counters; do
         grep -q "\"$key\"" "$folder/summary.json" || fail "no $key in the summary"
     done
     ;;

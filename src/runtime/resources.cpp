@@ -38,18 +38,15 @@ Status WaitForAll(const std::vector<LiveStream>& streams) {
     return {};
 }
 
-HandleTable<Stream>::Entry OpenStream(const ContextRef& context, uint32_t priority,
-                                      uint32_t flags) {
-    Resources& resources = TheResources();
-    const auto entry = resources.streams.Acquire();
+void OpenStream(const HandleTable<Stream>::Entry& entry, const ContextRef& context,
+                uint32_t priority, uint32_t flags) {
     StreamIdentity identity;
     identity.handle = entry.handle;
     identity.context = context;
     identity.id = nextStreamId.fetch_add(1, std::memory_order_relaxed);
     identity.priority = priority;
     identity.flags = flags;
-    entry.object->Open(identity, &resources.workers);
-    return entry;
+    entry.object->Open(identity, &TheResources().workers);
 }
 
 }  // namespace
@@ -66,9 +63,10 @@ ContextRef CreateContext(Device* device, bool primary) {
     made.handle = entry.handle;
     made.device = device;
     made.primary = primary;
-    const auto stream = OpenStream(made, 0, 0);
+    const auto stream = TheResources().streams.Acquire();
     made.defaultStream = stream.object;
     made.defaultStreamHandle = stream.handle;
+    OpenStream(stream, made, 0, 0);  // which keeps all of `made` for its host functions
     Context* const context = entry.object;
     context->device.store(device, std::memory_order_release);
     context->primary.store(primary, std::memory_order_release);
@@ -102,7 +100,8 @@ Status DestroyContext(const ContextRef& reference) {
 }
 
 Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle) {
-    const auto entry = OpenStream(context, priority, flags);
+    const auto entry = TheResources().streams.Acquire();
+    OpenStream(entry, context, priority, flags);
     if (!context.alive()) {
         // Destroyed meanwhile, perhaps before the stream could be found there.
         (void)DestroyStream({entry.object, entry.handle, context.handle}, true);

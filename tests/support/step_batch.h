@@ -89,6 +89,7 @@ class StepBatch {
     // What the host last put into the tensors.
     const reference::StepData& Data() const { return data_; }
     uint64_t WorkspaceSize() const { return workspaceSize_; }
+    aclOpExecutor* Executor() const { return executor_; }
 
     // Puts data into the tensors, of the same dims.
     void Upload(const reference::StepData& data) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "conformance/machines.h"
+#include "reference/step_invariants.h"
 #include "support/runtime_test.h"
 #include "support/step_batch.h"
 

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "conformance/machines.h"
+#include "reference/step_invariants.h"
 #include "support/runtime_test.h"
 #include "support/step_batch.h"
 

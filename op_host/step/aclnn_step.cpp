@@ -38,7 +38,8 @@ StepWorkspaceOffsets BookWorkspace(const StepTiling& tiling, WorkspaceLayout* la
     offsets.plan = layout->Book<StepPlan>(1);
     offsets.counts = layout->Book<StepCoreCounts>(tiling.coreCount);
     offsets.slotState = layout->Book<uint8_t>(tiling.batch);
-    offsets.candidates = layout->Book<uint64_t>(tiling.batch);
+    offsets.candidates = layout->Book<int32_t>(tiling.batch);
+    offsets.ranks = layout->Book<int32_t>(tiling.tableWidth + 1);
     offsets.victims = layout->Book<StepVictim>(tiling.batch);
     offsets.recoveries = layout->Book<StepRecovery>(tiling.batch);
     return offsets;

@@ -1,6 +1,7 @@
 // Core 0's part: everything that depends on more than one slot. Counts are enough, block ids are
 // not looked at.
 #include <algorithm>
+#include <utility>
 
 #include "op_kernel/step/step_kernels.h"
 #include "op_kernel/step/step_view.h"
@@ -82,22 +83,35 @@ class Decision {
         return true;
     }
 
-    // Preference as a number: slots short of the longest first, then the most blocks, then the
-    // lowest slot. Equal to searching for the best victim again and again.
-    uint64_t KeyOf(int64_t slot, int64_t used) const {
-        constexpr uint64_t kMostSlots = uint64_t{1} << 31;
-        const bool exempt = used == v_.t.inputWidth / v_.t.blockSize;
-        return (exempt ? 0 : uint64_t{1} << 63) | static_cast<uint64_t>(used) << 31 |
-               (kMostSlots - 1 - static_cast<uint64_t>(slot));
+    bool IsCandidate(int64_t slot) const {
+        return v_.a.isBlockStep[slot] == 0 && v_.a.usedListLen[slot] > 0 &&
+               (v_.w.slotState[slot] & kReleases) == 0;
     }
 
-    int64_t CollectCandidates() {
-        int64_t count = 0;
+    // Preference: the most blocks first, but slots of the longest length after all others.
+    int64_t RankOf(int64_t slot) const {
+        const int64_t used = v_.a.usedListLen[slot];
+        const bool exempt = used == v_.t.inputWidth / v_.t.blockSize;
+        return exempt ? v_.t.tableWidth : v_.t.tableWidth - used;
+    }
+
+    // All candidates by rank, then by slot: a counting sort, so that the cost does not depend on
+    // how many of them are preempted. Equal to searching for the best victim again and again.
+    int64_t SortCandidates() {
+        int32_t* const ranks = v_.w.ranks;
+        std::fill_n(ranks, v_.t.tableWidth + 1, 0);
         for (int64_t slot = 0; slot < v_.t.batch; ++slot) {
-            const bool releases = (v_.w.slotState[slot] & kReleases) != 0;
-            const int64_t used = v_.a.usedListLen[slot];
-            if (v_.a.isBlockStep[slot] == 0 && !releases && used > 0) {
-                v_.w.candidates[count++] = KeyOf(slot, used);
+            if (IsCandidate(slot)) {
+                ++ranks[RankOf(slot)];
+            }
+        }
+        int32_t count = 0;
+        for (int64_t rank = 0; rank <= v_.t.tableWidth; ++rank) {
+            count += std::exchange(ranks[rank], count);  // where the rank begins
+        }
+        for (int64_t slot = 0; slot < v_.t.batch; ++slot) {
+            if (IsCandidate(slot)) {
+                v_.w.candidates[ranks[RankOf(slot)]++] = static_cast<int32_t>(slot);
             }
         }
         return count;
@@ -106,15 +120,12 @@ class Decision {
     bool ChooseVictims() {
         int64_t needed = plan_.needEntries;
         if (needed > plan_.freeAtDispatch) {
-            uint64_t* const heap = v_.w.candidates;
-            uint64_t* end = heap + CollectCandidates();
-            std::make_heap(heap, end);
-            while (needed > plan_.freeAtDispatch) {
-                if (end == heap) {
+            const int64_t candidates = SortCandidates();
+            for (int64_t next = 0; needed > plan_.freeAtDispatch; ++next) {
+                if (next == candidates) {
                     return Fail(0, StepFault::kNoProgress, {needed, plan_.freeAtDispatch, pool_});
                 }
-                std::pop_heap(heap, end--);
-                Preempt(static_cast<int64_t>(0x7FFFFFFF - (*end & 0x7FFFFFFF)), &needed);
+                Preempt(v_.w.candidates[next], &needed);
             }
         }
         plan_.stackTop = plan_.stackBefore + plan_.victims;

@@ -93,7 +93,8 @@ struct StepWorkspaceOffsets {
     int64_t plan;        // StepPlan [1]
     int64_t counts;      // StepCoreCounts [coreCount]
     int64_t slotState;   // uint8 [B], StepSlotState
-    int64_t candidates;  // uint64 [B], a heap
+    int64_t candidates;  // int32 [B], slots by preference
+    int64_t ranks;       // int32 [W + 1], for sorting them
     int64_t victims;     // StepVictim [B]
     int64_t recoveries;  // StepRecovery [B]
 };

@@ -12,7 +12,8 @@ struct StepArrays {
     StepPlan* plan;
     StepCoreCounts* counts;
     uint8_t* slotState;
-    uint64_t* candidates;
+    int32_t* candidates;
+    int32_t* ranks;
     StepVictim* victims;
     StepRecovery* recoveries;
 };
@@ -30,7 +31,8 @@ struct StepView {
           w{reinterpret_cast<StepPlan*>(p.workspace + p.offsets.plan),
             reinterpret_cast<StepCoreCounts*>(p.workspace + p.offsets.counts),
             p.workspace + p.offsets.slotState,
-            reinterpret_cast<uint64_t*>(p.workspace + p.offsets.candidates),
+            reinterpret_cast<int32_t*>(p.workspace + p.offsets.candidates),
+            reinterpret_cast<int32_t*>(p.workspace + p.offsets.ranks),
             reinterpret_cast<StepVictim*>(p.workspace + p.offsets.victims),
             reinterpret_cast<StepRecovery*>(p.workspace + p.offsets.recoveries)} {}
 

@@ -59,7 +59,7 @@ class StepPhasesTest : public testing::Test {
                   need_.data(),    &needLen_,        used_.data(),          free_.data(),
                   &freeLen_,       input_.data(),    pre_.data(),           generated_.data(),
                   next_.data(),    first_.data()};
-        p.offsets = {0, 128, 256, 320, 384, 512};
+        p.offsets = {0, 128, 256, 320, 384, 448, 640};
         p.workspace = reinterpret_cast<uint8_t*>(workspace_.data());
         return p;
     }

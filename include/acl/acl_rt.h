@@ -7,7 +7,8 @@
 ///     context, and take NULL for the current context's default stream where they take a stream.
 ///   - A call that would wait for the host function that makes it answers
 ///     ACL_ERROR_RT_FEATURE_NOT_SUPPORT: synchronisations, pageable asynchronous copies, and those
-///     that destroy a stream or context or end a device or the runtime.
+///     that destroy a stream or context or end a device or the runtime; also aclrtSetDevice and
+///     aclrtCreateContext for a device whose reset waits for that function.
 ///   - Calls that take a stream answer ACL_ERROR_RT_STREAM_CONTEXT for one of another context.
 ///   - On error no output argument is written and aclGetRecentErrMsg() says what was wrong.
 ///   - Every call may be made from any thread.

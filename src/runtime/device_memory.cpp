@@ -87,8 +87,8 @@ Status DeviceMemory::Free(MemoryKind kind, void* address) {
     return {};
 }
 
-// It has left the map, so no check finds it any more. What was checked before is queued by now, unless
-// another thread is between the two: freeing what it is about to use is the program's race.
+// It has left the map, so no check finds it any more. What was checked before is queued by now,
+// unless another thread is between the two: freeing what it is about to use is the program's race.
 void DeviceMemory::RetireLocked(const Allocation& allocation) {
     epoch_.fetch_add(1, std::memory_order_release);
     retired_.push_back({allocation, pendingPlaces_()});

@@ -27,6 +27,10 @@ typedef uint16_t aclFloat16;
 typedef void* aclrtStream;
 typedef void* aclrtEvent;
 typedef void* aclrtContext;
+typedef void* aclrtNotify;
+typedef void* aclrtDrvMemHandle;
+typedef void* aclmdlRI; /* a captured model, ready to be replayed */
+typedef void* aclrtTaskGrp;
 
 /* ---- return codes ---------------------------------------------------------------------- */
 

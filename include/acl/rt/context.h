@@ -1,0 +1,29 @@
+/// Contexts. Rules for every call: acl/acl_rt.h.
+#ifndef ADVSTEP_ACL_RT_CONTEXT_H_
+#define ADVSTEP_ACL_RT_CONTEXT_H_
+
+#include "acl/rt/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Creates a context with a default stream of its own and makes it current in this thread.
+/// @retval ACL_ERROR_RT_INVALID_DEVICEID  deviceId is not in [0, device count)
+ADVSTEP_API aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId);
+
+/// Waits for the context's streams, then destroys them and the context.
+/// @retval ACL_ERROR_RT_CONTEXT_NULL         the context is unknown, destroyed or a primary one
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
+ADVSTEP_API aclError aclrtDestroyContext(aclrtContext context);
+
+ADVSTEP_API aclError aclrtSetCurrentContext(aclrtContext context);
+
+/// The thread's current context. [context]
+ADVSTEP_API aclError aclrtGetCurrentContext(aclrtContext* context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  /* ADVSTEP_ACL_RT_CONTEXT_H_ */

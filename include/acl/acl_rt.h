@@ -15,11 +15,15 @@
 #ifndef ADVSTEP_ACL_ACL_RT_H_
 #define ADVSTEP_ACL_ACL_RT_H_
 
+#include "acl/rt/callback.h"
 #include "acl/rt/context.h"
 #include "acl/rt/device.h"
 #include "acl/rt/event.h"
 #include "acl/rt/identity.h"
 #include "acl/rt/memory.h"
+#include "acl/rt/model_ri.h"
+#include "acl/rt/notify.h"
 #include "acl/rt/stream.h"
+#include "acl/rt/timeout.h"
 
 #endif  /* ADVSTEP_ACL_ACL_RT_H_ */

@@ -1,10 +1,23 @@
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
+#include "src/runtime/capture_registry.h"
 #include "src/runtime/current.h"
 #include "src/runtime/device.h"
 #include "src/runtime/device_registry.h"
 
 using namespace advstep;
+
+namespace {
+
+Status SynchronizeDevice(const WaitLimit& limit) {
+    ContextRef current;
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    ADVSTEP_RETURN_IF_ERROR(CaptureRegistry::Instance().CheckNoneOn(current.device));
+    ADVSTEP_RETURN_IF_ERROR(DrainDevice(current.device, limit));
+    return TakeDeviceFailure(current.device);
+}
+
+}  // namespace
 
 aclError aclrtSetDevice(int32_t deviceId) {
     return AclBoundary("aclrtSetDevice", [&] { return DeviceRegistry::Instance().Set(deviceId); });
@@ -38,12 +51,14 @@ aclError aclrtGetDeviceCount(uint32_t* count) {
 }
 
 aclError aclrtSynchronizeDevice(void) {
-    return AclBoundary("aclrtSynchronizeDevice", []() -> Status {
-        ContextRef current;
-        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        const Device* const device = current.device;
-        ADVSTEP_RETURN_IF_ERROR(DrainDevice(device));
-        return TakeDeviceFailure(device);
+    return AclBoundary("aclrtSynchronizeDevice", [] { return SynchronizeDevice(WaitLimit{}); });
+}
+
+aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
+    return AclBoundary("aclrtSynchronizeDeviceWithTimeout", [&]() -> Status {
+        WaitLimit limit;
+        ADVSTEP_RETURN_IF_ERROR(MakeWaitLimit(timeout, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit));
+        return SynchronizeDevice(limit);
     });
 }
 

@@ -51,6 +51,30 @@ Status OnStream(aclrtEvent event, aclrtStream stream,
     return (found->*action)(ToHandle(event), target.stream, target.handle, target.caller);
 }
 
+Status WaitForEvent(aclrtEvent event, aclrtStream stream, uint32_t seconds) {
+    constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
+    StreamRef target;
+    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+    Event* found = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
+    return found->WaitOn(ToHandle(event), target.stream, target.handle, target.caller,
+                         seconds * kNanosecondsPerSecond);
+}
+
+Status Synchronize(aclrtEvent event, const WaitLimit& limit) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
+    Event* found = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
+    Ticket record;
+    ADVSTEP_RETURN_IF_ERROR(found->LatestRecord(ToHandle(event), &record));
+    if (record.stream == nullptr) {
+        return {};
+    }
+    ADVSTEP_RETURN_IF_ERROR(WaitFor(record, limit));
+    return record.stream->TakeFailure(record.sequence);
+}
+
 Status ReadEvent(aclrtEvent event, const char* argument, Event::State* state) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, argument));
     Event* found = nullptr;
@@ -115,26 +139,42 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
 }
 
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
-    return AclBoundary("aclrtStreamWaitEvent",
-                       [&] { return OnStream(event, stream, &Event::WaitOn); });
+    return AclBoundary("aclrtStreamWaitEvent", [&] {
+        const uint32_t seconds = TheResources().opWaitTimeout.load(std::memory_order_relaxed);
+        return WaitForEvent(event, stream, seconds);
+    });
 }
 
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
     return AclBoundary("aclrtResetEvent", [&] { return OnStream(event, stream, &Event::Reset); });
 }
 
-aclError aclrtSynchronizeEvent(aclrtEvent event) {
-    return AclBoundary("aclrtSynchronizeEvent", [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
-        Event* found = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
-        Ticket record;
-        ADVSTEP_RETURN_IF_ERROR(found->LatestRecord(ToHandle(event), &record));
-        if (record.stream == nullptr) {
-            return {};
+aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout) {
+    return AclBoundary("aclrtStreamWaitEventWithTimeout", [&]() -> Status {
+        if (timeout < 0) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "timeout is {}; expected seconds, or 0 for ever", timeout);
         }
-        ADVSTEP_RETURN_IF_ERROR(WaitFor(record));
-        return record.stream->TakeFailure(record.sequence);
+        return WaitForEvent(event, stream, static_cast<uint32_t>(timeout));
+    });
+}
+
+aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
+    return AclBoundary("aclrtSetOpWaitTimeout", [&]() -> Status {
+        TheResources().opWaitTimeout.store(timeout, std::memory_order_relaxed);
+        return {};
+    });
+}
+
+aclError aclrtSynchronizeEvent(aclrtEvent event) {
+    return AclBoundary("aclrtSynchronizeEvent", [&] { return Synchronize(event, WaitLimit{}); });
+}
+
+aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
+    return AclBoundary("aclrtSynchronizeEventWithTimeout", [&]() -> Status {
+        WaitLimit limit;
+        ADVSTEP_RETURN_IF_ERROR(MakeWaitLimit(timeout, ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, &limit));
+        return Synchronize(event, limit);
     });
 }
 

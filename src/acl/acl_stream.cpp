@@ -79,6 +79,24 @@ aclError aclrtSynchronizeStream(aclrtStream stream) {
     });
 }
 
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
+    return AclBoundary("aclrtSynchronizeStreamWithTimeout", [&]() -> Status {
+        StreamRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        WaitLimit limit;
+        ADVSTEP_RETURN_IF_ERROR(MakeWaitLimit(timeout, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit));
+        return found.stream->Synchronize(found.handle, found.caller, limit);
+    });
+}
+
+aclError aclrtStreamAbort(aclrtStream stream) {
+    return AclBoundary("aclrtStreamAbort", [&]() -> Status {
+        StreamRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        return found.stream->Abort(found.handle, found.caller);
+    });
+}
+
 aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
     return AclBoundary("aclrtStreamQuery", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(status, "status"));
@@ -101,6 +119,7 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
         return found.stream->Enqueue(
             found.handle, found.caller, sizeof(HostFunctionTask), [&](void* memory) {
                 auto* const task = new (memory) HostFunctionTask;
+                task->name = "host function";
                 task->run = [](const Task& base) {
                     const auto& host = static_cast<const HostFunctionTask&>(base);
                     host.function(host.args);

@@ -100,6 +100,28 @@ Status BindWorkspace(aclOpExecutor* executor, void* workspace) {
     return {};
 }
 
+// What the kernel touches, for a replay to check again.
+struct LaunchUses {
+    const aclOpExecutor* executor;
+    const void* workspace;
+};
+
+void ListUses(const void* source, std::vector<Use>* uses) {
+    const auto& launch = *static_cast<const LaunchUses*>(source);
+    const aclOpExecutor& executor = *launch.executor;
+    for (int32_t index = 0; index < executor.tensorCount; ++index) {
+        const PlannedTensor& tensor = executor.tensors[index];
+        if (tensor.extent.spanBytes() > 0) {
+            uses->push_back({Use::Kind::kMemory, tensor.name, executor.Address(index),
+                             static_cast<uint64_t>(tensor.extent.spanBytes())});
+        }
+    }
+    if (executor.workspaceAt >= 0) {
+        uses->push_back(
+            {Use::Kind::kMemory, "workspace", launch.workspace, executor.workspaceBytes});
+    }
+}
+
 Status Launch(aclOpExecutor* executor, void* workspace, aclrtStream stream) {
     StreamRef target;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
@@ -114,7 +136,12 @@ Status Launch(aclOpExecutor* executor, void* workspace, aclrtStream stream) {
     ADVSTEP_RETURN_IF_ERROR(launcher.CheckStream(target));
     ADVSTEP_RETURN_IF_ERROR(CheckTensors(executor));
     ADVSTEP_RETURN_IF_ERROR(BindWorkspace(executor, workspace));
-    return launcher.Launch(target, executor->launch, executor->payload);
+    const LaunchUses uses{executor, workspace};
+    Work work(KernelTask::BytesFor(executor->launch));
+    work.role = Work::Role::kLaunch;
+    work.listUses = &ListUses;
+    work.source = &uses;
+    return launcher.Launch(target, executor->launch, executor->payload, work);
 }
 
 }  // namespace

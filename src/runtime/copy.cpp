@@ -118,6 +118,7 @@ void CopyNow(const CopyRequest& request) { std::memmove(request.dst, request.src
 
 CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
     auto* const task = new (memory) CopyTask;
+    task->name = "copy";
     task->run = [](const Task& base) {
         const auto& copy = static_cast<const CopyTask&>(base);
         std::memmove(copy.dst, copy.src, copy.count);
@@ -132,6 +133,7 @@ CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
 
 FillTask* FillTask::Make(void* memory, void* address, int32_t value, size_t count) {
     auto* const task = new (memory) FillTask;
+    task->name = "fill";
     task->run = [](const Task& base) {
         const auto& fill = static_cast<const FillTask&>(base);
         std::memset(fill.address, fill.value, fill.count);

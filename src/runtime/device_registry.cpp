@@ -24,6 +24,7 @@ void Release(Device* device) {
 
 void CloseEvents(Handle context) {
     Resources& resources = TheResources();
+    resources.notifies.DestroyAllOf(context);
     resources.events.ForEach([&](Event& event) {
         if (event.CloseIfOf(context)) {
             resources.events.Release(&event);
@@ -140,6 +141,7 @@ Status DeviceRegistry::Finalize() {
     }
     resources.memory.ReleaseAll(nullptr);
     resources.workers.Stop();
+    resources.opWaitTimeout.store(0);
     const std::lock_guard<std::mutex> lock(mutex_);
     references_ = 0;
     started_.store(false, std::memory_order_release);

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "acl/acl_base.h"
+#include "src/runtime/capture_session.h"
 
 namespace advstep {
 
@@ -11,6 +12,19 @@ struct Event::RecordTask : Task {
     Event* event;
     uint64_t recordNumber;
 };
+
+namespace {
+
+// A capture has no use for the events that can be queried or reset.
+void RefuseOldEvent(EventKind kind, Work* work) {
+    if (kind != EventKind::kCreateExWithFlag) {
+        work->refusal = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
+        work->refusalText =
+            "the event is not of aclrtCreateEventExWithFlag; expected such an event";
+    }
+}
+
+}  // namespace
 
 Status Event::CheckAlive(Handle handle) const {
     return handle_ == handle
@@ -25,6 +39,7 @@ void Event::Open(Handle handle, const Traits& traits) {
     handle_ = handle;
     traits_ = traits;
     record_ = reset_ = Ticket{};
+    captured_ = CapturePlace{};
     ++recordNumber_;
 }
 
@@ -64,12 +79,18 @@ Status Event::Record(Handle handle, Stream* stream, Handle streamHandle, Handle 
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     const uint64_t number = recordNumber_ + 1;
     Ticket ticket;
+    CapturePlace place;
+    Work work(sizeof(RecordTask));
+    work.role = Work::Role::kEventRecord;
+    work.place = &place;
+    RefuseOldEvent(traits_.kind, &work);
     ADVSTEP_RETURN_IF_ERROR(stream->Enqueue(
-        streamHandle, caller, sizeof(RecordTask),
+        streamHandle, caller, work,
         [&](void* memory) {
             auto* const task = new (memory) RecordTask;
+            task->name = "event record";
             task->run = &RunRecord;
-            task->kind = TaskKind::kEventRecord;
+            task->kind = TaskKind::kAlways;
             task->event = this;
             task->recordNumber = number;
             return task;
@@ -78,12 +99,14 @@ Status Event::Record(Handle handle, Stream* stream, Handle streamHandle, Handle 
     // Whoever runs the mark already waits for mutex_.
     recordNumber_ = number;
     record_ = ticket;
+    captured_ = place;
     reset_ = Ticket{};
     stamped_ = false;
     return {};
 }
 
-Status Event::WaitOn(Handle handle, Stream* stream, Handle streamHandle, Handle caller) {
+Status Event::WaitOn(Handle handle, Stream* stream, Handle streamHandle, Handle caller,
+                     int64_t timeoutNanoseconds) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     if (!traits_.waitable) {
@@ -91,17 +114,28 @@ Status Event::WaitOn(Handle handle, Stream* stream, Handle streamHandle, Handle 
                      "event {} was created without ACL_EVENT_SYNC; expected one with it",
                      ToPointer(handle));
     }
+    if (Captured()) {
+        return stream->WaitInCapture(streamHandle, caller, captured_, timeoutNanoseconds);
+    }
+    Work work(sizeof(TicketWaitTask));
+    work.role = Work::Role::kEventWait;
+    RefuseOldEvent(traits_.kind, &work);
     if (record_.stream == nullptr || reset_.stream != nullptr) {
-        if (traits_.kind == EventKind::kCreateExWithFlag) {
-            return stream->Check(streamHandle, caller);
-        }
         ADVSTEP_RETURN_IF_ERROR(stream->Check(streamHandle, caller));
+        if (traits_.kind == EventKind::kCreateExWithFlag) {
+            return {};
+        }
+        if (!stream->CheckFree(streamHandle, caller).ok()) {
+            return Error(work.refusal, "{} on a stream that is being captured", work.refusalText);
+        }
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "event {} is not recorded; expected a recorded event", ToPointer(handle));
     }
-    return stream->Enqueue(streamHandle, caller, sizeof(EventWaitTask), [&](void* memory) {
-        auto* const task = new (memory) EventWaitTask;
-        task->kind = TaskKind::kEventWait;
+    return stream->Enqueue(streamHandle, caller, work, [&](void* memory) {
+        auto* const task = new (memory) TicketWaitTask;
+        task->name = "event wait";
+        task->kind = TaskKind::kTicketWait;
+        task->timeoutNanoseconds = timeoutNanoseconds;
         task->ticket = record_;
         return task;
     });
@@ -121,12 +155,32 @@ Status Event::Reset(Handle handle, Stream* stream, Handle streamHandle, Handle c
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     ADVSTEP_RETURN_IF_ERROR(CheckCanReset());
     Ticket ticket;
+    Work work(sizeof(Task));
+    RefuseOldEvent(traits_.kind, &work);
     // An empty task: the event is unrecorded from the moment it is reached.
     ADVSTEP_RETURN_IF_ERROR(stream->Enqueue(
-        streamHandle, caller, sizeof(Task), [](void* memory) { return new (memory) Task; },
+        streamHandle, caller, work,
+        [](void* memory) {
+            auto* const task = new (memory) Task;
+            task->name = "event reset";
+            return task;
+        },
         &ticket));
     reset_ = ticket;
     return {};
+}
+
+bool Event::Captured() const {
+    const std::shared_ptr<CaptureSession> session = captured_.session.lock();
+    return session != nullptr && !session->Over();
+}
+
+Status Event::CheckNotCaptured() const {
+    return Captured() ? Error(ACL_ERROR_RT_EVENT_CAPTURED,
+                              "event {} was recorded on a stream that is being captured; expected "
+                              "aclmdlRICaptureEnd before",
+                              ToPointer(handle_))
+                      : Status();
 }
 
 bool Event::ResetHasRun() const {
@@ -136,6 +190,7 @@ bool Event::ResetHasRun() const {
 Status Event::LatestRecord(Handle handle, Ticket* ticket) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
     *ticket = ResetHasRun() ? Ticket{} : record_;
     return {};
 }
@@ -143,6 +198,7 @@ Status Event::LatestRecord(Handle handle, Ticket* ticket) {
 Status Event::Read(Handle handle, State* state) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
     state->kind = traits_.kind;
     state->timing = traits_.timing;
     state->recorded = record_.stream != nullptr && !ResetHasRun();

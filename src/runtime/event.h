@@ -31,11 +31,13 @@ class Event {
     /// Queues a mark that becomes the latest record.
     Status Record(Handle handle, Stream* stream, Handle streamHandle, Handle caller);
     /// Makes later work of the stream wait for the latest record.
-    Status WaitOn(Handle handle, Stream* stream, Handle streamHandle, Handle caller);
+    Status WaitOn(Handle handle, Stream* stream, Handle streamHandle, Handle caller,
+                  int64_t timeoutNanoseconds = 0);
     /// Queues the return to unrecorded.
     Status Reset(Handle handle, Stream* stream, Handle streamHandle, Handle caller);
 
-    /// The latest record's place; no stream if there is none, or a reset has run since.
+    /// The latest record's place; no stream if there is none, or a reset has run since. 107028: it
+    /// is in a capture.
     Status LatestRecord(Handle handle, Ticket* ticket);
 
     struct State {
@@ -46,6 +48,7 @@ class Event {
         int64_t nanoseconds = 0;  // when the mark was reached; with timing and complete
         bool stamped = false;     // false if the mark was dropped
     };
+    /// 107028: the latest record is in a capture.
     Status Read(Handle handle, State* state);
 
     // Of the HandleTable.
@@ -59,12 +62,15 @@ class Event {
     Status CheckAlive(Handle handle) const;
     Status CheckCanReset() const;
     bool ResetHasRun() const;
+    bool Captured() const;
+    Status CheckNotCaptured() const;
 
     std::mutex mutex_;
     Handle handle_ = 0;
     Traits traits_;
     Ticket record_;              // stream null: none
     Ticket reset_;               // of a reset after the latest record
+    CapturePlace captured_;      // the latest record, if it is in a capture
     uint64_t recordNumber_ = 0;  // tells a late mark of an older record or life from the latest
     int64_t nanoseconds_ = 0;
     bool stamped_ = false;

@@ -14,7 +14,18 @@ namespace advstep {
 using Handle = uint64_t;
 static_assert(sizeof(void*) == sizeof(Handle), "handles need 64-bit pointers");
 
-enum class HandleKind : uint8_t { kContext = 0xC5, kStream = 0x57, kEvent = 0xE3 };
+enum class HandleKind : uint8_t {
+    kContext = 0xC5,
+    kStream = 0x57,
+    kEvent = 0xE3,
+    kNotify = 0x4F,
+    kGraph = 0x69,
+    kTaskGroup = 0x76,
+    kBranchStream = 0x58,  // of a graph; never given to a caller
+};
+
+/// A number that no other live handle of its kind has.
+inline uint32_t IndexOf(Handle handle) { return static_cast<uint32_t>((handle >> 8) & 0xFFFFFF); }
 
 inline void* ToPointer(Handle handle) { return reinterpret_cast<void*>(handle); }
 inline Handle ToHandle(const void* pointer) { return reinterpret_cast<Handle>(pointer); }
@@ -60,7 +71,7 @@ class HandleTable {
 
     /// The object a handle of this kind would belong to, alive or not; null for anything else.
     T* Find(Handle handle) const {
-        const auto index = static_cast<uint32_t>((handle >> 8) & 0xFFFFFF);
+        const uint32_t index = IndexOf(handle);
         if (static_cast<uint8_t>(handle) != static_cast<uint8_t>(kind_) ||
             index >= count_.load(std::memory_order_acquire)) {
             return nullptr;

@@ -83,6 +83,7 @@ size_t KernelTask::BytesFor(const KernelLaunch& launch) {
 
 KernelTask* KernelTask::Make(void* memory, const KernelLaunch& launch, const void* payload) {
     auto* const task = new (memory) KernelTask;
+    task->name = launch.program->call;
     task->run = &RunKernelTask;
     task->heavy = launch.rows > kHeavyRows;
     task->launch = launch;

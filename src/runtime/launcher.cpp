@@ -18,10 +18,11 @@ Status Launcher::CheckStream(const StreamRef& stream) {
     return stream.stream->Check(stream.handle, stream.caller);
 }
 
-Status Launcher::Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload) {
-    return stream.stream->Enqueue(
-        stream.handle, stream.caller, KernelTask::BytesFor(launch),
-        [&](void* memory) { return KernelTask::Make(memory, launch, payload); });
+Status Launcher::Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload,
+                        const Work& work) {
+    return stream.stream->Enqueue(stream.handle, stream.caller, work, [&](void* memory) {
+        return KernelTask::Make(memory, launch, payload);
+    });
 }
 
 Launcher& TheLauncher() {

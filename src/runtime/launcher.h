@@ -15,8 +15,10 @@ class Launcher {
     /// Codes as Stream::Check.
     virtual Status CheckStream(const StreamRef& stream);
 
-    /// Queues a copy of the launch and its payload. Codes as Stream::Enqueue.
-    virtual Status Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload);
+    /// Queues a copy of the launch and its payload. `work` says what memory it uses; its size is
+    /// the launch's. Codes as Stream::Enqueue.
+    virtual Status Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload,
+                          const Work& work);
 };
 
 Launcher& TheLauncher();

@@ -4,12 +4,21 @@
 #include <atomic>
 
 #include "acl/acl_base.h"
+#include "src/runtime/capture.h"
+#include "src/runtime/capture_registry.h"
 #include "src/runtime/device.h"
+#include "src/runtime/report.h"
 
 namespace advstep {
 namespace {
 
 std::atomic<int32_t> nextStreamId{0};
+
+template <typename Visit>
+void ForEachStream(Visit&& visit) {
+    TheResources().streams.ForEach(visit);
+    TheResources().branchStreams.ForEach(visit);
+}
 
 struct LiveStream {
     Stream* stream;
@@ -18,7 +27,7 @@ struct LiveStream {
 
 std::vector<LiveStream> LiveStreams(const Device* device, const Context* context) {
     std::vector<LiveStream> live;
-    TheResources().streams.ForEach([&](Stream& stream) {
+    ForEachStream([&](Stream& stream) {
         StreamIdentity identity;
         if (stream.BelongsTo(device, context, &identity)) {
             live.push_back({&stream, identity});
@@ -27,25 +36,46 @@ std::vector<LiveStream> LiveStreams(const Device* device, const Context* context
     return live;
 }
 
-Status WaitForAll(const std::vector<LiveStream>& streams) {
+Status WaitForAll(const std::vector<LiveStream>& streams, const WaitLimit& limit = {}) {
     std::vector<Ticket> places;
     for (const LiveStream& live : streams) {
         places.push_back(live.stream->Now());
     }
     for (const Ticket& place : places) {
-        ADVSTEP_RETURN_IF_ERROR(WaitFor(place));
+        ADVSTEP_RETURN_IF_ERROR(WaitFor(place, limit));
     }
     return {};
 }
 
+void ReleaseStream(Stream* stream, Handle handle) {
+    Reports::Instance().Forget(handle);
+    Resources& resources = TheResources();
+    const bool branch = resources.branchStreams.Find(handle) == stream;
+    (branch ? resources.branchStreams : resources.streams).Release(stream);
+}
+
+// Captures and graphs of the context end: what they have recorded cannot run any more.
+void CloseGraphs(const ContextRef& context) {
+    for (const auto& session : CaptureRegistry::Instance().TakeOf(context.handle)) {
+        AbandonCapture(session.get());
+    }
+    Resources& resources = TheResources();
+    resources.graphs.ForEach([&](Graph& graph) {
+        if (graph.CloseIfOf(context.handle)) {
+            resources.graphs.Release(&graph);
+        }
+    });
+}
+
 void OpenStream(const HandleTable<Stream>::Entry& entry, const ContextRef& context,
-                uint32_t priority, uint32_t flags) {
+                uint32_t priority, uint32_t flags, bool hidden = false) {
     StreamIdentity identity;
     identity.handle = entry.handle;
     identity.context = context;
     identity.id = nextStreamId.fetch_add(1, std::memory_order_relaxed);
     identity.priority = priority;
     identity.flags = flags;
+    identity.hidden = hidden;
     entry.object->Open(identity, &TheResources().workers);
 }
 
@@ -86,39 +116,58 @@ Status DestroyContext(const ContextRef& reference) {
                      "context {} is no context or has been destroyed; expected a live context",
                      ToPointer(reference.handle));
     }
-    Resources& resources = TheResources();
+    CloseGraphs(reference);
     const std::vector<LiveStream> streams = LiveStreams(nullptr, reference.context);
     (void)WaitForAll(streams);  // cannot fail outside a task
     for (const LiveStream& live : streams) {
         // Fails for one that another thread is destroying and will release.
         if (live.stream->Close(live.identity.handle, reference.handle, false).ok()) {
-            resources.streams.Release(live.stream);
+            ReleaseStream(live.stream, live.identity.handle);
         }
     }
-    resources.contexts.Release(reference.context);
+    TheResources().contexts.Release(reference.context);
     return {};
 }
 
-Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle) {
-    const auto entry = TheResources().streams.Acquire();
-    OpenStream(entry, context, priority, flags);
+namespace {
+
+Status MakeStream(HandleTable<Stream>* table, const ContextRef& context, uint32_t priority,
+                  uint32_t flags, bool hidden, Stream** stream, Handle* handle) {
+    const auto entry = table->Acquire();
+    OpenStream(entry, context, priority, flags, hidden);
     if (!context.alive()) {
         // Destroyed meanwhile, perhaps before the stream could be found there.
         (void)DestroyStream({entry.object, entry.handle, context.handle}, true);
         return Error(ACL_ERROR_RT_CONTEXT_NULL, "the current context has been destroyed");
     }
+    *stream = entry.object;
     *handle = entry.handle;
     return {};
+}
+
+}  // namespace
+
+Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle) {
+    Stream* stream = nullptr;
+    return MakeStream(&TheResources().streams, context, priority, flags, false, &stream, handle);
+}
+
+Status CreateHiddenStream(const ContextRef& context, Stream** stream, Handle* handle) {
+    return MakeStream(&TheResources().streams, context, 0, 0, true, stream, handle);
+}
+
+Status CreateBranchStream(const ContextRef& context, Stream** stream, Handle* handle) {
+    return MakeStream(&TheResources().branchStreams, context, 0, 0, true, stream, handle);
 }
 
 Status DestroyStream(const StreamRef& reference, bool drop) {
     if (drop) {
         ADVSTEP_RETURN_IF_ERROR(reference.stream->Drop(reference.handle, reference.caller));
         // Who sleeps on what the dropped work was waiting for has nothing to wait for any more.
-        TheResources().streams.ForEach([](Stream& stream) { stream.Nudge(); });
+        TheResources().workers.NudgeSleepers();
     }
     ADVSTEP_RETURN_IF_ERROR(reference.stream->Close(reference.handle, reference.caller, drop));
-    TheResources().streams.Release(reference.stream);
+    ReleaseStream(reference.stream, reference.handle);
     return {};
 }
 
@@ -129,7 +178,9 @@ Status RefuseInsideTask() {
                         : Status();
 }
 
-Status DrainDevice(const Device* device) { return WaitForAll(LiveStreams(device, nullptr)); }
+Status DrainDevice(const Device* device, const WaitLimit& limit) {
+    return WaitForAll(LiveStreams(device, nullptr), limit);
+}
 
 Status TakeDeviceFailure(const Device* device) {
     std::vector<LiveStream> live = LiveStreams(device, nullptr);
@@ -144,7 +195,7 @@ Status TakeDeviceFailure(const Device* device) {
 
 std::vector<Ticket> PendingPlaces() {
     std::vector<Ticket> places;
-    TheResources().streams.ForEach([&](Stream& stream) {
+    ForEachStream([&](Stream& stream) {
         const Ticket now = stream.Now();
         if (!stream.Reached(now.sequence)) {
             places.push_back(now);

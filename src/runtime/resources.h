@@ -1,14 +1,18 @@
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "src/base/status.h"
 #include "src/runtime/context.h"
 #include "src/runtime/device_memory.h"
 #include "src/runtime/event.h"
+#include "src/runtime/graph.h"
 #include "src/runtime/handle_table.h"
+#include "src/runtime/notify.h"
 #include "src/runtime/stream.h"
 #include "src/runtime/stream_workers.h"
+#include "src/runtime/task_group.h"
 
 namespace advstep {
 
@@ -20,9 +24,14 @@ std::vector<Ticket> PendingPlaces();
 struct Resources {
     HandleTable<Context> contexts{HandleKind::kContext};
     HandleTable<Stream> streams{HandleKind::kStream};
+    HandleTable<Stream> branchStreams{HandleKind::kBranchStream};  // of graphs
     HandleTable<Event> events{HandleKind::kEvent};
+    HandleTable<Graph> graphs{HandleKind::kGraph};
+    HandleTable<TaskGroup> taskGroups{HandleKind::kTaskGroup};
+    NotifyTable notifies{&PendingPlaces};
     DeviceMemory memory{&PendingPlaces};
-    StreamWorkers workers{streams};
+    StreamWorkers workers{streams, &branchStreams};
+    std::atomic<uint32_t> opWaitTimeout{0};  // seconds, of later event waits; 0: for ever
 };
 
 Resources& TheResources();
@@ -44,9 +53,13 @@ Status DestroyContext(const ContextRef& reference);
 Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle);
 Status DestroyStream(const StreamRef& reference, bool drop);
 
+/// Streams that no caller knows of: to run a graph on, and for its further branches. 107002.
+Status CreateHiddenStream(const ContextRef& context, Stream** stream, Handle* handle);
+Status CreateBranchStream(const ContextRef& context, Stream** stream, Handle* handle);
+
 /// Waits for everything queued on the device now, also on streams that another thread is
 /// destroying.
-Status DrainDevice(const Device* device);
+Status DrainDevice(const Device* device, const WaitLimit& limit = {});
 
 /// 207000 in the middle of a task.
 Status RefuseInsideTask();

@@ -19,6 +19,7 @@ void Stream::Open(const StreamIdentity& identity, WorkerControl* workers) {
     failures_.clear();
     failures_.reserve(kMostFailures);
     refusal_ = Status();
+    recorder_ = nullptr;
 }
 
 Status Stream::CheckUsable(Handle handle, Handle caller) const {
@@ -40,20 +41,28 @@ Status Stream::Check(Handle handle, Handle caller) {
     return CheckUsable(handle, caller);
 }
 
-Status Stream::Synchronize(Handle handle, Handle caller) {
+bool Stream::NeedsWaking(bool heavy) const {
+    const WorkerControl::Watch watch = workers_->watch();
+    return watch == WorkerControl::Watch::kAsleep ||
+           (heavy && watch == WorkerControl::Watch::kNapping);
+}
+
+Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {
     Ticket now;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         now = {this, issued_.load(std::memory_order_relaxed)};
     }
-    ADVSTEP_RETURN_IF_ERROR(WaitFor(now));
+    ADVSTEP_RETURN_IF_ERROR(WaitFor(now, limit));
     return TakeFailure(now.sequence);
 }
 
 Status Stream::Query(Handle handle, Handle caller, bool* complete) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
     *complete = Reached(issued_.load(std::memory_order_relaxed));
     return {};
 }
@@ -63,10 +72,11 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         last = {this, issued_.load(std::memory_order_relaxed)};
         ADVSTEP_RETURN_IF_ERROR(RefuseOwnTask());
         if (drop) {
-            DropLocked();
+            DropLocked(ACL_ERROR_RT_INVALID_HANDLE);
         }
         closing_ = true;
     }
@@ -81,6 +91,7 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
             ToPointer(handle), failure.status.message(), failure.status.code());
     }
     identity_ = StreamIdentity{};
+    recorder_ = nullptr;
     return {};
 }
 
@@ -93,18 +104,42 @@ Status Stream::RefuseOwnTask() const {
                        ToPointer(identity_.handle));
 }
 
-void Stream::DropLocked() {
-    skipAfter_ = completed_.load(std::memory_order_relaxed);
+void Stream::DropLocked(int32_t code) {
+    skipAfter_ = completed_.load(std::memory_order_relaxed) + (running_ ? 1 : 0);
     skipUpTo_ = issued_.load(std::memory_order_relaxed);
-    skipCode_ = ACL_ERROR_RT_INVALID_HANDLE;
+    skipCode_ = code;
 }
 
 Status Stream::Drop(Handle handle, Handle caller) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
     ADVSTEP_RETURN_IF_ERROR(RefuseOwnTask());
-    DropLocked();
+    DropLocked(ACL_ERROR_RT_INVALID_HANDLE);
     return {};
+}
+
+Status Stream::Abort(Handle handle, Handle caller) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        DropLocked(ACL_ERROR_RT_STREAM_ABORT);
+        abortAfter_ = completed_.load(std::memory_order_relaxed);
+        aborts_.fetch_add(1);
+    }
+    workers_->Wake();
+    // Also those who sleep on what the dropped work was waiting for.
+    workers_->NudgeSleepers();
+    return {};
+}
+
+bool Stream::AbortedSince(uint64_t aborts, uint64_t sequence) {
+    if (aborts_.load() == aborts) {
+        return false;
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return sequence > abortAfter_ || aborts_.load() > aborts + 1;
 }
 
 void Stream::Nudge() {
@@ -122,6 +157,7 @@ Status Stream::CheckRan(uint64_t sequence) {
     }
     return Error(skipCode_, "the stream {} before the task was run",
                  skipCode_ == ACL_ERROR_RT_INVALID_HANDLE ? "was destroyed"
+                 : skipCode_ == ACL_ERROR_RT_STREAM_ABORT ? "was aborted"
                                                           : "stopped on an earlier failure");
 }
 

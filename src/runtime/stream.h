@@ -1,17 +1,22 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <mutex>
+#include <type_traits>
 #include <vector>
 
 #include "src/base/status.h"
 #include "src/runtime/context.h"
 #include "src/runtime/handle_table.h"
+#include "src/runtime/recorder.h"
 #include "src/runtime/task.h"
 #include "src/runtime/task_queue.h"
+#include "src/runtime/wait_limit.h"
 #include "src/runtime/worker_control.h"
 
 namespace advstep {
@@ -23,6 +28,7 @@ struct StreamIdentity {
     int32_t id = 0;
     uint32_t priority = 0;
     uint32_t flags = 0;
+    bool hidden = false;  // of a graph: no caller knows it
 };
 
 /// An in-order queue of tasks. Nobody in particular runs it: any thread may *claim* it, and then
@@ -30,57 +36,54 @@ struct StreamIdentity {
 /// claims it itself, and the streams whose events it waits for.
 ///
 /// Objects are reused for later streams (HandleTable), so every entry compares handles under the
-/// lock. mutex_ guards everything but the two counters' readers and the front record, which belongs
+/// lock. mutex_ guards everything but the counters' readers and the front record, which belongs
 /// to the claimant while it runs, with the lock released. No two streams' locks are ever held
-/// together.
+/// together, but for a replay, which holds its stream's while it queues on the streams of its own
+/// that nobody else queues on (graph.h).
 class Stream {
  public:
     void Open(const StreamIdentity& identity, WorkerControl* workers);
 
-    /// Appends a record of `bytes` that `fill(void*)` constructs. `caller` is the handle of the
-    /// caller's context. Codes: 107017 not this stream any more; 107003 another context's; the code
-    /// of a failure that stopped the stream.
+    /// Appends a record that `fill(void*)` constructs, or hands it to the recorder. `caller` is the
+    /// handle of the caller's context. Codes: 107017 not this stream any more; 107003 another
+    /// context's; the code of a failure that stopped the stream; those of Recorder::Record.
     template <typename Fill>
-    Status Enqueue(Handle handle, Handle caller, size_t bytes, Fill&& fill,
-                   Ticket* ticket = nullptr) {
-        bool wake = false;
-        {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
-            if (!refusal_.ok()) {
-                return Status(refusal_.code(), refusal_.message());
-            }
-            bytes = (bytes + kTaskAlignment - 1) / kTaskAlignment * kTaskAlignment;
-            Task* const task = fill(queue_.Push(bytes));
-            task->bytes = static_cast<uint32_t>(bytes);
-            const uint64_t sequence = issued_.load(std::memory_order_relaxed) + 1;
-            issued_.store(sequence, std::memory_order_relaxed);
-            if (ticket != nullptr) {
-                *ticket = {this, sequence};
-            }
-            const WorkerControl::Watch watch = workers_->watch();
-            wake = watch == WorkerControl::Watch::kAsleep ||
-                   (task->heavy && watch == WorkerControl::Watch::kNapping);
-        }
-        if (wake) {
-            workers_->Wake();
-        }
-        return {};
-    }
+    Status Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fill,
+                   Ticket* ticket = nullptr);
+
+    /// Records that are queued together or not at all.
+    struct Batch {
+        size_t bytes = 0;
+        uint64_t count = 0;
+        bool heavy = false;          // one of them is
+        bool evenIfStopped = false;  // on a failure
+    };
+
+    /// Appends the records that `fill(void*)` constructs, with their `bytes`. `prepare(first)` is
+    /// called before with the sequence of the first; if it fails nothing is queued. Both run under
+    /// the stream's lock. Codes as Enqueue; 107027 while the stream is captured.
+    template <typename Prepare, typename Fill>
+    Status EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Prepare&& prepare,
+                        Fill&& fill, Ticket* last);
 
     /// Codes as Enqueue, without the stopped case.
     Status Check(Handle handle, Handle caller);
 
     /// Waits for what is queued now, running it; then takes the unreported failure, if any.
-    Status Synchronize(Handle handle, Handle caller);
+    /// 107027 while the stream is captured; codes of WaitFor.
+    Status Synchronize(Handle handle, Handle caller, const WaitLimit& limit = {});
 
     Status Query(Handle handle, Handle caller, bool* complete);
 
     /// Pending work that has not started is not run any more.
     Status Drop(Handle handle, Handle caller);
 
+    /// As Drop; who waits for it is told 107023, and the stream goes on with new work. May be
+    /// called from the stream's own host function.
+    Status Abort(Handle handle, Handle caller);
+
     /// No more work; pending work is run (with `drop`: what of it is not dropped), the handle
-    /// becomes unknown. Nothing but 107017 and 107003 can come back, and 207000 from a host
+    /// becomes unknown. 107017, 107003, 107027 while it is captured, and 207000 from a host
     /// function of this stream. A failure that nobody has been told of goes to the log.
     Status Close(Handle handle, Handle caller, bool drop);
 
@@ -105,41 +108,83 @@ class Stream {
     }
 
     /// Runs some of what can be run now, unless somebody else does. False if there was nothing;
-    /// then whatever it waits for will wake the workers. `thorough`: look under the lock even if
-    /// the counters say there is nothing.
-    bool RunSome(bool thorough);
+    /// then whatever it waits for will wake the workers, or it is to be looked at again at *again
+    /// (lowered). `thorough`: look under the lock even if the counters say there is nothing.
+    bool RunSome(bool thorough, WaitClock::time_point* again);
 
     /// Identity if the object is alive, or being closed, with this device and context (any: null).
     bool BelongsTo(const Device* device, const Context* context, StreamIdentity* identity);
+
+    // stream_recording.cpp: captures and updates of task groups.
+
+    /// Work goes to the recorder from now on, as its branch 0. 207000 for a default stream; 107027
+    /// while it is captured; 107033 while it updates a task group.
+    Status StartRecording(Handle handle, Handle caller, const std::shared_ptr<Recorder>& recorder);
+    /// 107027 while it is captured.
+    Status CheckFree(Handle handle, Handle caller);
+    /// The recorder that work goes to, or null, and the branch there.
+    Status FindRecorder(Handle handle, Handle caller, std::shared_ptr<Recorder>* recorder,
+                        int32_t* branch);
+    /// Work goes to the queue again, if it goes to this recorder.
+    void StopRecording(const Recorder* recorder);
+    /// Makes later work wait for a place in a capture that goes on; a stream that is not captured
+    /// joins it. Codes: 107024 another capture; 107031 the default stream; 107003.
+    Status WaitInCapture(Handle handle, Handle caller, const CapturePlace& place,
+                         int64_t timeoutNanoseconds);
 
     // Of the HandleTable.
     uint32_t tableIndex = 0;
     uint32_t generation = 0;
 
  private:
-    friend Status WaitFor(const Ticket& ticket);
+    friend Status WaitFor(const Ticket& ticket, const WaitLimit& limit);
+
+    /// Why the front is not run.
+    struct Obstacle {
+        enum class Kind {
+            kNone,
+            kTicket,  // has to wait for another stream
+            kPoll,    // for a condition
+            kLeft,    // is for somebody who may take longer
+        };
+        Kind kind = Kind::kNone;
+        Ticket ticket;
+        uint64_t thread = 0;  // that has to act, if it is one
+    };
 
     /// What names the calling thread as a claimant.
     static const void* Self();
 
     Status CheckUsable(Handle handle, Handle caller) const;
+    Status CheckNotCaptured() const;
     Status RefuseOwnTask() const;
-    void DropLocked();
+    void DropLocked(int32_t code);
     bool Skips(uint64_t sequence) const { return sequence > skipAfter_ && sequence <= skipUpTo_; }
+    bool RecordingLocked();
+    bool NeedsWaking(bool heavy) const;
 
     /// Claims the stream, runs up to `limit` and lets go. The lock is held on entry and exit, not
-    /// while a task runs. Returns the ticket that the front waits for, if that is why it ended.
-    Ticket ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit);
-    /// What the front has to wait for; no stream: nothing. The queue is not empty.
-    Ticket BlockedBy() const;
+    /// while a task runs. Returns why it ended before.
+    Obstacle ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
+                         const WaitLimit& waitLimit = {});
+    /// Whether the front can be run. The queue is not empty.
+    Obstacle LookAtFront(WaitClock::time_point* again);
+    bool LeftToOthers(const WaitLimit& limit) const;
     void RunFront(std::unique_lock<std::mutex>& lock);
+    Status RunUnlocked(const Task& task, std::unique_lock<std::mutex>& lock);
     void Fail(uint64_t sequence, Status status) noexcept;
 
     /// Asks for a wake-up of the workers when `sequence` is reached; true if it has been already.
     bool ReachedOrTellWorkers(uint64_t sequence);
 
-    /// Sleeps until `sequence` is reached, nobody runs the stream, or a Nudge.
-    void WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence);
+    /// Sleeps until `sequence` is reached, nobody runs the stream, a Nudge, or the limit.
+    void WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence,
+                       const WaitLimit& limit);
+    /// Sleeps until the next task has ended, a Nudge, or the limit.
+    void WaitForProgress(std::unique_lock<std::mutex>& lock, const WaitLimit& limit);
+    void Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit);
+
+    bool AbortedSince(uint64_t aborts, uint64_t sequence);
 
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
@@ -151,14 +196,26 @@ class Stream {
     std::atomic<uint64_t> issued_{0};     // tasks ever queued; goes on through all lives
     std::atomic<uint64_t> completed_{0};  // tasks ever ended; stored with release
     const void* claimant_ = nullptr;      // identity of the thread that runs tasks; null: nobody
+    bool running_ = false;                // the front is, with the lock released
     uint64_t skipAfter_ = 0;              // tasks after this one and
     uint64_t skipUpTo_ = 0;               // up to this one are not run any more
-    int32_t skipCode_ = 0;                // why: of the failure, or 107017 when destroyed
+    int32_t skipCode_ = 0;                // why: of the failure, 107017 destroyed, 107023 aborted
+    std::atomic<uint64_t> aborts_{0};
+    uint64_t abortAfter_ = 0;  // tasks after this one were aborted by the last of them
     uint64_t nudges_ = 0;
     bool closing_ = false;
     uint64_t tellWorkersAt_ = kNever;  // lowest sequence that another stream's front waits for
-    int32_t sleepers_ = 0;             // threads in WaitForRunner
-    uint64_t nextSleeper_ = kNever;    // lowest sequence they want
+    int32_t sleepers_ = 0;
+    uint64_t nextSleeper_ = kNever;  // lowest sequence they want
+
+    // Of the front, if it is a wait: its sequence is compared first.
+    uint64_t readyFront_ = 0;  // has been found to be over
+    bool readyExpired_ = false;
+    uint64_t timedFront_ = 0;  // has a deadline
+    WaitClock::time_point frontDeadline_;
+
+    std::shared_ptr<Recorder> recorder_;  // takes the work, unless it is over
+    int32_t recorderBranch_ = 0;
 
     bool modeSet_ = false;
     struct Failure {
@@ -171,10 +228,72 @@ class Stream {
 };
 
 /// Runs and waits until the ticket's point is reached. 207000 if that needs a task which the
-/// calling thread itself is in the middle of (a host function that waits for its own stream).
-Status WaitFor(const Ticket& ticket);
+/// calling thread itself is in the middle of (a host function that waits for its own stream);
+/// 107023 if the ticket's stream is aborted meanwhile; the limit's code when it expires.
+Status WaitFor(const Ticket& ticket, const WaitLimit& limit = {});
 
 /// True while the thread runs a task (of any stream).
 bool InsideTask();
+
+template <typename Fill>
+Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fill,
+                       Ticket* ticket) {
+    bool wake = false;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        if (recorder_ != nullptr && RecordingLocked()) {
+            using Callable = std::remove_reference_t<Fill>;
+            const RecordFill make{[](void* callable, void* memory) -> Task* {
+                                      return (*static_cast<Callable*>(callable))(memory);
+                                  },
+                                  const_cast<void*>(static_cast<const void*>(&fill))};
+            return recorder_->Record(recorderBranch_, work, make);
+        }
+        if (!refusal_.ok()) {
+            return Status(refusal_.code(), refusal_.message());
+        }
+        const size_t bytes = AlignedTaskBytes(work.bytes);
+        Task* const task = fill(queue_.Push(bytes));
+        task->bytes = static_cast<uint32_t>(bytes);
+        const uint64_t sequence = issued_.load(std::memory_order_relaxed) + 1;
+        issued_.store(sequence, std::memory_order_relaxed);
+        if (ticket != nullptr) {
+            *ticket = {this, sequence};
+        }
+        wake = NeedsWaking(task->heavy);
+    }
+    if (wake) {
+        workers_->Wake();
+    }
+    return {};
+}
+
+template <typename Prepare, typename Fill>
+Status Stream::EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Prepare&& prepare,
+                            Fill&& fill, Ticket* last) {
+    bool wake = false;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        if (!refusal_.ok() && !batch.evenIfStopped) {
+            return Status(refusal_.code(), refusal_.message());
+        }
+        const uint64_t issued = issued_.load(std::memory_order_relaxed);
+        queue_.Reserve(batch.bytes);
+        ADVSTEP_RETURN_IF_ERROR(prepare(issued + 1));
+        if (batch.count > 0) {
+            fill(queue_.Push(batch.bytes));
+            issued_.store(issued + batch.count, std::memory_order_relaxed);
+        }
+        *last = {this, issued + batch.count};
+        wake = NeedsWaking(batch.heavy);
+    }
+    if (wake) {
+        workers_->Wake();
+    }
+    return {};
+}
 
 }  // namespace advstep

@@ -1,4 +1,4 @@
-// How tasks are run, and by whom: claims, waits and the workers' visits.
+// How tasks are run, and by whom: claims, and the workers' visits.
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -15,6 +15,8 @@ namespace {
 thread_local int taskDepth = 0;
 
 constexpr uint64_t kTasksPerVisit = 64;  // of a worker, before it looks at other streams
+// How often a sleeping worker looks at a condition that nobody announces.
+constexpr auto kRecheck = std::chrono::milliseconds(1);
 
 Status WordException(const char* what) noexcept {
     try {
@@ -50,25 +52,47 @@ Status RunTask(const Task& task, const ContextRef& context) noexcept {
     return status;
 }
 
+Status WaitExpired(const WaitTask& task) noexcept {
+    constexpr int64_t kNanosecondsPerMillisecond = 1'000'000;
+    try {
+        return Error(ACL_ERROR_RT_WAIT_TIMEOUT, "{}: what it waits for has not come within {} ms",
+                     task.name != nullptr ? task.name : "a wait",
+                     task.timeoutNanoseconds / kNanosecondsPerMillisecond);
+    } catch (...) {
+        return Status(ACL_ERROR_RT_WAIT_TIMEOUT);
+    }
+}
+
 }  // namespace
 
 bool InsideTask() { return taskDepth > 0; }
 
 const void* Stream::Self() { return &taskDepth; }
 
+Status Stream::RunUnlocked(const Task& task, std::unique_lock<std::mutex>& lock) {
+    const ContextRef context = identity_.context;
+    running_ = true;
+    lock.unlock();
+    if (task.heavy || task.kind == TaskKind::kHostFunction) {
+        workers_->StepAside();
+    }
+    Status status = RunTask(task, context);
+    lock.lock();
+    running_ = false;
+    return status;
+}
+
 void Stream::RunFront(std::unique_lock<std::mutex>& lock) {
     const Task* const task = queue_.Front();
     const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
-    const bool skip = Skips(sequence) && task->kind != TaskKind::kEventRecord;
+    const bool expired = readyFront_ == sequence && readyExpired_;
     Status status;
-    if (!skip && task->run != nullptr) {
-        const ContextRef context = identity_.context;
-        lock.unlock();
-        if (task->heavy || task->kind == TaskKind::kHostFunction) {
-            workers_->StepAside();
-        }
-        status = RunTask(*task, context);
-        lock.lock();
+    if (Skips(sequence) && task->kind != TaskKind::kAlways) {
+        // nothing
+    } else if (expired) {
+        status = WaitExpired(static_cast<const WaitTask&>(*task));
+    } else if (task->run != nullptr) {
+        status = RunUnlocked(*task, lock);
     }
     queue_.PopFront();
     if (!status.ok()) {
@@ -80,30 +104,87 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock) {
         changed_.notify_all();
     }
     // At once, not when the claim ends: the next task here may need what waits for this one.
-    if (sequence >= tellWorkersAt_) {
-        tellWorkersAt_ = kNever;
+    const bool wake = sequence >= tellWorkersAt_;
+    if (wake || expired) {
+        tellWorkersAt_ = wake ? kNever : tellWorkersAt_;
         lock.unlock();
         workers_->Wake();
+        if (expired) {
+            workers_->NudgeSleepers();  // who helped along with what is not waited for any more
+        }
         lock.lock();
     }
 }
 
-Ticket Stream::BlockedBy() const {
-    const Task* const front = queue_.Front();
-    if (front->kind != TaskKind::kEventWait ||
-        Skips(completed_.load(std::memory_order_relaxed) + 1)) {
+Stream::Obstacle Stream::LookAtFront(WaitClock::time_point* again) {
+    Task* const front = queue_.Front();
+    const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
+    const bool waits = front->kind == TaskKind::kTicketWait || front->kind == TaskKind::kPollWait;
+    if (!waits || Skips(sequence) || readyFront_ == sequence) {
         return {};
     }
-    const Ticket ticket = static_cast<const EventWaitTask*>(front)->ticket;
-    return ticket.stream->Reached(ticket.sequence) ? Ticket{} : ticket;
+    Obstacle obstacle;
+    auto& wait = static_cast<WaitTask&>(*front);
+    bool over = false;
+    bool recheck = false;
+    if (front->kind == TaskKind::kTicketWait) {
+        obstacle.kind = Obstacle::Kind::kTicket;
+        obstacle.ticket = static_cast<const TicketWaitTask&>(wait).ticket;
+        over = obstacle.ticket.stream->Reached(obstacle.ticket.sequence);
+    } else {
+        auto& poll = static_cast<PollWaitTask&>(wait);
+        obstacle.kind = Obstacle::Kind::kPoll;
+        over = poll.holds(poll);
+        obstacle.thread = poll.thread;
+        recheck = poll.recheck;
+    }
+    if (over) {
+        readyFront_ = sequence;
+        readyExpired_ = false;
+        return {};
+    }
+    if (!recheck && wait.timeoutNanoseconds == 0) {
+        return obstacle;
+    }
+    const WaitClock::time_point now = WaitClock::now();
+    if (wait.timeoutNanoseconds > 0) {
+        if (timedFront_ != sequence) {
+            timedFront_ = sequence;
+            frontDeadline_ = now + std::chrono::nanoseconds(wait.timeoutNanoseconds);
+        }
+        if (now >= frontDeadline_) {
+            readyFront_ = sequence;
+            readyExpired_ = true;
+            return {};
+        }
+        *again = std::min(*again, frontDeadline_);
+    }
+    if (recheck) {
+        *again = std::min(*again, now + kRecheck);
+    }
+    return obstacle;
 }
 
-Ticket Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit) {
+bool Stream::LeftToOthers(const WaitLimit& limit) const {
+    if (!limit.timed) {
+        return false;
+    }
+    const Task* const front = queue_.Front();
+    const bool skipped = Skips(completed_.load(std::memory_order_relaxed) + 1);
+    return !skipped && (front->kind == TaskKind::kHostFunction || front->heavy || limit.Expired());
+}
+
+Stream::Obstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
+                                     const WaitLimit& waitLimit) {
     claimant_ = Self();
-    Ticket blocking;
+    Obstacle obstacle;
     while (!queue_.Empty() && !Reached(limit)) {
-        blocking = BlockedBy();
-        if (blocking.stream != nullptr) {
+        WaitClock::time_point again = WaitClock::time_point::max();
+        obstacle = LookAtFront(&again);
+        if (obstacle.kind == Obstacle::Kind::kNone && LeftToOthers(waitLimit)) {
+            obstacle.kind = Obstacle::Kind::kLeft;
+        }
+        if (obstacle.kind != Obstacle::Kind::kNone) {
             break;
         }
         RunFront(lock);
@@ -112,13 +193,15 @@ Ticket Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit) {
     if (sleepers_ > 0) {
         changed_.notify_all();  // one of them may have to go on from here
     }
-    // A worker that looked while this was claimed may have gone to sleep since.
-    if (!queue_.Empty() && workers_->watch() == WorkerControl::Watch::kAsleep) {
+    // A worker that looked while this was claimed may have gone to sleep since; and what is left to
+    // the workers is not for one that naps.
+    const bool left = obstacle.kind == Obstacle::Kind::kLeft;
+    if (!queue_.Empty() && NeedsWaking(left)) {
         lock.unlock();
         workers_->Wake();
         lock.lock();
     }
-    return blocking;
+    return obstacle;
 }
 
 bool Stream::ReachedOrTellWorkers(uint64_t sequence) {
@@ -130,60 +213,29 @@ bool Stream::ReachedOrTellWorkers(uint64_t sequence) {
     return false;
 }
 
-void Stream::WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence) {
-    ++sleepers_;
-    const uint64_t nudges = nudges_;
-    while (claimant_ != nullptr && !Reached(sequence) && nudges_ == nudges) {
-        nextSleeper_ = std::min(nextSleeper_, sequence);
-        changed_.wait(lock);
-    }
-    --sleepers_;
-}
-
-bool Stream::RunSome(bool thorough) {
+bool Stream::RunSome(bool thorough, WaitClock::time_point* again) {
     if (!thorough &&
         issued_.load(std::memory_order_relaxed) == completed_.load(std::memory_order_relaxed)) {
         return false;
     }
-    Ticket blocking;
+    Obstacle obstacle;
     {
         std::unique_lock<std::mutex> lock(mutex_);
         if (queue_.Empty() || claimant_ != nullptr) {
             return false;  // the claimant wakes a worker if it leaves something
         }
-        blocking = BlockedBy();
-        if (blocking.stream == nullptr) {
+        obstacle = LookAtFront(again);
+        if (obstacle.kind == Obstacle::Kind::kNone) {
             ClaimAndRun(lock, completed_.load(std::memory_order_relaxed) + kTasksPerVisit);
             return true;
         }
     }
+    if (obstacle.kind == Obstacle::Kind::kPoll) {
+        return false;
+    }
     // Told after the lock is released: no two streams' locks at a time. Whoever reaches the ticket
     // from now on wakes the workers.
-    return blocking.stream->ReachedOrTellWorkers(blocking.sequence);
-}
-
-Status WaitFor(const Ticket& ticket) {
-    Ticket next = ticket;
-    while (!ticket.stream->Reached(ticket.sequence)) {
-        Stream& stream = *next.stream;
-        std::unique_lock<std::mutex> lock(stream.mutex_);
-        if (stream.Reached(next.sequence)) {
-            next = ticket;  // what blocked it has happened: start again from where we want to be
-        } else if (stream.claimant_ == Stream::Self()) {
-            return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                         "waits for stream {}, which is running the host function that calls it; "
-                         "expected a call from another thread",
-                         ToPointer(stream.identity_.handle));
-        } else if (stream.claimant_ != nullptr) {
-            stream.WaitForRunner(lock, next.sequence);
-            next = ticket;
-        } else {
-            // No further than the ticket: later work may need something this thread holds.
-            const Ticket blocking = stream.ClaimAndRun(lock, next.sequence);
-            next = blocking.stream != nullptr ? blocking : ticket;
-        }
-    }
-    return {};
+    return obstacle.ticket.stream->ReachedOrTellWorkers(obstacle.ticket.sequence);
 }
 
 }  // namespace advstep

@@ -1,5 +1,6 @@
 #include "src/runtime/stream_workers.h"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 
@@ -7,8 +8,6 @@
 
 namespace advstep {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // docs/decisions/0003-streams.md: waking a thread costs 4-12 us, so a worker that was busy a moment
 // ago looks by itself for a while; a nap is short against a decode step.
@@ -70,41 +69,53 @@ bool StreamWorkers::BecomeWatcher() {
     return !stop_;
 }
 
-bool StreamWorkers::LookAtAll(bool thorough) {
+void StreamWorkers::NudgeSleepers() {
+    ForEachStream([](Stream& stream) { stream.Nudge(); });
+}
+
+bool StreamWorkers::LookAtAll(bool thorough, WaitClock::time_point* again) {
     bool ran = false;
-    streams_.ForEach([&](Stream& stream) { ran = stream.RunSome(thorough) || ran; });
+    *again = WaitClock::time_point::max();
+    ForEachStream([&](Stream& stream) { ran = stream.RunSome(thorough, again) || ran; });
     return ran;
 }
 
 void StreamWorkers::Watch() {
     watch_.store(WorkerControl::Watch::kAwake);
-    Clock::time_point lastActive = Clock::now();
+    WaitClock::time_point lastActive = WaitClock::now();
     while (isWatcher) {
-        const bool ran = LookAtAll(false);
+        WaitClock::time_point again;
+        const bool ran = LookAtAll(false, &again);
         if (!isWatcher) {
             return;  // stepped aside: another thread watches now
         }
         if (ran) {
-            lastActive = Clock::now();
+            lastActive = WaitClock::now();
             continue;
         }
-        const bool sleep = Clock::now() - lastActive >= kWakeful;
+        const bool sleep = WaitClock::now() - lastActive >= kWakeful;
         watch_.store(sleep ? WorkerControl::Watch::kAsleep : WorkerControl::Watch::kNapping);
         // The last look before sleeping is after the store, under the streams' locks: see watch_.
-        if (sleep && LookAtAll(true)) {
+        if (sleep && LookAtAll(true, &again)) {
             if (!isWatcher) {
                 return;
             }
             watch_.store(WorkerControl::Watch::kAwake);
-            lastActive = Clock::now();
+            lastActive = WaitClock::now();
             continue;
         }
         std::unique_lock<std::mutex> lock(mutex_);
-        if (sleep) {
-            wake_.wait(lock, [&] { return woken_ || stop_; });
-            lastActive = Clock::now();
+        const auto called = [&] { return woken_ || stop_; };
+        if (!sleep) {
+            wake_.wait_until(lock, std::min(WaitClock::now() + kNap, again), called);
+        } else if (again != WaitClock::time_point::max()) {
+            // A wait with a deadline, or for what nobody announces: not an activity by itself.
+            if (wake_.wait_until(lock, again, called)) {
+                lastActive = WaitClock::now();
+            }
         } else {
-            wake_.wait_for(lock, kNap, [&] { return woken_ || stop_; });
+            wake_.wait(lock, called);
+            lastActive = WaitClock::now();
         }
         watch_.store(WorkerControl::Watch::kAwake);
         woken_ = false;

@@ -24,11 +24,14 @@ namespace advstep {
 /// mutex_ guards all members but watch_. It is never held while a stream's lock is taken.
 class StreamWorkers : public WorkerControl {
  public:
-    explicit StreamWorkers(const HandleTable<Stream>& streams) : streams_(streams) {}
+    explicit StreamWorkers(const HandleTable<Stream>& streams,
+                           const HandleTable<Stream>* more = nullptr)
+        : streams_(streams), more_(more) {}
     ~StreamWorkers() override;
 
     void Wake() override;
     void StepAside() override;
+    void NudgeSleepers() override;
 
     /// Ends all threads; there is no pending work and the caller is none of them. The next Wake
     /// starts new ones.
@@ -38,10 +41,19 @@ class StreamWorkers : public WorkerControl {
     void ThreadMain();
     bool BecomeWatcher();
     void Watch();
-    bool LookAtAll(bool thorough);
+    bool LookAtAll(bool thorough, WaitClock::time_point* again);
     void EnsureWatcherLocked();
 
+    template <typename Visit>
+    void ForEachStream(Visit&& visit) const {
+        streams_.ForEach(visit);
+        if (more_ != nullptr) {
+            more_->ForEach(visit);
+        }
+    }
+
     const HandleTable<Stream>& streams_;
+    const HandleTable<Stream>* const more_;
     std::mutex mutex_;
     std::condition_variable wake_;   // the watcher naps or sleeps here
     std::condition_variable spare_;  // spares sleep here

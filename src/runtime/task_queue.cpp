@@ -23,18 +23,28 @@ void TaskQueue::FreeSegment(Segment* segment) {
     }
 }
 
+TaskQueue::SegmentPtr TaskQueue::TakeSegment(size_t bytes) {
+    return SpareHolds(bytes) ? std::move(spare_) : MakeSegment(std::max(bytes, kSegmentBytes));
+}
+
+void TaskQueue::Reserve(size_t bytes) {
+    const size_t left =
+        Empty() ? (first_ != nullptr ? first_->capacity : 0) : tail_->capacity - write_;
+    if (left < bytes && !SpareHolds(bytes)) {
+        spare_ = MakeSegment(std::max(bytes, kSegmentBytes));
+    }
+}
+
 void* TaskQueue::Push(size_t bytes) {
     if (Empty()) {
         if (first_ == nullptr || first_->capacity < bytes) {
-            first_ = MakeSegment(std::max(bytes, kSegmentBytes));
+            first_ = TakeSegment(bytes);
             head_ = tail_ = first_.get();
         }
         read_ = write_ = 0;  // start over, so a short queue stays in the same few lines
     }
     if (tail_->capacity - write_ < bytes) {
-        SegmentPtr next = spare_ != nullptr && spare_->capacity >= bytes
-                              ? std::move(spare_)
-                              : MakeSegment(std::max(bytes, kSegmentBytes));
+        SegmentPtr next = TakeSegment(bytes);
         tail_->end = write_;
         tail_->next = std::move(next);
         tail_ = tail_->next.get();

@@ -17,6 +17,9 @@ class TaskQueue {
     /// kTaskAlignment. Throws std::bad_alloc and leaves the queue as it was.
     void* Push(size_t bytes);
 
+    /// Makes the next Push of that many bytes one that cannot throw.
+    void Reserve(size_t bytes);
+
     /// The oldest record; the queue is not empty.
     Task* Front() const { return reinterpret_cast<Task*>(head_->bytes() + read_); }
 
@@ -35,10 +38,12 @@ class TaskQueue {
     using SegmentPtr = std::unique_ptr<Segment, void (*)(Segment*)>;
 
     static SegmentPtr MakeSegment(size_t capacity);
+    bool SpareHolds(size_t bytes) const { return spare_ != nullptr && spare_->capacity >= bytes; }
+    SegmentPtr TakeSegment(size_t bytes);
     static void FreeSegment(Segment* segment);
 
     SegmentPtr first_{nullptr, nullptr};  // owns the chain
-    SegmentPtr spare_{nullptr, nullptr};  // an emptied segment, for the next that is needed
+    SegmentPtr spare_{nullptr, nullptr};  // an empty segment, for the next that is needed
     Segment* head_ = nullptr;
     Segment* tail_ = nullptr;
     size_t read_ = 0;   // in head_

@@ -22,6 +22,10 @@ class WorkerControl {
     /// watches, another takes over.
     virtual void StepAside() = 0;
 
+    /// Makes the threads that sleep at any stream look again at what they wait for. Not with a
+    /// stream's lock held.
+    virtual void NudgeSleepers() = 0;
+
     Watch watch() const { return watch_.load(); }
 
  protected:

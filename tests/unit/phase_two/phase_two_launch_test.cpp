@@ -29,7 +29,8 @@ class MockLauncher : public Launcher {
  public:
     MOCK_METHOD(Status, CheckStream, (const StreamRef& stream), (override));
     MOCK_METHOD(Status, Launch,
-                (const StreamRef& stream, const KernelLaunch& launch, const void* payload),
+                (const StreamRef& stream, const KernelLaunch& launch, const void* payload,
+                 const Work& work),
                 (override));
 };
 
@@ -98,23 +99,24 @@ TEST_F(PhaseTwoLaunchTest, LaunchesThePlannedTilingOnTheGivenStream) {
     const auto onOurStream = testing::Field(&StreamRef::handle, ToHandle(stream_));
     const InSequence inOrder;
     EXPECT_CALL(launcher_, CheckStream(onOurStream)).WillOnce([] { return Status(); });
-    EXPECT_CALL(launcher_, Launch(onOurStream, _, _))
-        .WillOnce([&](const StreamRef&, const KernelLaunch& launch, const void* bytes) {
-            EXPECT_STREQ(launch.program->call, "aclnnAdvanceStep");
-            EXPECT_EQ(launch.coreCount, 34);
-            EXPECT_EQ(launch.rows, kNumSeqs);
-            EXPECT_EQ(launch.payloadBytes, sizeof(AdvanceStepPayload));
-            AdvanceStepPayload payload;
-            std::memcpy(&payload, bytes, sizeof(payload));
-            ExpectPlannedTiling(payload.tiling);
-            EXPECT_EQ(payload.args.inputTokens, addresses_[0]);
-            EXPECT_EQ(payload.args.sampledTokenIds, addresses_[1]);
-            EXPECT_EQ(payload.args.inputPositions, addresses_[2]);
-            EXPECT_EQ(payload.args.seqLens, addresses_[3]);
-            EXPECT_EQ(payload.args.slotMapping, addresses_[4]);
-            EXPECT_EQ(payload.args.blockTables, addresses_[5]);
-            return Status();
-        });
+    EXPECT_CALL(launcher_, Launch(onOurStream, _, _, _))
+        .WillOnce(
+            [&](const StreamRef&, const KernelLaunch& launch, const void* bytes, const Work&) {
+                EXPECT_STREQ(launch.program->call, "aclnnAdvanceStep");
+                EXPECT_EQ(launch.coreCount, 34);
+                EXPECT_EQ(launch.rows, kNumSeqs);
+                EXPECT_EQ(launch.payloadBytes, sizeof(AdvanceStepPayload));
+                AdvanceStepPayload payload;
+                std::memcpy(&payload, bytes, sizeof(payload));
+                ExpectPlannedTiling(payload.tiling);
+                EXPECT_EQ(payload.args.inputTokens, addresses_[0]);
+                EXPECT_EQ(payload.args.sampledTokenIds, addresses_[1]);
+                EXPECT_EQ(payload.args.inputPositions, addresses_[2]);
+                EXPECT_EQ(payload.args.seqLens, addresses_[3]);
+                EXPECT_EQ(payload.args.slotMapping, addresses_[4]);
+                EXPECT_EQ(payload.args.blockTables, addresses_[5]);
+                return Status();
+            });
     EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, PhaseOne(), stream_), ACLNN_SUCCESS);
 }
 
@@ -132,7 +134,7 @@ TEST_F(PhaseTwoLaunchTest, RepeatableExecutorLaunchesEveryTimeAlike) {
     EXPECT_CALL(launcher_, CheckStream).Times(3).WillRepeatedly([] { return Status(); });
     EXPECT_CALL(launcher_, Launch)
         .Times(3)
-        .WillRepeatedly([](const StreamRef&, const KernelLaunch&, const void* bytes) {
+        .WillRepeatedly([](const StreamRef&, const KernelLaunch&, const void* bytes, const Work&) {
             ExpectPlannedTiling(static_cast<const AdvanceStepPayload*>(bytes)->tiling);
             return Status();
         });

@@ -43,7 +43,8 @@ TEST_F(LauncherTest, QueuesACopyOfThePayload) {
     int64_t sum = 0;
     Payload payload{&sum, 5};
     const KernelLaunch launch{&program_, &device_, 2, 2, sizeof(payload)};
-    EXPECT_TRUE(Succeeds(TheLauncher().Launch(Target(0x157, unit::kCaller), launch, &payload)));
+    EXPECT_TRUE(Succeeds(TheLauncher().Launch(Target(0x157, unit::kCaller), launch, &payload,
+                                              KernelTask::BytesFor(launch))));
     payload = {nullptr, 7};
     EXPECT_EQ(sum, 0);
     EXPECT_TRUE(Succeeds(bench_.Synchronize()));
@@ -59,7 +60,8 @@ TEST_F(LauncherTest, StreamIsChecked) {
          {std::tuple<Handle, Handle, int32_t>{0x257, unit::kCaller, ACL_ERROR_RT_INVALID_HANDLE},
           {0x157, 0x2C5, ACL_ERROR_RT_STREAM_CONTEXT}}) {
         EXPECT_TRUE(FailsWith(code, launcher.CheckStream(Target(handle, caller))));
-        EXPECT_TRUE(FailsWith(code, launcher.Launch(Target(handle, caller), launch, &payload)));
+        EXPECT_TRUE(FailsWith(code, launcher.Launch(Target(handle, caller), launch, &payload,
+                                                    KernelTask::BytesFor(launch))));
     }
     EXPECT_TRUE(bench_.Complete());  // nothing was queued
 }

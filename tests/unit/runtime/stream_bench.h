@@ -19,10 +19,12 @@ class CountingWorkers : public advstep::WorkerControl {
  public:
     void Wake() override { ++wakes; }
     void StepAside() override { ++stepsAside; }
+    void NudgeSleepers() override { ++nudges; }
     void SetWatch(Watch watch) { watch_.store(watch); }
 
     std::atomic<int> wakes{0};
     std::atomic<int> stepsAside{0};
+    std::atomic<int> nudges{0};
 };
 
 inline constexpr advstep::Handle kCaller = 0x1C5;
@@ -32,7 +34,7 @@ struct TaskTraits {
     bool heavy = false;
 };
 inline constexpr TaskTraits kHostFunction{advstep::TaskKind::kHostFunction, false};
-inline constexpr TaskTraits kEventRecord{advstep::TaskKind::kEventRecord, false};
+inline constexpr TaskTraits kEventRecord{advstep::TaskKind::kAlways, false};
 inline constexpr TaskTraits kHeavy{advstep::TaskKind::kPlain, true};
 
 // One life of a stream, and what its tasks call. The context is shared if one is given.
@@ -91,13 +93,18 @@ class StreamBench {
     }
 
     advstep::Status EnqueueWait(const advstep::Ticket& ticket) {
-        return stream_->Enqueue(handle_, kCaller, sizeof(advstep::EventWaitTask),
+        return stream_->Enqueue(handle_, kCaller, sizeof(advstep::TicketWaitTask),
                                 [&](void* memory) {
-                                    auto* const task = new (memory) advstep::EventWaitTask;
-                                    task->kind = advstep::TaskKind::kEventWait;
+                                    auto* const task = new (memory) advstep::TicketWaitTask;
+                                    task->kind = advstep::TaskKind::kTicketWait;
                                     task->ticket = ticket;
                                     return task;
                                 });
+    }
+
+    bool RunSome(bool thorough) {
+        advstep::WaitClock::time_point again = advstep::WaitClock::time_point::max();
+        return stream_->RunSome(thorough, &again);
     }
 
     advstep::Status Synchronize() { return stream_->Synchronize(handle_, kCaller); }

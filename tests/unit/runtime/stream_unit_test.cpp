@@ -173,15 +173,15 @@ TEST_F(StreamUnitTest, LongTasksMakeTheWatcherStepAside) {
 }
 
 TEST_F(StreamUnitTest, RunSomeTakesABoundedNumberOfTasks) {
-    EXPECT_FALSE(streamA_.RunSome(false));
-    EXPECT_FALSE(streamA_.RunSome(true));
+    EXPECT_FALSE(a_.RunSome(false));
+    EXPECT_FALSE(a_.RunSome(true));
     for (int task = 0; task < 100; ++task) {
         ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
     }
-    EXPECT_TRUE(streamA_.RunSome(false));
+    EXPECT_TRUE(a_.RunSome(false));
     EXPECT_GT(count_, 0);
     EXPECT_LT(count_, 100);
-    while (streamA_.RunSome(false)) {
+    while (a_.RunSome(false)) {
     }
     EXPECT_EQ(count_, 100);
 }

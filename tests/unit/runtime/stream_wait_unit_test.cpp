@@ -70,11 +70,11 @@ TEST_F(StreamWaitTest, BlockedStreamHasTheWorkersWokenWhenItMayGoOn) {
     ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
     ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, {}, &ticket)));
     ASSERT_TRUE(Succeeds(b_.EnqueueWait(ticket)));
-    EXPECT_FALSE(streamB_.RunSome(false));
+    EXPECT_FALSE(b_.RunSome(false));
     EXPECT_EQ(workers_.wakes, 0);
     EXPECT_TRUE(Succeeds(a_.Synchronize()));
     EXPECT_EQ(workers_.wakes, 1);
-    EXPECT_TRUE(streamB_.RunSome(false));
+    EXPECT_TRUE(b_.RunSome(false));
     EXPECT_TRUE(b_.Complete());
 }
 

@@ -1,0 +1,52 @@
+// Callbacks for subscribed threads.
+#include "acl/acl_rt.h"
+#include "src/base/boundary.h"
+#include "src/runtime/current.h"
+#include "src/runtime/report.h"
+
+using namespace advstep;
+
+aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
+    return AclBoundary("aclrtSubscribeReport", [&]() -> Status {
+        StreamRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        return Reports::Instance().Subscribe(threadId, found);
+    });
+}
+
+aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
+    return AclBoundary("aclrtUnSubscribeReport", [&]() -> Status {
+        StreamRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        return Reports::Instance().Unsubscribe(threadId, found);
+    });
+}
+
+aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBlockType blockType,
+                             aclrtStream stream) {
+    return AclBoundary("aclrtLaunchCallback", [&]() -> Status {
+        if (fn == nullptr) {
+            return Error(ACL_ERROR_INVALID_PARAM, "fn is null; expected a function");
+        }
+        if (blockType != ACL_CALLBACK_NO_BLOCK && blockType != ACL_CALLBACK_BLOCK) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "blockType is {}; expected ACL_CALLBACK_NO_BLOCK 0 or "
+                         "ACL_CALLBACK_BLOCK 1",
+                         static_cast<int>(blockType));
+        }
+        StreamRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        return Reports::Instance().Launch(fn, userData, blockType == ACL_CALLBACK_BLOCK, found);
+    });
+}
+
+aclError aclrtProcessReport(int32_t timeout) {
+    return AclBoundary("aclrtProcessReport", [&]() -> Status {
+        WaitLimit limit;
+        if (!MakeWaitLimit(timeout, ACL_ERROR_RT_REPORT_TIMEOUT, &limit).ok()) {
+            return Error(ACL_ERROR_INVALID_PARAM,
+                         "timeout is {}; expected at least 1 ms, or -1 for ever", timeout);
+        }
+        return Reports::Instance().Process(limit);
+    });
+}

@@ -1,0 +1,214 @@
+#include "src/runtime/capture.h"
+
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/runtime/capture_registry.h"
+#include "src/runtime/current.h"
+
+namespace advstep {
+namespace {
+
+// The launches that replace those of a task group. mutex_ guards all that changes; it is taken
+// under the stream's lock.
+class UpdateRecorder : public Recorder {
+ public:
+    UpdateRecorder(Handle graph, const TaskGroup::Span& span) : graph_(graph), span_(span) {}
+
+    bool Over() const override { return false; }
+    bool Captures() const override { return false; }
+
+    Status Record(int32_t, const Work& work, const RecordFill& fill) override {
+        if (work.role != Work::Role::kLaunch) {
+            return CannotBeGrouped();
+        }
+        const std::lock_guard<std::mutex> lock(mutex_);
+        launches_.push_back(RecordTask(work, fill));
+        return {};
+    }
+
+    Status RecordWait(int32_t, const CapturePlace&, int64_t) override { return CannotBeGrouped(); }
+
+    Handle graph() const { return graph_; }
+    const TaskGroup::Span& span() const { return span_; }
+    std::vector<RecordedTask> TakeLaunches() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return std::move(launches_);
+    }
+
+ private:
+    static Status CannotBeGrouped() {
+        return Error(ACL_ERROR_STREAM_TASK_GROUP_INTR,
+                     "the stream updates a task group, which takes operator launches only; "
+                     "expected aclmdlRICaptureTaskUpdateEnd before");
+    }
+
+    const Handle graph_;
+    const TaskGroup::Span span_;
+    std::mutex mutex_;
+    std::vector<RecordedTask> launches_;
+};
+
+// The session that captures the stream. 107029: none.
+Status FindSession(const StreamRef& stream, std::shared_ptr<CaptureSession>* session,
+                   int32_t* branch) {
+    std::shared_ptr<Recorder> recorder;
+    ADVSTEP_RETURN_IF_ERROR(
+        stream.stream->FindRecorder(stream.handle, stream.caller, &recorder, branch));
+    if (recorder == nullptr || !recorder->Captures()) {
+        return Error(ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+                     "stream {} is not being captured; expected aclmdlRICaptureBegin before",
+                     ToPointer(stream.handle));
+    }
+    *session = std::static_pointer_cast<CaptureSession>(recorder);
+    return {};
+}
+
+void ReleaseGroups(const GraphBody& body) {
+    for (TaskGroup* group : body.groups) {
+        group->Close();
+        TheResources().taskGroups.Release(group);
+    }
+}
+
+void CloseGraph(Handle handle, const ContextRef& context) {
+    Graph* const graph = TheResources().graphs.Find(handle);
+    if (graph->CloseIfOf(context.handle, handle)) {
+        TheResources().graphs.Release(graph);
+    }
+}
+
+}  // namespace
+
+Status FindGraph(const void* handle, Graph** graph) {
+    Graph* const found = TheResources().graphs.Find(ToHandle(handle));
+    if (found == nullptr) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE,
+                     "modelRI {} is no model; expected one of aclmdlRICaptureEnd", handle);
+    }
+    *graph = found;
+    return {};
+}
+
+Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode) {
+    ContextRef context;
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&context));
+    const auto entry = TheResources().graphs.Acquire();
+    const auto session =
+        std::make_shared<CaptureSession>(context, stream.handle, mode, entry.handle);
+    session->KnowsItself(session);
+    entry.object->Open(entry.handle, context, session);
+    CaptureRegistry::Instance().Add(session);
+    Status started = stream.stream->StartRecording(stream.handle, stream.caller, session);
+    if (!started.ok()) {
+        CaptureRegistry::Instance().Remove(session.get());
+        CloseGraph(entry.handle, context);
+    }
+    return started;
+}
+
+Status EndCapture(const StreamRef& stream, Handle* graph) {
+    std::shared_ptr<CaptureSession> session;
+    int32_t branch = 0;
+    ADVSTEP_RETURN_IF_ERROR(FindSession(stream, &session, &branch));
+    GraphBody body;
+    const Status ended = session->End(stream.handle, &body);
+    if (!session->Over()) {
+        return Status(ended.code(), ended.message());
+    }
+    CaptureRegistry::Instance().Remove(session.get());
+    stream.stream->StopRecording(session.get());
+    if (!ended.ok()) {
+        ReleaseGroups(body);
+        CloseGraph(session->graph(), session->context());
+        return Status(ended.code(), ended.message());
+    }
+    Graph* const made = TheResources().graphs.Find(session->graph());
+    Status finished = made->Finish(session->graph(), &body);
+    if (!finished.ok()) {
+        ReleaseGroups(body);
+        CloseGraph(session->graph(), session->context());
+        return finished;
+    }
+    *graph = session->graph();
+    return {};
+}
+
+void AbandonCapture(CaptureSession* session) {
+    GraphBody body;
+    session->Abandon(&body);
+    ReleaseGroups(body);
+    CloseGraph(session->graph(), session->context());
+}
+
+Status ReadCapture(const StreamRef& stream, aclmdlRICaptureStatus* status, Handle* graph) {
+    std::shared_ptr<Recorder> recorder;
+    int32_t branch = 0;
+    ADVSTEP_RETURN_IF_ERROR(
+        stream.stream->FindRecorder(stream.handle, stream.caller, &recorder, &branch));
+    *status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    *graph = 0;
+    if (recorder != nullptr && recorder->Captures()) {
+        const auto& session = static_cast<const CaptureSession&>(*recorder);
+        *status = session.status();
+        *graph = *status == ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE ? session.graph() : 0;
+    }
+    return {};
+}
+
+Status BeginTaskGroup(const StreamRef& stream) {
+    std::shared_ptr<CaptureSession> session;
+    int32_t branch = 0;
+    ADVSTEP_RETURN_IF_ERROR(FindSession(stream, &session, &branch));
+    return session->BeginGroup(branch);
+}
+
+Status EndTaskGroup(const StreamRef& stream, Handle* group) {
+    std::shared_ptr<CaptureSession> session;
+    int32_t branch = 0;
+    ADVSTEP_RETURN_IF_ERROR(FindSession(stream, &session, &branch));
+    const auto entry = TheResources().taskGroups.Acquire();
+    TaskGroup::Span span;
+    Status ended = session->EndGroup(branch, entry.object, &span);
+    if (!ended.ok()) {
+        TheResources().taskGroups.Release(entry.object);
+        return ended;
+    }
+    entry.object->Open(entry.handle, span);
+    *group = entry.handle;
+    return {};
+}
+
+Status BeginTaskUpdate(const StreamRef& stream, const void* group) {
+    TaskGroup* const found = TheResources().taskGroups.Find(ToHandle(group));
+    TaskGroup::Span span;
+    if (found == nullptr || !found->Read(ToHandle(group), &span)) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE,
+                     "handle {} is no task group, or its model has been destroyed; expected one of "
+                     "aclmdlRICaptureTaskGrpEnd",
+                     group);
+    }
+    ADVSTEP_RETURN_IF_ERROR(TheResources().graphs.Find(span.graph)->Check(span.graph));
+    return stream.stream->StartRecording(stream.handle, stream.caller,
+                                         std::make_shared<UpdateRecorder>(span.graph, span));
+}
+
+Status EndTaskUpdate(const StreamRef& stream) {
+    std::shared_ptr<Recorder> recorder;
+    int32_t branch = 0;
+    ADVSTEP_RETURN_IF_ERROR(
+        stream.stream->FindRecorder(stream.handle, stream.caller, &recorder, &branch));
+    ADVSTEP_RETURN_IF_ERROR(stream.stream->CheckFree(stream.handle, stream.caller));
+    if (recorder == nullptr) {
+        return Error(ACL_ERROR_STREAM_TASK_GROUP_STATUS,
+                     "stream {} updates no task group; expected aclmdlRICaptureTaskUpdateBegin "
+                     "before",
+                     ToPointer(stream.handle));
+    }
+    stream.stream->StopRecording(recorder.get());
+    auto& update = static_cast<UpdateRecorder&>(*recorder);
+    Graph* const graph = TheResources().graphs.Find(update.graph());
+    return graph->Replace(update.graph(), update.span(), update.TakeLaunches());
+}
+
+}  // namespace advstep

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "acl/acl_rt.h"
+#include "src/base/status.h"
+#include "src/runtime/capture_session.h"
+#include "src/runtime/resources.h"
+
+namespace advstep {
+
+/// Begin and end of captures, task groups and their updates: what joins streams, sessions, the
+/// registry and graphs. Codes are those of the aclmdlRI calls (acl/rt/model_ri.h).
+Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode);
+Status EndCapture(const StreamRef& stream, Handle* graph);
+Status ReadCapture(const StreamRef& stream, aclmdlRICaptureStatus* status, Handle* graph);
+
+/// Ends it without a result.
+void AbandonCapture(CaptureSession* session);
+
+Status BeginTaskGroup(const StreamRef& stream);
+Status EndTaskGroup(const StreamRef& stream, Handle* group);
+Status BeginTaskUpdate(const StreamRef& stream, const void* group);
+Status EndTaskUpdate(const StreamRef& stream);
+
+/// The graph of a handle; 107017 if it can be none. Whether it is alive is checked by every call.
+Status FindGraph(const void* handle, Graph** graph);
+
+}  // namespace advstep

@@ -1,0 +1,188 @@
+#include "src/runtime/graph.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/base/log.h"
+#include "src/runtime/resources.h"
+
+namespace advstep {
+
+void Graph::Open(Handle handle, const ContextRef& context,
+                 const std::shared_ptr<CaptureSession>& session) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    handle_ = handle;
+    context_ = context;
+    session_ = session;
+}
+
+Status Graph::CheckUsable(Handle handle) const {
+    if (handle_ != handle) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE,
+                     "modelRI {} is no model or has been destroyed; expected one of "
+                     "aclmdlRICaptureEnd",
+                     ToPointer(handle));
+    }
+    if (session_ != nullptr) {
+        return Error(ACL_ERROR_RT_MODEL_CAPTURED,
+                     "modelRI {} is being captured; expected aclmdlRICaptureEnd before",
+                     ToPointer(handle));
+    }
+    return {};
+}
+
+Status Graph::CheckContext(Handle caller) const {
+    return context_.handle == caller
+               ? Status()
+               : Error(ACL_ERROR_RT_STREAM_CONTEXT,
+                       "modelRI {} was captured in context {}; expected the current context {}",
+                       ToPointer(handle_), ToPointer(context_.handle), ToPointer(caller));
+}
+
+void Graph::NoteUses() {
+    checkedEpoch_ = 0;
+    usesNotifies_ = false;
+    for (const std::vector<RecordedTask>& tasks : body_.branches) {
+        for (const RecordedTask& task : tasks) {
+            for (const Use& use : task.uses) {
+                usesNotifies_ = usesNotifies_ || use.kind == Use::Kind::kNotify;
+            }
+        }
+    }
+}
+
+Status Graph::Check(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return CheckUsable(handle);
+}
+
+Status Graph::Finish(Handle handle, GraphBody* body) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (handle_ != handle) {
+        return CheckUsable(handle);
+    }
+    session_ = nullptr;
+    body_ = std::move(*body);
+    *body = GraphBody{};
+    for (const std::vector<RecordedTask>& tasks : body_.branches) {
+        Branch branch;
+        branch.image = MakeImage(tasks);
+        if (!branches_.empty()) {
+            ADVSTEP_RETURN_IF_ERROR(
+                CreateBranchStream(context_, &branch.stream, &branch.streamHandle));
+        }
+        branches_.push_back(std::move(branch));
+    }
+    NoteUses();
+    return {};
+}
+
+Status Graph::Replay(Handle handle, const StreamRef& stream) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    ADVSTEP_RETURN_IF_ERROR(stream.stream->Check(stream.handle, stream.caller));
+    ADVSTEP_RETURN_IF_ERROR(CheckContext(stream.caller));
+    return ReplayLocked(stream, false);
+}
+
+Status Graph::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
+    Ticket end;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+        ADVSTEP_RETURN_IF_ERROR(CheckContext(caller));
+        Branch& main = branches_[0];
+        if (main.stream == nullptr) {
+            // Of the ordinary streams: its lock comes before those of the branches.
+            ADVSTEP_RETURN_IF_ERROR(CreateHiddenStream(context_, &main.stream, &main.streamHandle));
+        }
+        if (const Status stale = main.stream->TakeFailure(); !stale.ok()) {
+            Log(LogLevel::kError, "a replay that nobody waited for failed: {} ({})",
+                stale.message(), stale.code());
+        }
+        ADVSTEP_RETURN_IF_ERROR(
+            ReplayLocked({main.stream, main.streamHandle, context_.handle}, true));
+        end = main.end;
+    }
+    ADVSTEP_RETURN_IF_ERROR(WaitFor(end, limit));
+    return end.stream->TakeFailure(end.sequence);
+}
+
+Status Graph::Replace(Handle handle, const TaskGroup::Span& span,
+                      std::vector<RecordedTask> launches) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    std::vector<RecordedTask>& tasks = body_.branches[static_cast<size_t>(span.branch)];
+    if (launches.size() != span.count) {
+        return Error(ACL_ERROR_RT_INTERNAL_ERROR,
+                     "the update has {} launches; expected the {} of the task group",
+                     launches.size(), span.count);
+    }
+    for (size_t index = 0; index < launches.size(); ++index) {
+        const char* const now = tasks[span.first + index].task().name;
+        const char* const then = launches[index].task().name;
+        if (std::strcmp(now, then) != 0) {
+            return Error(ACL_ERROR_RT_INTERNAL_ERROR,
+                         "launch {} of the update is {}; expected {} as in the task group", index,
+                         then, now);
+        }
+    }
+    std::vector<RecordedTask> replaced = tasks;
+    std::move(launches.begin(), launches.end(),
+              replaced.begin() + static_cast<ptrdiff_t>(span.first));
+    BranchImage image = MakeImage(replaced);
+    tasks = std::move(replaced);
+    branches_[static_cast<size_t>(span.branch)].image = std::move(image);
+    NoteUses();
+    return {};
+}
+
+bool Graph::Running() const {
+    return std::any_of(branches_.begin(), branches_.end(), [](const Branch& branch) {
+        return branch.end.stream != nullptr && !branch.end.stream->Reached(branch.end.sequence);
+    });
+}
+
+void Graph::CloseLocked() {
+    for (TaskGroup* group : body_.groups) {
+        group->Close();
+        TheResources().taskGroups.Release(group);
+    }
+    handle_ = 0;
+    session_ = nullptr;
+    body_ = GraphBody{};
+    branches_.clear();
+}
+
+Status Graph::Close(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    if (Running()) {
+        return Error(
+            ACL_ERROR_RT_MODEL_RUNNING,
+            "modelRI {} has a replay that has not ended; expected a synchronisation before",
+            ToPointer(handle));
+    }
+    for (const Branch& branch : branches_) {
+        if (branch.stream != nullptr) {
+            // Nothing is queued there. It fails if the context is being destroyed, with them.
+            (void)DestroyStream({branch.stream, branch.streamHandle, context_.handle}, false);
+        }
+    }
+    CloseLocked();
+    return {};
+}
+
+bool Graph::CloseIfOf(Handle context, Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (handle_ == 0 || context_.handle != context || (handle != 0 && handle_ != handle)) {
+        return false;
+    }
+    CloseLocked();
+    return true;
+}
+
+}  // namespace advstep

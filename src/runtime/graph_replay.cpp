@@ -1,0 +1,155 @@
+// How a graph's records get into queues.
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "acl/acl_base.h"
+#include "src/runtime/graph.h"
+#include "src/runtime/resources.h"
+
+namespace advstep {
+
+/// Brings the failure of a branch to the stream that the graph was replayed on, where it is looked
+/// for.
+struct Graph::CollectTask : Task {
+    Ticket end;  // of the branch, reached by now
+
+    static void Make(void* memory, const Ticket& end) {
+        auto* const task = new (memory) CollectTask;
+        task->name = "branch end";
+        task->kind = TaskKind::kAlways;
+        task->bytes = static_cast<uint32_t>(AlignedTaskBytes(sizeof(CollectTask)));
+        task->end = end;
+        task->run = [](const Task& base) {
+            const Ticket& branch = static_cast<const CollectTask&>(base).end;
+            return branch.stream->TakeFailure(branch.sequence);
+        };
+    }
+};
+
+namespace {
+
+Status CheckStillThere(const DeviceMemory& memory, const Use& use) {
+    Allocation allocation;
+    return memory.Find(use.address, &allocation) && allocation.BytesFrom(use.address) >= use.bytes
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID,
+                       "{} was captured at {} with {} bytes, which lie in no allocation any more; "
+                       "expected memory that lives as long as the model",
+                       use.name, use.address, use.bytes);
+}
+
+}  // namespace
+
+Status Graph::CheckUses() {
+    Resources& resources = TheResources();
+    const uint64_t epoch = resources.memory.epoch();
+    if (checkedEpoch_ == epoch && !usesNotifies_) {
+        return {};
+    }
+    for (const std::vector<RecordedTask>& tasks : body_.branches) {
+        for (const RecordedTask& task : tasks) {
+            for (const Use& use : task.uses) {
+                if (use.kind == Use::Kind::kNotify) {
+                    ADVSTEP_RETURN_IF_ERROR(resources.notifies.CheckAlive(use.address));
+                } else {
+                    ADVSTEP_RETURN_IF_ERROR(CheckStillThere(resources.memory, use));
+                }
+            }
+        }
+    }
+    checkedEpoch_ = epoch;
+    return {};
+}
+
+void Graph::Fill(const BranchImage& image, const StreamRef& stream,
+                 const std::vector<uint64_t>& bases, unsigned char* memory) const {
+    std::memcpy(memory, image.records.data(), image.bytes());
+    for (const BranchImage::Wait& wait : image.waits) {
+        auto* const task = reinterpret_cast<TicketWaitTask*>(memory + wait.offset);
+        const auto branch = static_cast<size_t>(wait.branch);
+        task->ticket = {branch == 0 ? stream.stream : branches_[branch].stream,
+                        bases[branch] + wait.position};
+    }
+}
+
+Status Graph::QueueBranch(size_t index, const StreamRef& stream,
+                          const std::vector<uint64_t>& bases) {
+    Branch& branch = branches_[index];
+    Stream::Batch batch{branch.image.bytes(), branch.image.count, branch.image.heavy, true};
+    return branch.stream->EnqueueBatch(
+        branch.streamHandle, context_.handle, batch, [](uint64_t) { return Status(); },
+        [&](void* memory) {
+            Fill(branch.image, stream, bases, static_cast<unsigned char*>(memory));
+        },
+        &branch.end);
+}
+
+// What was queued waits for tasks of the main stream that will not come: it is dropped again.
+Status Graph::QueueBranches(const StreamRef& stream, uint64_t first, std::vector<uint64_t>* bases) {
+    (*bases)[0] = first - 1;
+    for (size_t index = 1; index < branches_.size(); ++index) {
+        (*bases)[index] = branches_[index].stream->Now().sequence;
+    }
+    Status status;
+    size_t queued = 1;
+    try {
+        while (queued < branches_.size() && status.ok()) {
+            status = QueueBranch(queued, stream, *bases);
+            queued += status.ok() ? 1 : 0;
+        }
+    } catch (const std::bad_alloc&) {
+        status = Status(ACL_ERROR_BAD_ALLOC, "the host is out of memory");
+    }
+    for (size_t index = 1; index < queued && !status.ok(); ++index) {
+        (void)branches_[index].stream->Drop(branches_[index].streamHandle, context_.handle);
+    }
+    return status;
+}
+
+Status Graph::ReplayLocked(const StreamRef& stream, bool evenIfStopped) {
+    ADVSTEP_RETURN_IF_ERROR(CheckUses());
+    Branch& main = branches_[0];
+    // Ends of the last replay that this stream's order does not cover.
+    std::vector<Ticket> before;
+    for (const Branch& branch : branches_) {
+        const Ticket& end = branch.end;
+        if (end.stream != nullptr && end.stream != stream.stream &&
+            !end.stream->Reached(end.sequence)) {
+            before.push_back(end);
+        }
+    }
+    constexpr size_t kWaitBytes = AlignedTaskBytes(sizeof(TicketWaitTask));
+    constexpr size_t kCollectBytes = AlignedTaskBytes(sizeof(CollectTask));
+    const size_t others = branches_.size() - 1;
+    Stream::Batch batch;
+    batch.bytes = before.size() * kWaitBytes + main.image.bytes() + others * kCollectBytes;
+    batch.count = before.size() + main.image.count + others;
+    batch.heavy = std::any_of(branches_.begin(), branches_.end(),
+                              [](const Branch& branch) { return branch.image.heavy; });
+    batch.evenIfStopped = evenIfStopped;
+    std::vector<uint64_t> bases(branches_.size());
+    return stream.stream->EnqueueBatch(
+        stream.handle, stream.caller, batch,
+        [&](uint64_t first) { return QueueBranches(stream, first + before.size(), &bases); },
+        [&](void* memory) {
+            auto* next = static_cast<unsigned char*>(memory);
+            for (const Ticket& ticket : before) {
+                auto* const wait = new (next) TicketWaitTask;
+                wait->name = "wait for the replay before";
+                wait->kind = TaskKind::kTicketWait;
+                wait->bytes = static_cast<uint32_t>(kWaitBytes);
+                wait->ticket = ticket;
+                next += kWaitBytes;
+            }
+            Fill(main.image, stream, bases, next);
+            next += main.image.bytes();
+            for (size_t index = 1; index < branches_.size(); ++index) {
+                CollectTask::Make(next, branches_[index].end);
+                next += kCollectBytes;
+            }
+        },
+        &main.end);
+}
+
+}  // namespace advstep

@@ -1,0 +1,119 @@
+// Threads that wait for streams, and run them meanwhile.
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "acl/acl_base.h"
+#include "src/runtime/stream.h"
+
+namespace advstep {
+namespace {
+
+Status WaitsForItself(const char* what, Handle stream) {
+    return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                 "waits for stream {}, {}; expected a call from another thread", ToPointer(stream),
+                 what);
+}
+
+Status Expired(const WaitLimit& limit) {
+    return Error(limit.expiredCode, "still waits after the timeout of {} ms", limit.milliseconds);
+}
+
+}  // namespace
+
+Status MakeWaitLimit(int32_t milliseconds, int32_t expiredCode, WaitLimit* limit) {
+    if (milliseconds == 0 || milliseconds < -1) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "timeout is {}; expected at least 1 ms, or -1 for ever", milliseconds);
+    }
+    limit->timed = true;
+    limit->milliseconds = milliseconds;
+    limit->expiredCode = expiredCode;
+    if (milliseconds > 0) {
+        limit->until = WaitClock::now() + std::chrono::milliseconds(milliseconds);
+    }
+    return {};
+}
+
+void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit) {
+    nextSleeper_ = std::min(nextSleeper_, sequence);
+    if (limit.until == WaitClock::time_point::max()) {
+        changed_.wait(lock);
+    } else {
+        (void)changed_.wait_until(lock, limit.until);
+    }
+}
+
+void Stream::WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence,
+                           const WaitLimit& limit) {
+    ++sleepers_;
+    const uint64_t nudges = nudges_;
+    while (claimant_ != nullptr && !Reached(sequence) && nudges_ == nudges && !limit.Expired()) {
+        Sleep(lock, sequence, limit);
+    }
+    --sleepers_;
+}
+
+void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, const WaitLimit& limit) {
+    ++sleepers_;
+    const uint64_t nudges = nudges_;
+    const uint64_t next = completed_.load(std::memory_order_relaxed) + 1;
+    while (!Reached(next) && nudges_ == nudges && !limit.Expired()) {
+        Sleep(lock, next, limit);
+    }
+    --sleepers_;
+}
+
+Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
+    const uint64_t aborts = ticket.stream->aborts_.load();
+    Ticket next = ticket;
+    while (!ticket.stream->Reached(ticket.sequence) &&
+           !ticket.stream->AbortedSince(aborts, ticket.sequence)) {
+        if (limit.Expired()) {
+            return Expired(limit);
+        }
+        Stream& stream = *next.stream;
+        std::unique_lock<std::mutex> lock(stream.mutex_);
+        if (stream.Reached(next.sequence)) {
+            next = ticket;  // what blocked it has happened: start again from where we want to be
+            continue;
+        }
+        if (stream.claimant_ == Stream::Self()) {
+            return WaitsForItself("which is running the host function that calls it",
+                                  stream.identity_.handle);
+        }
+        if (stream.claimant_ != nullptr) {
+            stream.WaitForRunner(lock, next.sequence, limit);
+            next = ticket;
+            continue;
+        }
+        // No further than the ticket: later work may need something this thread holds.
+        const Stream::Obstacle obstacle = stream.ClaimAndRun(lock, next.sequence, limit);
+        switch (obstacle.kind) {
+            case Stream::Obstacle::Kind::kNone:
+                next = ticket;
+                break;
+            case Stream::Obstacle::Kind::kTicket:
+                next = obstacle.ticket;
+                break;
+            case Stream::Obstacle::Kind::kPoll:
+                if (obstacle.thread != 0 &&
+                    obstacle.thread == static_cast<uint64_t>(pthread_self())) {
+                    return WaitsForItself("which waits for this thread's aclrtProcessReport",
+                                          stream.identity_.handle);
+                }
+                [[fallthrough]];
+            case Stream::Obstacle::Kind::kLeft:
+                // The workers go on: they were woken if they slept.
+                stream.WaitForProgress(lock, limit);
+                next = ticket;
+                break;
+        }
+    }
+    if (ticket.stream->AbortedSince(aborts, ticket.sequence)) {
+        return Error(ACL_ERROR_RT_STREAM_ABORT, "the stream was aborted while this waited for it");
+    }
+    return {};
+}
+
+}  // namespace advstep

@@ -16,6 +16,7 @@
 #define ADVSTEP_ACL_ACL_RT_H_
 
 #include "acl/rt/context.h"
+#include "acl/rt/copy.h"
 #include "acl/rt/device.h"
 #include "acl/rt/event.h"
 #include "acl/rt/identity.h"

@@ -1,5 +1,11 @@
+#include <unistd.h>
+
+#include <cstdint>
+#include <vector>
+
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
+#include "src/runtime/address_range.h"
 #include "src/runtime/current.h"
 #include "src/runtime/device.h"
 
@@ -27,7 +33,33 @@ Status Allocate(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
     }
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    TheResources().virtualMemory.Reclaim();  // what waits there counts against the device, too
     return TheResources().memory.Allocate(MemoryKind::kDevice, current.device, size, devPtr);
+}
+
+Status CheckRegistration(void* ptr, uint64_t size, aclrtHostRegisterType type) {
+    ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
+    const auto number = static_cast<int>(type);
+    if (number != ACL_HOST_REGISTER_MAPPED && number != ACL_HOST_REGISTER_IOMEMORY &&
+        number != ACL_HOST_REGISTER_READONLY) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "type is {}; expected an aclrtHostRegisterType",
+                     number);
+    }
+    if (size > UINTPTR_MAX - reinterpret_cast<uintptr_t>(ptr) ||
+        TheResources().virtualMemory.Reserved(ptr, size) || !HasMemory(ptr, size)) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "ptr is {} with size {}; expected a range of the program's own memory", ptr,
+                     size);
+    }
+    return {};
+}
+
+// The unit in which the memory is mapped, as far as the allocation tells.
+uint32_t PageSize(const Allocation* allocation) {
+    const bool large =
+        allocation != nullptr && allocation->OfDevice() &&
+        (allocation->origin == MemoryOrigin::kMapped || allocation->bytes >= kLargePage);
+    return static_cast<uint32_t>(large ? kLargePage : sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -47,6 +79,18 @@ aclError aclrtFree(void* devPtr) {
     });
 }
 
+aclError aclrtFreeWithDevSync(void* devPtr) {
+    return AclBoundary("aclrtFreeWithDevSync", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
+        ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+        DeviceMemory& memory = TheResources().memory;
+        Allocation allocation;
+        ADVSTEP_RETURN_IF_ERROR(memory.FindFreeable(MemoryKind::kDevice, devPtr, &allocation));
+        ADVSTEP_RETURN_IF_ERROR(DrainDevice(allocation.device));
+        return memory.Free(MemoryKind::kDevice, devPtr);
+    });
+}
+
 aclError aclrtMallocHost(void** hostPtr, size_t size) {
     return AclBoundary("aclrtMallocHost", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(hostPtr, "hostPtr"));
@@ -61,5 +105,52 @@ aclError aclrtFreeHost(void* hostPtr) {
     return AclBoundary("aclrtFreeHost", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(hostPtr, "hostPtr"));
         return TheResources().memory.Free(MemoryKind::kPinnedHost, hostPtr);
+    });
+}
+
+aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type, void** devPtr) {
+    return AclBoundary("aclrtHostRegister", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ptr, "ptr"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
+        ADVSTEP_RETURN_IF_ERROR(CheckRegistration(ptr, size, type));
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        ADVSTEP_RETURN_IF_ERROR(TheResources().memory.Register(ptr, size));
+        *devPtr = ptr;
+        return {};
+    });
+}
+
+aclError aclrtHostUnregister(void* ptr) {
+    return AclBoundary("aclrtHostUnregister", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ptr, "ptr"));
+        ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+        std::vector<Ticket> pending;
+        ADVSTEP_RETURN_IF_ERROR(TheResources().memory.Unregister(ptr, &pending));
+        // The program may free its memory next, so queued work must be through with it.
+        for (const Ticket& place : pending) {
+            ADVSTEP_RETURN_IF_ERROR(WaitFor(place));
+        }
+        return {};
+    });
+}
+
+aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes) {
+    return AclBoundary("aclrtPointerGetAttributes", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ptr, "ptr"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(attributes, "attributes"));
+        Allocation allocation;
+        const bool found = TheResources().memory.Find(ptr, &allocation);
+        aclrtPtrAttributes result{};
+        result.location.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED;
+        if (found && allocation.OfDevice()) {
+            result.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+            result.location.id = static_cast<uint32_t>(allocation.device->id());
+        } else if (found) {
+            result.location.type = ACL_MEM_LOCATION_TYPE_HOST;
+        }
+        result.pageSize = PageSize(found ? &allocation : nullptr);
+        *attributes = result;
+        return {};
     });
 }

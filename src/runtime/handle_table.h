@@ -14,7 +14,12 @@ namespace advstep {
 using Handle = uint64_t;
 static_assert(sizeof(void*) == sizeof(Handle), "handles need 64-bit pointers");
 
-enum class HandleKind : uint8_t { kContext = 0xC5, kStream = 0x57, kEvent = 0xE3 };
+enum class HandleKind : uint8_t {
+    kContext = 0xC5,
+    kStream = 0x57,
+    kEvent = 0xE3,
+    kPhysicalMemory = 0x9B,
+};
 
 inline void* ToPointer(Handle handle) { return reinterpret_cast<void*>(handle); }
 inline Handle ToHandle(const void* pointer) { return reinterpret_cast<Handle>(pointer); }

@@ -9,6 +9,7 @@
 #include "src/runtime/handle_table.h"
 #include "src/runtime/stream.h"
 #include "src/runtime/stream_workers.h"
+#include "src/runtime/virtual_memory.h"
 
 namespace advstep {
 
@@ -22,6 +23,7 @@ struct Resources {
     HandleTable<Stream> streams{HandleKind::kStream};
     HandleTable<Event> events{HandleKind::kEvent};
     DeviceMemory memory{&PendingPlaces};
+    VirtualMemory virtualMemory{memory, &PendingPlaces};
     StreamWorkers workers{streams};
 };
 

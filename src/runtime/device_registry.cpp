@@ -17,6 +17,7 @@ bool SameMachine(const Settings& a, const Settings& b) {
 
 // What belongs to the device and to none of its living contexts. Nothing of it is queued any more.
 void Release(Device* device) {
+    TheResources().virtualMemory.ReleaseAll(device);
     TheResources().memory.ReleaseAll(device);
     device->cores().Stop();
     device->counters().Reset();
@@ -139,6 +140,7 @@ Status DeviceRegistry::Finalize() {
     for (Device* device : devices) {
         Release(device);
     }
+    resources.virtualMemory.ReleaseAll(nullptr);
     resources.memory.ReleaseAll(nullptr);
     resources.workers.Stop();
     resources.opWaitTimeout.store(0);

@@ -22,6 +22,7 @@ enum class HandleKind : uint8_t {
     kGraph = 0x69,
     kTaskGroup = 0x76,
     kBranchStream = 0x58,  // of a graph; never given to a caller
+    kPhysicalMemory = 0x9B,
 };
 
 /// A number that no other live handle of its kind has.

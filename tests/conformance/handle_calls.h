@@ -27,6 +27,28 @@ struct CallArguments {
     aclrtEventStatus eventStatus = ACL_EVENT_STATUS_RESERVED;
     aclrtEventRecordedStatus recordedStatus = ACL_EVENT_RECORDED_STATUS_COMPLETE;
 
+    char host[64] = {};
+    aclrtPhysicalMemProp property = {ACL_MEM_HANDLE_TYPE_NONE,
+                                     ACL_MEM_ALLOCATION_TYPE_PINNED,
+                                     ACL_HBM_MEM,
+                                     {0, ACL_MEM_LOCATION_TYPE_DEVICE},
+                                     0};
+
+    // One good copy to the device.
+    void* dst = device.Get();
+    void* src = pinned.Get();
+    size_t size = 64;
+    aclrtMemcpyBatchAttr attr = {
+        {0, ACL_MEM_LOCATION_TYPE_DEVICE}, {0, ACL_MEM_LOCATION_TYPE_HOST}, {}};
+    size_t first = 0;
+    size_t failIndex = 0;
+    aclError CopyBatch(aclrtStream to) {
+        return aclrtMemcpyBatchAsync(&dst, &size, &src, &size, 1, &attr, &first, 1, &failIndex, to);
+    }
+    aclError CopyBatchNow() {
+        return aclrtMemcpyBatch(&dst, &size, &src, &size, 1, &attr, &first, 1, &failIndex);
+    }
+
     CallArguments() {
         EXPECT_EQ(aclrtRecordEvent(recorded.Get(), nullptr), ACL_SUCCESS);
         EXPECT_EQ(aclrtRecordEvent(resettable.Get(), nullptr), ACL_SUCCESS);
@@ -63,6 +85,10 @@ inline std::vector<CallCase> StreamCalls() {
             ADVSTEP_CALL(aclrtResetEvent, a.resettable.Get(), a.stream),
             ADVSTEP_CALL(aclrtMemcpyAsync, a.device.Get(), 64, a.pinned.Get(), 64,
                          ACL_MEMCPY_HOST_TO_DEVICE, a.stream),
+            ADVSTEP_CALL(aclrtMemcpy2dAsync, a.device.Get(), 8, a.pinned.Get(), 8, 8, 8,
+                         ACL_MEMCPY_HOST_TO_DEVICE, a.stream),
+            {"aclrtMemcpyBatchAsync", "aclrtMemcpyBatchAsync",
+             [](CallArguments& a) { return a.CopyBatch(a.stream); }},
             ADVSTEP_CALL(aclrtMemsetAsync, a.device.Get(), 64, 0, 64, a.stream)};
 }
 
@@ -105,6 +131,17 @@ inline std::vector<CallCase> ContextCalls() {
             ADVSTEP_CALL(aclrtMemcpy, a.device.Get(), 64, a.pinned.Get(), 64,
                          ACL_MEMCPY_HOST_TO_DEVICE),
             ADVSTEP_CALL(aclrtMemset, a.device.Get(), 64, 0, 64)};
+}
+
+// More of them, for memory and copies.
+inline std::vector<CallCase> MemoryCalls() {
+    return {
+        ADVSTEP_CALL(aclrtMemcpy2d, a.device.Get(), 8, a.pinned.Get(), 8, 8, 8,
+                     ACL_MEMCPY_HOST_TO_DEVICE),
+        {"aclrtMemcpyBatch", "aclrtMemcpyBatch", [](CallArguments& a) { return a.CopyBatchNow(); }},
+        ADVSTEP_CALL(aclrtHostRegister, a.host, sizeof(a.host), ACL_HOST_REGISTER_MAPPED, &a.out),
+        ADVSTEP_CALL(aclrtReserveMemAddress, &a.out, size_t{2} << 20, 0, nullptr, 0),
+        ADVSTEP_CALL(aclrtMallocPhysical, &a.out, size_t{2} << 20, &a.property, 0)};
 }
 
 #undef ADVSTEP_CALL

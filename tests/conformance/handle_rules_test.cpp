@@ -44,6 +44,8 @@ INSTANTIATE_TEST_SUITE_P(DestroyStream, NoContextTest, ValuesIn(conformance::Des
                          support::CaseName());
 INSTANTIATE_TEST_SUITE_P(Context, NoContextTest, ValuesIn(conformance::ContextCalls()),
                          support::CaseName());
+INSTANTIATE_TEST_SUITE_P(Memory, NoContextTest, ValuesIn(conformance::MemoryCalls()),
+                         support::CaseName());
 
 // A stream of another context than the current one.
 class OtherContextTest : public CallTest {};

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "acl/acl.h"
+#include "conformance/one_query.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
@@ -185,6 +186,19 @@ TEST_F(HostRegisterTest, ItsAddressIsGoodOnTheDevice) {
         ACL_ERROR_RT_PARAM_INVALID,
         aclrtMemcpy(device.Get(), 2 * kSize, host.data() + 1, kSize, ACL_MEMCPY_DEVICE_TO_DEVICE),
         {}, {kSize, kSize - 1}));
+}
+
+TEST_F(HostRegisterTest, TensorsMayLieInIt) {
+    std::vector<int64_t> values = conformance::OneQuery();
+    char* const base = reinterpret_cast<char*>(values.data());
+    EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, conformance::AdvanceOneQuery(base), {"107000"}));
+    ASSERT_TRUE(IsOk(Register(base, 88)));
+    EXPECT_TRUE(IsOk(conformance::AdvanceOneQuery(base)));
+    conformance::ExpectAdvanced(values);
+    ASSERT_TRUE(IsOk(aclrtHostUnregister(base)));
+    EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, conformance::AdvanceOneQuery(base), {"107000"}));
+    const PinnedArray<char> pinned(88);
+    EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, conformance::AdvanceOneQuery(pinned.Get())));
 }
 
 TEST_F(HostRegisterTest, FromHostToHostInAStreamIsRefused) {

@@ -5,8 +5,7 @@
 #include <thread>
 
 #include "acl/acl.h"
-#include "aclnn/acl_meta.h"
-#include "aclnnop/aclnn_advance_step.h"
+#include "conformance/one_query.h"
 #include "conformance/virtual_memory_fixture.h"
 #include "support/handles.h"
 #include "support/host_work.h"
@@ -94,40 +93,20 @@ TEST_F(VirtualMemoryUseTest, NeighboursOfTwoDevicesAreTwo) {
     EXPECT_TRUE(IsOk(aclrtUnmapMem(range.At(kUnit))));
 }
 
-// One query of length 1 becomes length 2; its tensors lie across two mappings.
 TEST_F(VirtualMemoryUseTest, TensorsMayLieAcrossMappings) {
     const auto range = Reserve(2 * kUnit);
     const auto first = Physical(kUnit), second = Physical(kUnit);
     ASSERT_TRUE(IsOk(Map(range.Get(), kUnit, first)));
     ASSERT_TRUE(IsOk(Map(range.At(kUnit), kUnit, second)));
-    // inputTokens, inputPositions, seqLens, slotMapping, blockTables [2, 1], sampledTokenIds
-    const std::vector<int64_t> values = {5, 0, 0, 0, 1, 1, 0, 0, 3, 4, 77};
+    std::vector<int64_t> values = conformance::OneQuery();
     char* const base = range.At(kUnit) - 5 * sizeof(int64_t);  // seqLens begins before the border
     ASSERT_TRUE(IsOk(aclrtMemcpy(base, 88, values.data(), 88, ACL_MEMCPY_HOST_TO_DEVICE)));
-    const auto tensor = [&](int64_t rows, int64_t columns, int64_t at) {
-        const int64_t dims[] = {rows, columns};
-        return aclCreateTensor(dims, columns == 0 ? 1 : 2, ACL_INT64, nullptr, 0, ACL_FORMAT_ND,
-                               dims, columns == 0 ? 1 : 2, base + at * 8);
-    };
-    aclTensor* const tensors[] = {tensor(2, 0, 0), tensor(1, 1, 10), tensor(2, 0, 2),
-                                  tensor(2, 0, 4), tensor(2, 0, 6),  tensor(2, 1, 8)};
-    uint64_t workspaceSize = 0;
-    aclOpExecutor* executor = nullptr;
-    ASSERT_TRUE(IsOk(aclnnAdvanceStepGetWorkspaceSize(tensors[0], tensors[1], tensors[2],
-                                                      tensors[3], tensors[4], tensors[5], 2, 1, 16,
-                                                      &workspaceSize, &executor)));
-    EXPECT_TRUE(IsOk(aclnnAdvanceStep(nullptr, workspaceSize, executor, nullptr)));
-    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
-    std::vector<int64_t> result(values.size());
-    ASSERT_TRUE(IsOk(aclrtMemcpy(result.data(), 88, base, 88, ACL_MEMCPY_DEVICE_TO_HOST)));
-    EXPECT_EQ(result[0], 77);
-    EXPECT_EQ(result[4], 2);
-    EXPECT_EQ(result[6], 3 * 16 + 1);
-    for (aclTensor* const each : tensors) {
-        aclDestroyTensor(each);
-    }
+    EXPECT_TRUE(IsOk(conformance::AdvanceOneQuery(base)));
+    ASSERT_TRUE(IsOk(aclrtMemcpy(values.data(), 88, base, 88, ACL_MEMCPY_DEVICE_TO_HOST)));
+    conformance::ExpectAdvanced(values);
+    ASSERT_TRUE(IsOk(aclrtUnmapMem(range.At(kUnit))));
+    EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, conformance::AdvanceOneQuery(base), {"sampledTokenIds"}));
     EXPECT_TRUE(IsOk(aclrtUnmapMem(range.Get())));
-    EXPECT_TRUE(IsOk(aclrtUnmapMem(range.At(kUnit))));
 }
 
 TEST_F(VirtualMemoryUseTest, OneMemoryAtTwoAddresses) {

@@ -18,8 +18,10 @@
 #include "acl/rt/context.h"
 #include "acl/rt/device.h"
 #include "acl/rt/event.h"
+#include "acl/rt/exception.h"
 #include "acl/rt/identity.h"
 #include "acl/rt/memory.h"
+#include "acl/rt/resource_limit.h"
 #include "acl/rt/stream.h"
 
 #endif  /* ADVSTEP_ACL_ACL_RT_H_ */

@@ -5,6 +5,7 @@
 
 #include "acl/acl_base.h"
 #include "src/runtime/device.h"
+#include "src/runtime/stream_state.h"
 
 namespace advstep {
 namespace {
@@ -107,6 +108,7 @@ Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags
         (void)DestroyStream({entry.object, entry.handle, context.handle}, true);
         return Error(ACL_ERROR_RT_CONTEXT_NULL, "the current context has been destroyed");
     }
+    TellStreamCreated(context, entry.handle);
     *handle = entry.handle;
     return {};
 }

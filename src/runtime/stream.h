@@ -10,6 +10,7 @@
 #include "src/base/status.h"
 #include "src/runtime/context.h"
 #include "src/runtime/handle_table.h"
+#include "src/runtime/stream_attributes.h"
 #include "src/runtime/task.h"
 #include "src/runtime/task_queue.h"
 #include "src/runtime/worker_control.h"
@@ -23,6 +24,7 @@ struct StreamIdentity {
     int32_t id = 0;
     uint32_t priority = 0;
     uint32_t flags = 0;
+    StreamAttributes attributes;
 };
 
 /// An in-order queue of tasks. Nobody in particular runs it: any thread may *claim* it, and then
@@ -71,6 +73,14 @@ class Stream {
     /// Codes as Enqueue, without the stopped case.
     Status Check(Handle handle, Handle caller);
 
+    /// Runs `use(StreamIdentity&)`, which returns a Status, under the lock. Codes as Check.
+    template <typename Use>
+    Status Inspect(Handle handle, Handle caller, Use&& use) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        return use(identity_);
+    }
+
     /// Waits for what is queued now, running it; then takes the unreported failure, if any.
     Status Synchronize(Handle handle, Handle caller);
 
@@ -83,6 +93,11 @@ class Stream {
     /// becomes unknown. Nothing but 107017 and 107003 can come back, and 207000 from a host
     /// function of this stream. A failure that nobody has been told of goes to the log.
     Status Close(Handle handle, Handle caller, bool drop);
+
+    /// Whether Close would begin, and if so *first: this was not asked before, or was withdrawn.
+    /// Codes as Close.
+    Status AnnounceDestroy(Handle handle, Handle caller, bool* first, StreamIdentity* identity);
+    void WithdrawDestroy(Handle handle);
 
     /// Sets the failure mode of the stream's context, once per stream: 107000 the second time.
     Status SetStopOnFailure(Handle handle, Handle caller, bool stop);

@@ -7,6 +7,7 @@
 #include "src/aclnn/workspace_layout.h"
 #include "src/runtime/current.h"
 #include "src/runtime/launcher.h"
+#include "src/runtime/resource_limit.h"
 
 namespace advstep {
 namespace {
@@ -161,6 +162,10 @@ Status PlanningDevice(const Device** device) {
     }
     *device = current.device;
     return {};
+}
+
+int32_t PlanningVectorCores(const Device& device) {
+    return static_cast<int32_t>(CoresInEffect(device, ACL_RT_DEV_RES_VECTOR_CORE));
 }
 
 Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,

@@ -70,6 +70,13 @@ class HandleTable {
         free_.push_back(object);
     }
 
+    /// How many more objects can be alive at a time.
+    uint32_t Available() const {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return kChunk * kMostChunks - count_.load(std::memory_order_relaxed) +
+               static_cast<uint32_t>(free_.size());
+    }
+
     /// The object a handle of this kind would belong to, alive or not; null for anything else.
     T* Find(Handle handle) const {
         const uint32_t index = IndexOf(handle);

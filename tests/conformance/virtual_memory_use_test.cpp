@@ -105,7 +105,8 @@ TEST_F(VirtualMemoryUseTest, TensorsMayLieAcrossMappings) {
     ASSERT_TRUE(IsOk(aclrtMemcpy(values.data(), 88, base, 88, ACL_MEMCPY_DEVICE_TO_HOST)));
     conformance::ExpectAdvanced(values);
     ASSERT_TRUE(IsOk(aclrtUnmapMem(range.At(kUnit))));
-    EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, conformance::AdvanceOneQuery(base), {"sampledTokenIds"}));
+    EXPECT_TRUE(
+        IsError(ACLNN_ERR_RUNTIME_ERROR, conformance::AdvanceOneQuery(base), {"sampledTokenIds"}));
     EXPECT_TRUE(IsOk(aclrtUnmapMem(range.Get())));
 }
 

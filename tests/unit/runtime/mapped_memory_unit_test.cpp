@@ -126,6 +126,18 @@ TEST_F(MappedMemoryTest, RangesGivenOutAnewEndOldRegistrations) {
     EXPECT_EQ(At(1020), "1020+4");
 }
 
+TEST_F(MappedMemoryTest, AllocationsEndOldRegistrations) {
+    // Wherever an allocation may come to lie.
+    ASSERT_TRUE(Succeeds(memory_.Register(Pointer(4096), size_t{1} << 62)));
+    void* address = nullptr;
+    ASSERT_TRUE(Succeeds(memory_.Allocate(MemoryKind::kDevice, &device_, 100, &address)));
+    Allocation found;
+    ASSERT_TRUE(memory_.Find(address, &found));
+    EXPECT_EQ(found.bytes, 100U);
+    EXPECT_EQ(At(8192), "");
+    memory_.ReleaseAll(nullptr);
+}
+
 TEST_F(MappedMemoryTest, ChargesCountAgainstTheDevice) {
     EXPECT_TRUE(Succeeds(memory_.Charge(&device_, 600)));
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_MEMORY_ALLOCATION, memory_.Charge(&device_, 401),

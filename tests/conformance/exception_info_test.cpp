@@ -232,7 +232,9 @@ TEST_F(ExceptionInfoTest, ASlowCallbackHoldsItsStreamOnly) {
     const Stream slow = MakeStream();
     const Stream free = MakeStream();
     const support::Recorder recorder;
-    ASSERT_TRUE(IsOk(EnqueueFailure(slow.Get())));
+    support::AdvanceStepBatch batch(BadBatch());  // a task that by itself holds up nothing
+    ASSERT_TRUE(IsOk(batch.Plan()));
+    ASSERT_TRUE(IsOk(batch.Launch(slow.Get())));
     ASSERT_TRUE(IsOk(recorder.Mark(slow.Get(), 1)));
     ASSERT_TRUE(entered.Wait());
     ASSERT_TRUE(IsOk(recorder.Mark(free.Get(), 2)));
@@ -241,7 +243,7 @@ TEST_F(ExceptionInfoTest, ASlowCallbackHoldsItsStreamOnly) {
     EXPECT_TRUE(IsOk(aclrtStreamQuery(slow.Get(), &status)));
     EXPECT_EQ(status, ACL_STREAM_STATUS_NOT_READY);
     opened.Set();
-    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(slow.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, aclrtSynchronizeStream(slow.Get())));
     EXPECT_EQ(recorder.Values(), (std::vector<int>{2, 1}));
 }
 

@@ -54,8 +54,8 @@ Status CheckRange(const Device& device, const char* name, const void* address, u
     if (!TheResources().memory.Find(address, &allocation) || !allocation.UsableOnDevice() ||
         (allocation.OfDevice() && allocation.device != &device)) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "{} is at {}, which lies in no allocation of device {}; expected memory of "
-                     "aclrtMalloc there",
+                     "{} is at {}, which lies in no allocation of device {}; expected device or "
+                     "registered memory there",
                      name, address, device.id());
     }
     if (allocation.BytesFrom(address) < bytes) {

@@ -100,9 +100,13 @@ Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode) {
     entry.object->Open(entry.handle, context, session);
     CaptureRegistry::Instance().Add(session);
     Status started = stream.stream->StartRecording(stream.handle, stream.caller, session);
+    if (started.ok() && !context.alive()) {
+        // Being destroyed, perhaps by a thread that had looked for captures before.
+        started = Error(ACL_ERROR_RT_CONTEXT_NULL, "the current context has been destroyed");
+    }
     if (!started.ok()) {
         CaptureRegistry::Instance().Remove(session.get());
-        CloseGraph(entry.handle, context);
+        AbandonCapture(session.get());
     }
     return started;
 }

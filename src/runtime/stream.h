@@ -63,7 +63,8 @@ class Stream {
 
     /// Appends the records that `fill(void*)` constructs, with their `bytes`. `prepare(first)` is
     /// called before with the sequence of the first; if it fails nothing is queued. Both run under
-    /// the stream's lock. Codes as Enqueue; 107027 while the stream is captured.
+    /// the stream's lock. Codes as Enqueue; 107027 while the stream is captured, 107034 while it
+    /// updates a task group.
     template <typename Prepare, typename Fill>
     Status EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Prepare&& prepare,
                         Fill&& fill, Ticket* last);
@@ -172,6 +173,7 @@ class Stream {
 
     Status CheckUsable(Handle handle, Handle caller) const;
     Status CheckNotCaptured() const;
+    Status CheckNotRecorded() const;
     Status RefuseOwnTask() const;
     void DropLocked(int32_t code);
     bool Skips(uint64_t sequence) const { return sequence > skipAfter_ && sequence <= skipUpTo_; }
@@ -291,7 +293,7 @@ Status Stream::EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Pr
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
-        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        ADVSTEP_RETURN_IF_ERROR(CheckNotRecorded());
         if (!refusal_.ok() && !batch.evenIfStopped) {
             return Status(refusal_.code(), refusal_.message());
         }

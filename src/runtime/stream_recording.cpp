@@ -21,6 +21,17 @@ Status Stream::CheckNotCaptured() const {
                  ToPointer(identity_.handle));
 }
 
+Status Stream::CheckNotRecorded() const {
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    if (recorder_ == nullptr || recorder_->Over()) {
+        return {};
+    }
+    return Error(ACL_ERROR_STREAM_TASK_GROUP_INTR,
+                 "stream {} updates a task group, which takes operator launches only; expected "
+                 "aclmdlRICaptureTaskUpdateEnd before",
+                 ToPointer(identity_.handle));
+}
+
 Status Stream::CheckFree(Handle handle, Handle caller) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));

@@ -98,6 +98,7 @@ ADVSTEP_API aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
 /// @retval ACL_ERROR_RT_STREAM_CONTEXT   the model was captured in another context
 /// @retval ACL_ERROR_RT_MODEL_CAPTURED   it is still being captured
 /// @retval ACL_ERROR_RT_STREAM_CAPTURED  the stream is being captured
+/// @retval ACL_ERROR_STREAM_TASK_GROUP_INTR  the stream updates a task group
 /// @retval ACL_ERROR_RT_PARAM_INVALID    memory that was captured has been freed
 /// @retval ACL_ERROR_RT_INVALID_HANDLE   modelRI, or a notify that was captured, is destroyed
 ADVSTEP_API aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);

@@ -113,5 +113,27 @@ TEST(TaskQueueTest, LongQueueIsFreedWithoutRecursion) {
     EXPECT_EQ(FrontNumber(queue), 0);
 }
 
+TEST(TaskQueueTest, WhatIsReservedFitsWhereverTheQueueStands) {
+    std::mt19937 random(17);
+    TaskQueue queue;
+    std::deque<int64_t> expected;
+    for (int64_t number = 0; number < 3000; ++number) {
+        const size_t bytes = kTaskAlignment * (4 + random() % (number % 7 == 0 ? 3000 : 20));
+        queue.Reserve(bytes);
+        if (random() % 2 == 0) {
+            queue.Reserve(bytes);  // and may be reserved in vain
+        }
+        Push(&queue, number, bytes);
+        expected.push_back(number);
+        while (!expected.empty() && random() % 3 != 0) {
+            ASSERT_FALSE(queue.Empty());
+            ASSERT_EQ(FrontNumber(queue), expected.front());
+            expected.pop_front();
+            queue.PopFront();
+        }
+        ASSERT_EQ(queue.Empty(), expected.empty());
+    }
+}
+
 }  // namespace
 }  // namespace advstep

@@ -1,0 +1,227 @@
+// Waits that end by a condition or a timeout, timed synchronisation, abort and batches.
+#include <gtest/gtest.h>
+
+#include <new>
+#include <thread>
+
+#include "acl/acl_base.h"
+#include "support/watchdog.h"
+#include "unit/runtime/stream_bench.h"
+#include "unit/status_check.h"
+
+namespace advstep {
+namespace {
+
+using unit::FailsWith;
+using unit::Succeeds;
+
+struct FlagWaitTask : PollWaitTask {
+    std::atomic<bool>* flag;
+};
+
+class StreamLimitTest : public testing::Test {
+ protected:
+    support::Watchdog watchdog_{std::chrono::seconds(120)};
+    unit::CountingWorkers workers_;
+    Stream streamA_;
+    Stream streamB_;
+    unit::StreamBench a_{&streamA_, 0x157, &workers_};
+    unit::StreamBench b_{&streamB_, 0x257, &workers_};
+    std::atomic<int> count_{0};
+    std::atomic<bool> flag_{false};
+
+    Status EnqueueFlagWait(unit::StreamBench* bench, int64_t timeoutNanoseconds = 0,
+                           bool recheck = false) {
+        return bench->Get().Enqueue(
+            bench->GetHandle(), unit::kCaller, sizeof(FlagWaitTask), [&](void* memory) {
+                auto* const task = new (memory) FlagWaitTask;
+                task->kind = TaskKind::kPollWait;
+                task->timeoutNanoseconds = timeoutNanoseconds;
+                task->recheck = recheck;
+                task->flag = &flag_;
+                task->holds = [](PollWaitTask& base) {
+                    return static_cast<FlagWaitTask&>(base).flag->exchange(false);
+                };
+                return task;
+            });
+    }
+
+    static WaitLimit Milliseconds(int32_t milliseconds) {
+        WaitLimit limit;
+        EXPECT_TRUE(
+            Succeeds(MakeWaitLimit(milliseconds, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit)));
+        return limit;
+    }
+};
+
+TEST_F(StreamLimitTest, APollWaitHoldsItsStreamUntilItsConditionHolds) {
+    ASSERT_TRUE(Succeeds(EnqueueFlagWait(&a_)));
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    EXPECT_FALSE(a_.RunSome(true));
+    EXPECT_EQ(count_, 0);
+    flag_ = true;
+    EXPECT_TRUE(a_.RunSome(true));
+    EXPECT_EQ(count_, 1);
+    EXPECT_FALSE(flag_) << "it consumes what it found";
+}
+
+TEST_F(StreamLimitTest, OneFlagLetsOneWaitGo) {
+    ASSERT_TRUE(Succeeds(EnqueueFlagWait(&a_)));
+    ASSERT_TRUE(Succeeds(EnqueueFlagWait(&b_)));
+    flag_ = true;
+    EXPECT_TRUE(a_.RunSome(true));
+    EXPECT_FALSE(b_.RunSome(true));
+    EXPECT_TRUE(a_.Complete());
+    EXPECT_FALSE(b_.Complete());
+}
+
+TEST_F(StreamLimitTest, AWaitThatIsRecheckedSaysWhenToLookAgain) {
+    ASSERT_TRUE(Succeeds(EnqueueFlagWait(&a_, 0, true)));
+    WaitClock::time_point again = WaitClock::time_point::max();
+    EXPECT_FALSE(streamA_.RunSome(true, &again));
+    EXPECT_LT(again, WaitClock::now() + std::chrono::seconds(1));
+    ASSERT_TRUE(Succeeds(EnqueueFlagWait(&b_)));
+    again = WaitClock::time_point::max();
+    EXPECT_FALSE(streamB_.RunSome(true, &again));
+    EXPECT_EQ(again, WaitClock::time_point::max()) << "this one is announced";
+}
+
+TEST_F(StreamLimitTest, AnExpiredWaitIsAFailedTaskAndLaterWorkRuns) {
+    ASSERT_TRUE(Succeeds(EnqueueFlagWait(&a_, 1)));
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    WaitClock::time_point again = WaitClock::time_point::max();
+    while (count_ == 0) {
+        (void)streamA_.RunSome(true, &again);
+    }
+    EXPECT_GT(workers_.nudges, 0);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_WAIT_TIMEOUT, a_.Synchronize()));
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+}
+
+TEST_F(StreamLimitTest, AnExpiredEventWaitNeedsTheOtherStreamNoMore) {
+    const Ticket never{&streamB_, streamB_.Now().sequence + 1};
+    ASSERT_TRUE(Succeeds(
+        streamA_.Enqueue(a_.GetHandle(), unit::kCaller, sizeof(TicketWaitTask), [&](void* memory) {
+            auto* const task = new (memory) TicketWaitTask;
+            task->kind = TaskKind::kTicketWait;
+            task->timeoutNanoseconds = 1;
+            task->ticket = never;
+            return task;
+        })));
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    while (count_ == 0) {
+        (void)a_.RunSome(true);
+    }
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_WAIT_TIMEOUT, a_.Synchronize()));
+}
+
+TEST_F(StreamLimitTest, TimedSynchronisationRunsShortWorkOnly) {
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    EXPECT_TRUE(
+        Succeeds(streamA_.Synchronize(a_.GetHandle(), unit::kCaller, Milliseconds(100000))));
+    EXPECT_EQ(count_, 1);
+    for (const unit::TaskTraits traits : {unit::kHostFunction, unit::kHeavy}) {
+        const int before = count_;
+        const int wakes = workers_.wakes;
+        ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, traits)));
+        EXPECT_TRUE(
+            FailsWith(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                      streamA_.Synchronize(a_.GetHandle(), unit::kCaller, Milliseconds(2))));
+        EXPECT_EQ(count_, before);
+        EXPECT_GT(workers_.wakes, wakes) << "they are to run it";
+        EXPECT_TRUE(Succeeds(a_.Synchronize()));
+        EXPECT_EQ(count_, before + 1);
+    }
+}
+
+TEST_F(StreamLimitTest, ForEverAlsoLeavesHostFunctionsToTheWorkers) {
+    std::thread::id ranOn;
+    ASSERT_TRUE(Succeeds(a_.Enqueue(
+        [&] {
+            ranOn = std::this_thread::get_id();
+            return Status();
+        },
+        unit::kHostFunction)));
+    std::thread worker([&] {
+        while (!a_.RunSome(true)) {
+            std::this_thread::yield();
+        }
+    });
+    const std::thread::id workerId = worker.get_id();
+    EXPECT_TRUE(Succeeds(streamA_.Synchronize(a_.GetHandle(), unit::kCaller, Milliseconds(-1))));
+    worker.join();
+    EXPECT_EQ(ranOn, workerId);
+}
+
+TEST_F(StreamLimitTest, LimitsAreMillisecondsOrForEver) {
+    WaitLimit limit;
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, MakeWaitLimit(0, 1, &limit)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, MakeWaitLimit(-2, 1, &limit)));
+    EXPECT_TRUE(Succeeds(MakeWaitLimit(-1, 1, &limit)));
+    EXPECT_FALSE(limit.Expired());
+    EXPECT_TRUE(Succeeds(MakeWaitLimit(100000, 1, &limit)));
+    EXPECT_FALSE(limit.Expired());
+}
+
+TEST_F(StreamLimitTest, AbortDropsWhatHasNotStartedAndTellsWhoWaits) {
+    ASSERT_TRUE(Succeeds(EnqueueFlagWait(&a_)));
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    Status waited;
+    std::thread waiter([&] { waited = a_.Synchronize(); });
+    // The waiter has claimed the stream, found nothing to run and let go.
+    while (workers_.wakes == 0) {
+        std::this_thread::yield();
+    }
+    EXPECT_TRUE(Succeeds(streamA_.Abort(a_.GetHandle(), unit::kCaller)));
+    streamA_.Nudge();  // as the workers do
+    waiter.join();
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_ABORT, waited));
+    EXPECT_TRUE(Succeeds(a_.Synchronize())) << "that began after the abort";
+    EXPECT_EQ(count_, 0);
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_EQ(count_, 1);
+}
+
+TEST_F(StreamLimitTest, AStreamMayBeAbortedByItsOwnTask) {
+    ASSERT_TRUE(Succeeds(a_.Enqueue([&] { return streamA_.Abort(a_.GetHandle(), unit::kCaller); },
+                                    unit::kHostFunction)));
+    Ticket dropped;
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, {}, &dropped)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_ABORT, a_.Synchronize()));
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_EQ(count_, 0);
+    EXPECT_TRUE(Succeeds(streamA_.CheckRan(dropped.sequence - 1)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_ABORT, streamA_.CheckRan(dropped.sequence)));
+}
+
+TEST_F(StreamLimitTest, ABatchIsQueuedWholeOrNotAtAll) {
+    constexpr size_t kBytes = AlignedTaskBytes(sizeof(Task));
+    const Stream::Batch batch{3 * kBytes, 3, false, false};
+    const auto fill = [&](void* memory) {
+        for (int index = 0; index < 3; ++index) {
+            auto* const task = new (static_cast<unsigned char*>(memory) + index * kBytes) Task;
+            task->bytes = static_cast<uint32_t>(kBytes);
+        }
+    };
+    const uint64_t issued = streamA_.Now().sequence;
+    Ticket last;
+    EXPECT_TRUE(
+        FailsWith(7, streamA_.EnqueueBatch(
+                         a_.GetHandle(), unit::kCaller, batch,
+                         [](uint64_t) { return Status(7, "told by a test"); }, fill, &last)));
+    EXPECT_EQ(streamA_.Now().sequence, issued);
+    EXPECT_TRUE(Succeeds(streamA_.EnqueueBatch(
+        a_.GetHandle(), unit::kCaller, batch,
+        [&](uint64_t first) {
+            EXPECT_EQ(first, issued + 1);
+            return Status();
+        },
+        fill, &last)));
+    EXPECT_EQ(last.sequence, issued + 3);
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_TRUE(streamA_.Reached(last.sequence));
+}
+
+}  // namespace
+}  // namespace advstep

@@ -53,6 +53,7 @@ TEST(GraphBodyTest, OneBranchIsJoined) {
 
 TEST(GraphBodyTest, ForkAndJoin) {
     EXPECT_EQ(FindUnjoined(BodyOf({{kWork, {1, 2}}, {{0, 1}, kWork}})), -1);
+    EXPECT_EQ(FindUnjoined(BodyOf({{{1, 1}, {1, 2}, {1, 3}}, {{0, 0}, kWork, kWork}})), -1);
 }
 
 TEST(GraphBodyTest, ABranchMustBeJoinedUpToItsEnd) {

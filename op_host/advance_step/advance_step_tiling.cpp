@@ -24,9 +24,12 @@ AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
     tiling.numQueries = params.numQueries;
     tiling.blockSize = params.blockSize;
     tiling.maxBlocks = params.blockTables.dims[1];
-    tiling.blockTableStride =
-        params.blockTables.dims[0] > 1 ? params.blockTables.strides[0] : tiling.maxBlocks;
+    tiling.blockTableStride = RowStrideOf(params.blockTables);
     return tiling;
+}
+
+int64_t RowStrideOf(const TensorView& table) {
+    return table.dims[0] > 1 ? table.strides[0] : table.dims[1];
 }
 
 }  // namespace advstep

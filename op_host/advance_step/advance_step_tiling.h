@@ -11,4 +11,7 @@ namespace advstep {
 AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
                                   const OperatorEnvironment& environment);
 
+/// Elements from one row of a checked table to the next; a single row's stride has no meaning.
+int64_t RowStrideOf(const TensorView& table);
+
 }  // namespace advstep

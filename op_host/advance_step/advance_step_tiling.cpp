@@ -14,12 +14,17 @@ constexpr int64_t kBytesPerRow = 6 * sizeof(int64_t);
 
 AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
                                   const OperatorEnvironment& environment) {
+    return TileAdvanceStep(params, environment, kBytesPerRow);
+}
+
+AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
+                                  const OperatorEnvironment& environment, int64_t bytesPerRow) {
     AdvanceStepTiling tiling{};
     tiling.exactCores = environment.socVectorCores;
     tiling.rowsPerCore = CeilDiv(params.numSeqs, environment.vectorCores);
     tiling.coreCount = static_cast<int32_t>(CeilDiv(params.numSeqs, tiling.rowsPerCore));
     tiling.rowsPerTile =
-        std::clamp<int64_t>(environment.unifiedBufferBytes / kBytesPerRow, 1, tiling.rowsPerCore);
+        std::clamp<int64_t>(environment.unifiedBufferBytes / bytesPerRow, 1, tiling.rowsPerCore);
     tiling.numSeqs = params.numSeqs;
     tiling.numQueries = params.numQueries;
     tiling.blockSize = params.blockSize;

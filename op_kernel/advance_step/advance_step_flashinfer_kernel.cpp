@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "op_kernel/advance_step/advance_step_kernel.h"
 #include "op_kernel/advance_step/advance_step_rows.h"
 
 namespace advstep {
@@ -118,11 +119,7 @@ FlashInferKernels FlashInferKernelsFor(bool lengths32, bool slots32, bool tables
 }
 
 LaunchCounts CountFlashInfer(const void* payload) {
-    const AdvanceStepTiling& t = Payload(payload).tiling.rows;
-    LaunchCounts counts;
-    counts.advanced = t.numQueries;
-    counts.padded = t.numSeqs - t.numQueries;
-    return counts;
+    return CountStandardRows(Payload(payload).tiling.rows);
 }
 
 }  // namespace advstep

@@ -83,20 +83,24 @@ AdvanceStepKernels ExactKernels(bool tables32) {
     return tables32 ? Exact<ExactRows<int32_t>>() : Exact<ExactRows<int64_t>>();
 }
 
-LaunchCounts CountStandard(const void* payload) {
-    const AdvanceStepTiling& t = Payload(payload).tiling;
+LaunchCounts CountStandardRows(const AdvanceStepTiling& t) {
     LaunchCounts counts;
     counts.advanced = t.numQueries;
     counts.padded = t.numSeqs - t.numQueries;
     return counts;
 }
 
-LaunchCounts CountExact(const void* payload) {
-    const AdvanceStepTiling& t = Payload(payload).tiling;
+LaunchCounts CountExactRows(const AdvanceStepTiling& t) {
     LaunchCounts counts;
     counts.advanced = std::min<int64_t>(t.numQueries, t.exactCores);
     counts.padded = (t.numSeqs - t.numQueries + t.exactCores - 1) / t.exactCores;
     return counts;
 }
+
+LaunchCounts CountStandard(const void* payload) {
+    return CountStandardRows(Payload(payload).tiling);
+}
+
+LaunchCounts CountExact(const void* payload) { return CountExactRows(Payload(payload).tiling); }
 
 }  // namespace advstep

@@ -37,28 +37,11 @@ void Commit(const CoreContext& core, const void* payload) {
     });
 }
 
-// Rows have passed the check, so the queries advance here.
 template <typename Rows>
 void Compare(const CoreContext& core, const void* payload) {
     const AdvanceStepPayload& p = Payload(payload);
-    const AdvanceStepTiling& t = p.tiling;
-    ForEachRow(core, t, [&](int64_t row) {
-        if (row < t.numQueries) {
-            TokenPlace place;
-            place.position = Rows::PositionOf(p.args, row);
-            Rows::Place(t, p.args, row, &place);
-            int64_t exact = 0;
-            if (Rows::Diverges(t, p.args, row, place, &exact)) {
-                core.Report(row, static_cast<int32_t>(AdvanceStepFault::kDivergence),
-                            {place.slot, exact});
-            }
-            return;
-        }
-        const bool blankAlready = p.args.inputTokens[row] == 0 && p.args.inputPositions[row] == 0 &&
-                                  Rows::HasBlankSlot(p.args, row);
-        if (!ExactBlanks(t, row) && !blankAlready) {
-            core.Report(row, static_cast<int32_t>(AdvanceStepFault::kPaddingDivergence), {});
-        }
+    ForEachRow(core, p.tiling, [&](int64_t row) {
+        CompareRow<Rows>(core, p.tiling, p.args, row, Rows::PositionOf(p.args, row), row);
     });
 }
 

@@ -46,8 +46,9 @@ void Check(const CoreContext& core, const void* payload) {
     });
 }
 
-// Rows have passed the check. Each step is compared as if it were a call of its own: with what
-// exact would do from where the step before has left the tensors.
+// Each step is compared as if it were a call of its own: with what exact would do from where the
+// step before has left the tensors. Padding that is not blank before the first step differs in that
+// one.
 template <typename Rows>
 void Compare(const CoreContext& core, const void* payload) {
     const AdvanceStepMultiPayload& p = Payload(payload);
@@ -55,25 +56,8 @@ void Compare(const CoreContext& core, const void* payload) {
     for (int64_t step = 0; step < t.steps; ++step) {
         const AdvanceStepArgs args = ArgsOf<Rows>(p, step);
         ForEachRow(core, t.rows, [&](int64_t row) {
-            const int64_t faultRow = AdvanceStepMultiRow{step, row}.FaultRow(t);
-            if (row < t.rows.numQueries) {
-                TokenPlace place;
-                place.position = PositionAt<Rows>(p, row, step);
-                Rows::Place(t.rows, args, row, &place);
-                int64_t exact = 0;
-                if (Rows::Diverges(t.rows, args, row, place, &exact)) {
-                    core.Report(faultRow, static_cast<int32_t>(AdvanceStepFault::kDivergence),
-                                {place.slot, exact});
-                }
-                return;
-            }
-            const bool blankAlready =
-                (step > 0 || (args.inputTokens[row] == 0 && args.inputPositions[row] == 0)) &&
-                Rows::HasBlankSlot(args, row);
-            if (!ExactBlanks(t.rows, row) && !blankAlready) {
-                core.Report(faultRow, static_cast<int32_t>(AdvanceStepFault::kPaddingDivergence),
-                            {});
-            }
+            CompareRow<Rows>(core, t.rows, args, row, PositionAt<Rows>(p, row, step),
+                             AdvanceStepMultiRow{step, row}.FaultRow(t));
         });
     }
 }

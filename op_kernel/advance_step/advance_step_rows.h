@@ -117,6 +117,29 @@ struct ExactRows {
     }
 };
 
+/// Reports a row, under faultRow, that conformance exact would leave with other values. Queries
+/// have passed the check, and take their token to `position`.
+template <typename Rows>
+void CompareRow(const CoreContext& core, const AdvanceStepTiling& t, const AdvanceStepArgs& a,
+                int64_t row, int64_t position, int64_t faultRow) {
+    if (row < t.numQueries) {
+        TokenPlace place;
+        place.position = position;
+        Rows::Place(t, a, row, &place);
+        int64_t exact = 0;
+        if (Rows::Diverges(t, a, row, place, &exact)) {
+            core.Report(faultRow, static_cast<int32_t>(AdvanceStepFault::kDivergence),
+                        {place.slot, exact});
+        }
+        return;
+    }
+    const bool blankAlready =
+        a.inputTokens[row] == 0 && a.inputPositions[row] == 0 && Rows::HasBlankSlot(a, row);
+    if (!ExactBlanks(t, row) && !blankAlready) {
+        core.Report(faultRow, static_cast<int32_t>(AdvanceStepFault::kPaddingDivergence), {});
+    }
+}
+
 /// make(StandardRows of these types): how the kernels of a call are chosen.
 template <typename Make>
 auto WithStandardRows(bool lengths32, bool slots32, bool tables32, Make make) {

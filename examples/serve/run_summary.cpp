@@ -82,6 +82,11 @@ void PrintSummary(const Options& options, const Statistics& s) {
     Row("recoveries", Grouped(s.recoveries),
         fmt::format("{} tokens replayed", Grouped(s.replayedTokens)));
     Row("shed requests", Grouped(s.shedRequests));
+    if (options.speculative > 0) {
+        Row("spec tokens", Grouped(s.specTokens),
+            fmt::format("{} accepted, {:.1f} %", Grouped(s.acceptedTokens),
+                        100 * Ratio(static_cast<double>(s.acceptedTokens), s.specTokens)));
+    }
     Row("peak blocks", Grouped(s.peakBlocks),
         fmt::format("of {} with {} tokens each, {} of them the device's; {:.1f} on average",
                     Grouped(options.blocks), options.blockSize, Grouped(options.DynamicBlocks()),
@@ -96,7 +101,7 @@ void PrintSummary(const Options& options, const Statistics& s) {
                                             static_cast<double>(s.generatedTokens) / s.wallSeconds)
                                       : 0)));
     TimingRow("aclnnStep", s.step);
-    TimingRow("aclnnAdvanceStep", s.advance);
+    TimingRow(options.speculative > 0 ? "aclnnAdvanceStepV2" : "aclnnAdvanceStep", s.advance);
     Row("K/V faults", Grouped(s.kvFaults),
         s.Good() ? "every request as on a contiguous cache" : "");
     PrintCounters(s.counters);
@@ -118,6 +123,9 @@ void WriteSummary(const std::string& path, const Options& options, const Statist
         {"recoveries", s.recoveries},
         {"replayed_tokens", s.replayedTokens},
         {"shed_requests", s.shedRequests},
+        {"speculative", options.speculative},
+        {"spec_tokens", s.specTokens},
+        {"accepted_tokens", s.acceptedTokens},
         {"kv_faults", s.kvFaults},
         {"peak_blocks", s.peakBlocks},
         {"mean_blocks", s.meanBlocks},

@@ -20,6 +20,8 @@ struct Statistics {
     int64_t recoveries = 0;
     int64_t replayedTokens = 0;  // computed again for recoveries
     int64_t shedRequests = 0;    // to run again from their prompts
+    int64_t specTokens = 0;      // looked at by the model
+    int64_t acceptedTokens = 0;  // of them
     int64_t kvFaults = 0;
     int64_t peakBlocks = 0;
     double meanBlocks = 0;

@@ -1,4 +1,5 @@
-// Serves a request trace through aclnnStep and aclnnAdvanceStep on the emulated device.
+// Serves a request trace through aclnnStep and aclnnAdvanceStep (or aclnnAdvanceStepV2) on the
+// emulated device.
 #include <fmt/format.h>
 
 #include <chrono>

@@ -13,6 +13,7 @@ constexpr int64_t kMaxSeqs = 1 << 20;
 constexpr int64_t kMaxBlockSize = 1 << 16;
 constexpr int64_t kMaxBlocks = 1 << 28;
 constexpr int64_t kMaxLen = 1 << 28;
+constexpr int64_t kMaxSpecTokens = 128;
 
 // CLI::Range lets "nan" through.
 std::string CheckRatio(const std::string& text) {
@@ -56,6 +57,11 @@ ParsedOptions ParseOptions(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--max-len", options.maxLen, "tokens of the longest sequence, prompt included")
         ->check(CLI::Range(int64_t{1}, kMaxLen))
+        ->capture_default_str();
+    app.add_option("--speculative", options.speculative,
+                   "spec tokens that a draft model proposes for every sequence and pass, "
+                   "0 to 128; 0: aclnnAdvanceStep moves the sequences, else aclnnAdvanceStepV2")
+        ->check(CLI::Range(int64_t{0}, kMaxSpecTokens))
         ->capture_default_str();
     app.add_option("--summary", options.summary, "write the summary to this file as JSON");
 

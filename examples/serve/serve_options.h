@@ -18,6 +18,8 @@ struct Options {
     double freeRatio = 0.175;  // of the blocks: the device's free list; the others are the host's
     int64_t maxLen = 16384;    // tokens of the longest sequence, prompt included
 
+    int64_t speculative = 0;  // spec tokens per query; 0: plain decoding
+
     int64_t MaxBlocks() const { return BlocksFor(maxLen); }
     int64_t DynamicBlocks() const {
         return static_cast<int64_t>(std::llround(static_cast<double>(blocks) * freeRatio));

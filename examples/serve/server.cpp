@@ -24,6 +24,9 @@ Server::Server(const std::vector<Request>& requests, const Options& options)
       reader_(model_.Memory()),
       advance_(batch_, options.blockSize),
       step_(slots_, options.blockSize) {
+    if (options.speculative > 0) {
+        speculation_.emplace(options, model_);
+    }
     statistics_.requests = static_cast<int64_t>(requests.size());
 }
 
@@ -79,7 +82,7 @@ void Server::Iterate() {
     EnqueuePass();
     RunStep();
     if (!decodeSlots_.empty()) {
-        advance_.CountDeviceTime();
+        speculation_ ? speculation_->CountDeviceTime() : advance_.CountDeviceTime();
     }
     CountIteration();
     TakeTokens();
@@ -119,19 +122,31 @@ void Server::EnqueuePass() {
     // A slot is in one of the two: what is sampled here is advanced in the next iteration.
     const auto numQueries = static_cast<int64_t>(decodeSlots_.size());
     if (numQueries < static_cast<int64_t>(passSlots_.size())) {
+        if (speculation_) {
+            speculation_->BeginPrefill(stream_);
+        }
         model_.Prefill(stream_);
     }
     if (numQueries > 0) {
-        batch_.Assign(stream_, decodeSlots_);
-        model_.GatherRows(stream_, numQueries);
-        advance_.Enqueue(stream_, numQueries);
-        model_.Decode(stream_);
+        EnqueueDecode(numQueries);
     }
     reader_.Read(stream_, ending_);
     model_.NoteBlocks(stream_);
     for (const CellReader::Range& range : ending_) {
         slots_.Stop(stream_, range.slot);
     }
+}
+
+void Server::EnqueueDecode(int64_t numQueries) {
+    batch_.Assign(stream_, decodeSlots_);
+    if (speculation_) {
+        speculation_->Enqueue(stream_, numQueries);
+        speculation_->Fetch(stream_);
+        return;
+    }
+    model_.GatherRows(stream_, numQueries);
+    advance_.Enqueue(stream_, numQueries);
+    model_.Decode(stream_);
 }
 
 void Server::RunStep() {
@@ -181,12 +196,30 @@ bool Server::ShedYoungest() {
 void Server::TakeTokens() {
     for (const int64_t slot : passSlots_) {
         Sequence* sequence = scheduler_.At(slot);
-        if (sequence != nullptr && !sequence->EndsNext()) {
-            sequence->tokens.push_back(slots_.SampledToken(slot));
-            sequence->phase = Phase::kDecode;
-            ++statistics_.generatedTokens;
+        if (sequence == nullptr || sequence->EndsNext()) {
+            continue;
         }
+        if (sequence->phase == Phase::kPrefill || !speculation_) {
+            TakeToken(*sequence, slots_.SampledToken(slot));
+            continue;
+        }
+        int64_t index = 0;
+        for (; index <= speculation_->SpecTokens(); ++index) {
+            const int64_t token = speculation_->SampledToken(slot, index);
+            if (token < 0) {
+                break;
+            }
+            TakeToken(*sequence, token);
+        }
+        statistics_.specTokens += speculation_->SpecTokens();
+        statistics_.acceptedTokens += index - 1;
     }
+}
+
+void Server::TakeToken(Sequence& sequence, int64_t token) {
+    sequence.tokens.push_back(token);
+    sequence.phase = Phase::kDecode;
+    ++statistics_.generatedTokens;
 }
 
 void Server::RetireEnding() {
@@ -230,7 +263,8 @@ void Server::CountIteration() {
     const auto sequences = static_cast<int64_t>(passSlots_.size());
     const int64_t blocks =
         scheduler_.PromptBlocks().Used() + slots_.DynamicBlocks() - slots_.FreeDynamicBlocks();
-    clock_.CountIteration(prefillTokens_, static_cast<int64_t>(decodeSlots_.size()));
+    clock_.CountIteration(prefillTokens_,
+                          static_cast<int64_t>(decodeSlots_.size()) * (options_.speculative + 1));
     ++statistics_.iterations;
     usedBlocksSum_ += blocks;
     statistics_.peakSeqs = std::max(statistics_.peakSeqs, sequences);
@@ -246,7 +280,7 @@ Statistics Server::Result() const {
         result.meanBlocks =
             static_cast<double>(usedBlocksSum_) / static_cast<double>(result.iterations);
     }
-    result.advance = advance_.Timing();
+    result.advance = speculation_ ? speculation_->Timing() : advance_.Timing();
     result.step = step_.Timing();
     Check(advstepReadCounters(0, &result.counters), "advstepReadCounters");
     return result;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "run_summary.h"
 #include "scheduler.h"
 #include "slot_state.h"
+#include "speculation.h"
 #include "step_call.h"
 #include "virtual_clock.h"
 
@@ -50,10 +52,13 @@ class Server {
     void Iterate();
     void PlanPass();
     void EnqueuePass();
+    /// Moves the sequences that decode, and runs the model over their rows.
+    void EnqueueDecode(int64_t numQueries);
     /// Sheds and repeats while there are too few blocks.
     void RunStep();
     bool ShedYoungest();
     void TakeTokens();
+    void TakeToken(Sequence& sequence, int64_t token);
     void RetireEnding();
     /// Learns what Step has preempted and recovered.
     void UpdatePhases();
@@ -79,6 +84,7 @@ class Server {
     PagedModel model_;
     CellReader reader_;
     AdvanceCall advance_;
+    std::optional<Speculation> speculation_;  // takes the place of advance_
     StepCall step_;
     // Last, so that it goes first: it waits for work that an error left pending, and that work
     // needs the members above.

@@ -12,8 +12,8 @@ extern "C" {
 /// last given to advstepResetCounters. A launch is counted when a synchronisation has covered it.
 typedef struct {
     uint64_t launches;   /* operator launches that ran, failed ones included */
-    uint64_t advanced;   /* AdvanceStep: queries moved forward */
-    uint64_t padded;     /* AdvanceStep: padding rows blanked */
+    uint64_t advanced;   /* AdvanceStep and its kin: queries moved forward */
+    uint64_t padded;     /* AdvanceStep and its kin: padding rows blanked */
     uint64_t released;   /* Step: finished slots that gave blocks back */
     uint64_t needed;     /* Step: entries of the need list */
     uint64_t preempted;  /* Step: slots preempted */

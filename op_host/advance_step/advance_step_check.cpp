@@ -9,14 +9,9 @@ namespace {
 constexpr int32_t kTilingError = 561002;      // ACLNN_ERR_INNER_TILING_ERROR, of a higher layer
 constexpr int64_t kNumSeqsLimit = 200000000;  // numSeqs is below it
 
-Status CheckLayout(const TensorView& view, const char* name,
-                   std::initializer_list<aclDataType> dataTypes) {
-    ADVSTEP_RETURN_IF_ERROR(CheckDataType(view, name, dataTypes));
-    ADVSTEP_RETURN_IF_ERROR(CheckFormat(view, name));
-    return CheckContiguous(view, name);
-}
+}  // namespace
 
-Status CheckLayouts(const AdvanceStepParams& params, Conformance conformance) {
+Status CheckAdvanceStepLayouts(const AdvanceStepParams& params, Conformance conformance) {
     const auto checkNarrow = [&](const TensorView& view, const char* name) {
         return conformance == Conformance::kVllm ? CheckLayout(view, name, {ACL_INT64, ACL_INT32})
                                                  : CheckLayout(view, name, {ACL_INT64});
@@ -32,28 +27,32 @@ Status CheckLayouts(const AdvanceStepParams& params, Conformance conformance) {
     return CheckContiguousRows(params.blockTables, "blockTables");
 }
 
-Status CheckAttributes(const AdvanceStepParams& params, Conformance conformance) {
-    if (params.numSeqs < 1 || params.numSeqs >= kNumSeqsLimit) {
-        return Error(kTilingError, "numSeqs is {}; expected 1 <= numSeqs < {}", params.numSeqs,
-                     kNumSeqsLimit);
-    }
+Status CheckNumSeqs(int64_t numSeqs) {
+    return numSeqs >= 1 && numSeqs < kNumSeqsLimit
+               ? Status()
+               : Error(kTilingError, "numSeqs is {}; expected 1 <= numSeqs < {}", numSeqs,
+                       kNumSeqsLimit);
+}
+
+Status CheckBlockSize(int64_t blockSize) {
+    return blockSize >= 1 ? Status()
+                          : Error(kTilingError, "blockSize is {}; expected at least 1", blockSize);
+}
+
+Status CheckAdvanceStepAttributes(const AdvanceStepParams& params, Conformance conformance) {
+    ADVSTEP_RETURN_IF_ERROR(CheckNumSeqs(params.numSeqs));
     const bool paddingNeeded = conformance != Conformance::kVllm;
     if (params.numQueries < 1 || params.numQueries > params.numSeqs ||
         (paddingNeeded && params.numQueries == params.numSeqs)) {
         return Error(kTilingError, "numQueries is {}; expected 1 <= numQueries {} numSeqs = {}",
                      params.numQueries, paddingNeeded ? "<" : "<=", params.numSeqs);
     }
-    if (params.blockSize < 1) {
-        return Error(kTilingError, "blockSize is {}; expected at least 1", params.blockSize);
-    }
-    return {};
+    return CheckBlockSize(params.blockSize);
 }
 
-}  // namespace
-
 Status CheckAdvanceStep(const AdvanceStepParams& params, const OperatorEnvironment& environment) {
-    ADVSTEP_RETURN_IF_ERROR(CheckLayouts(params, environment.conformance));
-    ADVSTEP_RETURN_IF_ERROR(CheckAttributes(params, environment.conformance));
+    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepLayouts(params, environment.conformance));
+    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepAttributes(params, environment.conformance));
     return CheckAdvanceStepShapes(params);
 }
 

@@ -4,11 +4,13 @@
 
 namespace advstep {
 
+Status CheckPerSequence(const TensorView& view, const char* name, int64_t numSeqs) {
+    return CheckShape(view, name, {{"[numSeqs]", {numSeqs}}, {"[numSeqs, 1]", {numSeqs, 1}}});
+}
+
 Status CheckAdvanceStepShapes(const AdvanceStepParams& params) {
-    const ExpectedShape perSequence{"[numSeqs]", {params.numSeqs}};
-    const ExpectedShape perSequenceColumn{"[numSeqs, 1]", {params.numSeqs, 1}};
     const auto checkPerSequence = [&](const TensorView& view, const char* name) {
-        return CheckShape(view, name, {perSequence, perSequenceColumn});
+        return CheckPerSequence(view, name, params.numSeqs);
     };
     ADVSTEP_RETURN_IF_ERROR(checkPerSequence(params.inputTokens, "inputTokens"));
     ADVSTEP_RETURN_IF_ERROR(CheckShape(params.sampledTokenIds, "sampledTokenIds",

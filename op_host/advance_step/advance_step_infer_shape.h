@@ -9,4 +9,7 @@ namespace advstep {
 /// signature order, that differs. The attributes have been checked.
 Status CheckAdvanceStepShapes(const AdvanceStepParams& params);
 
+/// 561002 unless the shape is [numSeqs] or [numSeqs, 1].
+Status CheckPerSequence(const TensorView& view, const char* name, int64_t numSeqs);
+
 }  // namespace advstep

@@ -14,19 +14,27 @@ constexpr int64_t kBytesPerRow = 6 * sizeof(int64_t);
 
 AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
                                   const OperatorEnvironment& environment) {
+    return TileAdvanceStep(params, environment, kBytesPerRow);
+}
+
+AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
+                                  const OperatorEnvironment& environment, int64_t bytesPerRow) {
     AdvanceStepTiling tiling{};
     tiling.exactCores = environment.socVectorCores;
     tiling.rowsPerCore = CeilDiv(params.numSeqs, environment.vectorCores);
     tiling.coreCount = static_cast<int32_t>(CeilDiv(params.numSeqs, tiling.rowsPerCore));
     tiling.rowsPerTile =
-        std::clamp<int64_t>(environment.unifiedBufferBytes / kBytesPerRow, 1, tiling.rowsPerCore);
+        std::clamp<int64_t>(environment.unifiedBufferBytes / bytesPerRow, 1, tiling.rowsPerCore);
     tiling.numSeqs = params.numSeqs;
     tiling.numQueries = params.numQueries;
     tiling.blockSize = params.blockSize;
     tiling.maxBlocks = params.blockTables.dims[1];
-    tiling.blockTableStride =
-        params.blockTables.dims[0] > 1 ? params.blockTables.strides[0] : tiling.maxBlocks;
+    tiling.blockTableStride = RowStrideOf(params.blockTables);
     return tiling;
+}
+
+int64_t RowStrideOf(const TensorView& table) {
+    return table.dims[0] > 1 ? table.strides[0] : table.dims[1];
 }
 
 }  // namespace advstep

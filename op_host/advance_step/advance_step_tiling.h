@@ -11,4 +11,11 @@ namespace advstep {
 AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
                                   const OperatorEnvironment& environment);
 
+/// The same with another number of bytes that a row keeps in the unified buffer.
+AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
+                                  const OperatorEnvironment& environment, int64_t bytesPerRow);
+
+/// Elements from one row of a checked table to the next; a single row's stride has no meaning.
+int64_t RowStrideOf(const TensorView& table);
+
 }  // namespace advstep

@@ -72,6 +72,13 @@ Status CheckContiguous(const TensorView& view, const char* name) {
                        name, ShapeText(view.dims, view.rank), ShapeText(view.strides, view.rank));
 }
 
+Status CheckLayout(const TensorView& view, const char* name,
+                   std::initializer_list<aclDataType> expected) {
+    ADVSTEP_RETURN_IF_ERROR(CheckDataType(view, name, expected));
+    ADVSTEP_RETURN_IF_ERROR(CheckFormat(view, name));
+    return CheckContiguous(view, name);
+}
+
 Status CheckContiguousRows(const TensorView& view, const char* name) {
     if (view.rank != 2) {
         return CheckContiguous(view, name);

@@ -20,6 +20,10 @@ Status CheckFormat(const TensorView& view, const char* name);
 /// elements than any memory holds.
 Status CheckContiguous(const TensorView& view, const char* name);
 
+/// All three: a contiguous ND tensor of one of these dtypes.
+Status CheckLayout(const TensorView& view, const char* name,
+                   std::initializer_list<aclDataType> expected);
+
 /// As CheckContiguous, but rows of a matrix may be further apart than they are long.
 Status CheckContiguousRows(const TensorView& view, const char* name);
 

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "op_kernel/advance_step/advance_step_tiling_data.h"
 #include "op_kernel/common/slot.h"
 
 namespace advstep {
+
+/// Stands for the slot of a query that exact would not move.
+constexpr int64_t kNoExactSlot = std::numeric_limits<int64_t>::min();
 
 /// Of the queries only the first `exactCores` advance.
 inline bool ExactAdvances(const AdvanceStepTiling& t, int64_t query) {

@@ -21,6 +21,8 @@ AdvanceStepKernels StandardKernels(bool lengths32, bool slots32, bool tables32);
 AdvanceStepKernels ExactKernels(bool tables32);
 
 /// What a launch has done.
+LaunchCounts CountStandardRows(const AdvanceStepTiling& tiling);
+LaunchCounts CountExactRows(const AdvanceStepTiling& tiling);
 LaunchCounts CountStandard(const void* payload);
 LaunchCounts CountExact(const void* payload);
 

@@ -32,16 +32,29 @@ struct AdvanceStepPayload {
     AdvanceStepArgs args;
 };
 
-/// What a phase can find wrong with a row; the values of the Fault are named behind each.
+/// What a phase of one of the AdvanceStep operators can find wrong with a row; the values of the
+/// Fault are named behind each.
 enum class AdvanceStepFault : int32_t {
-    kNegativePosition,  // position
-    kColumnOutside,     // position, column
-    kNegativeBlock,     // position, column, block
-    kLengthTooLarge,    // position
-    kSlotTooLarge,      // position, column, block
-    kFlatOutside,       // position, flat index
-    kDivergence,        // slot here, slot of exact; INT64_MIN: row does not advance / no slot
-    kPaddingDivergence  // none
+    kNegativePosition,   // position
+    kColumnOutside,      // position, column
+    kNegativeBlock,      // position, column, block
+    kLengthTooLarge,     // position
+    kSlotTooLarge,       // position, column, block
+    kFlatOutside,        // position, flat index
+    kDivergence,         // slot here, slot of exact; INT64_MIN: row does not advance / no slot
+    kPaddingDivergence,  // none
+    // AdvanceStepV2
+    kNothingAccepted,   // first sampled token
+    kPositionTooLarge,  // inputPositions, acceptedNum
+    kLengthWraps,       // position, column, block
+    kSlotWraps,         // position, column, block
+    kPlaceDivergence,   // position and slot here, of exact; INT64_MIN: exact would refuse the row
+    // AdvanceStepFlashInfer
+    kNoPage,           // column, block
+    kPageTooLong,      // tokens in the last page
+    kTooManyPages,     // end of the query's entries
+    kIndicesTooSmall,  // end of the query's entries, capacity
+    kNone = -1
 };
 
 }  // namespace advstep

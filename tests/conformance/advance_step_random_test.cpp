@@ -2,10 +2,8 @@
 // batches are the same in every run.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <random>
-
 #include "conformance/machines.h"
+#include "conformance/random.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
 #include "support/runtime_test.h"
@@ -13,6 +11,7 @@
 namespace {
 
 using conformance::Machine;
+using conformance::Random;
 using reference::AdvanceStepData;
 using reference::AdvanceStepError;
 using support::AdvanceStepBatch;
@@ -21,28 +20,6 @@ using support::IsOk;
 using support::kBlockTables;
 using support::kSeqLens;
 using support::kSlotMapping;
-
-class Random {
- public:
-    explicit Random(uint64_t seed) : engine_(seed) {}
-    int64_t Between(int64_t first, int64_t last) {
-        return first + static_cast<int64_t>(engine_() % static_cast<uint64_t>(last - first + 1));
-    }
-    // Small numbers as often as large ones.
-    int64_t Size(int64_t last) {
-        const double bits = std::log2(static_cast<double>(last));
-        const double power = static_cast<double>(Between(0, 1000)) / 1000 * bits;
-        return std::clamp<int64_t>(static_cast<int64_t>(std::exp2(power)), 1, last);
-    }
-    bool OneIn(int64_t count) { return Between(1, count) == 1; }
-    template <class T, size_t N>
-    T OneOf(const T (&values)[N]) {
-        return values[Between(0, N - 1)];
-    }
-
- private:
-    std::mt19937_64 engine_;
-};
 
 constexpr int64_t kBlockSizes[] = {1, 2, 3, 7, 16, 31, 64, 128, 1000, 1024};
 

@@ -61,6 +61,32 @@ pressure)
     (($(value preemptions) > 0)) || fail "no sequence was preempted"
     (($(value replayed_tokens) > 0)) || fail "no token was replayed"
     ;;
+speculative)
+    # The same tokens in fewer passes, whatever the blocks; expect_good compares every token.
+    expect_good --block-size 16
+    plain_tokens=$(value generated_tokens)
+    plain_iterations=$(value iterations)
+    (($(value spec_tokens) == 0)) || fail "spec tokens without --speculative"
+    for options in "--block-size 16" "--block-size 2 --max-seqs 40"; do
+        for count in 1 4 9; do
+            # shellcheck disable=SC2086
+            expect_good $options --speculative "$count"
+            (($(value generated_tokens) == plain_tokens)) || fail "other tokens with $count"
+            (($(value accepted_tokens) > 0)) || fail "no spec token was accepted"
+            (($(value accepted_tokens) < $(value spec_tokens))) || fail "no spec token was rejected"
+        done
+    done
+    # Step hands out the block of the next token only, so there is no room for another.
+    expect_good --block-size 1 --speculative 2 --limit 100
+    (($(value accepted_tokens) == 0)) || fail "a token without a place was accepted"
+    expect_good --block-size 16 --speculative 4
+    (($(value iterations) < plain_iterations)) || fail "not fewer passes"
+    # Preempted and recovered, with spec tokens for which there is no block.
+    expect_good --max-seqs 32 --block-size 16 --blocks 900 --speculative 4
+    (($(value preemptions) > 0)) || fail "no sequence was preempted"
+    run --speculative 129
+    ((status > 0 && status < 126)) || fail "129 spec tokens ended with exit status $status"
+    ;;
 shed)
     # More at once than fits, even with everything preempted but one.
     echo "$header" >"$folder/at_once.csv"
@@ -111,7 +137,7 @@ too_large)
 summary)
     expect_good --limit 20 --max-seqs 4
     for key in requests completed generated_tokens iterations preemptions recoveries kv_faults \
-        peak_blocks mean_blocks replayed_tokens shed_requests wall_seconds op_calls op_seconds counters; do
+        peak_blocks mean_blocks replayed_tokens shed_requests speculative spec_tokens accepted_tokens wall_seconds op_calls op_seconds counters; do
         grep -q "\"$key\"" "$folder/summary.json" || fail "no $key in the summary"
     done
     ;;

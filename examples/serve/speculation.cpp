@@ -1,0 +1,73 @@
+#include "speculation.h"
+
+#include "aclnnop/aclnn_advance_step_v2.h"
+
+namespace serve {
+namespace {
+
+constexpr int kMinusOne = 0xFF;  // in every byte
+
+}  // namespace
+
+Speculation::Speculation(const Options& options, const PagedModel& model)
+    : rowsPerQuery_(options.speculative + 1),
+      blockSize_(options.blockSize),
+      lastSampled_(options.maxSeqs * rowsPerQuery_),
+      lastAccepted_(options.maxSeqs),
+      inputTokens_(options.maxSeqs * rowsPerQuery_),
+      sampledTokenIds_(options.maxSeqs * rowsPerQuery_),
+      inputPositions_(options.maxSeqs * rowsPerQuery_),
+      seqLens_(options.maxSeqs * rowsPerQuery_),
+      slotMapping_(options.maxSeqs * rowsPerQuery_),
+      blockTables_(options.maxSeqs * options.BlocksFor(options.maxLen + options.speculative)),
+      specToken_(options.maxSeqs * options.speculative),
+      acceptedNum_(options.maxSeqs),
+      memory_{model.Memory(),
+              rowsPerQuery_,
+              options.BlocksFor(options.maxLen + options.speculative),
+              static_cast<int32_t>(options.blocks),
+              lastSampled_.Data(),
+              lastAccepted_.Data(),
+              inputTokens_.Data(),
+              sampledTokenIds_.Data(),
+              inputPositions_.Data(),
+              slotMapping_.Data(),
+              blockTables_.Data(),
+              specToken_.Data(),
+              acceptedNum_.Data(),
+              0},
+      call_("aclnnAdvanceStepV2GetWorkspaceSize", "aclnnAdvanceStepV2", aclnnAdvanceStepV2) {
+    lastSampled_.Device().Fill(kMinusOne);
+    lastAccepted_.Fill(0);
+}
+
+void Speculation::MakeTensors(int64_t numQueries) {
+    const auto matrix = [numQueries](int64_t columns, int64_t* data) {
+        return MakeTensor({numQueries, columns}, ACL_INT64, data);
+    };
+    tensors_[0] = matrix(rowsPerQuery_, inputTokens_.Data());
+    tensors_[1] = matrix(rowsPerQuery_, sampledTokenIds_.Data());
+    tensors_[2] = matrix(rowsPerQuery_, inputPositions_.Data());
+    tensors_[3] = matrix(rowsPerQuery_, seqLens_.Data());
+    tensors_[4] = matrix(rowsPerQuery_, slotMapping_.Data());
+    tensors_[5] = MakeTensor({numQueries, memory_.columns}, ACL_INT32, blockTables_.Data());
+    tensors_[6] = matrix(SpecTokens(), specToken_.Data());
+    tensors_[7] = MakeTensor({numQueries}, ACL_INT64, acceptedNum_.Data());
+}
+
+void Speculation::Enqueue(Stream& stream, int64_t numQueries) {
+    if (memory_.numQueries != numQueries) {
+        MakeTensors(numQueries);
+        memory_.numQueries = numQueries;
+    }
+    stream.Launch(DraftKernel, &memory_);
+    call_.Enqueue(stream, [&](uint64_t* workspaceSize, aclOpExecutor** executor) {
+        const Tensor* const t = tensors_;
+        return aclnnAdvanceStepV2GetWorkspaceSize(
+            t[0].get(), t[1].get(), t[2].get(), t[3].get(), t[4].get(), t[5].get(), t[6].get(),
+            t[7].get(), numQueries, numQueries, blockSize_, workspaceSize, executor);
+    });
+    stream.Launch(VerifyKernel, &memory_);
+}
+
+}  // namespace serve

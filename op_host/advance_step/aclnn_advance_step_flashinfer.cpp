@@ -1,0 +1,114 @@
+#include "aclnnop/aclnn_advance_step_flashinfer.h"
+
+#include <cstddef>
+
+#include "op_host/advance_step/aclnn_advance_step_plan.h"
+#include "op_host/advance_step/advance_step_flashinfer_check.h"
+#include "op_host/advance_step/advance_step_flashinfer_fault.h"
+#include "op_host/advance_step/advance_step_flashinfer_tiling.h"
+#include "op_kernel/advance_step/advance_step_flashinfer_kernel.h"
+#include "src/aclnn/run.h"
+#include "src/aclnn/tensor.h"
+#include "src/aclnn/workspace_layout.h"
+#include "src/base/boundary.h"
+
+using namespace advstep;
+
+namespace {
+
+constexpr char kPhaseOne[] = "aclnnAdvanceStepFlashInferGetWorkspaceSize";
+constexpr char kPhaseTwo[] = "aclnnAdvanceStepFlashInfer";
+
+// A program per combination of element types, made once.
+class Programs {
+ public:
+    static const KernelProgram* Find(const AdvanceStepParams& params) {
+        static const Programs programs;
+        return &programs.programs_[params.seqLens.dataType == ACL_INT32]
+                                  [params.slotMapping.dataType == ACL_INT32]
+                                  [params.blockTables.dataType == ACL_INT32];
+    }
+
+ private:
+    Programs() {
+        for (const bool lengths32 : {false, true}) {
+            for (const bool slots32 : {false, true}) {
+                for (const bool tables32 : {false, true}) {
+                    const FlashInferKernels kernels =
+                        FlashInferKernelsFor(lengths32, slots32, tables32);
+                    programs_[lengths32][slots32][tables32] = {kPhaseTwo,
+                                                               3,
+                                                               {{kernels.count, OnFault::kFail},
+                                                                {kernels.check, OnFault::kFail},
+                                                                {kernels.commit, OnFault::kFail}},
+                                                               &DescribeAdvanceStepFlashInferFault,
+                                                               &CountFlashInfer};
+                }
+            }
+        }
+    }
+
+    KernelProgram programs_[2][2][2];  // lengths, slots, tables
+};
+
+Status MakePlan(const AdvanceStepFlashInferParams& params, const Device& device,
+                uint64_t* workspaceSize, aclOpExecutor** executor) {
+    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepFlashInfer(params));
+    AdvanceStepFlashInferPayload payload{};
+    payload.tiling = TileAdvanceStepFlashInfer(
+        params, EnvironmentOf(device.settings(), PlanningVectorCores(device)));
+    const int32_t coreCount = payload.tiling.rows.coreCount;
+    WorkspaceLayout layout;
+    layout.Book<int64_t>(coreCount);  // the only array, so at offset 0
+    AdvanceStepPlan plan(Programs::Find(params.common), device, coreCount, params.common.numSeqs);
+    using Args = AdvanceStepFlashInferArgs;
+    constexpr size_t kArgs = offsetof(AdvanceStepFlashInferPayload, args);
+    plan.AddTensors(params.common, kArgs + offsetof(Args, common));
+    plan.AddTensor(
+        {"pagedKvIndices", true, &params.pagedKvIndices, kArgs + offsetof(Args, pagedKvIndices)});
+    plan.AddTensor(
+        {"pagedKvIndptr", true, &params.pagedKvIndptr, kArgs + offsetof(Args, pagedKvIndptr)});
+    plan.AddTensor({"pagedKvLastPageLen", true, &params.pagedKvLastPageLen,
+                    kArgs + offsetof(Args, pagedKvLastPageLen)});
+    plan.AddTensor({"blockTableBound", true, &params.blockTableBound,
+                    kArgs + offsetof(Args, blockTableBound)});
+    plan.SetWorkspace(layout.bytes(), offsetof(AdvanceStepFlashInferPayload, workspace));
+    return plan.Make(payload, workspaceSize, executor);
+}
+
+}  // namespace
+
+aclnnStatus aclnnAdvanceStepFlashInferGetWorkspaceSize(
+    const aclTensor* inputTokens, const aclTensor* sampledTokenIds, const aclTensor* inputPositions,
+    const aclTensor* seqLens, const aclTensor* slotMapping, const aclTensor* blockTables,
+    const aclTensor* pagedKvIndices, const aclTensor* pagedKvIndptr,
+    const aclTensor* pagedKvLastPageLen, const aclTensor* blockTableBound, int64_t numSeqs,
+    int64_t numQueries, int64_t blockSize, uint64_t* workspaceSize, aclOpExecutor** executor) {
+    return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&]() -> Status {
+        AdvanceStepFlashInferParams params;
+        ADVSTEP_RETURN_IF_ERROR(AdvanceStepViews(inputTokens, sampledTokenIds, inputPositions,
+                                                 seqLens, slotMapping, blockTables,
+                                                 &params.common));
+        ADVSTEP_RETURN_IF_ERROR(ViewOf(pagedKvIndices, "pagedKvIndices", &params.pagedKvIndices));
+        ADVSTEP_RETURN_IF_ERROR(ViewOf(pagedKvIndptr, "pagedKvIndptr", &params.pagedKvIndptr));
+        ADVSTEP_RETURN_IF_ERROR(
+            ViewOf(pagedKvLastPageLen, "pagedKvLastPageLen", &params.pagedKvLastPageLen));
+        ADVSTEP_RETURN_IF_ERROR(
+            ViewOf(blockTableBound, "blockTableBound", &params.blockTableBound));
+        ADVSTEP_RETURN_IF_ERROR(RequireOutput(workspaceSize, "workspaceSize"));
+        ADVSTEP_RETURN_IF_ERROR(RequireOutput(executor, "executor"));
+        params.common.numSeqs = numSeqs;
+        params.common.numQueries = numQueries;
+        params.common.blockSize = blockSize;
+        const Device* device = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&device));
+        return MakePlan(params, *device, workspaceSize, executor);
+    });
+}
+
+aclnnStatus aclnnAdvanceStepFlashInfer(void* workspace, uint64_t workspaceSize,
+                                       aclOpExecutor* executor, aclrtStream stream) {
+    return AclnnBoundary(kPhaseTwo, ACLNN_ERR_INNER, [&] {
+        return RunExecutor(kPhaseTwo, workspace, workspaceSize, executor, stream);
+    });
+}

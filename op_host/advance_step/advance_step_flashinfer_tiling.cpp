@@ -1,0 +1,21 @@
+#include "op_host/advance_step/advance_step_flashinfer_tiling.h"
+
+#include "op_host/advance_step/advance_step_tiling.h"
+
+namespace advstep {
+namespace {
+
+// AdvanceStep's six values of 64 bits, and a place in pagedKvIndptr, a bound, a length and a page.
+constexpr int64_t kBytesPerRow = 6 * sizeof(int64_t) + 4 * sizeof(int32_t);
+
+}  // namespace
+
+AdvanceStepFlashInferTiling TileAdvanceStepFlashInfer(const AdvanceStepFlashInferParams& params,
+                                                      const OperatorEnvironment& environment) {
+    AdvanceStepFlashInferTiling tiling{};
+    tiling.rows = TileAdvanceStep(params.common, environment, kBytesPerRow);
+    tiling.capacity = params.pagedKvIndices.dims[0];
+    return tiling;
+}
+
+}  // namespace advstep

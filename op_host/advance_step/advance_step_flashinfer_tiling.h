@@ -1,0 +1,13 @@
+#pragma once
+
+#include "op_host/advance_step/advance_step_flashinfer_params.h"
+#include "op_host/common/environment.h"
+#include "op_kernel/advance_step/advance_step_flashinfer_tiling_data.h"
+
+namespace advstep {
+
+/// Cuts checked arguments over the cores, as TileAdvanceStep does. Pure.
+AdvanceStepFlashInferTiling TileAdvanceStepFlashInfer(const AdvanceStepFlashInferParams& params,
+                                                      const OperatorEnvironment& environment);
+
+}  // namespace advstep

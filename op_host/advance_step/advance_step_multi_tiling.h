@@ -1,0 +1,13 @@
+#pragma once
+
+#include "op_host/advance_step/advance_step_params.h"
+#include "op_host/common/environment.h"
+#include "op_kernel/advance_step/advance_step_multi_tiling_data.h"
+
+namespace advstep {
+
+/// Cuts the rows of checked arguments over the cores, as TileAdvanceStep does. Pure.
+AdvanceStepMultiTiling TileAdvanceStepMulti(const AdvanceStepParams& params,
+                                            const OperatorEnvironment& environment);
+
+}  // namespace advstep

@@ -1,0 +1,32 @@
+#include "op_host/advance_step/advance_step_v2_tiling.h"
+
+#include <algorithm>
+
+#include "op_host/advance_step/advance_step_tiling.h"
+#include "src/base/checked_math.h"
+
+namespace advstep {
+namespace {
+
+// What a row keeps in the buffer: sampled or spec token, token, position, length, slot, block id
+// and the accepted count.
+constexpr int64_t kBytesPerRow = 7 * sizeof(int64_t);
+
+}  // namespace
+
+AdvanceStepV2Tiling TileAdvanceStepV2(const AdvanceStepV2Params& params,
+                                      const OperatorEnvironment& environment) {
+    AdvanceStepV2Tiling tiling{};
+    tiling.rowsPerQuery = params.specToken.dims[1] + 1;
+    tiling.rows = params.common.numSeqs * tiling.rowsPerQuery;
+    tiling.rowsPerCore = CeilDiv(tiling.rows, environment.vectorCores);
+    tiling.coreCount = static_cast<int32_t>(CeilDiv(tiling.rows, tiling.rowsPerCore));
+    tiling.rowsPerTile =
+        std::clamp<int64_t>(environment.unifiedBufferBytes / kBytesPerRow, 1, tiling.rowsPerCore);
+    tiling.blockSize = params.common.blockSize;
+    tiling.maxBlocks = params.common.blockTables.dims[1];
+    tiling.blockTableStride = RowStrideOf(params.common.blockTables);
+    return tiling;
+}
+
+}  // namespace advstep

@@ -1,0 +1,115 @@
+#include "op_kernel/advance_step/advance_step_multi_kernel.h"
+
+#include "op_kernel/advance_step/advance_step_rows.h"
+
+namespace advstep {
+namespace {
+
+const AdvanceStepMultiPayload& Payload(const void* payload) {
+    return *static_cast<const AdvanceStepMultiPayload*>(payload);
+}
+
+/// The tensors of one step: AdvanceStep's.
+template <typename Rows>
+AdvanceStepArgs ArgsOf(const AdvanceStepMultiPayload& p, int64_t step) {
+    AdvanceStepArgs args = p.args;
+    args.sampledTokenIds += step * p.tiling.rows.numQueries;
+    args.slotMapping =
+        static_cast<typename Rows::SlotType*>(args.slotMapping) + step * p.tiling.rows.numSeqs;
+    return args;
+}
+
+/// The length that a query will have before a step. Wraps, as exact's lengths do; the others meet a
+/// fault before that.
+template <typename Rows>
+int64_t PositionAt(const AdvanceStepMultiPayload& p, int64_t query, int64_t step) {
+    return static_cast<int64_t>(static_cast<uint64_t>(Rows::PositionOf(p.args, query)) +
+                                static_cast<uint64_t>(step));
+}
+
+template <typename Rows>
+void Check(const CoreContext& core, const void* payload) {
+    const AdvanceStepMultiPayload& p = Payload(payload);
+    const AdvanceStepMultiTiling& t = p.tiling;
+    ForEachRow(core, t.rows, [&](int64_t row) {
+        if (row >= t.rows.numQueries) {
+            return;
+        }
+        for (int64_t step = 0; step < t.steps; ++step) {
+            TokenPlace place;
+            place.position = PositionAt<Rows>(p, row, step);
+            const AdvanceStepFault fault = Rows::Place(t.rows, p.args, row, &place);
+            if (fault != AdvanceStepFault::kNone) {
+                return ReportPlace(core, AdvanceStepMultiRow{step, row}.FaultRow(t), fault, place);
+            }
+        }
+    });
+}
+
+// Each step is compared as if it were a call of its own: with what exact would do from where the
+// step before has left the tensors. Padding that is not blank before the first step differs in that
+// one.
+template <typename Rows>
+void Compare(const CoreContext& core, const void* payload) {
+    const AdvanceStepMultiPayload& p = Payload(payload);
+    const AdvanceStepMultiTiling& t = p.tiling;
+    for (int64_t step = 0; step < t.steps; ++step) {
+        const AdvanceStepArgs args = ArgsOf<Rows>(p, step);
+        ForEachRow(core, t.rows, [&](int64_t row) {
+            CompareRow<Rows>(core, t.rows, args, row, PositionAt<Rows>(p, row, step),
+                             AdvanceStepMultiRow{step, row}.FaultRow(t));
+        });
+    }
+}
+
+template <typename Rows>
+void Commit(const CoreContext& core, const void* payload) {
+    const AdvanceStepMultiPayload p = Payload(payload);
+    const AdvanceStepTiling& t = p.tiling.rows;
+    for (int64_t step = 0; step < p.tiling.steps; ++step) {
+        const AdvanceStepArgs args = ArgsOf<Rows>(p, step);
+        ForEachRow(core, t, [&](int64_t row) {
+            if (row < t.numQueries) {
+                Rows::Advance(t, args, row);
+            } else {
+                Rows::Blank(t, args, row);
+            }
+        });
+    }
+}
+
+template <typename Rows>
+AdvanceStepKernels Exact() {
+    return {&Check<Rows>, nullptr, &Commit<Rows>};
+}
+
+LaunchCounts Times(LaunchCounts counts, int64_t steps) {
+    counts.advanced *= steps;
+    counts.padded *= steps;
+    return counts;
+}
+
+}  // namespace
+
+AdvanceStepKernels MultiStandardKernels(bool lengths32, bool slots32, bool tables32) {
+    return WithStandardRows(lengths32, slots32, tables32, [](auto rows) {
+        using Rows = decltype(rows);
+        return AdvanceStepKernels{&Check<Rows>, &Compare<Rows>, &Commit<Rows>};
+    });
+}
+
+AdvanceStepKernels MultiExactKernels(bool tables32) {
+    return tables32 ? Exact<ExactRows<int32_t>>() : Exact<ExactRows<int64_t>>();
+}
+
+LaunchCounts CountMultiStandard(const void* payload) {
+    const AdvanceStepMultiTiling& t = Payload(payload).tiling;
+    return Times(CountStandardRows(t.rows), t.steps);
+}
+
+LaunchCounts CountMultiExact(const void* payload) {
+    const AdvanceStepMultiTiling& t = Payload(payload).tiling;
+    return Times(CountExactRows(t.rows), t.steps);
+}
+
+}  // namespace advstep

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "op_kernel/advance_step/advance_step_tiling_data.h"
+
+namespace advstep {
+
+/// How one AdvanceStepMulti call is cut over the cores: written by the host, read by every core.
+struct AdvanceStepMultiTiling {
+    AdvanceStepTiling rows;
+    int64_t steps;
+};
+
+struct AdvanceStepMultiPayload {
+    AdvanceStepMultiTiling tiling;
+    AdvanceStepArgs args;  // sampledTokenIds and slotMapping have a row per step
+};
+
+/// Faults are reported for row step * numSeqs + row of the batch, so that the first step has the
+/// lowest.
+struct AdvanceStepMultiRow {
+    int64_t step;
+    int64_t row;
+
+    static AdvanceStepMultiRow Of(const AdvanceStepMultiTiling& t, int64_t faultRow) {
+        return {faultRow / t.rows.numSeqs, faultRow % t.rows.numSeqs};
+    }
+    int64_t FaultRow(const AdvanceStepMultiTiling& t) const { return step * t.rows.numSeqs + row; }
+};
+
+}  // namespace advstep

@@ -1,0 +1,158 @@
+// One row of AdvanceStep, under each conformance: what AdvanceStep, AdvanceStepFlashInfer and every
+// step of AdvanceStepMulti do with a row.
+#pragma once
+
+#include <cstdint>
+
+#include "op_kernel/advance_step/advance_step_exact.h"
+#include "op_kernel/advance_step/token_place.h"
+#include "op_kernel/common/kernel.h"
+#include "op_kernel/common/row_range.h"
+
+namespace advstep {
+
+constexpr int64_t kPaddingSlot = -1;
+
+/// Calls visit(row) for the rows of a core, tile by tile.
+template <typename Visit>
+void ForEachRow(const CoreContext& core, const AdvanceStepTiling& t, Visit&& visit) {
+    ForEachTile(RowsOf(core.index, t.rowsPerCore, t.numSeqs), t.rowsPerTile, [&](RowRange tile) {
+        for (int64_t row = tile.begin; row < tile.end; ++row) {
+            visit(row);
+        }
+    });
+}
+
+/// Conformances standard and vllm, for tensors of these element types.
+template <typename Length, typename Slot, typename Table>
+struct StandardRows {
+    using SlotType = Slot;
+
+    static int64_t PositionOf(const AdvanceStepArgs& a, int64_t row) {
+        return static_cast<const Length*>(a.seqLens)[row];
+    }
+
+    static const Table* BlocksOf(const AdvanceStepTiling& t, const AdvanceStepArgs& a,
+                                 int64_t row) {
+        return static_cast<const Table*>(a.blockTables) + row * t.blockTableStride;
+    }
+
+    /// What is wrong with a query whose token goes to place->position.
+    static AdvanceStepFault Place(const AdvanceStepTiling& t, const AdvanceStepArgs& a,
+                                  int64_t query, TokenPlace* place) {
+        return PlaceToken<CheckedArithmetic<Length, Slot>>(BlocksOf(t, a, query), t.maxBlocks,
+                                                           t.blockSize, place);
+    }
+
+    /// Moves a query that has passed the check.
+    static void Advance(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t query) {
+        auto& length = static_cast<Length*>(a.seqLens)[query];
+        const int64_t position = length;  // the new token goes where the sequence ended
+        const int64_t column = position / t.blockSize;
+        a.inputTokens[query] = a.sampledTokenIds[query];
+        a.inputPositions[query] = position;
+        length = static_cast<Length>(position + 1);
+        static_cast<Slot*>(a.slotMapping)[query] =
+            static_cast<Slot>(BlocksOf(t, a, query)[column] * static_cast<int64_t>(t.blockSize) +
+                              (position - column * t.blockSize));
+    }
+
+    static void Blank(const AdvanceStepTiling&, const AdvanceStepArgs& a, int64_t row) {
+        a.inputTokens[row] = 0;
+        a.inputPositions[row] = 0;
+        static_cast<Slot*>(a.slotMapping)[row] = static_cast<Slot>(kPaddingSlot);
+    }
+
+    static bool HasBlankSlot(const AdvanceStepArgs& a, int64_t row) {
+        return static_cast<const Slot*>(a.slotMapping)[row] == kPaddingSlot;
+    }
+
+    /// Whether exact would move a good query elsewhere, or not at all.
+    static bool Diverges(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t query,
+                         const TokenPlace& place, int64_t* exact) {
+        *exact = kNoExactSlot;
+        int64_t flat = 0;
+        if (ExactAdvances(t, query) && ExactFlatIndexInside(t, place.position, &flat)) {
+            *exact =
+                ExactSlot(t, static_cast<const Table*>(a.blockTables), query, place.position, flat);
+        }
+        return place.slot != *exact;
+    }
+};
+
+/// Conformance exact.
+template <typename Table>
+struct ExactRows {
+    using SlotType = int64_t;
+
+    static int64_t PositionOf(const AdvanceStepArgs& a, int64_t row) {
+        return static_cast<const int64_t*>(a.seqLens)[row];
+    }
+
+    /// place->column is the flat index.
+    static AdvanceStepFault Place(const AdvanceStepTiling& t, const AdvanceStepArgs&, int64_t query,
+                                  TokenPlace* place) {
+        return !ExactAdvances(t, query) || ExactFlatIndexInside(t, place->position, &place->column)
+                   ? AdvanceStepFault::kNone
+                   : AdvanceStepFault::kFlatOutside;
+    }
+
+    static void Advance(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t query) {
+        if (!ExactAdvances(t, query)) {
+            return;
+        }
+        auto* const lengths = static_cast<int64_t*>(a.seqLens);
+        const int64_t position = lengths[query];
+        a.inputTokens[query] = a.sampledTokenIds[query];
+        a.inputPositions[query] = position;
+        lengths[query] = static_cast<int64_t>(static_cast<uint64_t>(position) + 1);
+        static_cast<int64_t*>(a.slotMapping)[query] = ExactSlot(
+            t, static_cast<const Table*>(a.blockTables), query, position, position / t.blockSize);
+    }
+
+    static void Blank(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t row) {
+        if (ExactBlanks(t, row)) {
+            StandardRows<int64_t, int64_t, Table>::Blank(t, a, row);
+        }
+    }
+};
+
+/// Reports a row, under faultRow, that conformance exact would leave with other values. Queries
+/// have passed the check, and take their token to `position`.
+template <typename Rows>
+void CompareRow(const CoreContext& core, const AdvanceStepTiling& t, const AdvanceStepArgs& a,
+                int64_t row, int64_t position, int64_t faultRow) {
+    if (row < t.numQueries) {
+        TokenPlace place;
+        place.position = position;
+        Rows::Place(t, a, row, &place);
+        int64_t exact = 0;
+        if (Rows::Diverges(t, a, row, place, &exact)) {
+            core.Report(faultRow, static_cast<int32_t>(AdvanceStepFault::kDivergence),
+                        {place.slot, exact});
+        }
+        return;
+    }
+    const bool blankAlready =
+        a.inputTokens[row] == 0 && a.inputPositions[row] == 0 && Rows::HasBlankSlot(a, row);
+    if (!ExactBlanks(t, row) && !blankAlready) {
+        core.Report(faultRow, static_cast<int32_t>(AdvanceStepFault::kPaddingDivergence), {});
+    }
+}
+
+/// make(StandardRows of these types): how the kernels of a call are chosen.
+template <typename Make>
+auto WithStandardRows(bool lengths32, bool slots32, bool tables32, Make make) {
+    const auto ofTable = [=](auto length, auto slot) {
+        using Length = decltype(length);
+        using Slot = decltype(slot);
+        return tables32 ? make(StandardRows<Length, Slot, int32_t>{})
+                        : make(StandardRows<Length, Slot, int64_t>{});
+    };
+    const auto ofSlot = [=](auto length) {
+        return slots32 ? ofTable(length, int32_t{}) : ofTable(length, int64_t{});
+    };
+    return lengths32 ? ofSlot(int32_t{}) : ofSlot(int64_t{});
+}
+
+}  // namespace advstep

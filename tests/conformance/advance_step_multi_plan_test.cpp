@@ -1,0 +1,159 @@
+// Phase one of AdvanceStepMulti.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "aclnnop/aclnn_advance_step.h"
+#include "support/advance_step_multi_batch.h"
+#include "support/op_plan_cases.h"
+#include "support/runtime_test.h"
+#include "support/table.h"
+
+namespace {
+
+using support::IsError;
+using support::IsOk;
+using support::OpArguments;
+using support::OpBatch;
+using support::OpPlanCase;
+
+constexpr int kNull = ACLNN_ERR_PARAM_NULLPTR;
+constexpr int kInvalid = ACLNN_ERR_PARAM_INVALID;
+constexpr int kTiling = ACLNN_ERR_INNER_TILING_ERROR;
+
+constexpr size_t kSampled = 1, kSeqLens = 3, kSlots = 4, kTables = 5;
+
+// 2 steps of 4 sequences, 3 queries, block size 8, 3 blocks each.
+OpArguments Valid() {
+    OpArguments arguments;
+    arguments.tensors = {{{4}}, {{2, 3}}, {{4}}, {{4}}, {{2, 4}}, {{4, 3}}};
+    arguments.numSeqs = 4;
+    arguments.numQueries = 3;
+    arguments.blockSize = 8;
+    return arguments;
+}
+
+aclnnStatus PhaseOne(const OpBatch::Tensors& t, const OpArguments& a, uint64_t* workspaceSize,
+                     aclOpExecutor** executor) {
+    return aclnnAdvanceStepMultiGetWorkspaceSize(t[0], t[1], t[2], t[3], t[4], t[5], a.numSeqs,
+                                                 a.numQueries, a.blockSize, workspaceSize,
+                                                 executor);
+}
+
+void Expect(const OpPlanCase& row) {
+    support::ExpectPlan(row, Valid(), "aclnnAdvanceStepMultiGetWorkspaceSize: ", &PhaseOne);
+}
+
+class MultiPlanTest : public support::DeviceTest, public testing::WithParamInterface<OpPlanCase> {};
+class MultiVllmPlanTest : public MultiPlanTest {};
+
+TEST_P(MultiPlanTest, StandardAndExact) {
+    for (const char* conformance : {"standard", "exact"}) {
+        SCOPED_TRACE(conformance);
+        ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_CONFORMANCE", conformance}}));
+        Expect(GetParam());
+    }
+}
+
+TEST_P(MultiVllmPlanTest, Vllm) {
+    ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_CONFORMANCE", "vllm"}}));
+    Expect(GetParam());
+}
+
+// One step more for sampledTokenIds is one too few for slotMapping.
+std::vector<OpPlanCase> CommonCases() {
+    std::vector<OpPlanCase> cases =
+        support::CommonPlanCases({"inputTokens", "sampledTokenIds", "inputPositions", "seqLens",
+                                  "slotMapping", "blockTables"},
+                                 {true, false, true, true, true, false});
+    for (OpPlanCase& row : cases) {
+        row.part = row.name == "OneMoreSampledTokenIds"
+                       ? "slotMapping has shape [2, 4]; expected [steps, numSeqs] = [3, 4]"
+                       : row.part;
+    }
+    return cases;
+}
+
+std::vector<OpPlanCase> OwnCases(bool vllm) {
+    std::vector<OpPlanCase> cases;
+    const auto shape = [&](const std::string& name, int code, size_t tensor, const char* part,
+                           std::vector<int64_t> dims) {
+        cases.push_back({name, code, part, [=](OpArguments& a) { a[tensor].shape = dims; }});
+    };
+    const auto attribute = [&](const std::string& name, int code, const char* part, int64_t seqs,
+                               int64_t queries, int64_t blockSize) {
+        cases.push_back({name, code, part, [=](OpArguments& a) {
+                             a.numSeqs = seqs;
+                             a.numQueries = queries;
+                             a.blockSize = blockSize;
+                         }});
+    };
+    attribute("NoSeqs", kTiling, "numSeqs is 0", 0, 3, 8);
+    attribute("TooManySeqs", kTiling, "numSeqs is 200000000", 200000000, 3, 8);
+    attribute("NoQueries", kTiling, "numQueries is 0", 4, 0, 8);
+    attribute("TooManyQueries", kTiling, "numQueries is 5", 4, 5, 8);
+    attribute("NoBlockSize", kTiling, "blockSize is 0", 4, 3, 0);
+    attribute("OtherQueries", kTiling,
+              "sampledTokenIds has shape [2, 3]; expected [steps, numQueries] = [>= 1, 2]", 4, 2,
+              8);
+    cases.push_back(
+        {"NoPadding", vllm ? ACLNN_SUCCESS : kTiling, "numQueries is 4", [](OpArguments& a) {
+             a.numQueries = 4;
+             a[kSampled].shape = {2, 4};
+         }});
+    shape("NoSteps", kTiling, kSampled, "sampledTokenIds has shape [0, 3]", {0, 3});
+    shape("SampledFlat", kTiling, kSampled, "sampledTokenIds has shape [3]", {3});
+    shape("SampledOfOneCall", kTiling, kSampled, "sampledTokenIds has shape [3, 1]", {3, 1});
+    shape("SampledColumns", ACLNN_SUCCESS, kSampled, "", {2, 3, 1});
+    shape("SampledRank3", kTiling, kSampled, "sampledTokenIds has shape [2, 3, 2]", {2, 3, 2});
+    shape("SlotsColumns", ACLNN_SUCCESS, kSlots, "", {2, 4, 1});
+    shape("SlotsOfOneCall", kTiling, kSlots, "slotMapping has shape [4]", {4});
+    shape("SlotsFlat", kTiling, kSlots, "slotMapping has shape [8]", {8});
+    shape("SlotsOfOneStep", kTiling, kSlots, "slotMapping has shape [1, 4]", {1, 4});
+    for (const size_t i : {0, 2, 3}) {
+        shape("Column" + std::to_string(i), ACLNN_SUCCESS, i, "", {4, 1});
+        shape("PerStep" + std::to_string(i), kTiling, i, "has shape [2, 4]", {2, 4});
+    }
+    cases.push_back({"OneStep", ACLNN_SUCCESS, "", [](OpArguments& a) {
+                         a[kSampled].shape = {1, 3};
+                         a[kSlots].shape = {1, 4};
+                     }});
+    cases.push_back({"FirstNullIsNamed", kNull, "inputPositions is null",
+                     [](OpArguments& a) { a.isNull[2] = a.isNull[kTables] = true; }});
+    for (size_t i = 0; i < 6; ++i) {
+        const bool taken = i == kTables || (vllm && (i == kSeqLens || i == kSlots));
+        cases.push_back({"Int32" + std::to_string(i), taken ? ACLNN_SUCCESS : kInvalid,
+                         "has dtype ACL_INT32; expected ACL_INT64",
+                         [i](OpArguments& a) { a[i].dtype = ACL_INT32; }});
+    }
+    return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Common, MultiPlanTest, testing::ValuesIn(CommonCases()),
+                         support::CaseName());
+INSTANTIATE_TEST_SUITE_P(Common, MultiVllmPlanTest, testing::ValuesIn(CommonCases()),
+                         support::CaseName());
+INSTANTIATE_TEST_SUITE_P(Own, MultiPlanTest, testing::ValuesIn(OwnCases(false)),
+                         support::CaseName());
+INSTANTIATE_TEST_SUITE_P(Own, MultiVllmPlanTest, testing::ValuesIn(OwnCases(true)),
+                         support::CaseName());
+
+class MultiCallTest : public support::DeviceTest {};
+
+TEST_F(MultiCallTest, NeedsACurrentContext) {
+    std::thread([] {
+        Expect({"", ACLNN_ERR_RUNTIME_ERROR, "107002", [](OpArguments&) {}});
+    }).join();
+}
+
+TEST_F(MultiCallTest, ExecutorsAreOfOneOperator) {
+    OpBatch batch =
+        support::MakeMultiBatch(support::MakeMultiData(support::MakeBatch(5, 4, 16, 7, 4), 2, 1));
+    ASSERT_TRUE(IsOk(batch.Plan()));
+    EXPECT_TRUE(IsError(kInvalid, aclnnAdvanceStep(nullptr, 0, batch.Executor(), nullptr),
+                        {"planned for aclnnAdvanceStepMulti"}));
+    EXPECT_TRUE(IsError(kNull, aclnnAdvanceStepMulti(nullptr, 0, nullptr, nullptr), {"executor"}));
+    EXPECT_TRUE(batch.IsUntouched());
+}
+
+}  // namespace

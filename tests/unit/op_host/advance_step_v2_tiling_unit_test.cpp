@@ -1,0 +1,64 @@
+#include "op_host/advance_step/advance_step_v2_tiling.h"
+
+#include <gtest/gtest.h>
+
+#include "op_kernel/common/row_range.h"
+#include "support/table.h"
+#include "unit/op_host/params_bench.h"
+
+namespace advstep {
+namespace {
+
+struct V2TilingCase {
+    const char* name;
+    int64_t numSeqs;
+    int64_t specTokens;
+    int32_t vectorCores;
+    int32_t coreCount;
+    int64_t rowsPerCore;
+    int64_t rowsPerTile;
+};
+
+class AdvanceStepV2TilingTest : public testing::TestWithParam<V2TilingCase> {};
+
+TEST_P(AdvanceStepV2TilingTest, CutsRowsNotQueries) {
+    const V2TilingCase& c = GetParam();
+    const unit::ParamsBench bench(c.numSeqs, c.numSeqs, 16, 4);
+    const unit::OwnedView specToken({c.numSeqs, c.specTokens});
+    AdvanceStepV2Params params;
+    params.common = bench.Params();
+    params.specToken = specToken.View();
+    OperatorEnvironment environment;
+    environment.vectorCores = environment.socVectorCores = c.vectorCores;
+    environment.unifiedBufferBytes = 196608;
+    const AdvanceStepV2Tiling tiling = TileAdvanceStepV2(params, environment);
+    EXPECT_EQ(tiling.coreCount, c.coreCount);
+    EXPECT_EQ(tiling.rowsPerCore, c.rowsPerCore);
+    EXPECT_EQ(tiling.rowsPerTile, c.rowsPerTile);
+    EXPECT_EQ(tiling.rowsPerQuery, c.specTokens + 1);
+    EXPECT_EQ(tiling.rows, c.numSeqs * (c.specTokens + 1));
+    EXPECT_EQ(tiling.maxBlocks, 4);
+    EXPECT_EQ(tiling.blockTableStride, 4);
+    int64_t next = 0;
+    for (int32_t core = 0; core < tiling.coreCount; ++core) {
+        const RowRange rows = RowsOf(core, tiling.rowsPerCore, tiling.rows);
+        EXPECT_EQ(rows.begin, next);
+        EXPECT_GT(rows.end, rows.begin) << "core " << core << " is idle";
+        next = rows.end;
+    }
+    EXPECT_EQ(next, tiling.rows);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, AdvanceStepV2TilingTest,
+                         testing::Values(V2TilingCase{"OneQuery", 1, 1, 40, 2, 1, 1},
+                                         V2TilingCase{"OneQueryManySpecTokens", 1, 128, 40, 33, 4,
+                                                      4},
+                                         V2TilingCase{"OneCore", 7, 3, 1, 1, 28, 28},
+                                         V2TilingCase{"LastCoreShort", 41, 1, 40, 28, 3, 3},
+                                         V2TilingCase{"TileIsFull", 3510, 1, 2, 2, 3510, 3510},
+                                         V2TilingCase{"PastATile", 3511, 1, 2, 2, 3511, 3510},
+                                         V2TilingCase{"Most", 1000000, 128, 48, 48, 2687500, 3510}),
+                         support::CaseName());
+
+}  // namespace
+}  // namespace advstep

@@ -84,7 +84,7 @@ void Check(const CoreContext& core, const void* payload) {
 
 template <typename Rows>
 void Commit(const CoreContext& core, const void* payload) {
-    const AdvanceStepFlashInferPayload p = Payload(payload);
+    const AdvanceStepFlashInferPayload& p = Payload(payload);
     const AdvanceStepTiling& t = p.tiling.rows;
     int64_t end = PagesBefore(p, core.index);
     if (core.index == 0) {

@@ -25,9 +25,8 @@ void Check(const CoreContext& core, const void* payload) {
 
 template <typename Rows>
 void Commit(const CoreContext& core, const void* payload) {
-    // Copies: what is written below cannot be them, and the compiler knows.
-    const AdvanceStepTiling t = Payload(payload).tiling;
-    const AdvanceStepArgs a = Payload(payload).args;
+    const AdvanceStepTiling& t = Payload(payload).tiling;
+    const AdvanceStepArgs& a = Payload(payload).args;
     ForEachRow(core, t, [&](int64_t row) {
         if (row < t.numQueries) {
             Rows::Advance(t, a, row);

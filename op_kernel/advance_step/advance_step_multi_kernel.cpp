@@ -64,7 +64,7 @@ void Compare(const CoreContext& core, const void* payload) {
 
 template <typename Rows>
 void Commit(const CoreContext& core, const void* payload) {
-    const AdvanceStepMultiPayload p = Payload(payload);
+    const AdvanceStepMultiPayload& p = Payload(payload);
     const AdvanceStepTiling& t = p.tiling.rows;
     for (int64_t step = 0; step < p.tiling.steps; ++step) {
         const AdvanceStepArgs args = ArgsOf<Rows>(p, step);

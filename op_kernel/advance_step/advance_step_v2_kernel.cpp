@@ -127,7 +127,7 @@ void Compare(const CoreContext& core, const void* payload) {
 
 template <typename Arithmetic, typename Table>
 void Commit(const CoreContext& core, const void* payload) {
-    const AdvanceStepV2Payload p = Payload(payload);
+    const AdvanceStepV2Payload& p = Payload(payload);
     const AdvanceStepArgs& a = p.args.common;
     auto* const lengths = static_cast<int64_t*>(a.seqLens);
     auto* const slots = static_cast<int64_t*>(a.slotMapping);

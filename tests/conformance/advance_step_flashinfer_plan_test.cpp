@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "aclnnop/aclnn_advance_step.h"
+#include "advance_step/counters.h"
 #include "support/advance_step_flashinfer_batch.h"
 #include "support/op_plan_cases.h"
 #include "support/runtime_test.h"
@@ -166,6 +167,15 @@ TEST_F(FlashInferCallTest, TheWorkspaceIsChecked) {
                                                    batch.Executor(), nullptr),
                         {"workspace", "107000"}));
     EXPECT_TRUE(batch.IsUntouched());
+}
+
+TEST_F(FlashInferCallTest, QueriesAndPaddingAreCounted) {
+    OpBatch batch = MakeBatch();
+    ASSERT_TRUE(IsOk(batch.Run(nullptr)));
+    AdvStepCounters counters{};
+    ASSERT_TRUE(IsOk(advstepReadCounters(0, &counters)));
+    EXPECT_EQ(counters.advanced, 90U);
+    EXPECT_EQ(counters.padded, 10U);
 }
 
 TEST_F(FlashInferCallTest, ExecutorsAreOfOneOperator) {

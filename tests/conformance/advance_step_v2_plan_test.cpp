@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "advance_step/counters.h"
 #include "support/advance_step_batch.h"
 #include "support/advance_step_v2_batch.h"
 #include "support/batches.h"
@@ -107,7 +108,8 @@ std::vector<OpPlanCase> OwnCases() {
     }
     for (size_t i = 0; i < 8; ++i) {
         add("Int32" + std::to_string(i), i == kTables ? ACLNN_SUCCESS : kInvalid,
-            "has dtype ACL_INT32; expected ACL_INT64", [i](OpArguments& a) { a[i].dtype = ACL_INT32; });
+            "has dtype ACL_INT32; expected ACL_INT64",
+            [i](OpArguments& a) { a[i].dtype = ACL_INT32; });
     }
     add("RowStride", ACLNN_SUCCESS, "", [](OpArguments& a) { a[kTables].strides = {7, 1}; });
     add("RowStrideTooShort", kInvalid, "blockTables", [](OpArguments& a) {
@@ -195,6 +197,42 @@ TEST_F(V2CallTest, WithoutSpecTokensTheRulesAreAdvanceSteps) {
     EXPECT_TRUE(IsError(ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, aclrtSynchronizeStream(nullptr),
                         {"aclnnAdvanceStepV2: query 1: seqLens is -3; expected at least 0"}));
     EXPECT_TRUE(bad.IsUntouched());
+}
+
+TEST_F(V2CallTest, QueriesAreCountedNotRows) {
+    OpBatch batch = support::MakeV2Batch(support::MakeV2Data(9, 4, 8, 3, 1));
+    ASSERT_TRUE(IsOk(batch.Run(nullptr)));
+    reference::AdvanceStepV2Data data = support::MakeV2Data(9, 4, 8, 3, 1);
+    data.sampledTokenIds[0] = -1;
+    OpBatch bad = support::MakeV2Batch(data);
+    EXPECT_TRUE(support::IsDataError(bad.Run(nullptr), 0));
+    AdvStepCounters counters{};
+    ASSERT_TRUE(IsOk(advstepReadCounters(0, &counters)));
+    EXPECT_EQ(counters.launches, 2U);
+    EXPECT_EQ(counters.advanced, 9U);
+    EXPECT_EQ(counters.padded, 0U);
+    EXPECT_EQ(counters.dataErrors, 1U);
+}
+
+// Tensors are counted in signature order, the two of V2 last.
+TEST_F(V2CallTest, AddressesCanBeSet) {
+    reference::AdvanceStepV2Data data = support::MakeV2Data(9, 4, 8, 3, 1);
+    OpBatch batch = support::MakeV2Batch(data);
+    const support::DeviceBuffer accepted(std::vector<int64_t>(9, 0));
+    data.acceptedNum.assign(9, 0);
+    for (int64_t& position : data.inputPositions) {
+        position = 3;
+    }
+    const support::DeviceBuffer positions(data.inputPositions);
+    ASSERT_TRUE(IsOk(batch.Plan()));
+    ASSERT_TRUE(IsOk(aclSetAclOpExecutorRepeatable(batch.Executor())));
+    const support::Tensor any(support::TensorSpec{{1}});
+    ASSERT_TRUE(IsOk(aclSetTensorAddr(batch.Executor(), 7, any.Get(), accepted.Get())));
+    ASSERT_TRUE(IsOk(aclSetTensorAddr(batch.Executor(), 2, any.Get(), positions.Get())));
+    ASSERT_TRUE(IsOk(batch.Launch(nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(positions.Download<int64_t>(), std::vector<int64_t>(45, 4));
+    EXPECT_TRUE(IsOk(aclDestroyAclOpExecutor(batch.Executor())));
 }
 
 TEST_F(V2CallTest, ExecutorsAreOfOneOperator) {

@@ -35,6 +35,14 @@ ADVSTEP_API aclError aclInit(const char* configPath);
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
 ADVSTEP_API aclError aclFinalize(void);
 
+/// Takes one reference of aclInit off, and ends the runtime as aclFinalize with the last one.
+///
+/// @param[out] refCount  references that are left; may be NULL
+/// @retval ACL_SUCCESS                       taken off
+/// @retval ACL_ERROR_REPEAT_FINALIZE         the runtime is not initialised
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
+ADVSTEP_API aclError aclFinalizeReference(uint64_t* refCount);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,8 +6,9 @@
 ///   - Calls marked [context] answer ACL_ERROR_RT_CONTEXT_NULL when the thread has no current
 ///     context, and take NULL for the current context's default stream where they take a stream.
 ///   - A call that would wait for the host function that makes it answers
-///     ACL_ERROR_RT_FEATURE_NOT_SUPPORT: synchronisations, pageable asynchronous copies, and those
-///     that destroy a stream or context or end a device or the runtime; also aclrtSetDevice and
+///     ACL_ERROR_RT_FEATURE_NOT_SUPPORT: synchronisations, pageable asynchronous copies,
+///     aclrtFreeWithDevSync, aclrtHostUnregister, an aclrtMapMem that has to wait, and those that
+///     destroy a stream or context or end a device or the runtime; also aclrtSetDevice and
 ///     aclrtCreateContext for a device whose reset waits for that function.
 ///   - Calls that take a stream answer ACL_ERROR_RT_STREAM_CONTEXT for one of another context.
 ///   - On error no output argument is written and aclGetRecentErrMsg() says what was wrong.
@@ -17,13 +18,17 @@
 
 #include "acl/rt/callback.h"
 #include "acl/rt/context.h"
+#include "acl/rt/copy.h"
 #include "acl/rt/device.h"
 #include "acl/rt/event.h"
+#include "acl/rt/exception.h"
 #include "acl/rt/identity.h"
 #include "acl/rt/memory.h"
 #include "acl/rt/model_ri.h"
 #include "acl/rt/notify.h"
+#include "acl/rt/resource_limit.h"
 #include "acl/rt/stream.h"
 #include "acl/rt/timeout.h"
+#include "acl/rt/virtual_memory.h"
 
 #endif  /* ADVSTEP_ACL_ACL_RT_H_ */

@@ -72,7 +72,8 @@ class Programs {
 
 Status MakePlan(const AdvanceStepParams& params, const Device& device, uint64_t* workspaceSize,
                 aclOpExecutor** executor) {
-    const OperatorEnvironment environment = EnvironmentOf(device.settings());
+    const OperatorEnvironment environment =
+        EnvironmentOf(device.settings(), PlanningVectorCores(device));
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStep(params, environment));
     AdvanceStepPayload payload{};
     payload.tiling = TileAdvanceStep(params, environment);

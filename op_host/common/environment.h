@@ -15,9 +15,9 @@ struct OperatorEnvironment {
     int64_t unifiedBufferBytes = 1;  // of one vector core
 };
 
-inline OperatorEnvironment EnvironmentOf(const Settings& settings) {
-    return {settings.conformance, settings.onDivergence, settings.soc.vectorCores,
-            settings.soc.vectorCores, settings.soc.unifiedBufferBytes};
+inline OperatorEnvironment EnvironmentOf(const Settings& settings, int32_t vectorCores) {
+    return {settings.conformance, settings.onDivergence, vectorCores, settings.soc.vectorCores,
+            settings.soc.unifiedBufferBytes};
 }
 
 }  // namespace advstep

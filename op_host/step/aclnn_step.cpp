@@ -50,7 +50,8 @@ Status MakePlan(const StepParams& params, const Device& device, uint64_t* worksp
     StepDims dims;
     ADVSTEP_RETURN_IF_ERROR(CheckStep(params, &dims));
     StepPayload payload{};
-    payload.tiling = TileStep(dims, params.blockSize, EnvironmentOf(device.settings()));
+    payload.tiling = TileStep(dims, params.blockSize,
+                              EnvironmentOf(device.settings(), PlanningVectorCores(device)));
     WorkspaceLayout layout;
     payload.offsets = BookWorkspace(payload.tiling, &layout);
     std::array<TensorArgument, kStepTensors> tensors;

@@ -2,6 +2,7 @@
 #include "src/base/boundary.h"
 #include "src/runtime/current.h"
 #include "src/runtime/device_registry.h"
+#include "src/runtime/stream_state.h"
 
 using namespace advstep;
 
@@ -25,6 +26,9 @@ aclError aclrtDestroyContext(aclrtContext context) {
                          "context {} is {}; expected a live context of aclrtCreateContext", context,
                          found.primary ? "a device's primary context" : "no context");
         }
+        ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+        DestroyAnnouncement announcement;
+        announcement.AddAllOf(found.context);
         ADVSTEP_RETURN_IF_ERROR(DestroyContext(found));
         ForgetCurrentContext(found.handle);
         return {};
@@ -37,6 +41,16 @@ aclError aclrtSetCurrentContext(aclrtContext context) {
         ContextRef found;
         ADVSTEP_RETURN_IF_ERROR(FindContext(context, &found));
         SetCurrentContext(found);
+        return {};
+    });
+}
+
+aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream) {
+    return AclBoundary("aclrtCtxGetCurrentDefaultStream", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(stream, "stream"));
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        *stream = ToPointer(current.defaultStreamHandle);
         return {};
     });
 }

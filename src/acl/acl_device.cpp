@@ -74,6 +74,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         const Device& device = *current.device;
+        TheResources().virtualMemory.Reclaim();
         *free = TheResources().memory.FreeBytes(device);
         *total = device.settings().memoryBytes;
         return {};

@@ -86,6 +86,13 @@ bool CountsAsComplete(const Event::State& state) {
     return state.recorded ? state.complete : state.kind == EventKind::kCreateExWithFlag;
 }
 
+Status RefuseExWithFlag(const Event::State& state, aclrtEvent event, const char* expected) {
+    return state.kind != EventKind::kCreateExWithFlag
+               ? Status()
+               : Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                       "event {} is of aclrtCreateEventExWithFlag; expected {}", event, expected);
+}
+
 Status CheckTimed(const Event::State& state, const char* argument) {
     if (!state.recorded) {
         return Error(ACL_ERROR_RT_INTERNAL_ERROR, "{} is not recorded; expected a recorded event",
@@ -145,6 +152,18 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
     });
 }
 
+aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status) {
+    return AclBoundary("aclrtQueryEventWaitStatus", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(status, "status"));
+        Event::State state;
+        ADVSTEP_RETURN_IF_ERROR(ReadEvent(event, "event", &state));
+        ADVSTEP_RETURN_IF_ERROR(RefuseExWithFlag(state, event, "another kind of event"));
+        *status =
+            state.waitsPassed ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
+        return {};
+    });
+}
+
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
     return AclBoundary("aclrtResetEvent", [&] { return OnStream(event, stream, &Event::Reset); });
 }
@@ -194,12 +213,7 @@ aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(status, "status"));
         Event::State state;
         ADVSTEP_RETURN_IF_ERROR(ReadEvent(event, "event", &state));
-        if (state.kind == EventKind::kCreateExWithFlag) {
-            return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                         "event {} is of aclrtCreateEventExWithFlag; expected "
-                         "aclrtQueryEventStatus for it",
-                         event);
-        }
+        ADVSTEP_RETURN_IF_ERROR(RefuseExWithFlag(state, event, "aclrtQueryEventStatus for it"));
         *status = CountsAsComplete(state) ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
         return {};
     });
@@ -217,6 +231,28 @@ aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endE
         constexpr double kNanosecondsPerMillisecond = 1e6;
         *ms = static_cast<float>(static_cast<double>(end.nanoseconds - start.nanoseconds) /
                                  kNanosecondsPerMillisecond);
+        return {};
+    });
+}
+
+aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
+    return AclBoundary("aclrtEventGetTimestamp", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(timestamp, "timestamp"));
+        Event::State state;
+        ADVSTEP_RETURN_IF_ERROR(ReadEvent(event, "event", &state));
+        ADVSTEP_RETURN_IF_ERROR(CheckTimed(state, "event"));
+        constexpr int64_t kNanosecondsPerMicrosecond = 1000;
+        *timestamp = static_cast<uint64_t>(state.nanoseconds / kNanosecondsPerMicrosecond);
+        return {};
+    });
+}
+
+aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId) {
+    return AclBoundary("aclrtGetEventId", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(eventId, "eventId"));
+        Event::State state;
+        ADVSTEP_RETURN_IF_ERROR(ReadEvent(event, "event", &state));
+        *eventId = TheResources().events.Find(ToHandle(event))->tableIndex;
         return {};
     });
 }

@@ -25,6 +25,17 @@ aclError aclFinalize(void) {
     return AclBoundary("aclFinalize", [] { return DeviceRegistry::Instance().Finalize(); });
 }
 
+aclError aclFinalizeReference(uint64_t* refCount) {
+    return AclBoundary("aclFinalizeReference", [&]() -> Status {
+        uint64_t left = 0;
+        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().FinalizeReference(&left));
+        if (refCount != nullptr) {
+            *refCount = left;
+        }
+        return {};
+    });
+}
+
 const char* aclGetRecentErrMsg(void) { return TakeRecentMessage(); }
 
 aclError aclrtPeekAtLastError(aclrtLastErrLevel level) {

@@ -1,8 +1,11 @@
-#include <cstring>
+#include <unistd.h>
+
+#include <cstdint>
+#include <vector>
 
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
-#include "src/runtime/copy.h"
+#include "src/runtime/address_range.h"
 #include "src/runtime/current.h"
 #include "src/runtime/device.h"
 
@@ -30,48 +33,33 @@ Status Allocate(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
     }
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    TheResources().virtualMemory.Reclaim();  // what waits there counts against the device, too
     return TheResources().memory.Allocate(MemoryKind::kDevice, current.device, size, devPtr);
 }
 
-// Waits for one's own queued copy of pageable memory. Inside a host function that could wait for
-// that very function, so it is refused before anything is queued.
-Status RefusePageableInsideTask() {
-    return InsideTask()
-               ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                       "copies pageable host memory inside a host function, for which it might "
-                       "wait; expected pinned memory of aclrtMallocHost")
-               : Status();
+Status CheckRegistration(void* ptr, uint64_t size, aclrtHostRegisterType type) {
+    ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
+    const auto number = static_cast<int>(type);
+    if (number != ACL_HOST_REGISTER_MAPPED && number != ACL_HOST_REGISTER_IOMEMORY &&
+        number != ACL_HOST_REGISTER_READONLY) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "type is {}; expected an aclrtHostRegisterType",
+                     number);
+    }
+    if (size > UINTPTR_MAX - reinterpret_cast<uintptr_t>(ptr) ||
+        TheResources().virtualMemory.Reserved(ptr, size) || !HasMemory(ptr, size)) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "ptr is {} with size {}; expected a range of the program's own memory", ptr,
+                     size);
+    }
+    return {};
 }
 
-Status CopyAsync(const CopyRequest& request, aclrtStream stream) {
-    ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
-    StreamRef target;
-    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
-    CopySides sides;
-    ADVSTEP_RETURN_IF_ERROR(CheckCopyRanges(TheResources().memory, request, &sides));
-    const bool hostToHost =
-        request.kind == ACL_MEMCPY_HOST_TO_HOST ||
-        (request.kind == ACL_MEMCPY_DEFAULT && !sides.touchesDevice && request.count > 0);
-    if (hostToHost) {
-        return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                     "kind is {}, a copy from host to host; expected a side in device memory",
-                     static_cast<int>(request.kind));
-    }
-    if (request.count == 0) {
-        return target.stream->Check(target.handle, target.caller);
-    }
-    if (sides.pageable) {
-        ADVSTEP_RETURN_IF_ERROR(RefusePageableInsideTask());
-    }
-    Ticket done;
-    ADVSTEP_RETURN_IF_ERROR(target.stream->Enqueue(
-        target.handle, target.caller, sizeof(CopyTask),
-        [&](void* memory) { return CopyTask::Make(memory, request); }, &done));
-    if (!sides.pageable) {
-        return {};
-    }
-    ADVSTEP_RETURN_IF_ERROR(WaitFor(done));
-    return target.stream->CheckRan(done.sequence);
+// The unit in which the memory is mapped, as far as the allocation tells.
+uint32_t PageSize(const Allocation* allocation) {
+    const bool large =
+        allocation != nullptr && allocation->OfDevice() &&
+        (allocation->origin == MemoryOrigin::kMapped || allocation->bytes >= kLargePage);
+    return static_cast<uint32_t>(large ? kLargePage : sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -88,6 +76,18 @@ aclError aclrtFree(void* devPtr) {
     return AclBoundary("aclrtFree", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
         return TheResources().memory.Free(MemoryKind::kDevice, devPtr);
+    });
+}
+
+aclError aclrtFreeWithDevSync(void* devPtr) {
+    return AclBoundary("aclrtFreeWithDevSync", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
+        ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+        DeviceMemory& memory = TheResources().memory;
+        Allocation allocation;
+        ADVSTEP_RETURN_IF_ERROR(memory.FindFreeable(MemoryKind::kDevice, devPtr, &allocation));
+        ADVSTEP_RETURN_IF_ERROR(DrainDevice(allocation.device));
+        return memory.Free(MemoryKind::kDevice, devPtr);
     });
 }
 
@@ -108,49 +108,49 @@ aclError aclrtFreeHost(void* hostPtr) {
     });
 }
 
-aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
-                     aclrtMemcpyKind kind) {
-    return AclBoundary("aclrtMemcpy", [&]() -> Status {
-        const CopyRequest request{dst, destMax, src, count, kind};
-        ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
+aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type, void** devPtr) {
+    return AclBoundary("aclrtHostRegister", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ptr, "ptr"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
+        ADVSTEP_RETURN_IF_ERROR(CheckRegistration(ptr, size, type));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        CopySides sides;
-        ADVSTEP_RETURN_IF_ERROR(CheckCopyRanges(TheResources().memory, request, &sides));
-        if (count > 0) {
-            CopyNow(request);
+        ADVSTEP_RETURN_IF_ERROR(TheResources().memory.Register(ptr, size));
+        *devPtr = ptr;
+        return {};
+    });
+}
+
+aclError aclrtHostUnregister(void* ptr) {
+    return AclBoundary("aclrtHostUnregister", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ptr, "ptr"));
+        ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+        std::vector<Ticket> pending;
+        ADVSTEP_RETURN_IF_ERROR(TheResources().memory.Unregister(ptr, &pending));
+        // The program may free its memory next, so queued work must be through with it.
+        for (const Ticket& place : pending) {
+            ADVSTEP_RETURN_IF_ERROR(WaitFor(place));
         }
         return {};
     });
 }
 
-aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
-                          aclrtMemcpyKind kind, aclrtStream stream) {
-    return AclBoundary("aclrtMemcpyAsync", [&] {
-        return CopyAsync({dst, destMax, src, count, kind}, stream);
-    });
-}
-
-aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count) {
-    return AclBoundary("aclrtMemset", [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
-        ContextRef current;
-        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        ADVSTEP_RETURN_IF_ERROR(CheckFill(TheResources().memory, devPtr, maxCount, count));
-        std::memset(devPtr, value, count);
+aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes) {
+    return AclBoundary("aclrtPointerGetAttributes", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ptr, "ptr"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(attributes, "attributes"));
+        Allocation allocation;
+        const bool found = TheResources().memory.Find(ptr, &allocation);
+        aclrtPtrAttributes result{};
+        result.location.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED;
+        if (found && allocation.OfDevice()) {
+            result.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+            result.location.id = static_cast<uint32_t>(allocation.device->id());
+        } else if (found) {
+            result.location.type = ACL_MEM_LOCATION_TYPE_HOST;
+        }
+        result.pageSize = PageSize(found ? &allocation : nullptr);
+        *attributes = result;
         return {};
-    });
-}
-
-aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
-                          aclrtStream stream) {
-    return AclBoundary("aclrtMemsetAsync", [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
-        StreamRef target;
-        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
-        ADVSTEP_RETURN_IF_ERROR(CheckFill(TheResources().memory, devPtr, maxCount, count));
-        return target.stream->Enqueue(
-            target.handle, target.caller, sizeof(FillTask),
-            [&](void* memory) { return FillTask::Make(memory, devPtr, value, count); });
     });
 }

@@ -1,23 +1,24 @@
 #include <new>
 
 #include "acl/acl_rt.h"
+#include "src/acl/failure_mode.h"
 #include "src/base/boundary.h"
 #include "src/runtime/current.h"
+#include "src/runtime/stream_state.h"
 
 using namespace advstep;
 
 namespace {
 
-constexpr uint32_t kLeastPriority = 7;
 constexpr uint32_t kStreamFlags = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC |
                                   ACL_STREAM_PERSISTENT | ACL_STREAM_HUGE |
                                   ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY;
 
 Status MakeStream(aclrtStream* stream, uint32_t priority, uint32_t flag) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(stream, "stream"));
-    if (priority > kLeastPriority) {
+    if (priority > kLeastStreamPriority) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "priority is {}; expected 0 <= priority <= {}",
-                     priority, kLeastPriority);
+                     priority, kLeastStreamPriority);
     }
     if ((flag & ~kStreamFlags) != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
@@ -44,6 +45,8 @@ Status EndStream(aclrtStream stream, bool drop) {
                      "aclrtCreateStream",
                      stream);
     }
+    DestroyAnnouncement announcement;
+    ADVSTEP_RETURN_IF_ERROR(announcement.Add(found));
     return DestroyStream(found, drop);
 }
 
@@ -135,15 +138,8 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
 
 aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) {
     return AclBoundary("aclrtSetStreamFailureMode", [&]() -> Status {
-        if (mode != ACL_CONTINUE_ON_FAILURE && mode != ACL_STOP_ON_FAILURE) {
-            return Error(ACL_ERROR_RT_PARAM_INVALID,
-                         "mode is {}; expected ACL_CONTINUE_ON_FAILURE = 0 or "
-                         "ACL_STOP_ON_FAILURE = 1",
-                         mode);
-        }
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return found.stream->SetStopOnFailure(found.handle, found.caller,
-                                              mode == ACL_STOP_ON_FAILURE);
+        return SetFailureMode(found, "mode", mode);
     });
 }

@@ -7,6 +7,7 @@
 #include "src/aclnn/workspace_layout.h"
 #include "src/runtime/current.h"
 #include "src/runtime/launcher.h"
+#include "src/runtime/resource_limit.h"
 
 namespace advstep {
 namespace {
@@ -46,11 +47,12 @@ Status CheckArguments(const aclOpExecutor& executor, const char* call, const voi
     return {};
 }
 
-// A range inside one allocation of the device; the message names it.
+// A range inside one allocation of the device, or inside registered memory, which has an address
+// on every device; the message names it.
 Status CheckRange(const Device& device, const char* name, const void* address, uint64_t bytes) {
     Allocation allocation;
-    if (!TheResources().memory.Find(address, &allocation) ||
-        allocation.kind != MemoryKind::kDevice || allocation.device != &device) {
+    if (!TheResources().memory.Find(address, &allocation) || !allocation.UsableOnDevice() ||
+        (allocation.OfDevice() && allocation.device != &device)) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "{} is at {}, which lies in no allocation of device {}; expected memory of "
                      "aclrtMalloc there",
@@ -160,6 +162,10 @@ Status PlanningDevice(const Device** device) {
     }
     *device = current.device;
     return {};
+}
+
+int32_t PlanningVectorCores(const Device& device) {
+    return static_cast<int32_t>(CoresInEffect(device, ACL_RT_DEV_RES_VECTOR_CORE));
 }
 
 Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,

@@ -21,6 +21,7 @@ struct SocSpec {
     int32_t aiCores = 20;
     int32_t vectorCores = 40;
     int64_t unifiedBufferBytes = 196608;  // of one vector core
+    int64_t l2CacheBytes = int64_t{192} << 20;
 };
 
 /// The emulated machine; docs/runtime.md has the variables. Defaults as there.

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "src/base/boundary.h"
 
@@ -15,8 +16,16 @@ struct Side {
     const char* name;    // of the argument
     const char* action;  // what the copy does there
     const void* address;
-    bool onDevice;
+    size_t pitch;
+    bool onDevice = false;
 };
+
+// Bytes from the first to the last that a side's rows take. False: more than there are addresses.
+bool Footprint(const CopyRequest& request, const Side& side, size_t* bytes) {
+    size_t before = 0;  // of the last row
+    return !__builtin_mul_overflow(request.rows - 1, side.pitch, &before) &&
+           !__builtin_add_overflow(before, request.count, bytes);
+}
 
 // Which sides the kind puts on the device; DEFAULT tells by the addresses.
 void PlaceSides(const DeviceMemory& memory, aclrtMemcpyKind kind, Side* dst, Side* src) {
@@ -36,8 +45,7 @@ void PlaceSides(const DeviceMemory& memory, aclrtMemcpyKind kind, Side* dst, Sid
         case ACL_MEMCPY_DEFAULT:
             for (Side* side : {dst, src}) {
                 Allocation allocation;
-                side->onDevice = memory.Find(side->address, &allocation) &&
-                                 allocation.kind == MemoryKind::kDevice;
+                side->onDevice = memory.Find(side->address, &allocation) && allocation.OfDevice();
             }
             return;
         default:
@@ -45,27 +53,46 @@ void PlaceSides(const DeviceMemory& memory, aclrtMemcpyKind kind, Side* dst, Sid
     }
 }
 
-Status CheckSide(const DeviceMemory& memory, const Side& side, size_t count, CopySides* sides) {
+Status CheckSide(const DeviceMemory& memory, const CopyRequest& request, const Side& side,
+                 CopySides* sides) {
+    size_t bytes = 0;
+    if (!Footprint(request, side, &bytes)) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "height is {} with {}pitch {} and width {}; expected a range of at most {} "
+                     "bytes",
+                     request.rows, side.name[0], side.pitch, request.count, SIZE_MAX);
+    }
     Allocation allocation;
     const bool found = memory.Find(side.address, &allocation);
-    if (side.onDevice && (!found || allocation.kind != MemoryKind::kDevice)) {
+    if (side.onDevice && (!found || !allocation.UsableOnDevice())) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "{} is {}, which lies in no device allocation; expected device memory",
                      side.name, side.address);
     }
-    if (!found) {
+    const bool inside = found && allocation.BytesFrom(side.address) >= bytes;
+    const bool partlyRegistered =
+        found && !inside && allocation.origin == MemoryOrigin::kRegistered && !side.onDevice;
+    if (!found || partlyRegistered) {
         sides->pageable = true;
         return {};
     }
-    const bool device = allocation.kind == MemoryKind::kDevice;
-    sides->touchesDevice = sides->touchesDevice || device;
-    if (allocation.BytesFrom(side.address) < count) {
+    sides->touchesDevice = sides->touchesDevice || allocation.OfDevice();
+    if (!inside) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "copies {} bytes {} a {} range of {} bytes; expected {} inside one allocation",
-                     count, side.action, device ? "device" : "pinned host",
+                     bytes, side.action, allocation.OfDevice() ? "device" : "pinned host",
                      allocation.BytesFrom(side.address), side.name);
     }
     return {};
+}
+
+// In ascending order; what overlaps within a row is copied as by memmove.
+void CopyRows(void* dst, const void* src, size_t count, size_t rows, size_t dpitch, size_t spitch) {
+    auto* to = static_cast<unsigned char*>(dst);
+    const auto* from = static_cast<const unsigned char*>(src);
+    for (size_t row = 0; row < rows; ++row) {
+        std::memmove(to + row * dpitch, from + row * spitch, count);
+    }
 }
 
 }  // namespace
@@ -79,19 +106,44 @@ Status CheckCopyArguments(const CopyRequest& request) {
                : Error(ACL_ERROR_INVALID_PARAM, "kind is {}; expected an aclrtMemcpyKind", kind);
 }
 
-Status CheckCopyRanges(const DeviceMemory& memory, const CopyRequest& request, CopySides* sides) {
-    Side dst{"dst", "into", request.dst, false};
-    Side src{"src", "from", request.src, false};
-    PlaceSides(memory, request.kind, &dst, &src);
-    if (request.count == 0) {
+Status CheckPitches(const CopyRequest& request) {
+    if (request.Empty()) {
         return {};
     }
+    for (const auto& [name, pitch] :
+         {std::pair("dpitch", request.dpitch), std::pair("spitch", request.spitch)}) {
+        if (request.count > pitch) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID, "width is {}; expected at most {} = {}",
+                         request.count, name, pitch);
+        }
+    }
+    return {};
+}
+
+Status CheckCopyRanges(const DeviceMemory& memory, const CopyRequest& request, CopySides* sides) {
+    if (request.Empty()) {
+        return {};
+    }
+    Side dst{"dst", "into", request.dst, request.dpitch};
+    Side src{"src", "from", request.src, request.spitch};
+    PlaceSides(memory, request.kind, &dst, &src);
     if (request.count > request.destMax) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "count is {}; expected at most destMax = {}",
                      request.count, request.destMax);
     }
-    ADVSTEP_RETURN_IF_ERROR(CheckSide(memory, dst, request.count, sides));
-    return CheckSide(memory, src, request.count, sides);
+    ADVSTEP_RETURN_IF_ERROR(CheckSide(memory, request, dst, sides));
+    return CheckSide(memory, request, src, sides);
+}
+
+Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides) {
+    const bool hostToHost =
+        request.kind == ACL_MEMCPY_HOST_TO_HOST ||
+        (request.kind == ACL_MEMCPY_DEFAULT && !sides.touchesDevice && !request.Empty());
+    return hostToHost ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                              "kind is {}, a copy from host to host; expected a side in device "
+                              "memory",
+                              static_cast<int>(request.kind))
+                      : Status();
 }
 
 Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCount, size_t count) {
@@ -114,20 +166,28 @@ Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCoun
     return {};
 }
 
-void CopyNow(const CopyRequest& request) { std::memmove(request.dst, request.src, request.count); }
+bool IsHeavyCopy(size_t bytes) { return bytes > kHeavyBytes; }
+
+void CopyNow(const CopyRequest& request) {
+    CopyRows(request.dst, request.src, request.count, request.rows, request.dpitch, request.spitch);
+}
 
 CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
     auto* const task = new (memory) CopyTask;
     task->name = "copy";
     task->run = [](const Task& base) {
         const auto& copy = static_cast<const CopyTask&>(base);
-        std::memmove(copy.dst, copy.src, copy.count);
+        CopyRows(copy.dst, copy.src, copy.count, copy.rows, copy.dpitch, copy.spitch);
         return Status();
     };
-    task->heavy = request.count > kHeavyBytes;
+    // No overflow: the rows' bytes are part of a range that has been checked.
+    task->heavy = IsHeavyCopy(request.count * request.rows);
     task->dst = request.dst;
     task->src = request.src;
     task->count = request.count;
+    task->rows = request.rows;
+    task->dpitch = request.dpitch;
+    task->spitch = request.spitch;
     return task;
 }
 
@@ -139,7 +199,7 @@ FillTask* FillTask::Make(void* memory, void* address, int32_t value, size_t coun
         std::memset(fill.address, fill.value, fill.count);
         return Status();
     };
-    task->heavy = count > kHeavyBytes;
+    task->heavy = IsHeavyCopy(count);
     task->address = address;
     task->value = value;
     task->count = count;

@@ -5,6 +5,7 @@
 
 #include "src/base/settings.h"
 #include "src/runtime/context.h"
+#include "src/runtime/core_limits.h"
 #include "src/runtime/core_order.h"
 #include "src/runtime/core_pool.h"
 #include "src/runtime/device_counters.h"
@@ -23,6 +24,7 @@ class Device {
     const CoreOrder& order() const { return order_; }
     CorePool& cores() const { return cores_; }
     DeviceCounters& counters() const { return counters_; }
+    DeviceCoreLimits& limits() const { return limits_; }
 
     int64_t uses = 0;     // of aclrtSetDevice
     bool ending = false;  // being reset
@@ -34,6 +36,7 @@ class Device {
     const CoreOrder order_;
     mutable CorePool cores_;
     mutable DeviceCounters counters_;
+    mutable DeviceCoreLimits limits_;
 };
 
 }  // namespace advstep

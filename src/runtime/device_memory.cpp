@@ -14,7 +14,6 @@ namespace advstep {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kLargePage = size_t{2} << 20;
 
 uint64_t HostBytes() {
     return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
@@ -39,47 +38,81 @@ void* AllocateHost(size_t bytes) {
 
 }  // namespace
 
+Status DeviceMemory::ChargeLocked(const Device* device, size_t bytes) {
+    const uint64_t total = device->settings().memoryBytes;
+    uint64_t& used = used_[device];
+    const uint64_t free = total - std::min(used, total);
+    if (bytes > free) {
+        return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                     "size is {} bytes; expected at most the {} bytes that are free of the {} of "
+                     "device {}",
+                     bytes, free, total, device->id());
+    }
+    used += bytes;
+    return {};
+}
+
+Status DeviceMemory::Charge(const Device* device, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    ReclaimLocked();
+    return ChargeLocked(device, bytes);
+}
+
+void DeviceMemory::Credit(const Device* device, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    used_[device] -= bytes;
+}
+
 Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     ReclaimLocked();
     if (kind == MemoryKind::kDevice) {
-        const uint64_t total = device->settings().memoryBytes;
-        const uint64_t used = used_[device];
-        if (bytes > total - std::min(used, total)) {
-            return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                         "size is {} bytes; expected at most the {} bytes that are free of the {} "
-                         "of device {}",
-                         bytes, total - std::min(used, total), total, device->id());
-        }
+        ADVSTEP_RETURN_IF_ERROR(ChargeLocked(device, bytes));
     }
     void* const memory = AllocateHost(bytes);
+    Allocation allocation{reinterpret_cast<uintptr_t>(memory), bytes, kind, device};
     if (memory == nullptr) {
+        GiveBackLocked(allocation);
         return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
                      "size is {} bytes; expected no more than the host can give", bytes);
     }
-    Allocation allocation{reinterpret_cast<uintptr_t>(memory), bytes, kind, device};
+    DropStaleLocked(allocation.begin, bytes);
     try {
         live_.emplace(allocation.begin, allocation);
     } catch (...) {
-        std::free(memory);
+        GiveBackLocked(allocation);
         throw;
-    }
-    if (kind == MemoryKind::kDevice) {
-        used_[device] += bytes;
     }
     *address = memory;
     return {};
 }
 
+Status DeviceMemory::FindFreeableLocked(MemoryKind kind, const void* address,
+                                        Live::const_iterator* it) const {
+    *it = live_.find(reinterpret_cast<uintptr_t>(address));
+    if (*it != live_.end() && (*it)->second.kind == kind &&
+        (*it)->second.origin == MemoryOrigin::kAllocated) {
+        return {};
+    }
+    return Error(ACL_ERROR_RT_PARAM_INVALID,
+                 "{} is {}, not the start of a live allocation; expected an address of {}",
+                 kind == MemoryKind::kDevice ? "devPtr" : "hostPtr", address,
+                 kind == MemoryKind::kDevice ? "aclrtMalloc" : "aclrtMallocHost");
+}
+
+Status DeviceMemory::FindFreeable(MemoryKind kind, const void* address,
+                                  Allocation* allocation) const {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    Live::const_iterator found;
+    ADVSTEP_RETURN_IF_ERROR(FindFreeableLocked(kind, address, &found));
+    *allocation = found->second;
+    return {};
+}
+
 Status DeviceMemory::Free(MemoryKind kind, void* address) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    const auto found = live_.find(reinterpret_cast<uintptr_t>(address));
-    if (found == live_.end() || found->second.kind != kind) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "{} is {}, not the start of a live allocation; expected an address of {}",
-                     kind == MemoryKind::kDevice ? "devPtr" : "hostPtr", address,
-                     kind == MemoryKind::kDevice ? "aclrtMalloc" : "aclrtMallocHost");
-    }
+    Live::const_iterator found;
+    ADVSTEP_RETURN_IF_ERROR(FindFreeableLocked(kind, address, &found));
     const Allocation allocation = found->second;
     live_.erase(found);
     RetireLocked(allocation);
@@ -107,10 +140,105 @@ void DeviceMemory::ReclaimLocked() {
 }
 
 void DeviceMemory::GiveBackLocked(const Allocation& allocation) {
-    if (allocation.kind == MemoryKind::kDevice) {
+    if (allocation.OfDevice()) {
         used_[allocation.device] -= allocation.bytes;
     }
     std::free(reinterpret_cast<void*>(allocation.begin));
+}
+
+Status DeviceMemory::Register(void* address, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto begin = reinterpret_cast<uintptr_t>(address);
+    const auto other = LastBefore(begin + bytes, begin);
+    if (other == live_.end()) {
+        live_.emplace(begin, Allocation{begin, bytes, MemoryKind::kPinnedHost, nullptr,
+                                        MemoryOrigin::kRegistered});
+        return {};
+    }
+    const Allocation& known = other->second;
+    if (known.OfDevice()) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "ptr is {}, a range of {} bytes with device memory at {:#x}; expected host "
+                     "memory",
+                     address, bytes, known.begin);
+    }
+    return Error(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+                 "ptr is {}, a range of {} bytes that meets the {} bytes pinned at {:#x}; expected "
+                 "memory that is not pinned",
+                 address, bytes, known.bytes, known.begin);
+}
+
+Status DeviceMemory::Unregister(void* address, std::vector<Ticket>* pending) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto found = live_.find(reinterpret_cast<uintptr_t>(address));
+    if (found == live_.end() || found->second.origin != MemoryOrigin::kRegistered) {
+        return Error(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
+                     "ptr is {}, not the start of a registered range; expected an address of "
+                     "aclrtHostRegister",
+                     address);
+    }
+    *pending = pendingPlaces_();
+    live_.erase(found);
+    epoch_.fetch_add(1, std::memory_order_release);
+    return {};
+}
+
+void DeviceMemory::EnterMapped(const Allocation& range) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    DropStaleLocked(range.begin, range.bytes);
+    const auto joins = [&](const Allocation& other) {
+        return other.origin == MemoryOrigin::kMapped && other.reservation == range.reservation &&
+               other.device == range.device;
+    };
+    const auto next = live_.find(range.end());
+    const bool joinsNext = next != live_.end() && joins(next->second);
+    const auto before = LastBefore(range.begin, range.begin - 1);
+    const size_t bytes = range.bytes + (joinsNext ? next->second.bytes : 0);
+    if (before != live_.end() && joins(before->second)) {
+        before->second.bytes += bytes;
+    } else {
+        live_.emplace(range.begin, range).first->second.bytes = bytes;
+    }
+    if (joinsNext) {
+        live_.erase(next);
+    }
+}
+
+void DeviceMemory::LeaveMapped(uintptr_t begin, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto found = LastBefore(begin + 1, begin);
+    Allocation& whole = found->second;
+    if (whole.end() > begin + bytes) {
+        Allocation rest = whole;
+        rest.begin = begin + bytes;
+        rest.bytes = whole.end() - rest.begin;
+        live_.emplace(rest.begin, rest);  // what may throw comes first
+    }
+    if (whole.begin < begin) {
+        whole.bytes = begin - whole.begin;
+    } else {
+        live_.erase(found);
+    }
+    epoch_.fetch_add(1, std::memory_order_release);
+}
+
+// The last allocation that begins before `end`, if it reaches beyond `begin`.
+DeviceMemory::Live::iterator DeviceMemory::LastBefore(uintptr_t end, uintptr_t begin) {
+    const auto next = live_.lower_bound(end);
+    if (next == live_.begin() || std::prev(next)->second.end() <= begin) {
+        return live_.end();
+    }
+    return std::prev(next);
+}
+
+// The system has given this range out anew: what is registered there has been freed by the program
+// without being unregistered.
+void DeviceMemory::DropStaleLocked(uintptr_t begin, size_t bytes) {
+    for (auto stale = LastBefore(begin + bytes, begin);
+         stale != live_.end() && stale->second.origin == MemoryOrigin::kRegistered;
+         stale = LastBefore(begin + bytes, begin)) {
+        live_.erase(stale);
+    }
 }
 
 bool DeviceMemory::Find(const void* address, Allocation* allocation) const {
@@ -136,16 +264,18 @@ uint64_t DeviceMemory::FreeBytes(const Device& device) {
 
 void DeviceMemory::ReleaseAll(const Device* device) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    const auto belongs = [&](const Allocation& allocation) {
-        return device == nullptr || allocation.device == device;
-    };
     for (auto entry = live_.begin(); entry != live_.end();) {
-        if (belongs(entry->second)) {
-            const Allocation allocation = entry->second;
-            entry = live_.erase(entry);
+        const Allocation allocation = entry->second;
+        if (allocation.origin == MemoryOrigin::kMapped ||
+            (device != nullptr && allocation.device != device)) {
+            ++entry;
+            continue;
+        }
+        entry = live_.erase(entry);
+        if (allocation.origin == MemoryOrigin::kAllocated) {
             RetireLocked(allocation);
         } else {
-            ++entry;
+            epoch_.fetch_add(1, std::memory_order_release);
         }
     }
     ReclaimLocked();

@@ -16,7 +16,17 @@ namespace advstep {
 
 class Device;
 
+/// From this size on an allocation begins at a multiple of it, with a hint to use large pages.
+inline constexpr size_t kLargePage = size_t{2} << 20;
+
 enum class MemoryKind { kDevice, kPinnedHost };
+
+/// Whose memory it is and how it goes back.
+enum class MemoryOrigin {
+    kAllocated,   // of DeviceMemory::Allocate
+    kRegistered,  // the program's own, pinned by aclrtHostRegister
+    kMapped,      // of VirtualMemory: neighbours in one reservation are one allocation
+};
 
 /// A live allocation.
 struct Allocation {
@@ -24,10 +34,16 @@ struct Allocation {
     size_t bytes = 0;
     MemoryKind kind = MemoryKind::kDevice;
     const Device* device = nullptr;  // whose memory it is; null for pinned host memory
+    MemoryOrigin origin = MemoryOrigin::kAllocated;
+    uintptr_t reservation = 0;  // of mapped memory: where the reserved range begins
 
+    uintptr_t end() const { return begin + bytes; }
     size_t BytesFrom(const void* address) const {
-        return begin + bytes - reinterpret_cast<uintptr_t>(address);
+        return end() - reinterpret_cast<uintptr_t>(address);
     }
+    bool OfDevice() const { return kind == MemoryKind::kDevice; }
+    /// Registered memory has an address on every device, which is the host's.
+    bool UsableOnDevice() const { return OfDevice() || origin == MemoryOrigin::kRegistered; }
 };
 
 /// All device and pinned host memory of the process, by address.
@@ -46,6 +62,27 @@ class DeviceMemory {
     /// 107000: no start of a live allocation of that kind.
     Status Free(MemoryKind kind, void* address);
 
+    /// The live allocation that Free would free. 107000 as Free.
+    Status FindFreeable(MemoryKind kind, const void* address, Allocation* allocation) const;
+
+    /// Pins memory of the program's. Codes: 507910 some of it is pinned; 107000 some of it is
+    /// device memory.
+    Status Register(void* address, size_t bytes);
+
+    /// The memory is pinned no more; `pending` are the places to wait for before the program may
+    /// free it. 507911: no start of a registered range.
+    Status Unregister(void* address, std::vector<Ticket>* pending);
+
+    /// Enters a mapped range. It joins neighbours of the same reservation and device.
+    void EnterMapped(const Allocation& range);
+    /// Takes a range out of a mapped allocation, at once.
+    void LeaveMapped(uintptr_t begin, size_t bytes);
+
+    /// Books bytes of the device's memory for memory that is not of Allocate. 207001: more than is
+    /// free.
+    Status Charge(const Device* device, size_t bytes);
+    void Credit(const Device* device, size_t bytes);
+
     /// The allocation that an address lies in. False: none.
     bool Find(const void* address, Allocation* allocation) const;
 
@@ -55,7 +92,8 @@ class DeviceMemory {
 
     uint64_t FreeBytes(const Device& device);
 
-    /// Frees everything of the device, or with null everything there is.
+    /// Frees everything of the device, or with null everything there is; but for mapped memory,
+    /// which VirtualMemory takes down.
     void ReleaseAll(const Device* device);
 
  private:
@@ -63,15 +101,19 @@ class DeviceMemory {
         Allocation allocation;
         std::vector<Ticket> pending;
     };
+    using Live = std::map<uintptr_t, Allocation>;
 
+    Status ChargeLocked(const Device* device, size_t bytes);
+    Status FindFreeableLocked(MemoryKind kind, const void* address, Live::const_iterator* it) const;
+    Live::iterator LastBefore(uintptr_t end, uintptr_t begin);
+    void DropStaleLocked(uintptr_t begin, size_t bytes);
     void ReclaimLocked();
     void GiveBackLocked(const Allocation& allocation);
-
     void RetireLocked(const Allocation& allocation);
 
     std::vector<Ticket> (*const pendingPlaces_)();
     mutable std::shared_mutex mutex_;
-    std::map<uintptr_t, Allocation> live_;  // by begin
+    Live live_;  // by begin
     std::vector<Retired> retired_;
     std::unordered_map<const Device*, uint64_t> used_;
     std::atomic<uint64_t> epoch_{1};

@@ -5,6 +5,9 @@
 #include "acl/acl_base.h"
 #include "src/base/log.h"
 #include "src/runtime/current.h"
+#include "src/runtime/exception_info.h"
+#include "src/runtime/peer_access.h"
+#include "src/runtime/stream_state.h"
 
 namespace advstep {
 namespace {
@@ -17,9 +20,12 @@ bool SameMachine(const Settings& a, const Settings& b) {
 
 // What belongs to the device and to none of its living contexts. Nothing of it is queued any more.
 void Release(Device* device) {
+    TheResources().virtualMemory.ReleaseAll(device);
     TheResources().memory.ReleaseAll(device);
     device->cores().Stop();
     device->counters().Reset();
+    device->limits().Clear();
+    ForgetPeerAccess(*device);
 }
 
 void CloseEvents(Handle context) {
@@ -112,13 +118,33 @@ void DeviceRegistry::SetEnding(const std::vector<Device*>& devices, bool ending)
 }
 
 Status DeviceRegistry::Finalize() {
+    uint64_t left = 0;
+    return End(true, &left);
+}
+
+Status DeviceRegistry::FinalizeReference(uint64_t* left) { return End(false, left); }
+
+bool DeviceRegistry::WouldEnd(bool all) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return references_ == 1 || (all && references_ > 0);
+}
+
+Status DeviceRegistry::End(bool all, uint64_t* left) {
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+    DestroyAnnouncement announcement;
+    if (WouldEnd(all)) {
+        announcement.AddAllOf(nullptr);
+    }
     const std::lock_guard<std::mutex> teardown(teardown_);
     std::vector<Device*> devices;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (references_ == 0) {
             return Error(ACL_ERROR_REPEAT_FINALIZE, "the runtime is not initialised");
+        }
+        if (!all && references_ > 1) {
+            *left = --references_;
+            return {};
         }
         devices = devices_;
         SetEnding(devices, true);
@@ -139,9 +165,13 @@ Status DeviceRegistry::Finalize() {
     for (Device* device : devices) {
         Release(device);
     }
+    resources.virtualMemory.ReleaseAll(nullptr);
     resources.memory.ReleaseAll(nullptr);
     resources.workers.Stop();
     resources.opWaitTimeout.store(0);
+    SetExceptionCallback(nullptr);
+    ForgetStreamStateCallbacks();
+    *left = 0;
     const std::lock_guard<std::mutex> lock(mutex_);
     references_ = 0;
     started_.store(false, std::memory_order_release);
@@ -193,6 +223,14 @@ Status DeviceRegistry::Count(uint32_t* count) {
     return {};
 }
 
+Status DeviceRegistry::HasPrimary(int32_t deviceId, bool* active) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Device* device = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &device));
+    *active = device->primary.context != nullptr;
+    return {};
+}
+
 const char* DeviceRegistry::SocName(Status* status) {
     *status = EnsureStarted();
     if (!status->ok()) {
@@ -214,8 +252,20 @@ Status DeviceRegistry::Set(int32_t deviceId) {
     return {};
 }
 
+const Context* DeviceRegistry::WouldReset(int32_t deviceId, bool force) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Device* device = nullptr;
+    const bool resets =
+        FindLocked(deviceId, &device).ok() && (device->uses == 1 || (force && device->uses > 1));
+    return resets ? device->primary.context : nullptr;
+}
+
 Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+    DestroyAnnouncement announcement;
+    if (const Context* const ending = WouldReset(deviceId, force); ending != nullptr) {
+        announcement.AddAllOf(ending);
+    }
     const std::lock_guard<std::mutex> teardown(teardown_);
     Device* device = nullptr;
     ContextRef primary;

@@ -27,6 +27,8 @@ class DeviceRegistry {
     Status Init(const char* configPath);
     /// As aclFinalize. Codes: 100037; 207000 inside a host function.
     Status Finalize();
+    /// Takes one reference off and ends the runtime with the last one. Codes as Finalize.
+    Status FinalizeReference(uint64_t* left);
 
     /// Reads the settings unless they have been. Codes: those of LoadSettings.
     Status EnsureStarted();
@@ -34,6 +36,8 @@ class DeviceRegistry {
     Status Count(uint32_t* count);
     /// 107001: no such device. Devices stay for ever.
     Status Find(int32_t deviceId, const Device** device);
+    /// Whether the device has a primary context. 107001: no such device.
+    Status HasPrimary(int32_t deviceId, bool* active);
     /// The SoC's name, or null when the settings are not valid.
     const char* SocName(Status* status);
 
@@ -51,6 +55,12 @@ class DeviceRegistry {
     /// FindLocked, once nobody takes the device down.
     Status FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId, Device** device);
     bool InUseLocked() const;
+    /// Finalize, if `all` or with the last reference.
+    Status End(bool all, uint64_t* left);
+    /// Whether End would end the runtime now.
+    bool WouldEnd(bool all);
+    /// What Reset would end now; null: nothing.
+    const Context* WouldReset(int32_t deviceId, bool force);
     void SetEnding(const std::vector<Device*>& devices, bool ending);
 
     std::mutex teardown_;  // taken before mutex_

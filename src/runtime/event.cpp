@@ -40,6 +40,7 @@ void Event::Open(Handle handle, const Traits& traits) {
     traits_ = traits;
     record_ = reset_ = Ticket{};
     captured_ = CapturePlace{};
+    waits_.Clear();
     ++recordNumber_;
 }
 
@@ -131,14 +132,21 @@ Status Event::WaitOn(Handle handle, Stream* stream, Handle streamHandle, Handle 
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "event {} is not recorded; expected a recorded event", ToPointer(handle));
     }
-    return stream->Enqueue(streamHandle, caller, work, [&](void* memory) {
-        auto* const task = new (memory) TicketWaitTask;
-        task->name = "event wait";
-        task->kind = TaskKind::kTicketWait;
-        task->timeoutNanoseconds = timeoutNanoseconds;
-        task->ticket = record_;
-        return task;
-    });
+    waits_.Reserve();
+    Ticket wait;
+    ADVSTEP_RETURN_IF_ERROR(stream->Enqueue(
+        streamHandle, caller, work,
+        [&](void* memory) {
+            auto* const task = new (memory) TicketWaitTask;
+            task->name = "event wait";
+            task->kind = TaskKind::kTicketWait;
+            task->timeoutNanoseconds = timeoutNanoseconds;
+            task->ticket = record_;
+            return task;
+        },
+        &wait));
+    waits_.Add(wait);
+    return {};
 }
 
 Status Event::CheckCanReset() const {
@@ -205,6 +213,7 @@ Status Event::Read(Handle handle, State* state) {
     state->complete = state->recorded && record_.stream->Reached(record_.sequence);
     state->nanoseconds = nanoseconds_;
     state->stamped = stamped_;
+    state->waitsPassed = waits_.AllPassed();
     return {};
 }
 

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "src/base/status.h"
+#include "src/runtime/event_waits.h"
 #include "src/runtime/handle_table.h"
 #include "src/runtime/stream.h"
 
@@ -47,6 +48,7 @@ class Event {
         bool complete = false;
         int64_t nanoseconds = 0;  // when the mark was reached; with timing and complete
         bool stamped = false;     // false if the mark was dropped
+        bool waitsPassed = true;  // of all streams that were made to wait for it
     };
     /// 107028: the latest record is in a capture.
     Status Read(Handle handle, State* state);
@@ -74,6 +76,7 @@ class Event {
     uint64_t recordNumber_ = 0;  // tells a late mark of an older record or life from the latest
     int64_t nanoseconds_ = 0;
     bool stamped_ = false;
+    EventWaits waits_;
 };
 
 }  // namespace advstep

@@ -22,6 +22,7 @@ enum class HandleKind : uint8_t {
     kGraph = 0x69,
     kTaskGroup = 0x76,
     kBranchStream = 0x58,  // of a graph; never given to a caller
+    kPhysicalMemory = 0x9B,
 };
 
 /// A number that no other live handle of its kind has.
@@ -67,6 +68,13 @@ class HandleTable {
     void Release(T* object) {
         const std::lock_guard<std::mutex> lock(mutex_);
         free_.push_back(object);
+    }
+
+    /// How many more objects can be alive at a time.
+    uint32_t Available() const {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return kChunk * kMostChunks - count_.load(std::memory_order_relaxed) +
+               static_cast<uint32_t>(free_.size());
     }
 
     /// The object a handle of this kind would belong to, alive or not; null for anything else.

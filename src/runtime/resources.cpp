@@ -8,6 +8,7 @@
 #include "src/runtime/capture_registry.h"
 #include "src/runtime/device.h"
 #include "src/runtime/report.h"
+#include "src/runtime/stream_state.h"
 
 namespace advstep {
 namespace {
@@ -149,7 +150,10 @@ Status MakeStream(HandleTable<Stream>* table, const ContextRef& context, uint32_
 
 Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle) {
     Stream* stream = nullptr;
-    return MakeStream(&TheResources().streams, context, priority, flags, false, &stream, handle);
+    ADVSTEP_RETURN_IF_ERROR(
+        MakeStream(&TheResources().streams, context, priority, flags, false, &stream, handle));
+    TellStreamCreated(context, *handle);
+    return {};
 }
 
 Status CreateHiddenStream(const ContextRef& context, Stream** stream, Handle* handle) {

@@ -13,6 +13,7 @@
 #include "src/runtime/stream.h"
 #include "src/runtime/stream_workers.h"
 #include "src/runtime/task_group.h"
+#include "src/runtime/virtual_memory.h"
 
 namespace advstep {
 
@@ -30,6 +31,7 @@ struct Resources {
     HandleTable<TaskGroup> taskGroups{HandleKind::kTaskGroup};
     NotifyTable notifies{&PendingPlaces};
     DeviceMemory memory{&PendingPlaces};
+    VirtualMemory virtualMemory{memory, &PendingPlaces};
     StreamWorkers workers{streams, &branchStreams};
     std::atomic<uint32_t> opWaitTimeout{0};  // seconds, of later event waits; 0: for ever
 };

@@ -95,6 +95,24 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
     return {};
 }
 
+Status Stream::AnnounceDestroy(Handle handle, Handle caller, bool* first,
+                               StreamIdentity* identity) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    ADVSTEP_RETURN_IF_ERROR(RefuseOwnTask());
+    *identity = identity_;
+    *first = !std::exchange(identity_.attributes.destroyAnnounced, true);
+    return {};
+}
+
+void Stream::WithdrawDestroy(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (identity_.handle == handle) {
+        identity_.attributes.destroyAnnounced = false;
+    }
+}
+
 Status Stream::RefuseOwnTask() const {
     return claimant_ != Self()
                ? Status()

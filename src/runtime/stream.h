@@ -14,6 +14,7 @@
 #include "src/runtime/context.h"
 #include "src/runtime/handle_table.h"
 #include "src/runtime/recorder.h"
+#include "src/runtime/stream_attributes.h"
 #include "src/runtime/task.h"
 #include "src/runtime/task_queue.h"
 #include "src/runtime/wait_limit.h"
@@ -29,6 +30,7 @@ struct StreamIdentity {
     uint32_t priority = 0;
     uint32_t flags = 0;
     bool hidden = false;  // of a graph: no caller knows it
+    StreamAttributes attributes;
 };
 
 /// An in-order queue of tasks. Nobody in particular runs it: any thread may *claim* it, and then
@@ -69,6 +71,14 @@ class Stream {
     /// Codes as Enqueue, without the stopped case.
     Status Check(Handle handle, Handle caller);
 
+    /// Runs `use(StreamIdentity&)`, which returns a Status, under the lock. Codes as Check.
+    template <typename Use>
+    Status Inspect(Handle handle, Handle caller, Use&& use) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        return use(identity_);
+    }
+
     /// Waits for what is queued now, running it; then takes the unreported failure, if any.
     /// 107027 while the stream is captured; codes of WaitFor.
     Status Synchronize(Handle handle, Handle caller, const WaitLimit& limit = {});
@@ -86,6 +96,11 @@ class Stream {
     /// becomes unknown. 107017, 107003, 107027 while it is captured, and 207000 from a host
     /// function of this stream. A failure that nobody has been told of goes to the log.
     Status Close(Handle handle, Handle caller, bool drop);
+
+    /// Whether Close would begin, and if so *first: this was not asked before, or was withdrawn.
+    /// Codes as Close.
+    Status AnnounceDestroy(Handle handle, Handle caller, bool* first, StreamIdentity* identity);
+    void WithdrawDestroy(Handle handle);
 
     /// Sets the failure mode of the stream's context, once per stream: 107000 the second time.
     Status SetStopOnFailure(Handle handle, Handle caller, bool stop);

@@ -6,6 +6,7 @@
 #include "acl/acl_base.h"
 #include "src/base/boundary.h"
 #include "src/runtime/current.h"
+#include "src/runtime/exception_info.h"
 #include "src/runtime/stream.h"
 
 namespace advstep {
@@ -96,7 +97,21 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock) {
     }
     queue_.PopFront();
     if (!status.ok()) {
+        const int32_t code = status.code();
         Fail(sequence, std::move(status));
+        if (HasExceptionCallback()) {
+            // Before the task counts as ended, so that a synchronisation that reports it comes
+            // after; and as a part of it, so that the callback cannot wait for this stream.
+            const StreamIdentity identity = identity_;
+            running_ = true;
+            lock.unlock();
+            workers_->StepAside();
+            ++taskDepth;
+            TellException(identity, sequence, code);
+            --taskDepth;
+            lock.lock();
+            running_ = false;
+        }
     }
     completed_.store(sequence, std::memory_order_release);
     if (sequence >= nextSleeper_) {

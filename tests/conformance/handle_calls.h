@@ -22,17 +22,46 @@ struct CallArguments {
     int32_t number = -7;
     size_t bytes = 77;
     float ms = -7;
+    uint32_t word = 7777;
+    uint64_t microseconds = 7777;
+    aclrtStreamAttrValue attribute = {};
     void* out = nullptr;
+    aclrtEventWaitStatus waitStatus = ACL_EVENT_WAIT_STATUS_RESERVED;
     aclrtStreamStatus streamStatus = ACL_STREAM_STATUS_RESERVED;
     aclrtEventStatus eventStatus = ACL_EVENT_STATUS_RESERVED;
     aclrtEventRecordedStatus recordedStatus = ACL_EVENT_RECORDED_STATUS_COMPLETE;
 
+    char host[64] = {};
+    aclrtPhysicalMemProp property = {ACL_MEM_HANDLE_TYPE_NONE,
+                                     ACL_MEM_ALLOCATION_TYPE_PINNED,
+                                     ACL_HBM_MEM,
+                                     {0, ACL_MEM_LOCATION_TYPE_DEVICE},
+                                     0};
+
+    // One good copy to the device.
+    void* dst = device.Get();
+    void* src = pinned.Get();
+    size_t size = 64;
+    aclrtMemcpyBatchAttr attr = {
+        {0, ACL_MEM_LOCATION_TYPE_DEVICE}, {0, ACL_MEM_LOCATION_TYPE_HOST}, {}};
+    size_t first = 0;
+    size_t failIndex = 0;
+    aclError CopyBatch(aclrtStream to) {
+        return aclrtMemcpyBatchAsync(&dst, &size, &src, &size, 1, &attr, &first, 1, &failIndex, to);
+    }
+    aclError CopyBatchNow() {
+        return aclrtMemcpyBatch(&dst, &size, &src, &size, 1, &attr, &first, 1, &failIndex);
+    }
+
     CallArguments() {
+        attribute.streamPriority = 5;
         EXPECT_EQ(aclrtRecordEvent(recorded.Get(), nullptr), ACL_SUCCESS);
         EXPECT_EQ(aclrtRecordEvent(resettable.Get(), nullptr), ACL_SUCCESS);
     }
     bool OutputsAreUntouched() const {
-        return number == -7 && bytes == 77 && ms == -7 && out == nullptr &&
+        return number == -7 && bytes == 77 && ms == -7 && word == 7777 && microseconds == 7777 &&
+               out == nullptr && attribute.streamPriority == 5 &&
+               waitStatus == ACL_EVENT_WAIT_STATUS_RESERVED &&
                streamStatus == ACL_STREAM_STATUS_RESERVED &&
                eventStatus == ACL_EVENT_STATUS_RESERVED &&
                recordedStatus == ACL_EVENT_RECORDED_STATUS_COMPLETE;
@@ -58,11 +87,29 @@ inline std::vector<CallCase> StreamCalls() {
             ADVSTEP_CALL(aclrtStreamQuery, a.stream, &a.streamStatus),
             ADVSTEP_CALL(aclrtLaunchHostFunc, a.stream, &DoNothing, nullptr),
             ADVSTEP_CALL(aclrtSetStreamFailureMode, a.stream, ACL_CONTINUE_ON_FAILURE),
+            ADVSTEP_CALL(aclrtStreamGetId, a.stream, &a.number),
+            ADVSTEP_CALL(aclrtStreamGetPriority, a.stream, &a.word),
+            ADVSTEP_CALL(aclrtStreamGetFlags, a.stream, &a.word),
+            ADVSTEP_CALL(aclrtSetStreamAttribute, a.stream, ACL_STREAM_ATTR_PRIORITY, &a.attribute),
+            ADVSTEP_CALL(aclrtGetStreamAttribute, a.stream, ACL_STREAM_ATTR_PRIORITY, &a.attribute),
+            ADVSTEP_CALL(aclrtSetStreamResLimit, a.stream, ACL_RT_DEV_RES_VECTOR_CORE, 3),
+            ADVSTEP_CALL(aclrtGetStreamResLimit, a.stream, ACL_RT_DEV_RES_VECTOR_CORE, &a.word),
+            ADVSTEP_CALL(aclrtResetStreamResLimit, a.stream),
+            ADVSTEP_CALL(aclrtUseStreamResInCurrentThread, a.stream),
+            {"aclrtUnuseStreamResInCurrentThread", "aclrtUnuseStreamResInCurrentThread",
+             [](CallArguments& a) {
+                 aclrtUseStreamResInCurrentThread(nullptr);  // which only NULL ends
+                 return aclrtUnuseStreamResInCurrentThread(a.stream);
+             }},
             ADVSTEP_CALL(aclrtRecordEvent, a.recorded.Get(), a.stream),
             ADVSTEP_CALL(aclrtStreamWaitEvent, a.stream, a.recorded.Get()),
             ADVSTEP_CALL(aclrtResetEvent, a.resettable.Get(), a.stream),
             ADVSTEP_CALL(aclrtMemcpyAsync, a.device.Get(), 64, a.pinned.Get(), 64,
                          ACL_MEMCPY_HOST_TO_DEVICE, a.stream),
+            ADVSTEP_CALL(aclrtMemcpy2dAsync, a.device.Get(), 8, a.pinned.Get(), 8, 8, 8,
+                         ACL_MEMCPY_HOST_TO_DEVICE, a.stream),
+            {"aclrtMemcpyBatchAsync", "aclrtMemcpyBatchAsync",
+             [](CallArguments& a) { return a.CopyBatch(a.stream); }},
             ADVSTEP_CALL(aclrtMemsetAsync, a.device.Get(), 64, 0, 64, a.stream)};
 }
 
@@ -81,6 +128,9 @@ inline std::vector<CallCase> EventCalls() {
         ADVSTEP_CALL(aclrtQueryEventStatus, a.event, &a.recordedStatus),
         ADVSTEP_CALL(aclrtQueryEvent, a.event, &a.eventStatus),
         ADVSTEP_CALL(aclrtResetEvent, a.event, nullptr),
+        ADVSTEP_CALL(aclrtEventGetTimestamp, a.event, &a.microseconds),
+        ADVSTEP_CALL(aclrtQueryEventWaitStatus, a.event, &a.waitStatus),
+        ADVSTEP_CALL(aclrtGetEventId, a.event, &a.word),
         {"ElapsedTimeStart", "aclrtEventElapsedTime",
          [](CallArguments& a) { return aclrtEventElapsedTime(&a.ms, a.event, a.recorded.Get()); }},
         {"ElapsedTimeEnd", "aclrtEventElapsedTime",
@@ -94,6 +144,13 @@ inline std::vector<CallCase> ContextCalls() {
              [](CallArguments&) { return aclrtSynchronizeDevice(); }},
             ADVSTEP_CALL(aclrtGetMemInfo, ACL_HBM_MEM, &a.bytes, &a.bytes),
             ADVSTEP_CALL(aclrtGetCurrentContext, &a.out),
+            ADVSTEP_CALL(aclrtCtxGetCurrentDefaultStream, &a.out),
+            ADVSTEP_CALL(aclrtGetStreamAvailableNum, &a.word),
+            ADVSTEP_CALL(aclrtGetResInCurrentThread, ACL_RT_DEV_RES_VECTOR_CORE, &a.word),
+            {"aclrtDeviceEnablePeerAccess", "aclrtDeviceEnablePeerAccess",
+             [](CallArguments&) { return aclrtDeviceEnablePeerAccess(1, 0); }},
+            {"aclrtDeviceDisablePeerAccess", "aclrtDeviceDisablePeerAccess",
+             [](CallArguments&) { return aclrtDeviceDisablePeerAccess(1); }},
             ADVSTEP_CALL(aclrtCreateStream, &a.out),
             ADVSTEP_CALL(aclrtCreateStreamWithConfig, &a.out, 0, 0),
             ADVSTEP_CALL(aclrtCreateEvent, &a.out),
@@ -105,6 +162,17 @@ inline std::vector<CallCase> ContextCalls() {
             ADVSTEP_CALL(aclrtMemcpy, a.device.Get(), 64, a.pinned.Get(), 64,
                          ACL_MEMCPY_HOST_TO_DEVICE),
             ADVSTEP_CALL(aclrtMemset, a.device.Get(), 64, 0, 64)};
+}
+
+// More of them, for memory and copies.
+inline std::vector<CallCase> MemoryCalls() {
+    return {
+        ADVSTEP_CALL(aclrtMemcpy2d, a.device.Get(), 8, a.pinned.Get(), 8, 8, 8,
+                     ACL_MEMCPY_HOST_TO_DEVICE),
+        {"aclrtMemcpyBatch", "aclrtMemcpyBatch", [](CallArguments& a) { return a.CopyBatchNow(); }},
+        ADVSTEP_CALL(aclrtHostRegister, a.host, sizeof(a.host), ACL_HOST_REGISTER_MAPPED, &a.out),
+        ADVSTEP_CALL(aclrtReserveMemAddress, &a.out, size_t{2} << 20, 0, nullptr, 0),
+        ADVSTEP_CALL(aclrtMallocPhysical, &a.out, size_t{2} << 20, &a.property, 0)};
 }
 
 #undef ADVSTEP_CALL

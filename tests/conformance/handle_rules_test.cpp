@@ -44,6 +44,8 @@ INSTANTIATE_TEST_SUITE_P(DestroyStream, NoContextTest, ValuesIn(conformance::Des
                          support::CaseName());
 INSTANTIATE_TEST_SUITE_P(Context, NoContextTest, ValuesIn(conformance::ContextCalls()),
                          support::CaseName());
+INSTANTIATE_TEST_SUITE_P(Memory, NoContextTest, ValuesIn(conformance::MemoryCalls()),
+                         support::CaseName());
 
 // A stream of another context than the current one.
 class OtherContextTest : public CallTest {};
@@ -186,6 +188,30 @@ TEST_F(NullArgumentTest, IsRefused) {
         IsError(ACL_ERROR_INVALID_PARAM, aclrtQueryEvent(event.Get(), nullptr), {"status"}));
     EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM,
                         aclrtEventElapsedTime(nullptr, event.Get(), event.Get()), {"ms"}));
+}
+
+TEST_F(NullArgumentTest, IsRefusedWhereStreamsAndEventsAreDescribed) {
+    const support::Stream stream = support::MakeStream();
+    const support::Event event = support::MakeEvent();
+    const auto isRefused = [](int status, const char* argument) {
+        return IsError(ACL_ERROR_INVALID_PARAM, status, {argument, "null"});
+    };
+    int32_t number = -7;
+    EXPECT_TRUE(isRefused(aclrtStreamGetId(stream.Get(), nullptr), "streamId"));
+    EXPECT_TRUE(isRefused(aclrtStreamGetPriority(stream.Get(), nullptr), "priority"));
+    EXPECT_TRUE(isRefused(aclrtStreamGetFlags(stream.Get(), nullptr), "flags"));
+    EXPECT_TRUE(isRefused(aclrtDeviceGetStreamPriorityRange(nullptr, &number), "leastPriority"));
+    EXPECT_TRUE(isRefused(aclrtDeviceGetStreamPriorityRange(&number, nullptr), "greatestPriority"));
+    EXPECT_EQ(number, -7);
+    EXPECT_TRUE(isRefused(aclrtSetStreamAttribute(stream.Get(), ACL_STREAM_ATTR_PRIORITY, nullptr),
+                          "value"));
+    EXPECT_TRUE(isRefused(aclrtGetStreamAttribute(stream.Get(), ACL_STREAM_ATTR_PRIORITY, nullptr),
+                          "value"));
+    EXPECT_TRUE(isRefused(aclrtGetStreamAvailableNum(nullptr), "streamCount"));
+    EXPECT_TRUE(isRefused(aclrtCtxGetCurrentDefaultStream(nullptr), "stream"));
+    EXPECT_TRUE(isRefused(aclrtEventGetTimestamp(event.Get(), nullptr), "timestamp"));
+    EXPECT_TRUE(isRefused(aclrtQueryEventWaitStatus(event.Get(), nullptr), "status"));
+    EXPECT_TRUE(isRefused(aclrtGetEventId(event.Get(), nullptr), "eventId"));
 }
 
 // Calls that are not marked [context] work in a thread that has none.

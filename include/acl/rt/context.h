@@ -22,6 +22,10 @@ ADVSTEP_API aclError aclrtSetCurrentContext(aclrtContext context);
 /// The thread's current context. [context]
 ADVSTEP_API aclError aclrtGetCurrentContext(aclrtContext* context);
 
+/// The default stream of the current context, which NULL stands for as well. The context owns it.
+/// [context]
+ADVSTEP_API aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -39,6 +39,36 @@ ADVSTEP_API aclError aclrtSynchronizeDevice(void);
 /// @retval ACL_ERROR_RT_PARAM_INVALID  attr is no aclrtMemAttr
 ADVSTEP_API aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
 
+/// One property of a device, whatever its resource limits: cores, bytes of the unified buffer of a
+/// vector core, of device memory and of the L2 cache; IS_VIRTUAL is 0.
+/// @retval ACL_ERROR_RT_INVALID_DEVICEID   deviceId is not in [0, device count)
+/// @retval ACL_ERROR_RT_PARAM_INVALID      attr is no aclrtDevAttr
+ADVSTEP_API aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value);
+
+/// Whether the device is set, so that it has a primary context.
+/// @param[out] flags   always 0; may be NULL
+/// @param[out] active  1 or 0
+/// @retval ACL_ERROR_RT_INVALID_DEVICEID   deviceId is not in [0, device count)
+ADVSTEP_API aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags, int32_t* active);
+
+/// Whether aclrtDeviceEnablePeerAccess can be called under deviceId for peerDeviceId: 1 for any
+/// two devices, 0 for a device and itself.
+/// @retval ACL_ERROR_RT_INVALID_DEVICEID   an id is not in [0, device count)
+ADVSTEP_API aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId,
+                                              int32_t peerDeviceId);
+
+/// Lets the current context's device reach the peer's memory, until it is disabled or one of the
+/// two is reset. Only kept: copies between devices work without it as well. [context]
+/// @param[in] flags  0
+/// @retval ACL_ERROR_RT_INVALID_DEVICEID   peerDeviceId is not in [0, device count)
+/// @retval ACL_ERROR_RT_PARAM_INVALID      it is the current device or enabled already; flags not 0
+ADVSTEP_API aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
+
+/// Ends what aclrtDeviceEnablePeerAccess began. [context]
+/// @retval ACL_ERROR_RT_INVALID_DEVICEID   peerDeviceId is not in [0, device count)
+/// @retval ACL_ERROR_RT_PARAM_INVALID      not enabled
+ADVSTEP_API aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
+
 #ifdef __cplusplus
 }
 #endif

@@ -56,6 +56,19 @@ ADVSTEP_API aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
 /// @retval ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID  an event is incomplete or made without timing
 ADVSTEP_API aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent);
 
+/// Microseconds of a clock that only goes forward, when the latest record was reached.
+/// @retval ACL_ERROR_RT_INTERNAL_ERROR           the event is unrecorded
+/// @retval ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID  it is incomplete or made without timing
+ADVSTEP_API aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp);
+
+/// Whether every stream that aclrtStreamWaitEvent has made wait for the event so far has passed
+/// that wait; COMPLETE also if there is none.
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  event of aclrtCreateEventExWithFlag
+ADVSTEP_API aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status);
+
+/// A number that no other live event has.
+ADVSTEP_API aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,4 +1,4 @@
-/// Memory and copies. Rules for every call: acl/acl_rt.h.
+/// Device and host memory. Rules for every call: acl/acl_rt.h.
 #ifndef ADVSTEP_ACL_RT_MEMORY_H_
 #define ADVSTEP_ACL_RT_MEMORY_H_
 
@@ -24,6 +24,11 @@ ADVSTEP_API aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMall
 /// @retval ACL_ERROR_RT_PARAM_INVALID  devPtr is not the start of a live device allocation
 ADVSTEP_API aclError aclrtFree(void* devPtr);
 
+/// Waits for the work that is queued on the memory's device, then frees it. What failed there is
+/// still told by a synchronisation. Codes as aclrtFree.
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  inside a host function
+ADVSTEP_API aclError aclrtFreeWithDevSync(void* devPtr);
+
 /// Allocates pinned host memory, which asynchronous copies need to be asynchronous. [context]
 /// @retval ACL_ERROR_INVALID_PARAM         hostPtr is NULL or size is 0
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has no such memory
@@ -32,31 +37,35 @@ ADVSTEP_API aclError aclrtMallocHost(void** hostPtr, size_t size);
 /// Frees pinned host memory; codes and safety as aclrtFree.
 ADVSTEP_API aclError aclrtFreeHost(void* hostPtr);
 
-/// Copies count bytes now, in no order with streams. count 0 succeeds. A device-side range, and a
-/// host-side one in pinned memory, must lie inside one allocation. [context]
-/// @retval ACL_ERROR_INVALID_PARAM     dst or src is NULL, or kind is unknown
-/// @retval ACL_ERROR_RT_PARAM_INVALID  count > destMax; a range is outside its allocation or, on
-///                                     the device side, inside none
-ADVSTEP_API aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
-                                 aclrtMemcpyKind kind);
+/// Pins memory of the program's own, until aclrtHostUnregister or the end of the runtime. Copies
+/// and fills then take it as they take memory of aclrtMallocHost, and so do copies and tensors as
+/// device memory. Unregister it before it is freed. [context]
+/// @param[in]  ptr     begin of the range; any alignment
+/// @param[in]  size    bytes; >= 1, else ACL_ERROR_INVALID_PARAM
+/// @param[in]  type    an aclrtHostRegisterType; all mean the same here
+/// @param[out] devPtr  the range's address on every device, which is ptr
+/// @retval ACL_ERROR_RT_PARAM_INVALID                unknown type; part of the range is device
+///                                                   memory, reserved or no memory at all
+/// @retval ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED  part of the range is registered, or pinned
+///                                                   by aclrtMallocHost
+ADVSTEP_API aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
+                                       void** devPtr);
 
-/// Copies in stream order. Returns before the copy has run when the host side is pinned; with
-/// pageable host memory it returns when the copy is done. Codes as aclrtMemcpy. [context]
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  from host to host; pageable memory inside a host
-///                                           function
-/// @retval (code of an earlier task)         a pageable copy that was skipped, because its stream
-///                                           stopped on that failure
-ADVSTEP_API aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
-                                      aclrtMemcpyKind kind, aclrtStream stream);
+/// Ends a registration, and waits for the work that is queued in any stream, so that the memory
+/// may be freed.
+/// @retval ACL_ERROR_INVALID_PARAM               ptr is NULL
+/// @retval ACL_ERROR_HOST_MEMORY_NOT_REGISTERED  ptr is not the start of a registered range
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT      inside a host function
+ADVSTEP_API aclError aclrtHostUnregister(void* ptr);
 
-/// Sets count bytes to the low byte of value now, in no order with streams. Takes device and
-/// pinned host memory. [context]
-/// @retval ACL_ERROR_RT_PARAM_INVALID  count > maxCount; the range is not inside one allocation
-ADVSTEP_API aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count);
-
-/// As aclrtMemset, in stream order, asynchronous. [context]
-ADVSTEP_API aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
-                                      aclrtStream stream);
+/// Says what memory an address lies in. Any address may be asked for; it is not touched.
+/// @param[out] attributes  location: device with its id; host for pinned memory, of
+///                         aclrtMallocHost or aclrtHostRegister; unregistered for everything
+///                         else; id is 0 where there is no device. pageSize: bytes; 2 MiB for
+///                         mapped memory and device allocations of 2 MiB or more, the host's page
+///                         else. rsv: 0.
+/// @retval ACL_ERROR_INVALID_PARAM  ptr or attributes is NULL
+ADVSTEP_API aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes);
 
 #ifdef __cplusplus
 }

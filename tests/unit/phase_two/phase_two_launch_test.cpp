@@ -144,6 +144,31 @@ TEST_F(PhaseTwoLaunchTest, RepeatableExecutorLaunchesEveryTimeAlike) {
     EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
 }
 
+// A limit set after phase one does not reach its plan; the SoC's cores stay what exact depends on.
+TEST_F(PhaseTwoLaunchTest, ResourceLimitsCutTheTiling) {
+    ASSERT_EQ(aclrtSetStreamResLimit(stream_, ACL_RT_DEV_RES_VECTOR_CORE, 7), ACL_SUCCESS);
+    ASSERT_EQ(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE, 10), ACL_SUCCESS);
+    aclOpExecutor* const ofDevice = PhaseOne();
+    ASSERT_EQ(aclrtUseStreamResInCurrentThread(stream_), ACL_SUCCESS);
+    aclOpExecutor* const ofStream = PhaseOne();
+    ASSERT_EQ(aclrtUnuseStreamResInCurrentThread(stream_), ACL_SUCCESS);
+    ASSERT_EQ(aclrtResetDeviceResLimit(0), ACL_SUCCESS);
+    std::vector<int32_t> coreCounts;
+    EXPECT_CALL(launcher_, CheckStream).Times(2).WillRepeatedly([] { return Status(); });
+    EXPECT_CALL(launcher_, Launch)
+        .Times(2)
+        .WillRepeatedly([&](const StreamRef&, const KernelLaunch& launch, const void* bytes) {
+            const auto& tiling = static_cast<const AdvanceStepPayload*>(bytes)->tiling;
+            EXPECT_EQ(tiling.coreCount, launch.coreCount);
+            EXPECT_EQ(tiling.exactCores, kVectorCores);
+            coreCounts.push_back(launch.coreCount);
+            return Status();
+        });
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, ofDevice, stream_), ACLNN_SUCCESS);
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, ofStream, stream_), ACLNN_SUCCESS);
+    EXPECT_EQ(coreCounts, (std::vector<int32_t>{10, 7}));  // 10 and ceil(100 / 7) = 15 rows a core
+}
+
 // StrictMock: any call below after one of these errors fails the test.
 TEST_F(PhaseTwoLaunchTest, NothingIsLaunchedAfterAnArgumentError) {
     uint64_t byte = 0;

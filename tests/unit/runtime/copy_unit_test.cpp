@@ -156,6 +156,24 @@ TEST_F(CopyTest, CopyNowCopiesOverlappingRangesToo) {
     EXPECT_EQ(pageable_[60], 60);
 }
 
+TEST_F(CopyTest, RowsAreCopiedInOrder) {
+    std::memcpy(pageable_, "abcdefgh", 9);
+    // Each row is the next one's source.
+    CopyNow({pageable_ + 2, 2, pageable_, 2, ACL_MEMCPY_HOST_TO_HOST, 3, 2, 2});
+    EXPECT_STREQ(pageable_, "abababab");
+}
+
+TEST_F(CopyTest, ManySmallRowsAreHeavyTogether) {
+    alignas(kTaskAlignment) unsigned char record[sizeof(CopyTask)];
+    const auto heavy = [&](size_t rows) {
+        return CopyTask::Make(record,
+                              {pageable_, 100, pageable_, 100, ACL_MEMCPY_DEFAULT, rows, 200, 200})
+            ->heavy;
+    };
+    EXPECT_FALSE(heavy(1000));
+    EXPECT_TRUE(heavy(10000));
+}
+
 TEST_F(CopyTest, CopyTaskCopiesWhenRun) {
     alignas(kTaskAlignment) unsigned char record[sizeof(CopyTask)];
     char from[4] = {'a', 'b', 'c', 'd'};

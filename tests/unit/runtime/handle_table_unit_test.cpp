@@ -49,6 +49,18 @@ TEST_F(HandleTableTest, ReleasedObjectsAreUsedAgainAndStillFound) {
     EXPECT_EQ(table_->Find(first.handle), first.object);  // it is for the object to tell the lives
 }
 
+TEST_F(HandleTableTest, AvailableIsWhatCanStillBeAcquired) {
+    const uint32_t most = table_->Available();
+    EXPECT_EQ(most, uint32_t{1} << 20);
+    const auto first = table_->Acquire();
+    table_->Acquire();
+    EXPECT_EQ(table_->Available(), most - 2);
+    table_->Release(first.object);
+    EXPECT_EQ(table_->Available(), most - 1);
+    table_->Acquire();
+    EXPECT_EQ(table_->Available(), most - 2);
+}
+
 TEST_F(HandleTableTest, LiveObjectsAreApart) {
     std::set<Thing*> objects;
     std::set<Handle> handles;

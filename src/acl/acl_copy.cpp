@@ -1,0 +1,221 @@
+#include <cstring>
+
+#include "acl/acl_rt.h"
+#include "src/base/boundary.h"
+#include "src/runtime/capture_registry.h"
+#include "src/runtime/copy.h"
+#include "src/runtime/copy_batch.h"
+#include "src/runtime/copy_work.h"
+#include "src/runtime/current.h"
+
+using namespace advstep;
+
+namespace {
+
+const DeviceMemory& Memory() { return TheResources().memory; }
+
+// What moves bytes at once, in no order with streams, passes here once its arguments are checked.
+template <typename Act>
+Status ActNow(Act&& act) {
+    ADVSTEP_RETURN_IF_ERROR(
+        CaptureRegistry::Instance().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
+    act();
+    return {};
+}
+
+// Waits for one's own queued copy of pageable memory. Inside a host function that could wait for
+// that very function, so it is refused before anything is queued.
+Status RefusePageableInsideTask() {
+    return InsideTask()
+               ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                       "copies pageable host memory inside a host function, for which it might "
+                       "wait; expected pinned memory of aclrtMallocHost or aclrtHostRegister")
+               : Status();
+}
+
+// What copies in a stream passes here once its arguments are checked; `make` constructs the record.
+// With pageable memory it returns when the copy has run.
+template <typename Make>
+Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Make&& make) {
+    if (!pageable) {
+        return target.stream->Enqueue(target.handle, target.caller, work, make);
+    }
+    ADVSTEP_RETURN_IF_ERROR(RefusePageableInsideTask());
+    // A stream that is being captured has its own words for it.
+    if (target.stream->CheckFree(target.handle, target.caller).ok()) {
+        ADVSTEP_RETURN_IF_ERROR(
+            CaptureRegistry::Instance().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
+    }
+    Ticket done;
+    ADVSTEP_RETURN_IF_ERROR(
+        target.stream->Enqueue(target.handle, target.caller, work, make, &done));
+    ADVSTEP_RETURN_IF_ERROR(WaitFor(done));
+    return target.stream->CheckRan(done.sequence);
+}
+
+Status Copy(const CopyRequest& request) {
+    ContextRef current;
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    CopySides sides;
+    ADVSTEP_RETURN_IF_ERROR(CheckCopyRanges(Memory(), request, &sides));
+    return ActNow([&] {
+        if (!request.Empty()) {
+            CopyNow(request);
+        }
+    });
+}
+
+Status CopyAsync(const CopyRequest& request, aclrtStream stream) {
+    StreamRef target;
+    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+    CopySides sides;
+    ADVSTEP_RETURN_IF_ERROR(CheckCopyRanges(Memory(), request, &sides));
+    ADVSTEP_RETURN_IF_ERROR(RefuseHostToHost(request, sides));
+    if (request.Empty()) {
+        return target.stream->Check(target.handle, target.caller);
+    }
+    return CopyInStream(target, sides.pageable, WorkOf(request, sides.pageable),
+                        [&](void* memory) { return CopyTask::Make(memory, request); });
+}
+
+CopyRequest Rows(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
+                 size_t height, aclrtMemcpyKind kind) {
+    return {dst, width, src, width, kind, height, dpitch, spitch};
+}
+
+Status CheckRows(const CopyRequest& request) {
+    ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
+    return CheckPitches(request);
+}
+
+// The rest of a batch call is `run`, which says with its argument which batch is wrong. failIndex
+// is the one output that a failure writes.
+template <typename Run>
+Status ReportIndex(size_t* failIndex, Run&& run) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(failIndex, "failIndex"));
+    size_t wrong = kNoBatch;
+    try {
+        Status status = run(&wrong);
+        if (!status.ok()) {
+            *failIndex = wrong;
+        }
+        return status;
+    } catch (...) {
+        *failIndex = kNoBatch;
+        throw;
+    }
+}
+
+Status CopyAll(const CopyBatch& batch, size_t* wrong) {
+    ContextRef current;
+    if (batch.count == 0) {
+        return CurrentContext(&current);
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckBatchArguments(batch));
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    CopySides sides;
+    ADVSTEP_RETURN_IF_ERROR(CheckBatchCopies(Memory(), batch, false, &sides, wrong));
+    return ActNow([&] { CopyBatchNow(batch); });
+}
+
+Status CopyAllAsync(const CopyBatch& batch, aclrtStream stream, size_t* wrong) {
+    if (batch.count > 0) {
+        ADVSTEP_RETURN_IF_ERROR(CheckBatchArguments(batch));
+    }
+    StreamRef target;
+    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+    if (batch.count == 0) {
+        return target.stream->Check(target.handle, target.caller);
+    }
+    CopySides sides;
+    ADVSTEP_RETURN_IF_ERROR(CheckBatchCopies(Memory(), batch, true, &sides, wrong));
+    size_t bytes = 0;
+    ADVSTEP_RETURN_IF_ERROR(CopyBatchTask::Bytes(batch, &bytes));
+    return CopyInStream(target, sides.pageable, WorkOf(batch, bytes, sides.pageable),
+                        [&](void* memory) { return CopyBatchTask::Make(memory, batch); });
+}
+
+}  // namespace
+
+aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
+                     aclrtMemcpyKind kind) {
+    return AclBoundary("aclrtMemcpy", [&]() -> Status {
+        const CopyRequest request{dst, destMax, src, count, kind};
+        ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
+        return Copy(request);
+    });
+}
+
+aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
+                          aclrtMemcpyKind kind, aclrtStream stream) {
+    return AclBoundary("aclrtMemcpyAsync", [&]() -> Status {
+        const CopyRequest request{dst, destMax, src, count, kind};
+        ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
+        return CopyAsync(request, stream);
+    });
+}
+
+aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
+                       size_t height, aclrtMemcpyKind kind) {
+    return AclBoundary("aclrtMemcpy2d", [&]() -> Status {
+        const CopyRequest request = Rows(dst, dpitch, src, spitch, width, height, kind);
+        ADVSTEP_RETURN_IF_ERROR(CheckRows(request));
+        return Copy(request);
+    });
+}
+
+aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
+                            size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
+    return AclBoundary("aclrtMemcpy2dAsync", [&]() -> Status {
+        const CopyRequest request = Rows(dst, dpitch, src, spitch, width, height, kind);
+        ADVSTEP_RETURN_IF_ERROR(CheckRows(request));
+        return CopyAsync(request, stream);
+    });
+}
+
+aclError aclrtMemcpyBatch(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
+                          size_t numBatches, aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes,
+                          size_t numAttrs, size_t* failIndex) {
+    return AclBoundary("aclrtMemcpyBatch", [&] {
+        return ReportIndex(failIndex, [&](size_t* wrong) {
+            return CopyAll({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
+                           wrong);
+        });
+    });
+}
+
+aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
+                               size_t numBatches, aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes,
+                               size_t numAttrs, size_t* failIndex, aclrtStream stream) {
+    return AclBoundary("aclrtMemcpyBatchAsync", [&] {
+        return ReportIndex(failIndex, [&](size_t* wrong) {
+            return CopyAllAsync(
+                {dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs}, stream,
+                wrong);
+        });
+    });
+}
+
+aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count) {
+    return AclBoundary("aclrtMemset", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), devPtr, maxCount, count));
+        return ActNow([&] { std::memset(devPtr, value, count); });
+    });
+}
+
+aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
+                          aclrtStream stream) {
+    return AclBoundary("aclrtMemsetAsync", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
+        StreamRef target;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+        ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), devPtr, maxCount, count));
+        const FillRange range{devPtr, count};
+        return target.stream->Enqueue(
+            target.handle, target.caller, WorkOf(range),
+            [&](void* memory) { return FillTask::Make(memory, devPtr, value, count); });
+    });
+}

@@ -1,0 +1,43 @@
+#include "acl/rt/exception.h"
+
+#include "src/base/boundary.h"
+#include "src/runtime/exception_info.h"
+
+using namespace advstep;
+
+namespace {
+
+constexpr uint32_t kNoInfo = 0xFFFFFFFF;
+
+uint32_t Read(const aclrtExceptionInfo* info, uint32_t rtExceptionInfo::*member) {
+    return info != nullptr ? info->*member : kNoInfo;
+}
+
+}  // namespace
+
+aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback) {
+    return AclBoundary("aclrtSetExceptionInfoCallback", [&] {
+        SetExceptionCallback(callback);
+        return Status();
+    });
+}
+
+uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info) {
+    return Read(info, &rtExceptionInfo::taskId);
+}
+
+uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo* info) {
+    return Read(info, &rtExceptionInfo::streamId);
+}
+
+uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo* info) {
+    return Read(info, &rtExceptionInfo::threadId);
+}
+
+uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo* info) {
+    return Read(info, &rtExceptionInfo::deviceId);
+}
+
+uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo* info) {
+    return Read(info, &rtExceptionInfo::errorCode);
+}

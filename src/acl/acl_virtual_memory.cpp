@@ -1,0 +1,160 @@
+#include "src/runtime/virtual_memory.h"
+
+#include <algorithm>
+
+#include "acl/acl_rt.h"
+#include "src/base/boundary.h"
+#include "src/runtime/current.h"
+#include "src/runtime/device_registry.h"
+
+using namespace advstep;
+
+namespace {
+
+constexpr size_t kGranularity = VirtualMemory::kGranularity;
+constexpr uint64_t kMostReserveFlags = 1;  // large pages
+
+VirtualMemory& Virtual() { return TheResources().virtualMemory; }
+
+Status CheckMultiple(const char* name, size_t value, size_t unit) {
+    return value % unit == 0
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID, "{} is {:#x}; expected a multiple of {:#x}",
+                       name, value, unit);
+}
+
+Status CheckSize(size_t size) {
+    if (size == 0) {
+        return Error(ACL_ERROR_INVALID_PARAM, "size is 0; expected at least {}", kGranularity);
+    }
+    return CheckMultiple("size", size, kGranularity);
+}
+
+Status CheckFlags(uint64_t flags, uint64_t most) {
+    return flags <= most ? Status()
+                         : Error(ACL_ERROR_RT_PARAM_INVALID, "flags is {:#x}; expected at most {}",
+                                 flags, most);
+}
+
+Status CheckAlignment(size_t alignment) {
+    return (alignment & (alignment - 1)) == 0
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID, "alignment is {}; expected 0 or a power of two",
+                       alignment);
+}
+
+// A property this device can have, and the device.
+Status CheckProperty(const aclrtPhysicalMemProp& prop, const Device** device) {
+    if (prop.handleType == ACL_MEM_HANDLE_TYPE_POSIX) {
+        return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                     "prop.handleType is POSIX, for sharing between processes; expected NONE");
+    }
+    if (prop.handleType != ACL_MEM_HANDLE_TYPE_NONE) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "prop.handleType is {}; expected an aclrtMemHandleType",
+                     static_cast<int>(prop.handleType));
+    }
+    if (prop.allocationType != ACL_MEM_ALLOCATION_TYPE_PINNED) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "prop.allocationType is {}; expected PINNED",
+                     static_cast<int>(prop.allocationType));
+    }
+    const auto attr = static_cast<int>(prop.memAttr);
+    if (attr < ACL_DDR_MEM || attr > ACL_MEM_P2P_HUGE1G) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "prop.memAttr is {}; expected an aclrtMemAttr",
+                     attr);
+    }
+    if (prop.location.type != ACL_MEM_LOCATION_TYPE_DEVICE) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "prop.location.type is {}; expected device memory",
+                     static_cast<int>(prop.location.type));
+    }
+    return DeviceRegistry::Instance().Find(static_cast<int32_t>(prop.location.id), device);
+}
+
+}  // namespace
+
+aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment, void* expectPtr,
+                                uint64_t flags) {
+    return AclBoundary("aclrtReserveMemAddress", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(virPtr, "virPtr"));
+        ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
+        ADVSTEP_RETURN_IF_ERROR(CheckAlignment(alignment));
+        ADVSTEP_RETURN_IF_ERROR(CheckFlags(flags, kMostReserveFlags));
+        const size_t unit = std::max(alignment, kGranularity);
+        ADVSTEP_RETURN_IF_ERROR(
+            CheckMultiple("expectPtr", reinterpret_cast<uintptr_t>(expectPtr), unit));
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        return Virtual().Reserve(current.device, size, unit, expectPtr, virPtr);
+    });
+}
+
+aclError aclrtReleaseMemAddress(void* virPtr) {
+    return AclBoundary("aclrtReleaseMemAddress", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(virPtr, "virPtr"));
+        return Virtual().Release(virPtr);
+    });
+}
+
+aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
+                             const aclrtPhysicalMemProp* prop, uint64_t flags) {
+    return AclBoundary("aclrtMallocPhysical", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(prop, "prop"));
+        ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
+        ADVSTEP_RETURN_IF_ERROR(CheckFlags(flags, 0));
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        const Device* device = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(CheckProperty(*prop, &device));
+        Handle made = 0;
+        ADVSTEP_RETURN_IF_ERROR(Virtual().Create(device, size, &made));
+        *handle = ToPointer(made);
+        return {};
+    });
+}
+
+aclError aclrtFreePhysical(aclrtDrvMemHandle handle) {
+    return AclBoundary("aclrtFreePhysical", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
+        return Virtual().Destroy(ToHandle(handle));
+    });
+}
+
+aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle,
+                     uint64_t flags) {
+    return AclBoundary("aclrtMapMem", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(virPtr, "virPtr"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
+        ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
+        ADVSTEP_RETURN_IF_ERROR(
+            CheckMultiple("virPtr", reinterpret_cast<uintptr_t>(virPtr), kGranularity));
+        ADVSTEP_RETURN_IF_ERROR(CheckMultiple("offset", offset, kGranularity));
+        ADVSTEP_RETURN_IF_ERROR(CheckFlags(flags, 0));
+        return Virtual().Map(virPtr, size, offset, ToHandle(handle));
+    });
+}
+
+aclError aclrtUnmapMem(void* virPtr) {
+    return AclBoundary("aclrtUnmapMem", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(virPtr, "virPtr"));
+        return Virtual().Unmap(virPtr);
+    });
+}
+
+aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop,
+                                          aclrtMemGranularityOptions option, size_t* granularity) {
+    return AclBoundary("aclrtMemGetAllocationGranularity", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(prop, "prop"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(granularity, "granularity"));
+        const auto number = static_cast<int>(option);
+        if (number != ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM &&
+            number != ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "option is {}; expected MINIMUM or RECOMMENDED", number);
+        }
+        const Device* device = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(CheckProperty(*prop, &device));
+        *granularity = kGranularity;
+        return {};
+    });
+}

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+#include "acl/rt/types.h"
+#include "src/base/status.h"
+#include "src/runtime/resources.h"
+
+namespace advstep {
+
+/// 107000: `mode`, which the caller knows as `argument`, is no mode, or the stream's was set
+/// before.
+inline Status SetFailureMode(const StreamRef& stream, const char* argument, uint64_t mode) {
+    if (mode != ACL_CONTINUE_ON_FAILURE && mode != ACL_STOP_ON_FAILURE) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "{} is {}; expected ACL_CONTINUE_ON_FAILURE = 0 or ACL_STOP_ON_FAILURE = 1",
+                     argument, mode);
+    }
+    return stream.stream->SetStopOnFailure(stream.handle, stream.caller,
+                                           mode == ACL_STOP_ON_FAILURE);
+}
+
+}  // namespace advstep

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "acl/rt/types.h"
+#include "src/base/settings.h"
+
+namespace advstep {
+
+inline constexpr size_t kCoreTypes = 2;  // aclrtDevResLimitType has as many values
+
+/// How many cores of each type a launch may use; 0: as many as there are. Plain data.
+struct CoreLimits {
+    std::array<uint32_t, kCoreTypes> cores{};
+};
+
+/// The same for a device, where any thread reads it without a lock.
+class DeviceCoreLimits {
+ public:
+    uint32_t Of(aclrtDevResLimitType type) const {
+        return cores_[static_cast<size_t>(type)].load(std::memory_order_relaxed);
+    }
+    void Set(aclrtDevResLimitType type, uint32_t cores) {
+        cores_[static_cast<size_t>(type)].store(cores, std::memory_order_relaxed);
+    }
+    void Clear() {
+        for (std::atomic<uint32_t>& cores : cores_) {
+            cores.store(0, std::memory_order_relaxed);
+        }
+    }
+
+ private:
+    std::array<std::atomic<uint32_t>, kCoreTypes> cores_{};
+};
+
+/// Cores of a type that the SoC has.
+inline uint32_t SocCores(const SocSpec& soc, aclrtDevResLimitType type) {
+    return static_cast<uint32_t>(type == ACL_RT_DEV_RES_CUBE_CORE ? soc.aiCores : soc.vectorCores);
+}
+
+}  // namespace advstep

@@ -1,0 +1,37 @@
+#include "src/runtime/exception_info.h"
+
+#include <unistd.h>
+
+#include <atomic>
+
+#include "src/runtime/device.h"
+#include "src/runtime/user_callback.h"
+
+namespace advstep {
+namespace {
+
+std::atomic<aclrtExceptionInfoCallback> exceptionCallback{nullptr};
+
+}  // namespace
+
+void SetExceptionCallback(aclrtExceptionInfoCallback callback) {
+    exceptionCallback.store(callback, std::memory_order_release);
+}
+
+bool HasExceptionCallback() { return exceptionCallback.load(std::memory_order_relaxed) != nullptr; }
+
+void TellException(const StreamIdentity& identity, uint64_t sequence, int32_t code) noexcept {
+    const aclrtExceptionInfoCallback callback = exceptionCallback.load(std::memory_order_acquire);
+    if (callback == nullptr) {
+        return;
+    }
+    rtExceptionInfo info;
+    info.taskId = static_cast<uint32_t>(sequence);
+    info.streamId = static_cast<uint32_t>(identity.id);
+    info.threadId = static_cast<uint32_t>(gettid());
+    info.deviceId = static_cast<uint32_t>(identity.context.device->id());
+    info.errorCode = static_cast<uint32_t>(code);
+    RunUserCallback("the exception callback", identity.context, [&] { callback(&info); });
+}
+
+}  // namespace advstep

@@ -1,0 +1,308 @@
+#include "src/runtime/virtual_memory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/runtime/address_range.h"
+#include "src/runtime/device.h"
+#include "src/runtime/resources.h"
+
+namespace advstep {
+namespace {
+
+// The entry of a map by begin that meets [begin, begin + bytes), or the map's end.
+template <typename Map>
+auto FindMeeting(Map& map, uintptr_t begin, size_t bytes) {
+    auto next = map.lower_bound(begin + bytes);
+    if (next == map.begin()) {
+        return map.end();
+    }
+    --next;
+    return next->second.begin + next->second.bytes > begin ? next : map.end();
+}
+
+}  // namespace
+
+Status VirtualMemory::Reserve(const Device* device, size_t bytes, size_t alignment, void* wanted,
+                              void** address) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReclaimLocked();  // `wanted` may have been released
+    void* const got = ReserveAddresses(wanted, bytes, alignment);
+    if (got == nullptr) {
+        return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                     "size is {} with alignment {}; expected a range that the host has free", bytes,
+                     alignment);
+    }
+    const auto begin = reinterpret_cast<uintptr_t>(got);
+    try {
+        reservations_.emplace(begin, Reservation{begin, bytes, device, 0, false});
+    } catch (...) {
+        ReleaseAddresses(got, bytes);
+        throw;
+    }
+    *address = got;
+    return {};
+}
+
+Status VirtualMemory::Release(void* address) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReclaimLocked();
+    const auto found = reservations_.find(reinterpret_cast<uintptr_t>(address));
+    if (found == reservations_.end() || found->second.released) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "virPtr is {}, not the start of a reserved range; expected an address of "
+                     "aclrtReserveMemAddress",
+                     address);
+    }
+    Reservation& reservation = found->second;
+    for (auto entry = mappings_.lower_bound(reservation.begin);
+         entry != mappings_.end() && entry->second.reservation == &reservation; ++entry) {
+        if (!entry->second.retired) {
+            return Error(
+                ACL_ERROR_RT_PARAM_INVALID,
+                "virPtr is {}, a range with memory mapped at {:#x}; expected aclrtUnmapMem "
+                "before",
+                address, entry->first);
+        }
+    }
+    reservation.released = true;
+    GiveBackIfUnused(&reservation);
+    return {};
+}
+
+Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReclaimLocked();
+    ADVSTEP_RETURN_IF_ERROR(memory_.Charge(device, bytes));
+    uint64_t offset = 0;
+    Status taken = pool_.Take(bytes, &offset);
+    if (!taken.ok()) {
+        memory_.Credit(device, bytes);
+        return taken;
+    }
+    HandleTable<PhysicalMemory>::Entry entry{};
+    try {
+        entry = physical_.Acquire();
+    } catch (...) {
+        pool_.GiveBack(offset, bytes);
+        memory_.Credit(device, bytes);
+        throw;
+    }
+    entry.object->handle = entry.handle;
+    entry.object->bytes = bytes;
+    entry.object->device = device;
+    entry.object->offset = offset;
+    entry.object->mappings = 0;
+    *handle = entry.handle;
+    return {};
+}
+
+Status VirtualMemory::FindPhysical(Handle handle, PhysicalMemory** physical) const {
+    PhysicalMemory* const found = physical_.Find(handle);
+    if (found == nullptr || found->handle != handle) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE,
+                     "handle {} is no physical memory or has been freed; expected a live handle of "
+                     "aclrtMallocPhysical",
+                     ToPointer(handle));
+    }
+    *physical = found;
+    return {};
+}
+
+Status VirtualMemory::Destroy(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReclaimLocked();
+    PhysicalMemory* physical = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindPhysical(handle, &physical));
+    physical->handle = 0;
+    GiveBackIfUnused(physical);
+    return {};
+}
+
+Status VirtualMemory::Map(void* address, size_t bytes, size_t offset, Handle handle) {
+    for (;;) {
+        std::vector<Ticket> earlier;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            ReclaimLocked();
+            ADVSTEP_RETURN_IF_ERROR(
+                MapLocked(reinterpret_cast<uintptr_t>(address), bytes, offset, handle, &earlier));
+        }
+        if (earlier.empty()) {
+            return {};
+        }
+        // Work that was queued before an aclrtUnmapMem still needs the old memory at this address.
+        ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+        for (const Ticket& ticket : earlier) {
+            ADVSTEP_RETURN_IF_ERROR(WaitFor(ticket));
+        }
+    }
+}
+
+// Leaves in `earlier` what has to be waited for first; empty: mapped.
+Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Handle handle,
+                                std::vector<Ticket>* earlier) {
+    PhysicalMemory* physical = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindPhysical(handle, &physical));
+    if (offset > physical->bytes || bytes > physical->bytes - offset) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "size is {} at offset {}; expected both inside the {} bytes of the handle",
+                     bytes, offset, physical->bytes);
+    }
+    const auto around = FindMeeting(reservations_, begin, 1);
+    if (around == reservations_.end() || around->second.released ||
+        around->second.bytes - (begin - around->first) < bytes) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "virPtr is {:#x} with size {}; expected a range inside one reservation of "
+                     "aclrtReserveMemAddress",
+                     begin, bytes);
+    }
+    const auto other = FindMeeting(mappings_, begin, bytes);
+    if (other != mappings_.end()) {
+        if (other->second.retired && !other->second.pending.empty()) {
+            *earlier = other->second.pending;
+            return {};
+        }
+        if (other->second.retired) {
+            return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                         "virPtr is {:#x}, where the host could not unmap; expected fewer mappings "
+                         "in the process",
+                         begin);
+        }
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "virPtr is {:#x} with size {}, where memory is mapped at {:#x}; expected "
+                     "aclrtUnmapMem before",
+                     begin, bytes, other->first);
+    }
+    return PlaceMapping({begin, bytes, physical, &around->second, false, {}},
+                        physical->offset + offset);
+}
+
+Status VirtualMemory::PlaceMapping(const Mapping& mapping, uint64_t offset) {
+    const auto entry = mappings_.emplace(mapping.begin, mapping).first;
+    Status mapped = pool_.MapAt(reinterpret_cast<void*>(mapping.begin), mapping.bytes, offset);
+    if (!mapped.ok()) {
+        mappings_.erase(entry);
+        return mapped;
+    }
+    ++mapping.physical->mappings;
+    ++mapping.reservation->mappings;
+    try {
+        memory_.EnterMapped({mapping.begin, mapping.bytes, MemoryKind::kDevice,
+                             mapping.physical->device, MemoryOrigin::kMapped,
+                             mapping.reservation->begin});
+    } catch (...) {
+        entry->second.retired = true;  // no work uses it: the next call takes it down
+        retired_.fetch_add(1, std::memory_order_relaxed);
+        throw;
+    }
+    return {};
+}
+
+Status VirtualMemory::Unmap(void* address) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = mappings_.find(reinterpret_cast<uintptr_t>(address));
+    if (found == mappings_.end() || found->second.retired) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "virPtr is {}, not the start of a mapping; expected an address of aclrtMapMem",
+                     address);
+    }
+    RetireLocked(found->second);
+    ReclaimLocked();
+    return {};
+}
+
+// The same argument as for freed blocks: what was checked before is queued by now, or the program
+// unmaps what another thread is about to use.
+void VirtualMemory::RetireLocked(Mapping& mapping) {
+    std::vector<Ticket> pending = pendingPlaces_();
+    memory_.LeaveMapped(mapping.begin, mapping.bytes);
+    mapping.retired = true;
+    mapping.pending = std::move(pending);
+    retired_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void VirtualMemory::Reclaim() {
+    if (retired_.load(std::memory_order_relaxed) > 0) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ReclaimLocked();
+    }
+}
+
+void VirtualMemory::ReclaimLocked() {
+    const auto reached = [](const Ticket& ticket) {
+        return ticket.stream->Reached(ticket.sequence);
+    };
+    for (auto entry = mappings_.begin();
+         entry != mappings_.end() && retired_.load(std::memory_order_relaxed) > 0;) {
+        Mapping& mapping = entry->second;
+        if (!mapping.retired ||
+            !std::all_of(mapping.pending.begin(), mapping.pending.end(), reached)) {
+            ++entry;
+            continue;
+        }
+        if (!VacateAddresses(reinterpret_cast<void*>(mapping.begin), mapping.bytes)) {
+            mapping.pending.clear();  // a later call tries again
+            ++entry;
+            continue;
+        }
+        PhysicalMemory* const physical = mapping.physical;
+        Reservation* const reservation = mapping.reservation;
+        entry = mappings_.erase(entry);
+        retired_.fetch_sub(1, std::memory_order_relaxed);
+        --physical->mappings;
+        --reservation->mappings;
+        GiveBackIfUnused(physical);
+        GiveBackIfUnused(reservation);
+    }
+}
+
+void VirtualMemory::GiveBackIfUnused(PhysicalMemory* physical) {
+    if (physical->handle == 0 && physical->mappings == 0) {
+        pool_.GiveBack(physical->offset, physical->bytes);
+        memory_.Credit(physical->device, physical->bytes);
+        physical_.Release(physical);
+    }
+}
+
+void VirtualMemory::GiveBackIfUnused(Reservation* reservation) {
+    if (reservation->released && reservation->mappings == 0) {
+        const uintptr_t begin = reservation->begin;
+        ReleaseAddresses(reinterpret_cast<void*>(begin), reservation->bytes);
+        reservations_.erase(begin);
+    }
+}
+
+bool VirtualMemory::Reserved(const void* address, size_t bytes) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return FindMeeting(reservations_, reinterpret_cast<uintptr_t>(address), bytes) !=
+           reservations_.end();
+}
+
+void VirtualMemory::ReleaseAll(const Device* device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto belongs = [&](const Device* owner) { return device == nullptr || owner == device; };
+    for (auto& [begin, mapping] : mappings_) {
+        if (!mapping.retired &&
+            (belongs(mapping.physical->device) || belongs(mapping.reservation->device))) {
+            RetireLocked(mapping);
+        }
+    }
+    physical_.ForEach([&](PhysicalMemory& physical) {
+        if (physical.handle != 0 && belongs(physical.device)) {
+            physical.handle = 0;
+            GiveBackIfUnused(&physical);
+        }
+    });
+    for (auto entry = reservations_.begin(); entry != reservations_.end();) {
+        Reservation& reservation = (entry++)->second;  // it may go
+        if (belongs(reservation.device)) {
+            reservation.released = true;
+            GiveBackIfUnused(&reservation);
+        }
+    }
+    ReclaimLocked();
+}
+
+}  // namespace advstep

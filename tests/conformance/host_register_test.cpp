@@ -1,0 +1,295 @@
+// Registered host memory: what may be registered, what it is good for, and its end.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+#include "acl/acl.h"
+#include "conformance/one_query.h"
+#include "support/handles.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+
+namespace {
+
+using support::DeviceBuffer;
+using support::HostGate;
+using support::IsCode;
+using support::IsError;
+using support::IsOk;
+using support::PinnedArray;
+using support::Stream;
+
+constexpr size_t kSize = 4096;
+using Registration = support::Owned<&aclrtHostUnregister>;
+
+class HostRegisterTest : public support::DeviceTest {
+ protected:
+    static aclError Register(void* ptr, uint64_t size, int type = ACL_HOST_REGISTER_MAPPED) {
+        void* devPtr = nullptr;
+        const aclError status =
+            aclrtHostRegister(ptr, size, static_cast<aclrtHostRegisterType>(type), &devPtr);
+        EXPECT_EQ(devPtr, status == ACL_SUCCESS ? ptr : nullptr);
+        return status;
+    }
+    // Registered for as long as the result lives.
+    static Registration Registered(void* ptr, uint64_t size) {
+        EXPECT_TRUE(IsOk(Register(ptr, size)));
+        return Registration(ptr);
+    }
+    static std::vector<char> All(char value) { return std::vector<char>(kSize, value); }
+};
+
+TEST_F(HostRegisterTest, TakesEveryType) {
+    std::vector<char> host = All('h');
+    for (const int type :
+         {ACL_HOST_REGISTER_MAPPED, ACL_HOST_REGISTER_IOMEMORY, ACL_HOST_REGISTER_READONLY}) {
+        EXPECT_TRUE(IsOk(Register(host.data(), kSize, type)));
+        EXPECT_TRUE(IsOk(aclrtHostUnregister(host.data())));
+    }
+}
+
+TEST_F(HostRegisterTest, RefusesNullsAndSizeZero) {
+    std::vector<char> host = All('h');
+    void* devPtr = nullptr;
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_INVALID_PARAM, Register(nullptr, kSize), {"aclrtHostRegister: ", "ptr"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, Register(host.data(), 0), {"size"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM,
+                        aclrtHostRegister(host.data(), kSize, ACL_HOST_REGISTER_MAPPED, nullptr),
+                        {"devPtr"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclrtHostUnregister(nullptr),
+                        {"aclrtHostUnregister: ", "ptr"}));
+    EXPECT_EQ(devPtr, nullptr);
+}
+
+TEST_F(HostRegisterTest, RefusesOtherTypes) {
+    std::vector<char> host = All('h');
+    for (const int type : {1, 2, 12, 16}) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, Register(host.data(), kSize, type),
+                            {"aclrtHostRegister: ", "type"}, {type}));
+    }
+}
+
+TEST_F(HostRegisterTest, RefusesWhatIsNotHostMemory) {
+    const DeviceBuffer device(kSize);
+    std::vector<char> host = All('h');
+    void* reserved = nullptr;
+    ASSERT_TRUE(IsOk(aclrtReserveMemAddress(&reserved, size_t{2} << 20, 0, nullptr, 0)));
+    void* const nowhere = reinterpret_cast<void*>(uintptr_t{4096});
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, Register(device.Get(), kSize), {"ptr"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, Register(device.At(8), 1), {"ptr"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, Register(reserved, kSize), {"ptr"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, Register(nowhere, kSize), {"ptr"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, Register(host.data(), SIZE_MAX), {"ptr"}));
+    EXPECT_TRUE(IsOk(aclrtReleaseMemAddress(reserved)));
+}
+
+TEST_F(HostRegisterTest, RefusesWhatIsPinnedAlready) {
+    std::vector<char> host(3 * kSize);
+    char* const middle = host.data() + kSize;
+    const PinnedArray<char> pinned(kSize);
+    const Registration registration = Registered(middle, kSize);
+    struct Range {
+        char* begin;
+        size_t bytes;
+    };
+    for (const Range& range :
+         {Range{middle, kSize}, Range{middle, 1}, Range{middle + kSize - 1, kSize},
+          Range{host.data(), kSize + 1}, Range{host.data(), 3 * kSize}, Range{middle + 8, 8},
+          Range{pinned.Get(), kSize}, Range{pinned.Get() + 8, 8}}) {
+        EXPECT_TRUE(IsError(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+                            Register(range.begin, range.bytes), {"aclrtHostRegister: ", "ptr"}));
+    }
+    const Registration before = Registered(host.data(), kSize);
+    const Registration after = Registered(middle + kSize, kSize);
+}
+
+TEST_F(HostRegisterTest, UnregisterTakesTheStartOfARegistrationOnly) {
+    std::vector<char> host = All('h');
+    const PinnedArray<char> pinned(kSize);
+    const DeviceBuffer device(kSize);
+    Registration registration = Registered(host.data(), kSize);
+    const auto expectUnknown = [](void* ptr) {
+        EXPECT_TRUE(IsError(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, aclrtHostUnregister(ptr),
+                            {"aclrtHostUnregister: ", "ptr"}));
+    };
+    expectUnknown(host.data() + 1);
+    expectUnknown(host.data() + kSize);
+    expectUnknown(pinned.Get());
+    expectUnknown(device.Get());
+    EXPECT_TRUE(IsOk(aclrtHostUnregister(registration.Release())));
+    expectUnknown(host.data());
+    EXPECT_TRUE(IsCode(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(host.data())));
+}
+
+TEST_F(HostRegisterTest, FreeHostDoesNotTakeIt) {
+    std::vector<char> host = All('h');
+    const Registration registration = Registered(host.data(), kSize);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(host.data()), {"hostPtr"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(host.data()), {"devPtr"}));
+}
+
+TEST_F(HostRegisterTest, CopiesFromAndToItAreAsynchronous) {
+    std::vector<char> from = All('f'), to = All('t');
+    const Registration first = Registered(from.data(), kSize);
+    const Registration second = Registered(to.data(), kSize);
+    const DeviceBuffer device(All('d'));
+    const Stream stream = support::MakeStream();
+    const HostGate gate(stream.Get());
+    ASSERT_TRUE(gate.WaitEntered());
+    ASSERT_TRUE(IsOk(aclrtMemcpyAsync(device.Get(), kSize, from.data(), kSize,
+                                      ACL_MEMCPY_HOST_TO_DEVICE, stream.Get())));
+    ASSERT_TRUE(IsOk(aclrtMemcpyAsync(to.data(), kSize, device.Get(), kSize,
+                                      ACL_MEMCPY_DEVICE_TO_HOST, stream.Get())));
+    EXPECT_EQ(to, All('t'));
+    gate.Open();
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(to, All('f'));
+}
+
+TEST_F(HostRegisterTest, FillsTakeIt) {
+    std::vector<char> host = All('h');
+    EXPECT_TRUE(IsCode(ACL_ERROR_RT_PARAM_INVALID, aclrtMemset(host.data(), kSize, 'x', kSize)));
+    const Registration registration = Registered(host.data(), kSize / 2);
+    EXPECT_TRUE(IsOk(aclrtMemset(host.data(), kSize, 'x', kSize / 2)));
+    EXPECT_TRUE(IsOk(aclrtMemsetAsync(host.data() + 8, kSize, 'y', 8, nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(host[7], 'x');
+    EXPECT_EQ(host[8], 'y');
+    EXPECT_EQ(host[16], 'x');
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtMemset(host.data(), kSize, 'z', kSize), {},
+                        {kSize, kSize / 2}));
+}
+
+// Memory of which only a part is registered is ordinary memory to a copy.
+TEST_F(HostRegisterTest, CopiesOfMoreThanIsRegisteredWait) {
+    std::vector<char> host = All('h');
+    const Registration registration = Registered(host.data(), kSize / 2);
+    const DeviceBuffer device(All('d'));
+    ASSERT_TRUE(IsOk(aclrtMemcpyAsync(device.Get(), kSize, host.data(), kSize,
+                                      ACL_MEMCPY_HOST_TO_DEVICE, nullptr)));
+    EXPECT_EQ(device.Download<char>(), All('h')) << "it returned before it was done";
+    EXPECT_TRUE(
+        IsOk(aclrtMemcpy(host.data(), kSize, device.Get(), kSize, ACL_MEMCPY_DEVICE_TO_HOST)));
+}
+
+TEST_F(HostRegisterTest, ItsAddressIsGoodOnTheDevice) {
+    std::vector<char> host = All('h');
+    const Registration registration = Registered(host.data(), kSize);
+    const DeviceBuffer device(All('d'));
+    EXPECT_TRUE(
+        IsOk(aclrtMemcpy(host.data(), kSize, device.Get(), kSize, ACL_MEMCPY_DEVICE_TO_DEVICE)));
+    EXPECT_EQ(host, All('d'));
+    EXPECT_TRUE(IsError(
+        ACL_ERROR_RT_PARAM_INVALID,
+        aclrtMemcpy(device.Get(), 2 * kSize, host.data() + 1, kSize, ACL_MEMCPY_DEVICE_TO_DEVICE),
+        {}, {kSize, kSize - 1}));
+}
+
+TEST_F(HostRegisterTest, TensorsMayLieInIt) {
+    std::vector<int64_t> values = conformance::OneQuery();
+    char* const base = reinterpret_cast<char*>(values.data());
+    EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, conformance::AdvanceOneQuery(base), {"107000"}));
+    ASSERT_TRUE(IsOk(Register(base, 88)));
+    EXPECT_TRUE(IsOk(conformance::AdvanceOneQuery(base)));
+    conformance::ExpectAdvanced(values);
+    ASSERT_TRUE(IsOk(aclrtHostUnregister(base)));
+    EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, conformance::AdvanceOneQuery(base), {"107000"}));
+    const PinnedArray<char> pinned(88);
+    EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, conformance::AdvanceOneQuery(pinned.Get())));
+}
+
+TEST_F(HostRegisterTest, FromHostToHostInAStreamIsRefused) {
+    std::vector<char> from = All('f'), to = All('t');
+    const Registration first = Registered(from.data(), kSize);
+    const Registration second = Registered(to.data(), kSize);
+    EXPECT_TRUE(IsCode(
+        ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+        aclrtMemcpyAsync(to.data(), kSize, from.data(), kSize, ACL_MEMCPY_DEFAULT, nullptr)));
+    EXPECT_EQ(to, All('t'));
+}
+
+TEST_F(HostRegisterTest, UnregisterWaitsForQueuedWork) {
+    const size_t size = size_t{8} << 20;
+    auto host = std::make_unique<std::vector<char>>(size, 'h');
+    Registration registration = Registered(host->data(), size);
+    const DeviceBuffer device(size);
+    const Stream stream = support::MakeStream();
+    const HostGate gate(stream.Get());
+    ASSERT_TRUE(gate.WaitEntered());
+    ASSERT_TRUE(IsOk(aclrtMemcpyAsync(device.Get(), size, host->data(), size,
+                                      ACL_MEMCPY_HOST_TO_DEVICE, stream.Get())));
+    const support::Signal begun;
+    std::thread opener([&] {
+        EXPECT_TRUE(begun.Wait());
+        gate.Open();
+    });
+    begun.Set();
+    EXPECT_TRUE(IsOk(aclrtHostUnregister(registration.Release())));
+    host.reset();  // the sanitizer sees a copy that is still to come
+    opener.join();
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(device.Download<char>(), std::vector<char>(size, 'h'));
+}
+
+TEST_F(HostRegisterTest, UnregisterInsideAHostFunctionIsRefused) {
+    std::vector<char> host = All('h');
+    const Registration registration = Registered(host.data(), kSize);
+    aclError status = ACL_SUCCESS;
+    ASSERT_TRUE(IsOk(support::Enqueue(
+        nullptr, [data = host.data(), out = &status] { *out = aclrtHostUnregister(data); })));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(status, ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+}
+
+TEST_F(HostRegisterTest, LastsOverAResetAndEndsWithTheRuntime) {
+    std::vector<char> host = All('h');
+    ASSERT_TRUE(IsOk(Register(host.data(), kSize)));
+    ASSERT_TRUE(IsOk(aclrtResetDevice(0)));
+    ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
+    EXPECT_TRUE(IsCode(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED, Register(host.data(), kSize)));
+    ASSERT_NO_FATAL_FAILURE(Restart({}));
+    EXPECT_TRUE(IsCode(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED, aclrtHostUnregister(host.data())));
+}
+
+// The library must not believe in memory that the program freed without a word.
+TEST_F(HostRegisterTest, MemoryFreedWhileRegisteredIsForgottenWhenItIsGivenOutAgain) {
+    for (int i = 0; i < 64; ++i) {
+        std::vector<char> host(kSize);
+        const aclError status = Register(host.data(), kSize);
+        ASSERT_TRUE(status == ACL_SUCCESS || status == ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    }
+    std::vector<DeviceBuffer> buffers;
+    for (int i = 0; i < 256; ++i) {
+        buffers.emplace_back(All(static_cast<char>(i)));
+    }
+    for (int i = 0; i < 256; ++i) {
+        EXPECT_EQ(buffers[i].Download<char>(), All(static_cast<char>(i)));
+    }
+}
+
+TEST_F(HostRegisterTest, ThreadsMayRegisterTogether) {
+    const aclrtContext context = support::CurrentContext();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([context, t] {
+            ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+            const Stream stream = support::MakeStream();
+            const DeviceBuffer device(kSize);
+            for (int i = 0; i < 50; ++i) {
+                std::vector<char> host = All(static_cast<char>(t * 50 + i));
+                Registration registration = Registered(host.data(), kSize);
+                ASSERT_TRUE(IsOk(aclrtMemcpyAsync(device.Get(), kSize, host.data(), kSize,
+                                                  ACL_MEMCPY_HOST_TO_DEVICE, stream.Get())));
+                ASSERT_TRUE(IsOk(aclrtHostUnregister(registration.Release())));
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+}
+
+}  // namespace

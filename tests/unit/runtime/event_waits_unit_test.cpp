@@ -1,0 +1,69 @@
+#include "src/runtime/event_waits.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/runtime/stream_bench.h"
+#include "unit/status_check.h"
+
+namespace advstep {
+namespace {
+
+using unit::StreamBench;
+using unit::Succeeds;
+
+class EventWaitsTest : public testing::Test {
+ protected:
+    // A task of the stream, as the place of a wait.
+    static Ticket Queue(StreamBench& bench) {
+        Ticket ticket;
+        EXPECT_TRUE(Succeeds(bench.Enqueue([] { return Status(); }, {}, &ticket)));
+        return ticket;
+    }
+    void Add(const Ticket& ticket) {
+        waits_.Reserve();
+        waits_.Add(ticket);
+    }
+
+    Stream streamA_, streamB_;
+    unit::CountingWorkers workers_;
+    StreamBench a_{&streamA_, 11, &workers_};
+    StreamBench b_{&streamB_, 12, &workers_};
+    EventWaits waits_;
+};
+
+TEST_F(EventWaitsTest, NoneHavePassed) { EXPECT_TRUE(waits_.AllPassed()); }
+
+TEST_F(EventWaitsTest, TheLastOfAStreamCounts) {
+    const Ticket first = Queue(a_);
+    const Ticket second = Queue(a_);
+    Add(first);
+    Add(second);
+    ASSERT_TRUE(Succeeds(WaitFor(first)));
+    EXPECT_FALSE(waits_.AllPassed());
+    ASSERT_TRUE(Succeeds(WaitFor(second)));
+    EXPECT_TRUE(waits_.AllPassed());
+}
+
+TEST_F(EventWaitsTest, EveryStreamCounts) {
+    const Ticket ofA = Queue(a_);
+    const Ticket ofB = Queue(b_);
+    Add(ofA);
+    Add(ofB);
+    ASSERT_TRUE(Succeeds(WaitFor(ofB)));
+    EXPECT_FALSE(waits_.AllPassed());
+    Add(Queue(b_));  // in place of the one that has passed
+    ASSERT_TRUE(Succeeds(WaitFor(ofA)));
+    EXPECT_FALSE(waits_.AllPassed());
+    ASSERT_TRUE(Succeeds(b_.Synchronize()));
+    EXPECT_TRUE(waits_.AllPassed());
+}
+
+TEST_F(EventWaitsTest, ClearForgets) {
+    Add(Queue(a_));
+    waits_.Clear();
+    EXPECT_TRUE(waits_.AllPassed());
+    ASSERT_TRUE(Succeeds(a_.Synchronize()));
+}
+
+}  // namespace
+}  // namespace advstep

@@ -51,6 +51,8 @@ class CaptureSession : public Recorder {
     /// Over, whatever it is; what was recorded is for the caller to release.
     void Abandon(GraphBody* body);
 
+    /// 507903: it has been invalidated.
+    Status CheckActive() const;
     aclmdlRICaptureStatus status() const;
     const ContextRef& context() const { return context_; }
     aclmdlRICaptureMode mode() const { return mode_; }
@@ -62,7 +64,6 @@ class CaptureSession : public Recorder {
  private:
     enum class State { kActive, kInvalidated, kOver };
 
-    Status CheckActive() const;
     std::vector<RecordedTask>& TasksOf(int32_t branch) {
         return body_.branches[static_cast<size_t>(branch)];
     }

@@ -162,7 +162,7 @@ bool Stream::AbortedSince(uint64_t aborts, uint64_t sequence) {
 
 void Stream::Nudge() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ++nudges_;
+    nudges_.fetch_add(1);
     if (sleepers_ > 0) {
         changed_.notify_all();
     }

@@ -166,6 +166,7 @@ class Stream {
         Kind kind = Kind::kNone;
         Ticket ticket;
         uint64_t thread = 0;  // that has to act, if it is one
+        uint64_t front = 0;   // its sequence
     };
 
     /// What names the calling thread as a claimant.
@@ -194,11 +195,13 @@ class Stream {
     /// Asks for a wake-up of the workers when `sequence` is reached; true if it has been already.
     bool ReachedOrTellWorkers(uint64_t sequence);
 
-    /// Sleeps until `sequence` is reached, nobody runs the stream, a Nudge, or the limit.
-    void WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence,
+    /// Sleeps until `sequence` is reached, nobody runs the stream, a Nudge since there were
+    /// `nudges`, or the limit.
+    void WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
                        const WaitLimit& limit);
-    /// Sleeps until the next task has ended, a Nudge, or the limit.
-    void WaitForProgress(std::unique_lock<std::mutex>& lock, const WaitLimit& limit);
+    /// Sleeps until the task `front` has ended, a Nudge since there were `nudges`, or the limit.
+    void WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front, uint64_t nudges,
+                         const WaitLimit& limit);
     void Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit);
 
     bool AbortedSince(uint64_t aborts, uint64_t sequence);
@@ -219,7 +222,7 @@ class Stream {
     int32_t skipCode_ = 0;                // why: of the failure, 107017 destroyed, 107023 aborted
     std::atomic<uint64_t> aborts_{0};
     uint64_t abortAfter_ = 0;  // tasks after this one were aborted by the last of them
-    uint64_t nudges_ = 0;
+    std::atomic<uint64_t> nudges_{0};  // changed under the lock
     bool closing_ = false;
     uint64_t tellWorkersAt_ = kNever;  // lowest sequence that another stream's front waits for
     int32_t sleepers_ = 0;

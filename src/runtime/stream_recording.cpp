@@ -16,6 +16,7 @@ Status Stream::CheckNotCaptured() const {
     if (recorder_ == nullptr || recorder_->Over() || !recorder_->Captures()) {
         return {};
     }
+    ADVSTEP_RETURN_IF_ERROR(static_cast<const CaptureSession&>(*recorder_).CheckActive());
     return Error(ACL_ERROR_RT_STREAM_CAPTURED,
                  "stream {} is being captured; expected aclmdlRICaptureEnd before",
                  ToPointer(identity_.handle));

@@ -44,22 +44,20 @@ void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const 
     }
 }
 
-void Stream::WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence,
+void Stream::WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
                            const WaitLimit& limit) {
     ++sleepers_;
-    const uint64_t nudges = nudges_;
     while (claimant_ != nullptr && !Reached(sequence) && nudges_ == nudges && !limit.Expired()) {
         Sleep(lock, sequence, limit);
     }
     --sleepers_;
 }
 
-void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, const WaitLimit& limit) {
+void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front, uint64_t nudges,
+                             const WaitLimit& limit) {
     ++sleepers_;
-    const uint64_t nudges = nudges_;
-    const uint64_t next = completed_.load(std::memory_order_relaxed) + 1;
-    while (!Reached(next) && nudges_ == nudges && !limit.Expired()) {
-        Sleep(lock, next, limit);
+    while (!Reached(front) && nudges_ == nudges && !limit.Expired()) {
+        Sleep(lock, front, limit);
     }
     --sleepers_;
 }
@@ -67,12 +65,17 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, const WaitLimit
 Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
     const uint64_t aborts = ticket.stream->aborts_.load();
     Ticket next = ticket;
-    while (!ticket.stream->Reached(ticket.sequence) &&
-           !ticket.stream->AbortedSince(aborts, ticket.sequence)) {
+    while (true) {
+        Stream& stream = *next.stream;
+        // Before the look at what we want: whoever brings that about nudges afterwards.
+        const uint64_t nudges = stream.nudges_.load();
+        if (ticket.stream->Reached(ticket.sequence) ||
+            ticket.stream->AbortedSince(aborts, ticket.sequence)) {
+            break;
+        }
         if (limit.Expired()) {
             return Expired(limit);
         }
-        Stream& stream = *next.stream;
         std::unique_lock<std::mutex> lock(stream.mutex_);
         if (stream.Reached(next.sequence)) {
             next = ticket;  // what blocked it has happened: start again from where we want to be
@@ -83,7 +86,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
                                   stream.identity_.handle);
         }
         if (stream.claimant_ != nullptr) {
-            stream.WaitForRunner(lock, next.sequence, limit);
+            stream.WaitForRunner(lock, next.sequence, nudges, limit);
             next = ticket;
             continue;
         }
@@ -105,7 +108,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
                 [[fallthrough]];
             case Stream::Obstacle::Kind::kLeft:
                 // The workers go on: they were woken if they slept.
-                stream.WaitForProgress(lock, limit);
+                stream.WaitForProgress(lock, obstacle.front, nudges, limit);
                 next = ticket;
                 break;
         }

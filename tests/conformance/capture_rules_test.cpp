@@ -1,0 +1,410 @@
+// What may not be done during a capture, and that it goes on after a refused call; invalidation;
+// the thread's own mode.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "acl/acl.h"
+#include "conformance/captures.h"
+#include "support/handles.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+#include "support/table.h"
+
+namespace {
+
+using conformance::Begin;
+using conformance::End;
+using conformance::kActive;
+using conformance::kGlobal;
+using conformance::kInvalidated;
+using conformance::kNone;
+using conformance::kRelaxed;
+using conformance::kThreadLocal;
+using conformance::MakeCaptureEvent;
+using conformance::Model;
+using conformance::Replay;
+using conformance::StatusOf;
+using support::Event;
+using support::IsError;
+using support::IsOk;
+using support::MakeStream;
+using support::Recorder;
+using support::Stream;
+
+// A capture with one mark, and what a refused call may name.
+struct Scene {
+    Stream stream = MakeStream();
+    Event captured = MakeCaptureEvent();                                // recorded in the capture
+    Event timed = support::MakeEventExWithFlag(ACL_EVENT_TIME_LINE);    // so was this
+    Event outside = support::MakeEventExWithFlag(ACL_EVENT_TIME_LINE);  // recorded, not in it
+    Event plain = support::MakeEvent();                                 // recorded, not in it
+    Event unrecorded = support::MakeEvent();
+    Event resettable = support::MakeEventWithFlag(ACL_EVENT_SYNC);  // recorded, not in it
+    Stream other = MakeStream();
+    Model ready = conformance::Capture(other.Get(), [] {});
+    Recorder recorder;
+    float ms = -7;
+    aclrtStreamStatus streamStatus = ACL_STREAM_STATUS_RESERVED;
+    aclrtEventRecordedStatus recordedStatus = ACL_EVENT_RECORDED_STATUS_COMPLETE;
+
+    Scene() {
+        for (const Event* event : {&outside, &plain, &resettable}) {
+            EXPECT_TRUE(IsOk(aclrtRecordEvent(event->Get(), other.Get())));
+        }
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(other.Get())));
+        Begin(stream.Get());
+        EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+        EXPECT_TRUE(IsOk(aclrtRecordEvent(captured.Get(), stream.Get())));
+        EXPECT_TRUE(IsOk(aclrtRecordEvent(timed.Get(), stream.Get())));
+    }
+    ~Scene() { aclmdlRICaptureEnd(stream.Get(), &leftOver); }
+    bool OutputsAreUntouched() const {
+        return ms == -7 && streamStatus == ACL_STREAM_STATUS_RESERVED &&
+               recordedStatus == ACL_EVENT_RECORDED_STATUS_COMPLETE;
+    }
+    aclmdlRI leftOver = nullptr;
+};
+
+struct RuleCase {
+    std::string name;
+    int code;
+    std::string function;
+    std::function<aclError(Scene&)> call;
+};
+
+class CaptureRuleTest : public support::DeviceTest, public testing::WithParamInterface<RuleCase> {};
+
+TEST_P(CaptureRuleTest, IsRefusedAndTheCaptureGoesOn) {
+    Scene scene;
+    EXPECT_TRUE(IsError(GetParam().code, GetParam().call(scene), {GetParam().function + ": "}));
+    EXPECT_TRUE(scene.OutputsAreUntouched());
+    ASSERT_EQ(StatusOf(scene.stream.Get()), kActive);
+    ASSERT_TRUE(IsOk(scene.recorder.Mark(scene.stream.Get(), 2)));
+    const Model model = End(scene.stream.Get());
+    EXPECT_EQ(scene.recorder.Values(), std::vector<int>{});
+    EXPECT_TRUE(IsOk(Replay(model, scene.stream)));
+    EXPECT_EQ(scene.recorder.Values(), (std::vector<int>{1, 2}));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeDevice()));
+}
+
+constexpr int kStreamCaptured = ACL_ERROR_RT_STREAM_CAPTURED;
+constexpr int kEventCaptured = ACL_ERROR_RT_EVENT_CAPTURED;
+constexpr int kNoFeature = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
+
+#define ADVSTEP_RULE(name, code, function, ...)                                           \
+    RuleCase {                                                                            \
+        name, code, #function, [](Scene& s) -> aclError { return function(__VA_ARGS__); } \
+    }
+
+INSTANTIATE_TEST_SUITE_P(
+    Stream, CaptureRuleTest,
+    testing::Values(
+        ADVSTEP_RULE("Synchronize", kStreamCaptured, aclrtSynchronizeStream, s.stream.Get()),
+        ADVSTEP_RULE("SynchronizeWithTimeout", kStreamCaptured, aclrtSynchronizeStreamWithTimeout,
+                     s.stream.Get(), -1),
+        ADVSTEP_RULE("Query", kStreamCaptured, aclrtStreamQuery, s.stream.Get(), &s.streamStatus),
+        ADVSTEP_RULE("Abort", kStreamCaptured, aclrtStreamAbort, s.stream.Get()),
+        ADVSTEP_RULE("Destroy", kStreamCaptured, aclrtDestroyStream, s.stream.Get()),
+        ADVSTEP_RULE("DestroyForce", kStreamCaptured, aclrtDestroyStreamForce, s.stream.Get()),
+        ADVSTEP_RULE("Replay", kStreamCaptured, aclmdlRIExecuteAsync, s.ready.Get(),
+                     s.stream.Get()),
+        RuleCase{"SynchronizeDevice", kStreamCaptured, "aclrtSynchronizeDevice",
+                 [](Scene&) { return aclrtSynchronizeDevice(); }},
+        RuleCase{"SynchronizeDeviceWithTimeout", kStreamCaptured,
+                 "aclrtSynchronizeDeviceWithTimeout",
+                 [](Scene&) { return aclrtSynchronizeDeviceWithTimeout(-1); }}),
+    support::CaseName());
+
+INSTANTIATE_TEST_SUITE_P(
+    RecordedEvent, CaptureRuleTest,
+    testing::Values(ADVSTEP_RULE("Synchronize", kEventCaptured, aclrtSynchronizeEvent,
+                                 s.captured.Get()),
+                    ADVSTEP_RULE("SynchronizeWithTimeout", kEventCaptured,
+                                 aclrtSynchronizeEventWithTimeout, s.captured.Get(), -1),
+                    ADVSTEP_RULE("Query", kEventCaptured, aclrtQueryEventStatus, s.captured.Get(),
+                                 &s.recordedStatus),
+                    ADVSTEP_RULE("MeasureFrom", kEventCaptured, aclrtEventElapsedTime, &s.ms,
+                                 s.timed.Get(), s.outside.Get()),
+                    ADVSTEP_RULE("MeasureTo", kEventCaptured, aclrtEventElapsedTime, &s.ms,
+                                 s.outside.Get(), s.timed.Get())),
+    support::CaseName());
+
+INSTANTIATE_TEST_SUITE_P(
+    WrongEvent, CaptureRuleTest,
+    testing::Values(
+        ADVSTEP_RULE("Record", kNoFeature, aclrtRecordEvent, s.plain.Get(), s.stream.Get()),
+        ADVSTEP_RULE("RecordWithFlag", kNoFeature, aclrtRecordEvent, s.resettable.Get(),
+                     s.stream.Get()),
+        ADVSTEP_RULE("Wait", kNoFeature, aclrtStreamWaitEvent, s.stream.Get(), s.plain.Get()),
+        ADVSTEP_RULE("WaitWithFlag", kNoFeature, aclrtStreamWaitEvent, s.stream.Get(),
+                     s.resettable.Get()),
+        ADVSTEP_RULE("WaitWithTimeout", kNoFeature, aclrtStreamWaitEventWithTimeout, s.stream.Get(),
+                     s.plain.Get(), 1),
+        ADVSTEP_RULE("Reset", kNoFeature, aclrtResetEvent, s.resettable.Get(), s.stream.Get()),
+        ADVSTEP_RULE("ResetCaptured", kNoFeature, aclrtResetEvent, s.captured.Get(),
+                     s.stream.Get())),
+    support::CaseName());
+
+INSTANTIATE_TEST_SUITE_P(
+    Dependency, CaptureRuleTest,
+    testing::Values(ADVSTEP_RULE("Wait", ACL_ERROR_RT_CAPTURE_DEPENDENCY, aclrtStreamWaitEvent,
+                                 s.stream.Get(), s.outside.Get()),
+                    ADVSTEP_RULE("WaitWithTimeout", ACL_ERROR_RT_CAPTURE_DEPENDENCY,
+                                 aclrtStreamWaitEventWithTimeout, s.stream.Get(), s.outside.Get(),
+                                 1),
+                    ADVSTEP_RULE("DefaultStream", ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+                                 aclrtStreamWaitEvent, nullptr, s.captured.Get()),
+                    ADVSTEP_RULE("DefaultStreamWithTimeout", ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+                                 aclrtStreamWaitEventWithTimeout, nullptr, s.captured.Get(), 1)),
+    support::CaseName());
+
+class CaptureRulesTest : public support::DeviceTest {};
+
+TEST_F(CaptureRulesTest, AnUnrecordedEventIsNoWait) {
+    const Stream stream = MakeStream();
+    const Event event = MakeCaptureEvent();
+    const Recorder recorder;
+    const Model model = conformance::Capture(stream.Get(), [&] {
+        EXPECT_TRUE(IsOk(aclrtStreamWaitEvent(stream.Get(), event.Get())));
+        EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    });
+    EXPECT_TRUE(IsOk(Replay(model, stream)));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{1});
+}
+
+// An event of another capture is an event recorded outside this one.
+TEST_F(CaptureRulesTest, CapturesDoNotMix) {
+    const Stream first = MakeStream();
+    const Stream second = MakeStream();
+    const Event event = MakeCaptureEvent();
+    Begin(first.Get());
+    Begin(second.Get());
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), first.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_CAPTURE_DEPENDENCY,
+                        aclrtStreamWaitEvent(second.Get(), event.Get()),
+                        {"aclrtStreamWaitEvent: "}));
+    EXPECT_EQ(StatusOf(first.Get()), kActive);
+    EXPECT_EQ(StatusOf(second.Get()), kActive);
+    End(second.Get());
+    End(first.Get());
+}
+
+TEST_F(CaptureRulesTest, AStreamOfTheCaptureFollowsItsRules) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    Begin(stream.Get());
+    conformance::Order(stream, side);
+    aclmdlRICaptureStatus status = kNone;
+    aclmdlRI mine = nullptr;
+    aclmdlRI joined = nullptr;
+    EXPECT_TRUE(IsOk(aclmdlRICaptureGetInfo(stream.Get(), nullptr, &mine)));
+    EXPECT_TRUE(IsOk(aclmdlRICaptureGetInfo(side.Get(), &status, &joined)));
+    EXPECT_EQ(status, kActive);
+    EXPECT_EQ(mine, joined);
+    EXPECT_TRUE(IsError(kStreamCaptured, aclrtSynchronizeStream(side.Get())));
+    EXPECT_TRUE(IsError(kStreamCaptured, aclrtStreamAbort(side.Get())));
+    EXPECT_TRUE(IsError(kStreamCaptured, aclrtDestroyStream(side.Get())));
+    EXPECT_TRUE(IsError(kStreamCaptured, aclrtDestroyStreamForce(side.Get())));
+    EXPECT_TRUE(IsError(kStreamCaptured, aclmdlRICaptureBegin(side.Get(), kGlobal)));
+    aclmdlRI model = nullptr;
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
+                        aclmdlRICaptureEnd(side.Get(), &model), {"aclmdlRICaptureEnd: "}));
+    EXPECT_EQ(model, nullptr);
+    conformance::Order(side, stream);
+    End(stream.Get());
+    EXPECT_EQ(StatusOf(side.Get()), kNone);
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(side.Get())));
+}
+
+// The event of a capture is an ordinary one again when it is recorded elsewhere.
+TEST_F(CaptureRulesTest, AnEventLeavesTheCaptureByARecord) {
+    const Stream stream = MakeStream();
+    const Stream other = MakeStream();
+    const Event event = MakeCaptureEvent();
+    Begin(stream.Get());
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), other.Get())));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
+    aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
+    EXPECT_TRUE(IsOk(aclrtQueryEventStatus(event.Get(), &status)));
+    EXPECT_EQ(status, ACL_EVENT_RECORDED_STATUS_COMPLETE);
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_RT_CAPTURE_DEPENDENCY, aclrtStreamWaitEvent(stream.Get(), event.Get())));
+    End(stream.Get());
+}
+
+TEST_F(CaptureRulesTest, AnEventOfAnEndedCaptureCanBeRecordedAgain) {
+    const Stream stream = MakeStream();
+    const Event event = MakeCaptureEvent();
+    Begin(stream.Get());
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+    End(stream.Get());
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
+}
+
+// A stream that has stopped on a failure cannot join.
+class InvalidatedTest : public support::DeviceTest {
+ protected:
+    void SetUp() override {
+        ASSERT_NO_FATAL_FAILURE(support::DeviceTest::SetUp());
+        stream_ = MakeStream();
+        stopped_ = MakeStream();
+        ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stopped_.Get(), ACL_STOP_ON_FAILURE)));
+        ASSERT_TRUE(IsOk(support::EnqueueFailure(stopped_.Get())));
+        ASSERT_TRUE(support::Eventually(
+            [this] { return recorder_.Mark(stopped_.Get(), -1) == ACL_ERROR_FAILURE; }));
+        Begin(stream_.Get());
+        ASSERT_TRUE(IsOk(recorder_.Mark(stream_.Get(), 1)));
+        event_ = MakeCaptureEvent();
+        ASSERT_TRUE(IsOk(aclrtRecordEvent(event_.Get(), stream_.Get())));
+        ASSERT_NE(aclrtStreamWaitEvent(stopped_.Get(), event_.Get()), ACL_SUCCESS);
+        ASSERT_NE(support::TakeMessage(), "");
+        ASSERT_EQ(StatusOf(stream_.Get()), kInvalidated);
+    }
+    void TearDown() override {
+        aclmdlRI none = nullptr;
+        aclmdlRICaptureEnd(stream_.Get(), &none);
+        stream_ = Stream();
+        EXPECT_EQ(aclrtSynchronizeStream(stopped_.Get()), ACL_ERROR_FAILURE);
+        stopped_ = Stream();
+        event_ = Event();
+        aclGetRecentErrMsg();
+    }
+    static void ExpectInvalidated(aclError status) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, status));
+    }
+
+    Stream stream_, stopped_;
+    Event event_;
+    Recorder recorder_;
+};
+
+TEST_F(InvalidatedTest, HasNoModel) {
+    int place = 0;
+    aclmdlRICaptureStatus status = kNone;
+    aclmdlRI model = &place;
+    EXPECT_TRUE(IsOk(aclmdlRICaptureGetInfo(stream_.Get(), &status, &model)));
+    EXPECT_EQ(status, kInvalidated);
+    EXPECT_EQ(model, nullptr);
+}
+
+TEST_F(InvalidatedTest, TheStreamThatCouldNotJoinIsNotCaptured) {
+    EXPECT_EQ(StatusOf(stopped_.Get()), kNone);
+}
+
+TEST_F(InvalidatedTest, EndsWithoutAResult) {
+    aclmdlRI model = nullptr;
+    ExpectInvalidated(aclmdlRICaptureEnd(stream_.Get(), &model));
+    EXPECT_EQ(model, nullptr);
+    EXPECT_EQ(StatusOf(stream_.Get()), kNone);
+    EXPECT_TRUE(IsOk(recorder_.Mark(stream_.Get(), 2)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream_.Get())));
+    EXPECT_EQ(recorder_.Values(), std::vector<int>{2});
+    const Model next = conformance::Capture(
+        stream_.Get(), [&] { EXPECT_TRUE(IsOk(recorder_.Mark(stream_.Get(), 3))); });
+    EXPECT_TRUE(IsOk(Replay(next, stream_)));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{2, 3}));
+}
+
+TEST_F(InvalidatedTest, TakesNoWork) {
+    const Event event = MakeCaptureEvent();
+    const support::DeviceBuffer device(64);
+    const support::PinnedArray<char> pinned(64);
+    const conformance::Notify notify = conformance::MakeNotify();
+    ExpectInvalidated(recorder_.Mark(stream_.Get(), 2));
+    ExpectInvalidated(aclrtRecordEvent(event.Get(), stream_.Get()));
+    ExpectInvalidated(aclrtStreamWaitEvent(stream_.Get(), event_.Get()));
+    ExpectInvalidated(aclrtMemsetAsync(device.Get(), 64, 0, 64, stream_.Get()));
+    ExpectInvalidated(aclrtMemcpyAsync(device.Get(), 64, pinned.Get(), 64,
+                                       ACL_MEMCPY_HOST_TO_DEVICE, stream_.Get()));
+    ExpectInvalidated(aclrtRecordNotify(notify.Get(), stream_.Get()));
+    ExpectInvalidated(aclrtWaitAndResetNotify(notify.Get(), stream_.Get(), 0));
+    ExpectInvalidated(aclrtValueWrite(device.Get(), 1, 0, stream_.Get()));
+    ExpectInvalidated(aclrtValueWait(device.Get(), 1, ACL_STREAM_WAIT_VALUE_EQ, stream_.Get()));
+}
+
+TEST_F(InvalidatedTest, TakesNoOtherCall) {
+    aclrtTaskGrp group = nullptr;
+    aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
+    ExpectInvalidated(aclmdlRICaptureBegin(stream_.Get(), kGlobal));
+    ExpectInvalidated(aclmdlRICaptureTaskGrpBegin(stream_.Get()));
+    ExpectInvalidated(aclmdlRICaptureTaskGrpEnd(stream_.Get(), &group));
+    ExpectInvalidated(aclrtSynchronizeStream(stream_.Get()));
+    ExpectInvalidated(aclrtSynchronizeStreamWithTimeout(stream_.Get(), -1));
+    ExpectInvalidated(aclrtStreamQuery(stream_.Get(), &status));
+    ExpectInvalidated(aclrtStreamAbort(stream_.Get()));
+    ExpectInvalidated(aclrtDestroyStream(stream_.Get()));
+    ExpectInvalidated(aclrtDestroyStreamForce(stream_.Get()));
+    EXPECT_EQ(status, ACL_STREAM_STATUS_RESERVED);
+}
+
+// A stream that joined before the invalidation is invalidated with the rest.
+TEST_F(CaptureRulesTest, InvalidationReachesEveryStream) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    const Stream stopped = MakeStream();
+    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stopped.Get(), ACL_STOP_ON_FAILURE)));
+    ASSERT_TRUE(IsOk(support::EnqueueFailure(stopped.Get())));
+    const Recorder recorder;
+    ASSERT_TRUE(
+        support::Eventually([&] { return recorder.Mark(stopped.Get(), -1) == ACL_ERROR_FAILURE; }));
+    const Event event = MakeCaptureEvent();
+    Begin(stream.Get());
+    conformance::Order(stream, side);
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), side.Get())));
+    EXPECT_NE(aclrtStreamWaitEvent(stopped.Get(), event.Get()), ACL_SUCCESS);
+    EXPECT_EQ(StatusOf(stream.Get()), kInvalidated);
+    EXPECT_EQ(StatusOf(side.Get()), kInvalidated);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, recorder.Mark(side.Get(), 1)));
+    aclmdlRI model = nullptr;
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, aclmdlRICaptureEnd(stream.Get(), &model)));
+    EXPECT_EQ(StatusOf(side.Get()), kNone);
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(side.Get())));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{});
+    EXPECT_EQ(aclrtSynchronizeStream(stopped.Get()), ACL_ERROR_FAILURE);
+}
+
+// aclmdlRICaptureThreadExchangeMode.
+class ThreadModeTest : public support::DeviceTest {
+ protected:
+    static aclmdlRICaptureMode Exchange(aclmdlRICaptureMode mode) {
+        EXPECT_TRUE(IsOk(aclmdlRICaptureThreadExchangeMode(&mode)));
+        return mode;
+    }
+};
+
+TEST_F(ThreadModeTest, IsSwapped) {
+    std::thread([] {
+        EXPECT_EQ(Exchange(kThreadLocal), kGlobal) << "at first GLOBAL";
+        EXPECT_EQ(Exchange(kRelaxed), kThreadLocal);
+        EXPECT_EQ(Exchange(kGlobal), kRelaxed);
+        EXPECT_EQ(Exchange(kGlobal), kGlobal);
+    }).join();
+}
+
+TEST_F(ThreadModeTest, IsTheThreadsOwn) {
+    std::thread([] {
+        Exchange(kRelaxed);
+        std::thread([] { EXPECT_EQ(Exchange(kThreadLocal), kGlobal); }).join();
+        EXPECT_EQ(Exchange(kGlobal), kRelaxed);
+    }).join();
+}
+
+TEST_F(ThreadModeTest, RefusesNullAndBadModes) {
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclmdlRICaptureThreadExchangeMode(nullptr),
+                        {"aclmdlRICaptureThreadExchangeMode: ", "mode"}));
+    for (const int bad : {-1, 3, 1 << 20}) {
+        auto mode = static_cast<aclmdlRICaptureMode>(bad);
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRICaptureThreadExchangeMode(&mode),
+                            {"aclmdlRICaptureThreadExchangeMode: "}, {bad}));
+        EXPECT_EQ(static_cast<int>(mode), bad);
+    }
+    EXPECT_EQ(Exchange(kGlobal), kGlobal);
+}
+
+}  // namespace

@@ -1,0 +1,390 @@
+// Captures of several streams: fork and join by events, in the shapes that programs make.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "acl/acl.h"
+#include "conformance/captures.h"
+#include "support/handles.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+
+namespace {
+
+using conformance::Begin;
+using conformance::End;
+using conformance::kActive;
+using conformance::kNone;
+using conformance::Model;
+using conformance::Order;
+using conformance::Replay;
+using conformance::StatusOf;
+using support::Event;
+using support::IsError;
+using support::IsOk;
+using support::MakeStream;
+using support::Recorder;
+using support::Signal;
+using support::Stream;
+
+class CaptureStreamsTest : public support::DeviceTest {
+ protected:
+    static constexpr int kReplays = 20;
+
+    void Mark(const Stream& stream, int value) const {
+        EXPECT_TRUE(IsOk(recorder_.Mark(stream.Get(), value)));
+    }
+    static aclError TryEnd(const Stream& stream) {
+        aclmdlRI model = nullptr;
+        const aclError status = aclmdlRICaptureEnd(stream.Get(), &model);
+        EXPECT_EQ(model, nullptr) << "no output on error";
+        return status;
+    }
+    // Replays many times. In each replay every one of the marks 0 .. count - 1 is made once, and
+    // the first of each pair before the second.
+    void ExpectReplays(const Model& model, const Stream& stream, int count,
+                       const std::vector<std::pair<int, int>>& pairs) const {
+        EXPECT_EQ(recorder_.Values(), std::vector<int>{}) << "nothing runs in a capture";
+        for (int replay = 0; replay < kReplays; ++replay) {
+            const size_t before = recorder_.Values().size();
+            ASSERT_TRUE(IsOk(Replay(model, stream)));
+            std::vector<int> values = recorder_.Values();
+            values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(before));
+            for (const auto& [first, second] : pairs) {
+                EXPECT_LT(std::find(values.begin(), values.end(), first),
+                          std::find(values.begin(), values.end(), second))
+                    << first << " before " << second;
+            }
+            std::sort(values.begin(), values.end());
+            std::vector<int> expected;
+            for (int i = 0; i < count; ++i) {
+                expected.push_back(i);
+            }
+            ASSERT_EQ(values, expected);
+        }
+    }
+
+    Recorder recorder_;
+};
+
+TEST_F(CaptureStreamsTest, ForkAndJoin) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    Begin(stream.Get());
+    Mark(stream, 0);
+    Order(stream, side);
+    Mark(side, 1);
+    Mark(stream, 2);
+    Order(side, stream);
+    Mark(stream, 3);
+    const Model model = End(stream.Get());
+    ExpectReplays(model, stream, 4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}});
+}
+
+// The branches need each other: they run at the same time, as the streams would.
+TEST_F(CaptureStreamsTest, BranchesRunIndependently) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    const Signal one;
+    const Signal two;
+    Begin(stream.Get());
+    Order(stream, side);
+    ASSERT_TRUE(IsOk(support::Enqueue(side.Get(), [=] {
+        one.Set();
+        EXPECT_TRUE(two.Wait());
+    })));
+    ASSERT_TRUE(IsOk(support::Enqueue(stream.Get(), [=] {
+        two.Set();
+        EXPECT_TRUE(one.Wait());
+    })));
+    Order(side, stream);
+    const Model model = End(stream.Get());
+    EXPECT_TRUE(IsOk(Replay(model, stream)));
+    EXPECT_TRUE(one.IsSet() && two.IsSet());
+}
+
+TEST_F(CaptureStreamsTest, UnjoinedIsRefusedUntilJoined) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    Begin(stream.Get());
+    Mark(stream, 0);
+    Order(stream, side);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_UNJOINED, TryEnd(stream), {"aclmdlRICaptureEnd: "}))
+        << "also without work";
+    EXPECT_EQ(StatusOf(stream.Get()), kActive);
+    Mark(side, 1);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_UNJOINED, TryEnd(stream)));
+    Order(side, stream);
+    const Model model = End(stream.Get());
+    ExpectReplays(model, stream, 2, {{0, 1}});
+}
+
+TEST_F(CaptureStreamsTest, WorkAfterTheJoinIsUnjoined) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    Begin(stream.Get());
+    Order(stream, side);
+    Mark(side, 0);
+    Order(side, stream);
+    Mark(side, 1);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_UNJOINED, TryEnd(stream)));
+    Order(side, stream);
+    const Model model = End(stream.Get());
+    ExpectReplays(model, stream, 2, {{0, 1}});
+}
+
+// The wait is for the record, not for what the stream gets behind it.
+TEST_F(CaptureStreamsTest, WorkBehindTheRecordIsUnjoined) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    const Event event = conformance::MakeCaptureEvent();
+    Begin(stream.Get());
+    Order(stream, side);
+    Mark(side, 0);
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), side.Get())));
+    Mark(side, 1);
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(stream.Get(), event.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_UNJOINED, TryEnd(stream)));
+    Order(side, stream);
+    const Model model = End(stream.Get());
+    ExpectReplays(model, stream, 2, {{0, 1}});
+}
+
+TEST_F(CaptureStreamsTest, JoinsThroughOtherStreams) {
+    const Stream stream = MakeStream();
+    const Stream second = MakeStream();
+    const Stream third = MakeStream();
+    Begin(stream.Get());
+    Mark(stream, 0);
+    Order(stream, second);
+    Mark(second, 1);
+    Order(second, third);
+    Mark(third, 2);
+    EXPECT_EQ(StatusOf(third.Get()), kActive);
+    Order(third, second);
+    Mark(second, 3);
+    Order(second, stream);
+    Mark(stream, 4);
+    const Model model = End(stream.Get());
+    ExpectReplays(model, stream, 5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}});
+}
+
+TEST_F(CaptureStreamsTest, Chain) {
+    const Stream stream = MakeStream();
+    std::vector<Stream> chain;
+    Begin(stream.Get());
+    Mark(stream, 0);
+    for (int i = 1; i <= 10; ++i) {
+        chain.push_back(MakeStream());
+        Order(i == 1 ? stream : chain[static_cast<size_t>(i) - 2], chain.back());
+        Mark(chain.back(), i);
+    }
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_UNJOINED, TryEnd(stream)));
+    Order(chain.back(), stream);
+    Mark(stream, 11);
+    const Model model = End(stream.Get());
+    std::vector<std::pair<int, int>> pairs;
+    for (int i = 0; i < 11; ++i) {
+        pairs.emplace_back(i, i + 1);
+    }
+    ExpectReplays(model, stream, 12, pairs);
+}
+
+TEST_F(CaptureStreamsTest, Diamond) {
+    const Stream stream = MakeStream();
+    const Stream left = MakeStream();
+    const Stream right = MakeStream();
+    const Stream bottom = MakeStream();
+    Begin(stream.Get());
+    Mark(stream, 0);
+    Order(stream, left);
+    Order(stream, right);
+    Mark(left, 1);
+    Mark(right, 2);
+    Order(left, bottom);
+    Order(right, bottom);
+    Mark(bottom, 3);
+    Order(bottom, stream);
+    Mark(stream, 4);
+    const Model model = End(stream.Get());
+    ExpectReplays(model, stream, 5, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}});
+}
+
+TEST_F(CaptureStreamsTest, ManyBranchesOfOneRecord) {
+    constexpr int kBranches = 16;
+    const Stream stream = MakeStream();
+    const Event fork = conformance::MakeCaptureEvent();
+    std::vector<Stream> sides;
+    std::vector<std::pair<int, int>> pairs;
+    Begin(stream.Get());
+    Mark(stream, 0);
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(fork.Get(), stream.Get())));
+    for (int i = 1; i <= kBranches; ++i) {
+        sides.push_back(MakeStream());
+        ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(sides.back().Get(), fork.Get())));
+        Mark(sides.back(), i);
+        pairs.emplace_back(0, i);
+        pairs.emplace_back(i, kBranches + 1);
+    }
+    for (const Stream& side : sides) {
+        Order(side, stream);
+    }
+    Mark(stream, kBranches + 1);
+    const Model model = End(stream.Get());
+    ExpectReplays(model, stream, kBranches + 2, pairs);
+}
+
+TEST_F(CaptureStreamsTest, OneMissingJoinOfManyIsFound) {
+    const Stream stream = MakeStream();
+    std::vector<Stream> sides;
+    Begin(stream.Get());
+    for (int i = 0; i < 4; ++i) {
+        sides.push_back(MakeStream());
+        Order(stream, sides.back());
+        Mark(sides.back(), i);
+    }
+    for (const size_t i : {0U, 1U, 3U}) {
+        Order(sides[i], stream);
+    }
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_UNJOINED, TryEnd(stream)));
+    Order(sides[2], stream);
+    const Model model = End(stream.Get());
+    ExpectReplays(model, stream, 4, {});
+}
+
+// The same two streams and the same two events, forked and joined over and over.
+TEST_F(CaptureStreamsTest, ForksAgain) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    const Event fork = conformance::MakeCaptureEvent();
+    const Event join = conformance::MakeCaptureEvent();
+    std::vector<std::pair<int, int>> pairs;
+    Begin(stream.Get());
+    for (int i = 0; i < 30; i += 3) {
+        Mark(stream, i);
+        ASSERT_TRUE(IsOk(aclrtRecordEvent(fork.Get(), stream.Get())));
+        ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(side.Get(), fork.Get())));
+        Mark(side, i + 1);
+        ASSERT_TRUE(IsOk(aclrtRecordEvent(join.Get(), side.Get())));
+        ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(stream.Get(), join.Get())));
+        Mark(stream, i + 2);
+        pairs.insert(pairs.end(), {{i, i + 1}, {i + 1, i + 2}});
+        if (i > 0) {
+            pairs.emplace_back(i - 1, i);
+        }
+    }
+    const Model model = End(stream.Get());
+    ExpectReplays(model, stream, 30, pairs);
+}
+
+// An event waited for after it has been recorded again: the latest record at the time of the call.
+TEST_F(CaptureStreamsTest, AWaitIsForTheLatestRecord) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    const Event event = conformance::MakeCaptureEvent();
+    Begin(stream.Get());
+    Mark(stream, 0);
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+    Mark(stream, 1);
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(side.Get(), event.Get())));
+    Mark(side, 2);
+    Order(side, stream);
+    const Model model = End(stream.Get());
+    ExpectReplays(model, stream, 3, {{0, 1}, {1, 2}});
+}
+
+TEST_F(CaptureStreamsTest, AStreamWaitsForItsOwnRecord) {
+    const Stream stream = MakeStream();
+    Begin(stream.Get());
+    Mark(stream, 0);
+    Order(stream, stream);
+    Mark(stream, 1);
+    const Model model = End(stream.Get());
+    ExpectReplays(model, stream, 2, {{0, 1}});
+}
+
+// A stream joins with work that it got before; that work is no part of the capture.
+TEST_F(CaptureStreamsTest, JoinsWithPendingWork) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    const Recorder before;
+    {
+        const support::HostGate gate(side.Get());
+        ASSERT_TRUE(IsOk(before.Mark(side.Get(), 7)));
+        Begin(stream.Get());
+        Order(stream, side);
+        Mark(side, 0);
+        Order(side, stream);
+    }
+    const Model model = End(stream.Get());
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(side.Get())));
+    EXPECT_EQ(before.Values(), std::vector<int>{7});
+    ExpectReplays(model, stream, 1, {});
+    EXPECT_EQ(before.Values(), std::vector<int>{7});
+}
+
+TEST_F(CaptureStreamsTest, TheEndReleasesEveryStream) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    const Recorder direct;
+    Begin(stream.Get());
+    Order(stream, side);
+    Mark(side, 0);
+    Order(side, stream);
+    const Model model = End(stream.Get());
+    EXPECT_EQ(StatusOf(stream.Get()), kNone);
+    EXPECT_EQ(StatusOf(side.Get()), kNone);
+    ASSERT_TRUE(IsOk(direct.Mark(side.Get(), 1)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(side.Get())));
+    EXPECT_EQ(direct.Values(), std::vector<int>{1});
+    ExpectReplays(model, side, 1, {});
+}
+
+// The side stream is not needed for a replay: a replay runs though that stream is held.
+TEST_F(CaptureStreamsTest, AReplayDoesNotUseTheCapturedStreams) {
+    const Stream stream = MakeStream();
+    const Stream other = MakeStream();
+    Stream side = MakeStream();
+    Begin(stream.Get());
+    Order(stream, side);
+    Mark(side, 0);
+    Order(side, stream);
+    const Model model = End(stream.Get());
+    {
+        const support::HostGate gate(side.Get());
+        const support::HostGate own(stream.Get());
+        ASSERT_TRUE(gate.WaitEntered());
+        ASSERT_TRUE(own.WaitEntered());
+        EXPECT_TRUE(IsOk(Replay(model, other)));
+        EXPECT_EQ(recorder_.Values(), std::vector<int>{0});
+    }
+    EXPECT_TRUE(IsOk(aclrtDestroyStream(side.Release())));
+    EXPECT_TRUE(IsOk(Replay(model, other)));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{0, 0}));
+}
+
+// Later work of the replaying stream waits for every branch.
+TEST_F(CaptureStreamsTest, AReplayEndsWhenEveryBranchHas) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    Begin(stream.Get());
+    Order(stream, side);
+    for (int i = 0; i < 10; ++i) {
+        Mark(side, 1);
+    }
+    Order(side, stream);
+    const Model model = End(stream.Get());
+    for (int i = 0; i < kReplays; ++i) {
+        ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), stream.Get())));
+        Mark(stream, 2);
+    }
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    const std::vector<int> values = recorder_.Values();
+    ASSERT_EQ(values.size(), 11U * kReplays);
+    for (size_t i = 0; i < values.size(); ++i) {
+        EXPECT_EQ(values[i], i % 11 == 10 ? 2 : 1) << i;
+    }
+}
+
+}  // namespace

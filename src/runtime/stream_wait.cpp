@@ -66,9 +66,11 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, const WaitLimit
 
 Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
     const uint64_t aborts = ticket.stream->aborts_.load();
+    const auto aborted = [&] {
+        return !limit.evenIfAborted && ticket.stream->AbortedSince(aborts, ticket.sequence);
+    };
     Ticket next = ticket;
-    while (!ticket.stream->Reached(ticket.sequence) &&
-           !ticket.stream->AbortedSince(aborts, ticket.sequence)) {
+    while (!ticket.stream->Reached(ticket.sequence) && !aborted()) {
         if (limit.Expired()) {
             return Expired(limit);
         }
@@ -110,7 +112,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
                 break;
         }
     }
-    if (ticket.stream->AbortedSince(aborts, ticket.sequence)) {
+    if (aborted()) {
         return Error(ACL_ERROR_RT_STREAM_ABORT, "the stream was aborted while this waited for it");
     }
     return {};

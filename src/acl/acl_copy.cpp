@@ -74,7 +74,7 @@ Status CopyAsync(const CopyRequest& request, aclrtStream stream) {
     if (request.Empty()) {
         return target.stream->Check(target.handle, target.caller);
     }
-    return CopyInStream(target, sides.pageable, WorkOf(request, sides.pageable),
+    return CopyInStream(target, sides.pageable, WorkOf(request, sides),
                         [&](void* memory) { return CopyTask::Make(memory, request); });
 }
 
@@ -131,7 +131,7 @@ Status CopyAllAsync(const CopyBatch& batch, aclrtStream stream, size_t* wrong) {
     ADVSTEP_RETURN_IF_ERROR(CheckBatchCopies(Memory(), batch, true, &sides, wrong));
     size_t bytes = 0;
     ADVSTEP_RETURN_IF_ERROR(CopyBatchTask::Bytes(batch, &bytes));
-    return CopyInStream(target, sides.pageable, WorkOf(batch, bytes, sides.pageable),
+    return CopyInStream(target, sides.pageable, WorkOf(batch, bytes, sides),
                         [&](void* memory) { return CopyBatchTask::Make(memory, batch); });
 }
 

@@ -74,6 +74,7 @@ Status CheckSide(const DeviceMemory& memory, const CopyRequest& request, const S
         found && !inside && allocation.origin == MemoryOrigin::kRegistered && !side.onDevice;
     if (!found || partlyRegistered) {
         sides->pageable = true;
+        sides->pageableDst = sides->pageableDst || side.address == request.dst;
         return {};
     }
     sides->touchesDevice = sides->touchesDevice || allocation.OfDevice();

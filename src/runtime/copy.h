@@ -26,7 +26,8 @@ struct CopyRequest {
 /// What a checked copy touches.
 struct CopySides {
     bool touchesDevice = false;
-    bool pageable = false;  // a host side that is not pinned
+    bool pageable = false;     // a host side that is not pinned
+    bool pageableDst = false;  // dst is one
 };
 
 /// Nulls and kind: 100000.

@@ -58,6 +58,7 @@ Status CheckCopy(const DeviceMemory& memory, const CopyRequest& request,
     }
     sides->touchesDevice = sides->touchesDevice || mine.touchesDevice;
     sides->pageable = sides->pageable || mine.pageable;
+    sides->pageableDst = sides->pageableDst || mine.pageableDst;
     return {};
 }
 

@@ -9,21 +9,24 @@ void List(const char* name, const void* address, size_t bytes, std::vector<Use>*
     }
 }
 
-Work Copying(size_t recordBytes, bool pageable) {
+Work Copying(size_t recordBytes, const CopySides& sides) {
     Work work(recordBytes);
-    if (pageable) {
+    if (sides.pageable) {
         work.refusal = ACL_ERROR_RT_PARAM_INVALID;
         work.refusalText =
-            "the host memory is pageable; expected pinned memory of "
-            "aclrtMallocHost or aclrtHostRegister";
+            sides.pageableDst
+                ? "dst is pageable host memory; expected pinned memory of aclrtMallocHost or "
+                  "aclrtHostRegister"
+                : "src is pageable host memory; expected pinned memory of aclrtMallocHost or "
+                  "aclrtHostRegister";
     }
     return work;
 }
 
 }  // namespace
 
-Work WorkOf(const CopyRequest& request, bool pageable) {
-    Work work = Copying(sizeof(CopyTask), pageable);
+Work WorkOf(const CopyRequest& request, const CopySides& sides) {
+    Work work = Copying(sizeof(CopyTask), sides);
     work.source = &request;
     work.listUses = [](const void* source, std::vector<Use>* uses) {
         const auto& copy = *static_cast<const CopyRequest*>(source);
@@ -33,8 +36,8 @@ Work WorkOf(const CopyRequest& request, bool pageable) {
     return work;
 }
 
-Work WorkOf(const CopyBatch& batch, size_t recordBytes, bool pageable) {
-    Work work = Copying(recordBytes, pageable);
+Work WorkOf(const CopyBatch& batch, size_t recordBytes, const CopySides& sides) {
+    Work work = Copying(recordBytes, sides);
     work.source = &batch;
     work.listUses = [](const void* source, std::vector<Use>* uses) {
         const auto& copies = *static_cast<const CopyBatch*>(source);

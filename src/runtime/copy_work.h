@@ -8,8 +8,8 @@ namespace advstep {
 
 /// Copies and fills as a stream is told of them: what memory a replay has to find again. They refer
 /// to their argument. A copy with a pageable side is refused by captures: 107000.
-Work WorkOf(const CopyRequest& request, bool pageable);
-Work WorkOf(const CopyBatch& batch, size_t recordBytes, bool pageable);
+Work WorkOf(const CopyRequest& request, const CopySides& sides);
+Work WorkOf(const CopyBatch& batch, size_t recordBytes, const CopySides& sides);
 
 struct FillRange {
     const void* address;

@@ -1,6 +1,7 @@
 #include "src/runtime/device_registry.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "acl/acl_base.h"
 #include "src/base/log.h"
@@ -104,17 +105,22 @@ Status DeviceRegistry::Init(const char* configPath) {
     return {};
 }
 
-void DeviceRegistry::SetEnding(const std::vector<Device*>& devices, bool ending) {
+void DeviceRegistry::SetEnding(const std::vector<Device*>& devices) {
     for (Device* device : devices) {
-        device->ending = ending;
-        if (ending) {
+        device->ending = true;
+    }
+}
+
+Status DeviceRegistry::SetEnded(const std::vector<Device*>& devices, Status refused) {
+    for (Device* device : devices) {
+        device->ending = false;
+        if (refused.ok()) {
             device->uses = 0;
             device->primary = ContextRef{};
         }
     }
-    if (!ending) {
-        ended_.notify_all();
-    }
+    ended_.notify_all();
+    return refused;
 }
 
 Status DeviceRegistry::Finalize() {
@@ -147,7 +153,11 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
             return {};
         }
         devices = devices_;
-        SetEnding(devices, true);
+        SetEnding(devices);
+    }
+    if (Status drained = DrainForTeardown(nullptr); !drained.ok()) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return SetEnded(devices, std::move(drained));
     }
     Resources& resources = TheResources();
     std::vector<ContextRef> contexts;
@@ -158,7 +168,7 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
         }
     });
     for (const ContextRef& context : contexts) {
-        (void)DestroyContext(context);  // fails only if another thread is destroying it
+        (void)DestroyContext(context, true);  // fails only if another thread is destroying it
         ForgetCurrentContext(context.handle);
     }
     CloseEvents(0);
@@ -175,8 +185,7 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
     const std::lock_guard<std::mutex> lock(mutex_);
     references_ = 0;
     started_.store(false, std::memory_order_release);
-    SetEnding(devices, false);
-    return {};
+    return SetEnded(devices, {});
 }
 
 Status DeviceRegistry::FindLocked(int32_t deviceId, Device** device) {
@@ -281,16 +290,18 @@ Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
             return {};
         }
         primary = device->primary;
-        SetEnding({device}, true);
+        SetEnding({device});
     }
-    (void)DrainDevice(device);      // cannot fail outside a task
-    (void)DestroyContext(primary);  // nor while it is this thread's to end
+    if (Status drained = DrainForTeardown(device); !drained.ok()) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return SetEnded({device}, std::move(drained));
+    }
+    (void)DestroyContext(primary, true);  // cannot fail while it is this thread's to end
     ForgetCurrentContext(primary.handle);
     CloseEvents(primary.handle);
     Release(device);
     const std::lock_guard<std::mutex> lock(mutex_);
-    SetEnding({device}, false);
-    return {};
+    return SetEnded({device}, {});
 }
 
 Status DeviceRegistry::MakeContext(int32_t deviceId, ContextRef* context) {

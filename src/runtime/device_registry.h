@@ -61,7 +61,9 @@ class DeviceRegistry {
     bool WouldEnd(bool all);
     /// What Reset would end now; null: nothing.
     const Context* WouldReset(int32_t deviceId, bool force);
-    void SetEnding(const std::vector<Device*>& devices, bool ending);
+    void SetEnding(const std::vector<Device*>& devices);
+    /// They have ended; not if that was `refused`, which is returned.
+    Status SetEnded(const std::vector<Device*>& devices, Status refused);
 
     std::mutex teardown_;  // taken before mutex_
     std::mutex mutex_;

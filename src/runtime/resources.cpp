@@ -37,7 +37,7 @@ std::vector<LiveStream> LiveStreams(const Device* device, const Context* context
     return live;
 }
 
-Status WaitForAll(const std::vector<LiveStream>& streams, const WaitLimit& limit = {}) {
+Status WaitForAll(const std::vector<LiveStream>& streams, const WaitLimit& limit) {
     std::vector<Ticket> places;
     for (const LiveStream& live : streams) {
         places.push_back(live.stream->Now());
@@ -46,6 +46,13 @@ Status WaitForAll(const std::vector<LiveStream>& streams, const WaitLimit& limit
         ADVSTEP_RETURN_IF_ERROR(WaitFor(place, limit));
     }
     return {};
+}
+
+// For what is about to be taken down.
+WaitLimit ToTheEnd() {
+    WaitLimit limit;
+    limit.evenIfAborted = true;
+    return limit;
 }
 
 void ReleaseStream(Stream* stream, Handle handle) {
@@ -108,7 +115,7 @@ ContextRef CreateContext(Device* device, bool primary) {
     return made;
 }
 
-Status DestroyContext(const ContextRef& reference) {
+Status DestroyContext(const ContextRef& reference, bool force) {
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
     Handle expected = reference.handle;
     // From here on nobody finds it, so it gets no new streams.
@@ -117,9 +124,17 @@ Status DestroyContext(const ContextRef& reference) {
                      "context {} is no context or has been destroyed; expected a live context",
                      ToPointer(reference.handle));
     }
-    CloseGraphs(reference);
     const std::vector<LiveStream> streams = LiveStreams(nullptr, reference.context);
-    (void)WaitForAll(streams);  // cannot fail outside a task
+    if (Status waited = WaitForAll(streams, ToTheEnd()); !waited.ok()) {
+        if (!force) {
+            reference.context->handle.store(reference.handle, std::memory_order_release);
+            return waited;
+        }
+        for (const LiveStream& live : streams) {
+            Reports::Instance().Forget(live.identity.handle);
+        }
+    }
+    CloseGraphs(reference);
     for (const LiveStream& live : streams) {
         // Fails for one that another thread is destroying and will release.
         if (live.stream->Close(live.identity.handle, reference.handle, false).ok()) {
@@ -185,6 +200,8 @@ Status RefuseInsideTask() {
 Status DrainDevice(const Device* device, const WaitLimit& limit) {
     return WaitForAll(LiveStreams(device, nullptr), limit);
 }
+
+Status DrainForTeardown(const Device* device) { return DrainDevice(device, ToTheEnd()); }
 
 Status TakeDeviceFailure(const Device* device) {
     std::vector<LiveStream> live = LiveStreams(device, nullptr);

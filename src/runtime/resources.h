@@ -48,8 +48,10 @@ struct StreamRef {
 ContextRef CreateContext(Device* device, bool primary);
 
 /// Waits for the context's streams, also those that another thread is destroying, and destroys them
-/// and it. 107002: not alive; 207000: called from inside a task, for which it might wait.
-Status DestroyContext(const ContextRef& reference);
+/// and it. 107002: not alive; 207000: called from inside a task, for which it might wait, or a
+/// stream waits for a callback of the calling thread; with `force` such callbacks are dropped
+/// instead.
+Status DestroyContext(const ContextRef& reference, bool force = false);
 
 /// A stream of the context. 107002: the context is not alive.
 Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle);
@@ -62,6 +64,10 @@ Status CreateBranchStream(const ContextRef& context, Stream** stream, Handle* ha
 /// Waits for everything queued on the device now, also on streams that another thread is
 /// destroying.
 Status DrainDevice(const Device* device, const WaitLimit& limit = {});
+
+/// As DrainDevice, and an abort does not end it. 207000: a stream waits for a callback of the
+/// calling thread.
+Status DrainForTeardown(const Device* device);
 
 /// 207000 in the middle of a task.
 Status RefuseInsideTask();

@@ -64,13 +64,15 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front,
 
 Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
     const uint64_t aborts = ticket.stream->aborts_.load();
+    const auto aborted = [&] {
+        return !limit.evenIfAborted && ticket.stream->AbortedSince(aborts, ticket.sequence);
+    };
     Ticket next = ticket;
     while (true) {
         Stream& stream = *next.stream;
         // Before the look at what we want: whoever brings that about nudges afterwards.
         const uint64_t nudges = stream.nudges_.load();
-        if (ticket.stream->Reached(ticket.sequence) ||
-            ticket.stream->AbortedSince(aborts, ticket.sequence)) {
+        if (ticket.stream->Reached(ticket.sequence) || aborted()) {
             break;
         }
         if (limit.Expired()) {
@@ -113,7 +115,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
                 break;
         }
     }
-    if (ticket.stream->AbortedSince(aborts, ticket.sequence)) {
+    if (aborted()) {
         return Error(ACL_ERROR_RT_STREAM_ABORT, "the stream was aborted while this waited for it");
     }
     return {};

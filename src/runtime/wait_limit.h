@@ -15,7 +15,8 @@ struct WaitLimit {
     bool timed = false;
     WaitClock::time_point until = WaitClock::time_point::max();
     int32_t expiredCode = 0;
-    int32_t milliseconds = -1;  // as the caller gave it
+    int32_t milliseconds = -1;   // as the caller gave it
+    bool evenIfAborted = false;  // the work has to have ended, whoever drops it meanwhile
 
     bool Expired() const {
         return until != WaitClock::time_point::max() && WaitClock::now() >= until;

@@ -22,8 +22,9 @@ ADVSTEP_API aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream)
 ADVSTEP_API aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 
 /// Queues a callback for the subscribed thread. With ACL_CALLBACK_BLOCK later work of the stream
-/// waits until it has run; the subscribed thread must not wait for the stream then, and gets
-/// ACL_ERROR_RT_FEATURE_NOT_SUPPORT if it does. [context]
+/// waits until it has run; the subscribed thread must not wait for the stream then, nor end its
+/// context, its device or the runtime, and gets ACL_ERROR_RT_FEATURE_NOT_SUPPORT if it does.
+/// [context]
 /// @param[in] userData  handed to fn; may be NULL
 /// @retval ACL_ERROR_INVALID_PARAM        fn is NULL
 /// @retval ACL_ERROR_RT_PARAM_INVALID     blockType is no aclrtCallbackBlockType

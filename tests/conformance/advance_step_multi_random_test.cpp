@@ -124,6 +124,9 @@ TEST_P(MultiRandomTest, AgreesWithTheReference) {
             ASSERT_TRUE(IsOk(status));
         }
         ASSERT_TRUE(batch.Holds(support::ValuesOf(expected)));
+        batch.Upload();
+        ASSERT_EQ(batch.RunReplayed(stream.Get()), status);
+        ASSERT_TRUE(batch.Holds(support::ValuesOf(expected)));
     }
     EXPECT_GT(faults, 0) << "the batches hold both";
     EXPECT_LT(faults, run.batches / 2);

@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Cores, V2GoldenTest, testing::Range(1, 49));
 class V2GoldenLayoutTest : public support::DeviceTest,
                            public testing::WithParamInterface<const char*> {};
 
-TEST_P(V2GoldenLayoutTest, WithARepeatedExecutor) {
+TEST_P(V2GoldenLayoutTest, WithARepeatedExecutorAndReplayed) {
     ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_CONFORMANCE", GetParam()}}));
     const support::Stream stream = support::MakeStream();
     for (const GoldenCase& golden : AllCases()) {
@@ -135,6 +135,7 @@ TEST_P(V2GoldenLayoutTest, WithARepeatedExecutor) {
             batch.Upload();
         }
         EXPECT_TRUE(IsOk(aclDestroyAclOpExecutor(batch.Executor())));
+        ExpectOutcome(batch.RunReplayed(stream.Get(), 7), golden, batch);
     }
 }
 

@@ -120,6 +120,9 @@ TEST_P(V2RandomTest, AgreesWithTheReference) {
             ASSERT_TRUE(IsOk(status));
         }
         ASSERT_TRUE(batch.Holds(support::ValuesOf(expected)));
+        batch.Upload();
+        ASSERT_EQ(batch.RunReplayed(stream.Get()), status);
+        ASSERT_TRUE(batch.Holds(support::ValuesOf(expected)));
     }
     if (run.batches >= 40) {
         EXPECT_GT(faults, 0) << "the batches hold both";

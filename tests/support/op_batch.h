@@ -77,6 +77,20 @@ class OpBatch {
         return status == ACLNN_SUCCESS ? aclrtSynchronizeStream(stream) : status;
     }
 
+    // The same under capture, and one replay.
+    int RunReplayed(aclrtStream stream, size_t misalignment = 0) {
+        aclmdlRI model = nullptr;
+        EXPECT_EQ(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL), 0);
+        EXPECT_EQ(Plan(), ACLNN_SUCCESS);
+        EXPECT_EQ(Launch(stream, misalignment), ACLNN_SUCCESS);
+        EXPECT_EQ(aclmdlRICaptureEnd(stream, &model), 0);
+        EXPECT_TRUE(IsUntouched()) << "a capture runs nothing";
+        EXPECT_EQ(aclmdlRIExecuteAsync(model, stream), 0);
+        const int status = aclrtSynchronizeStream(stream);
+        EXPECT_EQ(aclmdlRIDestroy(model), 0);
+        return status;
+    }
+
     // Puts the data back as it was before any run.
     void Upload() const {
         for (size_t i = 0; i < arguments_.size(); ++i) {

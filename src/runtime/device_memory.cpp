@@ -71,6 +71,7 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
     }
     void* const memory = AllocateHost(bytes);
     Allocation allocation{reinterpret_cast<uintptr_t>(memory), bytes, kind, device};
+    allocation.born = epoch();
     if (memory == nullptr) {
         GiveBackLocked(allocation);
         return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -152,7 +153,7 @@ Status DeviceMemory::Register(void* address, size_t bytes) {
     const auto other = LastBefore(begin + bytes, begin);
     if (other == live_.end()) {
         live_.emplace(begin, Allocation{begin, bytes, MemoryKind::kPinnedHost, nullptr,
-                                        MemoryOrigin::kRegistered});
+                                        MemoryOrigin::kRegistered, 0, epoch()});
         return {};
     }
     const Allocation& known = other->second;

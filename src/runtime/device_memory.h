@@ -36,6 +36,7 @@ struct Allocation {
     const Device* device = nullptr;  // whose memory it is; null for pinned host memory
     MemoryOrigin origin = MemoryOrigin::kAllocated;
     uintptr_t reservation = 0;  // of mapped memory: where the reserved range begins
+    uint64_t born = 0;          // the epoch then; 0 for mapped memory
 
     uintptr_t end() const { return begin + bytes; }
     size_t BytesFrom(const void* address) const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "src/runtime/resources.h"
+
 namespace advstep {
 
 RecordedTask RecordTask(const Work& work, const RecordFill& fill) {
@@ -14,6 +16,9 @@ RecordedTask RecordTask(const Work& work, const RecordFill& fill) {
     task->bytes = static_cast<uint32_t>(bytes);
     if (work.listUses != nullptr) {
         work.listUses(work.source, &recorded.uses);
+        for (Use& use : recorded.uses) {
+            use.epoch = TheResources().memory.epoch();
+        }
     }
     return recorded;
 }

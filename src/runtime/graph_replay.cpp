@@ -31,10 +31,11 @@ namespace {
 
 Status CheckStillThere(const DeviceMemory& memory, const Use& use) {
     Allocation allocation;
-    return memory.Find(use.address, &allocation) && allocation.BytesFrom(use.address) >= use.bytes
+    return memory.Find(use.address, &allocation) && allocation.born <= use.epoch &&
+                   allocation.BytesFrom(use.address) >= use.bytes
                ? Status()
                : Error(ACL_ERROR_RT_PARAM_INVALID,
-                       "{} was captured at {} with {} bytes, which lie in no allocation any more; "
+                       "{} was captured at {} with {} bytes, which have been freed since; "
                        "expected memory that lives as long as the model",
                        use.name, use.address, use.bytes);
 }

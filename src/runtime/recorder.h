@@ -21,6 +21,7 @@ struct Use {
     const char* name = nullptr;     // of the argument; static text
     const void* address = nullptr;  // or the notify's handle
     uint64_t bytes = 0;
+    uint64_t epoch = 0;  // of DeviceMemory, when it was captured: later memory is other memory
 };
 
 /// A point in a capture: the end of the first `position` tasks of a branch.

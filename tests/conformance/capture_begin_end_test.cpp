@@ -195,6 +195,15 @@ TEST_F(CaptureTest, BeginRefusesABadMode) {
     EXPECT_EQ(StatusOf(stream.Get()), kNone);
 }
 
+TEST_F(CaptureTest, BeginRefusesTheDefaultStream) {
+    aclrtStream stream = nullptr;
+    ASSERT_TRUE(IsOk(aclrtCtxGetCurrentDefaultStream(&stream)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclmdlRICaptureBegin(stream, kGlobal),
+                        {"aclmdlRICaptureBegin: ", "default"}));
+    EXPECT_EQ(StatusOf(stream), kNone);
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream)));
+}
+
 TEST_F(CaptureTest, BeginRefusesAStreamBeingCaptured) {
     const Stream stream = MakeStream();
     const Recorder recorder;

@@ -1,15 +1,13 @@
 // The golden cases and traces of Step, each on many machines. Format: spec/step.md.
 #include <gtest/gtest.h>
 
-#include <cctype>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "conformance/machines.h"
 #include "reference/step_invariants.h"
 #include "support/runtime_test.h"
 #include "support/step_batch.h"
+#include "support/step_golden.h"
 
 namespace {
 
@@ -21,14 +19,7 @@ using reference::StepResult;
 using support::IsError;
 using support::IsOk;
 using support::StepBatch;
-
-struct StepGoldenCase {
-    std::string name;
-    StepOutcome outcome = StepOutcome::kOk;
-    StepData in, out;  // out is complete: in, with what changed
-    std::vector<int64_t> activity;
-    std::string digestIn, digestOut;  // of cases that are ok
-};
+using support::StepGoldenCase;
 
 // One call of a trace: what the host writes before it, and what it has to leave behind.
 struct TraceStep {
@@ -44,17 +35,6 @@ struct Trace {
     std::vector<TraceStep> steps;
 };
 
-std::string SnakeCase(const std::string& name) {
-    std::string snake;
-    for (const char c : name) {
-        if (std::isupper(static_cast<unsigned char>(c)) != 0) {
-            snake += '_';
-        }
-        snake += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-    return snake;
-}
-
 std::string Hex(uint64_t value) {
     char text[17];
     std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value));
@@ -65,77 +45,23 @@ std::vector<int64_t> Activity(const StepResult& result) {
     return {result.released, result.needy, result.preempted, result.dispatched, result.recovered};
 }
 
-std::vector<json> ReadLines(const char* name) {
-    const std::string path = std::string(ADVANCE_STEP_TEST_DATA "/") + name;
-    std::ifstream file(path);
-    if (!file) {
-        throw std::runtime_error("no golden cases at " + path);
-    }
-    std::vector<json> lines;
-    for (std::string line; std::getline(file, line);) {
-        lines.push_back(json::parse(line));
-    }
-    return lines;
-}
-
-void ReadTensors(const json& object, StepData& data) {
-    for (size_t i = 0; i < support::kStepTensors; ++i) {
-        const auto found = object.find(SnakeCase(support::kStepTensorNames[i]));
-        if (found != object.end()) {
-            data.tensors[i] = found->get<std::vector<int64_t>>();
-        }
-    }
-}
-
-reference::StepDims ReadDims(const json& object) {
-    const json& dims = object.at("dims");
-    return {dims.at("B"), dims.at("S"), dims.at("W"),           dims.at("F"),
-            dims.at("L"), dims.at("P"), object.at("block_size")};
-}
-
-StepGoldenCase ReadCase(const json& object) {
-    StepGoldenCase golden;
-    golden.name = object.at("name");
-    golden.in.dims = ReadDims(object);
-    ReadTensors(object.at("in"), golden.in);
-    golden.out = golden.in;
-    ReadTensors(object.at("out"), golden.out);
-    const std::string expect = object.at("expect");
-    if (expect == "ok") {
-        const json& activity = object.at("activity");
-        for (const char* part : {"released", "needy", "preempted", "dispatched", "recovered"}) {
-            golden.activity.push_back(activity.at(part));
-        }
-        golden.digestIn = object.at("digest_in");
-        golden.digestOut = object.at("digest_out");
-    } else {
-        golden.outcome = expect == "no_progress" ? StepOutcome::kNoProgress : StepOutcome::kInvalid;
-    }
-    return golden;
-}
-
 const std::vector<StepGoldenCase>& Cases(bool isExact) {
-    const auto load = [](const char* name) {
-        std::vector<StepGoldenCase> cases;
-        for (const json& line : ReadLines(name)) {
-            cases.push_back(ReadCase(line));
-        }
-        return cases;
-    };
-    static const std::vector<StepGoldenCase> standard = load("step_standard.jsonl");
-    static const std::vector<StepGoldenCase> exact = load("step_exact.jsonl");
+    static const std::vector<StepGoldenCase> standard =
+        support::LoadStepGolden(ADVANCE_STEP_TEST_DATA "/step_standard.jsonl");
+    static const std::vector<StepGoldenCase> exact =
+        support::LoadStepGolden(ADVANCE_STEP_TEST_DATA "/step_exact.jsonl");
     return isExact ? exact : standard;
 }
 
 const std::vector<Trace>& Traces() {
     static const std::vector<Trace> traces = [] {
         std::vector<Trace> loaded;
-        for (const json& line : ReadLines("step_traces.jsonl")) {
+        for (const json& line : support::ReadLines(ADVANCE_STEP_TEST_DATA "/step_traces.jsonl")) {
             if (line.contains("kind")) {
                 Trace trace;
                 trace.name = line.at("trace");
-                trace.initial.dims = ReadDims(line);
-                ReadTensors(line.at("state"), trace.initial);
+                trace.initial.dims = support::ReadDims(line);
+                support::ReadTensors(line.at("state"), trace.initial);
                 trace.firstBlock = line.at("pool").at(0);
                 EXPECT_EQ(Hex(reference::StepDigest(trace.initial)), line.at("digest"));
                 loaded.push_back(trace);

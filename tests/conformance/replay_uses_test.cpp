@@ -1,0 +1,393 @@
+// What replays use and what becomes of it: captured memory and notifies that are gone, failures in
+// both failure modes, flags and words in a capture.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "acl/acl.h"
+#include "conformance/captures.h"
+#include "support/handles.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+#include "support/table.h"
+
+namespace {
+
+using conformance::Capture;
+using conformance::MakeNotify;
+using conformance::Model;
+using conformance::Notify;
+using conformance::Order;
+using conformance::Replay;
+using support::DeviceBuffer;
+using support::HostGate;
+using support::IsError;
+using support::IsOk;
+using support::MakeStream;
+using support::PinnedArray;
+using support::Recorder;
+using support::Stream;
+
+constexpr size_t kBytes = 64;
+
+// Work with memory that is gone before a replay.
+struct Memory {
+    DeviceBuffer device{std::vector<char>(kBytes, 'd')};
+    DeviceBuffer second{std::vector<char>(kBytes, 's')};
+    PinnedArray<char> pinned{kBytes, 'p'};
+};
+
+struct FreedCase {
+    std::string name;
+    aclError (*work)(const Memory& m, aclrtStream stream);
+    void (*free)(Memory& m);
+};
+
+class FreedMemoryTest : public support::DeviceTest,
+                        public testing::WithParamInterface<FreedCase> {};
+
+TEST_P(FreedMemoryTest, IsRefusedAndHarmless) {
+    Memory memory;
+    const Stream stream = MakeStream();
+    const Recorder recorder;
+    const Model model = Capture(stream.Get(), [&] {
+        EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+        EXPECT_TRUE(IsOk(GetParam().work(memory, stream.Get())));
+    });
+    EXPECT_TRUE(IsOk(Replay(model, stream)));
+    GetParam().free(memory);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIExecuteAsync(model.Get(), stream.Get()),
+                        {"aclmdlRIExecuteAsync: "}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIExecute(model.Get(), -1),
+                        {"aclmdlRIExecute: "}));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{1}) << "no part of the replay runs";
+}
+
+// A replay that is queued already is work that uses the memory.
+TEST_P(FreedMemoryTest, AQueuedReplayStillHasIt) {
+    Memory memory;
+    const Stream stream = MakeStream();
+    const Model model =
+        Capture(stream.Get(), [&] { EXPECT_TRUE(IsOk(GetParam().work(memory, stream.Get()))); });
+    {
+        const HostGate gate(stream.Get());
+        ASSERT_TRUE(gate.WaitEntered());
+        ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), stream.Get())));
+        GetParam().free(memory);
+    }
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
+// Other memory at the same place is not the memory that was captured.
+TEST_P(FreedMemoryTest, StaysGoneWhenItsPlaceIsUsedAgain) {
+    Memory memory;
+    const Stream stream = MakeStream();
+    const Model model =
+        Capture(stream.Get(), [&] { EXPECT_TRUE(IsOk(GetParam().work(memory, stream.Get()))); });
+    GetParam().free(memory);
+    std::vector<DeviceBuffer> devices;
+    std::vector<PinnedArray<char>> hosts;
+    for (int i = 0; i < 16; ++i) {
+        devices.emplace_back(std::vector<char>(kBytes, 'n'));
+        hosts.emplace_back(kBytes, 'n');
+        ASSERT_TRUE(
+            IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIExecuteAsync(model.Get(), stream.Get())));
+    }
+    for (int i = 0; i < 16; ++i) {
+        EXPECT_EQ(devices[static_cast<size_t>(i)].Download<char>(), std::vector<char>(kBytes, 'n'));
+        EXPECT_EQ(hosts[static_cast<size_t>(i)].Values(), std::vector<char>(kBytes, 'n'));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, FreedMemoryTest,
+    testing::Values(
+        FreedCase{"Fill",
+                  [](const Memory& m, aclrtStream stream) {
+                      return aclrtMemsetAsync(m.device.Get(), kBytes, 'f', kBytes, stream);
+                  },
+                  [](Memory& m) { m.device = DeviceBuffer(); }},
+        FreedCase{"FillOfPinnedMemory",
+                  [](const Memory& m, aclrtStream stream) {
+                      return aclrtMemsetAsync(m.pinned.Get(), kBytes, 'f', kBytes, stream);
+                  },
+                  [](Memory& m) { EXPECT_TRUE(IsOk(aclrtFreeHost(m.pinned.Release()))); }},
+        FreedCase{"CopyFromTheHost",
+                  [](const Memory& m, aclrtStream stream) {
+                      return aclrtMemcpyAsync(m.device.Get(), kBytes, m.pinned.Get(), kBytes,
+                                              ACL_MEMCPY_HOST_TO_DEVICE, stream);
+                  },
+                  [](Memory& m) { EXPECT_TRUE(IsOk(aclrtFreeHost(m.pinned.Release()))); }},
+        FreedCase{"CopyToTheHost",
+                  [](const Memory& m, aclrtStream stream) {
+                      return aclrtMemcpyAsync(m.pinned.Get(), kBytes, m.device.Get(), kBytes,
+                                              ACL_MEMCPY_DEVICE_TO_HOST, stream);
+                  },
+                  [](Memory& m) { m.device = DeviceBuffer(); }},
+        FreedCase{"CopySource",
+                  [](const Memory& m, aclrtStream stream) {
+                      return aclrtMemcpyAsync(m.second.Get(), kBytes, m.device.Get(), kBytes,
+                                              ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
+                  },
+                  [](Memory& m) { m.device = DeviceBuffer(); }},
+        FreedCase{"CopyDestination",
+                  [](const Memory& m, aclrtStream stream) {
+                      return aclrtMemcpyAsync(m.second.Get(), kBytes, m.device.Get(), kBytes,
+                                              ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
+                  },
+                  [](Memory& m) { m.second = DeviceBuffer(); }},
+        FreedCase{"ValueWrite",
+                  [](const Memory& m, aclrtStream stream) {
+                      return aclrtValueWrite(m.device.Get(), 1, 0, stream);
+                  },
+                  [](Memory& m) { m.device = DeviceBuffer(); }},
+        FreedCase{"ValueWait",
+                  [](const Memory& m, aclrtStream stream) {
+                      return aclrtValueWait(m.device.Get(), ~uint64_t{0}, ACL_STREAM_WAIT_VALUE_AND,
+                                            stream);
+                  },
+                  [](Memory& m) { m.device = DeviceBuffer(); }}),
+    support::CaseName());
+
+class ReplayUsesTest : public support::DeviceTest {};
+
+TEST_F(ReplayUsesTest, ADestroyedNotifyIsRefused) {
+    const Stream stream = MakeStream();
+    const Recorder recorder;
+    Notify notify = MakeNotify();
+    const Model model = Capture(stream.Get(), [&] {
+        EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+        EXPECT_TRUE(IsOk(aclrtRecordNotify(notify.Get(), stream.Get())));
+    });
+    EXPECT_TRUE(IsOk(Replay(model, stream)));
+    {
+        const HostGate gate(stream.Get());
+        ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), stream.Get())));
+        ASSERT_TRUE(IsOk(aclrtDestroyNotify(notify.Release())));
+    }
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get()))) << "queued before";
+    const Notify next = MakeNotify();
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE,
+                        aclmdlRIExecuteAsync(model.Get(), stream.Get()),
+                        {"aclmdlRIExecuteAsync: "}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclmdlRIExecute(model.Get(), -1)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder.Values(), (std::vector<int>{1, 1}));
+}
+
+TEST_F(ReplayUsesTest, NotifiesWithinTheCapture) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    const Recorder recorder;
+    const Notify notify = MakeNotify();
+    const Model model = Capture(stream.Get(), [&] {
+        Order(stream, side);
+        EXPECT_TRUE(IsOk(aclrtWaitAndResetNotify(notify.Get(), stream.Get(), 0)));
+        EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 2)));
+        EXPECT_TRUE(IsOk(recorder.Mark(side.Get(), 1)));
+        EXPECT_TRUE(IsOk(aclrtRecordNotify(notify.Get(), side.Get())));
+        Order(side, stream);
+    });
+    std::vector<int> expected;
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), stream.Get())));
+        expected.insert(expected.end(), {1, 2});
+    }
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder.Values(), expected);
+}
+
+TEST_F(ReplayUsesTest, NotifiesFromOutside) {
+    const Stream stream = MakeStream();
+    const Stream other = MakeStream();
+    const Recorder recorder;
+    const Notify notify = MakeNotify();
+    const Model model = Capture(stream.Get(), [&] {
+        EXPECT_TRUE(IsOk(aclrtWaitAndResetNotify(notify.Get(), stream.Get(), 0)));
+        EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 2)));
+    });
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), stream.Get())));
+        ASSERT_TRUE(IsOk(recorder.Mark(other.Get(), 1)));
+        ASSERT_TRUE(IsOk(aclrtRecordNotify(notify.Get(), other.Get())));
+        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    }
+    EXPECT_EQ(recorder.Values(), (std::vector<int>{1, 2, 1, 2, 1, 2, 1, 2, 1, 2}));
+}
+
+TEST_F(ReplayUsesTest, AWaitThatExpiresFailsTheReplay) {
+    const Stream stream = MakeStream();
+    const Recorder recorder;
+    const Notify notify = MakeNotify();
+    const Model model = Capture(stream.Get(), [&] {
+        EXPECT_TRUE(IsOk(aclrtWaitAndResetNotify(notify.Get(), stream.Get(), 1)));
+        EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    });
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, Replay(model, stream)));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{1}) << "later tasks run";
+    ASSERT_TRUE(IsOk(aclrtRecordNotify(notify.Get(), stream.Get())));
+    EXPECT_TRUE(IsOk(Replay(model, stream)));
+}
+
+TEST_F(ReplayUsesTest, ValuesWithinTheCapture) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    const Recorder recorder;
+    const DeviceBuffer word(std::vector<uint64_t>{0});
+    const Model model = Capture(stream.Get(), [&] {
+        EXPECT_TRUE(IsOk(aclrtValueWrite(word.Get(), 0, 0, stream.Get())));
+        Order(stream, side);
+        EXPECT_TRUE(IsOk(aclrtValueWait(word.Get(), 7, ACL_STREAM_WAIT_VALUE_EQ, stream.Get())));
+        EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 2)));
+        EXPECT_TRUE(IsOk(recorder.Mark(side.Get(), 1)));
+        EXPECT_TRUE(IsOk(aclrtValueWrite(word.Get(), 7, 0, side.Get())));
+        Order(side, stream);
+    });
+    EXPECT_EQ(word.Download<uint64_t>(), std::vector<uint64_t>{0});
+    std::vector<int> expected;
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_TRUE(IsOk(Replay(model, stream)));
+        expected.insert(expected.end(), {1, 2});
+    }
+    EXPECT_EQ(recorder.Values(), expected);
+    EXPECT_EQ(word.Download<uint64_t>(), std::vector<uint64_t>{7});
+}
+
+// Failures.
+class ReplayFailureTest : public support::DeviceTest {
+ protected:
+    // Marks 1, fails, marks 2.
+    Model CaptureFailure() const {
+        const Stream stream = MakeStream();
+        return Capture(stream.Get(), [&] {
+            EXPECT_TRUE(IsOk(recorder_.Mark(stream.Get(), 1)));
+            EXPECT_TRUE(IsOk(support::EnqueueFailure(stream.Get())));
+            EXPECT_TRUE(IsOk(recorder_.Mark(stream.Get(), 2)));
+        });
+    }
+    static aclError Queue(const Model& model, const Stream& stream) {
+        return aclmdlRIExecuteAsync(model.Get(), stream.Get());
+    }
+
+    Recorder recorder_;
+};
+
+TEST_F(ReplayFailureTest, IsReportedOnceAndLaterTasksRun) {
+    const Stream stream = MakeStream();
+    const Model model = CaptureFailure();
+    ASSERT_TRUE(IsOk(Queue(model, stream)));
+    ASSERT_TRUE(IsOk(recorder_.Mark(stream.Get(), 3)));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get()),
+                        {"aclrtSynchronizeStream: "}));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 2, 3}));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, Replay(model, stream))) << "again in each replay";
+}
+
+TEST_F(ReplayFailureTest, ModeStopSkipsTheRestAndWhatIsBehind) {
+    const Stream stream = MakeStream();
+    const Model model = CaptureFailure();
+    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stream.Get(), ACL_STOP_ON_FAILURE)));
+    {
+        const HostGate gate(stream.Get());
+        ASSERT_TRUE(IsOk(Queue(model, stream)));
+        ASSERT_TRUE(IsOk(recorder_.Mark(stream.Get(), 3)));
+        ASSERT_TRUE(IsOk(Queue(model, stream)));
+    }
+    ASSERT_TRUE(support::Eventually([&] { return Queue(model, stream) == ACL_ERROR_FAILURE; }))
+        << "new replays are refused";
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, Queue(model, stream), {"aclmdlRIExecuteAsync: "}));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder_.Values(), std::vector<int>{1});
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, Replay(model, stream)));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 1}));
+}
+
+// A branch that fails is a failure of the stream that replays. As with streams, ACL_STOP_ON_FAILURE
+// stops the branch, and who waits for it goes on.
+TEST_F(ReplayFailureTest, OfABranch) {
+    for (const uint64_t mode : {ACL_CONTINUE_ON_FAILURE, ACL_STOP_ON_FAILURE}) {
+        SCOPED_TRACE(mode);
+        const Stream stream = MakeStream();
+        const Stream side = MakeStream();
+        ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stream.Get(), mode)));
+        const Recorder recorder;
+        const Model model = Capture(stream.Get(), [&] {
+            Order(stream, side);
+            EXPECT_TRUE(IsOk(support::EnqueueFailure(side.Get())));
+            EXPECT_TRUE(IsOk(recorder.Mark(side.Get(), 1)));
+            Order(side, stream);
+            EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 2)));
+        });
+        for (int i = 0; i < 10; ++i) {
+            ASSERT_TRUE(IsError(ACL_ERROR_FAILURE, Replay(model, stream)));
+            ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+            EXPECT_TRUE(IsOk(aclrtSynchronizeStream(side.Get()))) << "it is no failure of this one";
+        }
+        std::vector<int> expected;
+        for (int i = 0; i < 10; ++i) {
+            if (mode == ACL_CONTINUE_ON_FAILURE) {
+                expected.push_back(1);
+            }
+            expected.push_back(2);
+        }
+        EXPECT_EQ(recorder.Values(), expected);
+    }
+}
+
+// What is queued behind the replay is skipped, as behind a task that fails.
+TEST_F(ReplayFailureTest, OfABranchStopsTheStreamBehindTheReplay) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stream.Get(), ACL_STOP_ON_FAILURE)));
+    const Model model = Capture(stream.Get(), [&] {
+        Order(stream, side);
+        EXPECT_TRUE(IsOk(support::EnqueueFailure(side.Get())));
+        Order(side, stream);
+    });
+    {
+        const HostGate gate(stream.Get());
+        ASSERT_TRUE(IsOk(Queue(model, stream)));
+        ASSERT_TRUE(IsOk(recorder_.Mark(stream.Get(), 3)));
+    }
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder_.Values(), std::vector<int>{});
+}
+
+TEST_F(ReplayFailureTest, OfExecuteIsItsCode) {
+    const Stream stream = MakeStream();
+    const Model model = CaptureFailure();
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_FAILURE, aclmdlRIExecute(model.Get(), -1), {"aclmdlRIExecute: "}));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclmdlRIExecute(model.Get(), 60000)));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 2, 1, 2}));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeDevice())) << "it has been told";
+}
+
+TEST_F(ReplayFailureTest, OfExecuteStopsTheReplayInModeStop) {
+    const Stream stream = MakeStream();
+    const Model model = CaptureFailure();
+    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stream.Get(), ACL_STOP_ON_FAILURE)));
+    for (int i = 1; i <= 3; ++i) {
+        EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclmdlRIExecute(model.Get(), -1)));
+        EXPECT_EQ(recorder_.Values(), std::vector<int>(static_cast<size_t>(i), 1));
+    }
+}
+
+TEST_F(ReplayFailureTest, DoesNotReachOtherStreams) {
+    const Stream first = MakeStream();
+    const Stream second = MakeStream();
+    const Model model = CaptureFailure();
+    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(first.Get(), ACL_STOP_ON_FAILURE)));
+    ASSERT_TRUE(IsOk(Queue(model, first)));
+    ASSERT_TRUE(IsOk(Queue(model, second)));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(second.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(first.Get())));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 1}));
+}
+
+}  // namespace

@@ -1,0 +1,374 @@
+// Synchronisations with a limit, waits for events with a limit.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "acl/acl.h"
+#include "support/handles.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+
+namespace {
+
+using support::Event;
+using support::HostGate;
+using support::IsError;
+using support::IsOk;
+using support::MakeEvent;
+using support::MakeStream;
+using support::Recorder;
+using support::Stream;
+
+constexpr int kShort = 5;      // milliseconds; to expire
+constexpr int kLong = 100000;  // not to
+
+class TimeoutTest : public support::DeviceTest {
+ protected:
+    static aclrtStreamStatus StatusOf(const Stream& stream) {
+        aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
+        EXPECT_TRUE(IsOk(aclrtStreamQuery(stream.Get(), &status)));
+        return status;
+    }
+};
+
+TEST_F(TimeoutTest, BadTimeoutsAreRefused) {
+    const Stream stream = MakeStream();
+    const Event event = MakeEvent();
+    for (const int timeout : {0, -2, INT32_MIN}) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
+                            aclrtSynchronizeStreamWithTimeout(stream.Get(), timeout),
+                            {"aclrtSynchronizeStreamWithTimeout: ", "timeout"}, {timeout}));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtSynchronizeDeviceWithTimeout(timeout),
+                            {"aclrtSynchronizeDeviceWithTimeout: ", "timeout"}, {timeout}));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
+                            aclrtSynchronizeEventWithTimeout(event.Get(), timeout),
+                            {"aclrtSynchronizeEventWithTimeout: ", "timeout"}, {timeout}));
+    }
+}
+
+TEST_F(TimeoutTest, WaitsForTheEnd) {
+    const Stream stream = MakeStream();
+    const Event event = MakeEvent();
+    const Recorder recorder;
+    int mark = 0;
+    std::vector<int> expected;
+    for (const int timeout : {-1, kLong, INT32_MAX}) {
+        for (int kind = 0; kind < 4; ++kind) {
+            SCOPED_TRACE(testing::Message() << timeout << " " << kind);
+            const aclrtStream target = kind == 3 ? nullptr : stream.Get();
+            ASSERT_TRUE(IsOk(recorder.Mark(target, mark)));
+            ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), target)));
+            EXPECT_TRUE(IsOk(kind == 1   ? aclrtSynchronizeDeviceWithTimeout(timeout)
+                             : kind == 2 ? aclrtSynchronizeEventWithTimeout(event.Get(), timeout)
+                                         : aclrtSynchronizeStreamWithTimeout(target, timeout)));
+            expected.push_back(mark++);
+            EXPECT_EQ(recorder.Values(), expected);
+        }
+    }
+}
+
+TEST_F(TimeoutTest, ExpiresAndTheWorkGoesOn) {
+    const Stream stream = MakeStream();
+    const Event event = MakeEvent();
+    const Recorder recorder;
+    const HostGate gate(stream.Get());
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                            aclrtSynchronizeStreamWithTimeout(stream.Get(), kShort),
+                            {"aclrtSynchronizeStreamWithTimeout: "}));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                            aclrtSynchronizeDeviceWithTimeout(kShort),
+                            {"aclrtSynchronizeDeviceWithTimeout: "}));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
+                            aclrtSynchronizeEventWithTimeout(event.Get(), kShort),
+                            {"aclrtSynchronizeEventWithTimeout: "}));
+    }
+    EXPECT_EQ(StatusOf(stream), ACL_STREAM_STATUS_NOT_READY);
+    gate.Open();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{1});
+}
+
+TEST_F(TimeoutTest, ExpiresOnTheDefaultStream) {
+    const HostGate gate(nullptr);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                        aclrtSynchronizeStreamWithTimeout(nullptr, kShort)));
+    gate.Open();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStreamWithTimeout(nullptr, kLong)));
+}
+
+// The front of the stream is a wait for another stream.
+TEST_F(TimeoutTest, ExpiresBehindAWaitForAnotherStream) {
+    const Stream held = MakeStream();
+    const Stream stream = MakeStream();
+    const Event event = MakeEvent();
+    const Recorder recorder;
+    const HostGate gate(held.Get());
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), held.Get())));
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(stream.Get(), event.Get())));
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                        aclrtSynchronizeStreamWithTimeout(stream.Get(), kShort)));
+    gate.Open();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStreamWithTimeout(stream.Get(), kLong)));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{1});
+}
+
+TEST_F(TimeoutTest, AnUnrecordedEventIsNoWait) {
+    const Event event = MakeEvent();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeEventWithTimeout(event.Get(), kShort)));
+}
+
+TEST_F(TimeoutTest, WorkBehindTheRecordIsNotWaitedFor) {
+    const Stream stream = MakeStream();
+    const Event event = MakeEvent();
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+    const HostGate gate(stream.Get());
+    EXPECT_TRUE(IsOk(aclrtSynchronizeEventWithTimeout(event.Get(), kLong)));
+    gate.Open();
+}
+
+// A host function never runs on a thread that synchronises with a limit, whatever the limit.
+TEST_F(TimeoutTest, HostFunctionsRunElsewhere) {
+    const Stream stream = MakeStream();
+    const Event event = MakeEvent();
+    const auto mine = std::make_shared<std::atomic<int>>(0);
+    const std::thread::id caller = std::this_thread::get_id();
+    for (int i = 0; i < 300; ++i) {
+        ASSERT_TRUE(IsOk(support::Enqueue(stream.Get(),
+                                          [=] { *mine += std::this_thread::get_id() == caller; })));
+        ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+        const int timeout = i % 2 == 0 ? -1 : kLong;
+        ASSERT_TRUE(IsOk(i % 3 == 0   ? aclrtSynchronizeStreamWithTimeout(stream.Get(), timeout)
+                         : i % 3 == 1 ? aclrtSynchronizeDeviceWithTimeout(timeout)
+                                      : aclrtSynchronizeEventWithTimeout(event.Get(), timeout)));
+    }
+    EXPECT_EQ(*mine, 0);
+}
+
+TEST_F(TimeoutTest, FailuresAreReportedOnce) {
+    const Stream stream = MakeStream();
+    const Event event = MakeEvent();
+    const auto fail = [&] {
+        EXPECT_TRUE(IsOk(support::EnqueueFailure(stream.Get())));
+        EXPECT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+    };
+    fail();
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStreamWithTimeout(stream.Get(), kLong)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStreamWithTimeout(stream.Get(), kLong)));
+    fail();
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeDeviceWithTimeout(kLong)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeDeviceWithTimeout(kLong)));
+    fail();
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeEventWithTimeout(event.Get(), kLong)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeEventWithTimeout(event.Get(), kLong)));
+}
+
+// An expiry reports nothing, so the failure is still there.
+TEST_F(TimeoutTest, AnExpiryKeepsTheFailure) {
+    const Stream stream = MakeStream();
+    ASSERT_TRUE(IsOk(support::EnqueueFailure(stream.Get())));
+    const HostGate gate(stream.Get());
+    ASSERT_TRUE(gate.WaitEntered());
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                        aclrtSynchronizeStreamWithTimeout(stream.Get(), kShort)));
+    gate.Open();
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get())));
+}
+
+TEST_F(TimeoutTest, AHostFunctionMayNotWaitForItself) {
+    const Stream stream = MakeStream();
+    const Event event = MakeEvent();
+    const aclrtStream handle = stream.Get();
+    const aclrtEvent mark = event.Get();
+    const support::Signal queued;
+    const auto codes = std::make_shared<std::vector<int>>();
+    ASSERT_TRUE(IsOk(support::Enqueue(handle, [=] {
+        EXPECT_TRUE(queued.Wait());
+        for (const int timeout : {-1, kLong}) {
+            codes->push_back(aclrtSynchronizeStreamWithTimeout(handle, timeout));
+            codes->push_back(aclrtSynchronizeDeviceWithTimeout(timeout));
+            codes->push_back(aclrtSynchronizeEventWithTimeout(mark, timeout));
+        }
+    })));
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(mark, handle)));
+    queued.Set();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(handle)));
+    EXPECT_EQ(*codes, std::vector<int>(6, ACL_ERROR_RT_FEATURE_NOT_SUPPORT));
+}
+
+// Waits inside streams; their unit is the second.
+class WaitTimeoutTest : public TimeoutTest {
+ protected:
+    // An event that is complete when the gate of its stream is opened.
+    struct HeldEvent {
+        Stream stream = MakeStream();
+        HostGate gate{stream.Get()};
+        Event event = MakeEvent();
+        HeldEvent() {
+            EXPECT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+            // Else who waits for the event might run the gate.
+            EXPECT_TRUE(gate.WaitEntered());
+        }
+    };
+};
+
+TEST_F(WaitTimeoutTest, ANegativeTimeoutIsRefused) {
+    const Stream stream = MakeStream();
+    const HeldEvent held;
+    for (const int timeout : {-1, -2, INT32_MIN}) {
+        EXPECT_TRUE(
+            IsError(ACL_ERROR_RT_PARAM_INVALID,
+                    aclrtStreamWaitEventWithTimeout(stream.Get(), held.event.Get(), timeout),
+                    {"aclrtStreamWaitEventWithTimeout: ", "timeout"}, {timeout}));
+    }
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get()))) << "nothing was queued";
+}
+
+TEST_F(WaitTimeoutTest, CodesAreThoseOfTheWaitWithout) {
+    const Stream stream = MakeStream();
+    const Event unrecorded = MakeEvent();
+    const Event ex = support::MakeEventExWithFlag(ACL_EVENT_SYNC);
+    const Event timing = support::MakeEventWithFlag(ACL_EVENT_TIME_LINE);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
+                        aclrtStreamWaitEventWithTimeout(stream.Get(), unrecorded.Get(), 1)));
+    EXPECT_TRUE(IsOk(aclrtStreamWaitEventWithTimeout(stream.Get(), ex.Get(), 1)));
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(timing.Get(), stream.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                        aclrtStreamWaitEventWithTimeout(stream.Get(), timing.Get(), 1)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
+TEST_F(WaitTimeoutTest, HoldsUntilTheRecord) {
+    for (const int timeout : {0, 1000, INT32_MAX}) {
+        SCOPED_TRACE(timeout);
+        const Stream stream = MakeStream();
+        const HeldEvent held;
+        const Recorder recorder;
+        ASSERT_TRUE(IsOk(recorder.Mark(held.stream.Get(), 9)));
+        ASSERT_TRUE(IsOk(aclrtStreamWaitEventWithTimeout(stream.Get(), held.event.Get(), timeout)));
+        ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                            aclrtSynchronizeStreamWithTimeout(stream.Get(), kShort)));
+        EXPECT_EQ(recorder.Values(), std::vector<int>{});
+        held.gate.Open();
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    }
+}
+
+// Nobody has to wait for the stream.
+TEST_F(WaitTimeoutTest, ExpiresAndFailsAndLaterWorkRuns) {
+    const Stream stream = MakeStream();
+    const HeldEvent held;
+    const Recorder recorder;
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEventWithTimeout(stream.Get(), held.event.Get(), 1)));
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    EXPECT_TRUE(recorder.WaitFor(1));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(stream.Get()),
+                        {"aclrtSynchronizeStream: "}));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get()))) << "reported once";
+}
+
+TEST_F(WaitTimeoutTest, ExpiresForWhoSynchronises) {
+    const Stream stream = MakeStream();
+    const HeldEvent held;
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEventWithTimeout(stream.Get(), held.event.Get(), 1)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(stream.Get())));
+}
+
+TEST_F(WaitTimeoutTest, ExpiryStopsTheStreamInModeStop) {
+    const Stream stream = MakeStream();
+    const HeldEvent held;
+    const Recorder recorder;
+    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stream.Get(), ACL_STOP_ON_FAILURE)));
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEventWithTimeout(stream.Get(), held.event.Get(), 1)));
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{});
+}
+
+// The seconds count from when the wait is the oldest work. The expiry of a third stream is the
+// clock: it shows that more than the wait's second has gone by while its stream was held.
+TEST_F(WaitTimeoutTest, CountsFromWhenItIsTheOldestWork) {
+    const Stream stream = MakeStream();
+    const Stream clock = MakeStream();
+    const HeldEvent late;
+    const HeldEvent never;
+    {
+        const HostGate gate(stream.Get());
+        ASSERT_TRUE(gate.WaitEntered());
+        ASSERT_TRUE(IsOk(aclrtStreamWaitEventWithTimeout(stream.Get(), late.event.Get(), 1)));
+        ASSERT_TRUE(IsOk(aclrtStreamWaitEventWithTimeout(clock.Get(), never.event.Get(), 1)));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(clock.Get())));
+        late.gate.Open();
+        EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(late.event.Get())));
+    }
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
+// aclrtSetOpWaitTimeout.
+TEST_F(WaitTimeoutTest, TheDefaultIsForLaterWaitsOfAllThreads) {
+    const Stream before = MakeStream();
+    const Stream after = MakeStream();
+    const Stream again = MakeStream();
+    const HeldEvent held;
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(before.Get(), held.event.Get())));
+    std::thread([] { EXPECT_TRUE(IsOk(aclrtSetOpWaitTimeout(1))); }).join();
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(after.Get(), held.event.Get())));
+    ASSERT_TRUE(IsOk(aclrtSetOpWaitTimeout(0)));
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(again.Get(), held.event.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(after.Get())));
+    for (const Stream* stream : {&before, &again}) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                            aclrtSynchronizeStreamWithTimeout(stream->Get(), kShort)));
+    }
+    held.gate.Open();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(before.Get())));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(again.Get())));
+}
+
+TEST_F(WaitTimeoutTest, TheDefaultIsNotForWaitsWithTheirOwn) {
+    const Stream forEver = MakeStream();
+    const Stream clock = MakeStream();
+    const HeldEvent held;
+    ASSERT_TRUE(IsOk(aclrtSetOpWaitTimeout(1)));
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEventWithTimeout(forEver.Get(), held.event.Get(), 0)));
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(clock.Get(), held.event.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(clock.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                        aclrtSynchronizeStreamWithTimeout(forEver.Get(), kShort)));
+    held.gate.Open();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(forEver.Get())));
+}
+
+TEST_F(WaitTimeoutTest, TheDefaultEndsWithTheRuntime) {
+    ASSERT_TRUE(IsOk(aclrtSetOpWaitTimeout(1)));
+    ASSERT_NO_FATAL_FAILURE(Restart({}));
+    const Stream stream = MakeStream();
+    const Stream clock = MakeStream();
+    const HeldEvent held;
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(stream.Get(), held.event.Get())));
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEventWithTimeout(clock.Get(), held.event.Get(), 2)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(clock.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                        aclrtSynchronizeStreamWithTimeout(stream.Get(), kShort)));
+    held.gate.Open();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
+TEST_F(WaitTimeoutTest, TheDefaultTakesEveryValue) {
+    const Stream stream = MakeStream();
+    const HeldEvent held;
+    ASSERT_TRUE(IsOk(aclrtSetOpWaitTimeout(UINT32_MAX)));
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(stream.Get(), held.event.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                        aclrtSynchronizeStreamWithTimeout(stream.Get(), kShort)));
+    held.gate.Open();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
+}  // namespace

@@ -52,6 +52,11 @@ int Main(int argc, char** argv) {
     }
     const Options& options = parsed.options;
     const Trace trace = LoadTrace(options);
+    if (!options.traceJson.empty()) {
+        // aclInit reads it. No other thread runs yet.
+        setenv("ADVANCE_STEP_TRACE", options.traceJson.c_str(),
+               1);  // NOLINT(concurrency-mt-unsafe)
+    }
     const Statistics statistics = Serve(trace, options);
     PrintSummary(options, statistics);
     if (!options.summary.empty()) {

@@ -64,6 +64,9 @@ ParsedOptions ParseOptions(int argc, char** argv) {
         ->check(CLI::Range(int64_t{0}, kMaxSpecTokens))
         ->capture_default_str();
     app.add_option("--summary", options.summary, "write the summary to this file as JSON");
+    app.add_option("--trace-json", options.traceJson,
+                   "write what the device does, and when, to this file, for Perfetto or "
+                   "chrome://tracing; as ADVANCE_STEP_TRACE, which it overrides");
 
     try {
         app.parse(argc, argv);

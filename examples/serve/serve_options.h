@@ -10,8 +10,9 @@ namespace serve {
 
 struct Options {
     std::string trace;
-    std::string summary;  // empty: no file
-    int64_t limit = 0;    // requests; 0: all
+    std::string summary;    // empty: no file
+    std::string traceJson;  // of what the device does; empty: no file
+    int64_t limit = 0;      // requests; 0: all
     int64_t maxSeqs = 256;
     int64_t blockSize = 128;   // tokens
     int64_t blocks = 0;        // set by ParseOptions

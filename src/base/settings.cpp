@@ -147,8 +147,11 @@ const SettingRow kSettings[] = {
      }},
     {"ADVANCE_STEP_LOG", "error, warn, info or debug",
      [](const std::string& text, Settings* s) { return Choose(text, kLogLevels, &s->logLevel); }},
-    {"ADVANCE_STEP_TRACE", "to be unset: tracing is not built into this version",
-     [](const std::string&, Settings*) { return false; }},
+    {"ADVANCE_STEP_TRACE", "the path of a file to write",
+     [](const std::string& text, Settings* s) {
+         s->trace = text;
+         return !text.empty();
+     }},
 };
 
 uint64_t HalfOfHostMemory() {

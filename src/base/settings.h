@@ -34,6 +34,7 @@ struct Settings {
     std::optional<uint64_t> coreOrder;  // seed of a shuffled order; none: ascending
     OnDivergence onDivergence = OnDivergence::kIgnore;
     LogLevel logLevel = LogLevel::kError;
+    std::string trace;  // a file; empty: none
 };
 
 /// The SoC of that name, or of "sim:<vector cores>"; none if the name is unknown.

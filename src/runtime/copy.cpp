@@ -176,6 +176,7 @@ void CopyNow(const CopyRequest& request) {
 CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
     auto* const task = new (memory) CopyTask;
     task->name = "copy";
+    task->topic = TaskTopic::kCopy;
     task->run = [](const Task& base) {
         const auto& copy = static_cast<const CopyTask&>(base);
         CopyRows(copy.dst, copy.src, copy.count, copy.rows, copy.dpitch, copy.spitch);
@@ -195,6 +196,7 @@ CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
 FillTask* FillTask::Make(void* memory, void* address, int32_t value, size_t count) {
     auto* const task = new (memory) FillTask;
     task->name = "fill";
+    task->topic = TaskTopic::kFill;
     task->run = [](const Task& base) {
         const auto& fill = static_cast<const FillTask&>(base);
         std::memset(fill.address, fill.value, fill.count);

@@ -134,6 +134,7 @@ CopyBatchTask* CopyBatchTask::Make(void* memory, const CopyBatch& batch) {
     static_assert(sizeof(CopyBatchTask) % alignof(Copy) == 0, "copies follow the task directly");
     auto* const task = new (memory) CopyBatchTask;
     task->name = "copies";
+    task->topic = TaskTopic::kCopyBatch;
     task->run = [](const Task& base) {
         const auto& self = static_cast<const CopyBatchTask&>(base);
         const auto* const copies = reinterpret_cast<const Copy*>(&self + 1);

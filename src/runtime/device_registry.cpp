@@ -9,6 +9,7 @@
 #include "src/runtime/exception_info.h"
 #include "src/runtime/peer_access.h"
 #include "src/runtime/stream_state.h"
+#include "src/runtime/trace.h"
 
 namespace advstep {
 namespace {
@@ -61,6 +62,10 @@ Status DeviceRegistry::StartLocked(const char* configPath) {
             devices.push_back(everMade_.back().get());
         }
     }
+    Trace::Instance().Close();
+    if (!settings.trace.empty()) {
+        ADVSTEP_RETURN_IF_ERROR(Trace::Instance().Open(settings.trace));
+    }
     SetLogLevel(settings.logLevel);
     settings_ = std::move(settings);
     devices_ = std::move(devices);
@@ -95,7 +100,8 @@ Status DeviceRegistry::Init(const char* configPath) {
         // Devices are in use under settings read before: those stay, but a bad file is still bad.
         Settings settings;
         ADVSTEP_RETURN_IF_ERROR(LoadSettings(configPath, &settings));
-        if (!SameMachine(settings, settings_) || settings.devices != settings_.devices) {
+        if (!SameMachine(settings, settings_) || settings.devices != settings_.devices ||
+            settings.trace != settings_.trace) {
             Log(LogLevel::kWarn, "aclInit after first device use: the settings read then stay");
         }
     } else {
@@ -181,6 +187,7 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
     resources.opWaitTimeout.store(0);
     SetExceptionCallback(nullptr);
     ForgetStreamStateCallbacks();
+    Trace::Instance().Close();
     *left = 0;
     const std::lock_guard<std::mutex> lock(mutex_);
     references_ = 0;

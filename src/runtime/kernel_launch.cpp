@@ -7,6 +7,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/log.h"
+#include "src/runtime/core_trace.h"
 #include "src/runtime/device.h"
 
 namespace advstep {
@@ -17,9 +18,11 @@ constexpr int64_t kRowsWorthThreads = 32768;
 // About this many rows take as long as waking a thread, some 30 us.
 constexpr int64_t kHeavyRows = 16384;
 
-Fault RunPhase(const KernelPhase& phase, const KernelLaunch& launch, const void* payload,
-               const std::vector<int32_t>& order) {
+Fault RunPhase(const KernelLaunch& launch, int32_t index, const void* payload,
+               const std::vector<int32_t>& order, const TracedKernel& traced) {
+    const KernelPhase& phase = launch.program->phases[index];
     const auto play = [&](int32_t begin, int32_t end, Fault* fault) {
+        const CoreSlice slice(traced, index, begin, end - begin);
         CoreContext core;
         core.fault = fault;
         for (int32_t position = begin; position < end; ++position) {
@@ -58,9 +61,10 @@ Status RunKernelTask(const Task& base) {
 Status RunKernel(const KernelLaunch& launch, const void* payload) {
     const KernelProgram& program = *launch.program;
     const std::vector<int32_t> order = launch.device->order().Of(launch.coreCount);
+    const TracedKernel traced = TracedKernel::Now(launch.device->id(), program.call);
     for (int32_t index = 0; index < program.phaseCount; ++index) {
         const KernelPhase& phase = program.phases[index];
-        const Fault fault = RunPhase(phase, launch, payload, order);
+        const Fault fault = RunPhase(launch, index, payload, order, traced);
         if (!fault.found()) {
             continue;
         }
@@ -84,6 +88,7 @@ size_t KernelTask::BytesFor(const KernelLaunch& launch) {
 KernelTask* KernelTask::Make(void* memory, const KernelLaunch& launch, const void* payload) {
     auto* const task = new (memory) KernelTask;
     task->name = launch.program->call;
+    task->topic = TaskTopic::kKernel;
     task->run = &RunKernelTask;
     task->heavy = launch.rows > kHeavyRows;
     task->launch = launch;

@@ -20,6 +20,7 @@ void Stream::Open(const StreamIdentity& identity, WorkerControl* workers) {
     failures_.reserve(kMostFailures);
     refusal_ = Status();
     recorder_ = nullptr;
+    trace_.Open(identity.context.device, identity.id, identity.hidden);
 }
 
 Status Stream::CheckUsable(Handle handle, Handle caller) const {

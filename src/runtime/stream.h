@@ -15,8 +15,10 @@
 #include "src/runtime/handle_table.h"
 #include "src/runtime/recorder.h"
 #include "src/runtime/stream_attributes.h"
+#include "src/runtime/stream_trace.h"
 #include "src/runtime/task.h"
 #include "src/runtime/task_queue.h"
+#include "src/runtime/trace.h"
 #include "src/runtime/wait_limit.h"
 #include "src/runtime/worker_control.h"
 
@@ -180,6 +182,11 @@ class Stream {
     bool Skips(uint64_t sequence) const { return sequence > skipAfter_ && sequence <= skipUpTo_; }
     bool RecordingLocked();
     bool NeedsWaking(bool heavy) const;
+    void TraceOldest(uint64_t queued) {
+        if (queued == completed_.load(std::memory_order_relaxed) + 1 && Trace::On()) {
+            trace_.BecameOldest();
+        }
+    }
 
     /// Claims the stream, runs up to `limit` and lets go. The lock is held on entry and exit, not
     /// while a task runs. Returns why it ended before.
@@ -189,7 +196,7 @@ class Stream {
     Obstacle LookAtFront(WaitClock::time_point* again);
     bool LeftToOthers(const WaitLimit& limit) const;
     void RunFront(std::unique_lock<std::mutex>& lock);
-    Status RunUnlocked(const Task& task, std::unique_lock<std::mutex>& lock);
+    Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
     void Fail(uint64_t sequence, Status status) noexcept;
 
     /// Asks for a wake-up of the workers when `sequence` is reached; true if it has been already.
@@ -233,6 +240,7 @@ class Stream {
     bool readyExpired_ = false;
     uint64_t timedFront_ = 0;  // has a deadline
     WaitClock::time_point frontDeadline_;
+    StreamTrace trace_;
 
     std::shared_ptr<Recorder> recorder_;  // takes the work, unless it is over
     int32_t recorderBranch_ = 0;
@@ -278,6 +286,7 @@ Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fi
         task->bytes = static_cast<uint32_t>(bytes);
         const uint64_t sequence = issued_.load(std::memory_order_relaxed) + 1;
         issued_.store(sequence, std::memory_order_relaxed);
+        TraceOldest(sequence);
         if (ticket != nullptr) {
             *ticket = {this, sequence};
         }
@@ -306,6 +315,7 @@ Status Stream::EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Pr
         if (batch.count > 0) {
             fill(queue_.Push(batch.bytes));
             issued_.store(issued + batch.count, std::memory_order_relaxed);
+            TraceOldest(issued + 1);
         }
         *last = {this, issued + batch.count};
         wake = NeedsWaking(batch.heavy);

@@ -70,14 +70,20 @@ bool InsideTask() { return taskDepth > 0; }
 
 const void* Stream::Self() { return &taskDepth; }
 
-Status Stream::RunUnlocked(const Task& task, std::unique_lock<std::mutex>& lock) {
+Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock) {
     const ContextRef context = identity_.context;
     running_ = true;
     lock.unlock();
     if (task.heavy || task.kind == TaskKind::kHostFunction) {
         workers_->StepAside();
     }
+    if (traced) {
+        trace_.Begin({this, completed_.load(std::memory_order_relaxed) + 1});
+    }
     Status status = RunTask(task, context);
+    if (traced) {
+        trace_.End(task, status.code());
+    }
     lock.lock();
     running_ = false;
     return status;
@@ -87,13 +93,22 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock) {
     const Task* const task = queue_.Front();
     const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
     const bool expired = readyFront_ == sequence && readyExpired_;
+    const bool traced = Trace::On();
     Status status;
     if (Skips(sequence) && task->kind != TaskKind::kAlways) {
-        // nothing
-    } else if (expired) {
-        status = WaitExpired(static_cast<const WaitTask&>(*task));
-    } else if (task->run != nullptr) {
-        status = RunUnlocked(*task, lock);
+        if (traced) {
+            trace_.Skipped(*task, {this, sequence});
+        }
+    } else if (task->run != nullptr && !expired) {
+        status = RunUnlocked(*task, traced, lock);
+    } else {
+        if (expired) {
+            status = WaitExpired(static_cast<const WaitTask&>(*task));
+        }
+        if (traced) {
+            trace_.Begin({this, sequence});
+            trace_.End(*task, status.code());
+        }
     }
     queue_.PopFront();
     if (!status.ok()) {
@@ -114,6 +129,9 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock) {
         }
     }
     completed_.store(sequence, std::memory_order_release);
+    if (traced) {
+        trace_.BecameOldest();
+    }
     if (sequence >= nextSleeper_) {
         nextSleeper_ = kNever;
         changed_.notify_all();

@@ -24,6 +24,15 @@ enum class TaskKind : uint8_t {
     kAlways,        // a mark: runs even where failed or dropped work is skipped
 };
 
+/// What the trace tells of a task beside its name: which record it is.
+enum class TaskTopic : uint8_t {
+    kOther,
+    kKernel,     // a KernelTask
+    kCopy,       // a CopyTask
+    kCopyBatch,  // a CopyBatchTask
+    kFill,       // a FillTask
+};
+
 /// Head of a queued record; what `run` needs follows it, as the members of a derived struct. Plain
 /// data: copied as bytes, never destroyed.
 struct Task {
@@ -31,6 +40,7 @@ struct Task {
     const char* name = nullptr;  // static text, for people
     TaskKind kind = TaskKind::kPlain;
     bool heavy = false;  // takes longer than waking a thread (about 30 us)
+    TaskTopic topic = TaskTopic::kOther;
     uint32_t bytes = 0;  // of the whole record, a multiple of kTaskAlignment
 };
 

@@ -184,11 +184,11 @@ TEST_F(CapturedCopyTest, PageableMemoryIsRefusedInEveryMode) {
         EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
                             aclrtMemcpyAsync(device.Get(), kBytes, host.data(), kBytes,
                                              ACL_MEMCPY_HOST_TO_DEVICE, stream.Get()),
-                            {"aclrtMemcpyAsync: ", "pageable"}));
+                            {"aclrtMemcpyAsync: ", "src", "pageable"}));
         EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
                             aclrtMemcpyAsync(host.data(), kBytes, device.Get(), kBytes,
                                              ACL_MEMCPY_DEVICE_TO_HOST, stream.Get()),
-                            {"aclrtMemcpyAsync: ", "pageable"}));
+                            {"aclrtMemcpyAsync: ", "dst", "pageable"}));
         EXPECT_EQ(StatusOf(stream.Get()), kActive);
         const Model model = End(stream.Get());
         EXPECT_TRUE(IsOk(Replay(model, stream)));

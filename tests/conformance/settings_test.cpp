@@ -81,8 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Settings of the specification that are not built yet.
 INSTANTIATE_TEST_SUITE_P(NotBuilt, BadSettingTest,
-                         testing::Values(SettingCase{"Trace", "ADVANCE_STEP_TRACE", "trace.json"},
-                                         SettingCase{"GuardAfter", "ADVANCE_STEP_GUARD", "after"},
+                         testing::Values(SettingCase{"GuardAfter", "ADVANCE_STEP_GUARD", "after"},
                                          SettingCase{"GuardBefore", "ADVANCE_STEP_GUARD",
                                                      "before"}),
                          support::CaseName());

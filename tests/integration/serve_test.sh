@@ -141,6 +141,23 @@ summary)
         grep -q "\"$key\"" "$folder/summary.json" || fail "no $key in the summary"
     done
     ;;
+trace_json)
+    # The option wins over the environment, which names a file that cannot be written.
+    export ADVANCE_STEP_TRACE=/no-such-folder/trace.json
+    run --limit 2 --max-seqs 2
+    ((status == 1)) || fail "a trace that cannot be written ended with exit status $status"
+    grep -q 'aclInit returned 100008: .*/no-such-folder/trace.json' "$folder/out" || fail "no reason"
+    expect_good --limit 20 --max-seqs 4 --trace-json "$folder/device.json"
+    python3 - "$folder/device.json" "$folder/summary.json" <<'PYTHON' || fail "trace"
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+calls = json.load(open(sys.argv[2]))["counters"]["launches"]
+kernels = [e for e in events if e["ph"] == "X" and e["cat"] == "kernel"]
+assert len(kernels) == calls > 0, (len(kernels), calls)
+assert {e["name"] for e in kernels} >= {"aclnnAdvanceStep", "aclnnStep"}
+assert any(e["ph"] == "X" and e["cat"] == "host" for e in events)
+PYTHON
+    ;;
 *) fail "no such case: $2" ;;
 esac
 echo "serve $2: good"

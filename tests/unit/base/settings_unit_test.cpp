@@ -43,7 +43,8 @@ TEST(SettingsTest, EveryVariableIsRead) {
                                      {"ADVANCE_STEP_CORE_ORDER", "6"},
                                      {"ADVANCE_STEP_GUARD", "off"},
                                      {"ADVANCE_STEP_ON_DIVERGENCE", "warn"},
-                                     {"ADVANCE_STEP_LOG", "debug"}},
+                                     {"ADVANCE_STEP_LOG", "debug"},
+                                     {"ADVANCE_STEP_TRACE", "no-such-folder/trace.json"}},
                                     &settings)));
     EXPECT_EQ(settings.conformance, Conformance::kVllm);
     EXPECT_EQ(settings.soc.name, "Ascend910B1");
@@ -54,6 +55,7 @@ TEST(SettingsTest, EveryVariableIsRead) {
     EXPECT_EQ(settings.coreOrder, std::optional<uint64_t>(6));
     EXPECT_EQ(settings.onDivergence, OnDivergence::kWarn);
     EXPECT_EQ(settings.logLevel, LogLevel::kDebug);
+    EXPECT_EQ(settings.trace, "no-such-folder/trace.json") << "reading settings opens no file";
 }
 
 struct BadSettingCase {
@@ -97,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadSettingCase{"GuardNotBuilt", "ADVANCE_STEP_GUARD", "after"},
                     BadSettingCase{"OnDivergence", "ADVANCE_STEP_ON_DIVERGENCE", "fail"},
                     BadSettingCase{"Log", "ADVANCE_STEP_LOG", "verbose"},
-                    BadSettingCase{"TraceNotBuilt", "ADVANCE_STEP_TRACE", "trace.json"}),
+                    BadSettingCase{"TraceEmpty", "ADVANCE_STEP_TRACE", ""}),
     support::CaseName());
 
 struct MemoryCase {

@@ -1,0 +1,66 @@
+// Events of the Trace Event Format, which chrome://tracing and Perfetto read, as JSON text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace advstep {
+
+/// Where an event is drawn.
+struct TraceTrack {
+    int32_t process = 0;
+    int32_t thread = 0;
+};
+
+/// Appends `text`, which is UTF-8, as a JSON string with its quotes.
+void AppendJsonString(std::string_view text, std::string* json);
+
+/// What is known of an event beside its name and time: the members of its object "args".
+class TraceArgs {
+ public:
+    void Add(std::string_view key, int64_t value);
+    void Add(std::string_view key, std::string_view value);
+
+    /// The whole object.
+    std::string Json() const { return "{" + members_ + "}"; }
+
+ private:
+    void AddKey(std::string_view key);
+
+    std::string members_;
+};
+
+// All times are in nanoseconds since the trace began; the format's own are microseconds.
+
+struct TraceSlice {
+    std::string_view name;
+    std::string_view category;
+    int64_t begin = 0;
+    int64_t end = 0;  // not before `begin`
+};
+
+std::string SliceEvent(const TraceTrack& track, const TraceSlice& slice, const TraceArgs& args);
+
+/// Something without a length.
+std::string InstantEvent(const TraceTrack& track, std::string_view name, std::string_view category,
+                         int64_t time, const TraceArgs& args);
+
+/// The names of the track's process or thread; threads are drawn in the order of their numbers.
+std::string ProcessNameEvent(const TraceTrack& track, std::string_view name);
+std::string ThreadNameEvent(const TraceTrack& track, std::string_view name);
+
+/// One end of an arrow: in the slice that is drawn there at that time.
+struct ArrowEnd {
+    TraceTrack track;
+    int64_t time = 0;
+};
+
+/// Both ends, as two events. `id` is the arrow's own.
+std::string ArrowEvents(uint64_t id, std::string_view name, const ArrowEnd& from,
+                        const ArrowEnd& to);
+
+/// Between two events of a file.
+inline constexpr std::string_view kTraceSeparator = ",\n";
+
+}  // namespace advstep

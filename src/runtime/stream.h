@@ -163,6 +163,7 @@ class Stream {
             kLeft,    // is for somebody who may take longer
         };
         Kind kind = Kind::kNone;
+        uint64_t sequence = 0;  // of the front
         Ticket ticket;
         uint64_t thread = 0;  // that has to act, if it is one
     };
@@ -192,16 +193,21 @@ class Stream {
     /// Asks for a wake-up of the workers when `sequence` is reached; true if it has been already.
     bool ReachedOrTellWorkers(uint64_t sequence);
 
-    /// Sleeps until `sequence` is reached, nobody runs the stream, a Nudge, or the limit.
-    void WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence,
+    /// Sleeps until `sequence` is reached, nobody runs the stream, the limit, or a Nudge after
+    /// `nudges` were counted.
+    void WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
                        const WaitLimit& limit);
-    /// Sleeps until the next task has ended, a Nudge, or the limit.
-    void WaitForProgress(std::unique_lock<std::mutex>& lock, const WaitLimit& limit);
+    /// The same, whether somebody runs it or not.
+    void WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
+                         const WaitLimit& limit);
     void Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit);
 
     bool AbortedSince(uint64_t aborts, uint64_t sequence);
 
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+
+    /// Of all streams: what a thread found at one stream may have sent it to sleep at another.
+    static inline std::atomic<uint64_t> nudges_{0};
 
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -217,7 +223,6 @@ class Stream {
     int32_t skipCode_ = 0;                // why: of the failure, 107017 destroyed, 107023 aborted
     std::atomic<uint64_t> aborts_{0};
     uint64_t abortAfter_ = 0;  // tasks after this one were aborted by the last of them
-    uint64_t nudges_ = 0;
     bool closing_ = false;
     uint64_t tellWorkersAt_ = kNever;  // lowest sequence that another stream's front waits for
     int32_t sleepers_ = 0;

@@ -200,6 +200,7 @@ Stream::Obstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_
             obstacle.kind = Obstacle::Kind::kLeft;
         }
         if (obstacle.kind != Obstacle::Kind::kNone) {
+            obstacle.sequence = completed_.load(std::memory_order_relaxed) + 1;
             break;
         }
         RunFront(lock);

@@ -44,22 +44,21 @@ void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const 
     }
 }
 
-void Stream::WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence,
+void Stream::WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
                            const WaitLimit& limit) {
     ++sleepers_;
-    const uint64_t nudges = nudges_;
-    while (claimant_ != nullptr && !Reached(sequence) && nudges_ == nudges && !limit.Expired()) {
+    while (claimant_ != nullptr && !Reached(sequence) && nudges_.load() == nudges &&
+           !limit.Expired()) {
         Sleep(lock, sequence, limit);
     }
     --sleepers_;
 }
 
-void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, const WaitLimit& limit) {
+void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
+                             const WaitLimit& limit) {
     ++sleepers_;
-    const uint64_t nudges = nudges_;
-    const uint64_t next = completed_.load(std::memory_order_relaxed) + 1;
-    while (!Reached(next) && nudges_ == nudges && !limit.Expired()) {
-        Sleep(lock, next, limit);
+    while (!Reached(sequence) && nudges_.load() == nudges && !limit.Expired()) {
+        Sleep(lock, sequence, limit);
     }
     --sleepers_;
 }
@@ -67,6 +66,12 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, const WaitLimit
 Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
     const uint64_t aborts = ticket.stream->aborts_.load();
     Ticket next = ticket;
+    // Counted before the first stream on the way is looked at, so that no nudge is missed.
+    uint64_t nudges = Stream::nudges_.load();
+    const auto startAgain = [&] {
+        next = ticket;
+        nudges = Stream::nudges_.load();
+    };
     while (!ticket.stream->Reached(ticket.sequence) &&
            !ticket.stream->AbortedSince(aborts, ticket.sequence)) {
         if (limit.Expired()) {
@@ -75,7 +80,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
         Stream& stream = *next.stream;
         std::unique_lock<std::mutex> lock(stream.mutex_);
         if (stream.Reached(next.sequence)) {
-            next = ticket;  // what blocked it has happened: start again from where we want to be
+            startAgain();  // what blocked it has happened: go on from where we want to be
             continue;
         }
         if (stream.claimant_ == Stream::Self()) {
@@ -83,15 +88,15 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
                                   stream.identity_.handle);
         }
         if (stream.claimant_ != nullptr) {
-            stream.WaitForRunner(lock, next.sequence, limit);
-            next = ticket;
+            stream.WaitForRunner(lock, next.sequence, nudges, limit);
+            startAgain();
             continue;
         }
         // No further than the ticket: later work may need something this thread holds.
         const Stream::Obstacle obstacle = stream.ClaimAndRun(lock, next.sequence, limit);
         switch (obstacle.kind) {
             case Stream::Obstacle::Kind::kNone:
-                next = ticket;
+                startAgain();
                 break;
             case Stream::Obstacle::Kind::kTicket:
                 next = obstacle.ticket;
@@ -105,8 +110,9 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
                 [[fallthrough]];
             case Stream::Obstacle::Kind::kLeft:
                 // The workers go on: they were woken if they slept.
-                stream.WaitForProgress(lock, limit);
-                next = ticket;
+                // The lock may have been released meanwhile, so the front may have ended.
+                stream.WaitForProgress(lock, obstacle.sequence, nudges, limit);
+                startAgain();
                 break;
         }
     }

@@ -65,6 +65,9 @@ Status Graph::CheckUses() {
 
 void Graph::Fill(const BranchImage& image, const StreamRef& stream,
                  const std::vector<uint64_t>& bases, unsigned char* memory) const {
+    if (image.count == 0) {
+        return;  // nothing was captured, and neither side has an address
+    }
     std::memcpy(memory, image.records.data(), image.bytes());
     for (const BranchImage::Wait& wait : image.waits) {
         auto* const task = reinterpret_cast<TicketWaitTask*>(memory + wait.offset);

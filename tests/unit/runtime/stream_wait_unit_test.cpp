@@ -1,8 +1,11 @@
 // Waiting: for other streams, for other threads, for oneself.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
+#include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "acl/acl_base.h"
@@ -140,6 +143,70 @@ TEST_F(StreamWaitTest, ThreadsShareAStream) {
         thread.join();
     }
     EXPECT_EQ(plain, 2000);
+}
+
+// Does something at the first wake-up, which a waiter makes between its look and its sleep.
+class RacingWorkers : public WorkerControl {
+ public:
+    void Wake() override {
+        if (onWake) {
+            std::exchange(onWake, nullptr)();
+        }
+    }
+    void StepAside() override {}
+    void NudgeSleepers() override {
+        for (Stream* stream : streams) {
+            stream->Nudge();
+        }
+    }
+    std::function<void()> onWake;
+    std::vector<Stream*> streams;
+};
+
+class RacingWaitTest : public testing::Test {
+ protected:
+    void EnqueuePoll(unit::StreamBench* bench) {
+        static std::atomic<bool>* flag = nullptr;
+        flag = &holds_;
+        ASSERT_TRUE(Succeeds(bench->Get().Enqueue(
+            bench->GetHandle(), unit::kCaller, sizeof(PollWaitTask), [](void* memory) {
+                auto* const task = new (memory) PollWaitTask;
+                task->kind = TaskKind::kPollWait;
+                task->holds = [](PollWaitTask&) { return flag->load(); };
+                return task;
+            })));
+    }
+
+    support::Watchdog watchdog_{std::chrono::seconds(120)};
+    RacingWorkers workers_;
+    Stream streamA_;
+    Stream streamB_;
+    unit::StreamBench a_{&streamA_, 0x157, &workers_};
+    unit::StreamBench b_{&streamB_, 0x257, &workers_};
+    std::atomic<bool> holds_{false};
+};
+
+TEST_F(RacingWaitTest, FrontThatEndsBeforeTheWaiterSleepsIsNotMissed) {
+    EnqueuePoll(&a_);
+    workers_.onWake = [&] {
+        holds_ = true;
+        EXPECT_TRUE(a_.RunSome(true));
+    };
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+}
+
+TEST_F(RacingWaitTest, AbortBeforeTheWaiterSleepsElsewhereIsNotMissed) {
+    workers_.streams = {&streamA_, &streamB_};
+    EnqueuePoll(&b_);
+    ASSERT_TRUE(Succeeds(a_.EnqueueWait(streamB_.Now())));
+    workers_.onWake = [&] {  // on the way from a to b; then at b
+        workers_.onWake = [&] {
+            EXPECT_TRUE(Succeeds(streamA_.Abort(a_.GetHandle(), unit::kCaller)));
+        };
+    };
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_ABORT, a_.Synchronize()));
+    holds_ = true;
+    EXPECT_TRUE(Succeeds(b_.Synchronize()));
 }
 
 }  // namespace

@@ -1,0 +1,340 @@
+#include "stress/program_model.h"
+
+#include <algorithm>
+
+namespace stress {
+
+ProgramModel::ProgramModel() {
+    ModelStream stream;
+    stream.slot = kPrimaryDefault;
+    stream.context = kPrimary;
+    stream.lane = NewLane();
+    streams[kPrimaryDefault] = stream;
+    contexts[kPrimary].defaultStream = kPrimaryDefault;
+    threads[0].context = kPrimary;
+}
+
+int ProgramModel::CheckContext(int thread) const {
+    const auto context = contexts.find(threads[static_cast<size_t>(thread)].context);
+    return context != contexts.end() && context->second.alive ? 0 : ACL_ERROR_RT_CONTEXT_NULL;
+}
+
+int ProgramModel::FindStream(int thread, Slot slot, Slot* found) const {
+    if (const int code = CheckContext(thread); code != 0) {
+        return code;
+    }
+    if (slot == kNull) {
+        *found = contexts.at(threads[static_cast<size_t>(thread)].context).defaultStream;
+        return 0;
+    }
+    *found = slot;
+    return streams.count(slot) != 0 ? 0 : ACL_ERROR_RT_INVALID_HANDLE;
+}
+
+int ProgramModel::UseStream(int thread, Slot slot, ModelStream** stream) {
+    Slot found = kNull;
+    if (const int code = FindStream(thread, slot, &found); code != 0) {
+        return code;
+    }
+    *stream = &streams.at(found);
+    if (!(*stream)->alive) {
+        return ACL_ERROR_RT_INVALID_HANDLE;
+    }
+    return (*stream)->context == threads[static_cast<size_t>(thread)].context
+               ? 0
+               : ACL_ERROR_RT_STREAM_CONTEXT;
+}
+
+int ProgramModel::CreateContext(int thread, Slot context, Slot defaultStream) {
+    contexts[context].defaultStream = defaultStream;
+    threads[static_cast<size_t>(thread)].context = context;
+    ModelStream stream;
+    stream.slot = defaultStream;
+    stream.context = context;
+    stream.lane = NewLane();
+    streams[defaultStream] = stream;
+    return 0;
+}
+
+int ProgramModel::SetContext(int thread, Slot context) {
+    const auto found = contexts.find(context);
+    if (context == kNull) {
+        return ACL_ERROR_INVALID_PARAM;
+    }
+    if (found == contexts.end() || !found->second.alive) {
+        return ACL_ERROR_RT_INVALID_HANDLE;
+    }
+    threads[static_cast<size_t>(thread)].context = context;
+    return 0;
+}
+
+int ProgramModel::DestroyContext(int thread, Slot context) {
+    const auto found = contexts.find(context);
+    if (context == kNull) {
+        return ACL_ERROR_INVALID_PARAM;
+    }
+    if (found == contexts.end() || !found->second.alive || context == kPrimary) {
+        return ACL_ERROR_RT_CONTEXT_NULL;
+    }
+    found->second.alive = false;
+    for (ModelCapture& capture : captures) {
+        if (!capture.over && capture.context == context) {
+            capture.over = true;
+            graphs.at(capture.model).alive = false;
+        }
+    }
+    for (auto& [slot, graph] : graphs) {
+        if (graph.context == context && graph.alive) {
+            graph.alive = false;
+            Covered(graph.endClock);
+        }
+    }
+    for (auto& [slot, stream] : streams) {
+        if (stream.context == context && stream.alive) {
+            stream.alive = false;
+            Covered(stream.clock);
+        }
+    }
+    ModelThread& caller = threads[static_cast<size_t>(thread)];
+    caller.context = caller.context == context ? kNull : caller.context;
+    return 0;
+}
+
+int ProgramModel::CreateStream(int thread, Slot slot) {
+    if (const int code = CheckContext(thread); code != 0) {
+        return code;
+    }
+    ModelStream stream;
+    stream.slot = slot;
+    stream.context = threads[static_cast<size_t>(thread)].context;
+    stream.lane = NewLane();
+    streams[slot] = stream;
+    return 0;
+}
+
+int ProgramModel::DestroyStream(int thread, Slot slot, bool synchronises) {
+    if (slot == kNull) {
+        return ACL_ERROR_INVALID_PARAM;
+    }
+    Slot found = kNull;
+    if (const int code = FindStream(thread, slot, &found); code != 0) {
+        return code;
+    }
+    if (slot == contexts.at(threads[static_cast<size_t>(thread)].context).defaultStream) {
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
+    if (const int code = CheckFree(thread, slot); code != 0) {
+        return code;
+    }
+    ModelStream& stream = streams.at(slot);
+    stream.alive = false;
+    if (synchronises) {
+        Covered(stream.clock);
+    }
+    return 0;
+}
+
+int ProgramModel::SetFailureMode(int thread, Slot slot, uint64_t mode) {
+    Slot found = kNull;
+    if (const int code = FindStream(thread, slot, &found); code != 0) {
+        return code;
+    }
+    if (mode > ACL_STOP_ON_FAILURE) {
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
+    ModelStream* stream = nullptr;
+    if (const int code = UseStream(thread, slot, &stream); code != 0) {
+        return code;
+    }
+    if (stream->modeSet) {
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
+    stream->modeSet = true;
+    contexts.at(stream->context).stops = mode == ACL_STOP_ON_FAILURE;
+    return 0;
+}
+
+int ProgramModel::CheckFree(int thread, Slot slot) {
+    ModelStream* stream = nullptr;
+    if (const int code = UseStream(thread, slot, &stream); code != 0) {
+        return code;
+    }
+    return CaptureOf(*stream) != nullptr ? ACL_ERROR_RT_STREAM_CAPTURED : 0;
+}
+
+int ProgramModel::SynchronizeStream(int thread, Slot slot) {
+    if (const int code = CheckFree(thread, slot); code != 0) {
+        return code;
+    }
+    ModelStream* stream = nullptr;
+    (void)UseStream(thread, slot, &stream);
+    Covered(stream->clock);
+    const bool failed = !stream->failures.empty();
+    stream->failures.clear();
+    stream->refuses = false;
+    return failed ? ACL_ERROR_FAILURE : 0;
+}
+
+int ProgramModel::SynchronizeDevice(int thread) {
+    if (const int code = CheckContext(thread); code != 0) {
+        return code;
+    }
+    for (const ModelCapture& capture : captures) {
+        if (!capture.over) {
+            return ACL_ERROR_RT_STREAM_CAPTURED;
+        }
+    }
+    ModelStream* first = nullptr;
+    for (auto& [slot, stream] : streams) {
+        if (stream.alive) {
+            Covered(stream.clock);
+            const bool earlier = first == nullptr || stream.lane < first->lane;
+            first = !stream.failures.empty() && earlier ? &stream : first;
+        }
+    }
+    if (first == nullptr) {
+        return 0;
+    }
+    first->failures.clear();
+    first->refuses = false;
+    return ACL_ERROR_FAILURE;
+}
+
+int ProgramModel::Enter(int thread, Slot slot, int refusalInCapture, bool launch,
+                        ModelStream** found, ModelCapture** recording) {
+    if (const int code = UseStream(thread, slot, found); code != 0) {
+        return code;
+    }
+    ModelStream& stream = **found;
+    *recording = CaptureOf(stream);
+    if (*recording == nullptr) {
+        return stream.refuses ? ACL_ERROR_FAILURE : 0;
+    }
+    if ((*recording)->invalidated) {
+        return ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED;
+    }
+    if (refusalInCapture != 0) {
+        return refusalInCapture;
+    }
+    return (*recording)->groupOpen[static_cast<size_t>(stream.branch)] && !launch
+               ? ACL_ERROR_STREAM_TASK_GROUP_INTR
+               : 0;
+}
+
+Place ProgramModel::Queue(ModelStream* stream) {
+    const Place place{stream->lane, ++stream->issued};
+    stream->clock.Join(host);
+    stream->clock.Advance(place);
+    return place;
+}
+
+void ProgramModel::Apply(const Effect& effect, const Place& place) {
+    const auto cell = static_cast<size_t>(effect.cell);
+    const auto source = static_cast<size_t>(effect.source);
+    switch (effect.kind) {
+        case Effect::Kind::kMix:
+            cells[cell] = Mix(cells[cell], effect.value);
+            break;
+        case Effect::Kind::kFill:
+            cells[cell] = Filled(effect.value);
+            break;
+        case Effect::Kind::kCopy:
+            cells[cell] = cells[source];
+            break;
+        default:
+            break;
+    }
+    if (effect.Reads()) {
+        accesses[source].Note(place, false);
+    }
+    if (effect.Writes()) {
+        accesses[cell].Note(place, true);
+    }
+}
+
+int ProgramModel::Work(int thread, Slot slot, const Effect& effect, bool pageable) {
+    ModelStream* stream = nullptr;
+    ModelCapture* capture = nullptr;
+    const int refusal = pageable ? ACL_ERROR_RT_PARAM_INVALID : 0;
+    if (pageable && CheckFree(thread, slot) == 0) {
+        if (const int code = Forbidden(thread, ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC); code != 0) {
+            return code;
+        }
+    }
+    if (const int code = Enter(thread, slot, refusal, false, &stream, &capture); code != 0) {
+        return code;
+    }
+    if (capture != nullptr) {
+        return RecordInCapture(capture, stream->branch, effect);
+    }
+    const Place place = Queue(stream);
+    if (stream->skips) {
+        return 0;
+    }
+    if (effect.kind == Effect::Kind::kThrow) {
+        stream->failures.push_back(place.count);
+        stream->skips = contexts.at(stream->context).stops;
+    }
+    Apply(effect, place);
+    if (pageable) {
+        Covered(stream->clock);
+    }
+    return 0;
+}
+
+int ProgramModel::ActNow(int thread) const {
+    if (const int code = CheckContext(thread); code != 0) {
+        return code;
+    }
+    return Forbidden(thread, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT);
+}
+
+void ProgramModel::HostWrite(int cell, uint64_t value) {
+    cells[static_cast<size_t>(cell)] = value;
+    accesses[static_cast<size_t>(cell)].Note({}, true);
+}
+
+Clock ProgramModel::Now(const ModelStream& stream) const {
+    Clock clock = stream.clock;
+    clock.Join(host);
+    return clock;
+}
+
+ModelHold* ProgramModel::HoldOf(const Clock& clock) {
+    for (ModelHold& hold : holds) {
+        if (!hold.open && clock.At(hold.place.lane) >= hold.place.count) {
+            return &hold;
+        }
+    }
+    return nullptr;
+}
+
+bool ProgramModel::Blocked(const Clock& clock) const {
+    return const_cast<ProgramModel*>(this)->HoldOf(clock) != nullptr;
+}
+
+Place ProgramModel::Conflict(const ModelStream& stream, const Effect& effect) {
+    ModelCapture* const capture = CaptureOf(stream);
+    const Clock clock =
+        capture == nullptr ? Now(stream) : capture->clocks[static_cast<size_t>(stream.branch)];
+    const auto& table = capture == nullptr ? accesses : capture->cells;
+    if (effect.Reads()) {
+        const Place read = table[static_cast<size_t>(effect.source)].Conflict(clock, false);
+        if (read.lane >= 0) {
+            return read;
+        }
+    }
+    return effect.Writes() ? table[static_cast<size_t>(effect.cell)].Conflict(clock, true)
+                           : Place{};
+}
+
+Slot ProgramModel::StreamOfLane(int lane) const {
+    for (const auto& [slot, stream] : streams) {
+        if (stream.lane == lane && stream.alive) {
+            return slot;
+        }
+    }
+    return kNull;
+}
+
+}  // namespace stress

@@ -162,8 +162,9 @@ bool Stream::AbortedSince(uint64_t aborts, uint64_t sequence) {
 }
 
 void Stream::Nudge() {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    // Before the lock: who counted earlier and is about to sleep here sees it, or sleeps already.
     nudges_.fetch_add(1);
+    const std::lock_guard<std::mutex> lock(mutex_);
     if (sleepers_ > 0) {
         changed_.notify_all();
     }

@@ -202,11 +202,11 @@ class Stream {
     /// Asks for a wake-up of the workers when `sequence` is reached; true if it has been already.
     bool ReachedOrTellWorkers(uint64_t sequence);
 
-    /// Sleeps until `sequence` is reached, nobody runs the stream, a Nudge since there were
-    /// `nudges`, or the limit.
+    /// Sleeps until `sequence` is reached, nobody runs the stream, the limit, or a Nudge of any
+    /// stream since there were `nudges`.
     void WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
                        const WaitLimit& limit);
-    /// Sleeps until the task `front` has ended, a Nudge since there were `nudges`, or the limit.
+    /// The same until the task `front` has ended, whether somebody runs the stream or not.
     void WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front, uint64_t nudges,
                          const WaitLimit& limit);
     void Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit);
@@ -214,6 +214,9 @@ class Stream {
     bool AbortedSince(uint64_t aborts, uint64_t sequence);
 
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+
+    /// Of all streams: what a thread found at one stream may have sent it to sleep at another.
+    static inline std::atomic<uint64_t> nudges_{0};
 
     std::mutex mutex_;
     std::condition_variable changed_;
@@ -229,7 +232,6 @@ class Stream {
     int32_t skipCode_ = 0;                // why: of the failure, 107017 destroyed, 107023 aborted
     std::atomic<uint64_t> aborts_{0};
     uint64_t abortAfter_ = 0;  // tasks after this one were aborted by the last of them
-    std::atomic<uint64_t> nudges_{0};  // changed under the lock
     bool closing_ = false;
     uint64_t tellWorkersAt_ = kNever;  // lowest sequence that another stream's front waits for
     int32_t sleepers_ = 0;

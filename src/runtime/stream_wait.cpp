@@ -47,7 +47,8 @@ void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const 
 void Stream::WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
                            const WaitLimit& limit) {
     ++sleepers_;
-    while (claimant_ != nullptr && !Reached(sequence) && nudges_ == nudges && !limit.Expired()) {
+    while (claimant_ != nullptr && !Reached(sequence) && nudges_.load() == nudges &&
+           !limit.Expired()) {
         Sleep(lock, sequence, limit);
     }
     --sleepers_;
@@ -56,7 +57,7 @@ void Stream::WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence
 void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front, uint64_t nudges,
                              const WaitLimit& limit) {
     ++sleepers_;
-    while (!Reached(front) && nudges_ == nudges && !limit.Expired()) {
+    while (!Reached(front) && nudges_.load() == nudges && !limit.Expired()) {
         Sleep(lock, front, limit);
     }
     --sleepers_;
@@ -68,19 +69,20 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
         return !limit.evenIfAborted && ticket.stream->AbortedSince(aborts, ticket.sequence);
     };
     Ticket next = ticket;
-    while (true) {
-        Stream& stream = *next.stream;
-        // Before the look at what we want: whoever brings that about nudges afterwards.
-        const uint64_t nudges = stream.nudges_.load();
-        if (ticket.stream->Reached(ticket.sequence) || aborted()) {
-            break;
-        }
+    // Counted before the first stream on the way is looked at, so that no nudge is missed.
+    uint64_t nudges = Stream::nudges_.load();
+    const auto startAgain = [&] {
+        next = ticket;
+        nudges = Stream::nudges_.load();
+    };
+    while (!ticket.stream->Reached(ticket.sequence) && !aborted()) {
         if (limit.Expired()) {
             return Expired(limit);
         }
+        Stream& stream = *next.stream;
         std::unique_lock<std::mutex> lock(stream.mutex_);
         if (stream.Reached(next.sequence)) {
-            next = ticket;  // what blocked it has happened: start again from where we want to be
+            startAgain();  // what blocked it has happened: go on from where we want to be
             continue;
         }
         if (stream.claimant_ == Stream::Self()) {
@@ -89,14 +91,14 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
         }
         if (stream.claimant_ != nullptr) {
             stream.WaitForRunner(lock, next.sequence, nudges, limit);
-            next = ticket;
+            startAgain();
             continue;
         }
         // No further than the ticket: later work may need something this thread holds.
         const Stream::Obstacle obstacle = stream.ClaimAndRun(lock, next.sequence, limit);
         switch (obstacle.kind) {
             case Stream::Obstacle::Kind::kNone:
-                next = ticket;
+                startAgain();
                 break;
             case Stream::Obstacle::Kind::kTicket:
                 next = obstacle.ticket;
@@ -110,8 +112,9 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
                 [[fallthrough]];
             case Stream::Obstacle::Kind::kLeft:
                 // The workers go on: they were woken if they slept.
+                // The lock may have been released meanwhile, so the front may have ended.
                 stream.WaitForProgress(lock, obstacle.front, nudges, limit);
-                next = ticket;
+                startAgain();
                 break;
         }
     }

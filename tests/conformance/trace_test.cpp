@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "conformance/traced_runtime.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
 #include "support/handles.h"
 #include "support/host_work.h"
-#include "conformance/traced_runtime.h"
 
 namespace {
 

@@ -45,11 +45,14 @@ Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Ma
     if (target.stream->CheckFree(target.handle, target.caller).ok()) {
         ADVSTEP_RETURN_IF_ERROR(
             CaptureRegistry::Instance().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
+        // Whoever may not wait for what is queued already is told so before the copy is queued.
+        ADVSTEP_RETURN_IF_ERROR(WaitFor(target.stream->Now()));
     }
     Ticket done;
     ADVSTEP_RETURN_IF_ERROR(
         target.stream->Enqueue(target.handle, target.caller, work, make, &done));
-    ADVSTEP_RETURN_IF_ERROR(WaitFor(done));
+    // The caller's memory is its own again only when the copy is not under way.
+    ADVSTEP_RETURN_IF_ERROR(WaitFor(done, ToTheEnd()));
     return target.stream->CheckRan(done.sequence);
 }
 

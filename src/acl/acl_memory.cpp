@@ -125,11 +125,16 @@ aclError aclrtHostUnregister(void* ptr) {
     return AclBoundary("aclrtHostUnregister", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ptr, "ptr"));
         ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+        // The program may free its memory next, so queued work must be through with it. Waited for
+        // before, so that a refusal changes nothing; again for what was queued meanwhile.
+        ADVSTEP_RETURN_IF_ERROR(TheResources().memory.CheckRegistered(ptr));
+        for (const Ticket& place : PendingPlaces()) {
+            ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
+        }
         std::vector<Ticket> pending;
         ADVSTEP_RETURN_IF_ERROR(TheResources().memory.Unregister(ptr, &pending));
-        // The program may free its memory next, so queued work must be through with it.
         for (const Ticket& place : pending) {
-            ADVSTEP_RETURN_IF_ERROR(WaitFor(place));
+            ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
         }
         return {};
     });

@@ -1,5 +1,6 @@
 #include "src/runtime/capture.h"
 
+#include <new>
 #include <utility>
 
 #include "acl/acl_base.h"
@@ -116,8 +117,9 @@ Status EndCapture(const StreamRef& stream, Handle* graph) {
     int32_t branch = 0;
     ADVSTEP_RETURN_IF_ERROR(FindSession(stream, &session, &branch));
     GraphBody body;
-    const Status ended = session->End(stream.handle, &body);
-    if (!session->Over()) {
+    bool over = false;
+    const Status ended = session->End(stream.handle, &body, &over);
+    if (!over) {
         return Status(ended.code(), ended.message());
     }
     CaptureRegistry::Instance().Remove(session.get());
@@ -128,7 +130,12 @@ Status EndCapture(const StreamRef& stream, Handle* graph) {
         return Status(ended.code(), ended.message());
     }
     Graph* const made = TheResources().graphs.Find(session->graph());
-    Status finished = made->Finish(session->graph(), &body);
+    Status finished;
+    try {
+        finished = made->Finish(session->graph(), &body);
+    } catch (const std::bad_alloc&) {
+        finished = Status(ACL_ERROR_BAD_ALLOC);
+    }
     if (!finished.ok()) {
         ReleaseGroups(body);
         CloseGraph(session->graph(), session->context());
@@ -172,13 +179,11 @@ Status EndTaskGroup(const StreamRef& stream, Handle* group) {
     int32_t branch = 0;
     ADVSTEP_RETURN_IF_ERROR(FindSession(stream, &session, &branch));
     const auto entry = TheResources().taskGroups.Acquire();
-    TaskGroup::Span span;
-    Status ended = session->EndGroup(branch, entry.object, &span);
+    Status ended = session->EndGroup(branch, entry.object, entry.handle);
     if (!ended.ok()) {
         TheResources().taskGroups.Release(entry.object);
         return ended;
     }
-    entry.object->Open(entry.handle, span);
     *group = entry.handle;
     return {};
 }
@@ -203,7 +208,7 @@ Status EndTaskUpdate(const StreamRef& stream) {
     ADVSTEP_RETURN_IF_ERROR(
         stream.stream->FindRecorder(stream.handle, stream.caller, &recorder, &branch));
     ADVSTEP_RETURN_IF_ERROR(stream.stream->CheckFree(stream.handle, stream.caller));
-    if (recorder == nullptr) {
+    if (recorder == nullptr || recorder->Captures()) {
         return Error(ACL_ERROR_STREAM_TASK_GROUP_STATUS,
                      "stream {} updates no task group; expected aclmdlRICaptureTaskUpdateBegin "
                      "before",

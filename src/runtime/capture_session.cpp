@@ -120,7 +120,7 @@ Status CaptureSession::BeginGroup(int32_t branch) {
     return {};
 }
 
-Status CaptureSession::EndGroup(int32_t branch, TaskGroup* group, TaskGroup::Span* span) {
+Status CaptureSession::EndGroup(int32_t branch, TaskGroup* group, Handle handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckActive());
     if (!GroupIsOpen(branch)) {
@@ -129,13 +129,19 @@ Status CaptureSession::EndGroup(int32_t branch, TaskGroup* group, TaskGroup::Spa
     }
     body_.groups.push_back(group);
     size_t& first = openGroups_[static_cast<size_t>(branch)];
-    *span = {graph_, branch, first, TasksOf(branch).size() - first};
+    group->Open(handle, {graph_, branch, first, TasksOf(branch).size() - first});
     first = kNoGroup;
     return {};
 }
 
-Status CaptureSession::End(Handle stream, GraphBody* body) {
+Status CaptureSession::End(Handle stream, GraphBody* body, bool* ended) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (Over()) {
+        return Error(ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+                     "stream {} is not being captured any more; expected one "
+                     "aclmdlRICaptureEnd for each begin",
+                     ToPointer(stream));
+    }
     if (stream != streams_[0]) {
         return Error(ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
                      "stream {} joined a capture that began on stream {}; expected that one",
@@ -164,6 +170,7 @@ Status CaptureSession::End(Handle stream, GraphBody* body) {
         }
     }
     state_.store(State::kOver, std::memory_order_release);
+    *ended = true;
     *body = std::move(body_);
     return active.ok() ? Status() : Status(active.code(), active.message());
 }

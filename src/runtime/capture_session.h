@@ -40,13 +40,13 @@ class CaptureSession : public Recorder {
 
     /// 107033 if one is open; 507903.
     Status BeginGroup(int32_t branch);
-    /// 107033 if none is open; 507903. The group goes with what was recorded; the caller opens it.
-    Status EndGroup(int32_t branch, TaskGroup* group, TaskGroup::Span* span);
+    /// 107033 if none is open; 507903. The group is opened, and goes with what was recorded.
+    Status EndGroup(int32_t branch, TaskGroup* group, Handle handle);
 
     /// Takes what was recorded, and the capture is over. Codes: 107036 not the stream it began on;
     /// 107038 not the thread; 107033 a task group is open; 107025 a stream has not joined again:
-    /// after these it goes on. 507903 invalidated: over as well.
-    Status End(Handle stream, GraphBody* body);
+    /// after these it goes on. 507903 invalidated: over as well. `ended`: this call made it over.
+    Status End(Handle stream, GraphBody* body, bool* ended);
 
     /// Over, whatever it is; what was recorded is for the caller to release.
     void Abandon(GraphBody* body);

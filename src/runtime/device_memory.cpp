@@ -114,15 +114,15 @@ Status DeviceMemory::Free(MemoryKind kind, void* address) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     Live::const_iterator found;
     ADVSTEP_RETURN_IF_ERROR(FindFreeableLocked(kind, address, &found));
-    const Allocation allocation = found->second;
+    RetireLocked(found->second);
     live_.erase(found);
-    RetireLocked(allocation);
     ReclaimLocked();
     return {};
 }
 
-// It has left the map, so no check finds it any more. What was checked before is queued by now,
-// unless another thread is between the two: freeing what it is about to use is the program's race.
+// It leaves the map under this lock, so no check finds it any more. What was checked before is
+// queued by now, unless another thread is between the two: freeing what it is about to use is the
+// program's race.
 void DeviceMemory::RetireLocked(const Allocation& allocation) {
     epoch_.fetch_add(1, std::memory_order_release);
     retired_.push_back({allocation, pendingPlaces_()});
@@ -169,17 +169,26 @@ Status DeviceMemory::Register(void* address, size_t bytes) {
                  address, bytes, known.bytes, known.begin);
 }
 
+Status DeviceMemory::CheckRegisteredLocked(const void* address) const {
+    const auto found = live_.find(reinterpret_cast<uintptr_t>(address));
+    return found != live_.end() && found->second.origin == MemoryOrigin::kRegistered
+               ? Status()
+               : Error(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
+                       "ptr is {}, not the start of a registered range; expected an address of "
+                       "aclrtHostRegister",
+                       address);
+}
+
+Status DeviceMemory::CheckRegistered(const void* address) const {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    return CheckRegisteredLocked(address);
+}
+
 Status DeviceMemory::Unregister(void* address, std::vector<Ticket>* pending) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    const auto found = live_.find(reinterpret_cast<uintptr_t>(address));
-    if (found == live_.end() || found->second.origin != MemoryOrigin::kRegistered) {
-        return Error(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
-                     "ptr is {}, not the start of a registered range; expected an address of "
-                     "aclrtHostRegister",
-                     address);
-    }
+    ADVSTEP_RETURN_IF_ERROR(CheckRegisteredLocked(address));
     *pending = pendingPlaces_();
-    live_.erase(found);
+    live_.erase(reinterpret_cast<uintptr_t>(address));
     epoch_.fetch_add(1, std::memory_order_release);
     return {};
 }
@@ -272,12 +281,12 @@ void DeviceMemory::ReleaseAll(const Device* device) {
             ++entry;
             continue;
         }
-        entry = live_.erase(entry);
         if (allocation.origin == MemoryOrigin::kAllocated) {
             RetireLocked(allocation);
         } else {
             epoch_.fetch_add(1, std::memory_order_release);
         }
+        entry = live_.erase(entry);
     }
     ReclaimLocked();
 }

@@ -70,8 +70,11 @@ class DeviceMemory {
     /// device memory.
     Status Register(void* address, size_t bytes);
 
+    /// 507911: no start of a registered range.
+    Status CheckRegistered(const void* address) const;
+
     /// The memory is pinned no more; `pending` are the places to wait for before the program may
-    /// free it. 507911: no start of a registered range.
+    /// free it. Codes as CheckRegistered.
     Status Unregister(void* address, std::vector<Ticket>* pending);
 
     /// Enters a mapped range. It joins neighbours of the same reservation and device.
@@ -105,6 +108,7 @@ class DeviceMemory {
     using Live = std::map<uintptr_t, Allocation>;
 
     Status ChargeLocked(const Device* device, size_t bytes);
+    Status CheckRegisteredLocked(const void* address) const;
     Status FindFreeableLocked(MemoryKind kind, const void* address, Live::const_iterator* it) const;
     Live::iterator LastBefore(uintptr_t end, uintptr_t begin);
     void DropStaleLocked(uintptr_t begin, size_t bytes);

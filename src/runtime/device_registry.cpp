@@ -8,6 +8,7 @@
 #include "src/runtime/current.h"
 #include "src/runtime/exception_info.h"
 #include "src/runtime/peer_access.h"
+#include "src/runtime/report.h"
 #include "src/runtime/stream_state.h"
 #include "src/runtime/trace.h"
 
@@ -18,6 +19,14 @@ bool SameMachine(const Settings& a, const Settings& b) {
     return a.conformance == b.conformance && a.soc.name == b.soc.name && a.threads == b.threads &&
            a.memoryBytes == b.memoryBytes && a.coreOrder == b.coreOrder &&
            a.onDivergence == b.onDivergence;
+}
+
+// Another thread that ends a device may wait for the callback.
+Status RefuseInsideCallback() {
+    return InsideCallback() ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                                    "called from a callback of aclrtProcessReport; expected a call "
+                                    "after it")
+                            : Status();
 }
 
 // What belongs to the device and to none of its living contexts. Nothing of it is queued any more.
@@ -129,6 +138,16 @@ Status DeviceRegistry::SetEnded(const std::vector<Device*>& devices, Status refu
     return refused;
 }
 
+DeviceRegistry::EndingGuard::~EndingGuard() {
+    if (std::uncaught_exceptions() > exceptions_) {
+        const std::lock_guard<std::mutex> lock(registry_->mutex_);
+        for (Device* device : devices_) {
+            device->ending = false;
+        }
+        registry_->ended_.notify_all();
+    }
+}
+
 Status DeviceRegistry::Finalize() {
     uint64_t left = 0;
     return End(true, &left);
@@ -143,6 +162,7 @@ bool DeviceRegistry::WouldEnd(bool all) {
 
 Status DeviceRegistry::End(bool all, uint64_t* left) {
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideCallback());
     DestroyAnnouncement announcement;
     if (WouldEnd(all)) {
         announcement.AddAllOf(nullptr);
@@ -161,6 +181,7 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
         devices = devices_;
         SetEnding(devices);
     }
+    const EndingGuard guard(this, devices);
     if (Status drained = DrainForTeardown(nullptr); !drained.ok()) {
         const std::lock_guard<std::mutex> lock(mutex_);
         return SetEnded(devices, std::move(drained));
@@ -212,10 +233,10 @@ Status DeviceRegistry::FindUsable(std::unique_lock<std::mutex>& lock, int32_t de
                                   Device** device) {
     ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, device));
     while ((*device)->ending) {
-        if (InsideTask()) {
+        if (InsideTask() || InsideCallback()) {
             return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                         "device {} is being reset, which waits for the host function that calls "
-                         "this; expected another thread",
+                         "device {} is being reset, which waits for the host function or callback "
+                         "that calls this; expected another thread",
                          deviceId);
         }
         ended_.wait(lock);
@@ -278,6 +299,7 @@ const Context* DeviceRegistry::WouldReset(int32_t deviceId, bool force) {
 
 Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideCallback());
     DestroyAnnouncement announcement;
     if (const Context* const ending = WouldReset(deviceId, force); ending != nullptr) {
         announcement.AddAllOf(ending);
@@ -299,6 +321,7 @@ Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
         primary = device->primary;
         SetEnding({device});
     }
+    const EndingGuard guard(this, {device});
     if (Status drained = DrainForTeardown(device); !drained.ok()) {
         const std::lock_guard<std::mutex> lock(mutex_);
         return SetEnded({device}, std::move(drained));

@@ -3,8 +3,10 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "src/base/settings.h"
@@ -50,6 +52,21 @@ class DeviceRegistry {
     Status MakeContext(int32_t deviceId, ContextRef* context);
 
  private:
+    /// No device stays `ending` when an exception comes.
+    class EndingGuard {
+     public:
+        EndingGuard(DeviceRegistry* registry, std::vector<Device*> devices)
+            : registry_(registry), devices_(std::move(devices)) {}
+        ~EndingGuard();
+        EndingGuard(const EndingGuard&) = delete;
+        EndingGuard& operator=(const EndingGuard&) = delete;
+
+     private:
+        DeviceRegistry* const registry_;
+        const std::vector<Device*> devices_;
+        const int exceptions_ = std::uncaught_exceptions();
+    };
+
     Status StartLocked(const char* configPath);
     Status FindLocked(int32_t deviceId, Device** device);
     /// FindLocked, once nobody takes the device down.

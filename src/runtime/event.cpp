@@ -123,10 +123,14 @@ Status Event::WaitOn(Handle handle, Stream* stream, Handle streamHandle, Handle 
     RefuseOldEvent(traits_.kind, &work);
     if (record_.stream == nullptr || reset_.stream != nullptr) {
         ADVSTEP_RETURN_IF_ERROR(stream->Check(streamHandle, caller));
+        Status free = stream->CheckFree(streamHandle, caller);
+        if (free.code() == ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED) {
+            return free;
+        }
         if (traits_.kind == EventKind::kCreateExWithFlag) {
             return {};
         }
-        if (!stream->CheckFree(streamHandle, caller).ok()) {
+        if (!free.ok()) {
             return Error(work.refusal, "{} on a stream that is being captured", work.refusalText);
         }
         return Error(ACL_ERROR_RT_PARAM_INVALID,

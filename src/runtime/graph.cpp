@@ -64,18 +64,21 @@ Status Graph::Finish(Handle handle, GraphBody* body) {
     if (handle_ != handle) {
         return CheckUsable(handle);
     }
-    session_ = nullptr;
-    body_ = std::move(*body);
-    *body = GraphBody{};
-    for (const std::vector<RecordedTask>& tasks : body_.branches) {
+    // Its streams are found by the context if this does not come to its end.
+    std::vector<Branch> branches;
+    for (const std::vector<RecordedTask>& tasks : body->branches) {
         Branch branch;
         branch.image = MakeImage(tasks);
-        if (!branches_.empty()) {
+        if (!branches.empty()) {
             ADVSTEP_RETURN_IF_ERROR(
                 CreateBranchStream(context_, &branch.stream, &branch.streamHandle));
         }
-        branches_.push_back(std::move(branch));
+        branches.push_back(std::move(branch));
     }
+    session_ = nullptr;
+    branches_ = std::move(branches);
+    body_ = std::move(*body);
+    *body = GraphBody{};
     NoteUses();
     return {};
 }
@@ -85,11 +88,13 @@ Status Graph::Replay(Handle handle, const StreamRef& stream) {
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
     ADVSTEP_RETURN_IF_ERROR(stream.stream->Check(stream.handle, stream.caller));
     ADVSTEP_RETURN_IF_ERROR(CheckContext(stream.caller));
-    return ReplayLocked(stream, false);
+    Ticket end;
+    return ReplayLocked(stream, false, &end);
 }
 
 Status Graph::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
     Ticket end;
+    uint64_t before = 0;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
@@ -99,16 +104,24 @@ Status Graph::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
             // Of the ordinary streams: its lock comes before those of the branches.
             ADVSTEP_RETURN_IF_ERROR(CreateHiddenStream(context_, &main.stream, &main.streamHandle));
         }
-        if (const Status stale = main.stream->TakeFailure(); !stale.ok()) {
-            Log(LogLevel::kError, "a replay that nobody waited for failed: {} ({})",
-                stale.message(), stale.code());
+        if (executing_ == 0) {
+            if (const Status stale = main.stream->TakeFailure(); !stale.ok()) {
+                Log(LogLevel::kError, "a replay that nobody waited for failed: {} ({})",
+                    stale.message(), stale.code());
+            }
         }
+        before = main.stream->Now().sequence;
         ADVSTEP_RETURN_IF_ERROR(
-            ReplayLocked({main.stream, main.streamHandle, context_.handle}, true));
-        end = main.end;
+            ReplayLocked({main.stream, main.streamHandle, context_.handle}, true, &end));
+        ++executing_;
     }
-    ADVSTEP_RETURN_IF_ERROR(WaitFor(end, limit));
-    return end.stream->TakeFailure(end.sequence);
+    Status status = WaitFor(end, limit);
+    if (status.ok()) {
+        status = end.stream->TakeFailureBetween(before, end.sequence);
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --executing_;
+    return status;
 }
 
 Status Graph::Replace(Handle handle, const TaskGroup::Span& span,
@@ -141,9 +154,12 @@ Status Graph::Replace(Handle handle, const TaskGroup::Span& span,
 }
 
 bool Graph::Running() const {
-    return std::any_of(branches_.begin(), branches_.end(), [](const Branch& branch) {
-        return branch.end.stream != nullptr && !branch.end.stream->Reached(branch.end.sequence);
-    });
+    const auto pending = [](const Ticket& end) {
+        return end.stream != nullptr && !end.stream->Reached(end.sequence);
+    };
+    return std::any_of(replays_.begin(), replays_.end(), pending) ||
+           std::any_of(branches_.begin(), branches_.end(),
+                       [&](const Branch& branch) { return pending(branch.end); });
 }
 
 void Graph::CloseLocked() {
@@ -155,6 +171,7 @@ void Graph::CloseLocked() {
     session_ = nullptr;
     body_ = GraphBody{};
     branches_.clear();
+    replays_.clear();
 }
 
 Status Graph::Close(Handle handle) {

@@ -63,7 +63,7 @@ class Graph {
         BranchImage image;
         Stream* stream = nullptr;  // of its own; of branch 0 only for Execute
         Handle streamHandle = 0;
-        Ticket end;  // of the last replay
+        Ticket end;  // of the last replay; not of branch 0
     };
     struct CollectTask;
 
@@ -71,7 +71,8 @@ class Graph {
     Status CheckContext(Handle caller) const;
     Status CheckUses();
     void NoteUses();
-    Status ReplayLocked(const StreamRef& stream, bool evenIfStopped);
+    Status ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end);
+    void ForgetEndedReplays();
     Status QueueBranches(const StreamRef& stream, uint64_t first, std::vector<uint64_t>* bases);
     Status QueueBranch(size_t index, const StreamRef& stream, const std::vector<uint64_t>& bases);
     void Fill(const BranchImage& image, const StreamRef& stream, const std::vector<uint64_t>& bases,
@@ -85,6 +86,8 @@ class Graph {
     std::shared_ptr<CaptureSession> session_;  // while it is being captured
     GraphBody body_;
     std::vector<Branch> branches_;
+    std::vector<Ticket> replays_;  // the ends, on the streams they were replayed on
+    int32_t executing_ = 0;        // threads that wait in Execute
     bool usesNotifies_ = false;
     uint64_t checkedEpoch_ = 0;  // of DeviceMemory, when all memory was last found there
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "acl/acl_base.h"
 #include "src/runtime/graph.h"
@@ -10,9 +11,10 @@
 namespace advstep {
 
 /// Brings the failure of a branch to the stream that the graph was replayed on, where it is looked
-/// for.
+/// for. If that stream did not wait for the branch, because it was aborted, destroyed or stopped,
+/// what is left of the branch is dropped: nobody could end it otherwise.
 struct Graph::CollectTask : Task {
-    Ticket end;  // of the branch, reached by now
+    Ticket end;  // of the branch
 
     static void Make(void* memory, const Ticket& end) {
         auto* const task = new (memory) CollectTask;
@@ -22,7 +24,14 @@ struct Graph::CollectTask : Task {
         task->end = end;
         task->run = [](const Task& base) {
             const Ticket& branch = static_cast<const CollectTask&>(base).end;
-            return branch.stream->TakeFailure(branch.sequence);
+            if (!branch.stream->Reached(branch.sequence)) {
+                branch.stream->DropUpTo(branch.sequence);
+                TheResources().workers.NudgeSleepers();
+                return branch.stream->TakeFailure(branch.sequence);
+            }
+            Status failure = branch.stream->TakeFailure(branch.sequence);
+            // The branch may have stopped on the failure of an earlier replay.
+            return failure.ok() ? branch.stream->CheckRan(branch.sequence) : std::move(failure);
         };
     }
 };
@@ -103,24 +112,37 @@ Status Graph::QueueBranches(const StreamRef& stream, uint64_t first, std::vector
             queued += status.ok() ? 1 : 0;
         }
     } catch (const std::bad_alloc&) {
-        status = Status(ACL_ERROR_BAD_ALLOC, "the host is out of memory");
+        status = Status(ACL_ERROR_BAD_ALLOC);
     }
     for (size_t index = 1; index < queued && !status.ok(); ++index) {
-        (void)branches_[index].stream->Drop(branches_[index].streamHandle, context_.handle);
+        branches_[index].stream->DropAfter((*bases)[index]);
     }
     return status;
 }
 
-Status Graph::ReplayLocked(const StreamRef& stream, bool evenIfStopped) {
+void Graph::ForgetEndedReplays() {
+    replays_.erase(
+        std::remove_if(replays_.begin(), replays_.end(),
+                       [](const Ticket& end) { return end.stream->Reached(end.sequence); }),
+        replays_.end());
+}
+
+Status Graph::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end) {
     ADVSTEP_RETURN_IF_ERROR(CheckUses());
-    Branch& main = branches_[0];
-    // Ends of the last replay that this stream's order does not cover.
+    const Branch& main = branches_[0];
+    ForgetEndedReplays();
+    replays_.reserve(replays_.size() + 1);
+    // Ends of earlier replays that this stream's order does not cover. All of them, as a replay
+    // that was dropped has not waited for those before it.
     std::vector<Ticket> before;
+    for (const Ticket& earlier : replays_) {
+        if (earlier.stream != stream.stream) {
+            before.push_back(earlier);
+        }
+    }
     for (const Branch& branch : branches_) {
-        const Ticket& end = branch.end;
-        if (end.stream != nullptr && end.stream != stream.stream &&
-            !end.stream->Reached(end.sequence)) {
-            before.push_back(end);
+        if (branch.end.stream != nullptr && !branch.end.stream->Reached(branch.end.sequence)) {
+            before.push_back(branch.end);
         }
     }
     constexpr size_t kWaitBytes = AlignedTaskBytes(sizeof(TicketWaitTask));
@@ -133,7 +155,7 @@ Status Graph::ReplayLocked(const StreamRef& stream, bool evenIfStopped) {
                               [](const Branch& branch) { return branch.image.heavy; });
     batch.evenIfStopped = evenIfStopped;
     std::vector<uint64_t> bases(branches_.size());
-    return stream.stream->EnqueueBatch(
+    ADVSTEP_RETURN_IF_ERROR(stream.stream->EnqueueBatch(
         stream.handle, stream.caller, batch,
         [&](uint64_t first) { return QueueBranches(stream, first + before.size(), &bases); },
         [&](void* memory) {
@@ -153,7 +175,17 @@ Status Graph::ReplayLocked(const StreamRef& stream, bool evenIfStopped) {
                 next += kCollectBytes;
             }
         },
-        &main.end);
+        end));
+    // On one stream the last replay's end is that of all.
+    const auto same = std::find_if(replays_.begin(), replays_.end(), [&](const Ticket& earlier) {
+        return earlier.stream == stream.stream;
+    });
+    if (same != replays_.end()) {
+        *same = *end;
+    } else {
+        replays_.push_back(*end);
+    }
+    return {};
 }
 
 }  // namespace advstep

@@ -73,7 +73,12 @@ Status NotifyTable::Destroy(const void* handle) {
     if (!found->handle.compare_exchange_strong(expected, 0)) {
         return Find(handle, &found);  // another thread was faster
     }
-    Retire(found);
+    try {
+        Retire(found);
+    } catch (...) {
+        found->handle.store(ToHandle(handle));
+        throw;
+    }
     return {};
 }
 

@@ -11,6 +11,14 @@
 
 namespace advstep {
 
+namespace {
+
+thread_local int callbackDepth = 0;
+
+}  // namespace
+
+bool InsideCallback() { return callbackDepth > 0; }
+
 // Posts when it becomes the front, and with `block` waits there until the callback has run.
 struct Reports::CallbackTask : PollWaitTask {
     aclrtCallback function;
@@ -18,20 +26,29 @@ struct Reports::CallbackTask : PollWaitTask {
     Handle stream;
     bool block;
     bool posted;
+    bool noMemory;
     uint64_t id;
 
     static bool Holds(PollWaitTask& base) {
         auto& task = static_cast<CallbackTask&>(base);
         Reports& reports = Reports::Instance();
         if (!task.posted) {
-            task.thread = reports.Post({0, task.stream, task.function, task.userData}, &task.id);
             task.posted = true;
+            try {
+                task.thread =
+                    reports.Post({0, task.stream, task.function, task.userData}, &task.id);
+            } catch (const std::bad_alloc&) {
+                task.noMemory = true;
+            }
         }
         return task.thread == 0 || !task.block || !reports.Pending(task.id);
     }
 
     static Status Run(const Task& base) {
         const auto& task = static_cast<const CallbackTask&>(base);
+        if (task.noMemory) {
+            return Status(ACL_ERROR_BAD_ALLOC);
+        }
         return task.thread != 0
                    ? Status()
                    : Error(ACL_ERROR_RT_STREAM_NO_CB_REG,
@@ -130,6 +147,7 @@ Status Reports::Launch(aclrtCallback function, void* userData, bool block,
                                       task->stream = stream.handle;
                                       task->block = block;
                                       task->posted = false;
+                                      task->noMemory = false;
                                       return task;
                                   });
 }
@@ -141,9 +159,15 @@ uint64_t Reports::Post(const Callback& callback, uint64_t* id) {
         return 0;
     }
     std::deque<Callback>& callbacks = callbacks_[entry->second];
-    callbacks.push_back(callback);
-    callbacks.back().id = *id = ++lastId_;
+    *id = ++lastId_;
     pending_.emplace(*id, callback.stream);
+    try {
+        callbacks.push_back(callback);
+    } catch (...) {
+        pending_.erase(*id);
+        throw;
+    }
+    callbacks.back().id = *id;
     posted_.notify_all();
     return entry->second;
 }
@@ -178,6 +202,7 @@ Status Reports::Process(const WaitLimit& limit) {
                 Reports* reports;
                 uint64_t id;
                 ~Ended() {
+                    --callbackDepth;
                     {
                         const std::lock_guard<std::mutex> guard(reports->mutex_);
                         reports->pending_.erase(id);
@@ -185,6 +210,7 @@ Status Reports::Process(const WaitLimit& limit) {
                     TheResources().workers.Wake();
                 }
             } ended{this, callback.id};
+            ++callbackDepth;
             callback.function(callback.userData);
             return {};
         }

@@ -15,6 +15,9 @@ namespace advstep {
 
 struct StreamRef;
 
+/// True while the thread runs a callback in aclrtProcessReport.
+bool InsideCallback();
+
 /// Callbacks that streams send to the threads that subscribed to them.
 ///
 /// mutex_ guards all members. A stream posts with its own lock held, so no stream's lock is taken

@@ -48,13 +48,6 @@ Status WaitForAll(const std::vector<LiveStream>& streams, const WaitLimit& limit
     return {};
 }
 
-// For what is about to be taken down.
-WaitLimit ToTheEnd() {
-    WaitLimit limit;
-    limit.evenIfAborted = true;
-    return limit;
-}
-
 void ReleaseStream(Stream* stream, Handle handle) {
     Reports::Instance().Forget(handle);
     Resources& resources = TheResources();
@@ -134,7 +127,7 @@ Status DestroyContext(const ContextRef& reference, bool force) {
             Reports::Instance().Forget(live.identity.handle);
         }
     }
-    CloseGraphs(reference);
+    CloseGraphs(reference);  // also those that were begun while this waited
     for (const LiveStream& live : streams) {
         // Fails for one that another thread is destroying and will release.
         if (live.stream->Close(live.identity.handle, reference.handle, false).ok()) {
@@ -209,7 +202,10 @@ Status TakeDeviceFailure(const Device* device) {
         return a.identity.id < b.identity.id;
     });
     for (const LiveStream& entry : live) {
-        ADVSTEP_RETURN_IF_ERROR(entry.stream->TakeFailure());
+        // Failures of graphs' own streams are for who replays them.
+        if (!entry.identity.hidden) {
+            ADVSTEP_RETURN_IF_ERROR(entry.stream->TakeFailure());
+        }
     }
     return {};
 }

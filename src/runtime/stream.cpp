@@ -81,7 +81,10 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
         }
         closing_ = true;
     }
-    Status waited = WaitFor(last);
+    if (drop) {
+        workers_->NudgeSleepers();  // who sleeps on what the dropped work was waiting for
+    }
+    Status waited = WaitFor(last, ToTheEnd());
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!waited.ok()) {
         closing_ = false;
@@ -123,10 +126,35 @@ Status Stream::RefuseOwnTask() const {
                        ToPointer(identity_.handle));
 }
 
-void Stream::DropLocked(int32_t code) {
-    skipAfter_ = completed_.load(std::memory_order_relaxed) + (running_ ? 1 : 0);
-    skipUpTo_ = issued_.load(std::memory_order_relaxed);
+void Stream::SkipLocked(uint64_t after, uint64_t upTo, int32_t code) {
+    after = std::max(after, completed_.load(std::memory_order_relaxed) + (running_ ? 1 : 0));
+    if (after >= upTo) {
+        return;
+    }
+    // Tasks that were skipped just now stay so to CheckRan.
+    skipAfter_ = skipUpTo_ >= after ? std::min(skipAfter_, after) : after;
+    skipUpTo_ = std::max(skipUpTo_, upTo);
     skipCode_ = code;
+}
+
+void Stream::DropLocked(int32_t code) {
+    SkipLocked(0, issued_.load(std::memory_order_relaxed), code);
+}
+
+void Stream::DropUpTo(uint64_t sequence) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        SkipLocked(0, sequence, ACL_ERROR_RT_STREAM_ABORT);
+    }
+    workers_->Wake();
+}
+
+void Stream::DropAfter(uint64_t sequence) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        SkipLocked(sequence, issued_.load(std::memory_order_relaxed), ACL_ERROR_RT_STREAM_ABORT);
+    }
+    workers_->Wake();
 }
 
 Status Stream::Drop(Handle handle, Handle caller) {
@@ -194,18 +222,24 @@ Status Stream::SetStopOnFailure(Handle handle, Handle caller, bool stop) {
     return {};
 }
 
-Status Stream::TakeFailure(uint64_t sequence) {
+Status Stream::TakeFailure(uint64_t sequence) { return TakeFailureBetween(0, sequence); }
+
+Status Stream::TakeFailureBetween(uint64_t sequence, uint64_t last) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (failures_.empty() || failures_.front().sequence > sequence) {
+    const auto first =
+        std::find_if(failures_.begin(), failures_.end(),
+                     [&](const Failure& failure) { return failure.sequence > sequence; });
+    const auto end = std::find_if(first, failures_.end(),
+                                  [&](const Failure& failure) { return failure.sequence > last; });
+    if (first == end) {
         return {};
     }
-    Status first = std::move(failures_.front().status);
-    const auto told = [&](const Failure& failure) { return failure.sequence <= sequence; };
-    failures_.erase(failures_.begin(), std::find_if_not(failures_.begin(), failures_.end(), told));
+    Status status = std::move(first->status);
+    failures_.erase(first, end);
     if (failures_.empty()) {
         refusal_ = Status();
     }
-    return first;
+    return status;
 }
 
 bool Stream::BelongsTo(const Device* device, const Context* context, StreamIdentity* identity) {

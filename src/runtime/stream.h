@@ -112,6 +112,14 @@ class Stream {
     /// up to there are told.
     Status TakeFailure(uint64_t sequence = std::numeric_limits<uint64_t>::max());
 
+    /// The first failure of a task after `sequence` and up to `last` that nobody was told of; those
+    /// between are told.
+    Status TakeFailureBetween(uint64_t sequence, uint64_t last);
+
+    /// What of a graph's branch has not started is not run, up to, or after, `sequence`.
+    void DropUpTo(uint64_t sequence);
+    void DropAfter(uint64_t sequence);
+
     /// The code of the failure for which a task that has ended was skipped; success if it was run.
     Status CheckRan(uint64_t sequence);
 
@@ -179,6 +187,7 @@ class Stream {
     Status CheckNotRecorded() const;
     Status RefuseOwnTask() const;
     void DropLocked(int32_t code);
+    void SkipLocked(uint64_t after, uint64_t upTo, int32_t code);
     bool Skips(uint64_t sequence) const { return sequence > skipAfter_ && sequence <= skipUpTo_; }
     bool RecordingLocked();
     bool NeedsWaking(bool heavy) const;

@@ -23,6 +23,13 @@ struct WaitLimit {
     }
 };
 
+/// Until it has ended, also if an abort ends it: for what must not be under way any more.
+inline WaitLimit ToTheEnd() {
+    WaitLimit limit;
+    limit.evenIfAborted = true;
+    return limit;
+}
+
 /// -1 is for ever. 107000: 0 or less than -1.
 Status MakeWaitLimit(int32_t milliseconds, int32_t expiredCode, WaitLimit* limit);
 

@@ -79,6 +79,34 @@ TEST_F(TeardownWaitTest, AContextStaysToo) {
     EXPECT_TRUE(IsError(ACL_ERROR_RT_CONTEXT_NULL, aclrtSynchronizeStream(stream)));
 }
 
+// The callback of another thread, which a reset waits for, may not wait for the reset.
+TEST_F(TeardownWaitTest, ACallbackOfAnotherThreadIsToldThatTheDeviceEnds) {
+    const aclrtStream stream = support::MakeStream().Release();
+    aclrtContext context = nullptr;
+    ASSERT_TRUE(IsOk(aclrtGetCurrentContext(&context)));
+    const support::Signal subscribed;
+    const support::Signal launched;
+    std::thread other([&] {
+        EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+        EXPECT_TRUE(IsOk(aclrtSubscribeReport(static_cast<uint64_t>(pthread_self()), stream)));
+        subscribed.Set();
+        EXPECT_TRUE(launched.Wait());
+        EXPECT_TRUE(IsOk(aclrtProcessReport(-1)));
+    });
+    ASSERT_TRUE(subscribed.Wait());
+    EXPECT_TRUE(IsOk(aclrtLaunchCallback(
+        [](void*) {
+            EXPECT_TRUE(support::Eventually(
+                [] { return aclrtSetDevice(0) == ACL_ERROR_RT_FEATURE_NOT_SUPPORT; }));
+            EXPECT_EQ(aclrtResetDevice(0), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+            EXPECT_EQ(aclFinalize(), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+        },
+        nullptr, ACL_CALLBACK_BLOCK, stream)));
+    launched.Set();
+    EXPECT_TRUE(IsOk(aclrtResetDeviceForce(0)));
+    other.join();
+}
+
 TEST_F(TeardownWaitTest, AnAbortDoesNotEndTheWaitOfAReset) {
     const aclrtStream aborted = support::MakeStream().Release();
     aclrtContext other = nullptr;

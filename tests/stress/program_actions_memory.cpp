@@ -58,8 +58,9 @@ void ProgramGenerator::ProbeInside() {
             }
             const int waited = aclrtSynchronizeStream(stream);
             if (waited != ACL_ERROR_RT_FEATURE_NOT_SUPPORT &&
-                waited != ACL_ERROR_RT_STREAM_CAPTURED && waited != ACL_ERROR_RT_INVALID_HANDLE &&
-                waited != ACL_ERROR_RT_CONTEXT_NULL) {
+                waited != ACL_ERROR_RT_STREAM_CAPTURED &&
+                waited != ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED &&
+                waited != ACL_ERROR_RT_INVALID_HANDLE && waited != ACL_ERROR_RT_CONTEXT_NULL) {
                 world.Complain(fmt::format("a host function waited for itself: {}", waited));
             }
             if (const int reset = aclrtResetDevice(world.device);

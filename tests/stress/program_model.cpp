@@ -159,7 +159,8 @@ int ProgramModel::CheckFree(int thread, Slot slot) {
     if (const int code = UseStream(thread, slot, &stream); code != 0) {
         return code;
     }
-    return CaptureOf(*stream) != nullptr ? ACL_ERROR_RT_STREAM_CAPTURED : 0;
+    const ModelCapture* const capture = CaptureOf(*stream);
+    return capture != nullptr ? capture->Refusal() : 0;
 }
 
 int ProgramModel::SynchronizeStream(int thread, Slot slot) {

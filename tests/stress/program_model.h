@@ -120,6 +120,11 @@ struct ModelCapture {
     int mode = 0;
     bool over = false;
     bool invalidated = false;
+
+    /// What a stream in it answers to calls that cannot be recorded.
+    int Refusal() const {
+        return invalidated ? ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED : ACL_ERROR_RT_STREAM_CAPTURED;
+    }
     std::vector<uint32_t> lengths;  // of the branches
     std::vector<Clock> clocks;
     std::vector<bool> groupOpen;

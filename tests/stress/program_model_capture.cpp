@@ -26,8 +26,8 @@ int ProgramModel::Begin(int thread, Slot slot, int mode, Slot model) {
     if (slot == contexts.at(stream->context).defaultStream) {
         return ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
     }
-    if (CaptureOf(*stream) != nullptr) {
-        return ACL_ERROR_RT_STREAM_CAPTURED;
+    if (const ModelCapture* const other = CaptureOf(*stream); other != nullptr) {
+        return other->Refusal();
     }
     ModelCapture capture;
     capture.stream = slot;
@@ -222,8 +222,8 @@ int ProgramModel::Replay(int thread, Slot slot, Slot streamSlot) {
     if (const int code = CheckUses(*this, graph); code != 0) {
         return code;
     }
-    if (CaptureOf(*stream) != nullptr) {
-        return ACL_ERROR_RT_STREAM_CAPTURED;
+    if (const ModelCapture* const other = CaptureOf(*stream); other != nullptr) {
+        return other->Refusal();
     }
     if (stream->refuses) {
         return ACL_ERROR_FAILURE;

@@ -155,6 +155,9 @@ int ProgramModel::Wait(int thread, Slot streamSlot, Slot slot) {
         recorded.clocks[branch].Advance({stream->branch, ++recorded.lengths[branch]});
         return 0;
     }
+    if (capture != nullptr && capture->invalidated) {
+        return ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED;
+    }
     if (!event.recorded || event.reset) {
         if (event.kind == EventKind::kExWithFlag) {
             return 0;
@@ -162,9 +165,7 @@ int ProgramModel::Wait(int thread, Slot streamSlot, Slot slot) {
         return capture != nullptr ? old : ACL_ERROR_RT_PARAM_INVALID;
     }
     if (capture != nullptr) {
-        return capture->invalidated ? ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED
-               : old != 0           ? old
-                                    : ACL_ERROR_RT_CAPTURE_DEPENDENCY;
+        return old != 0 ? old : ACL_ERROR_RT_CAPTURE_DEPENDENCY;
     }
     if (stream->refuses) {
         return ACL_ERROR_FAILURE;

@@ -157,13 +157,14 @@ TEST_F(PhaseTwoLaunchTest, ResourceLimitsCutTheTiling) {
     EXPECT_CALL(launcher_, CheckStream).Times(2).WillRepeatedly([] { return Status(); });
     EXPECT_CALL(launcher_, Launch)
         .Times(2)
-        .WillRepeatedly([&](const StreamRef&, const KernelLaunch& launch, const void* bytes) {
-            const auto& tiling = static_cast<const AdvanceStepPayload*>(bytes)->tiling;
-            EXPECT_EQ(tiling.coreCount, launch.coreCount);
-            EXPECT_EQ(tiling.exactCores, kVectorCores);
-            coreCounts.push_back(launch.coreCount);
-            return Status();
-        });
+        .WillRepeatedly(
+            [&](const StreamRef&, const KernelLaunch& launch, const void* bytes, const Work&) {
+                const auto& tiling = static_cast<const AdvanceStepPayload*>(bytes)->tiling;
+                EXPECT_EQ(tiling.coreCount, launch.coreCount);
+                EXPECT_EQ(tiling.exactCores, kVectorCores);
+                coreCounts.push_back(launch.coreCount);
+                return Status();
+            });
     EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, ofDevice, stream_), ACLNN_SUCCESS);
     EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, ofStream, stream_), ACLNN_SUCCESS);
     EXPECT_EQ(coreCounts, (std::vector<int32_t>{10, 7}));  // 10 and ceil(100 / 7) = 15 rows a core

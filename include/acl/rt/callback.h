@@ -33,7 +33,9 @@ ADVSTEP_API aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream strea
 ADVSTEP_API aclError aclrtLaunchCallback(aclrtCallback fn, void* userData,
                                          aclrtCallbackBlockType blockType, aclrtStream stream);
 
-/// Waits for one callback of the streams that the calling thread is subscribed to, and runs it.
+/// Waits for one callback of the streams that the calling thread is subscribed to, and runs it. The
+/// callback must not reset a device or end the runtime, which is
+/// ACL_ERROR_RT_FEATURE_NOT_SUPPORT; so is aclrtSetDevice there for a device that is being reset.
 /// @param[in] timeout  in milliseconds; -1 for ever
 /// @retval ACL_ERROR_INVALID_PARAM        timeout is 0 or less than -1
 /// @retval ACL_ERROR_RT_THREAD_SUBSCRIBE  the thread is subscribed to no stream

@@ -19,7 +19,9 @@ ADVSTEP_API aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, siz
 /// Copies in stream order. Returns before the copy has run when the host side is pinned; with
 /// pageable host memory it returns when the copy is done. Codes as aclrtMemcpy. [context]
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  from host to host; pageable memory inside a host
-///                                           function
+///                                           function, or where the stream waits for a callback of
+///                                           the calling thread
+/// @retval ACL_ERROR_RT_STREAM_ABORT         a pageable copy whose stream was aborted before it ran
 /// @retval (code of an earlier task)         a pageable copy that was skipped, because its stream
 ///                                           stopped on that failure
 ADVSTEP_API aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,

@@ -55,7 +55,8 @@ ADVSTEP_API aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegist
 /// may be freed.
 /// @retval ACL_ERROR_INVALID_PARAM               ptr is NULL
 /// @retval ACL_ERROR_HOST_MEMORY_NOT_REGISTERED  ptr is not the start of a registered range
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT      inside a host function
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT      inside a host function, or a stream waits for a
+///                                               callback of the calling thread
 ADVSTEP_API aclError aclrtHostUnregister(void* ptr);
 
 /// Says what memory an address lies in. Any address may be asked for; it is not touched.

@@ -35,7 +35,8 @@ ADVSTEP_API aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEv
 /// ever. Lasts until the runtime is ended.
 ADVSTEP_API aclError aclrtSetOpWaitTimeout(uint32_t timeout);
 
-/// Drops the stream's work that has not started; what is running ends by itself. Synchronisations
+/// Drops the stream's work that has not started, that of replays on it included; what is running
+/// ends by itself. Synchronisations
 /// that wait for the stream return ACL_ERROR_RT_STREAM_ABORT. The stream takes new work. May be
 /// called from a host function. [context]
 ADVSTEP_API aclError aclrtStreamAbort(aclrtStream stream);

@@ -21,8 +21,7 @@ namespace advstep {
 /// that plays cores. Whoever has done something says so afterwards; events go to the file as they
 /// come, in the order in which they ended.
 ///
-/// mutex_ guards everything but the atomics. It is taken last: under a stream's lock at most, and
-/// no
+/// mutex_ guards everything but the atomics. It is taken last: under a stream's lock at most, and no
 /// lock is taken under it.
 class Trace {
  public:

@@ -1,0 +1,61 @@
+// Task groups for tests.
+#ifndef ADVANCE_STEP_TESTS_CONFORMANCE_TASK_GROUP_FIXTURE_H_
+#define ADVANCE_STEP_TESTS_CONFORMANCE_TASK_GROUP_FIXTURE_H_
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "acl/acl.h"
+#include "conformance/captures.h"
+#include "support/advance_step_batch.h"
+#include "support/batches.h"
+#include "support/handles.h"
+#include "support/runtime_test.h"
+
+namespace conformance {
+
+using support::AdvanceStepBatch;
+using support::IsOk;
+using support::Stream;
+
+class TaskGroupTest : public support::DeviceTest {
+ protected:
+    static void Launch(AdvanceStepBatch& batch, const Stream& stream) {
+        EXPECT_TRUE(IsOk(batch.Plan()));
+        EXPECT_TRUE(IsOk(batch.Launch(stream.Get())));
+    }
+    static void GroupBegin(const Stream& stream) {
+        EXPECT_TRUE(IsOk(aclmdlRICaptureTaskGrpBegin(stream.Get())));
+    }
+    static aclrtTaskGrp GroupEnd(const Stream& stream) {
+        aclrtTaskGrp group = nullptr;
+        EXPECT_TRUE(IsOk(aclmdlRICaptureTaskGrpEnd(stream.Get(), &group)));
+        EXPECT_NE(group, nullptr);
+        return group;
+    }
+    static void UpdateBegin(const Stream& stream, aclrtTaskGrp group) {
+        EXPECT_TRUE(IsOk(aclmdlRICaptureTaskUpdateBegin(stream.Get(), group)));
+    }
+    static void UpdateEnd(const Stream& stream) {
+        EXPECT_TRUE(IsOk(aclmdlRICaptureTaskUpdateEnd(stream.Get())));
+    }
+    // Puts the data back and replays: exactly these of the batches have advanced.
+    static void ExpectAdvanced(const Model& model, const Stream& stream,
+                               const std::vector<AdvanceStepBatch*>& batches,
+                               const std::vector<bool>& advanced) {
+        for (AdvanceStepBatch* batch : batches) {
+            batch->Upload();
+        }
+        ASSERT_TRUE(IsOk(Replay(model, stream)));
+        for (size_t i = 0; i < batches.size(); ++i) {
+            SCOPED_TRACE(i);
+            EXPECT_TRUE(advanced[i] ? batches[i]->Holds(support::Advanced(batches[i]->Data()))
+                                    : batches[i]->IsUntouched());
+        }
+    }
+};
+
+}  // namespace conformance
+
+#endif  // ADVANCE_STEP_TESTS_CONFORMANCE_TASK_GROUP_FIXTURE_H_

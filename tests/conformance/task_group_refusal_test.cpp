@@ -1,0 +1,181 @@
+// Task groups: updates that do not fit, and work that is none of a group.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "acl/acl.h"
+#include "conformance/captures.h"
+#include "conformance/task_group_fixture.h"
+#include "support/advance_step_batch.h"
+#include "support/batches.h"
+#include "support/handles.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+#include "support/step_batch.h"
+#include "support/table.h"
+
+namespace {
+
+using conformance::Begin;
+using conformance::End;
+using conformance::kActive;
+using conformance::kNone;
+using conformance::Model;
+using conformance::Order;
+using conformance::Replay;
+using conformance::StatusOf;
+using conformance::TaskGroupTest;
+using support::AdvanceStepBatch;
+using support::HostGate;
+using support::IsError;
+using support::IsOk;
+using support::MakeStream;
+using support::Recorder;
+using support::Stream;
+
+constexpr int kGroupStatus = ACL_ERROR_STREAM_TASK_GROUP_STATUS;
+
+reference::AdvanceStepData Data(uint64_t seed) { return support::MakeBatch(5, 4, 8, 6, seed); }
+
+// Another number or kind of launches: the update is over, the model as before.
+struct MismatchCase {
+    std::string name;
+    int advanceSteps;
+    bool step;
+};
+
+class MismatchTest : public TaskGroupTest, public testing::WithParamInterface<MismatchCase> {};
+
+TEST_P(MismatchTest, ChangesNothing) {
+    const Stream stream = MakeStream();
+    AdvanceStepBatch a(Data(1)), b(Data(2));
+    support::StepBatch step(reference::IdleStepData({2, 2, 4, 8, 16, 16, 4}));
+    Begin(stream.Get());
+    GroupBegin(stream);
+    Launch(a, stream);
+    const aclrtTaskGrp group = GroupEnd(stream);
+    const Model model = End(stream.Get());
+    UpdateBegin(stream, group);
+    for (int i = 0; i < GetParam().advanceSteps; ++i) {
+        Launch(b, stream);
+    }
+    if (GetParam().step) {
+        ASSERT_TRUE(IsOk(step.Plan()));
+        ASSERT_TRUE(IsOk(step.Launch(stream.Get())));
+    }
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_INTERNAL_ERROR, aclmdlRICaptureTaskUpdateEnd(stream.Get()),
+                        {"aclmdlRICaptureTaskUpdateEnd: "}));
+    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskUpdateEnd(stream.Get())))
+        << "the update is over";
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(b.IsUntouched());
+    EXPECT_TRUE(step.IsUntouched());
+    ExpectAdvanced(model, stream, {&a, &b}, {true, false});
+    UpdateBegin(stream, group);
+    Launch(b, stream);
+    UpdateEnd(stream);
+    ExpectAdvanced(model, stream, {&a, &b}, {false, true});
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, MismatchTest,
+                         testing::Values(MismatchCase{"None", 0, false},
+                                         MismatchCase{"Two", 2, false},
+                                         MismatchCase{"OneMoreKind", 1, true},
+                                         MismatchCase{"OtherKind", 0, true}),
+                         support::CaseName());
+
+// Work that cannot be grouped, in a group and in an update.
+struct Others {
+    support::DeviceBuffer device{64};
+    support::PinnedArray<char> pinned{64};
+    conformance::Notify notify = conformance::MakeNotify();
+    support::Event event = conformance::MakeCaptureEvent();  // recorded where the work goes
+    Recorder recorder;
+};
+
+struct IntruderCase {
+    std::string name;
+    std::function<aclError(const Others& o, aclrtStream stream)> work;
+};
+
+class IntruderTest : public TaskGroupTest, public testing::WithParamInterface<IntruderCase> {};
+
+TEST_P(IntruderTest, IsRefusedInAGroup) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    const Others others;
+    AdvanceStepBatch batch(Data(1));
+    Begin(stream.Get());
+    Order(stream, side);
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(others.event.Get(), side.Get())));
+    GroupBegin(stream);
+    Launch(batch, stream);
+    EXPECT_TRUE(IsError(ACL_ERROR_STREAM_TASK_GROUP_INTR, GetParam().work(others, stream.Get())));
+    EXPECT_EQ(StatusOf(stream.Get()), kActive);
+    GroupEnd(stream);
+    Order(side, stream);
+    EXPECT_TRUE(IsOk(GetParam().work(others, stream.Get()))) << "behind the group";
+    const Model model = End(stream.Get());
+    ASSERT_TRUE(IsOk(aclrtRecordNotify(others.notify.Get(), stream.Get())));
+    ExpectAdvanced(model, stream, {&batch}, {true});
+}
+
+TEST_P(IntruderTest, IsRefusedInAnUpdate) {
+    const Stream stream = MakeStream();
+    const Others others;
+    AdvanceStepBatch a(Data(1)), b(Data(2));
+    Begin(stream.Get());
+    GroupBegin(stream);
+    Launch(a, stream);
+    const aclrtTaskGrp group = GroupEnd(stream);
+    const Model model = End(stream.Get());
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(others.event.Get(), MakeStream().Get())));
+    UpdateBegin(stream, group);
+    EXPECT_TRUE(IsError(ACL_ERROR_STREAM_TASK_GROUP_INTR, GetParam().work(others, stream.Get())));
+    Launch(b, stream);
+    EXPECT_TRUE(IsError(ACL_ERROR_STREAM_TASK_GROUP_INTR, GetParam().work(others, stream.Get())));
+    UpdateEnd(stream);
+    EXPECT_EQ(others.recorder.Values(), std::vector<int>{});
+    ExpectAdvanced(model, stream, {&a, &b}, {false, true});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, IntruderTest,
+    testing::Values(IntruderCase{"HostFunction",
+                                 [](const Others& o, aclrtStream stream) {
+                                     return o.recorder.Mark(stream, 1);
+                                 }},
+                    IntruderCase{"Fill",
+                                 [](const Others& o, aclrtStream stream) {
+                                     return aclrtMemsetAsync(o.device.Get(), 64, 1, 64, stream);
+                                 }},
+                    IntruderCase{"Copy",
+                                 [](const Others& o, aclrtStream stream) {
+                                     return aclrtMemcpyAsync(o.device.Get(), 64, o.pinned.Get(), 64,
+                                                             ACL_MEMCPY_HOST_TO_DEVICE, stream);
+                                 }},
+                    IntruderCase{"EventWait",
+                                 [](const Others& o, aclrtStream stream) {
+                                     return aclrtStreamWaitEvent(stream, o.event.Get());
+                                 }},
+                    IntruderCase{"RecordNotify",
+                                 [](const Others& o, aclrtStream stream) {
+                                     return aclrtRecordNotify(o.notify.Get(), stream);
+                                 }},
+                    IntruderCase{"WaitNotify",
+                                 [](const Others& o, aclrtStream stream) {
+                                     return aclrtWaitAndResetNotify(o.notify.Get(), stream, 0);
+                                 }},
+                    IntruderCase{"ValueWrite",
+                                 [](const Others& o, aclrtStream stream) {
+                                     return aclrtValueWrite(o.device.Get(), 1, 0, stream);
+                                 }},
+                    IntruderCase{"ValueWait",
+                                 [](const Others& o, aclrtStream stream) {
+                                     return aclrtValueWait(o.device.Get(), 0,
+                                                           ACL_STREAM_WAIT_VALUE_NOR, stream);
+                                 }}),
+    support::CaseName());
+
+}  // namespace

@@ -93,4 +93,35 @@ TEST_F(CopyAbortTest, UnregisteringWaitsForWhatRunsOnAnAbortedStream) {
     aborter.join();
 }
 
+// Whatever the moment of the abort: a copy that returned an error has not run and will not run.
+TEST_F(CopyAbortTest, APageableCopyIsWholeOrAnError) {
+    constexpr size_t kMany = size_t{1} << 20;
+    const Stream stream = MakeStream();
+    const support::DeviceBuffer device(std::vector<char>(kMany, '0'));
+    aclrtContext context = nullptr;
+    ASSERT_TRUE(IsOk(aclrtGetCurrentContext(&context)));
+    std::atomic<bool> over{false};
+    std::thread aborter([&] {
+        EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+        while (!over) {
+            EXPECT_TRUE(IsOk(aclrtStreamAbort(stream.Get())));
+        }
+    });
+    char before = '0';
+    int dropped = 0;
+    for (int round = 0; round < 300; ++round) {
+        const char now = before == 'a' ? 'b' : 'a';
+        const std::vector<char> host(kMany, now);
+        const int code = aclrtMemcpyAsync(device.Get(), kMany, host.data(), kMany,
+                                          ACL_MEMCPY_HOST_TO_DEVICE, stream.Get());
+        ASSERT_TRUE(code == ACL_SUCCESS || code == ACL_ERROR_RT_STREAM_ABORT) << code;
+        dropped += code == ACL_SUCCESS ? 0 : 1;
+        before = code == ACL_SUCCESS ? now : before;
+        ASSERT_EQ(device.Download<char>(), std::vector<char>(kMany, before)) << round;
+    }
+    over = true;
+    aborter.join();
+    EXPECT_LT(dropped, 300);
+}
+
 }  // namespace

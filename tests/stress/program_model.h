@@ -197,6 +197,7 @@ class ProgramModel {
     bool CertainlyPending(const ModelEvent& event) const;
     bool CountsAsRecorded(const ModelEvent& event, bool* certain) const;
     int FindNotify(Slot notify) const;
+    int EnterWithNotify(int thread, Slot notify, Slot stream, ModelStream** found, bool* captured);
     int RecordNotify(int thread, Slot notify, Slot stream);
     int WaitNotify(int thread, Slot notify, Slot stream);
     int WriteWord(int thread, int word, uint64_t value, Slot stream);

@@ -226,7 +226,9 @@ int ProgramModel::FindNotify(Slot slot) const {
     return found != notifies.end() && found->second.alive ? 0 : ACL_ERROR_RT_INVALID_HANDLE;
 }
 
-int ProgramModel::RecordNotify(int thread, Slot slot, Slot streamSlot) {
+// Up to the queue, or into a capture.
+int ProgramModel::EnterWithNotify(int thread, Slot slot, Slot streamSlot, ModelStream** stream,
+                                  bool* captured) {
     Slot found = kNull;
     if (slot == kNull) {
         return ACL_ERROR_INVALID_PARAM;
@@ -237,14 +239,24 @@ int ProgramModel::RecordNotify(int thread, Slot slot, Slot streamSlot) {
     if (const int code = FindNotify(slot); code != 0) {
         return code;
     }
-    ModelStream* stream = nullptr;
     ModelCapture* capture = nullptr;
-    if (const int code = Enter(thread, streamSlot, 0, false, &stream, &capture); code != 0) {
+    if (const int code = Enter(thread, streamSlot, 0, false, stream, &capture); code != 0) {
         return code;
     }
     if (capture != nullptr) {
         capture->notifies.push_back(slot);
-        return RecordInCapture(capture, stream->branch, Effect{});
+        *captured = true;
+        return RecordInCapture(capture, (*stream)->branch, Effect{});
+    }
+    return 0;
+}
+
+int ProgramModel::RecordNotify(int thread, Slot slot, Slot streamSlot) {
+    ModelStream* stream = nullptr;
+    bool captured = false;
+    if (const int code = EnterWithNotify(thread, slot, streamSlot, &stream, &captured);
+        code != 0 || captured) {
+        return code;
     }
     // Who is let go by the flag knows of what was before; the record itself may not have ended.
     const Clock before = Now(*stream);
@@ -257,24 +269,11 @@ int ProgramModel::RecordNotify(int thread, Slot slot, Slot streamSlot) {
 }
 
 int ProgramModel::WaitNotify(int thread, Slot slot, Slot streamSlot) {
-    Slot found = kNull;
-    if (slot == kNull) {
-        return ACL_ERROR_INVALID_PARAM;
-    }
-    if (const int code = FindStream(thread, streamSlot, &found); code != 0) {
-        return code;
-    }
-    if (const int code = FindNotify(slot); code != 0) {
-        return code;
-    }
     ModelStream* stream = nullptr;
-    ModelCapture* capture = nullptr;
-    if (const int code = Enter(thread, streamSlot, 0, false, &stream, &capture); code != 0) {
+    bool captured = false;
+    if (const int code = EnterWithNotify(thread, slot, streamSlot, &stream, &captured);
+        code != 0 || captured) {
         return code;
-    }
-    if (capture != nullptr) {
-        capture->notifies.push_back(slot);
-        return RecordInCapture(capture, stream->branch, Effect{});
     }
     const Place place = Queue(stream);
     if (stream->skips) {

@@ -52,17 +52,16 @@ void ProgramGenerator::ActOnCells() {
     if (!OrderFor(thread, slot, effect)) {
         return;
     }
-    EnterContextOf(thread, slot, false);
+    if (pageable && model_.CaptureOf(model_.streams.at(slot)) == nullptr) {
+        Release(model_.Now(model_.streams.at(slot)));
+    }
+    EnterContextOf(thread, slot, false);  // after the last call that may change it
     const Slot named = NullForDefault(slot);
     Slot meant = kNull;
     if (model_.FindStream(thread, named, &meant) == 0 && meant != slot) {
         return;  // null means another context's default stream
     }
     if (pageable) {
-        if (model_.CaptureOf(model_.streams.at(slot)) == nullptr) {
-            Release(model_.Now(model_.streams.at(slot)));
-        }
-        EnterContextOf(thread, slot, false);
         CopyPageable(thread, named, effect);
     } else if (effect.kind == Effect::Kind::kMix) {
         Launch(thread, named, effect);

@@ -20,10 +20,12 @@ struct Fault {
     bool found() const { return row != kNone; }
 };
 
-/// One simulated core's view of a launch. `fault` is its own, or shared with cores that run before
-/// or after it on the same thread, never at the same time.
+/// One simulated core's view of a launch, or that of `count` consecutive ones which are played in
+/// one call (KernelPhase::merges). `fault` is its own, or shared with cores that run before or
+/// after it on the same thread, never at the same time.
 struct CoreContext {
     int32_t index = 0;
+    int32_t count = 1;
     Fault* fault = nullptr;
 
     /// Keeps the fault of the lowest row.
@@ -49,6 +51,7 @@ enum class OnFault : int32_t { kFail, kWarn };
 struct KernelPhase {
     KernelFn run = nullptr;
     OnFault onFault = OnFault::kFail;  // kFail: later phases do not run
+    bool merges = false;               // `run` takes several cores at a time
 };
 
 /// What a launch that succeeded has done, for the device's counters.

@@ -25,6 +25,12 @@ Fault RunPhase(const KernelLaunch& launch, int32_t index, const void* payload,
         const CoreSlice slice(traced, index, begin, end - begin);
         CoreContext core;
         core.fault = fault;
+        if (phase.merges && order.empty()) {
+            core.index = begin;
+            core.count = end - begin;
+            phase.run(core, payload);
+            return;
+        }
         for (int32_t position = begin; position < end; ++position) {
             core.index = order.empty() ? position : order[static_cast<size_t>(position)];
             phase.run(core, payload);

@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t kRowsWorthThreads = 32768;
 // About this many rows take as long as waking a thread, some 30 us.
 constexpr int64_t kHeavyRows = 16384;
+// A stream's lock may be kept so long: a microsecond or two.
+constexpr int64_t kBriefRows = 1024;
 
 Fault RunPhase(const KernelLaunch& launch, int32_t index, const void* payload,
                const std::vector<int32_t>& order, const TracedKernel& traced) {
@@ -97,6 +99,7 @@ KernelTask* KernelTask::Make(void* memory, const KernelLaunch& launch, const voi
     task->topic = TaskTopic::kKernel;
     task->run = &RunKernelTask;
     task->heavy = launch.rows > kHeavyRows;
+    task->brief = launch.rows <= kBriefRows;
     task->launch = launch;
     std::memcpy(task + 1, payload, launch.payloadBytes);
     return task;

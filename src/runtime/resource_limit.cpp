@@ -6,7 +6,7 @@ namespace advstep {
 namespace {
 
 // Of the thread; handle 0: it uses none. A destroyed one is told by its handle.
-thread_local StreamRef streamInUse;
+[[gnu::tls_model("initial-exec")]] thread_local StreamRef streamInUse;
 
 uint32_t& LimitOf(StreamIdentity& identity, aclrtDevResLimitType type) {
     return identity.attributes.limits.cores[static_cast<size_t>(type)];

@@ -51,10 +51,17 @@ bool Stream::NeedsWaking(bool heavy) const {
 Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {
     Ticket now;
     {
-        const std::lock_guard<std::mutex> lock(mutex_);
+        std::unique_lock<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
         ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         now = {this, issued_.load(std::memory_order_relaxed)};
+        // The usual case in one go: a few short kernels that nobody has begun.
+        if (claimant_ == nullptr && !Reached(now.sequence)) {
+            RunBrief(lock, now.sequence);
+        }
+        if (Reached(now.sequence)) {
+            return TakeFailureLocked(0, now.sequence);
+        }
     }
     ADVSTEP_RETURN_IF_ERROR(WaitFor(now, limit));
     return TakeFailure(now.sequence);
@@ -226,6 +233,13 @@ Status Stream::TakeFailure(uint64_t sequence) { return TakeFailureBetween(0, seq
 
 Status Stream::TakeFailureBetween(uint64_t sequence, uint64_t last) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    return TakeFailureLocked(sequence, last);
+}
+
+Status Stream::TakeFailureLocked(uint64_t sequence, uint64_t last) {
+    if (failures_.empty()) {
+        return {};
+    }
     const auto first =
         std::find_if(failures_.begin(), failures_.end(),
                      [&](const Failure& failure) { return failure.sequence > sequence; });

@@ -201,10 +201,14 @@ class Stream {
     /// while a task runs. Returns why it ended before.
     Obstacle ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
                          const WaitLimit& waitLimit = {});
+    /// The same for brief tasks at the front, with the lock kept; not many, for who enqueues would
+    /// have to wait.
+    void RunBrief(std::unique_lock<std::mutex>& lock, uint64_t limit);
+    void LetGo(std::unique_lock<std::mutex>& lock, bool leavesHeavy);
     /// Whether the front can be run. The queue is not empty.
     Obstacle LookAtFront(WaitClock::time_point* again);
     bool LeftToOthers(const WaitLimit& limit) const;
-    void RunFront(std::unique_lock<std::mutex>& lock);
+    void RunFront(std::unique_lock<std::mutex>& lock, bool keepLock);
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
     void Fail(uint64_t sequence, Status status) noexcept;
 
@@ -221,6 +225,7 @@ class Stream {
     void Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit);
 
     bool AbortedSince(uint64_t aborts, uint64_t sequence);
+    Status TakeFailureLocked(uint64_t sequence, uint64_t last);
 
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 

@@ -13,8 +13,9 @@ namespace advstep {
 namespace {
 
 // A thread is named by the address of this.
-thread_local int taskDepth = 0;
+[[gnu::tls_model("initial-exec")]] thread_local int taskDepth = 0;
 
+constexpr int kBriefTasks = 4;           // run in one go with the lock kept
 constexpr uint64_t kTasksPerVisit = 64;  // of a worker, before it looks at other streams
 // How often a sleeping worker looks at a condition that nobody announces.
 constexpr auto kRecheck = std::chrono::milliseconds(1);
@@ -89,7 +90,7 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
     return status;
 }
 
-void Stream::RunFront(std::unique_lock<std::mutex>& lock) {
+void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
     const Task* const task = queue_.Front();
     const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
     const bool expired = readyFront_ == sequence && readyExpired_;
@@ -100,7 +101,8 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock) {
             trace_.Skipped(*task, {this, sequence});
         }
     } else if (task->run != nullptr && !expired) {
-        status = RunUnlocked(*task, traced, lock);
+        status = task->brief && keepLock && !traced ? RunCatching(*task)
+                                                    : RunUnlocked(*task, traced, lock);
     } else {
         if (expired) {
             status = WaitExpired(static_cast<const WaitTask&>(*task));
@@ -221,21 +223,32 @@ Stream::Obstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_
             obstacle.front = completed_.load(std::memory_order_relaxed) + 1;
             break;
         }
-        RunFront(lock);
+        RunFront(lock, false);
     }
+    LetGo(lock, obstacle.kind == Obstacle::Kind::kLeft);
+    return obstacle;
+}
+
+void Stream::RunBrief(std::unique_lock<std::mutex>& lock, uint64_t limit) {
+    claimant_ = Self();
+    for (int count = 0; count < kBriefTasks && !Reached(limit) && queue_.Front()->brief; ++count) {
+        RunFront(lock, true);
+    }
+    LetGo(lock, false);
+}
+
+void Stream::LetGo(std::unique_lock<std::mutex>& lock, bool leavesHeavy) {
     claimant_ = nullptr;
     if (sleepers_ > 0) {
         changed_.notify_all();  // one of them may have to go on from here
     }
     // A worker that looked while this was claimed may have gone to sleep since; and what is left to
     // the workers is not for one that naps.
-    const bool left = obstacle.kind == Obstacle::Kind::kLeft;
-    if (!queue_.Empty() && NeedsWaking(left)) {
+    if (!queue_.Empty() && NeedsWaking(leavesHeavy)) {
         lock.unlock();
         workers_->Wake();
         lock.lock();
     }
-    return obstacle;
 }
 
 bool Stream::ReachedOrTellWorkers(uint64_t sequence) {

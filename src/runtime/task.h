@@ -40,6 +40,8 @@ struct Task {
     const char* name = nullptr;  // static text, for people
     TaskKind kind = TaskKind::kPlain;
     bool heavy = false;  // takes longer than waking a thread (about 30 us)
+    bool brief = false;  // takes a few us, and no lock that is held while a stream's is taken:
+                         // whoever waits for it may keep the stream's lock
     TaskTopic topic = TaskTopic::kOther;
     uint32_t bytes = 0;  // of the whole record, a multiple of kTaskAlignment
 };

@@ -51,6 +51,15 @@ class Programs {
     KernelProgram programs_[2][2][2];  // lengths, slots, tables
 };
 
+using Args = AdvanceStepFlashInferArgs;
+constexpr size_t kArgs = offsetof(AdvanceStepFlashInferPayload, args);
+constexpr auto kSlots =
+    AdvanceStepSlots<4>(kArgs + offsetof(Args, common),
+                        {{{"pagedKvIndices", true, kArgs + offsetof(Args, pagedKvIndices)},
+                          {"pagedKvIndptr", true, kArgs + offsetof(Args, pagedKvIndptr)},
+                          {"pagedKvLastPageLen", true, kArgs + offsetof(Args, pagedKvLastPageLen)},
+                          {"blockTableBound", true, kArgs + offsetof(Args, blockTableBound)}}});
+
 Status MakePlan(const AdvanceStepFlashInferParams& params, const Device& device,
                 uint64_t* workspaceSize, aclOpExecutor** executor) {
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepFlashInfer(params));
@@ -61,17 +70,12 @@ Status MakePlan(const AdvanceStepFlashInferParams& params, const Device& device,
     WorkspaceLayout layout;
     layout.Book<int64_t>(coreCount);  // the only array, so at offset 0
     AdvanceStepPlan plan(Programs::Find(params.common), device, coreCount, params.common.numSeqs);
-    using Args = AdvanceStepFlashInferArgs;
-    constexpr size_t kArgs = offsetof(AdvanceStepFlashInferPayload, args);
-    plan.AddTensors(params.common, kArgs + offsetof(Args, common));
-    plan.AddTensor(
-        {"pagedKvIndices", true, &params.pagedKvIndices, kArgs + offsetof(Args, pagedKvIndices)});
-    plan.AddTensor(
-        {"pagedKvIndptr", true, &params.pagedKvIndptr, kArgs + offsetof(Args, pagedKvIndptr)});
-    plan.AddTensor({"pagedKvLastPageLen", true, &params.pagedKvLastPageLen,
-                    kArgs + offsetof(Args, pagedKvLastPageLen)});
-    plan.AddTensor({"blockTableBound", true, &params.blockTableBound,
-                    kArgs + offsetof(Args, blockTableBound)});
+    plan.SetSlots(kSlots.data());
+    plan.AddTensors(params.common);
+    plan.AddTensor(params.pagedKvIndices);
+    plan.AddTensor(params.pagedKvIndptr);
+    plan.AddTensor(params.pagedKvLastPageLen);
+    plan.AddTensor(params.blockTableBound);
     plan.SetWorkspace(layout.bytes(), offsetof(AdvanceStepFlashInferPayload, workspace));
     return plan.Make(payload, workspaceSize, executor);
 }

@@ -33,7 +33,9 @@ Status MakePlan(const AdvanceStepParams& params, const Device& device, uint64_t*
     payload.tiling = TileAdvanceStepMulti(params, environment);
     AdvanceStepPlan plan(Programs().Find(params, environment), device,
                          payload.tiling.rows.coreCount, params.numSeqs * payload.tiling.steps);
-    plan.AddTensors(params, offsetof(AdvanceStepMultiPayload, args));
+    static constexpr auto kSlots = AdvanceStepSlots(offsetof(AdvanceStepMultiPayload, args));
+    plan.SetSlots(kSlots.data());
+    plan.AddTensors(params);
     return plan.Make(payload, workspaceSize, executor);
 }
 

@@ -71,7 +71,9 @@ Status PlanAdvanceStep(const AdvanceStepPrograms& programs, const AdvanceStepPar
     payload.tiling = TileAdvanceStep(params, environment);
     AdvanceStepPlan plan(programs.Find(params, environment), device, payload.tiling.coreCount,
                          params.numSeqs);
-    plan.AddTensors(params, offsetof(AdvanceStepPayload, args));
+    static constexpr auto kSlots = AdvanceStepSlots(offsetof(AdvanceStepPayload, args));
+    plan.SetSlots(kSlots.data());
+    plan.AddTensors(params);
     return plan.Make(payload, workspaceSize, executor);
 }
 
@@ -83,16 +85,12 @@ AdvanceStepPlan::AdvanceStepPlan(const KernelProgram* program, const Device& dev
     plan_.launch.rows = rows;
 }
 
-void AdvanceStepPlan::AddTensors(const AdvanceStepParams& params, size_t argsAt) {
-    using Args = AdvanceStepArgs;
-    AddTensor({"inputTokens", true, &params.inputTokens, argsAt + offsetof(Args, inputTokens)});
-    AddTensor({"sampledTokenIds", false, &params.sampledTokenIds,
-               argsAt + offsetof(Args, sampledTokenIds)});
-    AddTensor(
-        {"inputPositions", true, &params.inputPositions, argsAt + offsetof(Args, inputPositions)});
-    AddTensor({"seqLens", true, &params.seqLens, argsAt + offsetof(Args, seqLens)});
-    AddTensor({"slotMapping", true, &params.slotMapping, argsAt + offsetof(Args, slotMapping)});
-    AddTensor({"blockTables", false, &params.blockTables, argsAt + offsetof(Args, blockTables)});
+void AdvanceStepPlan::AddTensors(const AdvanceStepParams& params) {
+    for (const TensorView* view :
+         {&params.inputTokens, &params.sampledTokenIds, &params.inputPositions, &params.seqLens,
+          &params.slotMapping, &params.blockTables}) {
+        AddTensor(*view);
+    }
 }
 
 void AdvanceStepPlan::SetWorkspace(uint64_t bytes, size_t addressAt) {

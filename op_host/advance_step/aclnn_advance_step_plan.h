@@ -1,6 +1,7 @@
 // What phase one of the AdvanceStep operators has in common.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -48,15 +49,36 @@ Status AdvanceStepViews(const aclTensor* inputTokens, const aclTensor* sampledTo
 Status PlanAdvanceStep(const AdvanceStepPrograms& programs, const AdvanceStepParams& params,
                        const Device& device, uint64_t* workspaceSize, aclOpExecutor** executor);
 
+/// Slots of AdvanceStep's tensors, with an AdvanceStepArgs at `argsAt` of the payload, and those of
+/// `more`.
+template <size_t kMore = 0>
+constexpr std::array<TensorSlot, 6 + kMore> AdvanceStepSlots(
+    size_t argsAt, const std::array<TensorSlot, kMore>& more = {}) {
+    using Args = AdvanceStepArgs;
+    std::array<TensorSlot, 6 + kMore> slots = {{
+        {"inputTokens", true, argsAt + offsetof(Args, inputTokens)},
+        {"sampledTokenIds", false, argsAt + offsetof(Args, sampledTokenIds)},
+        {"inputPositions", true, argsAt + offsetof(Args, inputPositions)},
+        {"seqLens", true, argsAt + offsetof(Args, seqLens)},
+        {"slotMapping", true, argsAt + offsetof(Args, slotMapping)},
+        {"blockTables", false, argsAt + offsetof(Args, blockTables)},
+    }};
+    for (size_t index = 0; index < kMore; ++index) {
+        slots[6 + index] = more[index];
+    }
+    return slots;
+}
+
 /// Collects a Plan; the views that are added must outlive it.
 class AdvanceStepPlan {
  public:
     AdvanceStepPlan(const KernelProgram* program, const Device& device, int32_t coreCount,
                     int64_t rows);
 
-    /// AdvanceStep's tensors, with an AdvanceStepArgs at `argsAt` of the payload.
-    void AddTensors(const AdvanceStepParams& params, size_t argsAt);
-    void AddTensor(const TensorArgument& tensor) { tensors_[plan_.tensorCount++] = tensor; }
+    /// What the tensors that are added are: static data, AdvanceStep's six first.
+    void SetSlots(const TensorSlot* slots) { plan_.slots = slots; }
+    void AddTensors(const AdvanceStepParams& params);
+    void AddTensor(const TensorView& view) { views_[plan_.tensorCount++] = &view; }
     void SetWorkspace(uint64_t bytes, size_t addressAt);
 
     template <typename Payload>
@@ -64,7 +86,7 @@ class AdvanceStepPlan {
         static_assert(sizeof(Payload) <= aclOpExecutor::kMostPayload);
         plan_.launch.payloadBytes = sizeof(Payload);
         plan_.payload = &payload;
-        plan_.tensors = tensors_;
+        plan_.views = views_;
         ADVSTEP_RETURN_IF_ERROR(MakeExecutor(plan_, executor));
         *workspaceSize = plan_.workspaceBytes;
         return {};
@@ -73,7 +95,7 @@ class AdvanceStepPlan {
  private:
     static constexpr int32_t kMostTensors = 10;
 
-    TensorArgument tensors_[kMostTensors];
+    const TensorView* views_[kMostTensors];
     Plan plan_;
 };
 

@@ -59,6 +59,12 @@ class V2Programs {
     KernelProgram exact_[2];
 };
 
+constexpr size_t kArgs = offsetof(AdvanceStepV2Payload, args);
+constexpr auto kSlots = AdvanceStepSlots<2>(
+    kArgs + offsetof(AdvanceStepV2Args, common),
+    {{{"specToken", false, kArgs + offsetof(AdvanceStepV2Args, specToken)},
+      {"acceptedNum", false, kArgs + offsetof(AdvanceStepV2Args, acceptedNum)}}});
+
 Status MakePlan(const AdvanceStepV2Params& params, const Device& device, uint64_t* workspaceSize,
                 aclOpExecutor** executor) {
     const OperatorEnvironment environment =
@@ -68,12 +74,10 @@ Status MakePlan(const AdvanceStepV2Params& params, const Device& device, uint64_
     payload.tiling = TileAdvanceStepV2(params, environment);
     AdvanceStepPlan plan(V2Programs::Find(params, environment), device, payload.tiling.coreCount,
                          payload.tiling.rows);
-    constexpr size_t kArgs = offsetof(AdvanceStepV2Payload, args);
-    plan.AddTensors(params.common, kArgs + offsetof(AdvanceStepV2Args, common));
-    plan.AddTensor(
-        {"specToken", false, &params.specToken, kArgs + offsetof(AdvanceStepV2Args, specToken)});
-    plan.AddTensor({"acceptedNum", false, &params.acceptedNum,
-                    kArgs + offsetof(AdvanceStepV2Args, acceptedNum)});
+    plan.SetSlots(kSlots.data());
+    plan.AddTensors(params.common);
+    plan.AddTensor(params.specToken);
+    plan.AddTensor(params.acceptedNum);
     return plan.Make(payload, workspaceSize, executor);
 }
 

@@ -4,10 +4,6 @@
 
 namespace advstep {
 
-Status CheckPerSequence(const TensorView& view, const char* name, int64_t numSeqs) {
-    return CheckShape(view, name, {{"[numSeqs]", {numSeqs}}, {"[numSeqs, 1]", {numSeqs, 1}}});
-}
-
 Status CheckAdvanceStepShapes(const AdvanceStepParams& params) {
     const auto checkPerSequence = [&](const TensorView& view, const char* name) {
         return CheckPerSequence(view, name, params.numSeqs);

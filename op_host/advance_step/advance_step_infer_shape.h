@@ -1,6 +1,7 @@
 #pragma once
 
 #include "op_host/advance_step/advance_step_params.h"
+#include "op_host/common/tensor_check.h"
 #include "src/base/status.h"
 
 namespace advstep {
@@ -10,6 +11,8 @@ namespace advstep {
 Status CheckAdvanceStepShapes(const AdvanceStepParams& params);
 
 /// 561002 unless the shape is [numSeqs] or [numSeqs, 1].
-Status CheckPerSequence(const TensorView& view, const char* name, int64_t numSeqs);
+inline Status CheckPerSequence(const TensorView& view, const char* name, int64_t numSeqs) {
+    return CheckVector(view, name, "[numSeqs]", numSeqs);
+}
 
 }  // namespace advstep

@@ -45,6 +45,19 @@ StepWorkspaceOffsets BookWorkspace(const StepTiling& tiling, WorkspaceLayout* la
     return offsets;
 }
 
+const TensorSlot* Slots() {
+    static const std::array<TensorSlot, kStepTensors> slots = [] {
+        std::array<TensorSlot, kStepTensors> made;
+        for (size_t index = 0; index < kStepTensors; ++index) {
+            const StepTensor& tensor = kStepSignature[index];
+            made[index] = {tensor.name, tensor.written,
+                           offsetof(StepPayload, args) + tensor.addressAt};
+        }
+        return made;
+    }();
+    return slots.data();
+}
+
 Status MakePlan(const StepParams& params, const Device& device, uint64_t* workspaceSize,
                 aclOpExecutor** executor) {
     StepDims dims;
@@ -54,11 +67,9 @@ Status MakePlan(const StepParams& params, const Device& device, uint64_t* worksp
                               EnvironmentOf(device.settings(), PlanningVectorCores(device)));
     WorkspaceLayout layout;
     payload.offsets = BookWorkspace(payload.tiling, &layout);
-    std::array<TensorArgument, kStepTensors> tensors;
+    std::array<const TensorView*, kStepTensors> views;
     for (size_t index = 0; index < kStepTensors; ++index) {
-        const StepTensor& tensor = kStepSignature[index];
-        tensors[index] = {tensor.name, tensor.written, &params.tensors[index],
-                          offsetof(StepPayload, args) + tensor.addressAt};
+        views[index] = &params.tensors[index];
     }
     Plan plan;
     plan.launch.program = &kProgram;
@@ -70,8 +81,9 @@ Status MakePlan(const StepParams& params, const Device& device, uint64_t* worksp
     plan.workspaceBytes = layout.bytes();
     plan.workspaceAt = layout.bytes() > 0 ? int64_t{offsetof(StepPayload, workspace)} : -1;
     plan.allDistinct = true;
-    plan.tensors = tensors.data();
-    plan.tensorCount = static_cast<int32_t>(tensors.size());
+    plan.slots = Slots();
+    plan.views = views.data();
+    plan.tensorCount = static_cast<int32_t>(views.size());
     ADVSTEP_RETURN_IF_ERROR(MakeExecutor(plan, executor));
     *workspaceSize = plan.workspaceBytes;
     return {};

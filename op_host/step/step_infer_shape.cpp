@@ -18,9 +18,9 @@ Status CheckTensor(const TensorView& view, const StepTensor& tensor, const StepD
     const char* const name = tensor.name;
     switch (tensor.shape) {
         case StepShape::kSlots:
-            return CheckShape(view, name, {{"[S]", {dims.slots}}, {"[S, 1]", {dims.slots, 1}}});
+            return CheckVector(view, name, "[S]", dims.slots);
         case StepShape::kBatch:
-            return CheckShape(view, name, {{"[B]", {dims.batch}}, {"[B, 1]", {dims.batch, 1}}});
+            return CheckVector(view, name, "[B]", dims.batch);
         case StepShape::kScalar:
             return CheckShape(view, name, {{"[1]", {1}}});
         case StepShape::kTable:

@@ -8,6 +8,9 @@ namespace {
 // A contiguous view is one run; otherwise rows of the first axis, each contiguous (the checks of
 // the operators let nothing else pass).
 MemoryExtent ExtentOf(const TensorView& view) {
+    if (view.packedBytes >= 0) {
+        return {1, view.packedBytes, view.packedBytes};
+    }
     int64_t elements = 1;
     for (int64_t axis = 0; axis < view.rank; ++axis) {
         elements *= view.dims[axis];
@@ -24,19 +27,18 @@ MemoryExtent ExtentOf(const TensorView& view) {
     return extent;
 }
 
-}  // namespace
-
-Status CheckOverlaps(const aclOpExecutor& executor) {
+// Pair by pair, with the gaps between rows.
+Status FindOverlap(const aclOpExecutor& executor) {
     for (int32_t index = 0; index < executor.tensorCount; ++index) {
-        const PlannedTensor& written = executor.tensors[index];
-        const uint8_t* const begin = executor.Address(index);
+        const TensorSlot& written = executor.slots[index];
+        const uint8_t* const begin = executor.tensors[index].address;
         if ((!written.written && !executor.allDistinct) || begin == nullptr) {
             continue;
         }
-        const int64_t bytes = written.extent.spanBytes();
+        const int64_t bytes = executor.tensors[index].spanBytes;
         for (int32_t other = 0; other < executor.tensorCount; ++other) {
             const PlannedTensor& tensor = executor.tensors[other];
-            const uint8_t* const address = executor.Address(other);
+            const uint8_t* const address = tensor.address;
             if (other == index || address == nullptr ||
                 !Overlaps(begin, bytes, address, tensor.extent)) {
                 continue;
@@ -44,31 +46,71 @@ Status CheckOverlaps(const aclOpExecutor& executor) {
             return Error(ACLNN_ERR_PARAM_INVALID,
                          "{} at {} ({} bytes) overlaps {} at {} ({} bytes); expected memory of its "
                          "own",
-                         written.name, static_cast<const void*>(begin), bytes, tensor.name,
-                         static_cast<const void*>(address), tensor.extent.spanBytes());
+                         written.name, static_cast<const void*>(begin), bytes,
+                         executor.slots[other].name, static_cast<const void*>(address),
+                         tensor.spanBytes);
         }
     }
     return {};
 }
 
+}  // namespace
+
+// Most calls need nothing more than this: all pairs without a branch take less time than sorting.
+void LookAtAddresses(aclOpExecutor* executor) {
+    uintptr_t begins[aclOpExecutor::kMostTensors];
+    uintptr_t ends[aclOpExecutor::kMostTensors];
+    bool known = true;
+    bool aligned = true;
+    bool apart = true;
+    for (int32_t index = 0; index < executor->tensorCount; ++index) {
+        const PlannedTensor& tensor = executor->tensors[index];
+        const auto begin = reinterpret_cast<uintptr_t>(tensor.address);
+        const uintptr_t end = begin == 0 ? 0 : begin + static_cast<uintptr_t>(tensor.spanBytes);
+        known &= begin != 0 || tensor.spanBytes == 0;
+        aligned &= (begin & static_cast<uintptr_t>(tensor.itemSize - 1)) == 0;
+        for (int32_t other = 0; other < index; ++other) {
+            apart &= (begin >= ends[other]) | (begins[other] >= end);
+        }
+        begins[index] = begin;
+        ends[index] = end;
+    }
+    executor->known = known;
+    executor->aligned = aligned;
+    executor->apart = apart;
+    executor->checkedEpoch = 0;
+}
+
+Status CheckOverlaps(const aclOpExecutor& executor) {
+    return executor.apart ? Status() : FindOverlap(executor);
+}
+
 Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
-    aclOpExecutor* const made = ObjectPool<aclOpExecutor>::Instance().Acquire();
+    aclOpExecutor* const made = ObjectPool<aclOpExecutor>::Instance().AcquireLike(
+        [&](const aclOpExecutor& record) { return record.slots == plan.slots; });
+    // What was found of the addresses stays true for a record that is planned for them again.
+    bool asBefore = made->slots == plan.slots && made->launch.device == plan.launch.device &&
+                    made->tensorCount == plan.tensorCount;
     made->launch = plan.launch;
     made->workspaceBytes = plan.workspaceBytes;
     made->workspaceAt = plan.workspaceAt;
     made->allDistinct = plan.allDistinct;
-    made->checkedEpoch = 0;
+    made->slots = plan.slots;
     made->tensorCount = plan.tensorCount;
     std::memcpy(made->payload, plan.payload, plan.launch.payloadBytes);
     for (int32_t index = 0; index < plan.tensorCount; ++index) {
-        const TensorArgument& argument = plan.tensors[index];
-        made->tensors[index] = {argument.name,
-                                argument.written,
-                                argument.addressAt,
-                                argument.view->itemSize,
-                                argument.view->offset * argument.view->itemSize,
-                                ExtentOf(*argument.view)};
-        made->SetAddress(index, argument.view->first());
+        const TensorView& view = *plan.views[index];
+        PlannedTensor& tensor = made->tensors[index];
+        const MemoryExtent extent = ExtentOf(view);
+        const int64_t span = extent.spanBytes();
+        uint8_t* const address = view.first();
+        asBefore &= tensor.address == address && tensor.spanBytes == span &&
+                    tensor.itemSize == view.itemSize;
+        tensor = {address, span, view.itemSize, view.offset * view.itemSize, extent};
+        made->SetAddress(index, address);
+    }
+    if (!asBefore) {
+        LookAtAddresses(made);
     }
     Status overlaps = CheckOverlaps(*made);
     if (!overlaps.ok()) {

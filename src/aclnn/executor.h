@@ -12,19 +12,17 @@
 
 namespace advstep {
 
-/// A tensor argument of an operator in one call.
-struct TensorArgument {
+/// A tensor argument of an operator: static data.
+struct TensorSlot {
     const char* name = nullptr;  // as the header spells it
     bool written = false;        // in/out or out
-    const TensorView* view = nullptr;
-    size_t addressAt = 0;  // where the payload keeps the address of the first element
+    size_t addressAt = 0;        // where the payload keeps the address of the first element
 };
 
-/// What the executor keeps of it.
+/// What the executor keeps of the tensor that was given for it.
 struct PlannedTensor {
-    const char* name;
-    bool written;
-    size_t addressAt;
+    uint8_t* address;     // of the first element, as in the payload; null while unknown
+    int64_t spanBytes;    // of extent
     int64_t itemSize;     // bytes of an element, which addresses are multiples of
     int64_t offsetBytes;  // from the storage address to the first element
     MemoryExtent extent;
@@ -37,7 +35,8 @@ struct Plan {
     uint64_t workspaceBytes = 0;
     int64_t workspaceAt = -1;  // where the payload keeps the workspace's address; -1: it has none
     bool allDistinct = false;  // tensors that are only read may not overlap one another either
-    const TensorArgument* tensors = nullptr;  // in signature order
+    const TensorSlot* slots = nullptr;  // in signature order; outlives the executor
+    const TensorView* const* views = nullptr;
     int32_t tensorCount = 0;
 };
 
@@ -58,18 +57,19 @@ struct aclOpExecutor {
     int64_t workspaceAt = -1;
     bool allDistinct = false;
     uint64_t checkedEpoch = 0;  // of DeviceMemory, when all addresses were last found good
+    const advstep::TensorSlot* slots = nullptr;
     int32_t tensorCount = 0;
+    // Of the addresses, as LookAtAddresses found them.
+    bool known = false;    // all that are needed
+    bool aligned = false;  // to their elements
+    bool apart = false;    // none overlaps another, even if rows had no gaps between them
     advstep::PlannedTensor tensors[kMostTensors];
     alignas(advstep::kTaskAlignment) unsigned char payload[kMostPayload];
     aclOpExecutor* nextFree = nullptr;  // of the ObjectPool
 
-    uint8_t* Address(int32_t index) const {
-        uint8_t* address = nullptr;
-        std::memcpy(&address, payload + tensors[index].addressAt, sizeof(address));
-        return address;
-    }
     void SetAddress(int32_t index, uint8_t* address) {
-        std::memcpy(payload + tensors[index].addressAt, &address, sizeof(address));
+        tensors[index].address = address;
+        std::memcpy(payload + slots[index].addressAt, &address, sizeof(address));
     }
 };
 
@@ -82,7 +82,10 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor);
 /// Takes the record back; its state is kFree already.
 void RecycleExecutor(aclOpExecutor* executor) noexcept;
 
-/// 161002 as MakeExecutor.
+/// After a change of addresses.
+void LookAtAddresses(aclOpExecutor* executor);
+
+/// 161002 as MakeExecutor; the addresses have been looked at.
 Status CheckOverlaps(const aclOpExecutor& executor);
 
 }  // namespace advstep

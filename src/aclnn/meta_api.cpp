@@ -31,7 +31,7 @@ enum class Count { kAll, kWritten };
 // Position among all tensors of the index-th tensor that counts; -1 if there is none.
 int32_t FindTensor(const aclOpExecutor& executor, size_t index, Count count) {
     for (int32_t position = 0; position < executor.tensorCount; ++position) {
-        if (count == Count::kWritten && !executor.tensors[position].written) {
+        if (count == Count::kWritten && !executor.slots[position].written) {
             continue;
         }
         if (index-- == 0) {
@@ -55,18 +55,18 @@ aclnnStatus SetAddress(const char* call, aclOpExecutor* executor, size_t index,
                          count == Count::kAll ? "a tensor" : "an in/out tensor",
                          executor->launch.program->call);
         }
-        uint8_t* const before = executor->Address(position);
+        uint8_t* const before = executor->tensors[position].address;
         auto* const storage = static_cast<uint8_t*>(addr);
         executor->SetAddress(position, storage == nullptr
                                            ? nullptr
                                            : storage + executor->tensors[position].offsetBytes);
+        LookAtAddresses(executor);
         Status overlaps = CheckOverlaps(*executor);
         if (!overlaps.ok()) {
             executor->SetAddress(position, before);
-            return overlaps;
+            LookAtAddresses(executor);
         }
-        executor->checkedEpoch = 0;
-        return {};
+        return overlaps;
     });
 }
 

@@ -32,6 +32,25 @@ class ObjectPool {
         return object;
     }
 
+    /// One of the few that were given back last of which fits(const T&) holds, if there is one. If
+    /// not, none of the very last, so that objects used in turn for different things keep to them.
+    template <typename Fits>
+    T* AcquireLike(Fits&& fits) {
+        constexpr int kLooks = 4;
+        Cache& cache = ThreadCache();
+        if (cache.count < kLooks) {
+            return Acquire();
+        }
+        T** link = &cache.first;
+        for (int look = 1; look < kLooks && !fits(**link); ++look) {
+            link = &(*link)->nextFree;
+        }
+        T* const object = *link;
+        *link = object->nextFree;
+        --cache.count;
+        return object;
+    }
+
     void Release(T* object) noexcept {
         Cache& cache = ThreadCache();
         object->nextFree = cache.first;
@@ -49,6 +68,7 @@ class ObjectPool {
     struct Cache {
         T* first;
         size_t count;
+        bool watched;  // there is a CacheCloser
         bool closed;
     };
 
@@ -61,10 +81,18 @@ class ObjectPool {
     };
 
     static Cache& ThreadCache() {
-        thread_local Cache cache{};
-        thread_local const CacheCloser closer{&cache};
-        (void)closer;
+        // initial-exec spares every call a function call, at the price of some static TLS.
+        [[gnu::tls_model("initial-exec")]] static thread_local Cache cache{};
+        if (!cache.watched) {
+            WatchThread(&cache);
+        }
         return cache;
+    }
+
+    static void WatchThread(Cache* cache) {
+        thread_local const CacheCloser closer{cache};
+        (void)closer;
+        cache->watched = true;
     }
 
     void Refill(Cache* cache, size_t most) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "src/aclnn/executor.h"
+#include "src/aclnn/tensor_ranges.h"
 #include "src/aclnn/workspace_layout.h"
 #include "src/runtime/current.h"
 #include "src/runtime/launcher.h"
@@ -19,12 +20,21 @@ Status AsRuntimeError(const Status& status) {
     return Error(ACLNN_ERR_RUNTIME_ERROR, "runtime code {}: {}", status.code(), status.message());
 }
 
+Status NullAddress(const aclOpExecutor& executor) {
+    int32_t index = 0;
+    while (executor.tensors[index].address != nullptr || executor.tensors[index].spanBytes == 0) {
+        ++index;
+    }
+    return Error(ACLNN_ERR_PARAM_NULLPTR, "{} has a null address; expected device memory by now",
+                 executor.slots[index].name);
+}
+
 Status CheckArguments(const aclOpExecutor& executor, const char* call, const void* workspace,
                       uint64_t workspaceSize) {
-    if (std::string_view(executor.launch.program->call) != call) {
+    const char* const planned = executor.launch.program->call;
+    if (planned != call && std::string_view(planned) != call) {
         return Error(ACLNN_ERR_PARAM_INVALID,
-                     "executor was planned for {}; expected one planned for {}",
-                     executor.launch.program->call, call);
+                     "executor was planned for {}; expected one planned for {}", planned, call);
     }
     if (workspace == nullptr && workspaceSize > 0) {
         return Error(ACLNN_ERR_PARAM_NULLPTR,
@@ -36,58 +46,7 @@ Status CheckArguments(const aclOpExecutor& executor, const char* call, const voi
                      "workspaceSize is {}; expected at least {} from phase one", workspaceSize,
                      executor.workspaceBytes);
     }
-    for (int32_t index = 0; index < executor.tensorCount; ++index) {
-        // An empty tensor needs no memory.
-        if (executor.Address(index) == nullptr && executor.tensors[index].extent.spanBytes() > 0) {
-            return Error(ACLNN_ERR_PARAM_NULLPTR,
-                         "{} has a null address; expected device memory by now",
-                         executor.tensors[index].name);
-        }
-    }
-    return {};
-}
-
-// A range inside one allocation of the device, or inside registered memory, which has an address
-// on every device; the message names it.
-Status CheckRange(const Device& device, const char* name, const void* address, uint64_t bytes) {
-    Allocation allocation;
-    if (!TheResources().memory.Find(address, &allocation) || !allocation.UsableOnDevice() ||
-        (allocation.OfDevice() && allocation.device != &device)) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "{} is at {}, which lies in no allocation of device {}; expected device or "
-                     "registered memory there",
-                     name, address, device.id());
-    }
-    if (allocation.BytesFrom(address) < bytes) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "{} takes {} bytes at {}, where a device range of {} bytes is left; expected "
-                     "it inside one allocation",
-                     name, bytes, address, allocation.BytesFrom(address));
-    }
-    return {};
-}
-
-// As long as nothing is freed, a check of the tensors holds.
-Status CheckTensors(aclOpExecutor* executor) {
-    const uint64_t epoch = TheResources().memory.epoch();
-    if (executor->checkedEpoch == epoch) {
-        return {};
-    }
-    for (int32_t index = 0; index < executor->tensorCount; ++index) {
-        const PlannedTensor& tensor = executor->tensors[index];
-        const auto bytes = static_cast<uint64_t>(tensor.extent.spanBytes());
-        const auto address = reinterpret_cast<uintptr_t>(executor->Address(index));
-        if (address % static_cast<uintptr_t>(tensor.itemSize) != 0) {
-            return Error(ACL_ERROR_RT_PARAM_INVALID, "{} is at {:#x}; expected a multiple of {}",
-                         tensor.name, address, tensor.itemSize);
-        }
-        if (bytes > 0) {
-            ADVSTEP_RETURN_IF_ERROR(
-                CheckRange(*executor->launch.device, tensor.name, executor->Address(index), bytes));
-        }
-    }
-    executor->checkedEpoch = epoch;
-    return {};
+    return executor.known ? Status() : NullAddress(executor);
 }
 
 // Checks the workspace and puts its address where the kernel finds it.
@@ -102,6 +61,11 @@ Status BindWorkspace(aclOpExecutor* executor, void* workspace) {
     return {};
 }
 
+Status CheckMemory(aclOpExecutor* executor, void* workspace) {
+    ADVSTEP_RETURN_IF_ERROR(CheckTensorRanges(executor));
+    return BindWorkspace(executor, workspace);
+}
+
 // What the kernel touches, for a replay to check again.
 struct LaunchUses {
     const aclOpExecutor* executor;
@@ -113,9 +77,10 @@ void ListUses(const void* source, std::vector<Use>* uses) {
     const aclOpExecutor& executor = *launch.executor;
     for (int32_t index = 0; index < executor.tensorCount; ++index) {
         const PlannedTensor& tensor = executor.tensors[index];
-        if (tensor.extent.spanBytes() > 0) {
-            uses->push_back({Use::Kind::kMemory, tensor.name, executor.Address(index),
-                             static_cast<uint64_t>(tensor.extent.spanBytes())});
+        if (tensor.spanBytes > 0) {
+            uses->push_back({Use::Kind::kMemory, executor.slots[index].name,
+                             executor.tensors[index].address,
+                             static_cast<uint64_t>(tensor.spanBytes)});
         }
     }
     if (executor.workspaceAt >= 0) {
@@ -124,20 +89,26 @@ void ListUses(const void* source, std::vector<Use>* uses) {
     }
 }
 
+Status OtherDevice(const aclOpExecutor& executor) {
+    ContextRef current;
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    return Error(ACL_ERROR_RT_STREAM_CONTEXT,
+                 "executor was planned for device {}; expected the current context's device {}",
+                 executor.launch.device->id(), current.device->id());
+}
+
 Status Launch(aclOpExecutor* executor, void* workspace, aclrtStream stream) {
     StreamRef target;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
-    ContextRef current;
-    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    if (current.device != executor->launch.device) {
-        return Error(ACL_ERROR_RT_STREAM_CONTEXT,
-                     "executor was planned for device {}; expected the current context's device {}",
-                     executor->launch.device->id(), current.device->id());
+    const ContextRef* const current = LiveContext();
+    if (current == nullptr || current->device != executor->launch.device) {
+        return OtherDevice(*executor);
     }
     Launcher& launcher = TheLauncher();
-    ADVSTEP_RETURN_IF_ERROR(launcher.CheckStream(target));
-    ADVSTEP_RETURN_IF_ERROR(CheckTensors(executor));
-    ADVSTEP_RETURN_IF_ERROR(BindWorkspace(executor, workspace));
+    if (Status memory = CheckMemory(executor, workspace); !memory.ok()) {
+        ADVSTEP_RETURN_IF_ERROR(launcher.CheckStream(target));  // a bad stream is told first
+        return memory;
+    }
     const LaunchUses uses{executor, workspace};
     Work work(KernelTask::BytesFor(executor->launch));
     work.role = Work::Role::kLaunch;
@@ -155,13 +126,12 @@ Status RequireOutput(const void* pointer, const char* argument) {
 }
 
 Status PlanningDevice(const Device** device) {
-    ContextRef current;
-    const Status status = CurrentContext(&current);
-    if (!status.ok()) {
-        return AsRuntimeError(status);
+    if (const ContextRef* const current = LiveContext(); current != nullptr) {
+        *device = current->device;
+        return {};
     }
-    *device = current.device;
-    return {};
+    ContextRef none;
+    return AsRuntimeError(CurrentContext(&none));
 }
 
 int32_t PlanningVectorCores(const Device& device) {

@@ -42,47 +42,58 @@ void FillContiguousStrides(const int64_t* dims, uint64_t rank, int64_t* strides)
     }
 }
 
+// A handful of numbers at most, as a rule: a call of memcpy would take longer.
+void CopyDims(const int64_t* from, uint64_t count, int64_t* to) {
+    if (count > 2) {
+        std::copy_n(from, count, to);
+        return;
+    }
+    if (count > 0) {
+        to[0] = from[0];
+    }
+    if (count > 1) {
+        to[1] = from[1];
+    }
+}
+
 void Fill(const TensorArguments& arguments, aclTensor* tensor) {
     const uint64_t rank = arguments.viewDimsNum;
     const uint64_t storageRank = arguments.storageDimsNum;
     int64_t* room = tensor->inlineDims;
-    std::unique_ptr<int64_t[]> large;
     if (rank > aclTensor::kInlineRank || storageRank > aclTensor::kInlineRank) {
         if (rank > (uint64_t{1} << 32) || storageRank > (uint64_t{1} << 32)) {
             throw std::bad_alloc();
         }
-        large = std::make_unique<int64_t[]>(2 * rank + storageRank);
-        room = large.get();
+        tensor->largeDims = std::make_unique<int64_t[]>(2 * rank + storageRank);
+        room = tensor->largeDims.get();
+    } else if (tensor->largeDims != nullptr) {
+        tensor->largeDims.reset();
     }
-    std::copy_n(arguments.viewDims, rank, room);
+    CopyDims(arguments.viewDims, rank, room);
     if (arguments.stride != nullptr) {
-        std::copy_n(arguments.stride, rank, room + rank);
+        CopyDims(arguments.stride, rank, room + rank);
     } else {
         FillContiguousStrides(arguments.viewDims, rank, room + rank);
     }
-    std::copy_n(arguments.storageDims, storageRank, room + 2 * rank);
-    tensor->largeDims = std::move(large);
-    tensor->viewDims = room;
-    tensor->strides = room + rank;
+    CopyDims(arguments.storageDims, storageRank, room + 2 * rank);
     tensor->storageDims = room + 2 * rank;
-    tensor->viewRank = rank;
     tensor->storageRank = storageRank;
-    tensor->dataType = arguments.dataType;
-    tensor->format = arguments.format;
-    tensor->offset = arguments.offset;
-    tensor->itemSize = static_cast<int64_t>(SizeOf(arguments.dataType));
-    tensor->data = arguments.data;
+    TensorView& view = tensor->view;
+    view.dataType = arguments.dataType;
+    view.format = arguments.format;
+    view.rank = static_cast<int64_t>(rank);
+    view.dims = room;
+    view.strides = room + rank;
+    view.offset = arguments.offset;
+    view.itemSize = static_cast<int64_t>(SizeOf(arguments.dataType));
+    view.data = static_cast<uint8_t*>(arguments.data);
+    view.packedBytes = PackedBytes(view);
 }
 
-Status CheckAlive(const aclTensor* tensor, const char* argument) {
-    if (tensor == nullptr) {
-        return Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a tensor", argument);
-    }
-    if (tensor->magic.load(std::memory_order_relaxed) != aclTensor::kAlive) {
-        return Error(ACLNN_ERR_PARAM_INVALID, "{} has been destroyed; expected a live tensor",
-                     argument);
-    }
-    return {};
+Status CheckAlive(const aclTensor* tensor) {
+    return tensor != nullptr && tensor->magic.load(std::memory_order_relaxed) == aclTensor::kAlive
+               ? Status()
+               : NoTensorError(tensor, "tensor");
 }
 
 // Body of a getter: checks, then read(tensor).
@@ -90,7 +101,7 @@ template <typename Read>
 aclnnStatus Get(const char* call, const aclTensor* tensor, const void* out1, const char* name1,
                 const void* out2, const char* name2, Read&& read) {
     return AclnnBoundary(call, ACLNN_ERR_INNER, [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(CheckAlive(tensor, "tensor"));
+        ADVSTEP_RETURN_IF_ERROR(CheckAlive(tensor));
         if (out1 == nullptr || out2 == nullptr) {
             return Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a pointer",
                          out1 == nullptr ? name1 : name2);
@@ -100,28 +111,22 @@ aclnnStatus Get(const char* call, const aclTensor* tensor, const void* out1, con
     });
 }
 
-void CopyOut(const int64_t* values, uint64_t count, int64_t** out, uint64_t* outCount) {
-    auto* const copy = new int64_t[count];
+void CopyOut(const int64_t* values, int64_t count, int64_t** out, uint64_t* outCount) {
+    auto* const copy = new int64_t[static_cast<size_t>(count)];
     std::copy_n(values, count, copy);
     *out = copy;
-    *outCount = count;
+    *outCount = static_cast<uint64_t>(count);
 }
 
 }  // namespace
 
 namespace advstep {
 
-Status ViewOf(const aclTensor* tensor, const char* argument, TensorView* view) {
-    ADVSTEP_RETURN_IF_ERROR(CheckAlive(tensor, argument));
-    view->dataType = tensor->dataType;
-    view->format = tensor->format;
-    view->rank = static_cast<int64_t>(tensor->viewRank);
-    view->dims = tensor->viewDims;
-    view->strides = tensor->strides;
-    view->offset = tensor->offset;
-    view->itemSize = tensor->itemSize;
-    view->data = static_cast<uint8_t*>(tensor->data);
-    return {};
+Status NoTensorError(const aclTensor* tensor, const char* argument) {
+    return tensor == nullptr
+               ? Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a tensor", argument)
+               : Error(ACLNN_ERR_PARAM_INVALID, "{} has been destroyed; expected a live tensor",
+                       argument);
 }
 
 }  // namespace advstep
@@ -156,9 +161,11 @@ aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
         auto* const mine = const_cast<aclTensor*>(tensor);
         uint32_t alive = aclTensor::kAlive;
         if (!mine->magic.compare_exchange_strong(alive, 0, std::memory_order_relaxed)) {
-            return CheckAlive(tensor, "tensor");
+            return CheckAlive(tensor);
         }
-        mine->largeDims.reset();
+        if (mine->largeDims != nullptr) {
+            mine->largeDims.reset();
+        }
         ObjectPool<aclTensor>::Instance().Release(mine);
         return {};
     });
@@ -169,7 +176,7 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
                           aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
                           void* tensorDataAddr) {
     return AclnnBoundary("aclInitTensor", ACLNN_ERR_INNER, [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(CheckAlive(tensor, "tensor"));
+        ADVSTEP_RETURN_IF_ERROR(CheckAlive(tensor));
         const TensorArguments arguments{viewDims,    viewDimsNum,    dataType,
                                         stride,      offset,         format,
                                         storageDims, storageDimsNum, tensorDataAddr};
@@ -180,46 +187,49 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
 }
 
 aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
-    return Get("aclGetViewShape", tensor, viewDims, "viewDims", viewDimsNum, "viewDimsNum",
-               [&](const aclTensor& t) { CopyOut(t.viewDims, t.viewRank, viewDims, viewDimsNum); });
+    return Get(
+        "aclGetViewShape", tensor, viewDims, "viewDims", viewDimsNum, "viewDimsNum",
+        [&](const aclTensor& t) { CopyOut(t.view.dims, t.view.rank, viewDims, viewDimsNum); });
 }
 
 aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
                                uint64_t* storageDimsNum) {
     return Get("aclGetStorageShape", tensor, storageDims, "storageDims", storageDimsNum,
                "storageDimsNum", [&](const aclTensor& t) {
-                   CopyOut(t.storageDims, t.storageRank, storageDims, storageDimsNum);
+                   CopyOut(t.storageDims, static_cast<int64_t>(t.storageRank), storageDims,
+                           storageDimsNum);
                });
 }
 
 aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue,
                               uint64_t* stridesNum) {
-    return Get(
-        "aclGetViewStrides", tensor, stridesValue, "stridesValue", stridesNum, "stridesNum",
-        [&](const aclTensor& t) { CopyOut(t.strides, t.viewRank, stridesValue, stridesNum); });
+    return Get("aclGetViewStrides", tensor, stridesValue, "stridesValue", stridesNum, "stridesNum",
+               [&](const aclTensor& t) {
+                   CopyOut(t.view.strides, t.view.rank, stridesValue, stridesNum);
+               });
 }
 
 aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {
     return Get("aclGetViewOffset", tensor, offset, "offset", offset, "offset",
-               [&](const aclTensor& t) { *offset = t.offset; });
+               [&](const aclTensor& t) { *offset = t.view.offset; });
 }
 
 aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format) {
     return Get("aclGetFormat", tensor, format, "format", format, "format",
-               [&](const aclTensor& t) { *format = t.format; });
+               [&](const aclTensor& t) { *format = t.view.format; });
 }
 
 aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
     return Get("aclGetDataType", tensor, dataType, "dataType", dataType, "dataType",
-               [&](const aclTensor& t) { *dataType = t.dataType; });
+               [&](const aclTensor& t) { *dataType = t.view.dataType; });
 }
 
 aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
     return Get("aclSetRawTensorAddr", tensor, tensor, "tensor", tensor, "tensor",
-               [&](const aclTensor&) { tensor->data = addr; });
+               [&](const aclTensor&) { tensor->view.data = static_cast<uint8_t*>(addr); });
 }
 
 aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr) {
     return Get("aclGetRawTensorAddr", tensor, addr, "addr", addr, "addr",
-               [&](const aclTensor& t) { *addr = t.data; });
+               [&](const aclTensor& t) { *addr = t.view.data; });
 }

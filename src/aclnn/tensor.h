@@ -14,16 +14,9 @@ struct aclTensor {
     static constexpr uint64_t kInlineRank = 8;
 
     std::atomic<uint32_t> magic{0};
-    aclDataType dataType = ACL_DT_UNDEFINED;
-    aclFormat format = ACL_FORMAT_UNDEFINED;
-    int64_t offset = 0;
-    int64_t itemSize = 0;
-    void* data = nullptr;
-    uint64_t viewRank = 0;
+    advstep::TensorView view;  // its arrays are in inlineDims, or in largeDims for more axes
+    const int64_t* storageDims = nullptr;
     uint64_t storageRank = 0;
-    int64_t* viewDims = nullptr;  // in inlineDims, or in largeDims for more axes
-    int64_t* strides = nullptr;
-    int64_t* storageDims = nullptr;
     int64_t inlineDims[3 * kInlineRank]{};
     std::unique_ptr<int64_t[]> largeDims;
     aclTensor* nextFree = nullptr;  // of the ObjectPool
@@ -31,7 +24,16 @@ struct aclTensor {
 
 namespace advstep {
 
-/// The view that a tensor argument stands for. 161001 null; 161002 destroyed.
-Status ViewOf(const aclTensor* tensor, const char* argument, TensorView* view);
+/// Why a tensor argument is no tensor: 161001 null; 161002 destroyed.
+Status NoTensorError(const aclTensor* tensor, const char* argument);
+
+/// The view that a tensor argument stands for. Codes as NoTensorError.
+inline Status ViewOf(const aclTensor* tensor, const char* argument, TensorView* view) {
+    if (tensor == nullptr || tensor->magic.load(std::memory_order_relaxed) != aclTensor::kAlive) {
+        return NoTensorError(tensor, argument);
+    }
+    *view = tensor->view;
+    return {};
+}
 
 }  // namespace advstep

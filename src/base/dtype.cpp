@@ -66,6 +66,9 @@ constexpr FormatRow kFormats[] = {
 }  // namespace
 
 size_t SizeOf(aclDataType dataType) {
+    if (dataType == ACL_INT64) {
+        return sizeof(int64_t);  // what most tensors here are
+    }
     for (const DataTypeRow& row : kDataTypes) {
         if (row.type == dataType) {
             return row.size;

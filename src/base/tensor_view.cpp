@@ -2,22 +2,7 @@
 
 #include <algorithm>
 
-#include "src/base/checked_math.h"
-
 namespace advstep {
-
-bool IsContiguous(const TensorView& view) {
-    int64_t expected = 1;
-    for (int64_t axis = view.rank - 1; axis >= 0; --axis) {
-        if (view.dims[axis] != 1 && view.strides[axis] != expected) {
-            return false;
-        }
-        if (!CheckedMul(expected, view.dims[axis], &expected)) {
-            return false;
-        }
-    }
-    return true;
-}
 
 bool Overlaps(const uint8_t* begin, int64_t bytes, const uint8_t* address,
               const MemoryExtent& extent) {

@@ -5,8 +5,12 @@
 #include <vector>
 
 #include "acl/acl_base.h"
+#include "src/base/checked_math.h"
 
 namespace advstep {
+
+/// More than any memory holds, and few enough that bytes and ends fit 64 bits.
+inline constexpr int64_t kMostElements = int64_t{1} << 56;
 
 /// A tensor as operators see it: plain values that point into the aclTensor they came from.
 struct TensorView {
@@ -18,6 +22,7 @@ struct TensorView {
     int64_t offset = 0;                // elements from data to the first element
     int64_t itemSize = 0;              // bytes of one element
     uint8_t* data = nullptr;           // storage address; null while unknown
+    int64_t packedBytes = -1;          // PackedBytes, where that is known already
 
     uint8_t* first() const { return data == nullptr ? nullptr : data + offset * itemSize; }
 };
@@ -36,7 +41,42 @@ struct MemoryExtent {
 };
 
 /// Whether elements follow one another without a gap (dimensions of 1 may have any stride).
-bool IsContiguous(const TensorView& view);
+inline bool IsContiguous(const TensorView& view) {
+    int64_t expected = 1;
+    for (int64_t axis = view.rank - 1; axis >= 0; --axis) {
+        if (view.dims[axis] != 1 && view.strides[axis] != expected) {
+            return false;
+        }
+        if (!CheckedMul(expected, view.dims[axis], &expected)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Whether a view's offset and number of elements are such that addresses can be computed.
+inline bool HasExtent(const TensorView& view) {
+    int64_t elements = 1;
+    for (int64_t axis = 0; axis < view.rank; ++axis) {
+        if (__builtin_mul_overflow(elements, view.dims[axis] < 1 ? 1 : view.dims[axis],
+                                   &elements)) {
+            return false;
+        }
+    }
+    return elements <= kMostElements && view.offset >= 0 && view.offset <= kMostElements;
+}
+
+/// Bytes of a contiguous view that HasExtent; -1 for any other.
+inline int64_t PackedBytes(const TensorView& view) {
+    if (!HasExtent(view) || !IsContiguous(view)) {
+        return -1;
+    }
+    int64_t bytes = view.itemSize;
+    for (int64_t axis = 0; axis < view.rank; ++axis) {
+        bytes *= view.dims[axis];
+    }
+    return bytes;
+}
 
 /// Whether [begin, begin + bytes) shares a byte with the runs that start at `address`.
 bool Overlaps(const uint8_t* begin, int64_t bytes, const uint8_t* address,

@@ -8,13 +8,19 @@ namespace {
 // Read by every call: initial-exec spares it a function call, at the price of some static TLS.
 [[gnu::tls_model("initial-exec")]] thread_local ContextRef current;
 
+Status NoContext() {
+    return Error(ACL_ERROR_RT_CONTEXT_NULL,
+                 "the thread has no current context; expected aclrtSetDevice, "
+                 "aclrtCreateContext or aclrtSetCurrentContext before");
+}
+
 }  // namespace
+
+const ContextRef* LiveContext() { return current.alive() ? &current : nullptr; }
 
 Status CurrentContext(ContextRef* result) {
     if (!current.alive()) {
-        return Error(ACL_ERROR_RT_CONTEXT_NULL,
-                     "the thread has no current context; expected aclrtSetDevice, "
-                     "aclrtCreateContext or aclrtSetCurrentContext before");
+        return NoContext();
     }
     *result = current;
     return {};
@@ -56,10 +62,12 @@ Status FindContext(const void* handle, ContextRef* context) {
 }
 
 Status FindStream(const void* handle, StreamRef* stream) {
-    ContextRef context;
-    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&context));
+    const ContextRef* const context = LiveContext();
+    if (context == nullptr) {
+        return NoContext();
+    }
     if (handle == nullptr) {
-        *stream = {context.defaultStream, context.defaultStreamHandle, context.handle};
+        *stream = {context->defaultStream, context->defaultStreamHandle, context->handle};
         return {};
     }
     const Handle number = ToHandle(handle);
@@ -68,7 +76,7 @@ Status FindStream(const void* handle, StreamRef* stream) {
         return Error(ACL_ERROR_RT_INVALID_HANDLE, "stream {} is no stream; expected a live stream",
                      handle);
     }
-    *stream = {found, number, context.handle};
+    *stream = {found, number, context->handle};
     return {};
 }
 

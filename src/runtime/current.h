@@ -8,6 +8,9 @@ namespace advstep {
 /// The calling thread's current context. 107002: it has none, or it has been destroyed.
 Status CurrentContext(ContextRef* current);
 
+/// The same, or null where that fails; until the thread's next call of SetCurrentContext.
+const ContextRef* LiveContext();
+
 void SetCurrentContext(const ContextRef& context);
 
 /// Makes a context the thread's current one, and the one before again when it goes.

@@ -53,9 +53,9 @@ TEST_F(ExecutorUnitTest, AddressesAreOfTheFirstElement) {
     ASSERT_TRUE(Succeeds(bench_.Make(&executor_)));
     EXPECT_EQ(executor_->Address(1), reinterpret_cast<uint8_t*>(memory_ + 11));
     EXPECT_EQ(executor_->tensors[1].offsetBytes, 24);
-    EXPECT_STREQ(executor_->tensors[1].name, "in");
-    EXPECT_FALSE(executor_->tensors[1].written);
-    EXPECT_TRUE(executor_->tensors[3].written);
+    EXPECT_STREQ(executor_->slots[1].name, "in");
+    EXPECT_FALSE(executor_->slots[1].written);
+    EXPECT_TRUE(executor_->slots[3].written);
 }
 
 TEST_F(ExecutorUnitTest, UnknownAddressesStayNull) {

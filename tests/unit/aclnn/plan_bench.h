@@ -97,13 +97,14 @@ class PlanBench {
 
     advstep::Status Make(aclOpExecutor** executor) {
         const AddPayload payload{4, nullptr, nullptr, nullptr, nullptr, nullptr};
-        const advstep::TensorArgument tensors[] = {
-            {"out", true, &views_[0], offsetof(AddPayload, out)},
-            {"in", false, &views_[1], offsetof(AddPayload, in)},
-            {"table", false, &views_[2], offsetof(AddPayload, table)},
-            {"extra", true, &views_[3], offsetof(AddPayload, extra)}};
+        static const advstep::TensorSlot kSlots[] = {{"out", true, offsetof(AddPayload, out)},
+                                                     {"in", false, offsetof(AddPayload, in)},
+                                                     {"table", false, offsetof(AddPayload, table)},
+                                                     {"extra", true, offsetof(AddPayload, extra)}};
+        const advstep::TensorView* const views[] = {&views_[0], &views_[1], &views_[2], &views_[3]};
         plan_.payload = &payload;
-        plan_.tensors = tensors;
+        plan_.slots = kSlots;
+        plan_.views = views;
         plan_.tensorCount = 4;
         return advstep::MakeExecutor(plan_, executor);
     }

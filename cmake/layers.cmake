@@ -17,5 +17,10 @@ function(advance_step_layer)
     C_VISIBILITY_PRESET hidden
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
+  if(ADVANCE_STEP_IPO)
+    set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION_RELEASE ON)
+    # The static twin must also link without a compiler that knows these objects.
+    target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-ffat-lto-objects>)
+  endif()
   set_property(GLOBAL APPEND PROPERTY ADVANCE_STEP_LAYERS ${target})
 endfunction()

@@ -22,6 +22,9 @@ set_target_properties(advance_step PROPERTIES
   SOVERSION 0
   LINK_DEPENDS ${version_script}
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+if(ADVANCE_STEP_IPO)
+  set_target_properties(advance_step PROPERTIES INTERPROCEDURAL_OPTIMIZATION_RELEASE ON)
+endif()
 
 add_library(advance_step_static STATIC EXCLUDE_FROM_ALL ${objects})
 target_include_directories(advance_step_static PUBLIC

@@ -144,9 +144,10 @@ Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,
         return Error(ACLNN_ERR_PARAM_NULLPTR, "executor is null; expected one of phase one");
     }
     // Spending it before anything else makes two uses at a time safe as well.
-    State expected = State::kPlanned;
-    const bool spent =
-        executor->state.compare_exchange_strong(expected, State::kFree, std::memory_order_acq_rel);
+    State expected = executor->state.load(std::memory_order_acquire);
+    const bool spent = expected == State::kPlanned &&
+                       executor->state.compare_exchange_strong(expected, State::kFree,
+                                                               std::memory_order_acq_rel);
     if (!spent && expected != State::kRepeatable) {
         return Error(ACLNN_ERR_PARAM_INVALID,
                      "executor has been used or destroyed; expected a new one of phase one, or "

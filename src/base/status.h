@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -16,16 +15,34 @@ class [[nodiscard]] Status {
     Status() = default;
     Status(int32_t code, std::string message);
     /// A failure without words, for where there is no memory for them.
-    explicit Status(int32_t code) noexcept : code_(code) {}
+    explicit Status(int32_t code) noexcept : word_(WordOf(code)) {}
+    Status(Status&& other) noexcept : word_(std::exchange(other.word_, 0)) {}
+    Status& operator=(Status&& other) noexcept {
+        std::swap(word_, other.word_);
+        return *this;
+    }
+    ~Status() {
+        if (word_ != 0) {
+            Forget();
+        }
+    }
 
-    bool ok() const { return code_ == 0; }
-    int32_t code() const { return code_; }
+    bool ok() const { return word_ == 0; }
+    int32_t code() const;
     /// Without the name of the call, which the boundary puts in front. Empty on success.
     const std::string& message() const;
 
  private:
-    int32_t code_ = 0;
-    std::unique_ptr<const std::string> message_;
+    struct Failure;
+
+    static uintptr_t WordOf(int32_t code) {
+        return code == 0 ? 0 : uintptr_t{static_cast<uint32_t>(code)} << 1 | 1;
+    }
+    void Forget() noexcept;
+
+    // 0: success; odd: a code without words; even: the address of a Failure. One word, so that a
+    // success costs a store and a test.
+    uintptr_t word_ = 0;
 };
 
 template <typename... Args>
@@ -35,9 +52,10 @@ Status Error(int32_t code, fmt::format_string<Args...> format, Args&&... args) {
 
 }  // namespace advstep
 
-#define ADVSTEP_RETURN_IF_ERROR(expression)                                        \
-    do {                                                                           \
-        if (::advstep::Status advstepStatus = (expression); !advstepStatus.ok()) { \
-            return advstepStatus;                                                  \
-        }                                                                          \
+#define ADVSTEP_RETURN_IF_ERROR(expression)             \
+    do {                                                \
+        ::advstep::Status advstepStatus = (expression); \
+        if (__builtin_expect(!advstepStatus.ok(), 0)) { \
+            return advstepStatus;                       \
+        }                                               \
     } while (false)

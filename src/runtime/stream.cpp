@@ -23,18 +23,15 @@ void Stream::Open(const StreamIdentity& identity, WorkerControl* workers) {
     trace_.Open(identity.context.device, identity.id, identity.hidden);
 }
 
-Status Stream::CheckUsable(Handle handle, Handle caller) const {
+Status Stream::UnusableError(Handle handle, Handle caller) const {
     if (identity_.handle != handle || closing_) {
         return Error(ACL_ERROR_RT_INVALID_HANDLE,
                      "stream {} is no stream or has been destroyed; expected a live stream",
                      ToPointer(handle));
     }
-    if (identity_.context.handle != caller) {
-        return Error(ACL_ERROR_RT_STREAM_CONTEXT,
-                     "stream {} belongs to context {}; expected the current context {}",
-                     ToPointer(handle), ToPointer(identity_.context.handle), ToPointer(caller));
-    }
-    return {};
+    return Error(ACL_ERROR_RT_STREAM_CONTEXT,
+                 "stream {} belongs to context {}; expected the current context {}",
+                 ToPointer(handle), ToPointer(identity_.context.handle), ToPointer(caller));
 }
 
 Status Stream::Check(Handle handle, Handle caller) {

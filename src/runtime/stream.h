@@ -182,8 +182,15 @@ class Stream {
     /// What names the calling thread as a claimant.
     static const void* Self();
 
-    Status CheckUsable(Handle handle, Handle caller) const;
-    Status CheckNotCaptured() const;
+    Status CheckUsable(Handle handle, Handle caller) const {
+        const bool usable =
+            identity_.handle == handle && !closing_ && identity_.context.handle == caller;
+        return usable ? Status() : UnusableError(handle, caller);
+    }
+    Status UnusableError(Handle handle, Handle caller) const;
+    Status CheckNotCaptured() const { return recorder_ == nullptr ? Status() : CapturedError(); }
+    /// Success if the recorder does not capture, or no more.
+    Status CapturedError() const;
     Status CheckNotRecorded() const;
     Status RefuseOwnTask() const;
     void DropLocked(int32_t code);

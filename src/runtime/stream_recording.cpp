@@ -12,8 +12,8 @@ bool Stream::RecordingLocked() {
     return recorder_ != nullptr;
 }
 
-Status Stream::CheckNotCaptured() const {
-    if (recorder_ == nullptr || recorder_->Over() || !recorder_->Captures()) {
+Status Stream::CapturedError() const {
+    if (recorder_->Over() || !recorder_->Captures()) {
         return {};
     }
     ADVSTEP_RETURN_IF_ERROR(static_cast<const CaptureSession&>(*recorder_).CheckActive());

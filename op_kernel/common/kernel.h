@@ -25,8 +25,8 @@ struct Fault {
 /// after it on the same thread, never at the same time.
 struct CoreContext {
     int32_t index = 0;
-    int32_t count = 1;
     Fault* fault = nullptr;
+    int32_t count = 1;
 
     /// Keeps the fault of the lowest row.
     void Report(int64_t row, int32_t kind, std::initializer_list<int64_t> values) const {

@@ -51,7 +51,7 @@ TEST_F(ExecutorUnitTest, AddressesAreOfTheFirstElement) {
     bench_.Place(memory_, memory_ + 8, memory_ + 16, memory_ + 32);
     bench_.In().offset = 3;
     ASSERT_TRUE(Succeeds(bench_.Make(&executor_)));
-    EXPECT_EQ(executor_->Address(1), reinterpret_cast<uint8_t*>(memory_ + 11));
+    EXPECT_EQ(executor_->tensors[1].address, reinterpret_cast<uint8_t*>(memory_ + 11));
     EXPECT_EQ(executor_->tensors[1].offsetBytes, 24);
     EXPECT_STREQ(executor_->slots[1].name, "in");
     EXPECT_FALSE(executor_->slots[1].written);
@@ -62,7 +62,7 @@ TEST_F(ExecutorUnitTest, UnknownAddressesStayNull) {
     bench_.In().offset = 3;
     ASSERT_TRUE(Succeeds(bench_.Make(&executor_)));
     for (int32_t index = 0; index < 4; ++index) {
-        EXPECT_EQ(executor_->Address(index), nullptr);
+        EXPECT_EQ(executor_->tensors[index].address, nullptr);
     }
 }
 

@@ -37,7 +37,7 @@ class MetaApiTest : public testing::Test {
     }
 
     int64_t PlaceOf(int32_t index) const {
-        return reinterpret_cast<int64_t*>(executor_->Address(index)) - memory_;
+        return reinterpret_cast<int64_t*>(executor_->tensors[index].address) - memory_;
     }
 
     int64_t memory_[128] = {};
@@ -121,7 +121,7 @@ TEST_F(MetaApiTest, PlannedOffsetIsAdded) {
     EXPECT_TRUE(IsOk(aclSetTensorAddr(executor_, 1, tensor_.Get(), memory_ + 64)));
     EXPECT_EQ(PlaceOf(1), 66);
     EXPECT_TRUE(IsOk(aclSetTensorAddr(executor_, 1, tensor_.Get(), nullptr)));
-    EXPECT_EQ(executor_->Address(1), nullptr);
+    EXPECT_EQ(executor_->tensors[1].address, nullptr);
 }
 
 TEST_F(MetaApiTest, OverlapIsRefusedAndChangesNothing) {

@@ -99,13 +99,14 @@ void CollectCore(const CoreContext& core, const StepView& v) {
             counts.releasing += v.a.usedListLen[slot] > 0 ? 1 : 0;
         });
         counts.inUse += sets.inUse;
-        counts.needs += CountBits(sets.needs);
-        counts.dispatched += CountBits(sets.served);
-        v.w.releases[word] = sets.releases;
-        v.w.needs[word] = sets.needs;
-        v.w.served[word] = sets.served;
+        const int64_t needs = CountBits(sets.needs);
+        counts.needs += needs;
+        counts.dispatched += sets.served == sets.needs ? needs : CountBits(sets.served);
+        v.releases()[word] = sets.releases;
+        v.needs()[word] = sets.needs;
+        v.served()[word] = sets.served;
     }
-    v.w.counts[core.index] = counts;
+    v.counts()[core.index] = counts;
 }
 
 }  // namespace

@@ -13,10 +13,7 @@ namespace {
 class Decision {
  public:
     Decision(const CoreContext& core, const StepView& view)
-        : core_(core),
-          v_(view),
-          plan_(*view.w.plan),
-          longest_(view.t.inputWidth / view.t.blockSize) {}
+        : core_(core), v_(view), plan_(view.plan()) {}
 
     void Run() {
         plan_ = StepPlan{};
@@ -53,20 +50,20 @@ class Decision {
 
     bool CheckStack() {
         if (plan_.stackBefore > 0) {
-            std::fill_n(v_.w.waiting, WordsOf(v_.t.batch), uint64_t{0});
+            std::fill_n(v_.waiting(), WordsOf(v_.t.batch), uint64_t{0});
         }
         for (int64_t position = 0; position < plan_.stackBefore; ++position) {
             const int64_t slot = v_.a.stepBlockList[position];
             if (slot < 0 || slot >= v_.t.batch) {
                 return Fail(position, StepFault::kStackEntryRange, {slot});
             }
-            if (Contains(v_.w.waiting, slot)) {
+            if (Contains(v_.waiting(), slot)) {
                 return Fail(position, StepFault::kStackEntryTwice, {slot});
             }
             if (v_.a.isBlockStep[slot] == 0) {
                 return Fail(position, StepFault::kStackEntryFlag, {slot});
             }
-            v_.w.waiting[slot / kSlotsPerWord] |= BitOf(slot);
+            v_.waiting()[slot / kSlotsPerWord] |= BitOf(slot);
         }
         return true;
     }
@@ -75,7 +72,7 @@ class Decision {
         int64_t inUse = 0;
         int64_t released = 0;
         for (int32_t core = 0; core < v_.t.coreCount; ++core) {
-            const StepCoreCounts& counts = v_.w.counts[core];
+            const StepCoreCounts& counts = v_.counts()[core];
             inUse += counts.inUse;
             released += counts.released;
             plan_.needEntries += counts.needs;
@@ -90,10 +87,13 @@ class Decision {
         return true;
     }
 
+    // Blocks of a full row of inputIds.
+    int64_t Longest() const { return v_.t.inputWidth / v_.t.blockSize; }
+
     bool ChooseVictims() {
         int64_t needed = plan_.needEntries;
         if (needed > plan_.freeAtDispatch) {
-            VictimQueue queue(v_, longest_);
+            VictimQueue queue(v_, Longest());
             while (needed > plan_.freeAtDispatch) {
                 const int32_t victim = queue.Take();
                 if (victim == VictimQueue::kNobody) {
@@ -107,14 +107,14 @@ class Decision {
     }
 
     void Preempt(int32_t slot, int64_t* needed) {
-        v_.w.victims[plan_.victims++] = {slot, plan_.freeAtDispatch};
+        v_.victims()[plan_.victims++] = {slot, plan_.freeAtDispatch};
         plan_.freeAtDispatch += v_.a.usedListLen[slot];
-        if (Contains(v_.w.needs, slot)) {
+        if (Contains(v_.needs(), slot)) {
             --*needed;
         }
-        if (Contains(v_.w.served, slot)) {
-            v_.w.served[slot / kSlotsPerWord] &= ~BitOf(slot);
-            --v_.w.counts[slot / v_.t.slotsPerCore].dispatched;
+        if (Contains(v_.served(), slot)) {
+            v_.served()[slot / kSlotsPerWord] &= ~BitOf(slot);
+            --v_.counts()[slot / v_.t.slotsPerCore].dispatched;
             --plan_.dispatched;
         }
     }
@@ -124,7 +124,7 @@ class Decision {
         int64_t freeAt = plan_.freeBefore;
         int64_t rank = 0;
         for (int32_t core = 0; core < v_.t.coreCount; ++core) {
-            StepCoreCounts& counts = v_.w.counts[core];
+            StepCoreCounts& counts = v_.counts()[core];
             const int64_t released = counts.released;
             const int64_t dispatched = counts.dispatched;
             counts.released = freeAt;
@@ -136,7 +136,7 @@ class Decision {
 
     int64_t SlotOnStack(int64_t position) const {
         return position < plan_.stackBefore ? v_.a.stepBlockList[position]
-                                            : v_.w.victims[position - plan_.stackBefore].slot;
+                                            : v_.victims()[position - plan_.stackBefore].slot;
     }
 
     void ChooseRecoveries() {
@@ -146,11 +146,12 @@ class Decision {
         if (plan_.stackTop == 0) {
             return;
         }
-        const int64_t columns = longest_ + (v_.t.inputWidth % v_.t.blockSize != 0 ? 1 : 0);
-        const int64_t topLimit = longest_ - v_.a.encoderBlockLens[SlotOnStack(plan_.stackTop - 1)];
+        const int64_t longest = Longest();
+        const int64_t columns = longest + (v_.t.inputWidth % v_.t.blockSize != 0 ? 1 : 0);
+        const int64_t topLimit = longest - v_.a.encoderBlockLens[SlotOnStack(plan_.stackTop - 1)];
         for (int64_t position = plan_.stackTop - 1; position >= 0; --position) {
             const int64_t slot = SlotOnStack(position);
-            const int64_t used = v_.a.usedListLen[slot] + (Contains(v_.w.served, slot) ? 1 : 0);
+            const int64_t used = v_.a.usedListLen[slot] + (Contains(v_.served(), slot) ? 1 : 0);
             const int64_t limit =
                 v_.t.exact != 0 ? topLimit : std::max(used, columns - v_.a.encoderBlockLens[slot]);
             const int64_t grant = std::min(used + 1, limit);
@@ -160,7 +161,7 @@ class Decision {
             if (!CheckRecovery(slot, grant)) {
                 return;
             }
-            v_.w.recoveries[plan_.recoveries++] = {static_cast<int32_t>(slot),
+            v_.recoveries()[plan_.recoveries++] = {static_cast<int32_t>(slot),
                                                    static_cast<int32_t>(grant), taken};
             budget -= grant;
             taken += grant;
@@ -190,7 +191,6 @@ class Decision {
     const CoreContext& core_;
     const StepView& v_;
     StepPlan& plan_;
-    const int64_t longest_;  // blocks of a full row of inputIds
     int64_t pool_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace advstep {
 class VictimQueue {
  public:
     VictimQueue(const StepView& view, int64_t longest)
-        : next_(view.w.nextCandidate), lists_(view.w.firstCandidate) {
+        : next_(view.nextCandidate()), lists_(view.firstCandidate()) {
         const int64_t batch = view.t.batch;
         const uint8_t* const stopped = view.a.stopFlags;
         const uint8_t* const preempted = view.a.isBlockStep;

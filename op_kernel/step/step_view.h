@@ -1,4 +1,4 @@
-// A core's view of a Step launch: the payload with its workspace resolved.
+// A core's view of a Step launch.
 #pragma once
 
 #include "op_kernel/common/kernel.h"
@@ -7,38 +7,26 @@
 
 namespace advstep {
 
-/// The arrays in the workspace.
-struct StepArrays {
-    StepPlan* plan;
-    StepCoreCounts* counts;
-    uint64_t* releases;
-    uint64_t* needs;
-    uint64_t* served;
-    uint64_t* waiting;
-    int32_t* nextCandidate;
-    int32_t* firstCandidate;
-    StepVictim* victims;
-    StepRecovery* recoveries;
-};
-
 struct StepView {
+    const StepPayload& payload;
     const StepTiling& t;
     const StepArgs& a;
-    StepArrays w;
 
-    explicit StepView(const void* payload) : StepView(*static_cast<const StepPayload*>(payload)) {}
+    explicit StepView(const void* bytes) : StepView(*static_cast<const StepPayload*>(bytes)) {}
 
-    explicit StepView(const StepPayload& p)
-        : t(p.tiling), a(p.args), w{At<StepPlan>(p, p.offsets.plan),
-                                    At<StepCoreCounts>(p, p.offsets.counts),
-                                    At<uint64_t>(p, p.offsets.releases),
-                                    At<uint64_t>(p, p.offsets.needs),
-                                    At<uint64_t>(p, p.offsets.served),
-                                    At<uint64_t>(p, p.offsets.waiting),
-                                    At<int32_t>(p, p.offsets.nextCandidate),
-                                    At<int32_t>(p, p.offsets.firstCandidate),
-                                    At<StepVictim>(p, p.offsets.victims),
-                                    At<StepRecovery>(p, p.offsets.recoveries)} {}
+    explicit StepView(const StepPayload& p) : payload(p), t(p.tiling), a(p.args) {}
+
+    /// What is in the workspace; found when asked for, since most phases need little of it.
+    StepPlan& plan() const { return *At<StepPlan>(payload.offsets.plan); }
+    StepCoreCounts* counts() const { return At<StepCoreCounts>(payload.offsets.counts); }
+    uint64_t* releases() const { return At<uint64_t>(payload.offsets.releases); }
+    uint64_t* needs() const { return At<uint64_t>(payload.offsets.needs); }
+    uint64_t* served() const { return At<uint64_t>(payload.offsets.served); }
+    uint64_t* waiting() const { return At<uint64_t>(payload.offsets.waiting); }
+    int32_t* nextCandidate() const { return At<int32_t>(payload.offsets.nextCandidate); }
+    int32_t* firstCandidate() const { return At<int32_t>(payload.offsets.firstCandidate); }
+    StepVictim* victims() const { return At<StepVictim>(payload.offsets.victims); }
+    StepRecovery* recoveries() const { return At<StepRecovery>(payload.offsets.recoveries); }
 
     int32_t* Row(int64_t slot) const { return a.blockTables + slot * t.tableWidth; }
 
@@ -57,6 +45,9 @@ struct StepView {
 
     /// Their share of a list.
     RowRange Share(const CoreContext& core, int64_t entries) const {
+        if (core.count == t.coreCount) {
+            return {0, entries};
+        }
         const int64_t each = (entries + t.coreCount - 1) / t.coreCount;
         return {RowsOf(core.index, each, entries).begin,
                 RowsOf(core.index + core.count - 1, each, entries).end};
@@ -64,7 +55,7 @@ struct StepView {
 
  private:
     template <typename T>
-    static T* At(const StepPayload& payload, int64_t offset) {
+    T* At(int64_t offset) const {
         return reinterpret_cast<T*>(payload.workspace + offset);
     }
 };

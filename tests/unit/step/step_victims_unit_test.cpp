@@ -34,16 +34,15 @@ struct Slots {
 
     std::vector<int32_t> Taken() {
         const int32_t most = used.empty() ? 0 : *std::max_element(used.begin(), used.end());
-        std::vector<int32_t> next(used.size());
-        std::vector<int32_t> lists(static_cast<size_t>(most) + 2);
+        std::vector<int32_t> workspace(used.size() + static_cast<size_t>(most) + 2);
         StepPayload payload{};
         payload.tiling.batch = static_cast<int64_t>(used.size());
         payload.args.stopFlags = stopped.data();
         payload.args.isBlockStep = preempted.data();
         payload.args.usedListLen = used.data();
-        StepView view(payload);
-        view.w.nextCandidate = next.data();
-        view.w.firstCandidate = lists.data();
+        payload.workspace = reinterpret_cast<uint8_t*>(workspace.data());
+        payload.offsets.firstCandidate = static_cast<int64_t>(used.size() * sizeof(int32_t));
+        const StepView view(payload);
         VictimQueue queue(view, longest);
         std::vector<int32_t> taken;
         for (int32_t slot = queue.Take(); slot != VictimQueue::kNobody; slot = queue.Take()) {

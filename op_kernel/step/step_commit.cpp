@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "op_kernel/step/step_bits.h"
 #include "op_kernel/step/step_kernels.h"
 #include "op_kernel/step/step_view.h"
 
@@ -47,7 +48,7 @@ void Recover(const StepView& v, const StepRecovery& recovery) {
     v.a.seqLensThisTime[slot] = v.a.seqLensEncoder[slot] = static_cast<int32_t>(total);
     input[total - 1] = v.a.nextTokens[slot];
     input[0] = v.a.firstTokenIds[slot];
-    const int32_t* const top = v.a.freeList + v.w.plan->freeAtDispatch - recovery.takenBefore;
+    const int32_t* const top = v.a.freeList + v.plan().freeAtDispatch - recovery.takenBefore;
     std::reverse_copy(top - recovery.grant, top, v.Row(slot) + v.a.encoderBlockLens[slot]);
     if (generated > 1) {
         std::copy_n(generatedIds + 1, generated - 1, input + prompt);
@@ -55,7 +56,7 @@ void Recover(const StepView& v, const StepRecovery& recovery) {
 }
 
 void SetScalars(const StepView& v) {
-    const StepPlan& plan = *v.w.plan;
+    const StepPlan& plan = v.plan();
     *v.a.freeListLen = static_cast<int32_t>(plan.freeAfter);
     *v.a.stepLens = static_cast<int32_t>(plan.stackTop - plan.recoveries);
     *v.a.needBlockLen = 0;
@@ -67,18 +68,18 @@ void SetScalars(const StepView& v) {
 void StepGiveBack(const CoreContext& core, const void* payload) {
     const StepView v(payload);
     const RowRange slots = v.Slots(core);
-    int64_t freeAt = v.w.counts[core.index].released;
-    for (int64_t slot = slots.begin; slot < slots.end; ++slot) {
-        if ((v.w.slotState[slot] & kReleases) != 0) {
+    int64_t freeAt = v.counts()[core.index].released;
+    for (int64_t first = slots.begin; first < slots.end; first += kSlotsPerWord) {
+        ForEachSlot(v.releases()[first / kSlotsPerWord], first, [&](int64_t slot) {
             const int64_t used = v.a.usedListLen[slot];
             Release(v, slot, freeAt);
             freeAt += used;
-        }
+        });
     }
-    const StepPlan& plan = *v.w.plan;
+    const StepPlan& plan = v.plan();
     const RowRange victims = v.Share(core, plan.victims);
     for (int64_t index = victims.begin; index < victims.end; ++index) {
-        Preempt(v, v.w.victims[index], plan.stackBefore + index);
+        Preempt(v, v.victims()[index], plan.stackBefore + index);
     }
     const RowRange entries = v.Share(core, plan.needEntries);
     std::fill(v.a.needBlockList + entries.begin, v.a.needBlockList + entries.end, -1);
@@ -87,23 +88,22 @@ void StepGiveBack(const CoreContext& core, const void* payload) {
 void StepHandOut(const CoreContext& core, const void* payload) {
     const StepView v(payload);
     const RowRange slots = v.Slots(core);
-    const int32_t* top =
-        v.a.freeList + v.w.plan->freeAtDispatch - v.w.counts[core.index].dispatched;
-    for (int64_t slot = slots.begin; slot < slots.end; ++slot) {
-        if ((v.w.slotState[slot] & kGetsBlock) != 0) {
+    const int32_t* top = v.a.freeList + v.plan().freeAtDispatch - v.counts()[core.index].dispatched;
+    for (int64_t first = slots.begin; first < slots.end; first += kSlotsPerWord) {
+        ForEachSlot(v.served()[first / kSlotsPerWord], first, [&](int64_t slot) {
             v.Row(slot)[v.NeededColumn(slot)] = *--top;
             ++v.a.usedListLen[slot];
-        }
+        });
     }
 }
 
 void StepRecover(const CoreContext& core, const void* payload) {
     const StepView v(payload);
-    const StepPlan& plan = *v.w.plan;
+    const StepPlan& plan = v.plan();
     const RowRange recoveries = v.Share(core, plan.recoveries);
     for (int64_t index = recoveries.begin; index < recoveries.end; ++index) {
-        Recover(v, v.w.recoveries[index]);
-        v.a.recoverBlockList[index] = v.w.recoveries[index].slot;
+        Recover(v, v.recoveries()[index]);
+        v.a.recoverBlockList[index] = v.recoveries()[index].slot;
         v.a.stepBlockList[plan.stackTop - 1 - index] = -1;
     }
     if (core.index == 0) {
@@ -111,11 +111,21 @@ void StepRecover(const CoreContext& core, const void* payload) {
     }
 }
 
+void StepOnOneCore(const CoreContext& core, const void* payload) {
+    for (const KernelFn phase :
+         {&StepCollect, &StepDecide, &StepGiveBack, &StepHandOut, &StepRecover}) {
+        if (core.fault->found()) {
+            return;
+        }
+        phase(core, payload);
+    }
+}
+
 LaunchCounts CountStep(const void* payload) {
     LaunchCounts counts;
     const StepView v(payload);
     if (v.t.batch > 0) {
-        const StepPlan& plan = *v.w.plan;
+        const StepPlan& plan = v.plan();
         counts.released = plan.releasing;
         counts.needed = plan.needEntries;
         counts.preempted = plan.victims;

@@ -1,4 +1,4 @@
-// A core's view of a Step launch: the payload with its workspace resolved.
+// A core's view of a Step launch.
 #pragma once
 
 #include "op_kernel/common/kernel.h"
@@ -7,49 +7,57 @@
 
 namespace advstep {
 
-/// The arrays in the workspace.
-struct StepArrays {
-    StepPlan* plan;
-    StepCoreCounts* counts;
-    uint8_t* slotState;
-    int32_t* candidates;
-    int32_t* ranks;
-    StepVictim* victims;
-    StepRecovery* recoveries;
-};
-
 struct StepView {
+    const StepPayload& payload;
     const StepTiling& t;
     const StepArgs& a;
-    StepArrays w;
 
-    explicit StepView(const void* payload) : StepView(*static_cast<const StepPayload*>(payload)) {}
+    explicit StepView(const void* bytes) : StepView(*static_cast<const StepPayload*>(bytes)) {}
 
-    explicit StepView(const StepPayload& p)
-        : t(p.tiling),
-          a(p.args),
-          w{reinterpret_cast<StepPlan*>(p.workspace + p.offsets.plan),
-            reinterpret_cast<StepCoreCounts*>(p.workspace + p.offsets.counts),
-            p.workspace + p.offsets.slotState,
-            reinterpret_cast<int32_t*>(p.workspace + p.offsets.candidates),
-            reinterpret_cast<int32_t*>(p.workspace + p.offsets.ranks),
-            reinterpret_cast<StepVictim*>(p.workspace + p.offsets.victims),
-            reinterpret_cast<StepRecovery*>(p.workspace + p.offsets.recoveries)} {}
+    explicit StepView(const StepPayload& p) : payload(p), t(p.tiling), a(p.args) {}
+
+    /// What is in the workspace; found when asked for, since most phases need little of it.
+    StepPlan& plan() const { return *At<StepPlan>(payload.offsets.plan); }
+    StepCoreCounts* counts() const { return At<StepCoreCounts>(payload.offsets.counts); }
+    uint64_t* releases() const { return At<uint64_t>(payload.offsets.releases); }
+    uint64_t* needs() const { return At<uint64_t>(payload.offsets.needs); }
+    uint64_t* served() const { return At<uint64_t>(payload.offsets.served); }
+    uint64_t* waiting() const { return At<uint64_t>(payload.offsets.waiting); }
+    int32_t* nextCandidate() const { return At<int32_t>(payload.offsets.nextCandidate); }
+    int32_t* firstCandidate() const { return At<int32_t>(payload.offsets.firstCandidate); }
+    StepVictim* victims() const { return At<StepVictim>(payload.offsets.victims); }
+    StepRecovery* recoveries() const { return At<StepRecovery>(payload.offsets.recoveries); }
 
     int32_t* Row(int64_t slot) const { return a.blockTables + slot * t.tableWidth; }
 
-    RowRange Slots(const CoreContext& core) const {
-        return RowsOf(core.index, t.slotsPerCore, t.batch);
-    }
-
-    /// A core's share of a list.
-    RowRange Share(const CoreContext& core, int64_t entries) const {
-        const int64_t each = (entries + t.coreCount - 1) / t.coreCount;
-        return RowsOf(core.index, each, entries);
-    }
-
     /// Column of the block that the slot's next token goes to.
-    int64_t NeededColumn(int64_t slot) const { return a.seqLensDecoder[slot] / t.blockSize; }
+    int64_t NeededColumn(int64_t slot) const {
+        const int64_t cached = a.seqLensDecoder[slot];
+        return t.blockShift >= 0 ? cached >> t.blockShift : cached / t.blockSize;
+    }
+
+    RowRange SlotsOf(int32_t core) const { return RowsOf(core, t.slotsPerCore, t.batch); }
+
+    /// Of all the cores that the context stands for.
+    RowRange Slots(const CoreContext& core) const {
+        return {SlotsOf(core.index).begin, SlotsOf(core.index + core.count - 1).end};
+    }
+
+    /// Their share of a list.
+    RowRange Share(const CoreContext& core, int64_t entries) const {
+        if (core.count == t.coreCount) {
+            return {0, entries};
+        }
+        const int64_t each = (entries + t.coreCount - 1) / t.coreCount;
+        return {RowsOf(core.index, each, entries).begin,
+                RowsOf(core.index + core.count - 1, each, entries).end};
+    }
+
+ private:
+    template <typename T>
+    T* At(int64_t offset) const {
+        return reinterpret_cast<T*>(payload.workspace + offset);
+    }
 };
 
 /// Reports a fault of a slot.

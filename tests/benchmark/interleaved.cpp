@@ -20,10 +20,11 @@ int64_t CalibrateRuns(const Side& side, double batchNanoseconds) {
     if (side.fixedRuns > 0) {
         return side.fixedRuns;
     }
-    // Longer and longer batches: the first runs are cold, and one is too short for the clock.
+    // Longer and longer batches, as one run is too short for the clock; the better of two, as the
+    // first is cold.
     int64_t runs = 1;
     for (;;) {
-        const double each = std::max(side.time(runs), 0.1);
+        const double each = std::max(std::min(side.time(runs), side.time(runs)), 0.1);
         const double wanted = std::max(1.0, batchNanoseconds / each);
         const auto most = static_cast<double>(side.mostRuns);
         if (static_cast<double>(runs) * 8 >= wanted || runs >= side.mostRuns) {
@@ -45,23 +46,20 @@ Series Interleave(const Comparison& comparison, const Budget& budget) {
         }
     }
     const auto timeLibrary = [&] { return comparison.library.time(series.libraryRuns); };
-    const auto timeBaseline = [&] {
-        return alone ? 0.0 : comparison.baseline.time(series.baselineRuns);
-    };
+    const auto timeBaseline = [&] { return comparison.baseline.time(series.baselineRuns); };
     timeLibrary();
-    timeBaseline();
+    if (!alone) {
+        timeBaseline();
+    }
     const auto end =
         std::chrono::steady_clock::now() + std::chrono::duration<double>(budget.seconds);
     for (int64_t pair = 0; pair < budget.mostPairs; ++pair) {
         if (pair >= budget.fewestPairs && std::chrono::steady_clock::now() >= end) {
             break;
         }
-        const bool libraryFirst = pair % 2 == 0;
-        const double first = libraryFirst ? timeLibrary() : timeBaseline();
-        const double second = libraryFirst ? timeBaseline() : timeLibrary();
-        series.library.push_back(libraryFirst ? first : second);
+        series.library.push_back(timeLibrary());
         if (!alone) {
-            series.baseline.push_back(libraryFirst ? second : first);
+            series.baseline.push_back(timeBaseline());
         }
     }
     return series;

@@ -70,7 +70,7 @@ struct Comparison {
 };
 
 struct Budget {
-    double batchNanoseconds = 4e5;  // long enough for the clock, short enough to be left alone
+    double batchNanoseconds = 8e5;  // long enough for the clock, short enough to be left alone
     double seconds = 1.5;           // for all pairs
     int64_t fewestPairs = 9;
     int64_t mostPairs = 401;
@@ -85,8 +85,8 @@ struct Series {
 /// Runs that fill a batch.
 int64_t CalibrateRuns(const Side& side, double batchNanoseconds);
 
-/// Batches of both in turns, A B B A A B ..., so that a drift of the machine meets both alike. The
-/// first pair warms up and is not kept.
+/// Batches of both strictly in turns, A B A B, so that a drift of the machine meets both alike and
+/// each finds the caches as the other has left them. The first pair warms up and is not kept.
 Series Interleave(const Comparison& comparison, const Budget& budget);
 
 struct Quartiles {

@@ -35,9 +35,9 @@ def main(dashboard):
 
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
-        peers = {"peer_numpy_256": {"library_ns": [1.0], "library_runs": 1,
-                                    "baseline_ns": [30.0], "baseline_runs": 1},
-                 "peer_torch_256": {"why": "not installed"}}
+        peers = {"peer_numpy": {"library_ns": [1.0], "library_runs": 1,
+                                "baseline_ns": [30.0], "baseline_runs": 1},
+                 "peer_torch": {"why": "not installed"}}
         (path / "peers.json").write_text(json.dumps(peers))
         table = run(dashboard, "--quick", "--peers", path / "peers.json", "--json", path / "out.json")
         assert table.returncode == 0, table.stderr
@@ -50,8 +50,8 @@ def main(dashboard):
     for row in result["rows"]:
         check_row(row)
         assert sum(line.split()[0] == row["row"] for line in table.stdout.splitlines()) == 1, row
-    assert rows["peer_numpy_256"]["verdict"] == "holds", rows["peer_numpy_256"]
-    assert rows["peer_torch_256"]["why"] == "not installed", rows["peer_torch_256"]
+    assert rows["peer_numpy"]["verdict"] == "holds", rows["peer_numpy"]
+    assert rows["peer_torch"]["why"] == "not installed", rows["peer_torch"]
 
     assert run(dashboard, "--row", "task_cv", "--iterations", "10").returncode == 0
     assert run(dashboard, "--row", "no_such_row").returncode == 1

@@ -4,8 +4,13 @@
 namespace bench {
 
 Rows PeerRows() {
-    return {{"peer_torch_256", "call from Python, N = 256", "torch", AtMost(1.0 / 20), nullptr},
-            {"peer_numpy_256", "call from Python, N = 256", "numpy", AtMost(1.0 / 15), nullptr}};
+    constexpr double kOfTorch = 1.0 / 20;
+    constexpr double kOfNumpy = 1.0 / 15;
+    return {
+        {"peer_torch", "full call through ctypes, N = 256", "torch", AtMost(kOfTorch), nullptr},
+        {"peer_torch_from_c", "full call from C, N = 256", "torch", AtMost(kOfTorch), nullptr},
+        {"peer_numpy", "full call through ctypes, N = 256", "numpy", AtMost(kOfNumpy), nullptr},
+        {"peer_numpy_from_c", "full call from C, N = 256", "numpy", AtMost(kOfNumpy), nullptr}};
 }
 
 }  // namespace bench

@@ -14,6 +14,7 @@ import argparse
 import ctypes
 import importlib
 import json
+import os
 import sys
 import time
 
@@ -164,8 +165,17 @@ def interleave(library, peer, seconds):
     return series, runs
 
 
-def as_row(series, runs, library):
-    return {"library_ns": series[library], "library_runs": runs[library],
+def others_seconds():
+    """Core seconds that other programs and the host have taken."""
+    with open("/proc/stat", encoding="ascii") as file:
+        times = [int(each) for each in file.readline().split()[1:9]]
+    own = os.times()
+    return (sum(times) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK") - own.user - own.system
+
+
+def as_row(series, runs, library, other_cores):
+    return {"other_cores": other_cores,
+            "library_ns": series[library], "library_runs": runs[library],
             "baseline_ns": series[2], "baseline_runs": runs[2]}
 
 
@@ -182,13 +192,15 @@ def measure(name, folder, curves):
         return [missing, missing], []
     library, peer = Library(folder, ROW_SIZE), Peer(module, ROW_SIZE)
     require_same(library, peer)
+    begin, others = time.monotonic(), others_seconds()
     series, runs = interleave(library, peer, 2)
+    other_cores = max(0.0, others_seconds() - others) / (time.monotonic() - begin)
     points = []
     for size in CURVE_SIZES if curves else ():
         here, _ = interleave(Library(folder, size), Peer(module, size), 0.3)
         points.append({"n": size, "python_ns": median(here[0]), "c_ns": median(here[1]),
                        "peer_ns": median(here[2])})
-    return [as_row(series, runs, library) for library in (0, 1)], points
+    return [as_row(series, runs, library, other_cores) for library in (0, 1)], points
 
 
 def main():

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-MEASURED = {"median", "quartiles", "library_ns", "library_runs", "baseline_ns", "baseline_runs"}
+MEASURED = {"median", "quartiles", "other_cores", "library_ns", "library_runs", "baseline_ns",
+            "baseline_runs"}
 ALWAYS = {"row", "what", "baseline", "figure", "sense", "goal", "verdict"}
 
 
@@ -36,7 +37,8 @@ def main(dashboard):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
         peers = {"peer_numpy": {"library_ns": [1.0], "library_runs": 1,
-                                "baseline_ns": [30.0], "baseline_runs": 1},
+                                "baseline_ns": [30.0], "baseline_runs": 1,
+                                "other_cores": 0.5},
                  "peer_torch": {"why": "not installed"}}
         (path / "peers.json").write_text(json.dumps(peers))
         table = run(dashboard, "--quick", "--peers", path / "peers.json", "--json", path / "out.json")
@@ -51,6 +53,7 @@ def main(dashboard):
         check_row(row)
         assert sum(line.split()[0] == row["row"] for line in table.stdout.splitlines()) == 1, row
     assert rows["peer_numpy"]["verdict"] == "holds", rows["peer_numpy"]
+    assert rows["peer_numpy"]["other_cores"] == 0.5, rows["peer_numpy"]
     assert rows["peer_torch"]["why"] == "not installed", rows["peer_torch"]
 
     assert run(dashboard, "--row", "task_cv", "--iterations", "10").returncode == 0

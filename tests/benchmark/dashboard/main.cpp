@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/benchmark/dashboard/curves.h"
+#include "tests/benchmark/dashboard/machine.h"
 #include "tests/benchmark/dashboard/result.h"
 #include "tests/benchmark/dashboard/rows.h"
 #include "tests/benchmark/require.h"
@@ -67,7 +68,9 @@ Result MeasurePeer(const Row& row, const Json& peers) {
     series.baseline = peer["baseline_ns"].get<std::vector<double>>();
     series.libraryRuns = peer["library_runs"];
     series.baselineRuns = peer["baseline_runs"];
-    return Judge(row, std::move(series));
+    Result result = Judge(row, std::move(series));
+    result.otherCores = peer["other_cores"];
+    return result;
 }
 
 Result Measure(const Row& row, const Json& peers, const Budget& budget) {
@@ -75,8 +78,13 @@ Result Measure(const Row& row, const Json& peers, const Budget& budget) {
         return MeasurePeer(row, peers);
     }
     const Prepared prepared = row.prepare();
-    return prepared.ok() ? Judge(row, Interleave(prepared.comparison, budget))
-                         : Skip(row, prepared.whyNot);
+    if (!prepared.ok()) {
+        return Skip(row, prepared.whyNot);
+    }
+    const OtherLoad others;
+    Result result = Judge(row, Interleave(prepared.comparison, budget));
+    result.otherCores = others.Cores();
+    return result;
 }
 
 // What a profiler looks at. Not inlined, so that callgrind can collect in here only.
@@ -96,16 +104,6 @@ int Profile(const Row& row, int64_t iterations) {
     }
     RunLibraryPart(prepared.comparison.library, iterations);
     return 0;
-}
-
-std::string CpuModel() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-        if (line.rfind("model name", 0) == 0) {
-            return line.substr(std::min(line.find(": ") + 2, line.size()));
-        }
-    }
-    return "unknown";
 }
 
 bool WriteJson(const std::string& path, const Json& json) {
@@ -150,6 +148,8 @@ int Run(const Options& options, const Rows& rows) {
                    {"hardware_threads", std::thread::hardware_concurrency()},
                    {"compiler", __VERSION__}}},
                  {"rows", Json::array()}};
+    constexpr double kManyOtherCores = 0.2;
+    int disturbed = 0;
     int counts[3] = {};
     fmt::print("{}\n", TableHeading());
     for (const Row& row : rows) {
@@ -158,9 +158,14 @@ int Run(const Options& options, const Rows& rows) {
         std::fflush(stdout);
         json["rows"].push_back(ToJson(result));
         ++counts[static_cast<int>(result.verdict)];
+        disturbed += result.otherCores > kManyOtherCores ? 1 : 0;
     }
     fmt::print("{} rows: {} hold, {} do not, {} skipped\n", rows.size(), counts[0], counts[1],
                counts[2]);
+    if (disturbed > 0) {
+        fmt::print("{} rows were measured while other programs used over {} cores: see others\n",
+                   disturbed, kManyOtherCores);
+    }
     if (options.curves) {
         Budget short_ = budget;
         short_.seconds /= 4;

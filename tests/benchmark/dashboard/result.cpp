@@ -23,7 +23,7 @@ std::string WriteGoal(const Goal& goal) {
                        goal.sense == Sense::kAtMost ? "<=" : ">=", Write(goal.figure, goal.value));
 }
 
-constexpr char kLine[] = "{:<22} {:<62} {:>11} {:>21} {:>11}  {}";
+constexpr char kLine[] = "{:<22} {:<55} {:>9} {:>18} {:>11} {:>6}  {}";
 
 }  // namespace
 
@@ -90,6 +90,7 @@ nlohmann::ordered_json ToJson(const Result& result) {
     }
     json["median"] = result.figure.median;
     json["quartiles"] = {result.figure.low, result.figure.high};
+    json["other_cores"] = result.otherCores;
     json["library_ns"] = result.series.library;
     json["library_runs"] = result.series.libraryRuns;
     json["baseline_ns"] = result.series.baseline;
@@ -98,20 +99,20 @@ nlohmann::ordered_json ToJson(const Result& result) {
 }
 
 std::string TableHeading() {
-    return fmt::format(kLine, "row", "what", "median", "quartiles", "goal", "");
+    return fmt::format(kLine, "row", "what", "median", "quartiles", "goal", "others", "");
 }
 
 std::string TableLine(const Result& result) {
     const Goal& goal = result.row.goal;
     if (result.verdict == Verdict::kSkipped) {
-        return fmt::format(kLine, result.row.name, result.row.what, "", "", WriteGoal(goal),
+        return fmt::format(kLine, result.row.name, result.row.what, "", "", WriteGoal(goal), "",
                            "skipped: " + result.whyNot);
     }
     const std::string quartiles =
         fmt::format("{:.3g} .. {:.3g}", result.figure.low, result.figure.high);
     return fmt::format(kLine, result.row.name, result.row.what,
                        Write(goal.figure, result.figure.median), quartiles, WriteGoal(goal),
-                       NameOf(result.verdict));
+                       fmt::format("{:.2f}", result.otherCores), NameOf(result.verdict));
 }
 
 }  // namespace bench

@@ -14,6 +14,7 @@ struct Result {
     Row row;
     Series series;
     Quartiles figure;
+    double otherCores = 0;  // that other programs used meanwhile
     Verdict verdict = Verdict::kSkipped;
     std::string whyNot;  // kSkipped
 };

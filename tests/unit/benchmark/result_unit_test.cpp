@@ -66,12 +66,13 @@ TEST(JsonTest, SaysWhyARowWasSkipped) {
 }
 
 TEST(TableTest, HasALineForEveryVerdict) {
-    EXPECT_THAT(TableLine(Judge(RowWith(AtMost(1)), Unsteady())), HasSubstr("<= 1  holds"));
-    EXPECT_THAT(TableLine(Judge(RowWith(AtMost(0.5)), Unsteady())),
-                HasSubstr("<= 0.5  does not hold"));
+    EXPECT_THAT(TableLine(Judge(RowWith(AtMost(1)), Unsteady())), HasSubstr("<= 1   0.00  holds"));
+    Result disturbed = Judge(RowWith(AtMost(0.5)), Unsteady());
+    disturbed.otherCores = 0.25;
+    EXPECT_THAT(TableLine(disturbed), HasSubstr("<= 0.5   0.25  does not hold"));
     EXPECT_THAT(TableLine(Judge(RowWith(Nanoseconds(20)), Unsteady())), HasSubstr("20 ns"));
     EXPECT_THAT(TableLine(Skip(RowWith(SpeedupOf(2)), "no second core")),
-                HasSubstr(">= 2  skipped: no second core"));
+                HasSubstr(">= 2         skipped: no second core"));
 }
 
 }  // namespace

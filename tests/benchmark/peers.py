@@ -187,8 +187,8 @@ def measure(name, folder, curves):
     """The rows of this peer, and its curve."""
     try:
         module = importlib.import_module(name)
-    except ImportError:
-        missing = {"why": f"{name} is not installed for {sys.executable}"}
+    except (ImportError, OSError):  # not there, or not able to load
+        missing = {"why": f"{name} cannot be imported by {sys.executable}"}
         return [missing, missing], []
     library, peer = Library(folder, ROW_SIZE), Peer(module, ROW_SIZE)
     require_same(library, peer)

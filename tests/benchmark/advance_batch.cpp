@@ -1,15 +1,53 @@
 #include "tests/benchmark/advance_batch.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "aclnnop/aclnn_advance_step.h"
 #include "tests/benchmark/require.h"
 
+namespace {
+
+int64_t StepsFrom(const BareBatch& initial, int64_t blockSize) {
+    return initial.maxBlocks * blockSize -
+           *std::max_element(initial.seqLens.begin(), initial.seqLens.end());
+}
+
+}  // namespace
+
+BareBatch MakeMixedBatch(int64_t numSeqs, int64_t maxBlocks, int64_t blockSize) {
+    BareBatch batch(numSeqs, maxBlocks);
+    std::mt19937_64 random(1);
+    const auto half = static_cast<uint64_t>(maxBlocks * blockSize / 2);
+    for (int64_t& length : batch.seqLens) {
+        length = static_cast<int64_t>(random() % half);
+    }
+    return batch;
+}
+
+BareSteps::BareSteps(BareBatch initial, int64_t blockSize)
+    : batch_(std::move(initial)),
+      lengths_(batch_.seqLens),
+      blockSize_(blockSize),
+      mostSteps_(StepsFrom(batch_, blockSize)) {}
+
+void BareSteps::MakeRoom(int64_t steps) {
+    steps_ += steps;
+    if (steps_ > mostSteps_) {
+        batch_.seqLens = lengths_;
+        steps_ = steps;
+    }
+}
+
 AdvanceBatch::AdvanceBatch(const BareBatch& initial, int64_t blockSize)
-    : numSeqs_(static_cast<int64_t>(initial.seqLens.size())),
+    : lengths_(initial.seqLens),
+      numSeqs_(static_cast<int64_t>(initial.seqLens.size())),
       maxBlocks_(initial.maxBlocks),
-      blockSize_(blockSize) {
+      blockSize_(blockSize),
+      mostSteps_(StepsFrom(initial, blockSize)) {
     const std::vector<int64_t>* const values[kTensors] = {
         &initial.inputTokens, &initial.sampledTokenIds, &initial.inputPositions,
         &initial.seqLens,     &initial.slotMapping,     &initial.blockTables};
@@ -47,13 +85,12 @@ void AdvanceBatch::DestroyTensors(const Tensors& tensors) {
 
 void AdvanceBatch::MakeRoom(int64_t steps) {
     steps_ += steps;
-    if (steps_ <= mostSteps()) {
+    if (steps_ <= mostSteps_) {
         return;
     }
-    const std::vector<int64_t> lengths(static_cast<size_t>(numSeqs_), kFirstLength);
-    const size_t bytes = lengths.size() * sizeof(int64_t);
+    const size_t bytes = lengths_.size() * sizeof(int64_t);
     Require(
-        aclrtMemcpy(memory_[kSeqLens], bytes, lengths.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE));
+        aclrtMemcpy(memory_[kSeqLens], bytes, lengths_.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE));
     steps_ = steps;
 }
 
@@ -80,10 +117,4 @@ void AdvanceBatch::CallWithNewTensors() const {
     PhaseTwo(PhaseOne(tensors));
     Require(aclrtSynchronizeStream(nullptr));
     DestroyTensors(tensors);
-}
-
-void MakeRoom(BareBatch& batch, int64_t blockSize, int64_t steps) {
-    if (batch.seqLens[0] + steps > batch.maxBlocks * blockSize) {
-        batch.seqLens.assign(batch.seqLens.size(), AdvanceBatch::kFirstLength);
-    }
 }

@@ -8,7 +8,6 @@
 
 #include "acl/acl.h"
 #include "tests/benchmark/advance_batch.h"
-#include "tests/benchmark/bare_loop.h"
 #include "tests/benchmark/interleaved.h"
 #include "tests/benchmark/neighbours.h"
 #include "tests/benchmark/require.h"
@@ -29,14 +28,14 @@ void SetRates(benchmark::State& state) {
 }
 
 AdvanceBatch MakeBatch(int64_t numSeqs) {
-    return AdvanceBatch(BareBatch(numSeqs, kMaxBlocks), kBlockSize);
+    return AdvanceBatch(MakeMixedBatch(numSeqs, kMaxBlocks, kBlockSize), kBlockSize);
 }
 
 void BareLoop(benchmark::State& state) {
-    BareBatch batch(state.range(0), kMaxBlocks);
+    BareSteps batch(MakeMixedBatch(state.range(0), kMaxBlocks, kBlockSize), kBlockSize);
     for (auto _ : state) {
-        MakeRoom(batch, kBlockSize, 1);
-        AdvanceBareLoop(batch, kBlockSize);
+        batch.MakeRoom(1);
+        batch.Run();
         benchmark::ClobberMemory();
     }
     SetRates(state);

@@ -13,8 +13,7 @@ constexpr int64_t kMaxBlocks = 128;
 
 void SplitCall(benchmark::State& state) {
     const DeviceInUse device;
-    const BareBatch initial(state.range(0), kMaxBlocks);
-    AdvanceBatch batch(initial, kBlockSize);
+    AdvanceBatch batch(MakeMixedBatch(state.range(0), kMaxBlocks, kBlockSize), kBlockSize);
     Require(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE,
                                    static_cast<uint32_t>(state.range(1))));
     aclOpExecutor* const executor = batch.PhaseOne();

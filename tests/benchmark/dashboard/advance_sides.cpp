@@ -10,9 +10,6 @@
 namespace bench {
 namespace {
 
-constexpr int64_t kBlockSize = 16;
-constexpr int64_t kStride = 128;
-
 // What Linux can give without swapping; unknown elsewhere, so plenty.
 int64_t AvailableBytes() {
     std::ifstream file("/proc/meminfo");
@@ -30,14 +27,14 @@ int64_t AvailableBytes() {
 }  // namespace
 
 Comparison CallBesideBareLoop(int64_t numSeqs) {
-    const auto bare = std::make_shared<BareBatch>(numSeqs, kStride);
-    const auto batch = std::make_shared<AdvanceBatch>(*bare, kBlockSize);
+    BareBatch initial = MakeMixedBatch(numSeqs, kStride, kDefaultBlockSize);
+    const auto batch = std::make_shared<AdvanceBatch>(initial, kDefaultBlockSize);
     return {AdvanceSide(batch, [batch = batch.get()] { batch->Call(); }),
-            BareLoopSide(bare, kBlockSize), true};
+            BareLoopSide(std::move(initial), kDefaultBlockSize), true};
 }
 
 std::string WhyNoRoomFor(int64_t numSeqs) {
-    // Two tables at work and the copy that one is made from, with something to spare.
+    // Two tables at work and the one that they are made from, with something to spare.
     const int64_t bytes = 4 * numSeqs * kStride * static_cast<int64_t>(sizeof(int64_t));
     const int64_t available = AvailableBytes();
     return bytes <= available

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "src/aclnn/executor.h"
 #include "src/runtime/kernel_launch.h"
@@ -12,21 +13,19 @@
 namespace bench {
 namespace {
 
-constexpr int64_t kBlockSize = 16;
-constexpr int64_t kStride = 128;
-
 Prepared PrepareNewTensors(int64_t numSeqs) {
-    const auto bare = std::make_shared<BareBatch>(numSeqs, kStride);
-    const auto batch = std::make_shared<AdvanceBatch>(*bare, kBlockSize);
+    BareBatch initial = MakeMixedBatch(numSeqs, kStride, kDefaultBlockSize);
+    const auto batch = std::make_shared<AdvanceBatch>(initial, kDefaultBlockSize);
     return {{AdvanceSide(batch, [batch = batch.get()] { batch->CallWithNewTensors(); }),
-             BareLoopSide(bare, kBlockSize), true},
+             BareLoopSide(std::move(initial), kDefaultBlockSize), true},
             ""};
 }
 
 // A batch with one executor for all runs.
 struct Planned {
     explicit Planned(int64_t numSeqs)
-        : batch(std::make_shared<AdvanceBatch>(BareBatch(numSeqs, kStride), kBlockSize)),
+        : batch(std::make_shared<AdvanceBatch>(MakeMixedBatch(numSeqs, kStride, kDefaultBlockSize),
+                                               kDefaultBlockSize)),
           executor(batch->PhaseOne()) {
         Require(aclSetAclOpExecutorRepeatable(executor));
     }

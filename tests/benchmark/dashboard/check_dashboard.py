@@ -47,6 +47,10 @@ def main(dashboard):
         unwritable = run(dashboard, "--row", "task_cv", "--quick", "--json", path / "none" / "out")
         assert unwritable.returncode == 1 and "cannot write" in unwritable.stderr, unwritable
 
+        (path / "peers.json").write_text("[")
+        refused = run(dashboard, "--row", "peer_numpy", "--peers", path / "peers.json")
+        assert refused.returncode == 1 and "is not a file" in refused.stderr, refused
+
     rows = {row["row"]: row for row in result["rows"]}
     assert [row["row"] for row in result["rows"]] == names
     for row in result["rows"]:

@@ -140,7 +140,11 @@ int Run(const Options& options, const Rows& rows) {
     Json peers = Json::object();
     if (!options.peers.empty()) {
         std::ifstream file(options.peers);
-        peers = Json::parse(file);
+        peers = Json::parse(file, nullptr, false);
+        if (!peers.is_object()) {
+            fmt::print(stderr, "{} is not a file of peers.py\n", options.peers);
+            return 1;
+        }
     }
     const Budget budget = BudgetOf(options);
     Json json = {{"machine",

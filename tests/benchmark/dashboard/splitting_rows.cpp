@@ -10,14 +10,11 @@
 namespace bench {
 namespace {
 
-constexpr int64_t kBlockSize = 16;
-constexpr int64_t kStride = 128;
-
 // A repeatable executor that was planned for one core, or for all of the SoC's.
 class PlannedFor {
  public:
     PlannedFor(const BareBatch& initial, bool oneCore)
-        : batch_(std::make_shared<AdvanceBatch>(initial, kBlockSize)) {
+        : batch_(std::make_shared<AdvanceBatch>(initial, kDefaultBlockSize)) {
         if (oneCore) {
             Require(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE, 1));
         }
@@ -47,7 +44,7 @@ Prepared PrepareCut(int64_t numSeqs) {
     if (!whyNot.empty()) {
         return NotHere(whyNot);
     }
-    const BareBatch initial(numSeqs, kStride);
+    const BareBatch initial = MakeMixedBatch(numSeqs, kStride, kDefaultBlockSize);
     return {{PlannedFor::MakeSide(initial, false), PlannedFor::MakeSide(initial, true), true}, ""};
 }
 

@@ -36,13 +36,15 @@ class Programs {
                 for (const bool tables32 : {false, true}) {
                     const FlashInferKernels kernels =
                         FlashInferKernelsFor(lengths32, slots32, tables32);
-                    programs_[lengths32][slots32][tables32] = {kPhaseTwo,
-                                                               3,
-                                                               {{kernels.count, OnFault::kFail},
-                                                                {kernels.check, OnFault::kFail},
-                                                                {kernels.commit, OnFault::kFail}},
-                                                               &DescribeAdvanceStepFlashInferFault,
-                                                               &CountFlashInfer};
+                    programs_[lengths32][slots32][tables32] = {
+                        kPhaseTwo,
+                        3,
+                        {{kernels.count, OnFault::kFail, true},
+                         {kernels.check, OnFault::kFail, true},
+                         {kernels.commit, OnFault::kFail, true}},
+                        &DescribeAdvanceStepFlashInferFault,
+                        &CountFlashInfer,
+                        kernels.keptBytesPerRow};
                 }
             }
         }

@@ -13,12 +13,14 @@ KernelProgram MakeProgram(const AdvanceStepSource& source, const AdvanceStepKern
     program.call = source.call;
     program.describe = source.describe;
     program.count = count;
-    program.phases[program.phaseCount++] = {kernels.check, OnFault::kFail};
+    program.keptBytesPerRow = kernels.keptBytesPerRow;
+    program.phases[program.phaseCount++] = {kernels.check, OnFault::kFail, true};
     if (onDivergence != OnDivergence::kIgnore) {
         program.phases[program.phaseCount++] = {
-            kernels.compare, onDivergence == OnDivergence::kWarn ? OnFault::kWarn : OnFault::kFail};
+            kernels.compare, onDivergence == OnDivergence::kWarn ? OnFault::kWarn : OnFault::kFail,
+            true};
     }
-    program.phases[program.phaseCount++] = {kernels.commit, OnFault::kFail};
+    program.phases[program.phaseCount++] = {kernels.commit, OnFault::kFail, true};
     return program;
 }
 

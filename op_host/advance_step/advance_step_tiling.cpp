@@ -1,6 +1,7 @@
 #include "op_host/advance_step/advance_step_tiling.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "src/base/checked_math.h"
 
@@ -9,6 +10,11 @@ namespace {
 
 // What a row keeps in the buffer: sampled token, token, position, length, slot and block id.
 constexpr int64_t kBytesPerRow = 6 * sizeof(int64_t);
+
+int64_t LastOf(const TensorView& tensor) {
+    return tensor.dataType == ACL_INT32 ? std::numeric_limits<int32_t>::max()
+                                        : std::numeric_limits<int64_t>::max();
+}
 
 }  // namespace
 
@@ -30,6 +36,8 @@ AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
     tiling.blockSize = params.blockSize;
     tiling.maxBlocks = params.blockTables.dims[1];
     tiling.blockTableStride = RowStrideOf(params.blockTables);
+    tiling.math = MakeBlockMath(tiling.blockSize, tiling.maxBlocks, LastOf(params.seqLens),
+                                LastOf(params.slotMapping));
     return tiling;
 }
 

@@ -1,9 +1,10 @@
 #include "op_kernel/advance_step/advance_step_flashinfer_kernel.h"
 
+#include <limits>
 #include <numeric>
 
 #include "op_kernel/advance_step/advance_step_kernel.h"
-#include "op_kernel/advance_step/advance_step_rows.h"
+#include "op_kernel/advance_step/advance_step_pieces.h"
 
 namespace advstep {
 namespace {
@@ -25,17 +26,37 @@ int64_t PagesBefore(const AdvanceStepFlashInferPayload& p, int32_t core) {
 // A query that cannot advance counts as one without pages: the sums of later queries do not matter
 // then. All sums together are at most numSeqs * maxBlocks, which 64 bits hold.
 template <typename Rows>
-void Count(const CoreContext& core, const void* payload) {
+void Count(const CoreContext& cores, const void* payload) {
     const AdvanceStepFlashInferPayload& p = Payload(payload);
-    int64_t sum = 0;
-    ForEachRow(core, p.tiling.rows, [&](int64_t row) {
-        if (row < p.tiling.rows.numQueries) {
-            const int64_t position = Rows::PositionOf(p.args.common, row);
-            const int64_t column = position / p.tiling.rows.blockSize;
-            sum += position >= 0 && column < p.tiling.rows.maxBlocks ? column + 1 : 0;
+    const AdvanceStepTiling& t = p.tiling.rows;
+    for (CoreContext core = cores; core.index < cores.index + cores.count; ++core.index) {
+        const RowRange rows = RowsOf(core.index, t.rowsPerCore, t.numQueries);
+        int64_t sum = 0;
+        for (int64_t query = rows.begin; query < rows.end; ++query) {
+            const int64_t position = Rows::PositionOf(p.args.common, query);
+            const bool inside = position >= 0 && position < t.math.positions;
+            sum += inside ? ColumnOf(t.math, position) + 1 : 0;
         }
-    });
-    CorePages(p)[core.index] = sum;
+        CorePages(p)[core.index] = sum;
+    }
+}
+
+template <typename Table>
+bool AllPages(const Table* __restrict blocks, int64_t count) {
+    constexpr uint64_t kLast = std::numeric_limits<int32_t>::max();
+    uint64_t signs = 0;
+    for (int64_t column = 0; column < count; ++column) {
+        const auto block = static_cast<uint64_t>(static_cast<int64_t>(blocks[column]));
+        signs |= block | (kLast - block);
+    }
+    return (signs >> 63) == 0;
+}
+
+template <typename Table>
+void CopyPages(const Table* __restrict blocks, int32_t* __restrict pages, int64_t count) {
+    for (int64_t column = 0; column < count; ++column) {
+        pages[column] = static_cast<int32_t>(blocks[column]);
+    }
 }
 
 // What a query's pages must hold besides the place of its token.
@@ -47,13 +68,15 @@ void CheckPages(const CoreContext& core, const AdvanceStepFlashInferPayload& p, 
     };
     const AdvanceStepTiling& t = p.tiling.rows;
     const auto* const blocks = Rows::BlocksOf(t, p.args.common, query);
-    for (int64_t column = 0; column <= position / t.blockSize; ++column) {
+    const int64_t last = ColumnOf(t.math, position);
+    const int64_t tokens = position - last * t.blockSize + 1;  // in the last page
+    for (int64_t column = AllPages(blocks, last + 1) ? last + 1 : 0; column <= last; ++column) {
         if (blocks[column] < 0 || !Fits<int32_t>(blocks[column])) {
             return report(AdvanceStepFault::kNoPage, {column, blocks[column]});
         }
     }
-    if (!Fits<int32_t>(position % t.blockSize + 1)) {
-        return report(AdvanceStepFault::kPageTooLong, {position % t.blockSize + 1});
+    if (!Fits<int32_t>(tokens)) {
+        return report(AdvanceStepFault::kPageTooLong, {tokens});
     }
     if (!Fits<int32_t>(end)) {
         return report(AdvanceStepFault::kTooManyPages, {end});
@@ -67,18 +90,20 @@ template <typename Rows>
 void Check(const CoreContext& core, const void* payload) {
     const AdvanceStepFlashInferPayload& p = Payload(payload);
     int64_t end = PagesBefore(p, core.index);
-    ForEachRow(core, p.tiling.rows, [&](int64_t row) {
-        if (row >= p.tiling.rows.numQueries) {
-            return;
+    Pieces<Rows>(core, p.tiling.rows, p.args.common).Check({}, [&](bool good, RowRange rows) {
+        for (int64_t row = rows.begin; row < rows.end; ++row) {
+            TokenPlace place;
+            place.position = Rows::PositionOf(p.args.common, row);
+            const AdvanceStepFault fault =
+                good ? AdvanceStepFault::kNone
+                     : Rows::Place(p.tiling.rows, p.args.common, row, &place);
+            if (fault != AdvanceStepFault::kNone) {
+                ReportPlace(core, row, fault, place);
+                continue;  // what comes behind it does not matter
+            }
+            end += ColumnOf(p.tiling.rows.math, place.position) + 1;
+            CheckPages<Rows>(core, p, row, place.position, end);
         }
-        TokenPlace place;
-        place.position = Rows::PositionOf(p.args.common, row);
-        const AdvanceStepFault fault = Rows::Place(p.tiling.rows, p.args.common, row, &place);
-        if (fault != AdvanceStepFault::kNone) {
-            return ReportPlace(core, row, fault, place);  // what comes behind it does not matter
-        }
-        end += place.column + 1;
-        CheckPages<Rows>(core, p, row, place.position, end);
     });
 }
 
@@ -91,22 +116,20 @@ void Commit(const CoreContext& core, const void* payload) {
         p.args.pagedKvIndptr[0] = 0;
     }
     ForEachRow(core, t, [&](int64_t row) {
-        if (row >= t.numQueries) {
-            Rows::Blank(t, p.args.common, row);
-        } else {
+        if (row < t.numQueries) {
             const int64_t position = Rows::PositionOf(p.args.common, row);
-            const int64_t pages = position / t.blockSize + 1;
-            const auto* const blocks = Rows::BlocksOf(t, p.args.common, row);
-            for (int64_t column = 0; column < pages; ++column) {
-                p.args.pagedKvIndices[end + column] = static_cast<int32_t>(blocks[column]);
-            }
-            p.args.pagedKvLastPageLen[row] = static_cast<int32_t>(position % t.blockSize + 1);
-            p.args.blockTableBound[row] = static_cast<int32_t>(pages);
-            end += pages;
-            Rows::Advance(t, p.args.common, row);
+            const int64_t column = ColumnOf(t.math, position);
+            CopyPages(Rows::BlocksOf(t, p.args.common, row), p.args.pagedKvIndices + end,
+                      column + 1);
+            p.args.pagedKvLastPageLen[row] =
+                static_cast<int32_t>(position - column * t.blockSize + 1);
+            p.args.blockTableBound[row] = static_cast<int32_t>(column + 1);
+            end += column + 1;
         }
         p.args.pagedKvIndptr[row + 1] = static_cast<int32_t>(end);
     });
+    Pieces<Rows>(core, t, p.args.common).Advance({});
+    ForEachPaddingRow(core, t, [&](int64_t row) { Rows::Blank(p.args.common, row); });
 }
 
 }  // namespace
@@ -114,7 +137,7 @@ void Commit(const CoreContext& core, const void* payload) {
 FlashInferKernels FlashInferKernelsFor(bool lengths32, bool slots32, bool tables32) {
     return WithStandardRows(lengths32, slots32, tables32, [](auto rows) {
         using Rows = decltype(rows);
-        return FlashInferKernels{&Count<Rows>, &Check<Rows>, &Commit<Rows>};
+        return FlashInferKernels{&Count<Rows>, &Check<Rows>, &Commit<Rows>, kKeptBytesPerRow};
     });
 }
 

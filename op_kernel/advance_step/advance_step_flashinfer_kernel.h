@@ -12,6 +12,7 @@ struct FlashInferKernels {
     KernelFn count;   // writes the pages of each core's queries to the workspace
     KernelFn check;   // reports the queries that cannot advance; knows where each one's pages begin
     KernelFn commit;  // writes; every row has passed the check
+    int32_t keptBytesPerRow;
 };
 
 FlashInferKernels FlashInferKernelsFor(bool lengths32, bool slots32, bool tables32);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "op_kernel/advance_step/advance_step_rows.h"
+#include "op_kernel/advance_step/advance_step_pieces.h"
 
 namespace advstep {
 namespace {
@@ -11,11 +11,12 @@ const AdvanceStepPayload& Payload(const void* payload) {
     return *static_cast<const AdvanceStepPayload*>(payload);
 }
 
+// Where a look at many rows finds something amiss, the plain code for one row says what.
 template <typename Rows>
 void Check(const CoreContext& core, const void* payload) {
     const AdvanceStepPayload& p = Payload(payload);
-    ForEachRow(core, p.tiling, [&](int64_t row) {
-        if (row < p.tiling.numQueries) {
+    Pieces<Rows>(core, p.tiling, p.args).Check({}, [&](bool good, RowRange rows) {
+        for (int64_t row = rows.begin; !good && row < rows.end; ++row) {
             TokenPlace place;
             place.position = Rows::PositionOf(p.args, row);
             ReportPlace(core, row, Rows::Place(p.tiling, p.args, row, &place), place);
@@ -25,15 +26,27 @@ void Check(const CoreContext& core, const void* payload) {
 
 template <typename Rows>
 void Commit(const CoreContext& core, const void* payload) {
-    const AdvanceStepTiling& t = Payload(payload).tiling;
-    const AdvanceStepArgs& a = Payload(payload).args;
-    ForEachRow(core, t, [&](int64_t row) {
-        if (row < t.numQueries) {
-            Rows::Advance(t, a, row);
-        } else {
-            Rows::Blank(t, a, row);
-        }
+    const AdvanceStepPayload& p = Payload(payload);
+    Pieces<Rows>(core, p.tiling, p.args).Advance({});
+    ForEachPaddingRow(core, p.tiling, [&](int64_t row) { Rows::Blank(p.args, row); });
+}
+
+template <typename Rows>
+void CheckExact(const CoreContext& core, const void* payload) {
+    const AdvanceStepPayload& p = Payload(payload);
+    ForEachExactQuery(core, p.tiling, [&](int64_t query) {
+        TokenPlace place;
+        place.position = Rows::PositionOf(p.args, query);
+        ReportPlace(core, query, Rows::Place(p.tiling, &place), place);
     });
+}
+
+template <typename Rows>
+void CommitExact(const CoreContext& core, const void* payload) {
+    const AdvanceStepPayload& p = Payload(payload);
+    ForEachExactQuery(core, p.tiling,
+                      [&](int64_t query) { Rows::Advance(p.tiling, p.args, query); });
+    ForEachExactBlank(core, p.tiling, [&](int64_t row) { Rows::Blank(p.args, row); });
 }
 
 template <typename Rows>
@@ -46,12 +59,12 @@ void Compare(const CoreContext& core, const void* payload) {
 
 template <typename Rows>
 AdvanceStepKernels Standard() {
-    return {&Check<Rows>, &Compare<Rows>, &Commit<Rows>};
+    return {&Check<Rows>, &Compare<Rows>, &Commit<Rows>, kKeptBytesPerRow};
 }
 
 template <typename Rows>
 AdvanceStepKernels Exact() {
-    return {&Check<Rows>, nullptr, &Commit<Rows>};
+    return {&CheckExact<Rows>, nullptr, &CommitExact<Rows>};
 }
 
 }  // namespace

@@ -7,11 +7,13 @@
 namespace advstep {
 
 /// The phases of one combination of element types. Each core owns rows RowsOf(core), reads its own
-/// rows of blockTables, and writes nothing in `check` and `compare`.
+/// rows of blockTables, and writes no tensor in `check` and `compare`. All take several cores at a
+/// time.
 struct AdvanceStepKernels {
     KernelFn check;    // reports the rows that cannot advance
     KernelFn compare;  // reports the rows that conformance exact would leave with other values
     KernelFn commit;   // writes; every row has passed the check
+    int32_t keptBytesPerRow = 0;  // KernelProgram::keptBytesPerRow
 };
 
 /// Conformances standard and vllm.

@@ -1,6 +1,6 @@
 #include "op_kernel/advance_step/advance_step_multi_kernel.h"
 
-#include "op_kernel/advance_step/advance_step_rows.h"
+#include "op_kernel/advance_step/advance_step_pieces.h"
 
 namespace advstep {
 namespace {
@@ -27,23 +27,26 @@ int64_t PositionAt(const AdvanceStepMultiPayload& p, int64_t query, int64_t step
                                 static_cast<uint64_t>(step));
 }
 
+// All steps of a query that may be bad, in order: the first fault of a query is its lowest.
 template <typename Rows>
 void Check(const CoreContext& core, const void* payload) {
     const AdvanceStepMultiPayload& p = Payload(payload);
     const AdvanceStepMultiTiling& t = p.tiling;
-    ForEachRow(core, t.rows, [&](int64_t row) {
-        if (row >= t.rows.numQueries) {
+    Pieces<Rows> pieces(core, t.rows, p.args);
+    for (int64_t step = 0; step < t.steps; ++step) {
+        pieces.Check({step, step}, [&](bool good, RowRange rows) {
+            for (int64_t row = rows.begin; !good && row < rows.end; ++row) {
+                TokenPlace place;
+                place.position = PositionAt<Rows>(p, row, step);
+                const AdvanceStepFault fault = Rows::Place(t.rows, p.args, row, &place);
+                ReportPlace(core, AdvanceStepMultiRow{step, row}.FaultRow(t), fault, place);
+            }
+        });
+        const int64_t laterRows = AdvanceStepMultiRow{step + 1, 0}.FaultRow(t);
+        if (core.fault->found() && core.fault->row < laterRows) {
             return;
         }
-        for (int64_t step = 0; step < t.steps; ++step) {
-            TokenPlace place;
-            place.position = PositionAt<Rows>(p, row, step);
-            const AdvanceStepFault fault = Rows::Place(t.rows, p.args, row, &place);
-            if (fault != AdvanceStepFault::kNone) {
-                return ReportPlace(core, AdvanceStepMultiRow{step, row}.FaultRow(t), fault, place);
-            }
-        }
-    });
+    }
 }
 
 // Each step is compared as if it were a call of its own: with what exact would do from where the
@@ -68,19 +71,42 @@ void Commit(const CoreContext& core, const void* payload) {
     const AdvanceStepTiling& t = p.tiling.rows;
     for (int64_t step = 0; step < p.tiling.steps; ++step) {
         const AdvanceStepArgs args = ArgsOf<Rows>(p, step);
-        ForEachRow(core, t, [&](int64_t row) {
-            if (row < t.numQueries) {
-                Rows::Advance(t, args, row);
-            } else {
-                Rows::Blank(t, args, row);
+        Pieces<Rows>(core, t, args).Advance({step, 0});  // the steps before have moved the lengths
+        ForEachPaddingRow(core, t, [&](int64_t row) { Rows::Blank(args, row); });
+    }
+}
+
+template <typename Rows>
+void CheckExact(const CoreContext& core, const void* payload) {
+    const AdvanceStepMultiPayload& p = Payload(payload);
+    const AdvanceStepMultiTiling& t = p.tiling;
+    ForEachExactQuery(core, t.rows, [&](int64_t query) {
+        for (int64_t step = 0; step < t.steps; ++step) {
+            TokenPlace place;
+            place.position = PositionAt<Rows>(p, query, step);
+            const AdvanceStepFault fault = Rows::Place(t.rows, &place);
+            if (fault != AdvanceStepFault::kNone) {
+                return ReportPlace(core, AdvanceStepMultiRow{step, query}.FaultRow(t), fault,
+                                   place);
             }
-        });
+        }
+    });
+}
+
+template <typename Rows>
+void CommitExact(const CoreContext& core, const void* payload) {
+    const AdvanceStepMultiPayload& p = Payload(payload);
+    const AdvanceStepTiling& t = p.tiling.rows;
+    for (int64_t step = 0; step < p.tiling.steps; ++step) {
+        const AdvanceStepArgs args = ArgsOf<Rows>(p, step);
+        ForEachExactQuery(core, t, [&](int64_t query) { Rows::Advance(t, args, query); });
+        ForEachExactBlank(core, t, [&](int64_t row) { Rows::Blank(args, row); });
     }
 }
 
 template <typename Rows>
 AdvanceStepKernels Exact() {
-    return {&Check<Rows>, nullptr, &Commit<Rows>};
+    return {&CheckExact<Rows>, nullptr, &CommitExact<Rows>};
 }
 
 LaunchCounts Times(LaunchCounts counts, int64_t steps) {
@@ -94,7 +120,7 @@ LaunchCounts Times(LaunchCounts counts, int64_t steps) {
 AdvanceStepKernels MultiStandardKernels(bool lengths32, bool slots32, bool tables32) {
     return WithStandardRows(lengths32, slots32, tables32, [](auto rows) {
         using Rows = decltype(rows);
-        return AdvanceStepKernels{&Check<Rows>, &Compare<Rows>, &Commit<Rows>};
+        return AdvanceStepKernels{&Check<Rows>, &Compare<Rows>, &Commit<Rows>, kKeptBytesPerRow};
     });
 }
 

@@ -2,6 +2,7 @@
 // step of AdvanceStepMulti do with a row.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "op_kernel/advance_step/advance_step_exact.h"
@@ -13,10 +14,14 @@ namespace advstep {
 
 constexpr int64_t kPaddingSlot = -1;
 
-/// Calls visit(row) for the rows of a core, tile by tile.
+inline RowRange RowsOf(const CoreContext& core, const AdvanceStepTiling& t) {
+    return RowsOf(core.index, t.rowsPerCore, t.numSeqs, core.count);
+}
+
+/// Calls visit(row) for the rows of the cores, tile by tile.
 template <typename Visit>
 void ForEachRow(const CoreContext& core, const AdvanceStepTiling& t, Visit&& visit) {
-    ForEachTile(RowsOf(core.index, t.rowsPerCore, t.numSeqs), t.rowsPerTile, [&](RowRange tile) {
+    ForEachTile(RowsOf(core, t), t.rowsPerTile, [&](RowRange tile) {
         for (int64_t row = tile.begin; row < tile.end; ++row) {
             visit(row);
         }
@@ -26,7 +31,9 @@ void ForEachRow(const CoreContext& core, const AdvanceStepTiling& t, Visit&& vis
 /// Conformances standard and vllm, for tensors of these element types.
 template <typename Length, typename Slot, typename Table>
 struct StandardRows {
+    using LengthType = Length;
     using SlotType = Slot;
+    using TableType = Table;
 
     static int64_t PositionOf(const AdvanceStepArgs& a, int64_t row) {
         return static_cast<const Length*>(a.seqLens)[row];
@@ -44,20 +51,7 @@ struct StandardRows {
                                                            t.blockSize, place);
     }
 
-    /// Moves a query that has passed the check.
-    static void Advance(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t query) {
-        auto& length = static_cast<Length*>(a.seqLens)[query];
-        const int64_t position = length;  // the new token goes where the sequence ended
-        const int64_t column = position / t.blockSize;
-        a.inputTokens[query] = a.sampledTokenIds[query];
-        a.inputPositions[query] = position;
-        length = static_cast<Length>(position + 1);
-        static_cast<Slot*>(a.slotMapping)[query] =
-            static_cast<Slot>(BlocksOf(t, a, query)[column] * static_cast<int64_t>(t.blockSize) +
-                              (position - column * t.blockSize));
-    }
-
-    static void Blank(const AdvanceStepTiling&, const AdvanceStepArgs& a, int64_t row) {
+    static void Blank(const AdvanceStepArgs& a, int64_t row) {
         a.inputTokens[row] = 0;
         a.inputPositions[row] = 0;
         static_cast<Slot*>(a.slotMapping)[row] = static_cast<Slot>(kPaddingSlot);
@@ -90,17 +84,14 @@ struct ExactRows {
     }
 
     /// place->column is the flat index.
-    static AdvanceStepFault Place(const AdvanceStepTiling& t, const AdvanceStepArgs&, int64_t query,
-                                  TokenPlace* place) {
-        return !ExactAdvances(t, query) || ExactFlatIndexInside(t, place->position, &place->column)
+    static AdvanceStepFault Place(const AdvanceStepTiling& t, TokenPlace* place) {
+        return ExactFlatIndexInside(t, place->position, &place->column)
                    ? AdvanceStepFault::kNone
                    : AdvanceStepFault::kFlatOutside;
     }
 
+    /// Moves a query that has passed the check and does advance.
     static void Advance(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t query) {
-        if (!ExactAdvances(t, query)) {
-            return;
-        }
         auto* const lengths = static_cast<int64_t*>(a.seqLens);
         const int64_t position = lengths[query];
         a.inputTokens[query] = a.sampledTokenIds[query];
@@ -110,12 +101,40 @@ struct ExactRows {
             t, static_cast<const Table*>(a.blockTables), query, position, position / t.blockSize);
     }
 
-    static void Blank(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t row) {
-        if (ExactBlanks(t, row)) {
-            StandardRows<int64_t, int64_t, Table>::Blank(t, a, row);
-        }
+    static void Blank(const AdvanceStepArgs& a, int64_t row) {
+        StandardRows<int64_t, int64_t, Table>::Blank(a, row);
     }
 };
+
+/// Calls visit(query) for the queries of the cores that advance under conformance exact.
+template <typename Visit>
+void ForEachExactQuery(const CoreContext& core, const AdvanceStepTiling& t, Visit&& visit) {
+    const RowRange rows = RowsOf(core, t);
+    const int64_t end = std::min({rows.end, t.numQueries, int64_t{t.exactCores}});
+    for (int64_t query = rows.begin; query < end; ++query) {
+        visit(query);
+    }
+}
+
+/// Calls visit(row) for the padding rows of the cores that are blanked under conformance exact.
+template <typename Visit>
+void ForEachExactBlank(const CoreContext& core, const AdvanceStepTiling& t, Visit&& visit) {
+    const RowRange rows = RowsOf(core, t);
+    const int64_t skipped =
+        std::max<int64_t>(0, rows.begin - t.numQueries + t.exactCores - 1) / t.exactCores;
+    for (int64_t row = t.numQueries + skipped * t.exactCores; row < rows.end; row += t.exactCores) {
+        visit(row);
+    }
+}
+
+/// Calls visit(row) for the padding rows of the cores.
+template <typename Visit>
+void ForEachPaddingRow(const CoreContext& core, const AdvanceStepTiling& t, Visit&& visit) {
+    const RowRange rows = RowsOf(core, t);
+    for (int64_t row = std::max(rows.begin, t.numQueries); row < rows.end; ++row) {
+        visit(row);
+    }
+}
 
 /// Reports a row, under faultRow, that conformance exact would leave with other values. Queries
 /// have passed the check, and take their token to `position`.

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "op_kernel/common/block_math.h"
+
 namespace advstep {
 
 /// How one AdvanceStep call is cut over the cores: written by the host, read by every core.
@@ -15,6 +17,7 @@ struct AdvanceStepTiling {
     int64_t blockSize;         // tokens
     int64_t maxBlocks;         // block ids per sequence
     int64_t blockTableStride;  // elements from one row of blockTables to the next
+    BlockMath math;            // of blockSize, maxBlocks and the element types
 };
 
 /// Addresses of the first elements. Element types are those the kernel was chosen for.

@@ -52,16 +52,17 @@ const AdvanceStepV2Payload& Payload(const void* payload) {
 // Calls visit(V2Row) for the rows of a core, tile by tile.
 template <typename Visit>
 void ForEachV2Row(const CoreContext& core, const AdvanceStepV2Tiling& t, Visit&& visit) {
-    ForEachTile(RowsOf(core.index, t.rowsPerCore, t.rows), t.rowsPerTile, [&](RowRange tile) {
-        V2Row at{tile.begin, tile.begin / t.rowsPerQuery, tile.begin % t.rowsPerQuery};
-        for (; at.row < tile.end; ++at.row) {
-            visit(at);
-            if (++at.index == t.rowsPerQuery) {
-                at.index = 0;
-                ++at.query;
-            }
-        }
-    });
+    ForEachTile(RowsOf(core.index, t.rowsPerCore, t.rows, core.count), t.rowsPerTile,
+                [&](RowRange tile) {
+                    V2Row at{tile.begin, tile.begin / t.rowsPerQuery, tile.begin % t.rowsPerQuery};
+                    for (; at.row < tile.end; ++at.row) {
+                        visit(at);
+                        if (++at.index == t.rowsPerQuery) {
+                            at.index = 0;
+                            ++at.query;
+                        }
+                    }
+                });
 }
 
 /// The place of a row's token, or what is wrong with it.

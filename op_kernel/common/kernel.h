@@ -7,6 +7,8 @@
 #include <iterator>
 #include <string>
 
+#include "op_kernel/common/isa.h"
+
 namespace advstep {
 
 /// The first thing wrong that a phase met, as plain values; the host side words it.
@@ -25,8 +27,13 @@ struct Fault {
 /// after it on the same thread, never at the same time.
 struct CoreContext {
     int32_t index = 0;
-    int32_t count = 1;
     Fault* fault = nullptr;
+    int32_t count = 1;
+    Isa isa = Isa::kBaseline;  // one that this machine runs
+    // Memory of the whole launch, which all phases see: it stands for the cores' unified buffers.
+    // May be less than KernelProgram::keptBytesPerRow for every row, or nothing.
+    unsigned char* kept = nullptr;
+    int64_t keptBytes = 0;
 
     /// Keeps the fault of the lowest row.
     void Report(int64_t row, int32_t kind, std::initializer_list<int64_t> values) const {
@@ -79,6 +86,7 @@ struct KernelProgram {
     KernelPhase phases[kMostPhases]{};
     FaultReport (*describe)(const Fault& fault, const void* payload) = nullptr;
     LaunchCounts (*count)(const void* payload) = nullptr;  // after a success
+    int32_t keptBytesPerRow = 0;  // what a phase can make use of from the one before it
 };
 
 }  // namespace advstep

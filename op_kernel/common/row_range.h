@@ -10,10 +10,11 @@ struct RowRange {
     int64_t end = 0;
 };
 
-/// Rows of one core: consecutive cores have consecutive rows, the last may have fewer.
-inline RowRange RowsOf(int32_t core, int64_t rowsPerCore, int64_t rows) {
+/// Rows of a core, or of `count` cores from it on: consecutive cores have consecutive rows, the
+/// last may have fewer.
+inline RowRange RowsOf(int32_t core, int64_t rowsPerCore, int64_t rows, int32_t count = 1) {
     const int64_t begin = std::min(core * rowsPerCore, rows);
-    return {begin, std::min(begin + rowsPerCore, rows)};
+    return {begin, std::min(begin + count * rowsPerCore, rows)};
 }
 
 /// Calls visit(RowRange) for the pieces of a range that fit a core's buffer, in order.

@@ -85,6 +85,8 @@ constexpr Choice<Conformance> kConformances[] = {{"standard", Conformance::kStan
 constexpr Choice<OnDivergence> kDivergences[] = {{"ignore", OnDivergence::kIgnore},
                                                  {"warn", OnDivergence::kWarn},
                                                  {"error", OnDivergence::kError}};
+constexpr Choice<Isa> kIsas[] = {
+    {"baseline", Isa::kBaseline}, {"avx2", Isa::kAvx2}, {"avx512", Isa::kAvx512}};
 constexpr Choice<LogLevel> kLogLevels[] = {{"error", LogLevel::kError},
                                            {"warn", LogLevel::kWarn},
                                            {"info", LogLevel::kInfo},
@@ -96,6 +98,15 @@ bool SetSoc(const std::string& text, Settings* settings) {
         settings->soc = *soc;
     }
     return soc.has_value();
+}
+
+bool SetIsa(const std::string& text, Settings* settings) {
+    Isa isa = BestIsa();
+    if (text != "auto" && !(Choose(text, kIsas, &isa) && IsSupported(isa))) {
+        return false;
+    }
+    settings->isa = isa;
+    return true;
 }
 
 bool SetMemory(const std::string& text, Settings* settings) {
@@ -145,6 +156,7 @@ const SettingRow kSettings[] = {
      [](const std::string& text, Settings* s) {
          return Choose(text, kDivergences, &s->onDivergence);
      }},
+    {"ADVANCE_STEP_ISA", "auto, baseline, or one of avx2 and avx512 that this machine has", SetIsa},
     {"ADVANCE_STEP_LOG", "error, warn, info or debug",
      [](const std::string& text, Settings* s) { return Choose(text, kLogLevels, &s->logLevel); }},
     {"ADVANCE_STEP_TRACE", "the path of a file to write",
@@ -202,6 +214,7 @@ Status LoadSettings(const char* configPath, Settings* settings) {
     Settings loaded;
     loaded.threads = std::max(1, static_cast<int32_t>(std::thread::hardware_concurrency()));
     loaded.memoryBytes = HalfOfHostMemory();
+    loaded.isa = BestIsa();
     for (const SettingRow& row : kSettings) {
         const char* const environment = std::getenv(row.name);
         const auto entry = file.find(row.name);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "op_kernel/common/isa.h"
 #include "src/base/log.h"
 #include "src/base/status.h"
 
@@ -33,6 +34,7 @@ struct Settings {
     uint64_t memoryBytes = 0;           // of one device
     std::optional<uint64_t> coreOrder;  // seed of a shuffled order; none: ascending
     OnDivergence onDivergence = OnDivergence::kIgnore;
+    Isa isa = Isa::kBaseline;  // of the kernels; this machine runs it
     LogLevel logLevel = LogLevel::kError;
     std::string trace;  // a file; empty: none
 };

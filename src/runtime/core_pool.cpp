@@ -89,6 +89,7 @@ void CorePool::Stop() {
     for (std::thread& thread : pool) {
         thread.join();
     }
+    kept_.Free();
     const std::lock_guard<std::mutex> lock(mutex_);
     stop_ = false;
 }

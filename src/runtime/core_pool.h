@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "src/runtime/kept_memory.h"
+
 namespace advstep {
 
 /// OS threads that play the simulated cores of one device together with the thread that runs the
@@ -27,10 +29,14 @@ class CorePool {
     /// threads at a time.
     void Run(int32_t count, const std::function<void(int32_t begin, int32_t end)>& body);
 
-    /// Ends the pool's threads; no Run is under way. The next Run starts new ones.
+    /// Ends the pool's threads and frees what is kept; no launch is under way. The next Run starts
+    /// new ones.
     void Stop();
 
     int32_t threads() const { return threads_; }
+
+    /// What the cores' unified buffers keep between the phases of a launch.
+    KeptMemory& kept() { return kept_; }
 
  private:
     struct Job {
@@ -46,6 +52,7 @@ class CorePool {
     void ThreadMain();
 
     const int32_t threads_;
+    KeptMemory kept_;
     std::mutex mutex_;
     std::condition_variable work_;
     std::condition_variable done_;

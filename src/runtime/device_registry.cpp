@@ -14,7 +14,7 @@ namespace {
 
 bool SameMachine(const Settings& a, const Settings& b) {
     return a.conformance == b.conformance && a.soc.name == b.soc.name && a.threads == b.threads &&
-           a.memoryBytes == b.memoryBytes && a.coreOrder == b.coreOrder &&
+           a.isa == b.isa && a.memoryBytes == b.memoryBytes && a.coreOrder == b.coreOrder &&
            a.onDivergence == b.onDivergence;
 }
 

@@ -17,44 +17,94 @@ namespace {
 constexpr int64_t kRowsWorthThreads = 32768;
 // About this many rows take as long as waking a thread, some 30 us.
 constexpr int64_t kHeavyRows = 16384;
+// Launches that keep no more than this from phase to phase keep it on the stack.
+constexpr int64_t kFewKeptBytes = 16384;
 
-Fault RunPhase(const KernelLaunch& launch, int32_t index, const void* payload,
-               const std::vector<int32_t>& order, const TracedKernel& traced) {
-    const KernelPhase& phase = launch.program->phases[index];
-    const auto play = [&](int32_t begin, int32_t end, Fault* fault) {
-        const CoreSlice slice(traced, index, begin, end - begin);
-        CoreContext core;
-        core.fault = fault;
-        if (phase.merges && order.empty()) {
-            core.index = begin;
-            core.count = end - begin;
-            phase.run(core, payload);
-            return;
-        }
-        for (int32_t position = begin; position < end; ++position) {
-            core.index = order.empty() ? position : order[static_cast<size_t>(position)];
-            phase.run(core, payload);
-        }
+/// A launch while it is played.
+struct Play {
+    const KernelLaunch& launch;
+    const void* payload;
+    const std::vector<int32_t>& order;  // empty: ascending
+    const TracedKernel& traced;
+    Isa isa;
+    unsigned char* kept;  // as CoreContext
+    int64_t keptBytes;
+};
+
+void PlayUntraced(const Play& play, const KernelPhase& phase, int32_t begin, int32_t end,
+                  Fault* fault) {
+    const auto run = [&](int32_t first, int32_t count) {
+        const CoreContext core{first, fault, count, play.isa, play.kept, play.keptBytes};
+        phase.run(core, play.payload);
     };
-    Fault lowest;
-    // A shuffled order is for tests: there every launch meets the threads.
-    const bool threads = launch.rows >= kRowsWorthThreads || !order.empty();
-    if (!threads || launch.device->cores().threads() == 1) {
-        play(0, launch.coreCount, &lowest);
-        return lowest;
+    if (phase.merges && play.order.empty()) {
+        run(begin, end - begin);
+        return;
     }
-    std::mutex mutex;  // guards `lowest`; taken only by chunks that met a fault
-    launch.device->cores().Run(launch.coreCount, [&](int32_t begin, int32_t end) {
+    for (int32_t position = begin; position < end; ++position) {
+        run(play.order.empty() ? position : play.order[static_cast<size_t>(position)], 1);
+    }
+}
+
+void PlayCores(const Play& play, int32_t index, int32_t begin, int32_t end, Fault* fault) {
+    const KernelPhase& phase = play.launch.program->phases[index];
+    if (!play.traced.traced) {
+        PlayUntraced(play, phase, begin, end, fault);
+        return;
+    }
+    const CoreSlice slice(play.traced, index, begin, end - begin);
+    PlayUntraced(play, phase, begin, end, fault);
+}
+
+void RunPhaseOnThreads(const Play& play, int32_t index, Fault* lowest) {
+    std::mutex mutex;  // guards *lowest; taken only by chunks that met a fault
+    play.launch.device->cores().Run(play.launch.coreCount, [&](int32_t begin, int32_t end) {
         Fault fault;
-        play(begin, end, &fault);
+        PlayCores(play, index, begin, end, &fault);
         if (fault.found()) {
             const std::lock_guard<std::mutex> lock(mutex);
-            if (!lowest.found() || fault.row < lowest.row) {
-                lowest = fault;
+            if (!lowest->found() || fault.row < lowest->row) {
+                *lowest = fault;
             }
         }
     });
-    return lowest;
+}
+
+// Only after a failure or a warning.
+[[gnu::cold, gnu::noinline]] Status EndPhase(const Play& play, const KernelPhase& phase,
+                                             const Fault& fault) {
+    const KernelProgram& program = *play.launch.program;
+    const FaultReport report = program.describe(fault, play.payload);
+    if (phase.onFault == OnFault::kFail) {
+        play.launch.device->counters().AddFailure(report.code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL);
+        return Error(report.code, "{}: {}", program.call, report.message);
+    }
+    // Asked for by a setting, so whatever the log level.
+    LogLine(LogLevel::kWarn, fmt::format("{}: {}", program.call, report.message));
+    return {};
+}
+
+Status RunPhases(const Play& play) {
+    const KernelLaunch& launch = play.launch;
+    const Device& device = *launch.device;
+    const KernelProgram& program = *launch.program;
+    // A shuffled order is for tests: there every launch meets the threads.
+    const bool threads =
+        (launch.rows >= kRowsWorthThreads || !play.order.empty()) && device.cores().threads() > 1;
+    for (int32_t index = 0; index < program.phaseCount; ++index) {
+        Fault fault;
+        if (threads) {
+            RunPhaseOnThreads(play, index, &fault);
+        } else {
+            PlayCores(play, index, 0, launch.coreCount, &fault);
+        }
+        if (fault.found()) {
+            ADVSTEP_RETURN_IF_ERROR(EndPhase(play, program.phases[index], fault));
+        }
+    }
+    device.counters().AddSuccess(program.count != nullptr ? program.count(play.payload)
+                                                          : LaunchCounts{});
+    return {};
 }
 
 Status RunKernelTask(const Task& base) {
@@ -65,26 +115,20 @@ Status RunKernelTask(const Task& base) {
 }  // namespace
 
 Status RunKernel(const KernelLaunch& launch, const void* payload) {
-    const KernelProgram& program = *launch.program;
-    const std::vector<int32_t> order = launch.device->order().Of(launch.coreCount);
-    const TracedKernel traced = TracedKernel::Now(launch.device->id(), program.call);
-    for (int32_t index = 0; index < program.phaseCount; ++index) {
-        const KernelPhase& phase = program.phases[index];
-        const Fault fault = RunPhase(launch, index, payload, order, traced);
-        if (!fault.found()) {
-            continue;
-        }
-        const FaultReport report = program.describe(fault, payload);
-        if (phase.onFault == OnFault::kFail) {
-            launch.device->counters().AddFailure(report.code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL);
-            return Error(report.code, "{}: {}", program.call, report.message);
-        }
-        // Asked for by a setting, so whatever the log level.
-        LogLine(LogLevel::kWarn, fmt::format("{}: {}", program.call, report.message));
+    const Device& device = *launch.device;
+    std::vector<int32_t> order;
+    if (!device.order().ascending()) {
+        order = device.order().Of(launch.coreCount);
     }
-    launch.device->counters().AddSuccess(program.count != nullptr ? program.count(payload)
-                                                                  : LaunchCounts{});
-    return {};
+    const TracedKernel traced = TracedKernel::Now(device.id(), launch.program->call);
+    const Isa isa = device.settings().isa;
+    const int64_t wanted = launch.rows * launch.program->keptBytesPerRow;
+    if (wanted <= kFewKeptBytes) {
+        alignas(64) unsigned char few[kFewKeptBytes];
+        return RunPhases({launch, payload, order, traced, isa, few, wanted});
+    }
+    const KeptMemory::Lease kept = device.cores().kept().Borrow(wanted);
+    return RunPhases({launch, payload, order, traced, isa, kept.data(), kept.bytes()});
 }
 
 size_t KernelTask::BytesFor(const KernelLaunch& launch) {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <vector>
 
 #include "aclnnop/aclnn_advance_step.h"
@@ -38,8 +39,19 @@ KernelMachine::KernelMachine(const Choice& choice) {
 
 KernelMachine::~KernelMachine() { Require(aclFinalize()); }
 
-KernelBatch::KernelBatch(int64_t numSeqs, int64_t maxBlocks, int64_t blockSize)
-    : initial_(numSeqs, maxBlocks), steps_(maxBlocks * blockSize - initial_.seqLens[0]) {
+std::vector<int64_t> StartLengths(int64_t numSeqs, int64_t tokens, Lengths lengths) {
+    std::mt19937_64 random(1);
+    const auto half = static_cast<uint64_t>(tokens / 2);
+    std::vector<int64_t> values(static_cast<size_t>(numSeqs), 17);
+    for (size_t row = 0; lengths == Lengths::kMixed && row < values.size(); ++row) {
+        values[row] = static_cast<int64_t>(random() % half);
+    }
+    return values;
+}
+
+KernelBatch::KernelBatch(int64_t numSeqs, int64_t maxBlocks, int64_t blockSize, Lengths lengths)
+    : initial_(numSeqs, maxBlocks), steps_(maxBlocks * blockSize / 2) {
+    initial_.seqLens = StartLengths(numSeqs, maxBlocks * blockSize, lengths);
     Require(aclrtSetDevice(0));
     const std::vector<int64_t>* const values[kTensors] = {
         &initial_.inputTokens, &initial_.sampledTokenIds, &initial_.inputPositions,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "acl/acl.h"
 #include "src/aclnn/executor.h"
@@ -22,14 +24,27 @@ class KernelMachine {
     KernelMachine& operator=(const KernelMachine&) = delete;
 };
 
-/// A planned AdvanceStep launch on BareBatch's values in the memory of device 0, to be run without
-/// stream and queue. Needs the static twin. Device 0 is set for as long as it lives.
+/// Lengths of the sequences at the start. Equal ones are the caches' worst case: with 128 columns
+/// of 8 bytes, the block ids that a step reads are 1 KiB apart, so they share an eighth of the sets
+/// of the first cache or less.
+enum class Lengths { kMixed, kEqual };
+
+/// As many, in the first half of tables of so many tokens; the same in every run.
+std::vector<int64_t> StartLengths(int64_t numSeqs, int64_t tokens, Lengths lengths);
+
+/// A planned AdvanceStep launch on BareBatch's values, but for the lengths, in the memory of device
+/// 0, to be run without stream and queue. Needs the static twin. Device 0 is set for as long as it
+/// lives.
 class KernelBatch {
  public:
-    KernelBatch(int64_t numSeqs, int64_t maxBlocks, int64_t blockSize);
+    KernelBatch(int64_t numSeqs, int64_t maxBlocks, int64_t blockSize,
+                Lengths lengths = Lengths::kMixed);
     ~KernelBatch();
     KernelBatch(const KernelBatch&) = delete;
     KernelBatch& operator=(const KernelBatch&) = delete;
+
+    /// What seqLens holds at the start.
+    const std::vector<int64_t>& start() const { return initial_.seqLens; }
 
     /// Steps from the start until a query would leave its table.
     int64_t steps() const { return steps_; }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "op_kernel/common/isa.h"
 #include "tests/benchmark/kernel_batch.h"
 
 namespace {
@@ -30,6 +31,13 @@ double Time(int64_t count, Run&& run) {
     return std::chrono::duration<double, std::nano>(time).count() / static_cast<double>(count);
 }
 
+bool IsaIsThere(const std::string& name) {
+    using advstep::Isa;
+    return advstep::IsSupported(name == "avx512" ? Isa::kAvx512
+                                : name == "avx2" ? Isa::kAvx2
+                                                 : Isa::kBaseline);
+}
+
 struct Shape {
     const char* name;
     int64_t rows;
@@ -43,21 +51,21 @@ constexpr Shape kShapes[] = {{"small", 8},          {"few", 64},      {"vllm_def
 
 // One iteration is a round of both, a few at a time: more would be interrupted too often on a
 // machine that does other work, fewer would time the clock.
-void Kernel(benchmark::State& state, const Shape& shape, int64_t blockSize,
+void Kernel(benchmark::State& state, const Shape& shape, int64_t blockSize, Lengths lengths,
             const KernelMachine::Choice& choice) {
     constexpr double kSecondsPerNanosecond = 1e-9;
     constexpr int64_t kRowsAtATime = 16384;
     const KernelMachine machine(choice);
     BareBatch bare(shape.rows, kMaxBlocks);
-    KernelBatch batch(shape.rows, kMaxBlocks, blockSize);
+    KernelBatch batch(shape.rows, kMaxBlocks, blockSize, lengths);
+    bare.seqLens = batch.start();
     const int64_t count = std::clamp<int64_t>(kRowsAtATime / shape.rows, 1, 64);
-    const std::vector<int64_t> start = bare.seqLens;
     std::vector<double> kernels, loops;
     int64_t left = batch.steps();
     for (auto _ : state) {
         if (left < count) {
             batch.Restore();
-            bare.seqLens = start;
+            bare.seqLens = batch.start();
             left = batch.steps();
         }
         left -= count;
@@ -80,15 +88,16 @@ void Kernel(benchmark::State& state, const Shape& shape, int64_t blockSize,
     state.counters["bytes/s"] = rows * kBytesPerRow / (kernel * kSecondsPerNanosecond);
 }
 
-void Register(const Shape& shape, int64_t blockSize, const KernelMachine::Choice& choice,
-              const std::string& machine) {
+void Register(const Shape& shape, int64_t blockSize, Lengths lengths,
+              const KernelMachine::Choice& choice, const std::string& variant) {
     const std::string name = "Kernel/" + std::string(shape.name) + "/" +
                              std::to_string(shape.rows) + "/block" + std::to_string(blockSize) +
-                             "/" + machine;
+                             "/" + variant;
     constexpr int64_t kRowsInAll = int64_t{1} << 24;
-    const int64_t iterations = std::clamp<int64_t>(kRowsInAll / shape.rows, 15, 2000);
+    const int64_t iterations = std::clamp<int64_t>(kRowsInAll / shape.rows, 15, 1000);
     benchmark::RegisterBenchmark(
-        name.c_str(), [=](benchmark::State& state) { Kernel(state, shape, blockSize, choice); })
+        name.c_str(),
+        [=](benchmark::State& state) { Kernel(state, shape, blockSize, lengths, choice); })
         ->Iterations(iterations)
         ->UseManualTime();
 }
@@ -96,9 +105,17 @@ void Register(const Shape& shape, int64_t blockSize, const KernelMachine::Choice
 void RegisterAll() {
     for (const Shape& shape : kShapes) {
         for (const int64_t blockSize : {16, 100}) {
-            { Register(shape, blockSize, {nullptr, "1", nullptr}, std::string("40cores/auto")); }
-            Register(shape, blockSize, {"sim:1", "1", nullptr}, "1core/auto");
-            Register(shape, blockSize, {nullptr, "2", nullptr}, "40cores2threads/auto");
+            const auto add = [&](const KernelMachine::Choice& choice, const std::string& variant) {
+                Register(shape, blockSize, Lengths::kMixed, choice, variant);
+            };
+            for (const char* isa : {"baseline", "avx2", "avx512"}) {
+                if (IsaIsThere(isa)) {
+                    add({nullptr, "1", isa}, isa);
+                }
+            }
+            add({"sim:1", "1", nullptr}, "1core");
+            add({nullptr, "2", nullptr}, "2threads");
+            Register(shape, blockSize, Lengths::kEqual, {nullptr, "1", nullptr}, "equal_lengths");
         }
     }
 }

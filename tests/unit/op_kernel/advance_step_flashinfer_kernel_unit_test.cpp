@@ -18,6 +18,7 @@ class FlashInferKernelTest : public testing::Test {
         t.numSeqs = t.numQueries = 2;
         t.blockSize = 4;
         t.maxBlocks = t.blockTableStride = 3;
+        t.math = MakeBlockMath(t.blockSize, t.maxBlocks, INT64_MAX, INT64_MAX);
         payload_.tiling.capacity = INT64_MAX;
         payload_.args.common.seqLens = lengths_.data();
         payload_.args.common.blockTables = table_.data();

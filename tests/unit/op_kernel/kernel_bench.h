@@ -75,6 +75,9 @@ class KernelBench {
         t.blockSize = data_.blockSize;
         t.maxBlocks = data_.maxBlocks;
         t.blockTableStride = data_.maxBlocks + machine.rowGap;
+        t.math = advstep::MakeBlockMath(t.blockSize, t.maxBlocks,
+                                        types.lengths32 ? INT32_MAX : INT64_MAX,
+                                        types.slots32 ? INT32_MAX : INT64_MAX);
         payload_.args = {data_.inputTokens.data(),    data_.sampledTokenIds.data(),
                          data_.inputPositions.data(), seqLens_.Data(),
                          slotMapping_.Data(),         blockTables_.Data()};

@@ -6,6 +6,7 @@
 #include "op_host/step/step_check.h"
 #include "op_host/step/step_fault.h"
 #include "op_host/step/step_tiling.h"
+#include "op_kernel/step/step_bits.h"
 #include "op_kernel/step/step_kernels.h"
 #include "src/aclnn/executor.h"
 #include "src/aclnn/run.h"
@@ -22,13 +23,23 @@ constexpr char kPhaseTwo[] = "aclnnStep";
 
 constexpr KernelProgram kProgram = {kPhaseTwo,
                                     5,
-                                    {{&StepCollect, OnFault::kFail},
-                                     {&StepDecide, OnFault::kFail},
-                                     {&StepGiveBack, OnFault::kFail},
-                                     {&StepHandOut, OnFault::kFail},
-                                     {&StepRecover, OnFault::kFail}},
+                                    {{&StepCollect, OnFault::kFail, true},
+                                     {&StepDecide, OnFault::kFail, true},
+                                     {&StepGiveBack, OnFault::kFail, true},
+                                     {&StepHandOut, OnFault::kFail, true},
+                                     {&StepRecover, OnFault::kFail, true}},
                                     &DescribeStepFault,
                                     &CountStep};
+
+// One core has nobody to wait for.
+constexpr KernelProgram kOneCoreProgram = {
+    kPhaseTwo, 1, {{&StepOnOneCore, OnFault::kFail, true}}, &DescribeStepFault, &CountStep};
+
+constexpr KernelProgram kEmptyProgram = {kPhaseTwo, 0, {}, &DescribeStepFault, &CountStep};
+
+const KernelProgram& ProgramFor(int32_t cores) {
+    return cores == 0 ? kEmptyProgram : cores == 1 ? kOneCoreProgram : kProgram;
+}
 
 StepWorkspaceOffsets BookWorkspace(const StepTiling& tiling, WorkspaceLayout* layout) {
     StepWorkspaceOffsets offsets{};
@@ -37,9 +48,13 @@ StepWorkspaceOffsets BookWorkspace(const StepTiling& tiling, WorkspaceLayout* la
     }
     offsets.plan = layout->Book<StepPlan>(1);
     offsets.counts = layout->Book<StepCoreCounts>(tiling.coreCount);
-    offsets.slotState = layout->Book<uint8_t>(tiling.batch);
-    offsets.candidates = layout->Book<int32_t>(tiling.batch);
-    offsets.ranks = layout->Book<int32_t>(tiling.tableWidth + 1);
+    const int64_t words = WordsOf(tiling.batch);
+    offsets.releases = layout->Book<uint64_t>(words);
+    offsets.needs = layout->Book<uint64_t>(words);
+    offsets.served = layout->Book<uint64_t>(words);
+    offsets.waiting = layout->Book<uint64_t>(words);
+    offsets.nextCandidate = layout->Book<int32_t>(tiling.batch);
+    offsets.firstCandidate = layout->Book<int32_t>(tiling.tableWidth + 2);
     offsets.victims = layout->Book<StepVictim>(tiling.batch);
     offsets.recoveries = layout->Book<StepRecovery>(tiling.batch);
     return offsets;
@@ -61,7 +76,7 @@ Status MakePlan(const StepParams& params, const Device& device, uint64_t* worksp
                           offsetof(StepPayload, args) + tensor.addressAt};
     }
     Plan plan;
-    plan.launch.program = &kProgram;
+    plan.launch.program = &ProgramFor(payload.tiling.coreCount);
     plan.launch.device = &device;
     plan.launch.coreCount = payload.tiling.coreCount;
     plan.launch.rows = dims.batch;

@@ -5,12 +5,32 @@
 #include "src/base/checked_math.h"
 
 namespace advstep {
+namespace {
+
+// A core's sets of slots are words of 64 bits, and less than a few of them are not worth a core.
+constexpr int64_t kSlotsPerWord = 64;
+constexpr int64_t kFewestSlotsPerCore = 4 * kSlotsPerWord;
+
+int32_t ShiftOf(int64_t blockSize) {
+    constexpr int32_t kMost = 31;  // of an int32, which this shifts to 0
+    if ((blockSize & (blockSize - 1)) != 0) {
+        return -1;
+    }
+    int32_t shift = 0;
+    while (shift < kMost && (int64_t{1} << shift) < blockSize) {
+        ++shift;
+    }
+    return shift;
+}
+
+}  // namespace
 
 StepTiling TileStep(const StepDims& dims, int64_t blockSize,
                     const OperatorEnvironment& environment) {
     StepTiling tiling{};
     tiling.exact = environment.conformance == Conformance::kExact ? 1 : 0;
-    tiling.slotsPerCore = std::max<int64_t>(1, CeilDiv(dims.batch, environment.vectorCores));
+    const int64_t words = CeilDiv(CeilDiv(dims.batch, environment.vectorCores), kSlotsPerWord);
+    tiling.slotsPerCore = std::max(kFewestSlotsPerCore, words * kSlotsPerWord);
     tiling.coreCount = static_cast<int32_t>(CeilDiv(dims.batch, tiling.slotsPerCore));
     tiling.batch = dims.batch;
     tiling.tableWidth = dims.tableWidth;
@@ -18,6 +38,8 @@ StepTiling TileStep(const StepDims& dims, int64_t blockSize,
     tiling.inputWidth = dims.inputWidth;
     tiling.preWidth = dims.preWidth;
     tiling.blockSize = blockSize;
+    tiling.blockShift = ShiftOf(blockSize);
+    tiling.blockInverse = 1.0 / static_cast<double>(blockSize);
     return tiling;
 }
 

@@ -1,8 +1,18 @@
+#include "op_kernel/step/step_bits.h"
 #include "op_kernel/step/step_kernels.h"
+#include "op_kernel/step/step_scan.h"
 #include "op_kernel/step/step_view.h"
 
 namespace advstep {
 namespace {
+
+// What was found of up to 64 slots.
+struct SlotSets {
+    uint64_t releases = 0;
+    uint64_t needs = 0;
+    uint64_t served = 0;
+    int64_t inUse = 0;
+};
 
 // Dynamic columns must lie in the row; true if they do.
 bool CheckDynamicColumns(const CoreContext& core, const StepView& v, int64_t slot) {
@@ -37,35 +47,74 @@ bool Needs(const CoreContext& core, const StepView& v, int64_t slot) {
     return v.Row(slot)[column] == -1;
 }
 
-}  // namespace
-
-void StepCollect(const CoreContext& core, const void* payload) {
-    const StepView v(payload);
-    StepCoreCounts counts{};
-    const RowRange slots = v.Slots(core);
+// One slot after the other, for what ScanWord leaves alone.
+SlotSets LookAtSlots(const CoreContext& core, const StepView& v, RowRange slots) {
+    SlotSets sets;
     for (int64_t slot = slots.begin; slot < slots.end; ++slot) {
-        uint8_t state = 0;
         const bool stopped = v.a.stopFlags[slot] != 0;
         const bool preempted = v.a.isBlockStep[slot] != 0;
         if (!CheckDynamicColumns(core, v, slot)) {
             continue;
         }
         if (!preempted) {
-            counts.inUse += v.a.usedListLen[slot];
+            sets.inUse += v.a.usedListLen[slot];
         }
         if (stopped && !preempted) {
-            state = kReleases;
-            counts.released += v.a.usedListLen[slot];
-            counts.releasing += v.a.usedListLen[slot] > 0 ? 1 : 0;
+            sets.releases |= BitOf(slot);
         } else if (Needs(core, v, slot)) {
             // A stopped slot on the list counts as a need and is never served, as in the source.
-            state = stopped ? kNeeds : kNeeds | kGetsBlock;
-            ++counts.needs;
-            counts.dispatched += stopped ? 0 : 1;
+            sets.needs |= BitOf(slot);
+            sets.served |= stopped ? 0 : BitOf(slot);
         }
-        v.w.slotState[slot] = state;
+    }
+    return sets;
+}
+
+// The same for 64 slots at a time.
+SlotSets LookAtWord(const CoreContext& core, const StepView& v, int64_t first) {
+    SlotSets sets;
+    uint64_t lacking = 0;
+    if (!ScanWord(v.t, v.a, first, &lacking, &sets.inUse)) {
+        return LookAtSlots(core, v, {first, first + kSlotsPerWord});
+    }
+    const uint64_t preempted = NonZeroBytes(v.a.isBlockStep + first);
+    const uint64_t stopped = NonZeroBytes(v.a.stopFlags + first);
+    sets.releases = stopped & ~preempted;
+    sets.needs = lacking & ~sets.releases;
+    sets.served = sets.needs & ~stopped;
+    ForEachSlot(preempted, first, [&](int64_t slot) { sets.inUse -= v.a.usedListLen[slot]; });
+    return sets;
+}
+
+void CollectCore(const CoreContext& core, const StepView& v) {
+    StepCoreCounts counts{};
+    const RowRange slots = v.SlotsOf(core.index);
+    for (int64_t first = slots.begin; first < slots.end; first += kSlotsPerWord) {
+        const int64_t word = first / kSlotsPerWord;
+        const SlotSets sets = first + kSlotsPerWord <= slots.end
+                                  ? LookAtWord(core, v, first)
+                                  : LookAtSlots(core, v, {first, slots.end});
+        ForEachSlot(sets.releases, first, [&](int64_t slot) {
+            counts.released += v.a.usedListLen[slot];
+            counts.releasing += v.a.usedListLen[slot] > 0 ? 1 : 0;
+        });
+        counts.inUse += sets.inUse;
+        counts.needs += CountBits(sets.needs);
+        counts.dispatched += CountBits(sets.served);
+        v.w.releases[word] = sets.releases;
+        v.w.needs[word] = sets.needs;
+        v.w.served[word] = sets.served;
     }
     v.w.counts[core.index] = counts;
+}
+
+}  // namespace
+
+void StepCollect(const CoreContext& core, const void* payload) {
+    const StepView v(payload);
+    for (CoreContext one = core; one.index < core.index + core.count; ++one.index) {
+        CollectCore(one, v);
+    }
 }
 
 }  // namespace advstep

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "op_kernel/step/step_bits.h"
 #include "op_kernel/step/step_kernels.h"
 #include "op_kernel/step/step_view.h"
 
@@ -68,12 +69,12 @@ void StepGiveBack(const CoreContext& core, const void* payload) {
     const StepView v(payload);
     const RowRange slots = v.Slots(core);
     int64_t freeAt = v.w.counts[core.index].released;
-    for (int64_t slot = slots.begin; slot < slots.end; ++slot) {
-        if ((v.w.slotState[slot] & kReleases) != 0) {
+    for (int64_t first = slots.begin; first < slots.end; first += kSlotsPerWord) {
+        ForEachSlot(v.w.releases[first / kSlotsPerWord], first, [&](int64_t slot) {
             const int64_t used = v.a.usedListLen[slot];
             Release(v, slot, freeAt);
             freeAt += used;
-        }
+        });
     }
     const StepPlan& plan = *v.w.plan;
     const RowRange victims = v.Share(core, plan.victims);
@@ -89,11 +90,11 @@ void StepHandOut(const CoreContext& core, const void* payload) {
     const RowRange slots = v.Slots(core);
     const int32_t* top =
         v.a.freeList + v.w.plan->freeAtDispatch - v.w.counts[core.index].dispatched;
-    for (int64_t slot = slots.begin; slot < slots.end; ++slot) {
-        if ((v.w.slotState[slot] & kGetsBlock) != 0) {
+    for (int64_t first = slots.begin; first < slots.end; first += kSlotsPerWord) {
+        ForEachSlot(v.w.served[first / kSlotsPerWord], first, [&](int64_t slot) {
             v.Row(slot)[v.NeededColumn(slot)] = *--top;
             ++v.a.usedListLen[slot];
-        }
+        });
     }
 }
 
@@ -108,6 +109,16 @@ void StepRecover(const CoreContext& core, const void* payload) {
     }
     if (core.index == 0) {
         SetScalars(v);
+    }
+}
+
+void StepOnOneCore(const CoreContext& core, const void* payload) {
+    for (const KernelFn phase :
+         {&StepCollect, &StepDecide, &StepGiveBack, &StepHandOut, &StepRecover}) {
+        if (core.fault->found()) {
+            return;
+        }
+        phase(core, payload);
     }
 }
 

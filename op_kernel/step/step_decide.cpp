@@ -1,9 +1,10 @@
 // Core 0's part: everything that depends on more than one slot. Counts are enough, block ids are
 // not looked at.
 #include <algorithm>
-#include <utility>
 
+#include "op_kernel/step/step_bits.h"
 #include "op_kernel/step/step_kernels.h"
+#include "op_kernel/step/step_victims.h"
 #include "op_kernel/step/step_view.h"
 
 namespace advstep {
@@ -12,7 +13,10 @@ namespace {
 class Decision {
  public:
     Decision(const CoreContext& core, const StepView& view)
-        : core_(core), v_(view), plan_(*view.w.plan) {}
+        : core_(core),
+          v_(view),
+          plan_(*view.w.plan),
+          longest_(view.t.inputWidth / view.t.blockSize) {}
 
     void Run() {
         plan_ = StepPlan{};
@@ -48,18 +52,21 @@ class Decision {
     }
 
     bool CheckStack() {
+        if (plan_.stackBefore > 0) {
+            std::fill_n(v_.w.waiting, WordsOf(v_.t.batch), uint64_t{0});
+        }
         for (int64_t position = 0; position < plan_.stackBefore; ++position) {
             const int64_t slot = v_.a.stepBlockList[position];
             if (slot < 0 || slot >= v_.t.batch) {
                 return Fail(position, StepFault::kStackEntryRange, {slot});
             }
-            if ((v_.w.slotState[slot] & kOnStack) != 0) {
+            if (Contains(v_.w.waiting, slot)) {
                 return Fail(position, StepFault::kStackEntryTwice, {slot});
             }
             if (v_.a.isBlockStep[slot] == 0) {
                 return Fail(position, StepFault::kStackEntryFlag, {slot});
             }
-            v_.w.slotState[slot] |= kOnStack;
+            v_.w.waiting[slot / kSlotsPerWord] |= BitOf(slot);
         }
         return true;
     }
@@ -83,67 +90,33 @@ class Decision {
         return true;
     }
 
-    bool IsCandidate(int64_t slot) const {
-        return v_.a.isBlockStep[slot] == 0 && v_.a.usedListLen[slot] > 0 &&
-               (v_.w.slotState[slot] & kReleases) == 0;
-    }
-
-    // Preference: the most blocks first, but slots of the longest length after all others.
-    int64_t RankOf(int64_t slot) const {
-        const int64_t used = v_.a.usedListLen[slot];
-        const bool exempt = used == v_.t.inputWidth / v_.t.blockSize;
-        return exempt ? v_.t.tableWidth : v_.t.tableWidth - used;
-    }
-
-    // All candidates by rank, then by slot: a counting sort, so that the cost does not depend on
-    // how many of them are preempted. Equal to searching for the best victim again and again.
-    int64_t SortCandidates() {
-        int32_t* const ranks = v_.w.ranks;
-        std::fill_n(ranks, v_.t.tableWidth + 1, 0);
-        for (int64_t slot = 0; slot < v_.t.batch; ++slot) {
-            if (IsCandidate(slot)) {
-                ++ranks[RankOf(slot)];
-            }
-        }
-        int32_t count = 0;
-        for (int64_t rank = 0; rank <= v_.t.tableWidth; ++rank) {
-            count += std::exchange(ranks[rank], count);  // where the rank begins
-        }
-        for (int64_t slot = 0; slot < v_.t.batch; ++slot) {
-            if (IsCandidate(slot)) {
-                v_.w.candidates[ranks[RankOf(slot)]++] = static_cast<int32_t>(slot);
-            }
-        }
-        return count;
-    }
-
     bool ChooseVictims() {
         int64_t needed = plan_.needEntries;
         if (needed > plan_.freeAtDispatch) {
-            const int64_t candidates = SortCandidates();
-            for (int64_t next = 0; needed > plan_.freeAtDispatch; ++next) {
-                if (next == candidates) {
+            VictimQueue queue(v_, longest_);
+            while (needed > plan_.freeAtDispatch) {
+                const int32_t victim = queue.Take();
+                if (victim == VictimQueue::kNobody) {
                     return Fail(0, StepFault::kNoProgress, {needed, plan_.freeAtDispatch, pool_});
                 }
-                Preempt(v_.w.candidates[next], &needed);
+                Preempt(victim, &needed);
             }
         }
         plan_.stackTop = plan_.stackBefore + plan_.victims;
         return true;
     }
 
-    void Preempt(int64_t slot, int64_t* needed) {
-        v_.w.victims[plan_.victims++] = {static_cast<int32_t>(slot), plan_.freeAtDispatch};
+    void Preempt(int32_t slot, int64_t* needed) {
+        v_.w.victims[plan_.victims++] = {slot, plan_.freeAtDispatch};
         plan_.freeAtDispatch += v_.a.usedListLen[slot];
-        uint8_t& state = v_.w.slotState[slot];
-        if ((state & kNeeds) != 0) {
+        if (Contains(v_.w.needs, slot)) {
             --*needed;
         }
-        if ((state & kGetsBlock) != 0) {
+        if (Contains(v_.w.served, slot)) {
+            v_.w.served[slot / kSlotsPerWord] &= ~BitOf(slot);
             --v_.w.counts[slot / v_.t.slotsPerCore].dispatched;
             --plan_.dispatched;
         }
-        state = static_cast<uint8_t>((state & ~kGetsBlock) | kVictim);
     }
 
     // Counts become places: where each core's released blocks and served needs begin.
@@ -166,13 +139,6 @@ class Decision {
                                             : v_.w.victims[position - plan_.stackBefore].slot;
     }
 
-    int64_t LimitOf(int64_t slot) const {
-        const int64_t used = v_.a.usedListLen[slot];
-        const int64_t columns =
-            v_.t.inputWidth / v_.t.blockSize + (v_.t.inputWidth % v_.t.blockSize != 0 ? 1 : 0);
-        return std::max(used, columns - v_.a.encoderBlockLens[slot]);
-    }
-
     void ChooseRecoveries() {
         int64_t budget = plan_.freeAtDispatch - plan_.dispatched;
         int64_t taken = plan_.dispatched;
@@ -180,13 +146,13 @@ class Decision {
         if (plan_.stackTop == 0) {
             return;
         }
-        const int64_t longest = v_.t.inputWidth / v_.t.blockSize;
-        const int64_t exactLimit = longest - v_.a.encoderBlockLens[SlotOnStack(plan_.stackTop - 1)];
+        const int64_t columns = longest_ + (v_.t.inputWidth % v_.t.blockSize != 0 ? 1 : 0);
+        const int64_t topLimit = longest_ - v_.a.encoderBlockLens[SlotOnStack(plan_.stackTop - 1)];
         for (int64_t position = plan_.stackTop - 1; position >= 0; --position) {
             const int64_t slot = SlotOnStack(position);
-            const bool served = (v_.w.slotState[slot] & kGetsBlock) != 0;
-            const int64_t used = v_.a.usedListLen[slot] + (served ? 1 : 0);
-            const int64_t limit = v_.t.exact != 0 ? exactLimit : std::max(LimitOf(slot), used);
+            const int64_t used = v_.a.usedListLen[slot] + (Contains(v_.w.served, slot) ? 1 : 0);
+            const int64_t limit =
+                v_.t.exact != 0 ? topLimit : std::max(used, columns - v_.a.encoderBlockLens[slot]);
             const int64_t grant = std::min(used + 1, limit);
             if (budget < grant) {
                 break;
@@ -224,6 +190,7 @@ class Decision {
     const CoreContext& core_;
     const StepView& v_;
     StepPlan& plan_;
+    const int64_t longest_;  // blocks of a full row of inputIds
     int64_t pool_ = 0;
 };
 

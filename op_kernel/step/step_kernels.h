@@ -20,6 +20,9 @@ void StepGiveBack(const CoreContext& core, const void* payload);
 void StepHandOut(const CoreContext& core, const void* payload);
 void StepRecover(const CoreContext& core, const void* payload);
 
+/// All of them, for a launch of one core.
+void StepOnOneCore(const CoreContext& core, const void* payload);
+
 /// What a launch has done, off its plan.
 LaunchCounts CountStep(const void* payload);
 

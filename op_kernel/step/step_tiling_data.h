@@ -8,13 +8,15 @@ namespace advstep {
 struct StepTiling {
     int32_t coreCount;     // cores with slots
     int32_t exact;         // conformance exact: the limit of recovery is the source's
-    int64_t slotsPerCore;  // the last core may have fewer
+    int64_t slotsPerCore;  // a multiple of 64; the last core may have fewer
     int64_t batch;         // B: slots that take part
     int64_t tableWidth;    // W: columns of blockTables
     int64_t freeCapacity;  // F: entries of freeList
     int64_t inputWidth;    // L: columns of inputIds
     int64_t preWidth;      // P: columns of preIds
     int64_t blockSize;     // tokens
+    int32_t blockShift;    // its logarithm, at most 31; -1: it is no power of two
+    double blockInverse;   // 1 / blockSize
 };
 
 /// Addresses in signature order. BOOL is one byte, any non-zero value true.
@@ -41,15 +43,6 @@ struct StepArgs {
     const int64_t* stepIdx;
     const int64_t* nextTokens;
     int64_t* firstTokenIds;
-};
-
-/// What the plan found for a slot; bits of the workspace's slotState.
-enum StepSlotState : uint8_t {
-    kReleases = 1,   // gives its blocks back
-    kNeeds = 2,      // is on the need list
-    kVictim = 4,     // is preempted by this call
-    kGetsBlock = 8,  // is on the need list and will be served
-    kOnStack = 16,   // waits for recovery since an earlier call
 };
 
 /// One core's slots, summed up, then turned into where its part begins.
@@ -88,15 +81,19 @@ struct StepPlan {
     int64_t releasing;  // slots that give blocks back
 };
 
-/// Where the arrays of one call lie in its workspace, in bytes.
+/// Where the arrays of one call lie in its workspace, in bytes. A set has a bit for each slot, 64
+/// in a word, which belongs to one core.
 struct StepWorkspaceOffsets {
-    int64_t plan;        // StepPlan [1]
-    int64_t counts;      // StepCoreCounts [coreCount]
-    int64_t slotState;   // uint8 [B], StepSlotState
-    int64_t candidates;  // int32 [B], slots by preference
-    int64_t ranks;       // int32 [W + 1], for sorting them
-    int64_t victims;     // StepVictim [B]
-    int64_t recoveries;  // StepRecovery [B]
+    int64_t plan;            // StepPlan [1]
+    int64_t counts;          // StepCoreCounts [coreCount]
+    int64_t releases;        // set of slots: give their blocks back
+    int64_t needs;           // set: on the need list
+    int64_t served;          // set: on the need list, and get a block
+    int64_t waiting;         // set: wait for recovery since an earlier call
+    int64_t nextCandidate;   // int32 [B], see VictimQueue
+    int64_t firstCandidate;  // int32 [W + 1]
+    int64_t victims;         // StepVictim [B]
+    int64_t recoveries;      // StepRecovery [B]
 };
 
 struct StepPayload {

@@ -214,32 +214,46 @@ void StepBatch::RequireSame() {
                          static_cast<long long>(start_.batch));
             std::exit(1);
         }
-        const int64_t differing = std::inner_product(
-            tensor.data, tensor.data + tensor.size, start[index].data, int64_t{0},
-            std::plus<int64_t>(), [](unsigned char a, unsigned char b) { return a != b ? 1 : 0; });
-        bytes_ += differing;
-        if (differing > 0) {
-            changed_.push_back(index);
-        }
+        NoteChanges(start[index].data, tensor.data, memory_[index], tensor.size);
+    }
+    for (const Change& change : changes_) {
+        bytes_ += static_cast<int64_t>(change.size);
     }
     preempted_ = std::max(0, seed_.stepLens[0] - start_.stepLens[0]);
     recovered_ = std::max(0, start_.stepLens[0] - seed_.stepLens[0]);
 }
 
+// Runs of differing bytes with less than a cache line of equal ones between them are one.
+void StepBatch::NoteChanges(const unsigned char* start, unsigned char* seed, void* library,
+                            size_t size) {
+    constexpr size_t kGap = 64;
+    size_t end = 0;  // of the run noted last
+    bool any = false;
+    for (size_t at = 0; at < size; ++at) {
+        if (start[at] == seed[at]) {
+            continue;
+        }
+        if (!any || at - end > kGap) {
+            changes_.push_back(
+                {start + at, seed + at, static_cast<unsigned char*>(library) + at, 0});
+        }
+        any = true;
+        end = at + 1;
+        changes_.back().size = static_cast<size_t>(start + end - changes_.back().start);
+    }
+}
+
 void StepBatch::RestoreLibrary() {
-    const auto start = TensorsOf(start_);
-    for (const size_t index : changed_) {
-        Require(aclrtMemcpy(memory_[index], start[index].size, start[index].data, start[index].size,
+    for (const Change& change : changes_) {
+        Require(aclrtMemcpy(change.library, change.size, change.start, change.size,
                             ACL_MEMCPY_HOST_TO_DEVICE),
                 "aclrtMemcpy");
     }
 }
 
 void StepBatch::RestoreSeed() {
-    const auto start = TensorsOf(start_);
-    const auto seed = TensorsOf(seed_);
-    for (const size_t index : changed_) {
-        std::memcpy(seed[index].data, start[index].data, start[index].size);
+    for (const Change& change : changes_) {
+        std::memcpy(change.seed, change.start, change.size);
     }
 }
 

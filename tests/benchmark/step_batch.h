@@ -33,7 +33,7 @@ class StepBatch {
     StepBatch(const StepBatch&) = delete;
     StepBatch& operator=(const StepBatch&) = delete;
 
-    /// What a step changes, put back by plain copies: not part of what is measured.
+    /// What a step changes, and no more, put back by plain copies: not part of what is measured.
     void RestoreLibrary();
     void RestoreSeed();
 
@@ -50,10 +50,19 @@ class StepBatch {
  private:
     static constexpr size_t kTensors = 22;
 
+    // A run of bytes that a step changes.
+    struct Change {
+        const unsigned char* start;
+        unsigned char* seed;
+        unsigned char* library;
+        size_t size;
+    };
+
+    void NoteChanges(const unsigned char* start, unsigned char* seed, void* library, size_t size);
     void RequireSame();
 
     SeedState start_, seed_;
-    std::vector<size_t> changed_;  // tensors that a step changes
+    std::vector<Change> changes_;
     int64_t preempted_ = 0;
     int64_t recovered_ = 0;
     int64_t bytes_ = 0;

@@ -30,6 +30,7 @@ TEST_P(StepTilingTest, EverySlotHasOneCoreAndNoCoreIsIdle) {
     const StepTiling tiling = TileStep(dims, 4, environment);
     EXPECT_EQ(tiling.coreCount, row.coreCount);
     EXPECT_EQ(tiling.slotsPerCore, row.slotsPerCore);
+    EXPECT_EQ(tiling.slotsPerCore % 64, 0);  // words of sets of slots have one core each
     std::vector<int> owners(static_cast<size_t>(row.batch));
     for (int32_t core = 0; core < tiling.coreCount; ++core) {
         const RowRange slots = RowsOf(core, tiling.slotsPerCore, tiling.batch);
@@ -45,10 +46,11 @@ INSTANTIATE_TEST_SUITE_P(
     Table, StepTilingTest,
     testing::Values(
         //         name               batch  vectorCores  coreCount  slotsPerCore
-        TilingCase{"NoSlot", 0, 40, 0, 1}, TilingCase{"OneSlot", 1, 40, 1, 1},
-        TilingCase{"OneSlotShort", 39, 40, 39, 1}, TilingCase{"OneSlotPerCore", 40, 40, 40, 1},
-        TilingCase{"LastCoreShort", 41, 40, 21, 2}, TilingCase{"OneCore", 257, 1, 1, 257},
-        TilingCase{"ManySlots", 100000, 48, 48, 2084}),
+        TilingCase{"NoSlot", 0, 40, 0, 256}, TilingCase{"OneSlot", 1, 40, 1, 256},
+        TilingCase{"OneShare", 256, 40, 1, 256}, TilingCase{"LastCoreOneSlot", 257, 40, 2, 256},
+        TilingCase{"OneSharePerCore", 10240, 40, 40, 256},
+        TilingCase{"AWordMore", 10241, 40, 33, 320}, TilingCase{"OneCore", 257, 1, 1, 320},
+        TilingCase{"ManySlots", 100000, 48, 48, 2112}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(StepTilingValuesTest, CarriesDimsAndConformance) {
@@ -69,6 +71,20 @@ TEST(StepTilingValuesTest, CarriesDimsAndConformance) {
     EXPECT_EQ(tiling.blockSize, 3);
     environment.conformance = Conformance::kVllm;
     EXPECT_EQ(TileStep(dims, 3, environment).exact, 0);
+}
+
+TEST(StepTilingValuesTest, BlockSizesThatArePowersOfTwoAreShifts) {
+    OperatorEnvironment environment;
+    const auto shiftOf = [&](int64_t blockSize) {
+        return TileStep(StepDims{}, blockSize, environment).blockShift;
+    };
+    EXPECT_EQ(shiftOf(1), 0);
+    EXPECT_EQ(shiftOf(2), 1);
+    EXPECT_EQ(shiftOf(3), -1);
+    EXPECT_EQ(shiftOf(16), 4);
+    EXPECT_EQ(shiftOf(int64_t{1} << 31), 31);
+    EXPECT_EQ(shiftOf((int64_t{1} << 31) + 1), -1);
+    EXPECT_EQ(shiftOf(int64_t{1} << 62), 31);  // shifts an int32 to 0, as the division
 }
 
 }  // namespace

@@ -1,0 +1,96 @@
+#include "op_kernel/step/step_scan.h"
+
+#include "op_kernel/step/step_bits.h"
+
+namespace advstep {
+namespace {
+
+// Below this, 64 lengths and 64 rows of as many columns add up in 32 bits.
+constexpr int64_t kMostScanned = int64_t{1} << 25;
+
+// 1 << i, which vectors of the baseline cannot compute.
+constexpr struct Bits {
+    uint32_t of[32];
+    constexpr Bits() : of() {
+        for (int i = 0; i < 32; ++i) {
+            of[i] = 1U << i;
+        }
+    }
+} kBits;
+
+// The loops are written for the compiler to vectorise: pointers that are parameters and __restrict,
+// a fixed count, and no condition but what is collected with |.
+
+// Sets `places`, where the next block stands from the first row on, and the sum of `usedLens`. True
+// if columns are where they may be; slots that feed nothing are held to the same rules, which suits
+// nearly all.
+template <typename ColumnOf>
+[[gnu::always_inline]] inline bool ScanLengths(const int32_t* __restrict decoder,
+                                               const int32_t* __restrict usedLens,
+                                               const int32_t* __restrict encoderBlocks,
+                                               uint32_t width, int32_t* __restrict places,
+                                               int64_t* used, ColumnOf columnOf) {
+    uint32_t all = 0;
+    uint32_t negative = 0;  // in its highest bit
+    uint32_t sum = 0;
+    uint32_t row = 0;
+    for (int64_t i = 0; i < kSlotsPerWord; ++i) {
+        const auto blocks = static_cast<uint32_t>(usedLens[i]);
+        const auto first = static_cast<uint32_t>(encoderBlocks[i]);
+        const auto column = static_cast<uint32_t>(columnOf(decoder[i]));
+        sum += blocks;
+        all |= blocks | first;
+        negative |= width - (first + blocks);
+        negative |= static_cast<uint32_t>(decoder[i]);
+        negative |= width - 1 - column;
+        places[i] = static_cast<int32_t>(row + column);
+        row += width;
+    }
+    *used = sum;
+    return static_cast<int32_t>(negative) >= 0 && all < kMostScanned;
+}
+
+// Of 32 slots, which feed tokens and have -1 in their place.
+uint32_t Lacking(const int32_t* __restrict thisTime, const int32_t* __restrict table,
+                 const int32_t* __restrict places) {
+    uint32_t lacking = 0;
+    for (int i = 0; i < 32; ++i) {
+        const uint32_t idle = thisTime[i] == 0 ? ~0U : 0;
+        const uint32_t none = table[places[i]] == -1 ? ~0U : 0;
+        lacking |= none & ~idle & kBits.of[i];
+    }
+    return lacking;
+}
+
+}  // namespace
+
+bool ScanWord(const StepTiling& tiling, const StepArgs& args, int64_t first, uint64_t* lacking,
+              int64_t* used) {
+    if (tiling.tableWidth >= kMostScanned) {
+        return false;
+    }
+    alignas(16) int32_t places[kSlotsPerWord];
+    const auto scan = [&](auto columnOf) {
+        return ScanLengths(args.seqLensDecoder + first, args.usedListLen + first,
+                           args.encoderBlockLens + first, static_cast<uint32_t>(tiling.tableWidth),
+                           places, used, columnOf);
+    };
+    const int32_t shift = tiling.blockShift;
+    const double inverse = tiling.blockInverse;
+    const bool usual =
+        shift >= 0
+            ? scan([shift](int32_t cached) { return cached >> shift; })
+            // Exact: the half keeps the product off the whole numbers by more than it can err.
+            : scan([inverse](int32_t cached) {
+                  return static_cast<int32_t>((cached + 0.5) * inverse);
+              });
+    if (usual) {
+        const int32_t* const table = args.blockTables + first * tiling.tableWidth;
+        const int32_t* const thisTime = args.seqLensThisTime + first;
+        *lacking = Lacking(thisTime, table, places) |
+                   uint64_t{Lacking(thisTime + 32, table, places + 32)} << 32;
+    }
+    return usual;
+}
+
+}  // namespace advstep

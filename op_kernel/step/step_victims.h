@@ -1,0 +1,59 @@
+// Who is preempted next, without a search for each.
+#pragma once
+
+#include <algorithm>
+
+#include "op_kernel/step/step_view.h"
+
+namespace advstep {
+
+/// The slots that can be preempted: most blocks first, but those of the longest length after all
+/// others; the lowest slot of the same. Slots with as many blocks are a list, ascending, so that
+/// the cost is one pass over the slots however many are taken.
+class VictimQueue {
+ public:
+    VictimQueue(const StepView& view, int64_t longest)
+        : next_(view.w.nextCandidate), lists_(view.w.firstCandidate) {
+        const int64_t batch = view.t.batch;
+        const uint8_t* const stopped = view.a.stopFlags;
+        const uint8_t* const preempted = view.a.isBlockStep;
+        const int32_t* const used = view.a.usedListLen;
+        // A stopped slot has given its blocks back; a preempted one has none.
+        for (int64_t slot = 0; slot < batch; ++slot) {
+            const bool out = (stopped[slot] | preempted[slot]) != 0;
+            level_ = std::max(level_, out ? 0 : used[slot]);
+        }
+        const int32_t others = level_ + 1;  // the list of slots that are not candidates
+        std::fill_n(lists_, others + 1, kNobody);
+        for (auto slot = static_cast<int32_t>(batch - 1); slot >= 0; --slot) {
+            const bool out = (stopped[slot] | preempted[slot]) != 0 || used[slot] == 0;
+            const int32_t level = used[slot] == longest ? kExempt : used[slot];
+            int32_t& list = lists_[out ? others : level];
+            next_[slot] = list;
+            list = slot;
+        }
+    }
+
+    /// The next one; kNobody: there is none left.
+    int32_t Take() {
+        for (; level_ >= kExempt; --level_) {
+            const int32_t slot = lists_[level_];
+            if (slot != kNobody) {
+                lists_[level_] = next_[slot];
+                return slot;
+            }
+        }
+        return kNobody;
+    }
+
+    static constexpr int32_t kNobody = -1;
+
+ private:
+    static constexpr int32_t kExempt = 0;  // level of the slots that come last
+
+    int32_t* next_;      // by slot
+    int32_t* lists_;     // by level: the first slot
+    int32_t level_ = 0;  // no slot above this one is left
+};
+
+}  // namespace advstep

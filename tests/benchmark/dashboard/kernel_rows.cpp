@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/aclnn/executor.h"
+#include "src/runtime/device.h"
 #include "src/runtime/kernel_launch.h"
 #include "tests/benchmark/dashboard/advance_sides.h"
 #include "tests/benchmark/dashboard/rows.h"
@@ -16,28 +17,27 @@ namespace {
 
 constexpr int64_t kNoPowerOfTwo = 24;
 
-enum class Phases { kUpdate, kAll };
-enum class Threads { kOne, kTwo };
+enum class How {
+    kUpdate,       // the last phase alone, called directly
+    kUpdateOnTwo,  // the same as the device plays it, shared with its other threads
+    kChecked       // all phases, as the device plays them in one thread
+};
 
-// A planned launch, played without stream and queue: all phases, which share it among threads if
-// there are many rows, or the last one, the update, alone.
+// A planned launch, played without stream and queue.
 class Kernel {
  public:
-    Kernel(const BareBatch& initial, int64_t blockSize, Phases phases, Threads threads)
+    Kernel(const BareBatch& initial, int64_t blockSize, How how)
         : batch_(std::make_shared<AdvanceBatch>(initial, blockSize)),
-          executor_(batch_->PhaseOne()) {
+          executor_(batch_->PhaseOne()),
+          launch_(executor_->launch) {
         Require(aclSetAclOpExecutorRepeatable(executor_));
-        launch_ = executor_->launch;
-        if (phases == Phases::kUpdate) {
-            update_.call = launch_.program->call;
-            update_.describe = launch_.program->describe;
-            update_.count = launch_.program->count;
-            update_.phaseCount = 1;
-            update_.phases[0] = launch_.program->phases[launch_.program->phaseCount - 1];
+        const advstep::KernelProgram& all = *launch_.program;
+        update_.call = all.call;
+        update_.describe = all.describe;
+        update_.count = all.count;
+        update_.phases[update_.phaseCount++] = all.phases[all.phaseCount - 1];
+        if (how != How::kChecked) {
             launch_.program = &update_;
-            if (threads == Threads::kOne) {
-                launch_.rows = 0;  // too few to be shared
-            }
         }
     }
     ~Kernel() { Require(aclDestroyAclOpExecutor(executor_)); }
@@ -46,34 +46,44 @@ class Kernel {
 
     const std::shared_ptr<AdvanceBatch>& batch() const { return batch_; }
 
-    void Run() const { Require(advstep::RunKernel(launch_, executor_->payload).code()); }
+    void Update() const {
+        advstep::Fault fault;
+        advstep::CoreContext core;
+        core.fault = &fault;
+        core.count = launch_.coreCount;
+        core.isa = launch_.device->settings().isa;
+        update_.phases[0].run(core, executor_->payload);
+    }
+
+    void Play() const { Require(advstep::RunKernel(launch_, executor_->payload).code()); }
 
  private:
     std::shared_ptr<AdvanceBatch> batch_;
     aclOpExecutor* executor_;
-    advstep::KernelProgram update_;
     advstep::KernelLaunch launch_;
+    advstep::KernelProgram update_;
 };
 
-Prepared PrepareKernel(int64_t numSeqs, int64_t blockSize, Phases phases, Threads threads) {
+Prepared PrepareKernel(int64_t numSeqs, int64_t blockSize, How how) {
     std::string whyNot = WhyNoRoomFor(numSeqs);
-    if (whyNot.empty() && threads == Threads::kTwo) {
+    if (whyNot.empty() && how == How::kUpdateOnTwo) {
         whyNot = WhyNoTwoThreads();
     }
     if (!whyNot.empty()) {
         return NotHere(whyNot);
     }
     BareBatch initial = MakeMixedBatch(numSeqs, kStride, blockSize);
-    const auto kernel = std::make_shared<Kernel>(initial, blockSize, phases, threads);
-    return {{AdvanceSide(kernel->batch(), [kernel] { kernel->Run(); }),
-             BareLoopSide(std::move(initial), blockSize), true},
-            ""};
+    const auto kernel = std::make_shared<Kernel>(initial, blockSize, how);
+    const Side library = how == How::kUpdate
+                             ? AdvanceSide(kernel->batch(), [kernel] { kernel->Update(); })
+                             : AdvanceSide(kernel->batch(), [kernel] { kernel->Play(); });
+    return {{library, BareLoopSide(std::move(initial), blockSize), true}, ""};
 }
 
 Row KernelRow(std::string name, std::string what, double goal, int64_t numSeqs, int64_t blockSize,
-              Phases phases, Threads threads = Threads::kOne) {
+              How how) {
     return {std::move(name), std::move(what), "B0", AtMost(goal),
-            [=] { return PrepareKernel(numSeqs, blockSize, phases, threads); }};
+            [=] { return PrepareKernel(numSeqs, blockSize, how); }};
 }
 
 }  // namespace
@@ -83,24 +93,24 @@ Rows KernelRows() {
     for (const int64_t numSeqs : {64, 256, 1024}) {
         rows.push_back(KernelRow(fmt::format("kernel_{}", numSeqs),
                                  fmt::format("kernel, N = {}, blockSize 16", numSeqs), 0.35,
-                                 numSeqs, kDefaultBlockSize, Phases::kUpdate));
+                                 numSeqs, kDefaultBlockSize, How::kUpdate));
     }
     for (const int64_t numSeqs : {64, 256, 1024}) {
         rows.push_back(KernelRow(fmt::format("kernel_bs24_{}", numSeqs),
                                  fmt::format("kernel, N = {}, blockSize 24", numSeqs), 0.50,
-                                 numSeqs, kNoPowerOfTwo, Phases::kUpdate));
+                                 numSeqs, kNoPowerOfTwo, How::kUpdate));
     }
     for (const int64_t numSeqs : {64, 256, 1024}) {
         rows.push_back(KernelRow(fmt::format("kernel_checked_{}", numSeqs),
                                  fmt::format("kernel and data checks, N = {}", numSeqs), 0.40,
-                                 numSeqs, kDefaultBlockSize, Phases::kAll));
+                                 numSeqs, kDefaultBlockSize, How::kChecked));
     }
     rows.push_back(KernelRow("kernel_16k", "kernel, N = 16k, one thread", 0.60, 16384,
-                             kDefaultBlockSize, Phases::kUpdate));
+                             kDefaultBlockSize, How::kUpdate));
     rows.push_back(KernelRow("kernel_1m", "kernel, N = 1M, one thread", 0.42, 1 << 20,
-                             kDefaultBlockSize, Phases::kUpdate));
+                             kDefaultBlockSize, How::kUpdate));
     rows.push_back(KernelRow("kernel_1m_2_threads", "kernel, N = 1M, two threads", 0.25, 1 << 20,
-                             kDefaultBlockSize, Phases::kUpdate, Threads::kTwo));
+                             kDefaultBlockSize, How::kUpdateOnTwo));
     return rows;
 }
 

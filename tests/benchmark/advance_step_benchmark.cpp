@@ -2,123 +2,133 @@
 // of one run are what counts; docs/benchmarking.md.
 #include <benchmark/benchmark.h>
 
-#include <cstdio>
-#include <cstdlib>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "acl/acl.h"
-#include "aclnnop/aclnn_advance_step.h"
-#include "tests/benchmark/bare_loop.h"
+#include "tests/benchmark/advance_batch.h"
+#include "tests/benchmark/interleaved.h"
+#include "tests/benchmark/neighbours.h"
+#include "tests/benchmark/require.h"
 
 namespace {
 
 constexpr int64_t kBlockSize = 16;
 constexpr int64_t kMaxBlocks = 128;
-
-void Require(int status) {
-    if (status != 0) {
-        const char* const message = aclGetRecentErrMsg();
-        std::fprintf(stderr, "%d %s\n", status, message != nullptr ? message : "");
-        std::exit(1);
-    }
-}
-
-class DeviceBatch {
- public:
-    explicit DeviceBatch(int64_t numSeqs) : numSeqs_(numSeqs), initial_(numSeqs, kMaxBlocks) {
-        Require(aclrtSetDevice(0));
-        const std::vector<int64_t>* const values[] = {
-            &initial_.inputTokens, &initial_.sampledTokenIds, &initial_.inputPositions,
-            &initial_.seqLens,     &initial_.slotMapping,     &initial_.blockTables};
-        const std::vector<int64_t> shapes[] = {{numSeqs}, {numSeqs - 1, 1}, {numSeqs},
-                                               {numSeqs}, {numSeqs},        {numSeqs, kMaxBlocks}};
-        for (size_t index = 0; index < 6; ++index) {
-            const size_t bytes = values[index]->size() * sizeof(int64_t);
-            Require(aclrtMalloc(&memory_[index], bytes, ACL_MEM_MALLOC_HUGE_FIRST));
-            Require(aclrtMemcpy(memory_[index], bytes, values[index]->data(), bytes,
-                                ACL_MEMCPY_HOST_TO_DEVICE));
-            tensors_[index] = aclCreateTensor(shapes[index].data(), shapes[index].size(), ACL_INT64,
-                                              nullptr, 0, ACL_FORMAT_ND, shapes[index].data(),
-                                              shapes[index].size(), memory_[index]);
-        }
-    }
-
-    ~DeviceBatch() {
-        for (size_t index = 0; index < 6; ++index) {
-            aclDestroyTensor(tensors_[index]);
-            Require(aclrtFree(memory_[index]));
-        }
-        Require(aclrtResetDevice(0));
-    }
-
-    aclOpExecutor* PhaseOne() const {
-        uint64_t workspaceSize = 0;
-        aclOpExecutor* executor = nullptr;
-        Require(aclnnAdvanceStepGetWorkspaceSize(tensors_[0], tensors_[1], tensors_[2], tensors_[3],
-                                                 tensors_[4], tensors_[5], numSeqs_, numSeqs_ - 1,
-                                                 kBlockSize, &workspaceSize, &executor));
-        return executor;
-    }
-
-    void RunAndWait(aclOpExecutor* executor) {
-        Require(aclnnAdvanceStep(nullptr, 0, executor, nullptr));
-        Require(aclrtSynchronizeStream(nullptr));
-        constexpr int kStepsInTable = 1900;
-        if (++steps_ == kStepsInTable) {
-            const size_t bytes = initial_.seqLens.size() * sizeof(int64_t);
-            Require(aclrtMemcpy(memory_[3], bytes, initial_.seqLens.data(), bytes,
-                                ACL_MEMCPY_HOST_TO_DEVICE));
-            steps_ = 0;
-        }
-    }
-
- private:
-    int64_t numSeqs_;
-    BareBatch initial_;
-    void* memory_[6] = {};
-    aclTensor* tensors_[6] = {};
-    int steps_ = 0;
-};
+constexpr double kSecondsPerNanosecond = 1e-9;
 
 void SetRates(benchmark::State& state) {
-    state.counters["rows/s"] = benchmark::Counter(static_cast<double>(state.range(0)),
-                                                  benchmark::Counter::kIsIterationInvariantRate);
+    // Tokens and lengths in, a block id's line; tokens, positions, lengths and slots out.
+    constexpr double kBytesPerRow = 2 * 8 + 64 + 4 * 8;
+    const auto rows = static_cast<double>(state.range(0));
+    const auto rate = benchmark::Counter::kIsIterationInvariantRate;
+    state.counters["rows/s"] = benchmark::Counter(rows, rate);
+    state.counters["bytes/s"] = benchmark::Counter(rows * kBytesPerRow, rate);
+}
+
+AdvanceBatch MakeBatch(int64_t numSeqs) {
+    return AdvanceBatch(MakeMixedBatch(numSeqs, kMaxBlocks, kBlockSize), kBlockSize);
 }
 
 void BareLoop(benchmark::State& state) {
-    BareBatch batch(state.range(0), kMaxBlocks);
+    BareSteps batch(MakeMixedBatch(state.range(0), kMaxBlocks, kBlockSize), kBlockSize);
     for (auto _ : state) {
-        AdvanceBareLoop(batch, kBlockSize);
+        batch.MakeRoom(1);
+        batch.Run();
         benchmark::ClobberMemory();
-        if (batch.seqLens[0] == 1900) {
-            batch.seqLens.assign(batch.seqLens.size(), 17);
-        }
     }
     SetRates(state);
 }
 
 void FullCall(benchmark::State& state) {
-    DeviceBatch batch(state.range(0));
+    const DeviceInUse device;
+    AdvanceBatch batch = MakeBatch(state.range(0));
     for (auto _ : state) {
-        batch.RunAndWait(batch.PhaseOne());
+        batch.MakeRoom(1);
+        batch.Call();
+    }
+    SetRates(state);
+}
+
+void NewTensorsCall(benchmark::State& state) {
+    const DeviceInUse device;
+    AdvanceBatch batch = MakeBatch(state.range(0));
+    for (auto _ : state) {
+        batch.MakeRoom(1);
+        batch.CallWithNewTensors();
     }
     SetRates(state);
 }
 
 void RepeatableExecutor(benchmark::State& state) {
-    DeviceBatch batch(state.range(0));
+    const DeviceInUse device;
+    AdvanceBatch batch = MakeBatch(state.range(0));
     aclOpExecutor* const executor = batch.PhaseOne();
     Require(aclSetAclOpExecutorRepeatable(executor));
     for (auto _ : state) {
-        batch.RunAndWait(executor);
+        batch.MakeRoom(1);
+        batch.PhaseTwo(executor);
+        Require(aclrtSynchronizeStream(nullptr));
     }
     Require(aclDestroyAclOpExecutor(executor));
     SetRates(state);
 }
 
-// Decode batches of a small engine, of vLLM's default limit, and beyond.
-BENCHMARK(BareLoop)->Arg(8)->Arg(256)->Arg(1024)->Arg(16384)->Arg(262144);
-BENCHMARK(FullCall)->Arg(8)->Arg(256)->Arg(1024)->Arg(16384)->Arg(262144);
-BENCHMARK(RepeatableExecutor)->Arg(8)->Arg(256)->Arg(1024)->Arg(16384)->Arg(262144);
+// So many calls queued, then one synchronisation.
+void BatchOfCalls(benchmark::State& state) {
+    const int64_t calls = state.range(1);
+    const DeviceInUse device;
+    AdvanceBatch batch = MakeBatch(state.range(0));
+    for (auto _ : state) {
+        batch.MakeRoom(calls);
+        for (int64_t call = 0; call < calls; ++call) {
+            batch.PhaseTwo(batch.PhaseOne());
+        }
+        Require(aclrtSynchronizeStream(nullptr));
+    }
+    state.SetItemsProcessed(state.iterations() * calls);
+}
+
+// Every call timed by itself, after prepare(); the counters are quantiles.
+template <typename Prepare>
+void TimeCalls(benchmark::State& state, Prepare&& prepare) {
+    AdvanceBatch batch = MakeBatch(state.range(0));
+    std::vector<double> times;
+    for (auto _ : state) {
+        batch.MakeRoom(1);
+        prepare();
+        times.push_back(bench::NanosecondsOf([&] { batch.Call(); }));
+        state.SetIterationTime(times.back() * kSecondsPerNanosecond);
+    }
+    state.counters["median_ns"] = bench::QuantileOf(times, 0.5);
+    state.counters["p99_ns"] = bench::QuantileOf(times, 0.99);
+}
+
+void SpacedCall(benchmark::State& state) {
+    const DeviceInUse device;
+    TimeCalls(state, [] { std::this_thread::sleep_for(std::chrono::microseconds(300)); });
+}
+
+void BusyNeighboursCall(benchmark::State& state) {
+    const DeviceInUse device;
+    Neighbours neighbours(2);
+    neighbours.Start();
+    TimeCalls(state, [] {});
+}
+
+// Decode batches of a small engine, vLLM's default limit (max_num_seqs 256), a large server's, and
+// beyond: more than fits a level-2 cache, and a level-3 cache.
+void Shapes(benchmark::internal::Benchmark* each) {
+    each->ArgName("rows")->Arg(8)->Arg(256)->Arg(1024)->Arg(16384)->Arg(262144);
+}
+
+BENCHMARK(BareLoop)->Apply(Shapes);
+BENCHMARK(FullCall)->Apply(Shapes);
+BENCHMARK(NewTensorsCall)->Apply(Shapes);
+BENCHMARK(RepeatableExecutor)->Apply(Shapes);
+BENCHMARK(BatchOfCalls)->ArgNames({"rows", "calls"})->Args({8, 1000})->Args({256, 1000});
+BENCHMARK(SpacedCall)->ArgName("rows")->Arg(256)->Iterations(2000)->UseManualTime();
+BENCHMARK(BusyNeighboursCall)->ArgName("rows")->Arg(256)->UseManualTime();
 
 }  // namespace

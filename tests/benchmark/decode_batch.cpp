@@ -1,13 +1,12 @@
 #include "tests/benchmark/decode_batch.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <numeric>
 
 #include "aclnnop/aclnn_advance_step.h"
 #include "aclnnop/aclnn_step.h"
+#include "tests/benchmark/require.h"
 
 namespace {
 
@@ -20,14 +19,6 @@ constexpr int64_t kMostTokens = kWidth * kBlockSize;
 enum { kSeqLens = 4, kTables = 5, kSampled = 20, kInputTokens = 22, kPositions, kSlots };
 
 }  // namespace
-
-void Require(int status) {
-    if (status != 0) {
-        const char* const message = aclGetRecentErrMsg();
-        std::fprintf(stderr, "%d %s\n", status, message != nullptr ? message : "");
-        std::exit(1);
-    }
-}
 
 template <typename T>
 void DecodeBatch::Add(aclDataType type, const std::vector<int64_t>& shape,

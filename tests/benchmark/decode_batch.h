@@ -45,6 +45,3 @@ class DecodeBatch {
     void* workspace_ = nullptr;
     uint64_t workspaceSize_ = 0;
 };
-
-/// Ends the program with the message if a call failed.
-void Require(int status);

@@ -12,6 +12,7 @@
 #include "src/aclnn/executor.h"
 #include "src/runtime/kernel_launch.h"
 #include "tests/benchmark/decode_batch.h"
+#include "tests/benchmark/require.h"
 
 namespace {
 

@@ -1,45 +1,91 @@
-// What a stream itself costs: an empty task queued and waited for, alone and in batches, beside the
-// textbook's queue.
+// What a stream itself costs: an empty task queued and waited for, hot, in batches, spaced, and
+// with busy neighbours, beside the textbook's queue.
 #include <benchmark/benchmark.h>
 
-#include <cstdlib>
+#include <chrono>
+#include <thread>
+#include <vector>
 
 #include "acl/acl.h"
+#include "tests/benchmark/interleaved.h"
+#include "tests/benchmark/neighbours.h"
+#include "tests/benchmark/require.h"
 #include "tests/benchmark/textbook_queue.h"
 
 namespace {
 
-void Require(int status) {
-    if (status != 0) {
-        std::exit(1);
+// A stream and the textbook's queue, as the benchmarks use them.
+class StreamQueue {
+ public:
+    void Enqueue() {
+        Require(aclrtLaunchHostFunc(
+            nullptr, [](void*) {}, nullptr));
     }
-}
+    void Synchronize() { Require(aclrtSynchronizeStream(nullptr)); }
 
-void StreamRoundTrip(benchmark::State& state) {
-    Require(aclrtSetDevice(0));
+ private:
+    DeviceInUse device_;
+};
+
+class Textbook {
+ public:
+    void Enqueue() {
+        queue_.Enqueue([] {});
+    }
+    void Synchronize() { queue_.Synchronize(); }
+
+ private:
+    TextbookQueue queue_;
+};
+
+template <typename Queue>
+void RoundTrip(benchmark::State& state) {
+    Queue queue;
     for (auto _ : state) {
         for (int64_t task = 0; task < state.range(0); ++task) {
-            Require(aclrtLaunchHostFunc(
-                nullptr, [](void*) {}, nullptr));
-        }
-        Require(aclrtSynchronizeStream(nullptr));
-    }
-    state.SetItemsProcessed(state.iterations() * state.range(0));
-    Require(aclrtResetDevice(0));
-}
-
-void TextbookRoundTrip(benchmark::State& state) {
-    TextbookQueue queue;
-    for (auto _ : state) {
-        for (int64_t task = 0; task < state.range(0); ++task) {
-            queue.Enqueue([] {});
+            queue.Enqueue();
         }
         queue.Synchronize();
     }
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-BENCHMARK(StreamRoundTrip)->Arg(1)->Arg(1000)->UseRealTime();
-BENCHMARK(TextbookRoundTrip)->Arg(1)->Arg(1000)->UseRealTime();
+// Every round trip timed by itself, after prepare(); the counters are quantiles.
+template <typename Queue, typename Prepare>
+void TimeRoundTrips(benchmark::State& state, Prepare&& prepare) {
+    constexpr double kSecondsPerNanosecond = 1e-9;
+    Queue queue;
+    std::vector<double> times;
+    for (auto _ : state) {
+        prepare();
+        times.push_back(bench::NanosecondsOf([&] {
+            queue.Enqueue();
+            queue.Synchronize();
+        }));
+        state.SetIterationTime(times.back() * kSecondsPerNanosecond);
+    }
+    state.counters["median_ns"] = bench::QuantileOf(times, 0.5);
+    state.counters["p99_ns"] = bench::QuantileOf(times, 0.99);
+}
+
+template <typename Queue>
+void SpacedRoundTrip(benchmark::State& state) {
+    TimeRoundTrips<Queue>(state,
+                          [] { std::this_thread::sleep_for(std::chrono::microseconds(300)); });
+}
+
+template <typename Queue>
+void BusyNeighboursRoundTrip(benchmark::State& state) {
+    Neighbours neighbours(2);
+    neighbours.Start();
+    TimeRoundTrips<Queue>(state, [] {});
+}
+
+BENCHMARK_TEMPLATE(RoundTrip, StreamQueue)->ArgName("tasks")->Arg(1)->Arg(1000)->UseRealTime();
+BENCHMARK_TEMPLATE(RoundTrip, Textbook)->ArgName("tasks")->Arg(1)->Arg(1000)->UseRealTime();
+BENCHMARK_TEMPLATE(SpacedRoundTrip, StreamQueue)->Iterations(2000)->UseManualTime();
+BENCHMARK_TEMPLATE(SpacedRoundTrip, Textbook)->Iterations(2000)->UseManualTime();
+BENCHMARK_TEMPLATE(BusyNeighboursRoundTrip, StreamQueue)->UseManualTime();
+BENCHMARK_TEMPLATE(BusyNeighboursRoundTrip, Textbook)->Iterations(200)->UseManualTime();
 
 }  // namespace

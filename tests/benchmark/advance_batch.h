@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "acl/acl.h"
+#include "aclnn/acl_meta.h"
+#include "tests/benchmark/bare_loop.h"
+
+/// A batch of the bare loop as serving has it: lengths of all sizes, up to half of what the block
+/// table has room for; the same in every run. With equal ones the block ids that a step reads would
+/// share few sets of the caches.
+BareBatch MakeMixedBatch(int64_t numSeqs, int64_t maxBlocks, int64_t blockSize);
+
+/// Steps of AdvanceStep's peer, the bare loop.
+class BareSteps {
+ public:
+    BareSteps(BareBatch initial, int64_t blockSize);
+
+    /// Steps that the block table has room for from the initial lengths.
+    int64_t mostSteps() const { return mostSteps_; }
+    /// Begins anew if so many steps do not fit any more.
+    void MakeRoom(int64_t steps);
+    void Run() { AdvanceBareLoop(batch_, blockSize_); }
+
+ private:
+    BareBatch batch_;
+    std::vector<int64_t> lengths_;
+    int64_t blockSize_;
+    int64_t mostSteps_;
+    int64_t steps_ = 0;
+};
+
+/// AdvanceStep on a batch in device memory, with one padding row. Device 0 must be set.
+class AdvanceBatch {
+ public:
+    /// Copies a batch.
+    AdvanceBatch(const BareBatch& initial, int64_t blockSize);
+    ~AdvanceBatch();
+    AdvanceBatch(const AdvanceBatch&) = delete;
+    AdvanceBatch& operator=(const AdvanceBatch&) = delete;
+
+    /// As BareSteps.
+    int64_t mostSteps() const { return mostSteps_; }
+    void MakeRoom(int64_t steps);
+
+    aclOpExecutor* PhaseOne() const { return PhaseOne(tensors_); }
+    void PhaseTwo(aclOpExecutor* executor) const;
+
+    /// Both phases and the synchronisation.
+    void Call() const;
+    /// The same, with six tensors that are created before and destroyed after.
+    void CallWithNewTensors() const;
+
+ private:
+    static constexpr size_t kTensors = 6;
+    static constexpr size_t kSeqLens = 3;
+    using Tensors = std::array<aclTensor*, kTensors>;
+
+    void CreateTensors(Tensors* tensors) const;
+    static void DestroyTensors(const Tensors& tensors);
+    aclOpExecutor* PhaseOne(const Tensors& tensors) const;
+
+    std::vector<int64_t> lengths_;
+    int64_t numSeqs_;
+    int64_t maxBlocks_;
+    int64_t blockSize_;
+    int64_t mostSteps_;
+    int64_t steps_ = 0;
+    void* memory_[kTensors] = {};
+    Tensors tensors_{};
+};

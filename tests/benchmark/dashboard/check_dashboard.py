@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Runs the dashboard as briefly as it can and holds its JSON against its list of rows.
+
+    check_dashboard.py DASHBOARD
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+MEASURED = {"median", "quartiles", "other_cores", "library_ns", "library_runs", "baseline_ns",
+            "baseline_runs"}
+ALWAYS = {"row", "what", "baseline", "figure", "sense", "goal", "verdict"}
+
+
+def run(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          check=False)
+
+
+def check_row(row):
+    if row["verdict"] == "skipped":
+        assert set(row) == ALWAYS | {"why"} and row["why"], row
+        return
+    assert row["verdict"] in ("holds", "does not hold"), row
+    assert set(row) == ALWAYS | MEASURED, row
+    assert len(row["library_ns"]) == 1 and row["library_ns"][0] > 0, row
+    assert len(row["baseline_ns"]) == (1 if row["baseline"] else 0), row
+
+
+def main(dashboard):
+    names = run(dashboard, "--list").stdout.split()
+    assert len(names) > 30 and len(set(names)) == len(names), names
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        peers = {"peer_numpy": {"library_ns": [1.0], "library_runs": 1,
+                                "baseline_ns": [30.0], "baseline_runs": 1,
+                                "other_cores": 0.5},
+                 "peer_torch": {"why": "not installed"}}
+        (path / "peers.json").write_text(json.dumps(peers))
+        table = run(dashboard, "--quick", "--peers", path / "peers.json", "--json", path / "out.json")
+        assert table.returncode == 0, table.stderr
+        result = json.loads((path / "out.json").read_text())
+        unwritable = run(dashboard, "--row", "task_cv", "--quick", "--json", path / "none" / "out")
+        assert unwritable.returncode == 1 and "cannot write" in unwritable.stderr, unwritable
+
+        (path / "peers.json").write_text("[")
+        refused = run(dashboard, "--row", "peer_numpy", "--peers", path / "peers.json")
+        assert refused.returncode == 1 and "is not a file" in refused.stderr, refused
+
+    rows = {row["row"]: row for row in result["rows"]}
+    assert [row["row"] for row in result["rows"]] == names
+    for row in result["rows"]:
+        check_row(row)
+        assert sum(line.split()[0] == row["row"] for line in table.stdout.splitlines()) == 1, row
+    assert rows["peer_numpy"]["verdict"] == "holds", rows["peer_numpy"]
+    assert rows["peer_numpy"]["other_cores"] == 0.5, rows["peer_numpy"]
+    assert rows["peer_torch"]["why"] == "not installed", rows["peer_torch"]
+
+    assert run(dashboard, "--row", "task_cv", "--iterations", "10").returncode == 0
+    assert run(dashboard, "--row", "no_such_row").returncode == 1
+    assert run(dashboard, "--row", "task_cv", "busy_p99", "--iterations", "10").returncode == 1
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,117 @@
+// The AdvanceStep kernel by itself, without stream, queue and calls, beside the bare loop.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "src/aclnn/executor.h"
+#include "src/runtime/device.h"
+#include "src/runtime/kernel_launch.h"
+#include "tests/benchmark/dashboard/advance_sides.h"
+#include "tests/benchmark/dashboard/rows.h"
+#include "tests/benchmark/require.h"
+
+namespace bench {
+namespace {
+
+constexpr int64_t kNoPowerOfTwo = 24;
+
+enum class How {
+    kUpdate,       // the last phase alone, called directly
+    kUpdateOnTwo,  // the same as the device plays it, shared with its other threads
+    kChecked       // all phases, as the device plays them in one thread
+};
+
+// A planned launch, played without stream and queue.
+class Kernel {
+ public:
+    Kernel(const BareBatch& initial, int64_t blockSize, How how)
+        : batch_(std::make_shared<AdvanceBatch>(initial, blockSize)),
+          executor_(batch_->PhaseOne()),
+          launch_(executor_->launch) {
+        Require(aclSetAclOpExecutorRepeatable(executor_));
+        const advstep::KernelProgram& all = *launch_.program;
+        update_.call = all.call;
+        update_.describe = all.describe;
+        update_.count = all.count;
+        update_.phases[update_.phaseCount++] = all.phases[all.phaseCount - 1];
+        if (how != How::kChecked) {
+            launch_.program = &update_;
+        }
+    }
+    ~Kernel() { Require(aclDestroyAclOpExecutor(executor_)); }
+    Kernel(const Kernel&) = delete;
+    Kernel& operator=(const Kernel&) = delete;
+
+    const std::shared_ptr<AdvanceBatch>& batch() const { return batch_; }
+
+    void Update() const {
+        advstep::Fault fault;
+        advstep::CoreContext core;
+        core.fault = &fault;
+        core.count = launch_.coreCount;
+        core.isa = launch_.device->settings().isa;
+        update_.phases[0].run(core, executor_->payload);
+    }
+
+    void Play() const { Require(advstep::RunKernel(launch_, executor_->payload).code()); }
+
+ private:
+    std::shared_ptr<AdvanceBatch> batch_;
+    aclOpExecutor* executor_;
+    advstep::KernelLaunch launch_;
+    advstep::KernelProgram update_;
+};
+
+Prepared PrepareKernel(int64_t numSeqs, int64_t blockSize, How how) {
+    std::string whyNot = WhyNoRoomFor(numSeqs);
+    if (whyNot.empty() && how == How::kUpdateOnTwo) {
+        whyNot = WhyNoTwoThreads();
+    }
+    if (!whyNot.empty()) {
+        return NotHere(whyNot);
+    }
+    BareBatch initial = MakeMixedBatch(numSeqs, kStride, blockSize);
+    const auto kernel = std::make_shared<Kernel>(initial, blockSize, how);
+    const Side library = how == How::kUpdate
+                             ? AdvanceSide(kernel->batch(), [kernel] { kernel->Update(); })
+                             : AdvanceSide(kernel->batch(), [kernel] { kernel->Play(); });
+    return {{library, BareLoopSide(std::move(initial), blockSize), true}, ""};
+}
+
+Row KernelRow(std::string name, std::string what, double goal, int64_t numSeqs, int64_t blockSize,
+              How how) {
+    return {std::move(name), std::move(what), "B0", AtMost(goal),
+            [=] { return PrepareKernel(numSeqs, blockSize, how); }};
+}
+
+}  // namespace
+
+Rows KernelRows() {
+    Rows rows;
+    for (const int64_t numSeqs : {64, 256, 1024}) {
+        rows.push_back(KernelRow(fmt::format("kernel_{}", numSeqs),
+                                 fmt::format("kernel, N = {}, blockSize 16", numSeqs), 0.35,
+                                 numSeqs, kDefaultBlockSize, How::kUpdate));
+    }
+    for (const int64_t numSeqs : {64, 256, 1024}) {
+        rows.push_back(KernelRow(fmt::format("kernel_bs24_{}", numSeqs),
+                                 fmt::format("kernel, N = {}, blockSize 24", numSeqs), 0.50,
+                                 numSeqs, kNoPowerOfTwo, How::kUpdate));
+    }
+    for (const int64_t numSeqs : {64, 256, 1024}) {
+        rows.push_back(KernelRow(fmt::format("kernel_checked_{}", numSeqs),
+                                 fmt::format("kernel and data checks, N = {}", numSeqs), 0.40,
+                                 numSeqs, kDefaultBlockSize, How::kChecked));
+    }
+    rows.push_back(KernelRow("kernel_16k", "kernel, N = 16k, one thread", 0.60, 16384,
+                             kDefaultBlockSize, How::kUpdate));
+    rows.push_back(KernelRow("kernel_1m", "kernel, N = 1M, one thread", 0.42, 1 << 20,
+                             kDefaultBlockSize, How::kUpdate));
+    rows.push_back(KernelRow("kernel_1m_2_threads", "kernel, N = 1M, two threads", 0.25, 1 << 20,
+                             kDefaultBlockSize, How::kUpdateOnTwo));
+    return rows;
+}
+
+}  // namespace bench

@@ -1,0 +1,18 @@
+#include "tests/benchmark/dashboard/rows.h"
+
+#include <iterator>
+#include <utility>
+
+namespace bench {
+
+Rows AllRows() {
+    Rows all;
+    for (const auto& rowsOf :
+         {&KernelRows, &CallRows, &StreamRows, &SplittingRows, &StepRows, &PeerRows}) {
+        Rows rows = rowsOf();
+        std::move(rows.begin(), rows.end(), std::back_inserter(all));
+    }
+    return all;
+}
+
+}  // namespace bench

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "tests/benchmark/dashboard/row.h"
+
+namespace bench {
+
+Rows KernelRows();
+Rows CallRows();
+Rows StreamRows();
+Rows SplittingRows();
+Rows StepRows();
+Rows PeerRows();
+
+/// All of them, in the order of docs/benchmarking.md.
+Rows AllRows();
+
+}  // namespace bench

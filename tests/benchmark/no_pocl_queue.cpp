@@ -1,0 +1,6 @@
+#include "tests/benchmark/pocl_queue.h"
+
+std::shared_ptr<PoclQueue> PoclQueue::Open(std::string* whyNot) {
+    *whyNot = "built without OpenCL (ocl-icd-opencl-dev)";
+    return nullptr;
+}

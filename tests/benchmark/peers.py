@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Times AdvanceStep beside numpy and torch making the same update, in Python.
+
+    peers.py --libraries FOLDER --json FILE [--curves]
+
+One call of the library is phase one, phase two and aclrtSynchronizeStream, all checks included, on
+six tensors that live. It is made from Python, through ctypes with arguments that are made once, and
+from C, as runtimes do. One call of a peer is the same update in place, with vectorised indexing, on
+arrays that live. Batches of the three in turns, in one process. A peer that is not installed is said
+to be missing.
+"""
+
+import argparse
+import ctypes
+import importlib
+import json
+import os
+import sys
+import time
+
+BLOCK_SIZE = 16
+STRIDE = 128  # block ids of a sequence
+FIRST_LENGTH = 17
+MOST_STEPS = BLOCK_SIZE * STRIDE - FIRST_LENGTH
+BATCH_SECONDS = 2e-3
+ROW_SIZE = 256
+CURVE_SIZES = (8, 32, 128, 256, 512, 1024, 4096, 16384, 65536)
+
+INT64, FORMAT_ND = 9, 2
+HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
+
+
+class Library:
+    """aclnnAdvanceStep on a batch in device memory; the last row is padding."""
+
+    def __init__(self, folder, size):
+        self._lib = ctypes.CDLL(f"{folder}/libadvance_step.so")
+        self._from_c = ctypes.CDLL(f"{folder}/libpeer_calls.so").RunAdvanceStepCalls
+        self._lib.aclCreateTensor.restype = ctypes.c_void_p
+        self._lib.aclGetRecentErrMsg.restype = ctypes.c_char_p
+        self._size = size
+        self._require(self._lib.aclrtSetDevice(0))
+        values = ([0] * size, [7] * (size - 1), [0] * size, [FIRST_LENGTH] * size, [0] * size,
+                  range(size * STRIDE))
+        shapes = ((size,), (size - 1, 1), (size,), (size,), (size,), (size, STRIDE))
+        self._memory = [self._upload(each) for each in values]
+        self._lengths = (ctypes.c_int64 * size)(*values[3])
+        tensors = [self._tensor(*each) for each in zip(shapes, self._memory)]
+        self._handles = (ctypes.c_void_p * len(tensors))(*(each.value for each in tensors))
+        self._executor = ctypes.c_void_p()
+        self._plan = (*tensors, ctypes.c_int64(size), ctypes.c_int64(size - 1),
+                      ctypes.c_int64(BLOCK_SIZE), ctypes.byref(ctypes.c_uint64()),
+                      ctypes.byref(self._executor))
+        self._run = (None, ctypes.c_uint64(0), self._executor, None)
+
+    def _require(self, status):
+        if status != 0:
+            sys.exit(f"{status} {self._lib.aclGetRecentErrMsg()}")
+
+    def _upload(self, values):
+        host = (ctypes.c_int64 * len(values))(*values)
+        memory = ctypes.c_void_p()
+        size = ctypes.c_size_t(ctypes.sizeof(host))
+        self._require(self._lib.aclrtMalloc(ctypes.byref(memory), size, 0))
+        self._require(self._lib.aclrtMemcpy(memory, size, host, size, HOST_TO_DEVICE))
+        return memory
+
+    def _tensor(self, shape, memory):
+        dims = (ctypes.c_int64 * len(shape))(*shape)
+        rank = ctypes.c_uint64(len(shape))
+        return ctypes.c_void_p(self._lib.aclCreateTensor(
+            dims, rank, INT64, None, ctypes.c_int64(0), FORMAT_ND, dims, rank, memory))
+
+    def run(self, runs):
+        lib, plan, run = self._lib, self._plan, self._run
+        plan_call = lib.aclnnAdvanceStepGetWorkspaceSize
+        run_call, synchronize = lib.aclnnAdvanceStep, lib.aclrtSynchronizeStream
+        for _ in range(runs):
+            if plan_call(*plan) or run_call(*run) or synchronize(None):
+                self._require(1)
+
+    def run_from_c(self, runs):
+        self._require(self._from_c(ctypes.c_int64(runs), self._handles, ctypes.c_int64(self._size),
+                                   ctypes.c_int64(BLOCK_SIZE)))
+
+    def restore(self):
+        size = ctypes.c_size_t(ctypes.sizeof(self._lengths))
+        self._require(self._lib.aclrtMemcpy(self._memory[3], size, self._lengths, size,
+                                            HOST_TO_DEVICE))
+
+    def state(self):
+        """The four outputs but for the padding: tokens, positions, lengths, slots."""
+        return [self._download(self._memory[index]) for index in (0, 2, 3, 4)]
+
+    def _download(self, memory):
+        host = (ctypes.c_int64 * self._size)()
+        size = ctypes.c_size_t(ctypes.sizeof(host))
+        self._require(self._lib.aclrtMemcpy(host, size, memory, size, DEVICE_TO_HOST))
+        return list(host)[:-1]
+
+
+class Peer:
+    """The same update of the rows but for the padding, by numpy or torch, whose arrays do the same
+    here."""
+
+    def __init__(self, module, size):
+        size -= 1
+        self._arrays = [module.zeros(size, dtype=module.int64) for _ in range(4)]
+        self._rows = module.arange(size)
+        self._sampled = module.full((size, 1), 7, dtype=module.int64)
+        self._tables = module.arange(size * STRIDE).reshape(size, STRIDE)
+        self.restore()
+
+    def run(self, runs):
+        tokens, positions, lengths, slots = self._arrays
+        rows, sampled, tables = self._rows, self._sampled, self._tables
+        for _ in range(runs):
+            tokens[:] = sampled[:, 0]
+            positions[:] = lengths
+            blocks = tables[rows, positions // BLOCK_SIZE]
+            slots[:] = blocks * BLOCK_SIZE + positions % BLOCK_SIZE
+            lengths[:] += 1
+
+    def restore(self):
+        self._arrays[2][:] = FIRST_LENGTH
+
+    def state(self):
+        return [array.tolist() for array in self._arrays]
+
+
+def require_same(library, peer):
+    """All must make the same update, or the comparison says nothing."""
+    states = []
+    for side, run in ((library, library.run), (library, library.run_from_c), (peer, peer.run)):
+        side.restore()
+        run(2 * BLOCK_SIZE)
+        states.append(side.state())
+    if states[0] != states[2] or states[1] != states[2]:
+        sys.exit("the library and its peer do not come to the same")
+
+
+def time_batch(side, run, runs):
+    """Nanoseconds of a run."""
+    side.restore()
+    begin = time.perf_counter_ns()
+    run(runs)
+    return (time.perf_counter_ns() - begin) / runs
+
+
+def runs_of(side, run):
+    """Runs that fill a batch."""
+    time_batch(side, run, 20)
+    return max(1, min(MOST_STEPS, int(BATCH_SECONDS * 1e9 / time_batch(side, run, 20))))
+
+
+def interleave(library, peer, seconds):
+    """Series of the library from Python, from C, and of the peer."""
+    sides = ((library, library.run), (library, library.run_from_c), (peer, peer.run))
+    runs = [runs_of(*side) for side in sides]
+    series = ([], [], [])
+    end = time.monotonic() + seconds
+    while len(series[0]) < 9 or time.monotonic() < end:
+        for index, side in enumerate(sides):
+            series[index].append(time_batch(*side, runs[index]))
+    return series, runs
+
+
+def others_seconds():
+    """Core seconds that other programs and the host have taken."""
+    with open("/proc/stat", encoding="ascii") as file:
+        times = [int(each) for each in file.readline().split()[1:9]]
+    own = os.times()
+    return (sum(times) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK") - own.user - own.system
+
+
+def as_row(series, runs, library, other_cores):
+    return {"other_cores": other_cores,
+            "library_ns": series[library], "library_runs": runs[library],
+            "baseline_ns": series[2], "baseline_runs": runs[2]}
+
+
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+def measure(name, folder, curves):
+    """The rows of this peer, and its curve."""
+    try:
+        module = importlib.import_module(name)
+    except (ImportError, OSError):  # not there, or not able to load
+        missing = {"why": f"{name} cannot be imported by {sys.executable}"}
+        return [missing, missing], []
+    library, peer = Library(folder, ROW_SIZE), Peer(module, ROW_SIZE)
+    require_same(library, peer)
+    begin, others = time.monotonic(), others_seconds()
+    series, runs = interleave(library, peer, 2)
+    other_cores = max(0.0, others_seconds() - others) / (time.monotonic() - begin)
+    points = []
+    for size in CURVE_SIZES if curves else ():
+        here, _ = interleave(Library(folder, size), Peer(module, size), 0.3)
+        points.append({"n": size, "python_ns": median(here[0]), "c_ns": median(here[1]),
+                       "peer_ns": median(here[2])})
+    return [as_row(series, runs, library, other_cores) for library in (0, 1)], points
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--libraries", required=True, help="the folder of libadvance_step.so")
+    parser.add_argument("--json", required=True)
+    parser.add_argument("--curves", action="store_true", help="at many sizes of the batch, too")
+    options = parser.parse_args()
+    results = {"curves": {}}
+    for name in ("torch", "numpy"):
+        rows, points = measure(name, options.libraries, options.curves)
+        results[f"peer_{name}"], results[f"peer_{name}_from_c"] = rows
+        results["curves"][name] = points
+    with open(options.json, "w", encoding="utf-8") as file:
+        json.dump(results, file)
+
+
+if __name__ == "__main__":
+    main()

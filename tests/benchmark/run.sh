@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds the release preset, measures every performance goal beside its
+# baseline and prints the table of docs/benchmarking.md. A goal that does not hold is no failure.
+#
+#   tests/benchmark/run.sh [--json FILE] [--plot FOLDER]
+#
+# --json keeps the results and the raw series; --plot draws the pictures of docs/benchmarking.md,
+# which takes a minute more.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+json=
+plots=
+while (($# > 0)); do
+    case $1 in
+        --json) json=$(realpath -m "${2:?--json needs a file}") ;;
+        --plot) plots=$(realpath -m "${2:?--plot needs a folder}") ;;
+        *) echo "run.sh: unknown option $1; expected --json FILE or --plot FOLDER" >&2; exit 2 ;;
+    esac
+    shift 2
+done
+cd "$root"
+
+# What cannot be installed is not measured, and the table says so.
+optional() {
+    examples/install_packages.sh "$@" || echo "run.sh: going on without $*" >&2
+}
+examples/install_packages.sh libbenchmark-dev python3
+optional pocl-opencl-icd ocl-icd-opencl-dev opencl-headers
+optional python3-numpy
+if [[ -n $plots ]]; then
+    optional python3-matplotlib
+fi
+
+cmake --preset release
+cmake --build --preset release --target dashboard peer_calls
+
+# Debian's packages are Debian's Python's, which need not be the first one.
+python=python3
+if ! "$python" -c 'import numpy' 2>/dev/null && [[ -x /usr/bin/python3 ]]; then
+    python=/usr/bin/python3
+fi
+
+results=build/release/dashboard
+mkdir -p "$results"
+curves=()
+if [[ -n $plots ]]; then
+    curves=(--curves)
+fi
+"$python" tests/benchmark/peers.py --libraries build/release/lib --json "$results/peers.json" \
+    "${curves[@]}"
+build/release/bin/dashboard --peers "$results/peers.json" --json "${json:-$results/results.json}" \
+    "${curves[@]}"
+if [[ -n $plots ]]; then
+    "$python" tests/benchmark/plot.py "${json:-$results/results.json}" "$plots"
+fi

@@ -12,7 +12,6 @@ namespace ADVSTEP_ISA {
 namespace {
 
 constexpr int64_t kRowsAtATime = 512;  // what they load stays in the first cache
-constexpr int64_t kFew = 16;           // fewer are not worth a vectorised loop
 constexpr int64_t kRowsAheadAtATime =
     64;  // lines that are being fetched: more would push out others
 
@@ -96,36 +95,10 @@ bool PlaceInside(const Division division, const Length* __restrict lengths, uint
     return !Negative(signs);
 }
 
-// Without the start and the end that vectorised loops have: its early exit keeps it scalar.
-template <typename Division, typename Length, typename Slot, typename Table>
-bool PlaceFew(const Division division, const TableRows& table, const Length* lengths,
-              uint64_t added, Slot* slots, int64_t rows) {
-    const auto positions = static_cast<uint64_t>(table.math.positions);
-    const auto lastBlock = static_cast<uint64_t>(table.math.lastBlock);
-    const Table* blocks = static_cast<const Table*>(table.blocks);
-    uint64_t signs = lastBlock;
-    for (int64_t row = 0; row < rows; ++row, blocks += table.stride) {
-        const uint64_t position = PositionAt(lengths[row], added);
-        if (position >= positions) {
-            return false;
-        }
-        const uint64_t column = division.Column(position);
-        const auto block = static_cast<uint64_t>(static_cast<int64_t>(blocks[column]));
-        signs |= block | (lastBlock - block);
-        slots[row] =
-            static_cast<Slot>(static_cast<int64_t>(division.Slot(block, column, position)));
-    }
-    return !Negative(signs);
-}
-
 template <bool kAhead, typename Division, typename Length, typename Slot, typename Table>
 bool PlaceBy(const TableRows& table, const Length* lengths, uint64_t added, Slot* slots,
              int64_t rows) {
     const Division division(table.math);
-    if (rows < kFew) {
-        return PlaceFew<Division, Length, Slot, Table>(division, table, lengths, added, slots,
-                                                       rows);
-    }
     const Table* const blocks = static_cast<const Table*>(table.blocks);
     const int64_t stride = table.stride;
     const uint64_t lastBlock = static_cast<uint64_t>(table.math.lastBlock);

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <thread>
 
 #include "op_kernel/common/kernel.h"
 
@@ -10,6 +9,11 @@ namespace advstep {
 
 /// What the operators have done on a device. Launches on several threads add at the same time; each
 /// number is right by itself, and all of them are once the launches have been waited for.
+///
+/// Each of the first threads of the process that add has a sheet of its own, which nobody else
+/// writes: an addition that other threads may make too costs a launch of 8 rows a tenth of its
+/// time. All later threads share the last sheet. A reset writes no sheet, but keeps what to
+/// subtract.
 class DeviceCounters {
  public:
     struct Values {
@@ -20,79 +24,113 @@ class DeviceCounters {
     };
 
     void AddSuccess(const LaunchCounts& counts) {
-        const Turn turn(this);
-        Add(&launches_, 1);
-        Add(&advanced_, counts.advanced);
-        Add(&padded_, counts.padded);
-        Add(&released_, counts.released);
-        Add(&needed_, counts.needed);
-        Add(&preempted_, counts.preempted);
-        Add(&dispatched_, counts.dispatched);
-        Add(&recovered_, counts.recovered);
+        const Writer add = MyWriter();
+        add(kLaunches, 1);
+        add(kAdvanced, counts.advanced);
+        add(kPadded, counts.padded);
+        add(kReleased, counts.released);
+        add(kNeeded, counts.needed);
+        add(kPreempted, counts.preempted);
+        add(kDispatched, counts.dispatched);
+        add(kRecovered, counts.recovered);
     }
 
     /// `noProgress`: for want of blocks; otherwise for bad data.
     void AddFailure(bool noProgress) {
-        const Turn turn(this);
-        Add(&launches_, 1);
-        Add(noProgress ? &noProgress_ : &dataErrors_, 1);
+        const Writer add = MyWriter();
+        add(kLaunches, 1);
+        add(noProgress ? kNoProgress : kDataErrors, 1);
     }
 
     Values Read() const {
+        const auto get = [this](Counter counter) {
+            return Sum(counter) - before_.counters[counter].load(std::memory_order_relaxed);
+        };
+        const auto count = [&](Counter counter) { return static_cast<int64_t>(get(counter)); };
         Values values;
-        values.launches = Get(launches_);
-        values.done.advanced = static_cast<int64_t>(Get(advanced_));
-        values.done.padded = static_cast<int64_t>(Get(padded_));
-        values.done.released = static_cast<int64_t>(Get(released_));
-        values.done.needed = static_cast<int64_t>(Get(needed_));
-        values.done.preempted = static_cast<int64_t>(Get(preempted_));
-        values.done.dispatched = static_cast<int64_t>(Get(dispatched_));
-        values.done.recovered = static_cast<int64_t>(Get(recovered_));
-        values.noProgress = Get(noProgress_);
-        values.dataErrors = Get(dataErrors_);
+        values.launches = get(kLaunches);
+        values.done.advanced = count(kAdvanced);
+        values.done.padded = count(kPadded);
+        values.done.released = count(kReleased);
+        values.done.needed = count(kNeeded);
+        values.done.preempted = count(kPreempted);
+        values.done.dispatched = count(kDispatched);
+        values.done.recovered = count(kRecovered);
+        values.noProgress = get(kNoProgress);
+        values.dataErrors = get(kDataErrors);
         return values;
     }
 
     void Reset() {
-        const Turn turn(this);
-        for (Counter* counter :
-             {&launches_, &advanced_, &padded_, &released_, &needed_, &preempted_, &dispatched_,
-              &recovered_, &noProgress_, &dataErrors_}) {
-            counter->store(0, std::memory_order_relaxed);
+        for (int counter = 0; counter < kCounters; ++counter) {
+            before_.counters[counter].store(Sum(static_cast<Counter>(counter)),
+                                            std::memory_order_relaxed);
         }
     }
 
  private:
-    using Counter = std::atomic<uint64_t>;
+    static constexpr int32_t kOwnedSheets = 15;
 
-    /// Whoever changes the counters: one at a time, for a few instructions. One exchange costs less
-    /// than an addition that is atomic by itself for each counter.
-    class Turn {
-     public:
-        explicit Turn(DeviceCounters* counters) : counters_(counters) {
-            while (counters_->changing_.exchange(true, std::memory_order_acquire)) {
-                std::this_thread::yield();
+    enum Counter {
+        kLaunches,
+        kAdvanced,
+        kPadded,
+        kReleased,
+        kNeeded,
+        kPreempted,
+        kDispatched,
+        kRecovered,
+        kNoProgress,
+        kDataErrors,
+        kCounters
+    };
+    struct alignas(64) Sheet {
+        std::atomic<uint64_t> counters[kCounters] = {};
+    };
+    struct Writer {
+        Sheet* sheet;
+        bool owned;
+
+        void operator()(Counter counter, int64_t more) const {
+            auto& value = sheet->counters[counter];
+            if (more == 0) {
+                return;
+            }
+            if (owned) {
+                value.store(value.load(std::memory_order_relaxed) + static_cast<uint64_t>(more),
+                            std::memory_order_relaxed);
+            } else {
+                value.fetch_add(static_cast<uint64_t>(more), std::memory_order_relaxed);
             }
         }
-        ~Turn() { counters_->changing_.store(false, std::memory_order_release); }
-        Turn(const Turn&) = delete;
-        Turn& operator=(const Turn&) = delete;
-
-     private:
-        DeviceCounters* counters_;
     };
 
-    // In the caller's turn.
-    static void Add(Counter* counter, int64_t more) {
-        if (more != 0) {
-            counter->store(Get(*counter) + static_cast<uint64_t>(more), std::memory_order_relaxed);
+    /// 0, 1, ... in the order in which threads call this first; never given twice.
+    static int32_t ThreadNumber() {
+        static std::atomic<int32_t> next{0};
+        thread_local int32_t number = -1;
+        if (number < 0) {
+            number = next.fetch_add(1, std::memory_order_relaxed);
         }
+        return number;
     }
-    static uint64_t Get(const Counter& counter) { return counter.load(std::memory_order_relaxed); }
 
-    std::atomic<bool> changing_{false};
-    Counter launches_{0}, advanced_{0}, padded_{0}, released_{0}, needed_{0}, preempted_{0},
-        dispatched_{0}, recovered_{0}, noProgress_{0}, dataErrors_{0};
+    Writer MyWriter() {
+        const int32_t number = ThreadNumber();
+        return number < kOwnedSheets ? Writer{&sheets_[number], true}
+                                     : Writer{&sheets_[kOwnedSheets], false};
+    }
+
+    uint64_t Sum(Counter counter) const {
+        uint64_t sum = 0;
+        for (const Sheet& sheet : sheets_) {
+            sum += sheet.counters[counter].load(std::memory_order_relaxed);
+        }
+        return sum;
+    }
+
+    Sheet sheets_[kOwnedSheets + 1];
+    Sheet before_;  // the last reset
 };
 
 }  // namespace advstep

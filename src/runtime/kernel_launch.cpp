@@ -33,8 +33,8 @@ struct Play {
     int64_t keptBytes;
 };
 
-void PlayUntraced(const Play& play, const KernelPhase& phase, int32_t begin, int32_t end,
-                  Fault* fault) {
+[[gnu::always_inline]] inline void PlayUntraced(const Play& play, const KernelPhase& phase,
+                                                int32_t begin, int32_t end, Fault* fault) {
     const auto run = [&](int32_t first, int32_t count) {
         const CoreContext core{first, fault, count, play.isa, play.kept, play.keptBytes};
         phase.run(core, play.payload);

@@ -43,6 +43,7 @@ TEST(SettingsTest, EveryVariableIsRead) {
                                      {"ADVANCE_STEP_CORE_ORDER", "6"},
                                      {"ADVANCE_STEP_GUARD", "off"},
                                      {"ADVANCE_STEP_ON_DIVERGENCE", "warn"},
+                                     {"ADVANCE_STEP_ISA", "baseline"},
                                      {"ADVANCE_STEP_LOG", "debug"},
                                      {"ADVANCE_STEP_TRACE", "no-such-folder/trace.json"}},
                                     &settings)));
@@ -53,6 +54,7 @@ TEST(SettingsTest, EveryVariableIsRead) {
     EXPECT_EQ(settings.threads, 4);
     EXPECT_EQ(settings.memoryBytes, 5U << 20);
     EXPECT_EQ(settings.coreOrder, std::optional<uint64_t>(6));
+    EXPECT_EQ(settings.isa, Isa::kBaseline);
     EXPECT_EQ(settings.onDivergence, OnDivergence::kWarn);
     EXPECT_EQ(settings.logLevel, LogLevel::kDebug);
     EXPECT_EQ(settings.trace, "no-such-folder/trace.json") << "reading settings opens no file";
@@ -98,6 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadSettingCase{"CoreOrderNegative", "ADVANCE_STEP_CORE_ORDER", "-3"},
                     BadSettingCase{"GuardNotBuilt", "ADVANCE_STEP_GUARD", "after"},
                     BadSettingCase{"OnDivergence", "ADVANCE_STEP_ON_DIVERGENCE", "fail"},
+                    BadSettingCase{"Isa", "ADVANCE_STEP_ISA", "AVX2"},
                     BadSettingCase{"Log", "ADVANCE_STEP_LOG", "verbose"},
                     BadSettingCase{"TraceEmpty", "ADVANCE_STEP_TRACE", ""}),
     support::CaseName());
@@ -189,6 +192,22 @@ TEST(SettingsTest, AscendingIsNoSeed) {
     EXPECT_FALSE(settings.coreOrder.has_value());
     ASSERT_TRUE(unit::Succeeds(Load({{"ADVANCE_STEP_CORE_ORDER", "0"}}, &settings)));
     EXPECT_EQ(settings.coreOrder, std::optional<uint64_t>(0));
+}
+
+TEST(SettingsTest, InstructionSetsOfThisMachineOnly) {
+    const std::pair<const char*, Isa> sets[] = {
+        {"baseline", Isa::kBaseline}, {"avx2", Isa::kAvx2}, {"avx512", Isa::kAvx512}};
+    for (const auto& [name, isa] : sets) {
+        Settings settings;
+        const Status loaded = Load({{"ADVANCE_STEP_ISA", name}}, &settings);
+        EXPECT_EQ(loaded.code() == 0, IsSupported(isa)) << name;
+        EXPECT_EQ(settings.isa, IsSupported(isa) ? isa : Isa::kBaseline) << name;
+    }
+    Settings settings;
+    ASSERT_TRUE(unit::Succeeds(Load({{"ADVANCE_STEP_ISA", "auto"}}, &settings)));
+    EXPECT_EQ(settings.isa, BestIsa());
+    ASSERT_TRUE(unit::Succeeds(Load({}, &settings)));
+    EXPECT_EQ(settings.isa, BestIsa());
 }
 
 TEST(SettingsTest, NamesOfSettings) {

@@ -23,6 +23,9 @@ struct Machine {
     int64_t rowsPerTile = 1000;
     int32_t exactCores = 40;
     int64_t rowGap = 0;  // elements between the rows of blockTables
+    advstep::Isa isa = advstep::Isa::kBaseline;
+    int64_t keptRows = 0;  // that there is memory for from phase to phase
+    int32_t merged = 1;    // cores in one call, when the order is ascending
 };
 
 struct ElementTypes {
@@ -64,7 +67,9 @@ class KernelBench {
         : data_(std::move(data)),
           seqLens_(data_.seqLens, types.lengths32),
           slotMapping_(data_.slotMapping, types.slots32),
-          blockTables_(Spread(data_, machine.rowGap), types.tables32) {
+          blockTables_(Spread(data_, machine.rowGap), types.tables32),
+          machine_(machine),
+          kept_(static_cast<size_t>(machine.keptRows)) {
         advstep::AdvanceStepTiling& t = payload_.tiling;
         t.rowsPerCore = (data_.numSeqs + machine.cores - 1) / machine.cores;
         t.coreCount = static_cast<int32_t>((data_.numSeqs + t.rowsPerCore - 1) / t.rowsPerCore);
@@ -94,10 +99,19 @@ class KernelBench {
         } else if (order == PlayOrder::kShuffled) {
             std::shuffle(cores.begin(), cores.end(), std::mt19937(17));
         }
+        const int32_t merged = order == PlayOrder::kAscending ? machine_.merged : 1;
+        const auto coreCount = static_cast<int32_t>(cores.size());
         advstep::Fault lowest;
-        for (const int32_t index : cores) {
+        for (int32_t at = 0; at < coreCount; at += merged) {
             advstep::Fault fault;
-            phase(advstep::CoreContext{index, &fault}, &payload_);
+            advstep::CoreContext core;
+            core.index = cores[static_cast<size_t>(at)];
+            core.count = std::min(merged, coreCount - at);
+            core.isa = machine_.isa;
+            core.fault = &fault;
+            core.kept = reinterpret_cast<unsigned char*>(kept_.data());
+            core.keptBytes = machine_.keptRows * static_cast<int64_t>(sizeof(int64_t));
+            phase(core, &payload_);
             if (fault.found() && (!lowest.found() || fault.row < lowest.row)) {
                 lowest = fault;
             }
@@ -130,6 +144,8 @@ class KernelBench {
     TypedArray seqLens_;
     TypedArray slotMapping_;
     TypedArray blockTables_;
+    const Machine machine_;
+    std::vector<int64_t> kept_;
     advstep::AdvanceStepPayload payload_{};
 };
 

@@ -1,0 +1,165 @@
+// The loops that take many rows at a time, on every instruction set of this machine: the same bits
+// and the same faults as the reference, whatever the shape.
+#include "op_kernel/advance_step/advance_step_lanes.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "support/batches.h"
+#include "unit/op_kernel/kernel_bench.h"
+
+namespace advstep {
+namespace {
+
+using unit::ElementTypes;
+using unit::KernelBench;
+using unit::Machine;
+using unit::PlayOrder;
+using unit::Same;
+using unit::SameFault;
+
+constexpr int64_t kMost32 = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMost64 = std::numeric_limits<int64_t>::max();
+
+std::vector<Isa> IsasOfThisMachine() {
+    std::vector<Isa> isas;
+    for (const Isa isa : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}) {
+        if (IsSupported(isa)) {
+            isas.push_back(isa);
+        }
+    }
+    return isas;
+}
+
+// Instruction set; bits 0 to 2: int32 lengths, slots, tables.
+class LanesTest : public testing::TestWithParam<std::tuple<Isa, int>> {
+ protected:
+    const Isa isa_ = std::get<0>(GetParam());
+    const int bits_ = std::get<1>(GetParam());
+    const ElementTypes types_{(bits_ & 1) != 0, (bits_ & 2) != 0, (bits_ & 4) != 0};
+    const AdvanceStepKernels kernels_ =
+        StandardKernels(types_.lengths32, types_.slots32, types_.tables32);
+    const reference::AdvanceStepLimits limits_{types_.lengths32 ? kMost32 : kMost64,
+                                               types_.slots32 ? kMost32 : kMost64};
+
+    // Alone and with many cores in a call; with the slots kept, in part, and worked out twice.
+    std::vector<Machine> Machines(int64_t rows) const {
+        return {{1, 4096, 40, 0, isa_, rows, 1},
+                {40, 7, 40, 3, isa_, 0, 40},
+                {3, 16, 40, 1, isa_, rows / 2 + 1, 2}};
+    }
+    void ExpectAsReference(const reference::AdvanceStepData& data) {
+        reference::AdvanceStepData expected = data;
+        const auto error = reference::AdvanceStepStandard(expected, limits_);
+        for (const Machine& machine : Machines(data.numSeqs)) {
+            KernelBench bench(data, machine, types_);
+            ASSERT_TRUE(SameFault(bench.Play(kernels_.check, PlayOrder::kAscending), error));
+            ASSERT_TRUE(Same(bench.Data(), data));
+            if (!error) {
+                bench.Play(kernels_.commit, PlayOrder::kAscending);
+                ASSERT_TRUE(Same(bench.Data(), expected));
+            }
+        }
+    }
+};
+
+TEST_P(LanesTest, EveryNumberOfRows) {
+    std::vector<int64_t> counts;
+    for (int64_t rows = 1; rows <= 70; ++rows) {
+        counts.push_back(rows);
+    }
+    for (const int64_t power : {128, 256, 512, 1024}) {
+        counts.insert(counts.end(), {power - 1, power, power + 1});
+    }
+    for (const int64_t rows : counts) {
+        for (const int64_t blockSize : {1, 3, 7, 16, 100, 128}) {
+            SCOPED_TRACE(testing::Message() << rows << " rows, blockSize " << blockSize);
+            const auto seed = static_cast<uint64_t>(rows * 1000 + blockSize);
+            ExpectAsReference(support::MakeBatch(rows, rows, blockSize, 9, seed));
+            ExpectAsReference(support::MakeBatch(rows + 5, rows, blockSize, 9, seed));
+            if (HasFatalFailure()) {
+                return;
+            }
+        }
+    }
+}
+
+TEST_P(LanesTest, HugeBlocks) {
+    for (const int64_t blockSize :
+         {int64_t{1} << 31, (int64_t{1} << 31) - 1, (int64_t{1} << 31) + 1, int64_t{1} << 40,
+          kMost64 / 9, kMost64}) {
+        SCOPED_TRACE(blockSize);
+        reference::AdvanceStepData data = support::MakeBatch(37, 36, 16, 3, 4);
+        data.blockSize = blockSize;
+        for (size_t row = 0; row < data.seqLens.size(); ++row) {
+            const int64_t most = std::min(limits_.slotMapping, limits_.seqLens - 1);
+            data.seqLens[row] = most - static_cast<int64_t>(row) * 1000;
+        }
+        for (int64_t& block : data.blockTables) {
+            block = 0;
+        }
+        ExpectAsReference(data);
+        data.seqLens[20] = -1;
+        ExpectAsReference(data);
+    }
+}
+
+// Each kind of fault in each row of a vector and beside it.
+TEST_P(LanesTest, FaultsInEveryRow) {
+    for (const int64_t blockSize : {16, 100}) {
+        for (size_t row = 0; row < 41; ++row) {
+            SCOPED_TRACE(testing::Message() << "row " << row << ", blockSize " << blockSize);
+            const reference::AdvanceStepData good = support::MakeBatch(41, 41, blockSize, 6, 11);
+            const int64_t end = blockSize * 6;
+            for (const int64_t length : {int64_t{-1}, std::numeric_limits<int64_t>::min(), end,
+                                         end + 1, limits_.seqLens - 1, limits_.seqLens}) {
+                reference::AdvanceStepData data = good;
+                data.seqLens[row] = types_.lengths32 && length < -kMost32 ? -kMost32 - 1 : length;
+                ExpectAsReference(data);
+            }
+            const size_t entry = row * 6 + static_cast<size_t>(good.seqLens[row] / blockSize);
+            const int64_t most = types_.tables32 ? kMost32 : kMost64;
+            const int64_t lastGood =
+                (limits_.slotMapping - good.seqLens[row] % blockSize) / blockSize;
+            for (const int64_t block : {int64_t{-1}, -most - 1, most, std::min(most, lastGood),
+                                        std::min(most, lastGood + 1)}) {
+                reference::AdvanceStepData data = good;
+                data.blockTables[entry] = block;
+                ExpectAsReference(data);
+            }
+            reference::AdvanceStepData two = good;
+            two.seqLens[row] = -1;
+            two.blockTables[(40 - row) * 6 +
+                            static_cast<size_t>(good.seqLens[40 - row] / blockSize)] = -1;
+            ExpectAsReference(two);
+            if (HasFatalFailure()) {
+                return;
+            }
+        }
+    }
+}
+
+// Enough rows for the loops that fetch ahead, on tables that are narrow to keep this quick.
+TEST_P(LanesTest, BeyondTheCaches) {
+    reference::AdvanceStepData data = support::MakeBatch(65536 + 77, 65536 + 70, 100, 2, 12);
+    ExpectAsReference(data);
+    data.seqLens[65530] = 200;
+    data.seqLens[65531] = -7;
+    ExpectAsReference(data);
+}
+
+std::string NameOf(const testing::TestParamInfo<std::tuple<Isa, int>>& row) {
+    static constexpr const char* kNames[] = {"Baseline", "Avx2", "Avx512"};
+    return kNames[static_cast<int>(std::get<0>(row.param))] +
+           std::to_string(std::get<1>(row.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Isas, LanesTest,
+                         testing::Combine(testing::ValuesIn(IsasOfThisMachine()),
+                                          testing::Range(0, 8)),
+                         NameOf);
+
+}  // namespace
+}  // namespace advstep

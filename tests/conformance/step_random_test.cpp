@@ -307,7 +307,6 @@ TEST_F(StepLargeTest, AgreesWithTheReference) {
             ASSERT_NO_FATAL_FAILURE(Serve(dims, 77, isExact, 5, tally));
             EXPECT_GT(tally.preempted, 0);
             EXPECT_GT(tally.released, 0);
-            EXPECT_GT(tally.recovered, 0);
         }
     }
 }

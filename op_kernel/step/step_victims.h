@@ -18,12 +18,14 @@ class VictimQueue {
         const uint8_t* const stopped = view.a.stopFlags;
         const uint8_t* const preempted = view.a.isBlockStep;
         const int32_t* const used = view.a.usedListLen;
+        int32_t most = 0;
         // A stopped slot has given its blocks back; a preempted one has none.
         for (int64_t slot = 0; slot < batch; ++slot) {
-            const bool out = (stopped[slot] | preempted[slot]) != 0;
-            level_ = std::max(level_, out ? 0 : used[slot]);
+            const int32_t in = (stopped[slot] | preempted[slot]) == 0 ? ~0 : 0;
+            most = std::max(most, used[slot] & in);
         }
-        const int32_t others = level_ + 1;  // the list of slots that are not candidates
+        level_ = most;
+        const int32_t others = most + 1;  // the list of slots that are not candidates
         std::fill_n(lists_, others + 1, kNobody);
         for (auto slot = static_cast<int32_t>(batch - 1); slot >= 0; --slot) {
             const bool out = (stopped[slot] | preempted[slot]) != 0 || used[slot] == 0;

@@ -295,14 +295,19 @@ INSTANTIATE_TEST_SUITE_P(Machines, StepRandomTest, testing::ValuesIn(Runs()),
 class StepLargeTest : public support::DeviceTest {};
 
 TEST_F(StepLargeTest, AgreesWithTheReference) {
-    for (const bool isExact : {false, true}) {
-        ASSERT_NO_FATAL_FAILURE(
-            Restart({{"ADVANCE_STEP_CONFORMANCE", isExact ? "exact" : "standard"},
-                     {"ADVANCE_STEP_CORE_ORDER", "3"}}));
-        Tally tally;
-        const StepDims dims = {100000, 100003, 4, 30000, 6, 6, 2};
-        ASSERT_NO_FATAL_FAILURE(Serve(dims, 77, isExact, 5, tally));
-        EXPECT_GT(tally.preempted, 0);
+    // Ascending cores are played several in a call, on several threads.
+    for (const char* order : {"ascending", "3"}) {
+        for (const bool isExact : {false, true}) {
+            ASSERT_NO_FATAL_FAILURE(
+                Restart({{"ADVANCE_STEP_CONFORMANCE", isExact ? "exact" : "standard"},
+                         {"ADVANCE_STEP_THREADS", "3"},
+                         {"ADVANCE_STEP_CORE_ORDER", order}}));
+            Tally tally;
+            const StepDims dims = {100000, 100003, 4, 30000, 6, 6, 2};
+            ASSERT_NO_FATAL_FAILURE(Serve(dims, 77, isExact, 5, tally));
+            EXPECT_GT(tally.preempted, 0);
+            EXPECT_GT(tally.released, 0);
+        }
     }
 }
 

@@ -78,11 +78,13 @@ struct Word {
     int64_t sum = 0;
 };
 
+// 49 is the least number whose inverse, times itself, is less than 1 in doubles.
 TEST(StepScanTest, AgreesWithPlainDivisions) {
     uint64_t seed = 0;
     for (const int64_t width : {1, 2, 7, 8, 100}) {
-        for (const int64_t blockSize : std::initializer_list<int64_t>{
-                 1, 2, 3, 7, 16, 48, 64, 1000, 65537, 1 << 30, INT32_MAX, int64_t{1} << 40}) {
+        for (const int64_t blockSize :
+             std::initializer_list<int64_t>{1, 2, 3, 7, 16, 48, 49, 64, 98, 103, 1000, 65537,
+                                            1 << 30, INT32_MAX, int64_t{1} << 40}) {
             SCOPED_TRACE(testing::Message() << "W " << width << ", blockSize " << blockSize);
             Word word(width, blockSize, ++seed);
             ASSERT_TRUE(word.Scan());

@@ -29,6 +29,13 @@ aclnnStatus aclnnAdvanceStepGetWorkspaceSize(const aclTensor* inputTokens,
                                              int64_t numQueries, int64_t blockSize,
                                              uint64_t* workspaceSize, aclOpExecutor** executor) {
     return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&]() -> Status {
+        const PlanKey key(
+            kPhaseTwo,
+            {inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables},
+            {numSeqs, numQueries, blockSize});
+        if (PlannedBefore(key, workspaceSize, executor)) {
+            return {};
+        }
         AdvanceStepParams params;
         ADVSTEP_RETURN_IF_ERROR(AdvanceStepViews(inputTokens, sampledTokenIds, inputPositions,
                                                  seqLens, slotMapping, blockTables, &params));
@@ -39,7 +46,7 @@ aclnnStatus aclnnAdvanceStepGetWorkspaceSize(const aclTensor* inputTokens,
         params.blockSize = blockSize;
         const Device* device = nullptr;
         ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&device));
-        return PlanAdvanceStep(Programs(), params, *device, workspaceSize, executor);
+        return PlanAdvanceStep(Programs(), params, *device, key, workspaceSize, executor);
     });
 }
 

@@ -62,7 +62,7 @@ constexpr auto kSlots =
                           {"pagedKvLastPageLen", true, kArgs + offsetof(Args, pagedKvLastPageLen)},
                           {"blockTableBound", true, kArgs + offsetof(Args, blockTableBound)}}});
 
-Status MakePlan(const AdvanceStepFlashInferParams& params, const Device& device,
+Status MakePlan(const AdvanceStepFlashInferParams& params, const Device& device, const PlanKey& key,
                 uint64_t* workspaceSize, aclOpExecutor** executor) {
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepFlashInfer(params));
     AdvanceStepFlashInferPayload payload{};
@@ -71,7 +71,8 @@ Status MakePlan(const AdvanceStepFlashInferParams& params, const Device& device,
     const int32_t coreCount = payload.tiling.rows.coreCount;
     WorkspaceLayout layout;
     layout.Book<int64_t>(coreCount);  // the only array, so at offset 0
-    AdvanceStepPlan plan(Programs::Find(params.common), device, coreCount, params.common.numSeqs);
+    AdvanceStepPlan plan(Programs::Find(params.common), device, coreCount, params.common.numSeqs,
+                         key);
     plan.SetSlots(kSlots.data());
     plan.AddTensors(params.common);
     plan.AddTensor(params.pagedKvIndices);
@@ -91,6 +92,14 @@ aclnnStatus aclnnAdvanceStepFlashInferGetWorkspaceSize(
     const aclTensor* pagedKvLastPageLen, const aclTensor* blockTableBound, int64_t numSeqs,
     int64_t numQueries, int64_t blockSize, uint64_t* workspaceSize, aclOpExecutor** executor) {
     return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&]() -> Status {
+        const PlanKey key(
+            kPhaseTwo,
+            {inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables,
+             pagedKvIndices, pagedKvIndptr, pagedKvLastPageLen, blockTableBound},
+            {numSeqs, numQueries, blockSize});
+        if (PlannedBefore(key, workspaceSize, executor)) {
+            return {};
+        }
         AdvanceStepFlashInferParams params;
         ADVSTEP_RETURN_IF_ERROR(AdvanceStepViews(inputTokens, sampledTokenIds, inputPositions,
                                                  seqLens, slotMapping, blockTables,
@@ -108,7 +117,7 @@ aclnnStatus aclnnAdvanceStepFlashInferGetWorkspaceSize(
         params.common.blockSize = blockSize;
         const Device* device = nullptr;
         ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&device));
-        return MakePlan(params, *device, workspaceSize, executor);
+        return MakePlan(params, *device, key, workspaceSize, executor);
     });
 }
 

@@ -24,15 +24,15 @@ const AdvanceStepPrograms& Programs() {
     return programs;
 }
 
-Status MakePlan(const AdvanceStepParams& params, const Device& device, uint64_t* workspaceSize,
-                aclOpExecutor** executor) {
+Status MakePlan(const AdvanceStepParams& params, const Device& device, const PlanKey& key,
+                uint64_t* workspaceSize, aclOpExecutor** executor) {
     const OperatorEnvironment environment =
         EnvironmentOf(device.settings(), PlanningVectorCores(device));
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepMulti(params, environment));
     AdvanceStepMultiPayload payload{};
     payload.tiling = TileAdvanceStepMulti(params, environment);
     AdvanceStepPlan plan(Programs().Find(params, environment), device,
-                         payload.tiling.rows.coreCount, params.numSeqs * payload.tiling.steps);
+                         payload.tiling.rows.coreCount, params.numSeqs * payload.tiling.steps, key);
     static constexpr auto kSlots = AdvanceStepSlots(offsetof(AdvanceStepMultiPayload, args));
     plan.SetSlots(kSlots.data());
     plan.AddTensors(params);
@@ -47,6 +47,13 @@ aclnnStatus aclnnAdvanceStepMultiGetWorkspaceSize(
     int64_t numSeqs, int64_t numQueries, int64_t blockSize, uint64_t* workspaceSize,
     aclOpExecutor** executor) {
     return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&]() -> Status {
+        const PlanKey key(
+            kPhaseTwo,
+            {inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables},
+            {numSeqs, numQueries, blockSize});
+        if (PlannedBefore(key, workspaceSize, executor)) {
+            return {};
+        }
         AdvanceStepParams params;
         ADVSTEP_RETURN_IF_ERROR(AdvanceStepViews(inputTokens, sampledTokenIds, inputPositions,
                                                  seqLens, slotMapping, blockTables, &params));
@@ -57,7 +64,7 @@ aclnnStatus aclnnAdvanceStepMultiGetWorkspaceSize(
         params.blockSize = blockSize;
         const Device* device = nullptr;
         ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&device));
-        return MakePlan(params, *device, workspaceSize, executor);
+        return MakePlan(params, *device, key, workspaceSize, executor);
     });
 }
 

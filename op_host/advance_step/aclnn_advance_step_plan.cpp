@@ -65,14 +65,15 @@ Status AdvanceStepViews(const aclTensor* inputTokens, const aclTensor* sampledTo
 }
 
 Status PlanAdvanceStep(const AdvanceStepPrograms& programs, const AdvanceStepParams& params,
-                       const Device& device, uint64_t* workspaceSize, aclOpExecutor** executor) {
+                       const Device& device, const PlanKey& key, uint64_t* workspaceSize,
+                       aclOpExecutor** executor) {
     const OperatorEnvironment environment =
         EnvironmentOf(device.settings(), PlanningVectorCores(device));
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStep(params, environment));
     AdvanceStepPayload payload{};
     payload.tiling = TileAdvanceStep(params, environment);
     AdvanceStepPlan plan(programs.Find(params, environment), device, payload.tiling.coreCount,
-                         params.numSeqs);
+                         params.numSeqs, key);
     static constexpr auto kSlots = AdvanceStepSlots(offsetof(AdvanceStepPayload, args));
     plan.SetSlots(kSlots.data());
     plan.AddTensors(params);
@@ -80,7 +81,8 @@ Status PlanAdvanceStep(const AdvanceStepPrograms& programs, const AdvanceStepPar
 }
 
 AdvanceStepPlan::AdvanceStepPlan(const KernelProgram* program, const Device& device,
-                                 int32_t coreCount, int64_t rows) {
+                                 int32_t coreCount, int64_t rows, const PlanKey& key) {
+    plan_.key = &key;
     plan_.launch.program = program;
     plan_.launch.device = &device;
     plan_.launch.coreCount = coreCount;

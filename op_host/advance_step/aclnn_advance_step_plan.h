@@ -47,7 +47,8 @@ Status AdvanceStepViews(const aclTensor* inputTokens, const aclTensor* sampledTo
 
 /// The rest of phase one, after the views: checks, plans, makes the executor.
 Status PlanAdvanceStep(const AdvanceStepPrograms& programs, const AdvanceStepParams& params,
-                       const Device& device, uint64_t* workspaceSize, aclOpExecutor** executor);
+                       const Device& device, const PlanKey& key, uint64_t* workspaceSize,
+                       aclOpExecutor** executor);
 
 /// Slots of AdvanceStep's tensors, with an AdvanceStepArgs at `argsAt` of the payload, and those of
 /// `more`.
@@ -73,7 +74,7 @@ constexpr std::array<TensorSlot, 6 + kMore> AdvanceStepSlots(
 class AdvanceStepPlan {
  public:
     AdvanceStepPlan(const KernelProgram* program, const Device& device, int32_t coreCount,
-                    int64_t rows);
+                    int64_t rows, const PlanKey& key);
 
     /// What the tensors that are added are: static data, AdvanceStep's six first.
     void SetSlots(const TensorSlot* slots) { plan_.slots = slots; }

@@ -65,15 +65,15 @@ constexpr auto kSlots = AdvanceStepSlots<2>(
     {{{"specToken", false, kArgs + offsetof(AdvanceStepV2Args, specToken)},
       {"acceptedNum", false, kArgs + offsetof(AdvanceStepV2Args, acceptedNum)}}});
 
-Status MakePlan(const AdvanceStepV2Params& params, const Device& device, uint64_t* workspaceSize,
-                aclOpExecutor** executor) {
+Status MakePlan(const AdvanceStepV2Params& params, const Device& device, const PlanKey& key,
+                uint64_t* workspaceSize, aclOpExecutor** executor) {
     const OperatorEnvironment environment =
         EnvironmentOf(device.settings(), PlanningVectorCores(device));
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepV2(params));
     AdvanceStepV2Payload payload{};
     payload.tiling = TileAdvanceStepV2(params, environment);
     AdvanceStepPlan plan(V2Programs::Find(params, environment), device, payload.tiling.coreCount,
-                         payload.tiling.rows);
+                         payload.tiling.rows, key);
     plan.SetSlots(kSlots.data());
     plan.AddTensors(params.common);
     plan.AddTensor(params.specToken);
@@ -89,11 +89,23 @@ aclnnStatus aclnnAdvanceStepV2GetWorkspaceSize(
     const aclTensor* specToken, const aclTensor* acceptedNum, int64_t numSeqs, int64_t numQueries,
     int64_t blockSize, uint64_t* workspaceSize, aclOpExecutor** executor) {
     return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&]() -> Status {
+        const bool speculative = specToken != nullptr || acceptedNum != nullptr;
+        const PlanKey key = speculative
+                                ? PlanKey(kPhaseTwo,
+                                          {inputTokens, sampledTokenIds, inputPositions, seqLens,
+                                           slotMapping, blockTables, specToken, acceptedNum},
+                                          {numSeqs, numQueries, blockSize})
+                                : PlanKey(kPhaseTwo,
+                                          {inputTokens, sampledTokenIds, inputPositions, seqLens,
+                                           slotMapping, blockTables},
+                                          {numSeqs, numQueries, blockSize});
+        if (PlannedBefore(key, workspaceSize, executor)) {
+            return {};
+        }
         AdvanceStepV2Params params;
         ADVSTEP_RETURN_IF_ERROR(AdvanceStepViews(inputTokens, sampledTokenIds, inputPositions,
                                                  seqLens, slotMapping, blockTables,
                                                  &params.common));
-        const bool speculative = specToken != nullptr || acceptedNum != nullptr;
         if (speculative) {
             ADVSTEP_RETURN_IF_ERROR(ViewOf(specToken, "specToken", &params.specToken));
             ADVSTEP_RETURN_IF_ERROR(ViewOf(acceptedNum, "acceptedNum", &params.acceptedNum));
@@ -105,8 +117,8 @@ aclnnStatus aclnnAdvanceStepV2GetWorkspaceSize(
         params.common.blockSize = blockSize;
         const Device* device = nullptr;
         ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&device));
-        return speculative ? MakePlan(params, *device, workspaceSize, executor)
-                           : PlanAdvanceStep(ProgramsWithoutSpec(), params.common, *device,
+        return speculative ? MakePlan(params, *device, key, workspaceSize, executor)
+                           : PlanAdvanceStep(ProgramsWithoutSpec(), params.common, *device, key,
                                              workspaceSize, executor);
     });
 }

@@ -73,8 +73,8 @@ const TensorSlot* Slots() {
     return slots.data();
 }
 
-Status MakePlan(const StepParams& params, const Device& device, uint64_t* workspaceSize,
-                aclOpExecutor** executor) {
+Status MakePlan(const StepParams& params, const Device& device, const PlanKey& key,
+                uint64_t* workspaceSize, aclOpExecutor** executor) {
     StepDims dims;
     ADVSTEP_RETURN_IF_ERROR(CheckStep(params, &dims));
     StepPayload payload{};
@@ -96,6 +96,7 @@ Status MakePlan(const StepParams& params, const Device& device, uint64_t* worksp
     plan.workspaceBytes = layout.bytes();
     plan.workspaceAt = layout.bytes() > 0 ? int64_t{offsetof(StepPayload, workspace)} : -1;
     plan.allDistinct = true;
+    plan.key = &key;
     plan.slots = Slots();
     plan.views = views.data();
     plan.tensorCount = static_cast<int32_t>(views.size());
@@ -118,23 +119,27 @@ aclnnStatus aclnnStepGetWorkspaceSize(
     const aclTensor* firstTokenIds, int64_t blockSize, int64_t /*encoderDecoderBlockNum*/,
     uint64_t* workspaceSize, aclOpExecutor** executor) {
     return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&]() -> Status {
-        const std::array<const aclTensor*, kStepTensors> tensors = {
+        const std::initializer_list<const aclTensor*> tensors = {
             stopFlags,        seqLensThisTime,  oriSeqLensEncoder, seqLensEncoder, seqLensDecoder,
             blockTables,      encoderBlockLens, isBlockStep,       stepBlockList,  stepLens,
             recoverBlockList, recoverLens,      needBlockList,     needBlockLen,   usedListLen,
             freeList,         freeListLen,      inputIds,          preIds,         stepIdx,
             nextTokens,       firstTokenIds};
+        const PlanKey key(kPhaseTwo, tensors, {blockSize});
+        if (PlannedBefore(key, workspaceSize, executor)) {
+            return {};
+        }
         StepParams params;
         for (size_t index = 0; index < kStepTensors; ++index) {
             ADVSTEP_RETURN_IF_ERROR(
-                ViewOf(tensors[index], kStepSignature[index].name, &params.tensors[index]));
+                ViewOf(tensors.begin()[index], kStepSignature[index].name, &params.tensors[index]));
         }
         ADVSTEP_RETURN_IF_ERROR(RequireOutput(workspaceSize, "workspaceSize"));
         ADVSTEP_RETURN_IF_ERROR(RequireOutput(executor, "executor"));
         params.blockSize = blockSize;
         const Device* device = nullptr;
         ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&device));
-        return MakePlan(params, *device, workspaceSize, executor);
+        return MakePlan(params, *device, key, workspaceSize, executor);
     });
 }
 

@@ -85,9 +85,26 @@ Status CheckOverlaps(const aclOpExecutor& executor) {
     return executor.apart ? Status() : FindOverlap(executor);
 }
 
+bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** executor) {
+    if (!key.useful() || workspaceSize == nullptr || executor == nullptr) {
+        return false;
+    }
+    aclOpExecutor* const record = ObjectPool<aclOpExecutor>::Instance().AcquireLike(
+        [&](const aclOpExecutor& other) { return other.key == key; });
+    if (!(record->key == key)) {
+        RecycleExecutor(record);
+        return false;
+    }
+    record->state.store(aclOpExecutor::State::kPlanned, std::memory_order_release);
+    *workspaceSize = record->workspaceBytes;
+    *executor = record;
+    return true;
+}
+
 Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     aclOpExecutor* const made = ObjectPool<aclOpExecutor>::Instance().AcquireLike(
         [&](const aclOpExecutor& record) { return record.slots == plan.slots; });
+    made->key = plan.key != nullptr ? *plan.key : PlanKey();
     // What was found of the addresses stays true for a record that is planned for them again.
     bool asBefore = made->slots == plan.slots && made->launch.device == plan.launch.device &&
                     made->tensorCount == plan.tensorCount;
@@ -114,6 +131,7 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     }
     Status overlaps = CheckOverlaps(*made);
     if (!overlaps.ok()) {
+        made->key = PlanKey();
         RecycleExecutor(made);
         return overlaps;
     }

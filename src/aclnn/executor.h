@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "aclnn/acl_meta.h"
+#include "src/aclnn/plan_key.h"
 #include "src/base/status.h"
 #include "src/base/tensor_view.h"
 #include "src/runtime/kernel_launch.h"
@@ -38,6 +39,7 @@ struct Plan {
     const TensorSlot* slots = nullptr;  // in signature order; outlives the executor
     const TensorView* const* views = nullptr;
     int32_t tensorCount = 0;
+    const PlanKey* key = nullptr;  // null: the plan is not to be found again
 };
 
 }  // namespace advstep
@@ -52,6 +54,7 @@ struct aclOpExecutor {
     static constexpr size_t kMostPayload = 512;
 
     std::atomic<State> state{State::kFree};
+    advstep::PlanKey key;  // of what the record holds; survives its use
     advstep::KernelLaunch launch;
     uint64_t workspaceBytes = 0;
     int64_t workspaceAt = -1;
@@ -74,6 +77,10 @@ struct aclOpExecutor {
 };
 
 namespace advstep {
+
+/// An executor for a plan that has been made, used and not changed before, if there is one at hand.
+/// False: phase one has to go its way. With useless arguments as well, for it to say so.
+bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** executor);
 
 /// An executor for the plan. 161002: a written tensor (with allDistinct: any) overlaps another one,
 /// as far as addresses are known.

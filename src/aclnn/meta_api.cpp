@@ -55,6 +55,7 @@ aclnnStatus SetAddress(const char* call, aclOpExecutor* executor, size_t index,
                          count == Count::kAll ? "a tensor" : "an in/out tensor",
                          executor->launch.program->call);
         }
+        executor->key = PlanKey();  // it is another plan from now on
         uint8_t* const before = executor->tensors[position].address;
         auto* const storage = static_cast<uint8_t*>(addr);
         executor->SetAddress(position, storage == nullptr

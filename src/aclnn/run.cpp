@@ -145,9 +145,9 @@ Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,
     }
     // Spending it before anything else makes two uses at a time safe as well.
     State expected = executor->state.load(std::memory_order_acquire);
-    const bool spent = expected == State::kPlanned &&
-                       executor->state.compare_exchange_strong(expected, State::kFree,
-                                                               std::memory_order_acq_rel);
+    const bool spent =
+        expected == State::kPlanned &&
+        executor->state.compare_exchange_strong(expected, State::kFree, std::memory_order_acq_rel);
     if (!spent && expected != State::kRepeatable) {
         return Error(ACLNN_ERR_PARAM_INVALID,
                      "executor has been used or destroyed; expected a new one of phase one, or "

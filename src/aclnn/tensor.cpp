@@ -42,6 +42,17 @@ void FillContiguousStrides(const int64_t* dims, uint64_t rank, int64_t* strides)
     }
 }
 
+// Drawn in blocks, so that threads do not meet.
+uint64_t NextVersion() {
+    constexpr uint64_t kBlock = 4096;
+    static std::atomic<uint64_t> nextBlock{1};
+    [[gnu::tls_model("initial-exec")]] static thread_local uint64_t next = 0;
+    if (next % kBlock == 0) {
+        next = nextBlock.fetch_add(1, std::memory_order_relaxed) * kBlock;
+    }
+    return ++next;
+}
+
 // A handful of numbers at most, as a rule: a call of memcpy would take longer.
 void CopyDims(const int64_t* from, uint64_t count, int64_t* to) {
     if (count > 2) {
@@ -88,6 +99,7 @@ void Fill(const TensorArguments& arguments, aclTensor* tensor) {
     view.itemSize = static_cast<int64_t>(SizeOf(arguments.dataType));
     view.data = static_cast<uint8_t*>(arguments.data);
     view.packedBytes = PackedBytes(view);
+    tensor->version.store(NextVersion(), std::memory_order_relaxed);
 }
 
 Status CheckAlive(const aclTensor* tensor) {
@@ -163,6 +175,7 @@ aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
         if (!mine->magic.compare_exchange_strong(alive, 0, std::memory_order_relaxed)) {
             return CheckAlive(tensor);
         }
+        mine->version.store(0, std::memory_order_relaxed);
         if (mine->largeDims != nullptr) {
             mine->largeDims.reset();
         }
@@ -226,7 +239,10 @@ aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
 
 aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
     return Get("aclSetRawTensorAddr", tensor, tensor, "tensor", tensor, "tensor",
-               [&](const aclTensor&) { tensor->view.data = static_cast<uint8_t*>(addr); });
+               [&](const aclTensor&) {
+                   tensor->view.data = static_cast<uint8_t*>(addr);
+                   tensor->version.store(NextVersion(), std::memory_order_relaxed);
+               });
 }
 
 aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr) {

@@ -14,6 +14,8 @@ struct aclTensor {
     static constexpr uint64_t kInlineRank = 8;
 
     std::atomic<uint32_t> magic{0};
+    std::atomic<uint64_t> version{0};  // no other tensor has had it, nor this one before it
+                                       // changed; 0: not alive
     advstep::TensorView view;  // its arrays are in inlineDims, or in largeDims for more axes
     const int64_t* storageDims = nullptr;
     uint64_t storageRank = 0;

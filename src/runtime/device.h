@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -20,6 +21,8 @@ class Device {
         : id_(id), settings_(settings), order_(settings.coreOrder), cores_(settings.threads) {}
 
     int32_t id() const { return id_; }
+    /// No other device has had it: addresses come back after aclFinalize.
+    uint64_t serial() const { return serial_; }
     const Settings& settings() const { return settings_; }
     const CoreOrder& order() const { return order_; }
     CorePool& cores() const { return cores_; }
@@ -31,6 +34,12 @@ class Device {
     ContextRef primary;
 
  private:
+    static uint64_t NextSerial() {
+        static std::atomic<uint64_t> last{0};
+        return last.fetch_add(1, std::memory_order_relaxed) + 1;
+    }
+
+    const uint64_t serial_ = NextSerial();
     const int32_t id_;
     const Settings settings_;
     const CoreOrder order_;

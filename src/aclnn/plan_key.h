@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+
+#include "aclnn/acl_meta.h"
+
+namespace advstep {
+
+/// All that a plan depends on, as numbers: the call, the device with its settings, the cores that
+/// may be used, attributes, and the versions of the tensors. Equal keys have equal plans.
+class PlanKey {
+ public:
+    /// None: equals no other.
+    PlanKey() = default;
+
+    /// `call` is the name of phase two, static text. Of no use, as the default, if the thread has
+    /// no current context or one of the tensors is none.
+    PlanKey(const char* call, std::initializer_list<const aclTensor*> tensors,
+            std::initializer_list<int64_t> attributes);
+
+    bool useful() const { return count_ > 0; }
+    bool operator==(const PlanKey& other) const {
+        bool equal = count_ == other.count_ && useful();
+        for (uint32_t index = 0; equal && index < count_; ++index) {
+            equal = numbers_[index] == other.numbers_[index];
+        }
+        return equal;
+    }
+
+ private:
+    static constexpr uint32_t kMostNumbers = 32;
+
+    uint32_t count_ = 0;
+    std::array<uint64_t, kMostNumbers> numbers_;
+};
+
+}  // namespace advstep

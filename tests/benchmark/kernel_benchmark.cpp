@@ -54,7 +54,7 @@ constexpr Shape kShapes[] = {{"small", 8},          {"few", 64},      {"vllm_def
 void Kernel(benchmark::State& state, const Shape& shape, int64_t blockSize, Lengths lengths,
             const KernelMachine::Choice& choice) {
     constexpr double kSecondsPerNanosecond = 1e-9;
-    constexpr int64_t kRowsAtATime = 16384;
+    constexpr int64_t kRowsAtATime = 65536;
     const KernelMachine machine(choice);
     BareBatch bare(shape.rows, kMaxBlocks);
     KernelBatch batch(shape.rows, kMaxBlocks, blockSize, lengths);

@@ -5,6 +5,10 @@
 namespace advstep {
 namespace {
 
+constexpr size_t kLooks = 4;  // operators that a program uses in turn
+
+constexpr size_t kLooks = 4;  // operators that a program uses in turn
+
 // A contiguous view is one run; otherwise rows of the first axis, each contiguous (the checks of
 // the operators let nothing else pass).
 MemoryExtent ExtentOf(const TensorView& view) {
@@ -89,7 +93,7 @@ bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** 
     if (!key.useful() || workspaceSize == nullptr || executor == nullptr) {
         return false;
     }
-    aclOpExecutor* const record = ObjectPool<aclOpExecutor>::Instance().AcquireLike(
+    aclOpExecutor* const record = ObjectPool<aclOpExecutor>::Instance().AcquireLike<kLooks>(
         [&](const aclOpExecutor& other) { return other.key == key; });
     if (!(record->key == key)) {
         RecycleExecutor(record);
@@ -102,7 +106,7 @@ bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** 
 }
 
 Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
-    aclOpExecutor* const made = ObjectPool<aclOpExecutor>::Instance().AcquireLike(
+    aclOpExecutor* const made = ObjectPool<aclOpExecutor>::Instance().AcquireLike<kLooks>(
         [&](const aclOpExecutor& record) { return record.slots == plan.slots; });
     made->key = plan.key != nullptr ? *plan.key : PlanKey();
     // What was found of the addresses stays true for a record that is planned for them again.

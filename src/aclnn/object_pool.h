@@ -34,15 +34,14 @@ class ObjectPool {
 
     /// One of the few that were given back last of which fits(const T&) holds, if there is one. If
     /// not, none of the very last, so that objects used in turn for different things keep to them.
-    template <typename Fits>
+    template <size_t kLooks, typename Fits>
     T* AcquireLike(Fits&& fits) {
-        constexpr int kLooks = 4;
         Cache& cache = ThreadCache();
         if (cache.count < kLooks) {
             return Acquire();
         }
         T** link = &cache.first;
-        for (int look = 1; look < kLooks && !fits(**link); ++look) {
+        for (size_t look = 1; look < kLooks && !fits(**link); ++look) {
             link = &(*link)->nextFree;
         }
         T* const object = *link;

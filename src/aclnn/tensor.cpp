@@ -11,6 +11,8 @@ using namespace advstep;
 
 namespace {
 
+constexpr size_t kLooks = 8;  // tensors of a call
+
 struct TensorArguments {
     const int64_t* viewDims;
     uint64_t viewDimsNum;
@@ -51,6 +53,11 @@ uint64_t NextVersion() {
         next = nextBlock.fetch_add(1, std::memory_order_relaxed) * kBlock;
     }
     return ++next;
+}
+
+void Renew(aclTensor* tensor) {
+    tensor->lastVersion = NextVersion();
+    tensor->version.store(tensor->lastVersion, std::memory_order_relaxed);
 }
 
 // A handful of numbers at most, as a rule: a call of memcpy would take longer.
@@ -99,7 +106,41 @@ void Fill(const TensorArguments& arguments, aclTensor* tensor) {
     view.itemSize = static_cast<int64_t>(SizeOf(arguments.dataType));
     view.data = static_cast<uint8_t*>(arguments.data);
     view.packedBytes = PackedBytes(view);
-    tensor->version.store(NextVersion(), std::memory_order_relaxed);
+    Renew(tensor);
+}
+
+bool SameDims(const int64_t* one, const int64_t* other, uint64_t count) {
+    return (count < 1 || one[0] == other[0]) && (count < 2 || one[1] == other[1]);
+}
+
+// Whether a tensor that was destroyed described the same. Of few axes, as nearly all are: programs
+// that create their tensors anew for every call create the same ones.
+bool Describes(const aclTensor& tensor, const TensorArguments& arguments) {
+    const TensorView& view = tensor.view;
+    const uint64_t rank = arguments.viewDimsNum;
+    if (view.data != arguments.data || tensor.lastVersion == 0 || rank > 2 ||
+        static_cast<uint64_t>(view.rank) != rank || arguments.storageDimsNum > 2 ||
+        tensor.storageRank != arguments.storageDimsNum || view.dataType != arguments.dataType ||
+        view.format != arguments.format || view.offset != arguments.offset ||
+        !SameDims(view.dims, arguments.viewDims, rank) ||
+        !SameDims(tensor.storageDims, arguments.storageDims, tensor.storageRank)) {
+        return false;
+    }
+    int64_t contiguous[2];
+    if (arguments.stride == nullptr) {
+        FillContiguousStrides(arguments.viewDims, rank, contiguous);
+    }
+    return SameDims(view.strides, arguments.stride == nullptr ? contiguous : arguments.stride,
+                    rank);
+}
+
+void FillOrGiveBack(const TensorArguments& arguments, aclTensor* tensor) {
+    try {
+        Fill(arguments, tensor);
+    } catch (...) {
+        ObjectPool<aclTensor>::Instance().Release(tensor);
+        throw;
+    }
 }
 
 Status CheckAlive(const aclTensor* tensor) {
@@ -151,12 +192,12 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
         const TensorArguments arguments{viewDims, viewDimsNum, dataType,       stride,    offset,
                                         format,   storageDims, storageDimsNum, tensorData};
         ADVSTEP_RETURN_IF_ERROR(CheckShapes(arguments));
-        aclTensor* const tensor = ObjectPool<aclTensor>::Instance().Acquire();
-        try {
-            Fill(arguments, tensor);
-        } catch (...) {
-            ObjectPool<aclTensor>::Instance().Release(tensor);
-            throw;
+        aclTensor* const tensor = ObjectPool<aclTensor>::Instance().AcquireLike<kLooks>(
+            [&](const aclTensor& destroyed) { return Describes(destroyed, arguments); });
+        if (Describes(*tensor, arguments)) {
+            tensor->version.store(tensor->lastVersion, std::memory_order_relaxed);
+        } else {
+            FillOrGiveBack(arguments, tensor);
         }
         tensor->magic.store(aclTensor::kAlive, std::memory_order_relaxed);
         created = tensor;
@@ -178,6 +219,7 @@ aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
         mine->version.store(0, std::memory_order_relaxed);
         if (mine->largeDims != nullptr) {
             mine->largeDims.reset();
+            mine->lastVersion = 0;  // what it described is gone
         }
         ObjectPool<aclTensor>::Instance().Release(mine);
         return {};
@@ -241,7 +283,7 @@ aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
     return Get("aclSetRawTensorAddr", tensor, tensor, "tensor", tensor, "tensor",
                [&](const aclTensor&) {
                    tensor->view.data = static_cast<uint8_t*>(addr);
-                   tensor->version.store(NextVersion(), std::memory_order_relaxed);
+                   Renew(tensor);
                });
 }
 

@@ -14,8 +14,9 @@ struct aclTensor {
     static constexpr uint64_t kInlineRank = 8;
 
     std::atomic<uint32_t> magic{0};
-    std::atomic<uint64_t> version{0};  // no other tensor has had it, nor this one before it
-                                       // changed; 0: not alive
+    // Of what the tensor describes: another description has another version. 0: not alive.
+    std::atomic<uint64_t> version{0};
+    uint64_t lastVersion = 0;  // outlives the tensor, as the description does
     advstep::TensorView view;  // its arrays are in inlineDims, or in largeDims for more axes
     const int64_t* storageDims = nullptr;
     uint64_t storageRank = 0;

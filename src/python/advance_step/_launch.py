@@ -1,0 +1,133 @@
+"""Runs operators: finds or makes the plan, queues it, and waits."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from . import _library, _registration
+from ._errors import RUNTIME_ERROR
+from ._plan import Operator, Plan
+from ._runtime import Generation, thread
+from .device import Stream, current_stream
+
+_MOST_PLANS = 128  # of a thread
+_synchronize = _library.synchronize_stream
+
+
+def launch(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ...],
+           stream: Stream | None, wait: bool, approve: Callable[[], None] | None = None) -> None:
+    """Runs an operator once.
+
+    Args:
+        stream: None for the thread's current one.
+        wait: whether to return only when it has run; otherwise failures on the device are raised by
+            a later synchronisation.
+        approve: called before a plan is made of these arrays; raises if they may not be used.
+    """
+    state = thread
+    if state.generation != Generation.current:
+        state.refresh()
+    if stream is None:
+        stream = state.streams.get(state.device)
+        if stream is None:
+            stream = current_stream()
+    device = stream.device.index
+    if state.active != device:
+        state.activate(device)
+    key = (operator, stream.handle, attributes, *map(id, arrays))
+    plan = state.plans.get(key)
+    if plan is None or not plan.holds(arrays):
+        if approve is not None:
+            approve()
+        plan = _make(operator, arrays, attributes)
+        if plan.watches is not None:
+            _keep(state.plans, key, plan)
+    _run(plan, stream, arrays, wait)
+
+
+def _make(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ...]) -> Plan:
+    try:
+        return Plan(operator, arrays, attributes)
+    except _library.AdvanceStepError as failure:
+        if failure.code != RUNTIME_ERROR:
+            raise
+    # Other code of the process has changed the thread's context.
+    device = thread.active
+    thread.activate(device)
+    return Plan(operator, arrays, attributes)
+
+
+def _keep(plans: dict[Any, Plan], key: Any, plan: Plan) -> None:
+    plans.pop(key, None)
+    while len(plans) >= _MOST_PLANS:
+        del plans[next(iter(plans))]  # the oldest
+    plans[key] = plan
+
+
+def _run(plan: Plan, stream: Stream, arrays: Any, wait: bool) -> None:
+    """Queues a run and may wait for it: all under the stream's lock, so that nobody else is told of
+    its failure. The stream keeps the arrays until a synchronisation has covered the run."""
+    with stream._lock:
+        stream._held[id(plan)] = (plan, arrays)
+        stream.dirty = True
+        code = plan.run(plan.workspace, plan.workspace_size, plan.executor, stream.handle)
+        if code:
+            _run_again(plan, stream, code)
+        if wait:
+            code = _synchronize(stream.handle)
+            if code:
+                _library.check(code, "aclrtSynchronizeStream")
+            stream._held.clear()
+            stream.dirty = False
+
+
+def _run_again(plan: Plan, stream: Stream, code: int) -> None:
+    """After a failure of phase two, which has queued nothing."""
+    if code == RUNTIME_ERROR:
+        # The registration or the context may not be as this package left it: see _registration.
+        _library.recent_message()
+        thread.activate(stream.device.index)
+        _registration.renew(plan.ranges)
+        code = plan.run(plan.workspace, plan.workspace_size, plan.executor, stream.handle)
+    if code:
+        _library.check(code, "phase two")
+
+
+class PreparedCall:
+    """An operator on given arrays, checked and planned once, to be run many times.
+
+    ``call()`` runs it and waits; ``call(wait=False)`` queues it. It costs about a microsecond, and is
+    always on the memory that the arrays had when it was prepared. Several threads may call it; they
+    take turns.
+    """
+
+    def __init__(self, operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ...],
+                 stream: Stream | None) -> None:
+        thread.refresh()
+        self._stream = current_stream() if stream is None else stream
+        thread.activate(self._stream.device.index)
+        self._arrays = arrays
+        self._plan = _make(operator, arrays, attributes)
+        self._watches = self._plan.watches  # other kinds of arrays do not move while they are exported
+        self._generation = Generation.current
+
+    def __call__(self, *, wait: bool = True) -> None:
+        """Runs the operator.
+
+        Args:
+            wait: whether to return only when it has run.
+
+        Raises:
+            RuntimeError: the memory of an array has moved, or finalize() was called since.
+            AdvanceStepError: as the operator's function.
+        """
+        stream = self._stream
+        if self._generation != Generation.current or not (
+                self._watches is None or self._watches.in_place()):
+            raise RuntimeError("prepared call: the memory of its arrays has moved or the runtime "
+                               "has ended since; expected a new prepared call")
+        if thread.generation != Generation.current:
+            thread.refresh()
+        if thread.active != stream.device.index:
+            thread.activate(stream.device.index)
+        _run(self._plan, stream, self._arrays, wait)

@@ -39,21 +39,15 @@ def launch(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, .
     if plan is None or not plan.holds(arrays):
         if approve is not None:
             approve()
-        plan = _make(operator, arrays, attributes)
+        plan = _make(operator, arrays, attributes, device)
         if plan.watches is not None:
             _keep(state.plans, key, plan)
     _run(plan, stream, arrays, wait)
 
 
-def _make(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ...]) -> Plan:
-    try:
-        return Plan(operator, arrays, attributes)
-    except _library.AdvanceStepError as failure:
-        if failure.code != RUNTIME_ERROR:
-            raise
-    # Other code of the process has changed the thread's context.
-    device = thread.active
-    thread.activate(device)
+def _make(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ...],
+          device: int) -> Plan:
+    thread.activate(device)  # other code of the process may have changed the thread's context
     return Plan(operator, arrays, attributes)
 
 
@@ -105,9 +99,8 @@ class PreparedCall:
                  stream: Stream | None) -> None:
         thread.refresh()
         self._stream = current_stream() if stream is None else stream
-        thread.activate(self._stream.device.index)
         self._arrays = arrays
-        self._plan = _make(operator, arrays, attributes)
+        self._plan = _make(operator, arrays, attributes, self._stream.device.index)
         self._watches = self._plan.watches  # other kinds of arrays do not move while they are exported
         self._generation = Generation.current
 

@@ -48,6 +48,12 @@ class Device:
     def __exit__(self, *_: object) -> None:
         _leave()
 
+    def make_current(self) -> None:
+        """Makes it the thread's current device."""
+        thread.refresh()
+        context_of(self.index)
+        thread.device = self.index
+
     def synchronize(self) -> None:
         """Waits for all work of the device, in all streams.
 
@@ -132,6 +138,11 @@ class Stream:
 
     def __exit__(self, *_: object) -> None:
         _leave()
+
+    @property
+    def valid(self) -> bool:
+        """Whether the runtime has not ended since the stream was made."""
+        return self._generation == Generation.current
 
     def synchronize(self) -> None:
         """Waits for all work of the stream, and runs it if it has not begun.

@@ -60,10 +60,11 @@ def _dispatch(func: Any) -> Any:
 
 def register() -> Any:
     """Registers the operator with torch; the library object must be kept."""
-    library = torch.library.Library("npu", "DEF")
+    torch_: Any = torch  # its own types are incomplete
+    library = torch_.library.Library("npu", "DEF")
     library.define(_SCHEMA)
     library.impl(_NAME, npu_advance_step_flashattn, "CPU")  # where the memory of NpuTensors is
-    packet = getattr(torch.ops.npu, _NAME)
+    packet = getattr(torch_.ops.npu, _NAME)
     for func in (packet, packet.default):
         special[func] = _dispatch(func)
     return library

@@ -180,7 +180,8 @@ def _view_of_buffer(array: Any, name: str) -> ArrayView:
     if dtype is None:
         raise refuse(name, f"has buffer format {code!r}", "a dtype of aclDataType")
     shape = tuple(buffer.shape[: buffer.ndim])
-    strides = _elements(name, tuple(buffer.strides[: buffer.ndim]), size)
+    strides = (_elements(name, tuple(buffer.strides[: buffer.ndim]), size)
+               if buffer.strides else _contiguous(shape))  # ctypes arrays give none
     view = ArrayView(buffer.buf or 0, shape, strides, dtype, not buffer.readonly)
     view.export = export
     return view

@@ -11,6 +11,7 @@ from ._runtime import Generation, thread
 from .device import Stream, current_stream
 
 _MOST_PLANS = 128  # of a thread
+_ATTEMPTS = 8
 _synchronize = _library.synchronize_stream
 
 
@@ -42,7 +43,8 @@ def launch(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, .
         plan = _make(operator, arrays, attributes, device)
         if plan.watches is not None:
             _keep(state.plans, key, plan)
-    _run(plan, stream, arrays, wait)
+    if _run(plan, stream, arrays, wait):
+        _run_anew(lambda: _make(operator, arrays, attributes, device), key, stream, arrays, wait)
 
 
 def _make(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ...],
@@ -58,33 +60,41 @@ def _keep(plans: dict[Any, Plan], key: Any, plan: Plan) -> None:
     plans[key] = plan
 
 
-def _run(plan: Plan, stream: Stream, arrays: Any, wait: bool) -> None:
+def _run(plan: Plan, stream: Stream, arrays: Any, wait: bool) -> int:
     """Queues a run and may wait for it: all under the stream's lock, so that nobody else is told of
-    its failure. The stream keeps the arrays until a synchronisation has covered the run."""
+    its failure. The stream keeps the arrays until a synchronisation has covered the run.
+
+    Returns RUNTIME_ERROR, with nothing queued, or 0; raises other failures.
+    """
     with stream._lock:
         stream._held[id(plan)] = (plan, arrays)
         stream.dirty = True
-        code = plan.run(plan.workspace, plan.workspace_size, plan.executor, stream.handle)
-        if code:
-            _run_again(plan, stream, code)
+        code: int = plan.run(plan.workspace, plan.workspace_size, plan.executor, stream.handle)
+        if code == RUNTIME_ERROR:
+            return code
+        _library.check(code, "phase two")
         if wait:
             code = _synchronize(stream.handle)
             if code:
                 _library.check(code, "aclrtSynchronizeStream")
             stream._held.clear()
             stream.dirty = False
+    return 0
 
 
-def _run_again(plan: Plan, stream: Stream, code: int) -> None:
-    """After a failure of phase two, which has queued nothing."""
-    if code == RUNTIME_ERROR:
-        # The registration or the context may not be as this package left it: see _registration.
-        _library.recent_message()
-        thread.activate(stream.device.index)
+def _run_anew(make: Callable[[], Plan], key: Any, stream: Stream, arrays: Any, wait: bool) -> None:
+    """Runs again after RUNTIME_ERROR: the registration of the memory or the thread's context may not
+    be as this package left it. Several attempts, since other threads may be at the registrations."""
+    code = RUNTIME_ERROR
+    for _ in range(_ATTEMPTS):
+        plan = make()
         _registration.renew(plan.ranges)
-        code = plan.run(plan.workspace, plan.workspace_size, plan.executor, stream.handle)
-    if code:
-        _library.check(code, "phase two")
+        code = _run(plan, stream, arrays, wait)
+        if code == 0:
+            if key is not None and plan.watches is not None:
+                _keep(thread.plans, key, plan)
+            return
+    _library.check(code, "phase two")
 
 
 class PreparedCall:
@@ -123,4 +133,9 @@ class PreparedCall:
             thread.refresh()
         if thread.active != stream.device.index:
             thread.activate(stream.device.index)
-        _run(self._plan, stream, self._arrays, wait)
+        if _run(self._plan, stream, self._arrays, wait):
+            _run_anew(self._again, None, stream, self._arrays, wait)
+
+    def _again(self) -> Plan:
+        thread.activate(self._stream.device.index)
+        return self._plan

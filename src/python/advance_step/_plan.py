@@ -1,8 +1,8 @@
 """Plans: the tensors and the repeatable executor of one call on the same arrays.
 
 To make a plan costs some 20 us, to run it again less than one. So each thread keeps the plans of its
-latest calls, by operator, stream, arrays (by identity) and attributes. A plan is used again only if
-its arrays are still the same objects with the same memory, shape, strides, dtype and right to write.
+latest calls, by operator, stream, arrays (by id) and attributes. A plan is used again only if the
+arrays still have the memory, shape, strides, dtype and right to write that it was made for.
 
 A plan belongs to a thread, or to a PreparedCall, which runs it under its stream's lock: an executor
 serves one thread at a time.
@@ -48,20 +48,24 @@ _torch_state = operator.attrgetter("shape", "dtype")
 
 
 class _NumpyWatches:
-    """Tells whether numpy arrays are still as they were.
+    """Tells whether numpy arrays are as those of the plan: what counts is memory and geometry.
 
-    The address has no cheap accessor (0.5 us). An ndarray begins, in numpy's C interface, with the
-    object header and the address, so a cell is laid over that field; `of` makes no watches if a cell
-    does not show the address.
+    There is no weak reference here, since numpy resizes no array that has one. The address has no
+    cheap accessor (0.5 us). An ndarray begins, in numpy's C interface, with the object header and the
+    address, so a cell is laid over that field; `of` makes no watches if a cell does not show the
+    address. A cell is read only while an ndarray is there: arrays are found by their id, and a
+    PreparedCall has its own.
     """
 
-    __slots__ = ("entries",)
+    __slots__ = ("entries", "kind")
 
-    def __init__(self, entries: list[Any]) -> None:
+    def __init__(self, kind: type, entries: list[Any]) -> None:
+        self.kind = kind
         self.entries = entries
 
     @classmethod
-    def of(cls, arrays: Sequence[Any], views: Sequence[ArrayView]) -> _NumpyWatches | None:
+    def of(cls, kind: type, arrays: Sequence[Any],
+           views: Sequence[ArrayView]) -> _NumpyWatches | None:
         if sys.implementation.name != "cpython":
             return None
         entries = []
@@ -69,18 +73,20 @@ class _NumpyWatches:
             cell = ctypes.c_size_t.from_address(id(array) + object.__basicsize__)
             if cell.value != view.address:
                 return None
-            entries.append((weakref.ref(array), cell, view.address, _numpy_state(array)))
-        return cls(entries)
+            entries.append((cell, view.address, _numpy_state(array)))
+        return cls(kind, entries)
 
     def hold(self, arrays: Sequence[Any]) -> bool:
-        for (ref, cell, address, state), array in zip(self.entries, arrays):
-            if ref() is not array or cell.value != address or _numpy_state(array) != state:
+        """`arrays` have the ids of those that the watches were made of."""
+        kind = self.kind
+        for (cell, address, state), array in zip(self.entries, arrays):
+            if type(array) is not kind or cell.value != address or _numpy_state(array) != state:
                 return False
         return True
 
     def in_place(self) -> bool:
         """Whether the memory is where it was; the arrays live."""
-        for _, cell, address, _ in self.entries:
+        for cell, address, _ in self.entries:
             if cell.value != address:
                 return False
         return True
@@ -132,7 +138,7 @@ def _watch(arrays: Sequence[Any],
         return _TorchWatches(torch, arrays, views)
     numpy = sys.modules.get("numpy")
     if numpy is not None and all(type(array) is numpy.ndarray for array in arrays):
-        return _NumpyWatches.of(arrays, views)
+        return _NumpyWatches.of(numpy.ndarray, arrays, views)
     return None  # a look at other kinds costs more than a new plan, or may be wrong
 
 

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import bisect
 import threading
-from ctypes import byref, c_void_p
+from ctypes import byref, c_uint32, c_void_p
 from typing import Iterable
 
 from . import _library, _runtime
 
 _MAPPED = 0  # aclrtHostRegisterType
+_HOST = 0  # aclrtMemLocationType
 _RANGE_REFUSED = 107000  # part of it is device memory, or no memory
 _REGISTERED_BY_OTHERS = 507910
 _MOST_RANGES = 1024  # then all are given up, so that memory freed long ago is not kept in the list
@@ -79,12 +80,18 @@ def ensure(ranges: Iterable[tuple[int, int]]) -> None:
             _ensure(begin, end)
 
 
+def _pinned(address: int) -> bool:
+    """Whether the runtime has the address registered. Attributes: device, kind, page size, 4 more."""
+    attributes = (c_uint32 * 7)()
+    return _library.pointer_attributes(address, attributes) == 0 and attributes[1] == _HOST
+
+
 def renew(ranges: Iterable[tuple[int, int]]) -> None:
-    """As ensure, after the runtime did not find a range: registrations are made anew."""
-    wanted = list(ranges)
+    """As ensure, after the runtime did not find a range: it may have dropped what is listed here."""
+    wanted = [(begin, end) for begin, end in ranges if begin != end]
     with _lock:
         for begin, end in wanted:
-            if begin != end:
+            if not (_holds(begin, end) and _pinned(begin) and _pinned(end - 1)):
                 _take_overlapping(begin, end)
         for begin, end in wanted:
             _ensure(begin, end)

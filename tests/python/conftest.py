@@ -4,6 +4,7 @@ release preset."""
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -39,12 +40,12 @@ def machine(monkeypatch):
 
 @pytest.fixture
 def run_python():
-    """Runs a program in a fresh interpreter; returns the finished process."""
-    import subprocess
-
-    def run(program, *arguments, path=(SOURCES,), **environment):
+    """Runs a program, or python3 with several arguments, in a fresh interpreter; returns the finished
+    process."""
+    def run(*arguments, path=(SOURCES,), **environment):
         variables = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), **environment}
-        return subprocess.run([sys.executable, *arguments, "-c", program], env=variables, text=True,
+        arguments = map(str, arguments if len(arguments) > 1 else ("-c", *arguments))
+        return subprocess.run([sys.executable, *arguments], env=variables, text=True,
                               capture_output=True, timeout=120, check=False)
 
     return run

@@ -10,7 +10,8 @@ import torch
 
 from ._device import REAL_DEVICE, NpuDevice, device, index_of, npu_device
 from ._streams import device_index
-from ._tensor import NpuTensor, plain, run, settle, special, without_override, wrap
+from ._tensor import (NpuTensor, plain, run, settle, special, tensors_in, without_override,
+                      wrap)
 
 _FACTORIES = (
     "arange", "as_tensor", "asarray", "bartlett_window", "blackman_window", "empty", "empty_like",
@@ -19,22 +20,35 @@ _FACTORIES = (
     "randint_like", "randn", "randn_like", "randperm", "range", "scalar_tensor", "tensor",
     "tril_indices", "triu_indices", "zeros", "zeros_like")
 _METHODS = ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
-_SHARING = ("as_tensor", "asarray")  # may return the memory of their argument
+_OF_DATA = ("as_tensor", "asarray", "tensor")  # torch hands their argument to no override
 
 _to: Any = torch.Tensor.to
 
 
 def _factory(original: Callable[..., Any]) -> Callable[..., Any]:
-    shares = getattr(original, "__name__", "") in _SHARING
+    of_data = getattr(original, "__name__", "") in _OF_DATA
 
     @functools.wraps(original)
     def factory(*args: Any, **kwargs: Any) -> Any:
+        if of_data and args:
+            args, kwargs = _with_host_data(args, kwargs)
         target = npu_device(kwargs.get("device"))
         if target is None:
             return original(*args, **kwargs)
         made = original(*args, **{**kwargs, "device": "cpu"})
-        return wrap(made.clone() if shares else made, index_of(target))
+        return wrap(made.clone() if of_data else made, index_of(target))  # no memory of the argument
     return factory
+
+
+def _with_host_data(args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The arguments, with a copy on the CPU in the place of a first one that is on npu."""
+    for tensor in tensors_in(args[0]):
+        if isinstance(tensor, NpuTensor):
+            settle(tensor.npu_index)
+    if isinstance(args[0], NpuTensor):
+        kwargs = {**kwargs, "device": kwargs.get("device") or args[0].device}
+        args = (_cpu(args[0]), *args[1:])
+    return args, kwargs
 
 
 def _split_to(tensor: torch.Tensor, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
@@ -104,6 +118,12 @@ def _repr(self: NpuTensor, *, tensor_contents: Any = None) -> str:
     return text[:at] + where + text[at:]
 
 
+def _format(self: NpuTensor, spec: str) -> str:
+    settle(self.npu_index)
+    text: str = format(plain(self).item(), spec) if self.dim() == 0 else object.__format__(self, spec)
+    return text
+
+
 def _no_numpy(self: NpuTensor, *args: Any, **kwargs: Any) -> Any:
     raise TypeError(f"a tensor on npu:{self.npu_index} has no numpy array; expected .cpu() first")
 
@@ -138,6 +158,7 @@ def _install_special() -> None:
     special[torch.Tensor.numpy] = _no_numpy
     special[torch.Tensor.__array__] = _no_numpy
     special[torch.Tensor.__repr__] = _repr
+    special[torch.Tensor.__format__] = _format
     special[torch.Tensor.__reduce_ex__] = _no_pickle
     special[torch.Tensor.__deepcopy__] = _deepcopy
     special[torch.Tensor.__iter__] = lambda self: iter(self.unbind(0))

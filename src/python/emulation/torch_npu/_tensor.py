@@ -70,7 +70,9 @@ def run(index: int, func: Callable[..., Any], args: Any, kwargs: dict[str, Any])
         target = None if device is None else index_of(device)
     with without_override():
         result = func(*args, **kwargs)
-    return result if target is None else _wrapped(result, target)
+    if target is None:  # a copy on the CPU: the result may share memory with an argument
+        return plain(result).clone() if isinstance(result, torch.Tensor) else result
+    return _wrapped(result, target)
 
 
 def _wrapped(result: Any, index: int) -> Any:
@@ -85,19 +87,20 @@ def _wrapped(result: Any, index: int) -> Any:
     return result
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors of an argument, in lists, tuples and dicts too."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _tensors(item)
+            yield from tensors_in(item)
     elif isinstance(value, dict):
-        yield from _tensors(list(value.values()))
+        yield from tensors_in(list(value.values()))
 
 
 def _common_index(func: Any, args: Any, kwargs: Any) -> int:
     """The one device of the call's tensors; numbers (0-dim tensors of the CPU) go with any."""
-    tensors = list(_tensors([args, kwargs]))
+    tensors = list(tensors_in([args, kwargs]))
     indices = {tensor.npu_index for tensor in tensors if isinstance(tensor, NpuTensor)}
     names = sorted(f"npu:{index}" for index in indices)
     # Indices of the CPU may select from a tensor of the device, and be assigned to it.

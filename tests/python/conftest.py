@@ -12,6 +12,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "python"
 GOLDEN = ROOT / "tests" / "golden"
+EXAMPLES = ROOT / "examples"
 
 os.environ.setdefault("ADVANCE_STEP_LIBRARY", str(ROOT / "build/release/lib/libadvance_step.so"))
 for path in (SOURCES, SOURCES / "emulation"):

@@ -4,7 +4,6 @@ import copy
 import io
 import os
 import pickle
-import sys
 import warnings
 
 import pytest
@@ -203,4 +202,3 @@ def test_it_is_on_no_default_path(run_python):
 def test_torch_without_the_emulation_is_untouched(run_python):
     done = run_python("import advance_step, torch; print(torch.device.__module__, hasattr(torch, 'npu'))")
     assert done.stdout.split() == ["torch", "False"], done.stderr
-    assert sys.version_info >= (3, 9)

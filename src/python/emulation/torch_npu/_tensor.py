@@ -40,7 +40,7 @@ class NpuTensor(torch.Tensor):
 def wrap(tensor: torch.Tensor, index: int) -> NpuTensor:
     """The same memory as a tensor of npu:index."""
     with without_override():
-        wrapped = tensor.as_subclass(NpuTensor)
+        wrapped: NpuTensor = tensor.as_subclass(NpuTensor)
     wrapped.npu_index = index
     return wrapped
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds and runs every test: the dev preset (address and
 # undefined-behaviour sanitizers), then under the thread sanitizer the tests in which threads meet,
-# then the Python tests with the library of the release preset: one with sanitizers does not load into
-# python3 without more ado, and torch is no program for them.
+# then the Python tests with the library of the release preset, since one with sanitizers would have to
+# be preloaded into python3, torch and all.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -141,6 +141,28 @@ def test_attributes(attribute, value):
     expect_state(arrays, state)
 
 
+@pytest.mark.parametrize("prepare", (False, True))
+def test_attributes_that_are_no_plain_numbers(prepare):
+    def call(*arguments):
+        if prepare:
+            advance_step.prepare_advance_step(*arguments)()
+        else:
+            advance_step.advance_step(*arguments)
+
+    state, *sizes = batch(8, num_seqs=12, num_queries=9, block_size=4, columns=6)
+    arrays = as_numpy(state)
+    for bad, error in ((2.0, TypeError), (None, TypeError), ((1 << 64) + 12, ValueError)):
+        with pytest.raises(error):
+            call(*arrays, bad, *sizes[1:])
+    expect_state(arrays, state)
+    number = torch.tensor(sizes[0])
+    call(*arrays, number, np.int32(sizes[1]), sizes[2])
+    expect_state(arrays, reference.advance(state, *sizes))
+    number += 1  # the kept plan must not be taken for the same number
+    with pytest.raises(advance_step.ArgumentError):
+        call(*arrays, number, *sizes[1:])
+
+
 @pytest.mark.parametrize("spoil, text", (
     (lambda t: t[0].to(torch.float32), "inputTokens has dtype"),
     (lambda t: t[0].to(torch.bfloat16), "inputTokens has dtype"),

@@ -59,6 +59,33 @@ def _libc():
         return next(line.split()[-1] for line in maps if "libc.so" in line)
 
 
+END = """
+import threading, warnings
+warnings.simplefilter("ignore")
+import numpy, torch, torch_npu, advance_step
+from advance_step import prepare_advance_step
+stream = advance_step.Stream(1)
+arrays = [numpy.zeros(shape, numpy.int64) for shape in (4, (3, 1), 4, 4, 4, (4, 9))]
+call = prepare_advance_step(*arrays, 4, 3, 8, stream=stream)
+def work():
+    for _ in range(5):
+        call(wait=False)
+        advance_step.advance_step(*[part.copy() for part in arrays], 4, 3, 8)
+threads = [threading.Thread(target=work) for _ in range(3)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+tensors = [torch.from_numpy(part).npu() for part in arrays]
+torch_npu.npu_advance_step_flashattn(*tensors, 4, 3, 8)
+memory = advance_step.Device().allocate(100)
+event = stream.record_event()
+"""
+
+
+def test_interpreter_ends_silently_with_work_queued(run_python):
+    done = run_python(END, path=(SOURCES, SOURCES / "emulation"))
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "")
+
+
 def test_command_line(run_python):
     done = run_python("-m", "advance_step")
     assert done.stdout.strip() == f"advance_step {advance_step.__version__}, library {LIBRARY}"

@@ -81,15 +81,15 @@ _torch_dtypes: dict[Any, tuple[int, int]] = {}
 
 
 def plain_torch(torch: Any) -> Any:
-    """A context manager in which methods of tensor subclasses are those of torch.Tensor."""
+    """The class of context managers in which methods of tensor subclasses are torch.Tensor's."""
     name = "DisableTorchFunctionSubclass"  # the old name means more since torch 2.0
-    return getattr(torch._C, name, torch._C.DisableTorchFunction)()
+    return getattr(torch._C, name, torch._C.DisableTorchFunction)
 
 
 def _view_of_tensor(torch: Any, tensor: Any, name: str) -> ArrayView:
     if not _torch_dtypes:
         _torch_dtypes.update({getattr(torch, key): value for key, value in _TORCH.items()})
-    with plain_torch(torch):
+    with plain_torch(torch)():
         if tensor.device.type != "cpu":
             raise refuse(name, f"is on device {tensor.device}", "memory of the CPU")
         if tensor.layout is not torch.strided:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any, Callable
 
 from . import _library, _registration
@@ -12,7 +13,7 @@ from .device import Stream, current_stream
 
 _MOST_PLANS = 128  # of a thread
 _ATTEMPTS = 8
-_synchronize = _library.synchronize_stream
+_synchronize = _library.finish
 
 
 def launch(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ...],
@@ -35,6 +36,7 @@ def launch(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, .
     device = stream.device.index
     if state.active != device:
         state.activate(device)
+    attributes = tuple(map(index, attributes))  # of numpy numbers and the like
     key = (operator, stream.handle, attributes, *map(id, arrays))
     plan = state.plans.get(key)
     if plan is None or not plan.holds(arrays):
@@ -69,12 +71,13 @@ def _run(plan: Plan, stream: Stream, arrays: Any, wait: bool) -> int:
     with stream._lock:
         stream._held[id(plan)] = (plan, arrays)
         stream.dirty = True
-        code: int = plan.run(plan.workspace, plan.workspace_size, plan.executor, stream.handle)
+        code: int = plan.run(stream._argument)
         if code == RUNTIME_ERROR:
             return code
-        _library.check(code, "phase two")
+        if code:
+            _library.check(code, "phase two")
         if wait:
-            code = _synchronize(stream.handle)
+            code = _synchronize(stream._argument)
             if code:
                 _library.check(code, "aclrtSynchronizeStream")
             stream._held.clear()
@@ -109,8 +112,9 @@ class PreparedCall:
                  stream: Stream | None) -> None:
         thread.refresh()
         self._stream = current_stream() if stream is None else stream
+        self._device = self._stream.device.index
         self._arrays = arrays
-        self._plan = _make(operator, arrays, attributes, self._stream.device.index)
+        self._plan = _make(operator, arrays, attributes, self._device)
         self._watches = self._plan.watches  # other kinds of arrays do not move while they are exported
         self._generation = Generation.current
 
@@ -125,17 +129,18 @@ class PreparedCall:
             AdvanceStepError: as the operator's function.
         """
         stream = self._stream
+        state = thread
         if self._generation != Generation.current or not (
                 self._watches is None or self._watches.in_place()):
             raise RuntimeError("prepared call: the memory of its arrays has moved or the runtime "
                                "has ended since; expected a new prepared call")
-        if thread.generation != Generation.current:
-            thread.refresh()
-        if thread.active != stream.device.index:
-            thread.activate(stream.device.index)
+        if state.generation != Generation.current:
+            state.refresh()
+        if state.active != self._device:
+            state.activate(self._device)
         if _run(self._plan, stream, self._arrays, wait):
             _run_anew(self._again, None, stream, self._arrays, wait)
 
     def _again(self) -> Plan:
-        thread.activate(self._stream.device.index)
+        thread.activate(self._device)
         return self._plan

@@ -99,11 +99,14 @@ destroy_executor = _bind(_prompt, "aclDestroyAclOpExecutor", c_void_p)
 
 
 def bind_operator(name: str, tensors: int, attributes: int) -> tuple[Any, Any]:
-    """The two calls of an operator: aclnn<name>GetWorkspaceSize and aclnn<name>."""
+    """The two calls of an operator: aclnn<name>GetWorkspaceSize and aclnn<name>. The second takes
+    ctypes objects, for it has no prototype: that saves a tenth of a microsecond."""
     plan = _bind(_prompt, f"aclnn{name}GetWorkspaceSize", *[c_void_p] * tensors,
                  *[c_int64] * attributes, POINTER(c_uint64), _out)
-    run = _bind(_prompt, f"aclnn{name}", c_void_p, c_uint64, c_void_p, c_void_p)
-    return plan, run
+    return plan, _prompt[f"aclnn{name}"]
+
+
+finish = _waiting["aclrtSynchronizeStream"]  # the same for a c_void_p
 
 
 def check(code: int, call: str) -> None:

@@ -11,6 +11,7 @@ serves one thread at a time.
 from __future__ import annotations
 
 import ctypes
+import functools
 import operator
 import sys
 import weakref
@@ -19,6 +20,7 @@ from typing import Any, Sequence
 
 from . import _library, _registration
 from ._arrays import ArrayView, describe, plain_torch, refuse
+from ._errors import TILING_ERROR, ArgumentError
 from ._runtime import Generation
 
 _FORMAT_ND = 2
@@ -95,18 +97,18 @@ class _NumpyWatches:
 class _TorchWatches:
     """Tells whether torch tensors are still as they were."""
 
-    __slots__ = ("entries", "subclassed", "torch")
+    __slots__ = ("entries", "plain", "subclassed")
 
     def __init__(self, torch: Any, tensors: Sequence[Any], views: Sequence[ArrayView]) -> None:
-        self.torch = torch
+        self.plain = plain_torch(torch)
         self.subclassed = any(type(tensor) is not torch.Tensor for tensor in tensors)
-        with plain_torch(torch):
+        with self.plain():
             self.entries = [(weakref.ref(tensor), view.address, tensor.stride(), _torch_state(tensor))
                             for tensor, view in zip(tensors, views)]
 
     def hold(self, tensors: Sequence[Any]) -> bool:
         if self.subclassed:
-            with plain_torch(self.torch):
+            with self.plain():
                 return self._hold(tensors)
         return self._hold(tensors)
 
@@ -119,7 +121,7 @@ class _TorchWatches:
 
     def in_place(self) -> bool:
         if self.subclassed:
-            with plain_torch(self.torch):
+            with self.plain():
                 return self._in_place()
         return self._in_place()
 
@@ -145,14 +147,13 @@ def _watch(arrays: Sequence[Any],
 class Plan:
     """One call of an operator, checked and planned, for any number of runs."""
 
-    __slots__ = ("views", "watches", "ranges", "run", "executor", "workspace", "workspace_size",
+    __slots__ = ("views", "watches", "ranges", "run", "executor", "workspace",
                  "_partial", "_generation")
 
     def __init__(self, op: Operator, arrays: Sequence[Any], attributes: Sequence[int]) -> None:
         self.executor = 0
         self.workspace = 0
         self._generation = Generation.current
-        self.run = op.run
         self.views = [_view(op, at, array) for at, array in enumerate(arrays)]
         views = [view for view in self.views if view is not None]
         self.ranges = [(view.begin, view.end) for view in views]
@@ -161,7 +162,8 @@ class Plan:
         _registration.ensure(self.ranges)
         self._plan(op, attributes)
 
-    def _plan(self, op: Operator, attributes: Sequence[int]) -> None:
+    def _plan(self, op: Operator, given: Sequence[int]) -> None:
+        attributes = [_int64(name, value) for name, value in zip(op.attributes, given)]
         tensors: list[int | None] = []
         size = c_uint64()
         executor = c_void_p()
@@ -175,11 +177,12 @@ class Plan:
                 _library.destroy_tensor(tensor)
         _library.check(_library.set_repeatable(executor), "aclSetAclOpExecutorRepeatable")
         self.executor = executor.value or 0
-        self.workspace_size = size.value
         if size.value:
             workspace = c_void_p()
             _library.check(_library.malloc(byref(workspace), size, 0), "aclrtMalloc")
             self.workspace = workspace.value or 0
+        # Phase two, but for the stream.
+        self.run = functools.partial(op.run, c_void_p(self.workspace), size, executor)
 
     def holds(self, arrays: Sequence[Any]) -> bool:
         """Whether the plan is one of these arrays as they are now."""
@@ -204,6 +207,13 @@ def _view(op: Operator, at: int, array: Any) -> ArrayView | None:
     if op.written[at] and not view.writable:
         raise refuse(op.tensors[at], "is read-only", "an array that can be written")
     return view
+
+
+def _int64(name: str, value: int) -> int:
+    number = operator.index(value)
+    if not -(1 << 63) <= number < 1 << 63:  # ctypes would cut it
+        raise ArgumentError(TILING_ERROR, f"{name} is {number}; expected a number of 64 bits")
+    return number
 
 
 def _tensor(view: ArrayView) -> int:

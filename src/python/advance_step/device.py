@@ -62,10 +62,13 @@ class Device:
                 been raised yet. A further failure needs a further call.
         """
         thread.refresh()
-        thread.activate(self.index)
-        with _streams_lock:
-            streams = [s for s in _streams if s.device.index == self.index]
-        held = [(stream, stream._take_held()) for stream in streams]
+        if thread.active != self.index:
+            thread.activate(self.index)
+        held = []
+        for reference in _streams.get(self.index, ()):
+            stream = reference()
+            if stream is not None and stream.dirty:
+                held.append((stream, stream._take_held()))
         code = _library.synchronize_device()
         if code in _NOT_WAITED:
             for stream, arrays in held:
@@ -107,7 +110,7 @@ class Stream:
     # call, so that the failure which such a call raises is its own. _held: plans and arrays of
     # queued work, by plan; they must live until a synchronisation has covered it. `dirty`: something
     # has been queued since the last synchronisation began.
-    __slots__ = ("device", "handle", "dirty", "_lock", "_held", "_generation", "__weakref__")
+    __slots__ = ("device", "handle", "dirty", "_argument", "_lock", "_held", "_generation", "__weakref__")
 
     def __init__(self, device: Device | int | None = None, priority: int = 0) -> None:
         thread.refresh()
@@ -122,8 +125,11 @@ class Stream:
         _library.check(_library.create_stream(byref(handle), priority, 0),
                        "aclrtCreateStreamWithConfig")
         self.handle = handle.value or 0
+        self._argument = handle  # for calls without a prototype
         with _streams_lock:
-            _streams.add(self)
+            index = self.device.index
+            living = [old for old in _streams.get(index, ()) if old() is not None]
+            _streams[index] = (*living, weakref.ref(self))
 
     def __repr__(self) -> str:
         return f"<Stream {self.handle:#x} of {self.device}>"
@@ -257,8 +263,8 @@ class Event:
             _library.destroy_event(self.handle)
 
 
-_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
-_streams_lock = threading.Lock()  # guards _streams
+_streams: dict[int, tuple[weakref.ref[Stream], ...]] = {}  # by device; the tuples do not change
+_streams_lock = threading.Lock()  # guards changes of _streams
 
 
 def current_device() -> Device:

@@ -40,7 +40,10 @@ def get_device_name(device: Any = None) -> str:
 
 def synchronize(device: Any = None) -> None:
     """Waits for all work of a device; raises the first failure that has not been raised yet."""
-    advance_step.Device(device_index(device)).synchronize()
+    if device is None:
+        advance_step.current_device().synchronize()
+    else:
+        advance_step.Device(device_index(device)).synchronize()
 
 
 def manual_seed(seed: int) -> None:

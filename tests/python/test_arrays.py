@@ -174,6 +174,19 @@ def test_arrays_that_changed_since_the_last_call(how):
         assert np.array_equal(part, old)
 
 
+def test_a_plan_is_for_arrays_of_numpy_only():
+    """Other objects may come to the id of an array that is gone."""
+    from advance_step._runtime import thread
+
+    state, *sizes = batch(5)
+    arrays = as_numpy(state)
+    advance_step.advance_step(*arrays, *sizes)
+    plan = list(thread.plans.values())[-1]
+    assert plan.holds(arrays)
+    assert not plan.holds([part.view(np.matrix) if part.ndim == 2 else part for part in arrays])
+    assert not plan.holds([object()] * 6)
+
+
 def test_memory_that_moved():
     state, *sizes = batch(5, num_seqs=12, num_queries=9, block_size=4, columns=600)
     state["seq_lens"] = [3] * 12

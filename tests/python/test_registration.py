@@ -9,6 +9,7 @@ import advance_step
 import numpy as np
 import pytest
 import reference
+import torch
 from advance_step import _library, _registration, _runtime
 from batches import as_numpy, batch, expect_state
 
@@ -46,6 +47,18 @@ def test_overlapping_parts_become_one_range():
     assert [entry for entry in listed() if begin <= entry[0] < begin + 500] == [(begin, begin + 450)]
     _registration.ensure([(begin + 450, begin + 460)])  # a neighbour is no overlap
     assert (begin, begin + 450) in listed() and (begin + 450, begin + 460) in listed()
+
+
+@pytest.mark.parametrize("kind", ("numpy", "torch"))
+def test_views_share_the_registration_of_their_owner(kind):
+    state, *sizes = batch(24)
+    arrays = as_numpy(state)
+    owner = np.zeros(10000, np.int64) if kind == "numpy" else torch.zeros(10000, dtype=torch.int64)
+    part = owner[50:][50:50 + arrays[0].size]
+    part[:] = arrays[0] if kind == "numpy" else torch.from_numpy(arrays[0])
+    advance_step.advance_step(part, *arrays[1:], *sizes)
+    begin = owner.ctypes.data if kind == "numpy" else owner.data_ptr()
+    assert any(low <= begin and begin + 80000 <= high for low, high in listed())
 
 
 def test_memory_of_the_old_range_is_gone():

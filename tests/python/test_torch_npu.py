@@ -188,6 +188,28 @@ def test_torch_functions_come_after_queued_work(name):
     assert (got.replace(", device='npu:0'", "") if name == "repr" else got) == expected
 
 
+@pytest.mark.parametrize("how", (lambda parts: torch.tensor(parts), lambda parts: torch.as_tensor(parts)))
+def test_parts_that_were_taken_before(how):
+    state, sizes, tensors = ready()
+    parts = [tensors[3][0], tensors[3][1]]
+    with held(torch.npu.current_stream()) as gate:
+        torch_npu.npu_advance_step_flashattn(*tensors, *sizes)
+        threading.Timer(0.02, gate.open).start()
+        assert how(parts).tolist() == reference.advance(state, *sizes)["seq_lens"][:2]
+
+
+def test_torch_functions_come_after_events_of_other_streams():
+    state, sizes, tensors = ready()
+    first, second = torch.npu.Stream(), torch.npu.Stream()
+    with held(first) as gate:
+        with torch.npu.stream(first):
+            torch_npu.npu_advance_step_flashattn(*tensors, *sizes)
+        second.wait_stream(first)
+        with torch.npu.stream(second):
+            threading.Timer(0.02, gate.open).start()
+            assert tensors[3].tolist() == reference.advance(state, *sizes)["seq_lens"]
+
+
 def test_attributes_do_not_wait():
     _, sizes, tensors = ready()
     with held(torch.npu.current_stream()) as gate:

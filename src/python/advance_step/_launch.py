@@ -46,7 +46,7 @@ def launch(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, .
         if plan.watches is not None:
             _keep(state.plans, key, plan)
     if _run(plan, stream, arrays, wait):
-        _run_anew(lambda: _make(operator, arrays, attributes, device), key, stream, arrays, wait)
+        _run_anew(lambda: _make(operator, arrays, attributes, device), stream, arrays, wait)
 
 
 def _make(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ...],
@@ -85,7 +85,7 @@ def _run(plan: Plan, stream: Stream, arrays: Any, wait: bool) -> int:
     return 0
 
 
-def _run_anew(make: Callable[[], Plan], key: Any, stream: Stream, arrays: Any, wait: bool) -> None:
+def _run_anew(make: Callable[[], Plan], stream: Stream, arrays: Any, wait: bool) -> None:
     """Runs again after RUNTIME_ERROR: the registration of the memory or the thread's context may not
     be as this package left it. Several attempts, since other threads may be at the registrations."""
     code = RUNTIME_ERROR
@@ -94,8 +94,6 @@ def _run_anew(make: Callable[[], Plan], key: Any, stream: Stream, arrays: Any, w
         _registration.renew(plan.ranges)
         code = _run(plan, stream, arrays, wait)
         if code == 0:
-            if key is not None and plan.watches is not None:
-                _keep(thread.plans, key, plan)
             return
     _library.check(code, "phase two")
 
@@ -139,7 +137,7 @@ class PreparedCall:
         if state.active != self._device:
             state.activate(self._device)
         if _run(self._plan, stream, self._arrays, wait):
-            _run_anew(self._again, None, stream, self._arrays, wait)
+            _run_anew(self._again, stream, self._arrays, wait)
 
     def _again(self) -> Plan:
         thread.activate(self._device)

@@ -10,8 +10,7 @@ import torch
 
 from ._device import REAL_DEVICE, NpuDevice, device, index_of, npu_device
 from ._streams import device_index
-from ._tensor import (NpuTensor, plain, run, settle, special, tensors_in, without_override,
-                      wrap)
+from ._tensor import NpuTensor, plain, run, settle, special, without_override, wrap
 
 _FACTORIES = (
     "arange", "as_tensor", "asarray", "bartlett_window", "blackman_window", "empty", "empty_like",
@@ -42,9 +41,6 @@ def _factory(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _with_host_data(args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The arguments, with a copy on the CPU in the place of a first one that is on npu."""
-    for tensor in tensors_in(args[0]):
-        if isinstance(tensor, NpuTensor):
-            settle(tensor.npu_index)
     if isinstance(args[0], NpuTensor):
         kwargs = {**kwargs, "device": kwargs.get("device") or args[0].device}
         args = (_cpu(args[0]), *args[1:])

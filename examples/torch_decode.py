@@ -2,8 +2,8 @@
 """Decodes text with a paged KV cache in torch, whose slots npu_advance_step_flashattn computes.
 
 A toy model, one attention layer with fixed random weights, continues some prompts as a batch with
-padding rows. Its K and V lie in shuffled blocks on device "npu". The same prompts are then decoded one
-by one with a contiguous cache on the CPU, and both texts must be equal.
+padding rows. Its K and V lie in shuffled blocks on device "npu". The same prompts are then decoded
+one by one with a contiguous cache on the CPU, and both texts must be equal.
 
     ./examples/torch_decode.py [--tokens N] [--block-size N]
 
@@ -33,8 +33,8 @@ except ImportError:
     import torch_npu
 
 ALPHABET = " abcdefghijklmnopqrstuvwxyz."
-PROMPTS = ("the cache is cut into blocks", "a block table", "position", "slots name the place of k and v",
-           "one token", "padding rows go nowhere")
+PROMPTS = ("the cache is cut into blocks", "a block table", "position",
+           "slots name the place of k and v", "one token", "padding rows go nowhere")
 PADDING = 2  # rows behind the queries: the operator wants at least one
 WIDTH = 32  # numbers in a key or a value
 
@@ -91,7 +91,8 @@ def decode_paged(model, prompts, tokens, block_size, noise):
 
     def next_token(query, token, length, step):
         slots = slots_of(query, length)
-        return sample(model.logits(token, length - 1, keys[slots], values[slots]), noise[query][step])
+        logits = model.logits(token, length - 1, keys[slots], values[slots])
+        return sample(logits, noise[query][step])
 
     sampled = []
     for query, prompt in enumerate(prompts):  # prefill
@@ -110,9 +111,9 @@ def decode_paged(model, prompts, tokens, block_size, noise):
             if first == 0:
                 block_tables[query, column] = free_blocks.pop()
         sampled_token_ids = torch.tensor(sampled, device=device).reshape(num_queries, 1)
-        torch_npu.npu_advance_step_flashattn(input_tokens, sampled_token_ids, input_positions, seq_lens,
-                                             slot_mapping, block_tables, num_seqs, num_queries,
-                                             block_size)
+        torch_npu.npu_advance_step_flashattn(input_tokens, sampled_token_ids, input_positions,
+                                             seq_lens, slot_mapping, block_tables, num_seqs,
+                                             num_queries, block_size)
         live = slot_mapping >= 0  # the padding rows have no slot
         keys[slot_mapping[live]], values[slot_mapping[live]] = model.keys_and_values(
             input_tokens[live], input_positions[live])
@@ -146,7 +147,8 @@ def main():
                          dtype=torch.float64)
     noise = -torch.log(-torch.log(uniform)) * 4
     longest = max(map(len, prompts)) + options.tokens
-    paged = decode_paged(ToyModel(longest, "npu"), prompts, options.tokens, options.block_size, noise)
+    model = ToyModel(longest, "npu")
+    paged = decode_paged(model, prompts, options.tokens, options.block_size, noise)
     model = ToyModel(longest)
     differ = 0
     for query, (prompt, text) in enumerate(zip(prompts, paged)):

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """Compares a decode step from Python with the same update in numpy and in torch, in one process.
 
-    ADVANCE_STEP_LIBRARY=build/release/lib/libadvance_step.so tests/benchmark/python_benchmark.py [rows]
+    tests/benchmark/python_benchmark.py [rows]
+
+It takes the library that ADVANCE_STEP_LIBRARY names, else that of the release preset.
 """
 
+import os
 import pathlib
 import statistics
 import sys
 import time
 import warnings
 
-sources = pathlib.Path(__file__).resolve().parents[2] / "src" / "python"
+root = pathlib.Path(__file__).resolve().parents[2]
+sources = root / "src" / "python"
+os.environ.setdefault("ADVANCE_STEP_LIBRARY", str(root / "build/release/lib/libadvance_step.so"))
 sys.path[:0] = [str(sources), str(sources / "emulation")]
 warnings.simplefilter("ignore")
 
@@ -88,7 +93,8 @@ def main():
     medians = {name: statistics.median(values) for name, values in times.items()}
     print(f"{'rows ' + str(rows):<22}{'ns':>8}{'numpy/x':>10}{'torch/x':>10}")
     for name, value in medians.items():
-        print(f"{name:<22}{value:>8.0f}{medians['numpy'] / value:>10.1f}{medians['torch'] / value:>10.1f}")
+        ratios = [medians[base] / value for base in ("numpy", "torch")]
+        print(f"{name:<22}{value:>8.0f}{ratios[0]:>10.1f}{ratios[1]:>10.1f}")
 
 
 if __name__ == "__main__":

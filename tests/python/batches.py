@@ -23,8 +23,8 @@ def batch(seed, num_seqs=None, num_queries=None, block_size=None, columns=None):
 
     state = {
         "input_tokens": numbers(num_seqs), "sampled_token_ids": numbers(num_queries),
-        "input_positions": numbers(num_seqs), "seq_lens": numbers(num_seqs, columns * block_size - 1),
-        "slot_mapping": numbers(num_seqs),
+        "input_positions": numbers(num_seqs),
+        "seq_lens": numbers(num_seqs, columns * block_size - 1), "slot_mapping": numbers(num_seqs),
         "block_tables": [numbers(columns) for _ in range(num_seqs)]}
     return state, num_seqs, num_queries, block_size
 
@@ -46,7 +46,7 @@ def as_torch(state, names=NAMES, device=None):
 def expect_state(arrays, state, names=NAMES):
     """Holds arrays of any kind against a state."""
     for array, name in zip(arrays, names):
-        values = array.cpu().tolist() if isinstance(array, torch.Tensor) else np.asarray(array).tolist()
+        values = (array.cpu() if isinstance(array, torch.Tensor) else np.asarray(array)).tolist()
         wanted = state[name]
         if name == "sampled_token_ids" and not isinstance(wanted[0], list):
             wanted = [[token] for token in wanted]

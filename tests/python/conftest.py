@@ -1,5 +1,5 @@
-"""Fixtures of the Python tests. They use the library that ADVANCE_STEP_LIBRARY names, else that of the
-release preset."""
+"""Fixtures of the Python tests. They use the library that ADVANCE_STEP_LIBRARY names, else that of
+the release preset."""
 
 import json
 import os
@@ -41,8 +41,8 @@ def machine(monkeypatch):
 
 @pytest.fixture
 def run_python():
-    """Runs a program, or python3 with several arguments, in a fresh interpreter; returns the finished
-    process."""
+    """Runs a program, or python3 with several arguments, in a fresh interpreter; returns the
+    finished process."""
     def run(*arguments, path=(SOURCES,), **environment):
         variables = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), **environment}
         arguments = map(str, arguments if len(arguments) > 1 else ("-c", *arguments))

@@ -1,5 +1,5 @@
-"""Step as plain loops, written from docs/operators/step.md, for states that are consistent. A state is
-a dict of lists with the parameter names; tables are lists of rows."""
+"""Step as plain loops, written from docs/operators/step.md, for states that are consistent. A state
+is a dict of lists with the parameter names; tables are lists of rows."""
 
 import copy
 
@@ -50,7 +50,8 @@ class _Run:
         while len([slot for slot in needs if slot >= 0]) > s["free_list_len"][0]:
             candidates = [slot for slot in range(self.batch) if not s["is_block_step"][slot]
                           and not (exempt and s["used_list_len"][slot] == longest)]
-            victim = max(candidates, key=lambda slot: (s["used_list_len"][slot], -slot), default=None)
+            victim = max(candidates, key=lambda slot: (s["used_list_len"][slot], -slot),
+                         default=None)
             if victim is None or s["used_list_len"][victim] == 0:
                 if not exempt:
                     raise NoProgress

@@ -17,7 +17,7 @@ def test_random_batches(machine, conformance, cores):
     for seed in range(150):
         state, *sizes = batch(seed)
         if seed % 4 == 0:
-            past = len(state["block_tables"][0]) * sizes[2]  # exact refuses only the end of all rows
+            past = len(state["block_tables"][0]) * sizes[2]  # exact: the end of all rows
             state["seq_lens"][0] = past * (sizes[0] if seed % 8 == 0 else 1)
         arrays = (as_numpy if seed % 2 else as_torch)(state)
         try:
@@ -94,7 +94,8 @@ def test_vllm_takes_int32_lengths(machine):
 
 REFUSALS = {
     "dtype": (161002, "inputTokens has dtype", lambda a: a.__setitem__(0, a[0].astype(np.float64))),
-    "int32 lengths": (161002, "seqLens has dtype", lambda a: a.__setitem__(3, a[3].astype(np.int32))),
+    "int32 lengths": (161002, "seqLens has dtype",
+                      lambda a: a.__setitem__(3, a[3].astype(np.int32))),
     "shape": (561002, "slotMapping has shape", lambda a: a.__setitem__(4, a[4][:-1].copy())),
     "rank": (561002, "sampledTokenIds", lambda a: a.__setitem__(1, a[1].reshape(-1))),
     "strides": (161002, "inputPositions", lambda a: a.__setitem__(2, np.repeat(a[2], 2)[::2])),

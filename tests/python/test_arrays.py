@@ -57,7 +57,8 @@ def in_one_mapping(state):
     memory = mmap.mmap(-1, sum(original.nbytes for original in originals))
     arrays, offset = [], 0
     for original in originals:
-        arrays.append(np.frombuffer(memory, np.int64, original.size, offset).reshape(original.shape))
+        numbers = np.frombuffer(memory, np.int64, original.size, offset)
+        arrays.append(numbers.reshape(original.shape))
         arrays[-1][...] = original
         offset += original.nbytes
     return arrays
@@ -206,14 +207,15 @@ def test_memory_that_moved():
 
 
 def test_memory_that_comes_and_goes():
-    """New arrays in the places of old ones, of other sizes: what was registered there overlaps them."""
+    """New arrays in the places of old ones, of other sizes: what was registered there overlaps
+    them."""
     rng = np.random.default_rng(2)
+    makers = (as_numpy, as_torch, as_buffers, on_device, in_one_mapping, torch_over_numpy)
     for turn in range(400):
         columns = int(rng.integers(1, 3000)) if turn % 7 == 0 else int(rng.integers(1, 40))
         state, *sizes = batch(turn, num_seqs=int(rng.integers(2, 12)), num_queries=1, block_size=4,
                               columns=columns)
-        make = (as_numpy, as_torch, as_buffers, on_device, in_one_mapping, torch_over_numpy)[turn % 6]
-        arrays = make(state)
+        arrays = makers[turn % len(makers)](state)
         advance_step.advance_step(*arrays, *sizes)
         expect_state(arrays, reference.advance(state, *sizes))
 

@@ -9,7 +9,8 @@ from conftest import ROOT
 
 @pytest.mark.parametrize("page", ("docs/python.md", "README.md", "README.zh.md"))
 def test_programs(page):
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     names = {}
     with warnings.catch_warnings():

@@ -1,5 +1,5 @@
-"""AdvanceStep and AdvanceStepV2 against the golden vectors, with numpy arrays, torch tensors and npu
-tensors of the emulation."""
+"""AdvanceStep and AdvanceStepV2 against the golden vectors, with numpy arrays, torch tensors and
+npu tensors of the emulation."""
 
 import warnings
 

@@ -77,9 +77,9 @@ def test_moving_copies():
 
 def test_results_stay_on_the_device():
     a = torch.arange(6, device="npu").reshape(2, 3)
-    results = [a + 1, 1 + a, a.T, a[0], a[:, 1:], a.float() @ a.T.float(), torch.cat([a, a]), a.max(),
-               a == a, a.clone(), *a.unbind(), *torch.max(a, dim=0), *a.split(1), *a, a.data,
-               torch.where(a > 2, a, -a), a.new_zeros(2), torch.zeros_like(a), a.detach(),
+    results = [a + 1, 1 + a, a.T, a[0], a[:, 1:], a.float() @ a.T.float(), torch.cat([a, a]),
+               a.max(), a == a, a.clone(), *a.unbind(), *torch.max(a, dim=0), *a.split(1), *a,
+               a.data, torch.where(a > 2, a, -a), a.new_zeros(2), torch.zeros_like(a), a.detach(),
                copy.deepcopy(a), a[torch.tensor([0, 1])], torch.nn.functional.relu(a)]
     assert {str(result.device) for result in results} == {NPU}
     assert type(torch.max(a, dim=0)).__name__ == "max"
@@ -134,7 +134,8 @@ def test_devices():
     assert (device.type, device.index, str(device)) == ("npu", 1, "npu:1")
     assert repr(device) == "device(type='npu', index=1)"
     assert torch.device("npu", 1) == device == torch.device(device)
-    assert device != torch.device("npu") and device != torch.device("cpu") and len({device, device}) == 1
+    assert device != torch.device("npu") and device != torch.device("cpu")
+    assert len({device, torch.device("npu:1")}) == 1
     assert isinstance(device, torch.device) and isinstance(torch.ones(1).device, torch.device)
     assert not isinstance("npu", torch.device) and issubclass(type(device), torch.device)
     assert torch.device("cuda:1").index == 1 and torch.device(type="cpu").type == "cpu"
@@ -147,7 +148,8 @@ def test_devices():
 
 
 def test_missing_names_are_named():
-    for module, name in ((torch_npu, "torch_npu.npu_format_cast"), (torch.npu, "torch.npu.memory_allocated")):
+    for module, name in ((torch_npu, "torch_npu.npu_format_cast"),
+                         (torch.npu, "torch.npu.memory_allocated")):
         with pytest.raises(AttributeError, match=f"{name} is not emulated; .* has "):
             getattr(module, name.rsplit(".", 1)[1])
     assert not hasattr(torch_npu, "npu_fusion_attention")
@@ -183,7 +185,8 @@ def test_a_real_torch_npu_is_not_shadowed(run_python, tmp_path, kind, order):
         (tmp_path / "torch_npu" / "__init__.py").write_text("REAL = True")
     else:
         (tmp_path / "torch_npu-2.1.dist-info").mkdir()
-        (tmp_path / "torch_npu-2.1.dist-info" / "METADATA").write_text("Name: torch_npu\nVersion: 2.1\n")
+        metadata = tmp_path / "torch_npu-2.1.dist-info" / "METADATA"
+        metadata.write_text("Name: torch_npu\nVersion: 2.1\n")
     done = run_python("import torch_npu; print(torch_npu.REAL)",
                       path=(EMULATION, tmp_path)[::order])
     if order == -1 and kind != "distribution":
@@ -200,5 +203,6 @@ def test_it_is_on_no_default_path(run_python):
 
 
 def test_torch_without_the_emulation_is_untouched(run_python):
-    done = run_python("import advance_step, torch; print(torch.device.__module__, hasattr(torch, 'npu'))")
+    done = run_python("import advance_step, torch\n"
+                      "print(torch.device.__module__, hasattr(torch, 'npu'))")
     assert done.stdout.split() == ["torch", "False"], done.stderr

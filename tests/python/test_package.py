@@ -13,7 +13,8 @@ LIBRARY = os.environ["ADVANCE_STEP_LIBRARY"]
 USE = """
 import array, sys
 import advance_step
-a = [array.array("q", numbers) for numbers in ([1, 2], [7], [3, 4], [5, 6], [8, 9], [10, 11, 20, 21])]
+rows = ([1, 2], [7], [3, 4], [5, 6], [8, 9], [10, 11, 20, 21])
+a = [array.array("q", numbers) for numbers in rows]
 column = memoryview(a[1]).cast("B").cast("q", (1, 1))
 table = memoryview(a[5]).cast("B").cast("q", (2, 2))
 advance_step.advance_step(a[0], column, a[2], a[3], a[4], table, 2, 1, 4)

@@ -44,7 +44,8 @@ def test_overlapping_parts_become_one_range():
     _registration.ensure([(begin + 50, begin + 310)])
     assert (begin, begin + 450) in listed()
     _registration.ensure([(begin + 100, begin + 450), (begin, begin)])
-    assert [entry for entry in listed() if begin <= entry[0] < begin + 500] == [(begin, begin + 450)]
+    near = [entry for entry in listed() if begin <= entry[0] < begin + 500]
+    assert near == [(begin, begin + 450)]
     _registration.ensure([(begin + 450, begin + 460)])  # a neighbour is no overlap
     assert (begin, begin + 450) in listed() and (begin + 450, begin + 460) in listed()
 
@@ -158,8 +159,8 @@ def test_memory_of_another_device():
 
 
 def test_threads_with_overlapping_parts():
-    """All threads read tables that lie across one another in one mapping; their registrations replace
-    each other's all the time."""
+    """All threads read tables that lie across one another in one mapping; their registrations
+    replace each other's all the time."""
     memory = mmap.mmap(-1, 1 << 20)
     numbers = np.frombuffer(memory, np.int64)
     numbers[:] = np.arange(numbers.size) % 1000

@@ -81,7 +81,8 @@ def test_traces(machine):
             state, block_size = arrays_of(line["state"], line["dims"]), line["block_size"]
         else:
             for tensor, offset, *values in line["w"]:
-                state[advance_step.STATE_NAMES[tensor]].reshape(-1)[offset:offset + len(values)] = values
+                flat = state[advance_step.STATE_NAMES[tensor]].reshape(-1)
+                flat[offset:offset + len(values)] = values
             advance_step.step(state, block_size)
         assert digest(state) == line["digest"], number
 
@@ -157,7 +158,7 @@ def test_services_follow_the_reference(machine, conformance):
                 with pytest.raises(advance_step.NoProgressError):
                     advance_step.step(state, service.block_size)
                 break
-            except IndexError:  # exact leaves holes; what it does then is the golden vectors' matter
+            except IndexError:  # exact leaves holes; the golden vectors have what it does then
                 break
             advance_step.step(state, service.block_size)
             for name, array in state.items():

@@ -7,7 +7,6 @@ import threading
 import weakref
 
 import advance_step
-import numpy as np
 import pytest
 import reference
 from batches import as_numpy, as_torch, batch, expect_state
@@ -33,7 +32,7 @@ def held(stream):
 
 
 def ready(seed=1, make=as_numpy):
-    """A batch whose arrays have been used once, so that nothing about them is new to the runtime."""
+    """A batch whose arrays have been used once, so that the runtime knows them."""
     state, *sizes = batch(seed, num_seqs=12, num_queries=9, block_size=4, columns=16)
     state["seq_lens"] = [3] * 12
     arrays = make(state)

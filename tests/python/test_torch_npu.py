@@ -46,7 +46,8 @@ def test_documentation_example():
         block_size = 8
 
         input_tokens = torch.randint(10, size=(num_seqs,), dtype=torch.int64, device="npu")
-        sampled_token_ids = torch.randint(10, size=(num_queries, 1), dtype=torch.int64, device="npu")
+        sampled_token_ids = torch.randint(10, size=(num_queries, 1), dtype=torch.int64,
+                                          device="npu")
         input_positions = torch.randint(10, size=(num_seqs,), dtype=torch.int64, device="npu")
         seq_lens = torch.randint(10, size=(num_seqs,), dtype=torch.int64, device="npu")
         slot_mapping = torch.randint(10, size=(num_seqs,), dtype=torch.int64, device="npu")
@@ -188,14 +189,15 @@ def test_torch_functions_come_after_queued_work(name):
     assert (got.replace(", device='npu:0'", "") if name == "repr" else got) == expected
 
 
-@pytest.mark.parametrize("how", (lambda parts: torch.tensor(parts), lambda parts: torch.as_tensor(parts)))
-def test_parts_that_were_taken_before(how):
+@pytest.mark.parametrize("name", ("tensor", "as_tensor"))
+def test_parts_that_were_taken_before(name):
     state, sizes, tensors = ready()
     parts = [tensors[3][0], tensors[3][1]]
     with held(torch.npu.current_stream()) as gate:
         torch_npu.npu_advance_step_flashattn(*tensors, *sizes)
         threading.Timer(0.02, gate.open).start()
-        assert how(parts).tolist() == reference.advance(state, *sizes)["seq_lens"][:2]
+        wanted = reference.advance(state, *sizes)["seq_lens"]
+        assert getattr(torch, name)(parts).tolist() == wanted[:2]
 
 
 def test_torch_functions_come_after_events_of_other_streams():

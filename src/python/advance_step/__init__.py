@@ -6,9 +6,9 @@
     advance_step(input_tokens, sampled_token_ids, input_positions, seq_lens, slot_mapping,
                  block_tables, num_seqs, num_queries, block_size)
 
-The package calls libadvance_step.so by ctypes, so it needs no compiler, and neither numpy nor torch.
-The library is the file that ADVANCE_STEP_LIBRARY names, else one beside the package, else the one that
-the loader finds. All functions may be called from any thread. docs/python.md says more.
+The package calls libadvance_step.so by ctypes, so it needs no compiler, and neither numpy nor
+torch. The library is the file that ADVANCE_STEP_LIBRARY names, else one beside the package, else
+the one that the loader finds. All functions may be called from any thread. More: docs/python.md.
 """
 
 from ._emulation import emulation_directory
@@ -23,8 +23,8 @@ from .operators import (STATE_NAMES, Array, advance_step, advance_step_v2, prepa
 __version__ = "0.1.0"
 
 __all__ = [
-    "LIBRARY_PATH", "STATE_NAMES", "AdvanceStepError", "ArgumentError", "Array", "DataError", "Device",
-    "Event", "NoProgressError", "PreparedCall", "Stream", "advance_step", "advance_step_v2",
-    "current_device", "current_stream", "device_count", "emulation_directory", "finalize",
+    "LIBRARY_PATH", "STATE_NAMES", "AdvanceStepError", "ArgumentError", "Array", "DataError",
+    "Device", "Event", "NoProgressError", "PreparedCall", "Stream", "advance_step",
+    "advance_step_v2", "current_device", "current_stream", "device_count", "emulation_directory", "finalize",
     "initialize", "prepare_advance_step", "prepare_step", "soc_name", "step", "step_paddle",
 ]

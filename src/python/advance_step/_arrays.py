@@ -1,8 +1,8 @@
 """Describes arrays of any kind: where their memory is, dtype, shape and strides.
 
-Taken are torch tensors on the CPU, objects with ``__array_interface__`` (numpy arrays and others) and
-objects with the buffer protocol (array.array, bytearray, ctypes arrays, memoryview). numpy and torch
-are looked at only if the program has imported them.
+Taken are torch tensors on the CPU, objects with ``__array_interface__`` (numpy arrays and others)
+and objects with the buffer protocol (array.array, bytearray, ctypes arrays, memoryview). numpy and
+torch are looked at only if the program has imported them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _FORMAT = {  # struct format -> kind; the size comes from itemsize
 
 
 class ArrayView:
-    """An array as the C library needs it. `begin` and `end` bound the memory to register: that of the
-    object which owns it, so that views of one array share a registration."""
+    """An array as the C library needs it. `begin` and `end` bound the memory to register: that of
+    the object which owns it, so that views of one array share a registration."""
 
     __slots__ = ("address", "shape", "strides", "dtype", "writable", "begin", "end", "export")
 
@@ -97,7 +97,8 @@ def _view_of_tensor(torch: Any, tensor: Any, name: str) -> ArrayView:
         dtype = _torch_dtypes.get(tensor.dtype)
         if dtype is None:
             raise refuse(name, f"has dtype {tensor.dtype}", "a dtype of aclDataType")
-        view = ArrayView(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), dtype, True)
+        view = ArrayView(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), dtype,
+                         writable=True)
         storage = getattr(tensor, "untyped_storage", tensor.storage)()
         view.widen(storage.data_ptr(), storage.data_ptr() + storage.nbytes())
     return view

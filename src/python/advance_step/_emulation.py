@@ -6,10 +6,11 @@ import pathlib
 
 
 def emulation_directory() -> str:
-    """The directory to put on PYTHONPATH, or first in sys.path, so that ``import torch_npu`` finds the
-    emulation."""
+    """The directory to put on PYTHONPATH, or first in sys.path, so that ``import torch_npu`` finds
+    the emulation."""
     package = pathlib.Path(__file__).resolve().parent
-    for folder in (package / "emulation", package.parent / "emulation"):  # installed; in the sources
+    # Installed it is in the package, in the sources beside it.
+    for folder in (package / "emulation", package.parent / "emulation"):
         if (folder / "torch_npu" / "__init__.py").is_file():
             return str(folder)
     raise FileNotFoundError(f"no emulation of torch_npu beside {package}")

@@ -86,8 +86,9 @@ def _run(plan: Plan, stream: Stream, arrays: Any, wait: bool) -> int:
 
 
 def _run_anew(make: Callable[[], Plan], stream: Stream, arrays: Any, wait: bool) -> None:
-    """Runs again after RUNTIME_ERROR: the registration of the memory or the thread's context may not
-    be as this package left it. Several attempts, since other threads may be at the registrations."""
+    """Runs again after RUNTIME_ERROR: the registration of the memory or the thread's context may
+    not be as this package left it. Several attempts, since other threads may be at the
+    registrations."""
     code = RUNTIME_ERROR
     for _ in range(_ATTEMPTS):
         plan = make()
@@ -101,9 +102,9 @@ def _run_anew(make: Callable[[], Plan], stream: Stream, arrays: Any, wait: bool)
 class PreparedCall:
     """An operator on given arrays, checked and planned once, to be run many times.
 
-    ``call()`` runs it and waits; ``call(wait=False)`` queues it. It costs about a microsecond, and is
-    always on the memory that the arrays had when it was prepared. Several threads may call it; they
-    take turns.
+    ``call()`` runs it and waits; ``call(wait=False)`` queues it. It costs about a microsecond, and
+    is always on the memory that the arrays had when it was prepared. Several threads may call it;
+    they take turns.
     """
 
     def __init__(self, operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ...],
@@ -113,7 +114,7 @@ class PreparedCall:
         self._device = self._stream.device.index
         self._arrays = arrays
         self._plan = _make(operator, arrays, attributes, self._device)
-        self._watches = self._plan.watches  # other kinds of arrays do not move while they are exported
+        self._watches = self._plan.watches  # None: arrays that do not move while they are exported
         self._generation = Generation.current
 
     def __call__(self, *, wait: bool = True) -> None:

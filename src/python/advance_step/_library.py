@@ -1,7 +1,7 @@
 """Finds libadvance_step.so and binds its functions.
 
-A function that may wait for work is bound to release the interpreter lock (``CDLL``). One that never
-waits keeps it (``PyDLL``), which is cheaper.
+A function that may wait for work is bound to release the interpreter lock (``CDLL``). One that
+never waits keeps it (``PyDLL``), which is cheaper.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from ctypes import POINTER, c_char_p, c_float, c_int, c_int32, c_int64, c_size_t
 from ctypes import c_void_p
 from typing import Any
 
-from ._errors import AdvanceStepError as AdvanceStepError
 from ._errors import make_error
 
 _NAMES = ("libadvance_step.so.0", "libadvance_step.so")

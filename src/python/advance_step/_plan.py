@@ -1,8 +1,8 @@
 """Plans: the tensors and the repeatable executor of one call on the same arrays.
 
-To make a plan costs some 20 us, to run it again less than one. So each thread keeps the plans of its
-latest calls, by operator, stream, arrays (by id) and attributes. A plan is used again only if the
-arrays still have the memory, shape, strides, dtype and right to write that it was made for.
+To make a plan costs some 20 us, to run it again less than one. So each thread keeps the plans of
+its latest calls, by operator, stream, arrays (by id) and attributes. A plan is used again only if
+the arrays still have the memory, shape, strides, dtype and right to write that it was made for.
 
 A plan belongs to a thread, or to a PreparedCall, which runs it under its stream's lock: an executor
 serves one thread at a time.
@@ -53,9 +53,9 @@ class _NumpyWatches:
     """Tells whether numpy arrays are as those of the plan: what counts is memory and geometry.
 
     There is no weak reference here, since numpy resizes no array that has one. The address has no
-    cheap accessor (0.5 us). An ndarray begins, in numpy's C interface, with the object header and the
-    address, so a cell is laid over that field; `of` makes no watches if a cell does not show the
-    address. A cell is read only while an ndarray is there: arrays are found by their id, and a
+    cheap accessor (0.5 us). An ndarray begins, in numpy's C interface, with the object header and
+    the address, so a cell is laid over that field; `of` makes no watches if a cell does not show
+    the address. A cell is read only while an ndarray is there: arrays are found by their id, and a
     PreparedCall has its own.
     """
 
@@ -103,7 +103,8 @@ class _TorchWatches:
         self.plain = plain_torch(torch)
         self.subclassed = any(type(tensor) is not torch.Tensor for tensor in tensors)
         with self.plain():
-            self.entries = [(weakref.ref(tensor), view.address, tensor.stride(), _torch_state(tensor))
+            self.entries = [(weakref.ref(tensor), view.address, tensor.stride(),
+                             _torch_state(tensor))
                             for tensor, view in zip(tensors, views)]
 
     def hold(self, tensors: Sequence[Any]) -> bool:

@@ -1,12 +1,13 @@
 """Registers memory of the program with the runtime, so that the device can use it in place.
 
-The C library takes a tensor only if its memory lies in one device allocation or one registered range
-(aclrtHostRegister), and registered ranges may not overlap. So this module keeps one set of ranges for
-the process:
+The C library takes a tensor only if its memory lies in one device allocation or one registered
+range (aclrtHostRegister), and registered ranges may not overlap. So this module keeps one set of
+ranges for the process:
 
 - a range that lies in a registered one needs nothing;
 - one that overlaps others replaces them by their union;
-- a range stays registered when its memory is freed: nothing uses it until new memory takes its place.
+- a range stays registered when its memory is freed: nothing uses it until new memory takes its
+  place.
 
 While ranges are replaced, a call of another thread may find its memory not registered. Nothing is
 queued then, and it calls `renew` and tries again: this waits for `_lock`, behind the replacement.
@@ -81,13 +82,13 @@ def ensure(ranges: Iterable[tuple[int, int]]) -> None:
 
 
 def _pinned(address: int) -> bool:
-    """Whether the runtime has the address registered. Attributes: device, kind, page size, 4 more."""
-    attributes = (c_uint32 * 7)()
+    """Whether the runtime has the address registered."""
+    attributes = (c_uint32 * 7)()  # device, kind, page size, four without a meaning
     return _library.pointer_attributes(address, attributes) == 0 and attributes[1] == _HOST
 
 
 def renew(ranges: Iterable[tuple[int, int]]) -> None:
-    """As ensure, after the runtime did not find a range: it may have dropped what is listed here."""
+    """As ensure, after the runtime did not find a range: it may have dropped what is listed."""
     wanted = [(begin, end) for begin, end in ranges if begin != end]
     with _lock:
         for begin, end in wanted:

@@ -1,8 +1,8 @@
 """Start and end of the runtime, and what each thread has current.
 
-The C library keeps a current context per thread. `ThreadState.active` is the device whose context this
-package made current last, so that the hot path need not ask. Lock `_lock` guards the start, the end
-and the contexts; all else here belongs to one thread.
+The C library keeps a current context per thread. `ThreadState.active` is the device whose context
+this package made current last, so that the hot path need not ask. Lock `_lock` guards the start,
+the end and the contexts; all else here belongs to one thread.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def initialize(config: str | os.PathLike[str] | None = None) -> None:
 def finalize() -> None:
     """Ends the runtime if nobody else in the process uses it; the next use reads the settings anew.
 
-    Waits for pending work. Streams, events and device memory of before are void. No other thread may
-    be in a call of this package.
+    Waits for pending work. Streams, events and device memory of before are void. No other thread
+    may be in a call of this package.
     """
     global _started
     with _lock:

@@ -76,7 +76,7 @@ class Device:
         _library.check(code, "aclrtSynchronizeDevice")
 
     def allocate(self, size: int) -> memoryview:
-        """Device memory, as writable bytes: numpy.frombuffer and torch.frombuffer make arrays of it.
+        """Device memory, as writable bytes, of which numpy.frombuffer makes an array.
 
         It goes back when nothing refers to it any more; queued work that uses it is not disturbed.
         Contents are undefined. Memory that was allocated before finalize() must not be used after.
@@ -108,9 +108,10 @@ class Stream:
 
     # _lock: held from the first to the last step of queueing, and of queueing and waiting in one
     # call, so that the failure which such a call raises is its own. _held: plans and arrays of
-    # queued work, by plan; they must live until a synchronisation has covered it. `dirty`: something
-    # has been queued since the last synchronisation began.
-    __slots__ = ("device", "handle", "dirty", "_argument", "_lock", "_held", "_generation", "__weakref__")
+    # queued work, by plan; they must live until a synchronisation has covered it. `dirty`:
+    # something has been queued since the last synchronisation began.
+    __slots__ = ("device", "handle", "dirty", "_argument", "_lock", "_held", "_generation",
+                 "__weakref__")
 
     def __init__(self, device: Device | int | None = None, priority: int = 0) -> None:
         thread.refresh()

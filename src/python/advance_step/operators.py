@@ -1,13 +1,14 @@
 """The operators as functions on arrays.
 
-All functions work in place: the arrays marked in/out are written, in their own memory. They take numpy
-arrays, torch tensors on the CPU, objects with ``__array_interface__`` and objects with the buffer
-protocol. Arrays are C-contiguous, but for block_tables of AdvanceStep and AdvanceStepV2, whose rows may
-be further apart.
+All functions work in place: the arrays marked in/out are written, in their own memory. They take
+numpy arrays, torch tensors on the CPU, objects with ``__array_interface__`` and objects with the
+buffer protocol. Arrays are C-contiguous, but for block_tables of AdvanceStep and AdvanceStepV2,
+whose rows may be further apart.
 
-On every error nothing has been written. ArgumentError: a dtype, shape, layout or attribute is not as
-documented, or an in/out array overlaps another one or is read-only. DataError: the data leave the block
-table, or the like; the message names the query. Conformances and formulas: docs/operators.
+On every error nothing has been written. ArgumentError: a dtype, shape, layout or attribute is not
+as documented, or an in/out array overlaps another one or is read-only. DataError: the data leave
+the block table, or the like; the message names the query. Conformances and formulas:
+docs/operators.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ def advance_step(input_tokens: Array, sampled_token_ids: Array, input_positions:
                  wait: bool = True) -> None:
     """Moves every query of a decode batch one token forward: aclnnAdvanceStep.
 
-    Rows [0, num_queries) are queries; the rows behind them are padding. With conformance standard and
-    pos = seq_lens[q] before the call, a query q gets ::
+    Rows [0, num_queries) are queries; the rows behind them are padding. With conformance standard
+    and pos = seq_lens[q] before the call, a query q gets ::
 
         input_tokens[q]    = sampled_token_ids[q]
         input_positions[q] = pos
@@ -62,8 +63,8 @@ def advance_step(input_tokens: Array, sampled_token_ids: Array, input_positions:
         num_queries: rows that advance; less than num_seqs, or with conformance vllm equal to it.
         block_size: tokens per block, at least 1.
         stream: where to run it; None: the thread's current stream.
-        wait: whether to return only when it has run. With False a failure on the device is raised by
-            a later synchronisation, and the arrays must not be used before.
+        wait: whether to return only when it has run. With False a failure on the device is raised
+            by a later synchronisation, and the arrays must not be used before.
 
     Raises:
         ArgumentError, DataError, AdvanceStepError: see the module; nothing has been written.
@@ -90,8 +91,8 @@ def advance_step_v2(input_tokens: Array, sampled_token_ids: Array, input_positio
     """advance_step for speculative decoding: aclnnAdvanceStepV2. Formulas:
     docs/operators/advance_step_v2.md.
 
-    k is the second dimension of spec_token, and w = k + 1. With spec_token and accepted_num both None
-    the call is as advance_step.
+    k is the second dimension of spec_token, and w = k + 1. With spec_token and accepted_num both
+    None the call is as advance_step.
 
     Args:
         input_tokens: in/out, int64 [num_seqs * w] or [num_seqs, w].
@@ -111,8 +112,8 @@ def advance_step_v2(input_tokens: Array, sampled_token_ids: Array, input_positio
     Raises:
         ArgumentError, DataError, AdvanceStepError: see the module; nothing has been written.
     """
-    launch(ADVANCE_STEP_V2, (input_tokens, sampled_token_ids, input_positions, seq_lens, slot_mapping,
-                             block_tables, spec_token, accepted_num),
+    launch(ADVANCE_STEP_V2, (input_tokens, sampled_token_ids, input_positions, seq_lens,
+                             slot_mapping, block_tables, spec_token, accepted_num),
            (num_seqs, num_queries, block_size), stream, wait)
 
 
@@ -128,8 +129,8 @@ def step_paddle(stop_flags: Array, seq_lens_this_time: Array, ori_seq_lens_encod
     """The housekeeping of a paged KV cache between two decode steps: aclnnStep, with the parameter
     names of FastDeploy's step_paddle. Semantics: docs/operators/step.md.
 
-    B is the batch, S >= B the number of slots, W the width of the block table, F the capacity of the
-    free list, L and P the widths of input_ids and pre_ids. [S, 1] is taken for [S].
+    B is the batch, S >= B the number of slots, W the width of the block table, F the capacity of
+    the free list, L and P the widths of input_ids and pre_ids. [S, 1] is taken for [S].
 
     Args:
         stop_flags: in/out, bool [S]; the slot is not generating.

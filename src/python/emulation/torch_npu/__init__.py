@@ -1,7 +1,8 @@
 """An emulation of torch_npu on the CPU, of libadvance_step. It is not Huawei's torch_npu.
 
 It maps device "npu" of torch to the emulated devices, and has npu_advance_step_flashattn. What else
-torch_npu has is not here: to ask for it raises AttributeError. docs/python.md says what is emulated.
+torch_npu has is not here: to ask for it raises AttributeError. docs/python.md says what is
+emulated.
 """
 
 from __future__ import annotations
@@ -34,20 +35,20 @@ class EmulationWarning(UserWarning):
 
 
 if hasattr(torch, "npu"):
-    raise ImportError("torch.npu exists: another torch_npu has been imported; its emulation does not "
-                      "take its place")
+    raise ImportError("torch.npu exists: another torch_npu has been imported; its emulation does "
+                      "not take its place")
 _install()
 _library = _register()
 setattr(torch, "npu", npu)
 sys.modules["torch.npu"] = npu
 
-warnings.warn("torch_npu is an emulation on the CPU by libadvance_step, not Huawei's torch_npu; only "
-              "npu_advance_step_flashattn and what is needed to call it are there",
+warnings.warn("torch_npu is an emulation on the CPU by libadvance_step, not Huawei's torch_npu; "
+              "only npu_advance_step_flashattn and what is needed to call it are there",
               EmulationWarning, stacklevel=2)
 
 __all__ = ["EmulationWarning", "IS_EMULATION", "npu", "npu_advance_step_flashattn"]
 
 
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"torch_npu.{name} is not emulated; libadvance_step's emulation of torch_npu "
-                         f"has {', '.join(__all__)}")
+    raise AttributeError(f"torch_npu.{name} is not emulated; libadvance_step's emulation of "
+                         f"torch_npu has {', '.join(__all__)}")

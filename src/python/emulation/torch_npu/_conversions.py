@@ -35,7 +35,8 @@ def _factory(original: Callable[..., Any]) -> Callable[..., Any]:
         if target is None:
             return original(*args, **kwargs)
         made = original(*args, **{**kwargs, "device": "cpu"})
-        return wrap(made.clone() if of_data else made, index_of(target))  # no memory of the argument
+        # as_tensor and asarray may return the memory of their argument.
+        return wrap(made.clone() if of_data else made, index_of(target))
     return factory
 
 
@@ -116,8 +117,9 @@ def _repr(self: NpuTensor, *, tensor_contents: Any = None) -> str:
 
 def _format(self: NpuTensor, spec: str) -> str:
     settle(self.npu_index)
-    text: str = format(plain(self).item(), spec) if self.dim() == 0 else object.__format__(self, spec)
-    return text
+    if self.dim() > 0:
+        return object.__format__(self, spec)
+    return format(plain(self).item(), spec)
 
 
 def _no_numpy(self: NpuTensor, *args: Any, **kwargs: Any) -> Any:
@@ -125,8 +127,8 @@ def _no_numpy(self: NpuTensor, *args: Any, **kwargs: Any) -> Any:
 
 
 def _no_pickle(self: NpuTensor, *args: Any, **kwargs: Any) -> Any:
-    raise NotImplementedError("torch_npu emulation: tensors on npu are not pickled or saved; expected "
-                              ".cpu() first")
+    raise NotImplementedError("torch_npu emulation: tensors on npu are not pickled or saved; "
+                              "expected .cpu() first")
 
 
 def _type(self: NpuTensor, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:

@@ -1,8 +1,9 @@
 """Device "npu" for a torch that does not know the name.
 
-torch.device is a closed C type, and torch 1.13 knows a fixed list of device types. So `NpuDevice` has
-the interface of torch.device, and `device` takes the place of torch.device: it makes an NpuDevice of
-"npu" and "npu:N", a real torch.device of everything else, and both are instances of it.
+torch.device is a closed C type, and torch 1.13 knows a fixed list of device types. So `NpuDevice`
+has the interface of torch.device, and `device` takes the place of torch.device: it makes an
+NpuDevice of "npu" and "npu:N", a real torch.device of everything else, and both are instances of
+it.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ class NpuDevice:
         return NpuDevice, (self.index,)
 
     def __enter__(self) -> None:
-        raise NotImplementedError("torch_npu emulation: `with torch.device('npu')` is not emulated; "
-                                  "expected device= at each call")
+        raise NotImplementedError("torch_npu emulation: `with torch.device('npu')` is not "
+                                  "emulated; expected device= at each call")
 
     def __exit__(self, *_: object) -> None: ...
 

@@ -23,5 +23,5 @@ def refuse_to_shadow() -> None:
                 continue
     if where is not None:
         raise ImportError(
-            f"torch_npu is installed ({where}); its emulation does not take its place. Remove {HERE} "
-            "from PYTHONPATH and sys.path to use the real one.")
+            f"torch_npu is installed ({where}); its emulation does not take its place. Remove "
+            f"{HERE} from PYTHONPATH and sys.path to use the real one.")

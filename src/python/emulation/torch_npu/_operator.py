@@ -20,18 +20,19 @@ _SCHEMA = (
 
 def npu_advance_step_flashattn(
         input_tokens: torch.Tensor, sampled_token_ids: torch.Tensor, input_positions: torch.Tensor,
-        seq_lens: torch.Tensor, slot_mapping: torch.Tensor, block_tables: torch.Tensor, num_seqs: int,
-        num_queries: int, block_size: int, *, spec_token: Optional[torch.Tensor] = None,
+        seq_lens: torch.Tensor, slot_mapping: torch.Tensor, block_tables: torch.Tensor,
+        num_seqs: int, num_queries: int, block_size: int, *,
+        spec_token: Optional[torch.Tensor] = None,
         accepted_num: Optional[torch.Tensor] = None) -> None:
-    """Moves every query of a decode batch one token forward, in place: queued on the current stream.
+    """Queues one step of all queries of a decode batch, in place, on the current stream.
 
     Shapes and dtypes, all tensors being on one npu device: see advance_step.advance_step, and with
     spec_token and accepted_num advance_step.advance_step_v2.
 
     Raises:
-        RuntimeError: a tensor is not on the device, or an argument is not as documented. Data errors
-            are raised by a later synchronisation, or by the next torch function that uses a tensor
-            of the device. Nothing has been written in any case.
+        RuntimeError: a tensor is not on the device, or an argument is not as documented. Data
+            errors are raised by a later synchronisation, or by the next torch function that uses a
+            tensor of the device. Nothing has been written in any case.
     """
     arrays: tuple[Any, ...] = (input_tokens, sampled_token_ids, input_positions, seq_lens,
                                slot_mapping, block_tables)
@@ -39,15 +40,15 @@ def npu_advance_step_flashattn(
     if spec_token is not None or accepted_num is not None:
         arrays += (spec_token, accepted_num)
         operator = ADVANCE_STEP_V2
-    index: int = getattr(input_tokens, "npu_index", -1)
+    index: int = getattr(input_tokens, "npu_index", 0)
 
     def approve() -> None:
         for name, tensor in zip(operator.tensors, arrays):
-            if isinstance(tensor, torch.Tensor) and getattr(tensor, "npu_index", -1) != max(index, 0):
-                raise RuntimeError(f"{_NAME}: {name} is on {tensor.device}; expected npu:"
-                                   f"{max(index, 0)}, as an npu tensor of .npu() or device=\"npu\"")
+            if isinstance(tensor, torch.Tensor) and getattr(tensor, "npu_index", -1) != index:
+                raise RuntimeError(f"{_NAME}: {name} is on {tensor.device}; expected npu:{index}, "
+                                   "a tensor of .npu() or device=\"npu\"")
 
-    launch(operator, arrays, (num_seqs, num_queries, block_size), stream_for(max(index, 0)), False,
+    launch(operator, arrays, (num_seqs, num_queries, block_size), stream_for(index), False,
            approve)
 
 

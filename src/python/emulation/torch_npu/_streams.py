@@ -67,7 +67,7 @@ _defaults_lock = threading.Lock()
 
 
 def device_index(device: Any = None) -> int:
-    """The number of a device that is given as number, text, torch.device or None for the current."""
+    """The number of a device: given as number, text, torch.device, or None for the current."""
     if device is None:
         return advance_step.current_device().index
     if isinstance(device, int):

@@ -1,8 +1,8 @@
 """Tensors on device "npu": a subclass of torch.Tensor over memory of the CPU.
 
 An operator of the library runs in its stream, later. Every other torch function runs at once on the
-CPU, after a synchronisation of the current stream if anything is queued there: so it comes after the
-work of its stream, as on a device, and raises the failures of that work.
+CPU, after a synchronisation of the current stream if anything is queued there: so it comes after
+the work of its stream, as on a device, and raises the failures of that work.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ def _common_index(func: Any, args: Any, kwargs: Any) -> int:
         if not selects and not isinstance(tensor, NpuTensor) and tensor.dim() > 0:
             names.append(str(tensor.device))
     if len(set(names)) > 1:
-        raise RuntimeError(f"{getattr(func, '__name__', func)}: tensors are on {' and '.join(names)}; "
-                           "expected all of them on one device")
+        raise RuntimeError(f"{getattr(func, '__name__', func)}: tensors are on "
+                           f"{' and '.join(names)}; expected all of them on one device")
     return indices.pop() if indices else 0
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import advance_step
 import torch
 
-from ._streams import (Event, Stream, current_stream, default_stream, device_index, set_stream, stream)
+from ._streams import (Event, Stream, current_stream, default_stream, device_index, set_stream,
+                       stream)
 
 IS_EMULATION = True
 
@@ -69,5 +70,5 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"torch.npu.{name} is not emulated; libadvance_step's emulation of torch_npu "
-                         f"has {', '.join(__all__)}")
+    raise AttributeError(f"torch.npu.{name} is not emulated; libadvance_step's emulation of "
+                         f"torch_npu has {', '.join(__all__)}")

@@ -25,6 +25,7 @@ __version__ = "0.1.0"
 __all__ = [
     "LIBRARY_PATH", "STATE_NAMES", "AdvanceStepError", "ArgumentError", "Array", "DataError",
     "Device", "Event", "NoProgressError", "PreparedCall", "Stream", "advance_step",
-    "advance_step_v2", "current_device", "current_stream", "device_count", "emulation_directory", "finalize",
-    "initialize", "prepare_advance_step", "prepare_step", "soc_name", "step", "step_paddle",
+    "advance_step_v2", "current_device", "current_stream", "device_count", "emulation_directory",
+    "finalize", "initialize", "prepare_advance_step", "prepare_step", "soc_name", "step",
+    "step_paddle",
 ]

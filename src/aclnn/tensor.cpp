@@ -193,7 +193,7 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
                                         format,   storageDims, storageDimsNum, tensorData};
         ADVSTEP_RETURN_IF_ERROR(CheckShapes(arguments));
         aclTensor* const tensor = ObjectPool<aclTensor>::Instance().AcquireLike<kLooks>(
-            [&](const aclTensor& destroyed) { return Describes(destroyed, arguments); });
+            [&](const aclTensor& destroyed) { return destroyed.view.data == tensorData; });
         if (Describes(*tensor, arguments)) {
             tensor->version.store(tensor->lastVersion, std::memory_order_relaxed);
         } else {

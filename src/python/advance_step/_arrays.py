@@ -1,0 +1,211 @@
+"""Describes arrays of any kind: where their memory is, dtype, shape and strides.
+
+Taken are torch tensors on the CPU, objects with ``__array_interface__`` (numpy arrays and others)
+and objects with the buffer protocol (array.array, bytearray, ctypes arrays, memoryview). numpy and
+torch are looked at only if the program has imported them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any, Callable
+
+from ._errors import PARAM_INVALID, ArgumentError
+
+_ACL = {  # typestr without byte order -> aclDataType, bytes
+    "f4": (0, 4), "f2": (1, 2), "i1": (2, 1), "i4": (3, 4), "u1": (4, 1), "i2": (6, 2),
+    "u2": (7, 2), "u4": (8, 4), "i8": (9, 8), "u8": (10, 8), "f8": (11, 8), "b1": (12, 1),
+    "c8": (16, 8), "c16": (17, 16),
+}
+_TORCH = {  # attribute of torch -> the same
+    "float32": (0, 4), "float16": (1, 2), "int8": (2, 1), "int32": (3, 4), "uint8": (4, 1),
+    "int16": (6, 2), "int64": (9, 8), "float64": (11, 8), "bool": (12, 1), "complex64": (16, 8),
+    "complex128": (17, 16), "bfloat16": (27, 2),
+}
+_FORMAT = {  # struct format -> kind; the size comes from itemsize
+    **dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efd", "f"),
+    "?": "b",
+}
+
+
+class ArrayView:
+    """An array as the C library needs it. `begin` and `end` bound the memory to register: that of
+    the object which owns it, so that views of one array share a registration."""
+
+    __slots__ = ("address", "shape", "strides", "dtype", "writable", "begin", "end", "export")
+
+    def __init__(self, address: int, shape: tuple[int, ...], strides: tuple[int, ...],
+                 dtype: tuple[int, int], writable: bool) -> None:
+        self.address = address
+        self.shape = shape
+        self.strides = strides  # elements
+        self.dtype = dtype[0]
+        self.writable = writable
+        self.export: Any = None  # what must live as long as the address is used, besides the array
+        if 0 in shape:
+            self.begin = self.end = address
+            return
+        reach = [(extent - 1) * stride * dtype[1] for extent, stride in zip(shape, strides)]
+        self.begin = address + sum(step for step in reach if step < 0)
+        self.end = address + sum(step for step in reach if step > 0) + dtype[1]
+
+    def widen(self, begin: int, end: int) -> None:
+        if self.begin != self.end:
+            self.begin, self.end = min(self.begin, begin), max(self.end, end)
+
+
+def refuse(name: str, what: str, expected: str) -> ArgumentError:
+    return ArgumentError(PARAM_INVALID, f"{name} {what}; expected {expected}")
+
+
+def _elements(name: str, strides: tuple[int, ...], size: int) -> tuple[int, ...]:
+    if any(stride % size for stride in strides):
+        raise refuse(name, f"has byte strides {list(strides)} with elements of {size} bytes",
+                     "strides of whole elements")
+    return tuple(stride // size for stride in strides)
+
+
+def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= max(extent, 1)
+    return tuple(reversed(strides))
+
+
+# ---- torch -----------------------------------------------------------------------------------
+
+_torch_dtypes: dict[Any, tuple[int, int]] = {}
+
+
+def plain_torch(torch: Any) -> Any:
+    """The class of context managers in which methods of tensor subclasses are torch.Tensor's."""
+    name = "DisableTorchFunctionSubclass"  # the old name means more since torch 2.0
+    return getattr(torch._C, name, torch._C.DisableTorchFunction)
+
+
+def _view_of_tensor(torch: Any, tensor: Any, name: str) -> ArrayView:
+    if not _torch_dtypes:
+        _torch_dtypes.update({getattr(torch, key): value for key, value in _TORCH.items()})
+    with plain_torch(torch)():
+        if tensor.device.type != "cpu":
+            raise refuse(name, f"is on device {tensor.device}", "memory of the CPU")
+        if tensor.layout is not torch.strided:
+            raise refuse(name, f"has layout {tensor.layout}", "torch.strided")
+        dtype = _torch_dtypes.get(tensor.dtype)
+        if dtype is None:
+            raise refuse(name, f"has dtype {tensor.dtype}", "a dtype of aclDataType")
+        view = ArrayView(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), dtype,
+                         writable=True)
+        storage = getattr(tensor, "untyped_storage", tensor.storage)()
+        view.widen(storage.data_ptr(), storage.data_ptr() + storage.nbytes())
+    return view
+
+
+# ---- __array_interface__ -----------------------------------------------------------------------
+
+
+def _view_of_interface(interface: dict[str, Any], name: str) -> ArrayView:
+    typestr = interface["typestr"]
+    native = "<" if sys.byteorder == "little" else ">"
+    dtype = _ACL.get(typestr[1:]) if typestr[0] in (native, "|", "=") else None
+    data = interface.get("data")
+    if dtype is None or not isinstance(data, tuple):
+        raise refuse(name, f"has typestr {typestr}", "a dtype of aclDataType in native byte order")
+    shape = tuple(interface["shape"])
+    given = interface.get("strides")
+    strides = _contiguous(shape) if given is None else _elements(name, tuple(given), dtype[1])
+    return ArrayView(data[0], shape, strides, dtype, not data[1])
+
+
+def _view_of_numpy(numpy: Any, array: Any, name: str) -> ArrayView:
+    view = _view_of_interface(array.__array_interface__, name)
+    owner = array
+    while isinstance(owner.base, numpy.ndarray):
+        owner = owner.base
+    if owner is not array:
+        low, high = _numpy_bounds(owner)
+        view.widen(low, high)
+    return view
+
+
+def _numpy_bounds(array: Any) -> tuple[int, int]:
+    address = array.__array_interface__["data"][0]
+    reach = [(extent - 1) * stride for extent, stride in zip(array.shape, array.strides)]
+    return (address + sum(step for step in reach if step < 0),
+            address + sum(step for step in reach if step > 0) + array.itemsize)
+
+
+# ---- the buffer protocol -----------------------------------------------------------------------
+
+
+class _PyBuffer(ctypes.Structure):
+    _fields_ = [
+        ("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
+        ("format", ctypes.c_char_p), ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("strides", ctypes.POINTER(ctypes.c_ssize_t)), ("suboffsets", ctypes.c_void_p),
+        ("internal", ctypes.c_void_p),
+    ]
+
+
+_get_buffer = ctypes.pythonapi["PyObject_GetBuffer"]
+_get_buffer.argtypes = (ctypes.py_object, ctypes.POINTER(_PyBuffer), ctypes.c_int)
+_release_buffer = ctypes.pythonapi["PyBuffer_Release"]
+_release_buffer.argtypes = (ctypes.POINTER(_PyBuffer),)
+_release_buffer.restype = None
+_STRIDES_AND_FORMAT = 0x10 | 0x08 | 0x04  # PyBUF_STRIDES | PyBUF_ND | PyBUF_FORMAT
+
+
+class _Export:
+    """An exported buffer: while it lives the exporter neither moves nor frees its memory."""
+
+    def __init__(self, array: Any) -> None:
+        self.buffer = _PyBuffer()
+        _get_buffer(array, ctypes.byref(self.buffer), _STRIDES_AND_FORMAT)
+
+    def __del__(self, release: Callable[..., None] = _release_buffer) -> None:
+        release(ctypes.byref(self.buffer))
+
+
+def _view_of_buffer(array: Any, name: str) -> ArrayView:
+    export = _Export(array)
+    buffer = export.buffer
+    code = (buffer.format or b"B").decode()
+    size = int(buffer.itemsize)
+    native = "@=<" if sys.byteorder == "little" else "@=>"
+    kind = _FORMAT.get(code.lstrip(native), "")
+    dtype = _ACL.get(f"{kind}{size}")
+    if dtype is None:
+        raise refuse(name, f"has buffer format {code!r}", "a dtype of aclDataType")
+    shape = tuple(buffer.shape[: buffer.ndim])
+    strides = (_elements(name, tuple(buffer.strides[: buffer.ndim]), size)
+               if buffer.strides else _contiguous(shape))  # ctypes arrays give none
+    view = ArrayView(buffer.buf or 0, shape, strides, dtype, not buffer.readonly)
+    view.export = export
+    return view
+
+
+def describe(array: Any, name: str) -> ArrayView:
+    """The view of an array; `name` is for the message.
+
+    Raises:
+        ArgumentError: the object is of no kind that is taken, or its memory is not the CPU's.
+    """
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        return _view_of_tensor(torch, array, name)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(array, numpy.ndarray):
+        return _view_of_numpy(numpy, array, name)
+    interface = getattr(array, "__array_interface__", None)
+    if isinstance(interface, dict):
+        return _view_of_interface(interface, name)
+    try:
+        return _view_of_buffer(array, name)
+    except (TypeError, BufferError) as failure:
+        raise refuse(name, f"is {type(array).__name__}, of which no memory is known ({failure})",
+                     "a numpy array, a torch tensor, or an object with __array_interface__ or the "
+                     "buffer protocol") from None

@@ -1,0 +1,228 @@
+"""Plans: the tensors and the repeatable executor of one call on the same arrays.
+
+To make a plan costs some 20 us, to run it again less than one. So each thread keeps the plans of
+its latest calls, by operator, stream, arrays (by id) and attributes. A plan is used again only if
+the arrays still have the memory, shape, strides, dtype and right to write that it was made for.
+
+A plan belongs to a thread, or to a PreparedCall, which runs it under its stream's lock: an executor
+serves one thread at a time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import operator
+import sys
+import weakref
+from ctypes import byref, c_int64, c_uint64, c_void_p
+from typing import Any, Sequence
+
+from . import _library, _registration
+from ._arrays import ArrayView, describe, plain_torch, refuse
+from ._errors import TILING_ERROR, ArgumentError
+from ._runtime import Generation
+
+_FORMAT_ND = 2
+
+
+class Operator:
+    """An operator of the library.
+
+    Args:
+        name: as in aclnn<name>.
+        tensors: names of its tensors, in signature order; "*" behind a name: in/out, "?" behind it:
+            may be None.
+        attributes: names of its integers.
+    """
+
+    def __init__(self, name: str, tensors: Sequence[str], attributes: Sequence[str]) -> None:
+        self.name = name
+        self.tensors = tuple(tensor.rstrip("*?") for tensor in tensors)
+        self.written = tuple(tensor.endswith("*") for tensor in tensors)
+        self.optional = tuple(tensor.endswith("?") for tensor in tensors)
+        self.attributes = tuple(attributes)
+        self.plan, self.run = _library.bind_operator(name, len(tensors), len(attributes))
+
+
+_numpy_state = operator.attrgetter("shape", "strides", "dtype", "flags.writeable")
+_torch_state = operator.attrgetter("shape", "dtype")
+
+
+class _NumpyWatches:
+    """Tells whether numpy arrays are as those of the plan: what counts is memory and geometry.
+
+    There is no weak reference here, since numpy resizes no array that has one. The address has no
+    cheap accessor (0.5 us). An ndarray begins, in numpy's C interface, with the object header and
+    the address, so a cell is laid over that field; `of` makes no watches if a cell does not show
+    the address. A cell is read only while an ndarray is there: arrays are found by their id, and a
+    PreparedCall has its own.
+    """
+
+    __slots__ = ("entries", "kind")
+
+    def __init__(self, kind: type, entries: list[Any]) -> None:
+        self.kind = kind
+        self.entries = entries
+
+    @classmethod
+    def of(cls, kind: type, arrays: Sequence[Any],
+           views: Sequence[ArrayView]) -> _NumpyWatches | None:
+        if sys.implementation.name != "cpython":
+            return None
+        entries = []
+        for array, view in zip(arrays, views):
+            cell = ctypes.c_size_t.from_address(id(array) + object.__basicsize__)
+            if cell.value != view.address:
+                return None
+            entries.append((cell, view.address, _numpy_state(array)))
+        return cls(kind, entries)
+
+    def hold(self, arrays: Sequence[Any]) -> bool:
+        """`arrays` have the ids of those that the watches were made of."""
+        kind = self.kind
+        for (cell, address, state), array in zip(self.entries, arrays):
+            if type(array) is not kind or cell.value != address or _numpy_state(array) != state:
+                return False
+        return True
+
+    def in_place(self) -> bool:
+        """Whether the memory is where it was; the arrays live."""
+        for cell, address, _ in self.entries:
+            if cell.value != address:
+                return False
+        return True
+
+
+class _TorchWatches:
+    """Tells whether torch tensors are still as they were."""
+
+    __slots__ = ("entries", "plain", "subclassed")
+
+    def __init__(self, torch: Any, tensors: Sequence[Any], views: Sequence[ArrayView]) -> None:
+        self.plain = plain_torch(torch)
+        self.subclassed = any(type(tensor) is not torch.Tensor for tensor in tensors)
+        with self.plain():
+            self.entries = [(weakref.ref(tensor), view.address, tensor.stride(),
+                             _torch_state(tensor))
+                            for tensor, view in zip(tensors, views)]
+
+    def hold(self, tensors: Sequence[Any]) -> bool:
+        if self.subclassed:
+            with self.plain():
+                return self._hold(tensors)
+        return self._hold(tensors)
+
+    def _hold(self, tensors: Sequence[Any]) -> bool:
+        for (ref, address, strides, state), tensor in zip(self.entries, tensors):
+            if (ref() is not tensor or tensor.data_ptr() != address or tensor.stride() != strides
+                    or _torch_state(tensor) != state):
+                return False
+        return True
+
+    def in_place(self) -> bool:
+        if self.subclassed:
+            with self.plain():
+                return self._in_place()
+        return self._in_place()
+
+    def _in_place(self) -> bool:
+        for ref, address, _, _ in self.entries:
+            tensor = ref()
+            if tensor is None or tensor.data_ptr() != address:
+                return False
+        return True
+
+
+def _watch(arrays: Sequence[Any],
+           views: Sequence[ArrayView]) -> _NumpyWatches | _TorchWatches | None:
+    torch = sys.modules.get("torch")
+    if torch is not None and all(isinstance(array, torch.Tensor) for array in arrays):
+        return _TorchWatches(torch, arrays, views)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and all(type(array) is numpy.ndarray for array in arrays):
+        return _NumpyWatches.of(numpy.ndarray, arrays, views)
+    return None  # a look at other kinds costs more than a new plan, or may be wrong
+
+
+class Plan:
+    """One call of an operator, checked and planned, for any number of runs."""
+
+    __slots__ = ("views", "watches", "ranges", "run", "executor", "workspace",
+                 "_partial", "_generation")
+
+    def __init__(self, op: Operator, arrays: Sequence[Any], attributes: Sequence[int]) -> None:
+        self.executor = 0
+        self.workspace = 0
+        self._generation = Generation.current
+        self.views = [_view(op, at, array) for at, array in enumerate(arrays)]
+        views = [view for view in self.views if view is not None]
+        self.ranges = [(view.begin, view.end) for view in views]
+        self.watches = _watch([array for array in arrays if array is not None], views)
+        self._partial = len(views) < len(arrays)
+        _registration.ensure(self.ranges)
+        self._plan(op, attributes)
+
+    def _plan(self, op: Operator, given: Sequence[int]) -> None:
+        attributes = [_int64(name, value) for name, value in zip(op.attributes, given)]
+        tensors: list[int | None] = []
+        size = c_uint64()
+        executor = c_void_p()
+        try:
+            for view in self.views:
+                tensors.append(None if view is None else _tensor(view))
+            _library.check(op.plan(*tensors, *attributes, byref(size), byref(executor)),
+                           f"aclnn{op.name}GetWorkspaceSize")
+        finally:
+            for tensor in tensors:
+                _library.destroy_tensor(tensor)
+        _library.check(_library.set_repeatable(executor), "aclSetAclOpExecutorRepeatable")
+        self.executor = executor.value or 0
+        if size.value:
+            workspace = c_void_p()
+            _library.check(_library.malloc(byref(workspace), size, 0), "aclrtMalloc")
+            self.workspace = workspace.value or 0
+        # Phase two, but for the stream.
+        self.run = functools.partial(op.run, c_void_p(self.workspace), size, executor)
+
+    def holds(self, arrays: Sequence[Any]) -> bool:
+        """Whether the plan is one of these arrays as they are now."""
+        if self.watches is None:
+            return False
+        if self._partial:
+            arrays = [array for array in arrays if array is not None]
+        return self.watches.hold(arrays)
+
+    def __del__(self, destroy: Any = _library.destroy_executor, free: Any = _library.free) -> None:
+        if self.executor:
+            destroy(self.executor)
+        # After an end of the runtime the address may be somebody else's memory.
+        if self.workspace and self._generation == Generation.current:
+            free(self.workspace)
+
+
+def _view(op: Operator, at: int, array: Any) -> ArrayView | None:
+    if array is None:
+        return None  # phase one says whether it may be
+    view = describe(array, op.tensors[at])
+    if op.written[at] and not view.writable:
+        raise refuse(op.tensors[at], "is read-only", "an array that can be written")
+    return view
+
+
+def _int64(name: str, value: int) -> int:
+    number = operator.index(value)
+    if not -(1 << 63) <= number < 1 << 63:  # ctypes would cut it
+        raise ArgumentError(TILING_ERROR, f"{name} is {number}; expected a number of 64 bits")
+    return number
+
+
+def _tensor(view: ArrayView) -> int:
+    rank = len(view.shape)
+    shape = (c_int64 * rank)(*view.shape)
+    strides = (c_int64 * rank)(*view.strides)
+    tensor = _library.create_tensor(shape, rank, view.dtype, strides, 0, _FORMAT_ND, shape, rank,
+                                    view.address)
+    if not tensor:
+        raise MemoryError("aclCreateTensor")
+    return int(tensor)

@@ -1,0 +1,106 @@
+"""Registers memory of the program with the runtime, so that the device can use it in place.
+
+The C library takes a tensor only if its memory lies in one device allocation or one registered
+range (aclrtHostRegister), and registered ranges may not overlap. So this module keeps one set of
+ranges for the process:
+
+- a range that lies in a registered one needs nothing;
+- one that overlaps others replaces them by their union;
+- a range stays registered when its memory is freed: nothing uses it until new memory takes its
+  place.
+
+While ranges are replaced, a call of another thread may find its memory not registered. Nothing is
+queued then, and it calls `renew` and tries again: this waits for `_lock`, behind the replacement.
+"""
+
+from __future__ import annotations
+
+import bisect
+import threading
+from ctypes import byref, c_uint32, c_void_p
+from typing import Iterable
+
+from . import _library, _runtime
+
+_MAPPED = 0  # aclrtHostRegisterType
+_HOST = 0  # aclrtMemLocationType
+_RANGE_REFUSED = 107000  # part of it is device memory, or no memory
+_REGISTERED_BY_OTHERS = 507910
+_MOST_RANGES = 1024  # then all are given up, so that memory freed long ago is not kept in the list
+
+_lock = threading.Lock()  # guards the lists, which are sorted and in step
+_begins: list[int] = []
+_ends: list[int] = []
+
+
+def _register(begin: int, end: int) -> int:
+    code: int = _library.host_register(begin, end - begin, _MAPPED, byref(c_void_p()))
+    if code == 0:
+        at = bisect.bisect_left(_begins, begin)
+        _begins.insert(at, begin)
+        _ends.insert(at, end)
+    elif code in (_RANGE_REFUSED, _REGISTERED_BY_OTHERS):
+        _library.recent_message()  # whether the operator can use it is checked when it is queued
+    else:
+        _library.check(code, "aclrtHostRegister")
+    return code
+
+
+def _take_overlapping(begin: int, end: int) -> tuple[int, int]:
+    """Ends the registrations that overlap the range; returns the union of all."""
+    first = bisect.bisect_right(_ends, begin)
+    last = bisect.bisect_left(_begins, end)
+    low, high = begin, end
+    for at in range(first, last):
+        low, high = min(low, _begins[at]), max(high, _ends[at])
+        if _library.host_unregister(_begins[at]):
+            _library.recent_message()  # the runtime has dropped it, for device memory in its place
+    del _begins[first:last], _ends[first:last]
+    return low, high
+
+
+def _holds(begin: int, end: int) -> bool:
+    at = bisect.bisect_right(_begins, begin) - 1
+    return at >= 0 and end <= _ends[at]
+
+
+def _ensure(begin: int, end: int) -> None:
+    if begin == end or _holds(begin, end):
+        return
+    if len(_begins) >= _MOST_RANGES:
+        _take_overlapping(0, 1 << 64)
+    low, high = _take_overlapping(begin, end)
+    if _register(low, high) == _RANGE_REFUSED and (low, high) != (begin, end):
+        _register(begin, end)  # memory of the old ranges is gone
+
+
+def ensure(ranges: Iterable[tuple[int, int]]) -> None:
+    """Has every range [begin, end) registered, or in device memory. Needs a current context."""
+    with _lock:
+        for begin, end in ranges:
+            _ensure(begin, end)
+
+
+def _pinned(address: int) -> bool:
+    """Whether the runtime has the address registered."""
+    attributes = (c_uint32 * 7)()  # device, kind, page size, four without a meaning
+    return _library.pointer_attributes(address, attributes) == 0 and attributes[1] == _HOST
+
+
+def renew(ranges: Iterable[tuple[int, int]]) -> None:
+    """As ensure, after the runtime did not find a range: it may have dropped what is listed."""
+    wanted = [(begin, end) for begin, end in ranges if begin != end]
+    with _lock:
+        for begin, end in wanted:
+            if not (_holds(begin, end) and _pinned(begin) and _pinned(end - 1)):
+                _take_overlapping(begin, end)
+        for begin, end in wanted:
+            _ensure(begin, end)
+
+
+def _give_up_all() -> None:
+    with _lock:
+        _take_overlapping(0, 1 << 64)
+
+
+_runtime.on_end(_give_up_all)

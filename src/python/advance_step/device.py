@@ -1,0 +1,319 @@
+"""Devices, streams and events of the emulated machine."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import weakref
+from ctypes import byref, c_float, c_int, c_void_p
+from typing import Any
+
+from . import _library
+from ._runtime import Generation, context_of, thread
+
+_EVENT_FLAGS = 0x1 | 0x8  # ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE
+_COMPLETE = {"stream": 0, "event": 1}
+# A synchronisation with one of these codes has not waited: the work may still be queued.
+_NOT_WAITED = frozenset((107002, 107003, 107017, 107027, 207000))
+
+
+class Device:
+    """A device of the emulated machine.
+
+    ``with Device(1):`` makes it the thread's current device until the end of the block; without one
+    it is device 0. The number of devices is the setting ADVANCE_STEP_DEVICES.
+    """
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int = 0) -> None:
+        self.index = index
+
+    def __repr__(self) -> str:
+        return f"Device({self.index})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and other.index == self.index
+
+    def __hash__(self) -> int:
+        return hash((Device, self.index))
+
+    def __enter__(self) -> Device:
+        thread.refresh()
+        context_of(self.index)  # refuses an index that does not exist, and a bad setting
+        thread.saved.append((thread.device, None, None))
+        thread.device = self.index
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _leave()
+
+    def make_current(self) -> None:
+        """Makes it the thread's current device."""
+        thread.refresh()
+        context_of(self.index)
+        thread.device = self.index
+
+    def synchronize(self) -> None:
+        """Waits for all work of the device, in all streams.
+
+        Raises:
+            AdvanceStepError: the first failure, of the stream that was created first, that has not
+                been raised yet. A further failure needs a further call.
+        """
+        thread.refresh()
+        if thread.active != self.index:
+            thread.activate(self.index)
+        held = []
+        for reference in _streams.get(self.index, ()):
+            stream = reference()
+            if stream is not None and stream.dirty:
+                held.append((stream, stream._take_held()))
+        code = _library.synchronize_device()
+        if code in _NOT_WAITED:
+            for stream, arrays in held:
+                stream._hold_again(arrays)
+        _library.check(code, "aclrtSynchronizeDevice")
+
+    def allocate(self, size: int) -> memoryview:
+        """Device memory, as writable bytes, of which numpy.frombuffer makes an array.
+
+        It goes back when nothing refers to it any more; queued work that uses it is not disturbed.
+        Contents are undefined. Memory that was allocated before finalize() must not be used after.
+        """
+        thread.refresh()
+        thread.activate(self.index)
+        address = c_void_p()
+        _library.check(_library.malloc(byref(address), size, 0), "aclrtMalloc")
+        assert address.value is not None
+        buffer = (ctypes.c_ubyte * size).from_address(address.value)
+        weakref.finalize(buffer, _free, address.value, Generation.current).atexit = False
+        return memoryview(buffer).cast("B")
+
+
+def _free(address: int, generation: int) -> None:
+    if generation == Generation.current and _library.free(address):
+        _library.recent_message()  # the runtime has ended without this package
+
+
+class Stream:
+    """A queue of work on a device: what is queued runs in order, and beside other streams.
+
+    ``with stream:`` makes the stream, and its device, the thread's current ones.
+
+    Args:
+        device: the device, its index, or None for the thread's current device.
+        priority: 0 (greatest) to 7; kept, changes no result.
+    """
+
+    # _lock: held from the first to the last step of queueing, and of queueing and waiting in one
+    # call, so that the failure which such a call raises is its own. _held: plans and arrays of
+    # queued work, by plan; they must live until a synchronisation has covered it. `dirty`:
+    # something has been queued since the last synchronisation began.
+    __slots__ = ("device", "handle", "dirty", "_argument", "_lock", "_held", "_generation",
+                 "__weakref__")
+
+    def __init__(self, device: Device | int | None = None, priority: int = 0) -> None:
+        thread.refresh()
+        self.handle = 0
+        self.device = _as_device(device)
+        self.dirty = False
+        self._lock = threading.RLock()
+        self._held: dict[int, Any] = {}
+        self._generation = Generation.current
+        thread.activate(self.device.index)
+        handle = c_void_p()
+        _library.check(_library.create_stream(byref(handle), priority, 0),
+                       "aclrtCreateStreamWithConfig")
+        self.handle = handle.value or 0
+        self._argument = handle  # for calls without a prototype
+        with _streams_lock:
+            index = self.device.index
+            living = [old for old in _streams.get(index, ()) if old() is not None]
+            _streams[index] = (*living, weakref.ref(self))
+
+    def __repr__(self) -> str:
+        return f"<Stream {self.handle:#x} of {self.device}>"
+
+    def __enter__(self) -> Stream:
+        thread.refresh()
+        index = self.device.index
+        thread.saved.append((thread.device, index, thread.streams.get(index)))
+        thread.device = index
+        thread.streams[index] = self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _leave()
+
+    @property
+    def valid(self) -> bool:
+        """Whether the runtime has not ended since the stream was made."""
+        return self._generation == Generation.current
+
+    def synchronize(self) -> None:
+        """Waits for all work of the stream, and runs it if it has not begun.
+
+        Raises:
+            AdvanceStepError: the first failure of the stream that has not been raised yet; with it
+                all earlier ones are told.
+        """
+        thread.refresh()
+        if thread.active != self.device.index:
+            thread.activate(self.device.index)
+        held = self._take_held()
+        code = _library.synchronize_stream(self.handle)
+        if code in _NOT_WAITED:
+            self._hold_again(held)
+        _library.check(code, "aclrtSynchronizeStream")
+
+    def query(self) -> bool:
+        """Whether all work of the stream has run."""
+        thread.refresh()
+        thread.activate(self.device.index)
+        status = c_int()
+        _library.check(_library.query_stream(self.handle, byref(status)), "aclrtStreamQuery")
+        return status.value == _COMPLETE["stream"]
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """Records the event, or a new one, behind the work of the stream; returns it."""
+        if event is None:
+            event = Event(self.device)
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """Makes later work of the stream wait for the event's latest record."""
+        thread.refresh()
+        thread.activate(self.device.index)
+        with self._lock:
+            self.dirty = True
+            _library.check(_library.wait_event(self.handle, event.handle), "aclrtStreamWaitEvent")
+
+    def wait_stream(self, other: Stream) -> None:
+        """Makes later work of this stream wait for what the other stream has queued by now."""
+        self.wait_event(other.record_event())
+
+    def _take_held(self) -> dict[int, Any]:
+        with self._lock:
+            held, self._held, self.dirty = self._held, {}, False
+            return held
+
+    def _hold_again(self, held: dict[int, Any]) -> None:
+        with self._lock:
+            self._held = {**held, **self._held}
+            self.dirty = True
+
+    def __del__(self) -> None:
+        if self.handle and self._generation == Generation.current:
+            _in_context(self.device.index, _library.destroy_stream, self.handle)
+
+
+class Event:
+    """A mark in a stream, with a time. An event that was never recorded counts as complete.
+
+    Args:
+        device: the device, its index, or None for the thread's current device.
+    """
+
+    __slots__ = ("device", "handle", "_generation", "__weakref__")
+
+    def __init__(self, device: Device | int | None = None) -> None:
+        thread.refresh()
+        self.handle = 0
+        self.device = _as_device(device)
+        self._generation = Generation.current
+        thread.activate(self.device.index)
+        handle = c_void_p()
+        _library.check(_library.create_event(byref(handle), _EVENT_FLAGS),
+                       "aclrtCreateEventExWithFlag")
+        self.handle = handle.value or 0
+
+    def record(self, stream: Stream | None = None) -> None:
+        """Moves the event behind what the stream (None: the current one) has queued by now."""
+        target = current_stream() if stream is None else stream
+        thread.activate(target.device.index)
+        _library.check(_library.record_event(self.handle, target.handle), "aclrtRecordEvent")
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """Makes later work of the stream (None: the current one) wait for the event."""
+        (current_stream() if stream is None else stream).wait_event(self)
+
+    def synchronize(self) -> None:
+        """Waits for the event; raises the first failure of work queued before it that has not been
+        raised yet."""
+        thread.refresh()
+        thread.activate(self.device.index)
+        _library.check(_library.synchronize_event(self.handle), "aclrtSynchronizeEvent")
+
+    def query(self) -> bool:
+        """Whether everything before the event has run."""
+        status = c_int()
+        _library.check(_library.query_event(self.handle, byref(status)), "aclrtQueryEventStatus")
+        return status.value == _COMPLETE["event"]
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds from this event to the end event; both must be complete."""
+        result = c_float()
+        _library.check(_library.elapsed_time(byref(result), self.handle, end.handle),
+                       "aclrtEventElapsedTime")
+        return float(result.value)
+
+    def __del__(self) -> None:
+        if self.handle and self._generation == Generation.current:
+            _library.destroy_event(self.handle)
+
+
+_streams: dict[int, tuple[weakref.ref[Stream], ...]] = {}  # by device; the tuples do not change
+_streams_lock = threading.Lock()  # guards changes of _streams
+
+
+def current_device() -> Device:
+    """The thread's current device."""
+    thread.refresh()
+    return Device(thread.device)
+
+
+def current_stream(device: Device | int | None = None) -> Stream:
+    """The thread's current stream of a device (None: of the current one).
+
+    Outside of all ``with stream:`` blocks each thread has a stream of its own per device.
+    """
+    thread.refresh()
+    index = _as_device(device).index
+    stream = thread.streams.get(index)
+    if stream is None:
+        stream = thread.streams[index] = Stream(index)
+    return stream
+
+
+def _as_device(device: Device | int | None) -> Device:
+    if device is None:
+        return Device(thread.device)
+    return device if isinstance(device, Device) else Device(device)
+
+
+def _leave() -> None:
+    if not thread.saved:
+        return  # the runtime has ended inside the block
+    device, index, stream = thread.saved.pop()
+    thread.device = device
+    if index is not None:
+        if stream is None:
+            thread.streams.pop(index, None)
+        else:
+            thread.streams[index] = stream
+
+
+def _in_context(device: int, function: Any, handle: int) -> None:
+    """Calls function with the device's context current, for a finalizer: on any thread, at any
+    time; leaves the thread's context as it was."""
+    before = c_void_p()
+    if _library.get_context(byref(before)):
+        _library.recent_message()
+    _library.set_context(context_of(device))
+    function(handle)
+    _library.set_context(before)
+
+
+__all__ = ["Device", "Event", "Stream", "current_device", "current_stream"]

@@ -1,0 +1,145 @@
+"""Where the library is found, what the package needs, and that it installs."""
+
+import importlib.util
+import os
+import pathlib
+import shutil
+
+import advance_step
+import pytest
+from conftest import EXAMPLES, ROOT, SOURCES
+
+LIBRARY = os.environ["ADVANCE_STEP_LIBRARY"]
+USE = """
+import array, sys
+import advance_step
+rows = ([1, 2], [7], [3, 4], [5, 6], [8, 9], [10, 11, 20, 21])
+a = [array.array("q", numbers) for numbers in rows]
+column = memoryview(a[1]).cast("B").cast("q", (1, 1))
+table = memoryview(a[5]).cast("B").cast("q", (2, 2))
+advance_step.advance_step(a[0], column, a[2], a[3], a[4], table, 2, 1, 4)
+assert [part.tolist() for part in (a[0], *a[2:5])] == [[7, 0], [5, 0], [6, 6], [45, -1]], a
+print(advance_step.LIBRARY_PATH)
+"""
+
+
+def test_neither_numpy_nor_torch_is_needed(run_python):
+    done = run_python("import sys\nsys.modules.update(numpy=None, torch=None)\n" + USE)
+    assert done.returncode == 0, done.stderr
+    done = run_python(USE + "assert 'numpy' not in sys.modules and 'torch' not in sys.modules")
+    assert done.returncode == 0, done.stderr
+
+
+def test_library_that_is_named(run_python, tmp_path):
+    named = tmp_path / "other.so"
+    shutil.copy(LIBRARY, named)
+    assert run_python(USE, ADVANCE_STEP_LIBRARY=str(named)).stdout.strip() == str(named)
+    done = run_python(USE, ADVANCE_STEP_LIBRARY=str(tmp_path / "none.so"))
+    assert done.returncode == 1
+    assert "none.so: cannot open" in done.stderr and "Set ADVANCE_STEP_LIBRARY" in done.stderr
+
+
+def test_library_beside_the_package_comes_before_the_loaders(run_python, tmp_path):
+    shutil.copytree(SOURCES / "advance_step", tmp_path / "advance_step")
+    shutil.copy(LIBRARY, tmp_path / "libadvance_step.so.0")
+    loader = {"LD_LIBRARY_PATH": str(tmp_path), "ADVANCE_STEP_LIBRARY": ""}
+    done = run_python(USE, path=(tmp_path,), **loader)
+    assert done.stdout.strip() == "libadvance_step.so.0", done.stderr
+    beside = tmp_path / "advance_step" / "libadvance_step.so.0"
+    shutil.copy(LIBRARY, beside)
+    assert run_python(USE, path=(tmp_path,), **loader).stdout.strip() == str(beside)
+
+
+def test_another_library_is_refused(run_python):
+    done = run_python(USE, ADVANCE_STEP_LIBRARY=_libc())
+    assert "ImportError" in done.stderr and "it is not the library of this package" in done.stderr
+
+
+def _libc():
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        return next(line.split()[-1] for line in maps if "libc.so" in line)
+
+
+END = """
+import threading, warnings
+warnings.simplefilter("ignore")
+import numpy, torch, torch_npu, advance_step
+from advance_step import prepare_advance_step
+stream = advance_step.Stream(1)
+arrays = [numpy.zeros(shape, numpy.int64) for shape in (4, (3, 1), 4, 4, 4, (4, 9))]
+call = prepare_advance_step(*arrays, 4, 3, 8, stream=stream)
+def work():
+    for _ in range(5):
+        call(wait=False)
+        advance_step.advance_step(*[part.copy() for part in arrays], 4, 3, 8)
+threads = [threading.Thread(target=work) for _ in range(3)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+tensors = [torch.from_numpy(part).npu() for part in arrays]
+torch_npu.npu_advance_step_flashattn(*tensors, 4, 3, 8)
+memory = advance_step.Device().allocate(100)
+event = stream.record_event()
+"""
+
+
+def test_interpreter_ends_silently_with_work_queued(run_python):
+    done = run_python(END, path=(SOURCES, SOURCES / "emulation"))
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "")
+
+
+def test_command_line(run_python):
+    done = run_python("-m", "advance_step")
+    assert done.stdout.strip() == f"advance_step {advance_step.__version__}, library {LIBRARY}"
+
+
+def test_pip_install_without_network(run_python, tmp_path):
+    for module in ("pip", "setuptools", "wheel"):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"no {module}")
+    source, target = tmp_path / "source", tmp_path / "target"
+    shutil.copytree(SOURCES, source, ignore=shutil.ignore_patterns("build", "*.egg-info"))
+    done = run_python("-m", "pip", "install", "--no-index", "--no-build-isolation", "--no-deps",
+                      "--target", target, source)
+    assert done.returncode == 0, done.stderr
+    environment = {"ADVANCE_STEP_LIBRARY": ""}
+    done = run_python(USE, path=(target,), **environment)
+    assert done.stdout.strip() == str(target / "advance_step" / "libadvance_step.so.0"), done.stderr
+    done = run_python("-m", "advance_step", "--emulation", path=(target,), **environment)
+    emulation = pathlib.Path(done.stdout.strip())
+    assert emulation == target / "advance_step" / "emulation"
+    assert (emulation / "torch_npu" / "npu.py").is_file()
+    done = run_python("import torch_npu", path=(target,), **environment)
+    assert "No module named 'torch_npu'" in done.stderr
+
+
+def test_the_wheel_of_cmake_has_all_files():
+    listed = (SOURCES / "CMakeLists.txt").read_text(encoding="utf-8").split()
+    for file in (*SOURCES.glob("advance_step/*.py"), *SOURCES.glob("emulation/**/*.py")):
+        assert str(file.relative_to(SOURCES)) in [name.rstrip(")") for name in listed]
+
+
+def test_versions_agree():
+    declared = (SOURCES / "pyproject.toml").read_text(encoding="utf-8")
+    cmake = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    assert f'version = "{advance_step.__version__}"' in declared
+    assert f"project(advance_step VERSION {advance_step.__version__} " in cmake
+
+
+# torch is not read: that takes more than a minute.
+WITHOUT_TORCH = ("--no-site-packages", "--ignore-missing-imports", "--allow-subclassing-any",
+                 "--allow-untyped-decorators")
+
+
+@pytest.mark.parametrize("package, options", (("advance_step", ()),
+                                              ("emulation/torch_npu", WITHOUT_TORCH)))
+def test_types(run_python, package, options):
+    pytest.importorskip("mypy")
+    done = run_python("-m", "mypy", "--strict", *options, "--cache-dir", os.devnull,
+                      SOURCES / package, MYPYPATH=str(SOURCES))
+    assert done.returncode == 0, done.stdout
+
+
+def test_decode_example(run_python):
+    done = run_python(EXAMPLES / "torch_decode.py", "--tokens", "40", path=(SOURCES,))
+    assert done.returncode == 0, done.stderr
+    assert "0 differ" in done.stdout

@@ -8,6 +8,7 @@
 
 #include "acl/acl_base.h"
 #include "src/runtime/device.h"
+#include "src/runtime/guarded_memory.h"
 #include "src/runtime/stream.h"
 
 namespace advstep {
@@ -20,13 +21,20 @@ uint64_t HostBytes() {
            static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-void* AllocateHost(size_t bytes) {
+// Null: the host has not that much.
+void* AllocateHost(size_t bytes, const Device* device, GuardRecord** guard) {
     if (bytes > HostBytes()) {
         return nullptr;  // posix_memalign would promise it
     }
     const bool large = bytes >= kLargePage;
+    const size_t alignment = large ? kLargePage : kAlignment;
+    if (GuardedMemory::Instance().On()) {
+        const int32_t owner = device != nullptr ? device->id() : GuardRecord::kPinned;
+        *guard = GuardedMemory::Instance().Allocate(bytes, alignment, owner);
+        return *guard != nullptr ? reinterpret_cast<void*>((*guard)->begin.load()) : nullptr;
+    }
     void* address = nullptr;
-    if (posix_memalign(&address, large ? kLargePage : kAlignment, bytes) != 0) {
+    if (posix_memalign(&address, alignment, bytes) != 0) {
         return nullptr;
     }
     if (large) {
@@ -69,8 +77,9 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
     if (kind == MemoryKind::kDevice) {
         ADVSTEP_RETURN_IF_ERROR(ChargeLocked(device, bytes));
     }
-    void* const memory = AllocateHost(bytes);
-    Allocation allocation{reinterpret_cast<uintptr_t>(memory), bytes, kind, device};
+    Allocation allocation{0, bytes, kind, device};
+    void* const memory = AllocateHost(bytes, device, &allocation.guard);
+    allocation.begin = reinterpret_cast<uintptr_t>(memory);
     allocation.born = epoch();
     if (memory == nullptr) {
         GiveBackLocked(allocation);
@@ -124,6 +133,9 @@ Status DeviceMemory::Free(MemoryKind kind, void* address) {
 // queued by now, unless another thread is between the two: freeing what it is about to use is the
 // program's race.
 void DeviceMemory::RetireLocked(const Allocation& allocation) {
+    if (allocation.guard != nullptr) {
+        GuardedMemory::Instance().CheckEdges(*allocation.guard);  // while the caller is to be seen
+    }
     epoch_.fetch_add(1, std::memory_order_release);
     retired_.push_back({allocation, pendingPlaces_()});
 }
@@ -144,7 +156,11 @@ void DeviceMemory::GiveBackLocked(const Allocation& allocation) {
     if (allocation.OfDevice()) {
         used_[allocation.device] -= allocation.bytes;
     }
-    std::free(reinterpret_cast<void*>(allocation.begin));
+    if (allocation.guard != nullptr) {
+        GuardedMemory::Instance().Free(allocation.guard);
+    } else {
+        std::free(reinterpret_cast<void*>(allocation.begin));
+    }
 }
 
 Status DeviceMemory::Register(void* address, size_t bytes) {

@@ -8,6 +8,7 @@
 
 #include "acl/acl_base.h"
 #include "src/runtime/device.h"
+#include "src/runtime/fault_injection.h"
 #include "src/runtime/guarded_memory.h"
 #include "src/runtime/stream.h"
 
@@ -23,8 +24,8 @@ uint64_t HostBytes() {
 
 // Null: the host has not that much.
 void* AllocateHost(size_t bytes, const Device* device, GuardRecord** guard) {
-    if (bytes > HostBytes()) {
-        return nullptr;  // posix_memalign would promise it
+    if (bytes > HostBytes() || AllocationFails(AllocationKind::kMemory)) {
+        return nullptr;  // of more than the host's, posix_memalign would promise it
     }
     const bool large = bytes >= kLargePage;
     const size_t alignment = large ? kLargePage : kAlignment;

@@ -6,6 +6,7 @@
 #include "acl/acl_base.h"
 #include "src/runtime/address_range.h"
 #include "src/runtime/device.h"
+#include "src/runtime/fault_injection.h"
 #include "src/runtime/resources.h"
 
 namespace advstep {
@@ -28,7 +29,9 @@ Status VirtualMemory::Reserve(const Device* device, size_t bytes, size_t alignme
                               void** address) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();  // `wanted` may have been released
-    void* const got = ReserveAddresses(wanted, bytes, alignment);
+    void* const got = AllocationFails(AllocationKind::kMemory)
+                          ? nullptr
+                          : ReserveAddresses(wanted, bytes, alignment);
     if (got == nullptr) {
         return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
                      "size is {} with alignment {}; expected a range that the host has free", bytes,

@@ -19,7 +19,8 @@ extern "C" {
 
 /// Kinds of allocations, to be or-ed.
 typedef enum {
-    ADVSTEP_ALLOCATION_INTERNAL = 1, /* the library's own memory, all that it gets by operator new */
+    ADVSTEP_ALLOCATION_INTERNAL = 1, /* the library's own memory, which it gets by operator new; not
+                                        what the C++ library allocates inside */
     ADVSTEP_ALLOCATION_MEMORY = 2,   /* what the caller gets: device, pinned and physical memory,
                                         and reserved addresses */
     ADVSTEP_ALLOCATION_ANY = 3

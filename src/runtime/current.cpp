@@ -1,11 +1,14 @@
 #include "src/runtime/current.h"
 
 #include "acl/acl_base.h"
+#include "src/base/fork.h"
 
 namespace advstep {
 namespace {
 
 thread_local ContextRef current;
+
+const ForkHook forgetCurrent([](void*) noexcept { current = ContextRef{}; });
 
 }  // namespace
 

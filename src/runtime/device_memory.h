@@ -114,6 +114,7 @@ class DeviceMemory {
     Status FindFreeableLocked(MemoryKind kind, const void* address, Live::const_iterator* it) const;
     Live::iterator LastBefore(uintptr_t end, uintptr_t begin);
     void DropStaleLocked(uintptr_t begin, size_t bytes);
+    void ReserveRetiredLocked();
     void ReclaimLocked();
     void GiveBackLocked(const Allocation& allocation);
     void RetireLocked(const Allocation& allocation);

@@ -5,6 +5,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/log.h"
+#include "src/base/never_destroyed.h"
 #include "src/runtime/current.h"
 #include "src/runtime/guarded_memory.h"
 #include "src/runtime/report.h"
@@ -22,7 +23,7 @@ bool SameMachine(const Settings& a, const Settings& b) {
 }  // namespace
 
 DeviceRegistry& DeviceRegistry::Instance() {
-    static DeviceRegistry* const registry = new DeviceRegistry;
+    static NeverDestroyed<DeviceRegistry> registry;
     return *registry;
 }
 

@@ -1,5 +1,6 @@
 #include "src/runtime/fault_injection.h"
 
+#include "src/base/fork.h"
 #include "src/runtime/kernel_launch.h"
 
 namespace advstep {
@@ -18,6 +19,9 @@ struct ThreadFaults {
 };
 
 thread_local ThreadFaults faults{};
+
+// The forking thread's stay; those of the others are gone with them.
+const ForkHook forgetFaults([](void*) noexcept { threadsWithFaults = faults.wanted ? 1 : 0; });
 
 void Want() noexcept {
     if (!faults.wanted) {

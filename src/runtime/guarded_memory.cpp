@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "src/base/never_destroyed.h"
 #include "src/runtime/address_range.h"
 #include "src/runtime/guard_signal.h"
 
@@ -33,7 +34,7 @@ uintptr_t FirstWritten(uintptr_t begin, uintptr_t end) {
 }  // namespace
 
 GuardedMemory& GuardedMemory::Instance() {
-    static GuardedMemory* const memory = new GuardedMemory;
+    static NeverDestroyed<GuardedMemory> memory;
     return *memory;
 }
 

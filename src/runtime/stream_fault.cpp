@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "acl/acl_base.h"
+#include "src/base/never_destroyed.h"
 
 namespace advstep {
 namespace {
@@ -33,7 +34,7 @@ struct Holds {
 };
 
 Holds& TheHolds() {
-    static Holds* const holds = new Holds;
+    static NeverDestroyed<Holds> holds;
     return *holds;
 }
 

@@ -5,6 +5,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/boundary.h"
+#include "src/base/fork.h"
 #include "src/runtime/current.h"
 #include "src/runtime/exception_info.h"
 #include "src/runtime/stream.h"
@@ -14,6 +15,8 @@ namespace {
 
 // A thread is named by the address of this.
 thread_local int taskDepth = 0;
+
+const ForkHook forgetTask([](void*) noexcept { taskDepth = 0; });
 
 constexpr uint64_t kTasksPerVisit = 64;  // of a worker, before it looks at other streams
 // How often a sleeping worker looks at a condition that nobody announces.

@@ -77,20 +77,25 @@ Status VirtualMemory::Release(void* address) {
 Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();
-    ADVSTEP_RETURN_IF_ERROR(memory_.Charge(device, bytes));
+    const auto entry = physical_.Acquire();
     uint64_t offset = 0;
-    Status taken = pool_.Take(bytes, &offset);
-    if (!taken.ok()) {
-        memory_.Credit(device, bytes);
-        return taken;
-    }
-    HandleTable<PhysicalMemory>::Entry entry{};
+    Status taken;
+    bool charged = false;
     try {
-        entry = physical_.Acquire();
-    } catch (...) {
-        pool_.GiveBack(offset, bytes);
-        memory_.Credit(device, bytes);
-        throw;
+        taken = memory_.Charge(device, bytes);
+        charged = taken.ok();
+        if (charged) {
+            taken = pool_.Take(bytes, &offset);
+        }
+    } catch (const std::bad_alloc&) {
+        taken = Status(ACL_ERROR_BAD_ALLOC);
+    }
+    if (!taken.ok()) {
+        if (charged) {
+            memory_.Credit(device, bytes);
+        }
+        physical_.Release(entry.object);
+        return taken;
     }
     entry.object->handle = entry.handle;
     entry.object->bytes = bytes;
@@ -289,7 +294,11 @@ void VirtualMemory::ReleaseAll(const Device* device) {
     for (auto& [begin, mapping] : mappings_) {
         if (!mapping.retired &&
             (belongs(mapping.physical->device) || belongs(mapping.reservation->device))) {
-            RetireLocked(mapping);
+            try {
+                RetireLocked(mapping);
+            } catch (const std::bad_alloc&) {
+                // Other devices are busy, and there is no memory to note with what: it stays.
+            }
         }
     }
     physical_.ForEach([&](PhysicalMemory& physical) {

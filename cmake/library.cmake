@@ -6,13 +6,21 @@ foreach(layer IN LISTS layers)
 endforeach()
 
 set(version_script ${PROJECT_SOURCE_DIR}/cmake/advance_step.map)
-add_library(advance_step SHARED ${objects})
+# Only the shared library counts its allocations, by this file: src/runtime/counted_new.cpp.
+set(counted_new ${PROJECT_SOURCE_DIR}/src/runtime/counted_new.cpp)
+set(counted_functions _Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZnwmRKSt9nothrow_t
+                      _ZnamRKSt9nothrow_t)
+list(TRANSFORM counted_functions PREPEND -Wl,--wrap=)
+add_library(advance_step SHARED ${objects} ${counted_new})
 add_library(advance_step::advance_step ALIAS advance_step)
+target_include_directories(advance_step PRIVATE ${PROJECT_SOURCE_DIR}
+  $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
 target_include_directories(advance_step INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(advance_step PRIVATE $<BUILD_INTERFACE:advance_step_flags> Threads::Threads)
-target_link_options(advance_step PRIVATE -Wl,--version-script=${version_script})
+target_link_options(advance_step PRIVATE -Wl,--version-script=${version_script}
+                    ${counted_functions})
 # Clang leaves a sanitizer's symbols to the executable, so there they are undefined here.
 if(NOT (ADVANCE_STEP_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
   target_link_options(advance_step PRIVATE -Wl,--no-undefined)

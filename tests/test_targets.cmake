@@ -28,3 +28,13 @@ function(advance_step_test)
   add_test(NAME ${TEST_NAME} COMMAND ${TEST_NAME})
   set_tests_properties(${TEST_NAME} PROPERTIES LABELS "${labels}" TIMEOUT 600)
 endfunction()
+
+# Runs a test of advance_step_test once more with every device allocation guarded, both ways; not
+# its random batches, which take long.
+function(advance_step_guarded_test name)
+  foreach(guard IN ITEMS after before)
+    add_test(NAME ${name}_guard_${guard} COMMAND ${name} --gtest_filter=-*Random*)
+    set_tests_properties(${name}_guard_${guard} PROPERTIES LABELS "public;guard" TIMEOUT 600
+                         ENVIRONMENT ADVANCE_STEP_TEST_GUARD=${guard})
+  endforeach()
+endfunction()

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <vector>
 
+#include "src/base/never_destroyed.h"
+
 namespace advstep {
 
 /// Objects that are handed out and taken back, never freed: a pointer to a taken-back one can still
@@ -17,7 +19,7 @@ template <typename T>
 class ObjectPool {
  public:
     static ObjectPool& Instance() {
-        static ObjectPool* const pool = new ObjectPool;  // outlives every thread's cache
+        static NeverDestroyed<ObjectPool> pool;  // outlives every thread's cache
         return *pool;
     }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <exception>
 #include <string_view>
 
 namespace advstep {
@@ -14,10 +15,14 @@ bool LogEnabled(LogLevel level);
 /// Writes one line to standard error in one piece, so lines of several threads do not mix.
 void LogLine(LogLevel level, std::string_view text);
 
+/// Nothing is said where there is no memory to say it.
 template <typename... Args>
-void Log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
+void Log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) noexcept {
     if (LogEnabled(level)) {
-        LogLine(level, fmt::format(format, std::forward<Args>(args)...));
+        try {
+            LogLine(level, fmt::format(format, std::forward<Args>(args)...));
+        } catch (const std::exception&) {
+        }
     }
 }
 

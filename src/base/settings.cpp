@@ -87,6 +87,8 @@ constexpr Choice<OnDivergence> kDivergences[] = {{"ignore", OnDivergence::kIgnor
                                                  {"error", OnDivergence::kError}};
 constexpr Choice<Isa> kIsas[] = {
     {"baseline", Isa::kBaseline}, {"avx2", Isa::kAvx2}, {"avx512", Isa::kAvx512}};
+constexpr Choice<GuardMode> kGuards[] = {
+    {"off", GuardMode::kOff}, {"after", GuardMode::kAfter}, {"before", GuardMode::kBefore}};
 constexpr Choice<LogLevel> kLogLevels[] = {{"error", LogLevel::kError},
                                            {"warn", LogLevel::kWarn},
                                            {"info", LogLevel::kInfo},
@@ -150,8 +152,8 @@ const SettingRow kSettings[] = {
      }},
     {"ADVANCE_STEP_MEMORY", "bytes >= 1, with K, M or G after the number if wanted", SetMemory},
     {"ADVANCE_STEP_CORE_ORDER", "ascending or a seed >= 0", SetCoreOrder},
-    {"ADVANCE_STEP_GUARD", "off: guarded memory is not built into this version",
-     [](const std::string& text, Settings*) { return text == "off"; }},
+    {"ADVANCE_STEP_GUARD", "off, after or before",
+     [](const std::string& text, Settings* s) { return Choose(text, kGuards, &s->guard); }},
     {"ADVANCE_STEP_ON_DIVERGENCE", "ignore, warn or error",
      [](const std::string& text, Settings* s) {
          return Choose(text, kDivergences, &s->onDivergence);

@@ -17,6 +17,9 @@ enum class Conformance { kStandard, kVllm, kExact };
 /// What a call does that would give another result under conformance exact.
 enum class OnDivergence { kIgnore, kWarn, kError };
 
+/// Where a device allocation meets an unmapped page.
+enum class GuardMode { kOff, kAfter, kBefore };
+
 struct SocSpec {
     std::string name = "Ascend910B3";
     int32_t aiCores = 20;
@@ -33,6 +36,7 @@ struct Settings {
     int32_t threads = 1;                // OS threads that play the cores of one device
     uint64_t memoryBytes = 0;           // of one device
     std::optional<uint64_t> coreOrder;  // seed of a shuffled order; none: ascending
+    GuardMode guard = GuardMode::kOff;
     OnDivergence onDivergence = OnDivergence::kIgnore;
     Isa isa = Isa::kBaseline;  // of the kernels; this machine runs it
     LogLevel logLevel = LogLevel::kError;

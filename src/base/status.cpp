@@ -3,6 +3,13 @@
 #include <memory>
 
 namespace advstep {
+namespace {
+
+// Made when the library is loaded: they are asked for when there is no memory.
+const std::string* const none = new std::string;
+const std::string* const wordless = new std::string("no memory was left to say more");
+
+}  // namespace
 
 struct Status::Failure {
     int32_t code;
@@ -30,13 +37,10 @@ int32_t Status::code() const {
 }
 
 const std::string& Status::message() const {
-    // Never destroyed: calls from global destructors may ask.
-    static const std::string* const kNone = new std::string;
-    static const std::string* const kWordless = new std::string("no memory was left to say more");
     if (word_ == 0) {
-        return *kNone;
+        return *none;
     }
-    return (word_ & 1) != 0 ? *kWordless : reinterpret_cast<const Failure*>(word_)->message;
+    return (word_ & 1) != 0 ? *wordless : reinterpret_cast<const Failure*>(word_)->message;
 }
 
 }  // namespace advstep

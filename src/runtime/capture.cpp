@@ -95,15 +95,25 @@ Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode) {
     ContextRef context;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&context));
     const auto entry = TheResources().graphs.Acquire();
-    const auto session =
-        std::make_shared<CaptureSession>(context, stream.handle, mode, entry.handle);
+    std::shared_ptr<CaptureSession> session;
+    try {
+        session = std::make_shared<CaptureSession>(context, stream.handle, mode, entry.handle);
+    } catch (...) {
+        TheResources().graphs.Release(entry.object);
+        throw;
+    }
     session->KnowsItself(session);
     entry.object->Open(entry.handle, context, session);
-    CaptureRegistry::Instance().Add(session);
-    Status started = stream.stream->StartRecording(stream.handle, stream.caller, session);
-    if (started.ok() && !context.alive()) {
-        // Being destroyed, perhaps by a thread that had looked for captures before.
-        started = Error(ACL_ERROR_RT_CONTEXT_NULL, "the current context has been destroyed");
+    Status started;
+    try {
+        CaptureRegistry::Instance().Add(session);
+        started = stream.stream->StartRecording(stream.handle, stream.caller, session);
+        if (started.ok() && !context.alive()) {
+            // Being destroyed, perhaps by a thread that had looked for captures before.
+            started = Error(ACL_ERROR_RT_CONTEXT_NULL, "the current context has been destroyed");
+        }
+    } catch (const std::bad_alloc&) {
+        started = Status(ACL_ERROR_BAD_ALLOC);
     }
     if (!started.ok()) {
         CaptureRegistry::Instance().Remove(session.get());
@@ -179,7 +189,12 @@ Status EndTaskGroup(const StreamRef& stream, Handle* group) {
     int32_t branch = 0;
     ADVSTEP_RETURN_IF_ERROR(FindSession(stream, &session, &branch));
     const auto entry = TheResources().taskGroups.Acquire();
-    Status ended = session->EndGroup(branch, entry.object, entry.handle);
+    Status ended;
+    try {
+        ended = session->EndGroup(branch, entry.object, entry.handle);
+    } catch (const std::bad_alloc&) {
+        ended = Status(ACL_ERROR_BAD_ALLOC);
+    }
     if (!ended.ok()) {
         TheResources().taskGroups.Release(entry.object);
         return ended;

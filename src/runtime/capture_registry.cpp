@@ -4,11 +4,15 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/fork.h"
+#include "src/base/never_destroyed.h"
 
 namespace advstep {
 namespace {
 
 thread_local aclmdlRICaptureMode threadMode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
+
+const ForkHook forgetMode([](void*) noexcept { threadMode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL; });
 
 bool Forbids(const CaptureSession& session) {
     if (threadMode == ACL_MODEL_RI_CAPTURE_MODE_RELAXED || session.Over()) {
@@ -28,7 +32,7 @@ aclmdlRICaptureMode ExchangeThreadCaptureMode(aclmdlRICaptureMode mode) {
 }
 
 CaptureRegistry& CaptureRegistry::Instance() {
-    static CaptureRegistry* const registry = new CaptureRegistry;
+    static NeverDestroyed<CaptureRegistry> registry;
     return *registry;
 }
 
@@ -46,14 +50,16 @@ void CaptureRegistry::Remove(const CaptureSession* session) {
     count_.store(sessions_.size(), std::memory_order_release);
 }
 
-std::vector<std::shared_ptr<CaptureSession>> CaptureRegistry::TakeOf(Handle context) {
+std::shared_ptr<CaptureSession> CaptureRegistry::TakeOneOf(Handle context) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::vector<std::shared_ptr<CaptureSession>> taken;
-    const auto of = [&](const auto& entry) {
-        return context == 0 || entry->context().handle == context;
-    };
-    std::copy_if(sessions_.begin(), sessions_.end(), std::back_inserter(taken), of);
-    sessions_.erase(std::remove_if(sessions_.begin(), sessions_.end(), of), sessions_.end());
+    const auto found = std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+        return entry->context().handle == context;
+    });
+    if (found == sessions_.end()) {
+        return nullptr;
+    }
+    std::shared_ptr<CaptureSession> taken = std::move(*found);
+    sessions_.erase(found);
     count_.store(sessions_.size(), std::memory_order_release);
     return taken;
 }

@@ -19,8 +19,8 @@ class CaptureRegistry {
     void Add(const std::shared_ptr<CaptureSession>& session);
     void Remove(const CaptureSession* session);
 
-    /// Of the context (all: 0). They are not in the list any more.
-    std::vector<std::shared_ptr<CaptureSession>> TakeOf(Handle context);
+    /// One of the context, or null. It is not in the list any more.
+    std::shared_ptr<CaptureSession> TakeOneOf(Handle context);
 
     /// `code` if a capture forbids the calling thread what it cannot record: its own unless that is
     /// RELAXED, or any thread's of mode GLOBAL; as far as the thread's own mode lets it.

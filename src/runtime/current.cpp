@@ -1,6 +1,7 @@
 #include "src/runtime/current.h"
 
 #include "acl/acl_base.h"
+#include "src/base/fork.h"
 
 namespace advstep {
 namespace {
@@ -13,6 +14,8 @@ Status NoContext() {
                  "the thread has no current context; expected aclrtSetDevice, "
                  "aclrtCreateContext or aclrtSetCurrentContext before");
 }
+
+const ForkHook forgetCurrent([](void*) noexcept { current = ContextRef{}; });
 
 }  // namespace
 

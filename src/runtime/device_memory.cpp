@@ -1,43 +1,16 @@
 #include "src/runtime/device_memory.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
+#include <new>
+#include <utility>
 
 #include "acl/acl_base.h"
 #include "src/runtime/device.h"
+#include "src/runtime/guarded_memory.h"
+#include "src/runtime/memory_block.h"
 #include "src/runtime/stream.h"
 
 namespace advstep {
-namespace {
-
-constexpr size_t kAlignment = 64;
-
-uint64_t HostBytes() {
-    return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-           static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-void* AllocateHost(size_t bytes) {
-    if (bytes > HostBytes()) {
-        return nullptr;  // posix_memalign would promise it
-    }
-    const bool large = bytes >= kLargePage;
-    void* address = nullptr;
-    if (posix_memalign(&address, large ? kLargePage : kAlignment, bytes) != 0) {
-        return nullptr;
-    }
-    if (large) {
-        // Fewer TLB misses on wide block tables; only a hint.
-        (void)madvise(address, bytes, MADV_HUGEPAGE);
-    }
-    return address;
-}
-
-}  // namespace
-
 Status DeviceMemory::ChargeLocked(const Device* device, size_t bytes) {
     const uint64_t total = device->settings().memoryBytes;
     uint64_t& used = used_[device];
@@ -69,8 +42,9 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
     if (kind == MemoryKind::kDevice) {
         ADVSTEP_RETURN_IF_ERROR(ChargeLocked(device, bytes));
     }
-    void* const memory = AllocateHost(bytes);
-    Allocation allocation{reinterpret_cast<uintptr_t>(memory), bytes, kind, device};
+    Allocation allocation{0, bytes, kind, device};
+    void* const memory = TakeBlock(bytes, device, &allocation.guard);
+    allocation.begin = reinterpret_cast<uintptr_t>(memory);
     allocation.born = epoch();
     if (memory == nullptr) {
         GiveBackLocked(allocation);
@@ -80,7 +54,9 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
     DropStaleLocked(allocation.begin, bytes);
     try {
         live_.emplace(allocation.begin, allocation);
+        ReserveRetiredLocked();
     } catch (...) {
+        live_.erase(allocation.begin);
         GiveBackLocked(allocation);
         throw;
     }
@@ -124,8 +100,19 @@ Status DeviceMemory::Free(MemoryKind kind, void* address) {
 // queued by now, unless another thread is between the two: freeing what it is about to use is the
 // program's race.
 void DeviceMemory::RetireLocked(const Allocation& allocation) {
+    if (allocation.guard != nullptr) {
+        GuardedMemory::Instance().CheckEdges(*allocation.guard);  // while the caller is to be seen
+    }
     epoch_.fetch_add(1, std::memory_order_release);
     retired_.push_back({allocation, pendingPlaces_()});
+}
+
+// Room for all that is alive, so that a free needs none.
+void DeviceMemory::ReserveRetiredLocked() {
+    const size_t wanted = live_.size() + retired_.size();
+    if (retired_.capacity() < wanted) {
+        retired_.reserve(2 * wanted);
+    }
 }
 
 void DeviceMemory::ReclaimLocked() {
@@ -144,7 +131,7 @@ void DeviceMemory::GiveBackLocked(const Allocation& allocation) {
     if (allocation.OfDevice()) {
         used_[allocation.device] -= allocation.bytes;
     }
-    std::free(reinterpret_cast<void*>(allocation.begin));
+    GiveBackBlock(reinterpret_cast<void*>(allocation.begin), allocation.guard);
 }
 
 Status DeviceMemory::Register(void* address, size_t bytes) {
@@ -222,6 +209,14 @@ void DeviceMemory::LeaveMapped(uintptr_t begin, size_t bytes) {
         Allocation rest = whole;
         rest.begin = begin + bytes;
         rest.bytes = whole.end() - rest.begin;
+        if (whole.begin == begin) {
+            auto node = live_.extract(found);  // without memory: a device's end comes here
+            node.key() = rest.begin;
+            node.mapped() = rest;
+            live_.insert(std::move(node));
+            epoch_.fetch_add(1, std::memory_order_release);
+            return;
+        }
         live_.emplace(rest.begin, rest);  // what may throw comes first
     }
     if (whole.begin < begin) {
@@ -282,7 +277,12 @@ void DeviceMemory::ReleaseAll(const Device* device) {
             continue;
         }
         if (allocation.origin == MemoryOrigin::kAllocated) {
-            RetireLocked(allocation);
+            try {
+                RetireLocked(allocation);
+            } catch (const std::bad_alloc&) {
+                ++entry;  // other devices are busy, and there is no memory to note with what
+                continue;
+            }
         } else {
             epoch_.fetch_add(1, std::memory_order_release);
         }

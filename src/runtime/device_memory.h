@@ -15,6 +15,7 @@
 namespace advstep {
 
 class Device;
+struct GuardRecord;
 
 /// From this size on an allocation begins at a multiple of it, with a hint to use large pages.
 inline constexpr size_t kLargePage = size_t{2} << 20;
@@ -35,8 +36,9 @@ struct Allocation {
     MemoryKind kind = MemoryKind::kDevice;
     const Device* device = nullptr;  // whose memory it is; null for pinned host memory
     MemoryOrigin origin = MemoryOrigin::kAllocated;
-    uintptr_t reservation = 0;  // of mapped memory: where the reserved range begins
-    uint64_t born = 0;          // the epoch then; 0 for mapped memory
+    uintptr_t reservation = 0;     // of mapped memory: where the reserved range begins
+    uint64_t born = 0;             // the epoch then; 0 for mapped memory
+    GuardRecord* guard = nullptr;  // of a guarded block
 
     uintptr_t end() const { return begin + bytes; }
     size_t BytesFrom(const void* address) const {
@@ -112,6 +114,7 @@ class DeviceMemory {
     Status FindFreeableLocked(MemoryKind kind, const void* address, Live::const_iterator* it) const;
     Live::iterator LastBefore(uintptr_t end, uintptr_t begin);
     void DropStaleLocked(uintptr_t begin, size_t bytes);
+    void ReserveRetiredLocked();
     void ReclaimLocked();
     void GiveBackLocked(const Allocation& allocation);
     void RetireLocked(const Allocation& allocation);

@@ -5,7 +5,9 @@
 
 #include "acl/acl_base.h"
 #include "src/base/log.h"
+#include "src/base/never_destroyed.h"
 #include "src/runtime/current.h"
+#include "src/runtime/guarded_memory.h"
 #include "src/runtime/report.h"
 #include "src/runtime/trace.h"
 
@@ -21,7 +23,7 @@ bool SameMachine(const Settings& a, const Settings& b) {
 }  // namespace
 
 DeviceRegistry& DeviceRegistry::Instance() {
-    static DeviceRegistry* const registry = new DeviceRegistry;
+    static NeverDestroyed<DeviceRegistry> registry;
     return *registry;
 }
 
@@ -45,6 +47,7 @@ Status DeviceRegistry::StartLocked(const char* configPath) {
         ADVSTEP_RETURN_IF_ERROR(Trace::Instance().Open(settings.trace));
     }
     SetLogLevel(settings.logLevel);
+    GuardedMemory::Instance().SetMode(settings.guard);
     settings_ = std::move(settings);
     devices_ = std::move(devices);
     started_.store(true, std::memory_order_release);
@@ -79,7 +82,7 @@ Status DeviceRegistry::Init(const char* configPath) {
         Settings settings;
         ADVSTEP_RETURN_IF_ERROR(LoadSettings(configPath, &settings));
         if (!SameMachine(settings, settings_) || settings.devices != settings_.devices ||
-            settings.trace != settings_.trace) {
+            settings.guard != settings_.guard || settings.trace != settings_.trace) {
             Log(LogLevel::kWarn, "aclInit after first device use: the settings read then stay");
         }
     } else {

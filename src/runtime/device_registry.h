@@ -55,15 +55,15 @@ class DeviceRegistry {
     /// No device stays `ending` when an exception comes.
     class EndingGuard {
      public:
-        EndingGuard(DeviceRegistry* registry, std::vector<Device*> devices)
-            : registry_(registry), devices_(std::move(devices)) {}
+        EndingGuard(DeviceRegistry* registry, const std::vector<Device*>& devices)
+            : registry_(registry), devices_(devices) {}
         ~EndingGuard();
         EndingGuard(const EndingGuard&) = delete;
         EndingGuard& operator=(const EndingGuard&) = delete;
 
      private:
         DeviceRegistry* const registry_;
-        const std::vector<Device*> devices_;
+        const std::vector<Device*>& devices_;  // no copy, which needs memory
         const int exceptions_ = std::uncaught_exceptions();
     };
 

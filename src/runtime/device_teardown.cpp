@@ -119,7 +119,11 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
         }
     });
     for (const ContextRef& context : contexts) {
-        (void)DestroyContext(context, true);  // fails only if another thread is destroying it
+        // Fails otherwise only if another thread is destroying it.
+        if (Status ended = DestroyContext(context, true); ended.code() == ACL_ERROR_BAD_ALLOC) {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            return SetEnded(devices, std::move(ended));
+        }
         ForgetCurrentContext(context.handle);
     }
     CloseEvents(0);
@@ -157,6 +161,7 @@ Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
     }
     const std::lock_guard<std::mutex> teardown(teardown_);
     Device* device = nullptr;
+    std::vector<Device*> devices(1);
     ContextRef primary;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -170,19 +175,24 @@ Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
             return {};
         }
         primary = device->primary;
-        SetEnding({device});
+        devices.front() = device;
+        SetEnding(devices);
     }
-    const EndingGuard guard(this, {device});
+    const EndingGuard guard(this, devices);
     if (Status drained = DrainForTeardown(device); !drained.ok()) {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return SetEnded({device}, std::move(drained));
+        return SetEnded(devices, std::move(drained));
     }
-    (void)DestroyContext(primary, true);  // cannot fail while it is this thread's to end
+    // Fails for nothing else while it is this thread's to end; and nothing after it needs memory.
+    if (Status ended = DestroyContext(primary, true); ended.code() == ACL_ERROR_BAD_ALLOC) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return SetEnded(devices, std::move(ended));
+    }
     ForgetCurrentContext(primary.handle);
     CloseEvents(primary.handle);
     Release(device);
     const std::lock_guard<std::mutex> lock(mutex_);
-    return SetEnded({device}, {});
+    return SetEnded(devices, {});
 }
 
 }  // namespace advstep

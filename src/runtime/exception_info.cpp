@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "src/base/fork.h"
 #include "src/runtime/device.h"
 #include "src/runtime/user_callback.h"
 
@@ -11,6 +12,8 @@ namespace advstep {
 namespace {
 
 std::atomic<aclrtExceptionInfoCallback> exceptionCallback{nullptr};
+
+const ForkHook forgetCallback([](void*) noexcept { exceptionCallback = nullptr; });
 
 }  // namespace
 

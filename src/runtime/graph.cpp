@@ -64,16 +64,18 @@ Status Graph::Finish(Handle handle, GraphBody* body) {
     if (handle_ != handle) {
         return CheckUsable(handle);
     }
-    // Its streams are found by the context if this does not come to its end.
-    std::vector<Branch> branches;
-    for (const std::vector<RecordedTask>& tasks : body->branches) {
-        Branch branch;
-        branch.image = MakeImage(tasks);
-        if (!branches.empty()) {
-            ADVSTEP_RETURN_IF_ERROR(
-                CreateBranchStream(context_, &branch.stream, &branch.streamHandle));
+    std::vector<Branch> branches(body->branches.size());
+    try {
+        for (size_t index = 0; index < branches.size(); ++index) {
+            branches[index].image = MakeImage(body->branches[index]);
+            if (index > 0) {
+                ADVSTEP_RETURN_IF_ERROR(CreateBranchStream(context_, &branches[index].stream,
+                                                           &branches[index].streamHandle));
+            }
         }
-        branches.push_back(std::move(branch));
+    } catch (...) {
+        DestroyStreams(branches);
+        throw;
     }
     session_ = nullptr;
     branches_ = std::move(branches);
@@ -174,6 +176,15 @@ void Graph::CloseLocked() {
     replays_.clear();
 }
 
+void Graph::DestroyStreams(const std::vector<Branch>& branches) const {
+    for (const Branch& branch : branches) {
+        if (branch.stream != nullptr) {
+            // Nothing is queued there. It fails if the context is being destroyed, with them.
+            (void)DestroyStream({branch.stream, branch.streamHandle, context_.handle}, false);
+        }
+    }
+}
+
 Status Graph::Close(Handle handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
@@ -183,12 +194,7 @@ Status Graph::Close(Handle handle) {
             "modelRI {} has a replay that has not ended; expected a synchronisation before",
             ToPointer(handle));
     }
-    for (const Branch& branch : branches_) {
-        if (branch.stream != nullptr) {
-            // Nothing is queued there. It fails if the context is being destroyed, with them.
-            (void)DestroyStream({branch.stream, branch.streamHandle, context_.handle}, false);
-        }
-    }
+    DestroyStreams(branches_);
     CloseLocked();
     return {};
 }

@@ -77,6 +77,7 @@ class Graph {
     Status QueueBranch(size_t index, const StreamRef& stream, const std::vector<uint64_t>& bases);
     void Fill(const BranchImage& image, const StreamRef& stream, const std::vector<uint64_t>& bases,
               unsigned char* memory) const;
+    void DestroyStreams(const std::vector<Branch>& branches) const;
     bool Running() const;
     void CloseLocked();
 

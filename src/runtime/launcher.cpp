@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "src/runtime/fault_injection.h"
+
 namespace advstep {
 namespace {
 
@@ -20,8 +22,16 @@ Status Launcher::CheckStream(const StreamRef& stream) {
 
 Status Launcher::Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload,
                         const Work& work) {
+    int32_t faultCode = 0;
+    if (FaultsWanted()) {
+        ADVSTEP_RETURN_IF_ERROR(CountLaunch(&faultCode));
+    }
     return stream.stream->Enqueue(stream.handle, stream.caller, work, [&](void* memory) {
-        return KernelTask::Make(memory, launch, payload);
+        KernelTask* const task = KernelTask::Make(memory, launch, payload);
+        if (faultCode != 0) {
+            FailWhenRun(task, faultCode);
+        }
+        return task;
     });
 }
 

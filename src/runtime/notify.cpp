@@ -87,7 +87,11 @@ void NotifyTable::DestroyAllOf(Handle context) {
         Handle handle = notify.handle.load();
         if (handle != 0 && (context == 0 || notify.context.load() == context) &&
             notify.handle.compare_exchange_strong(handle, 0)) {
-            Retire(&notify);
+            try {
+                Retire(&notify);
+            } catch (const std::bad_alloc&) {
+                // Its place in the table is not used again.
+            }
         }
     });
 }

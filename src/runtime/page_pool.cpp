@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "acl/acl_base.h"
+#include "src/runtime/fault_injection.h"
 
 namespace advstep {
 namespace {
@@ -28,6 +29,10 @@ PagePool::~PagePool() {
 }
 
 Status PagePool::Take(size_t bytes, uint64_t* offset) {
+    if (AllocationFails(AllocationKind::kMemory)) {
+        errno = ENOMEM;
+        return HostCannot(bytes);
+    }
     if (file_ < 0) {
         file_ = memfd_create("advance_step", MFD_CLOEXEC);
         if (file_ < 0) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/never_destroyed.h"
 
 namespace advstep {
 namespace {
@@ -17,7 +18,7 @@ struct Peers {
 };
 
 Peers& ThePeers() {
-    static Peers* const peers = new Peers;
+    static NeverDestroyed<Peers> peers;
     return *peers;
 }
 

@@ -7,6 +7,8 @@
 #include <new>
 
 #include "acl/acl_base.h"
+#include "src/base/fork.h"
+#include "src/base/never_destroyed.h"
 #include "src/runtime/resources.h"
 
 namespace advstep {
@@ -14,6 +16,8 @@ namespace advstep {
 namespace {
 
 thread_local int callbackDepth = 0;
+
+const ForkHook forgetCallback([](void*) noexcept { callbackDepth = 0; });
 
 }  // namespace
 
@@ -59,7 +63,7 @@ struct Reports::CallbackTask : PollWaitTask {
 };
 
 Reports& Reports::Instance() {
-    static Reports* const reports = new Reports;
+    static NeverDestroyed<Reports> reports;
     return *reports;
 }
 

@@ -1,12 +1,15 @@
 #include "src/runtime/resource_limit.h"
 
 #include "acl/acl_base.h"
+#include "src/base/fork.h"
 
 namespace advstep {
 namespace {
 
 // Of the thread; handle 0: it uses none. A destroyed one is told by its handle.
 [[gnu::tls_model("initial-exec")]] thread_local StreamRef streamInUse;
+
+const ForkHook forgetStreamInUse([](void*) noexcept { streamInUse = StreamRef{}; });
 
 uint32_t& LimitOf(StreamIdentity& identity, aclrtDevResLimitType type) {
     return identity.attributes.limits.cores[static_cast<size_t>(type)];

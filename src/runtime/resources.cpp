@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 
 #include "acl/acl_base.h"
+#include "src/base/never_destroyed.h"
 #include "src/runtime/capture.h"
 #include "src/runtime/capture_registry.h"
 #include "src/runtime/device.h"
@@ -57,7 +59,7 @@ void ReleaseStream(Stream* stream, Handle handle) {
 
 // Captures and graphs of the context end: what they have recorded cannot run any more.
 void CloseGraphs(const ContextRef& context) {
-    for (const auto& session : CaptureRegistry::Instance().TakeOf(context.handle)) {
+    while (const auto session = CaptureRegistry::Instance().TakeOneOf(context.handle)) {
         AbandonCapture(session.get());
     }
     Resources& resources = TheResources();
@@ -80,10 +82,59 @@ void OpenStream(const HandleTable<Stream>::Entry& entry, const ContextRef& conte
     entry.object->Open(identity, &TheResources().workers);
 }
 
+// The same for an entry that goes back if there is no memory.
+HandleTable<Stream>::Entry AcquireStream(HandleTable<Stream>* table, const ContextRef& context,
+                                         uint32_t priority, uint32_t flags, bool hidden) {
+    const auto entry = table->Acquire();
+    try {
+        OpenStream(entry, context, priority, flags, hidden);
+    } catch (...) {
+        table->Release(entry.object);
+        throw;
+    }
+    return entry;
+}
+
+// The context's streams, also those that another thread is destroying; without memory.
+template <typename Visit>
+void ForEachStreamOf(const Context* context, Visit&& visit) {
+    ForEachStream([&](Stream& stream) {
+        StreamIdentity identity;
+        if (stream.BelongsTo(nullptr, context, &identity)) {
+            visit(stream, identity.handle);
+        }
+    });
+}
+
+// 207000: a stream waits for a callback of the calling thread; with `force` the callbacks of such
+// streams are dropped.
+Status WaitForStreamsOf(const Context* context, bool force) {
+    Status refused;
+    ForEachStreamOf(context, [&](Stream& stream, Handle) {
+        if (refused.ok()) {
+            refused = WaitFor(stream.Now(), ToTheEnd());
+        }
+    });
+    if (refused.ok() || !force) {
+        return refused;
+    }
+    ForEachStreamOf(context, [](Stream&, Handle handle) { Reports::Instance().Forget(handle); });
+    return {};
+}
+
+// False: another thread is destroying it and will release it.
+bool CloseStream(Stream* stream, Handle handle, Handle caller) noexcept {
+    try {
+        return stream->Close(handle, caller, false).ok();
+    } catch (const std::bad_alloc&) {
+        return false;  // there was no memory to say so
+    }
+}
+
 }  // namespace
 
 Resources& TheResources() {
-    static Resources* const resources = new Resources;
+    static NeverDestroyed<Resources> resources;
     return *resources;
 }
 
@@ -94,10 +145,20 @@ ContextRef CreateContext(Device* device, bool primary) {
     made.handle = entry.handle;
     made.device = device;
     made.primary = primary;
-    const auto stream = TheResources().streams.Acquire();
-    made.defaultStream = stream.object;
-    made.defaultStreamHandle = stream.handle;
-    OpenStream(stream, made, 0, 0);  // which keeps all of `made` for its host functions
+    HandleTable<Stream>& streams = TheResources().streams;
+    HandleTable<Stream>::Entry stream{};
+    try {
+        stream = streams.Acquire();
+        made.defaultStream = stream.object;
+        made.defaultStreamHandle = stream.handle;
+        OpenStream(stream, made, 0, 0);  // which keeps all of `made` for its host functions
+    } catch (...) {
+        if (stream.object != nullptr) {
+            streams.Release(stream.object);
+        }
+        TheResources().contexts.Release(entry.object);
+        throw;
+    }
     Context* const context = entry.object;
     context->device.store(device, std::memory_order_release);
     context->primary.store(primary, std::memory_order_release);
@@ -117,23 +178,23 @@ Status DestroyContext(const ContextRef& reference, bool force) {
                      "context {} is no context or has been destroyed; expected a live context",
                      ToPointer(reference.handle));
     }
-    const std::vector<LiveStream> streams = LiveStreams(nullptr, reference.context);
-    if (Status waited = WaitForAll(streams, ToTheEnd()); !waited.ok()) {
-        if (!force) {
-            reference.context->handle.store(reference.handle, std::memory_order_release);
-            return waited;
-        }
-        for (const LiveStream& live : streams) {
-            Reports::Instance().Forget(live.identity.handle);
-        }
+    Status waited;
+    try {
+        waited = WaitForStreamsOf(reference.context, force);
+    } catch (const std::bad_alloc&) {
+        waited = Status(ACL_ERROR_BAD_ALLOC);
     }
+    if (!waited.ok()) {
+        reference.context->handle.store(reference.handle, std::memory_order_release);
+        return waited;
+    }
+    // From here on nothing needs memory, so nothing is left half done.
     CloseGraphs(reference);  // also those that were begun while this waited
-    for (const LiveStream& live : streams) {
-        // Fails for one that another thread is destroying and will release.
-        if (live.stream->Close(live.identity.handle, reference.handle, false).ok()) {
-            ReleaseStream(live.stream, live.identity.handle);
+    ForEachStreamOf(reference.context, [&](Stream& stream, Handle handle) {
+        if (CloseStream(&stream, handle, reference.handle)) {
+            ReleaseStream(&stream, handle);
         }
-    }
+    });
     TheResources().contexts.Release(reference.context);
     return {};
 }
@@ -142,8 +203,7 @@ namespace {
 
 Status MakeStream(HandleTable<Stream>* table, const ContextRef& context, uint32_t priority,
                   uint32_t flags, bool hidden, Stream** stream, Handle* handle) {
-    const auto entry = table->Acquire();
-    OpenStream(entry, context, priority, flags, hidden);
+    const auto entry = AcquireStream(table, context, priority, flags, hidden);
     if (!context.alive()) {
         // Destroyed meanwhile, perhaps before the stream could be found there.
         (void)DestroyStream({entry.object, entry.handle, context.handle}, true);

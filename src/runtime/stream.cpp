@@ -10,14 +10,14 @@ namespace advstep {
 
 void Stream::Open(const StreamIdentity& identity, WorkerControl* workers) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    failures_.clear();
+    failures_.reserve(kMostFailures);  // first: it may throw
     identity_ = identity;
     if (workers_ != workers) {
         workers_ = workers;  // once: it is read without the lock
     }
     closing_ = false;
     modeSet_ = false;
-    failures_.clear();
-    failures_.reserve(kMostFailures);
     refusal_ = Status();
     recorder_ = nullptr;
     trace_.Open(identity.context.device, identity.id, identity.hidden);

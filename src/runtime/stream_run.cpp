@@ -5,6 +5,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/boundary.h"
+#include "src/base/fork.h"
 #include "src/runtime/current.h"
 #include "src/runtime/exception_info.h"
 #include "src/runtime/stream.h"
@@ -15,7 +16,9 @@ namespace {
 // A thread is named by the address of this.
 [[gnu::tls_model("initial-exec")]] thread_local int taskDepth = 0;
 
-constexpr int kBriefTasks = 4;           // run in one go with the lock kept
+constexpr int kBriefTasks = 4;  // run in one go with the lock kept
+const ForkHook forgetTask([](void*) noexcept { taskDepth = 0; });
+
 constexpr uint64_t kTasksPerVisit = 64;  // of a worker, before it looks at other streams
 // How often a sleeping worker looks at a condition that nobody announces.
 constexpr auto kRecheck = std::chrono::milliseconds(1);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "acl/acl_base.h"
+#include "src/base/never_destroyed.h"
 #include "src/runtime/user_callback.h"
 
 namespace advstep {
@@ -25,7 +26,7 @@ struct Registrations {
 };
 
 Registrations& TheRegistrations() {
-    static Registrations* const registrations = new Registrations;
+    static NeverDestroyed<Registrations> registrations;
     return *registrations;
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 
+#include "src/base/fork.h"
 #include "src/base/log.h"
 
 namespace advstep {
@@ -15,6 +16,8 @@ constexpr auto kNap = std::chrono::microseconds(150);
 constexpr auto kWakeful = std::chrono::milliseconds(10);
 
 thread_local bool isWatcher = false;
+
+const ForkHook forgetWatcher([](void*) noexcept { isWatcher = false; });
 
 }  // namespace
 

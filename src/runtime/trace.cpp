@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "src/base/log.h"
+#include "src/base/never_destroyed.h"
 
 namespace advstep {
 namespace {
@@ -23,7 +24,7 @@ const struct AtExit {
 }  // namespace
 
 Trace& Trace::Instance() {
-    static Trace* const trace = new Trace;  // threads may say something until the process is gone
+    static NeverDestroyed<Trace> trace;  // threads may say something until the process is gone
     return *trace;
 }
 

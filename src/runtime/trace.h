@@ -21,11 +21,13 @@ namespace advstep {
 /// that plays cores. Whoever has done something says so afterwards; events go to the file as they
 /// come, in the order in which they ended.
 ///
-/// mutex_ guards everything but the atomics. It is taken last: under a stream's lock at most, and no
-/// lock is taken under it.
+/// mutex_ guards everything but the atomics. It is taken last: under a stream's lock at most, and
+/// no lock is taken under it.
 class Trace {
  public:
     static Trace& Instance();
+    /// In the child of a fork there is another: the file is the parent's.
+    Trace() { on_.store(false, std::memory_order_relaxed); }
 
     /// Whether to say anything: one relaxed load.
     static bool On() { return on_.load(std::memory_order_relaxed); }

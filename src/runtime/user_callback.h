@@ -15,12 +15,8 @@ template <typename Call>
 void RunUserCallback(const char* name, const ContextRef& context, Call&& call) noexcept {
     const KeepErrors keepErrors;
     const KeepCurrentContext keepContext(context);
-    const auto log = [name](const char* what) noexcept {
-        try {
-            Log(LogLevel::kError, "{} threw an exception: {}", name, what);
-        } catch (...) {
-            // There is no memory to say so.
-        }
+    const auto log = [name](const char* what) {
+        Log(LogLevel::kError, "{} threw an exception: {}", name, what);
     };
     try {
         call();

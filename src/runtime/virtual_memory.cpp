@@ -6,6 +6,7 @@
 #include "acl/acl_base.h"
 #include "src/runtime/address_range.h"
 #include "src/runtime/device.h"
+#include "src/runtime/fault_injection.h"
 #include "src/runtime/resources.h"
 
 namespace advstep {
@@ -28,7 +29,9 @@ Status VirtualMemory::Reserve(const Device* device, size_t bytes, size_t alignme
                               void** address) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();  // `wanted` may have been released
-    void* const got = ReserveAddresses(wanted, bytes, alignment);
+    void* const got = AllocationFails(AllocationKind::kMemory)
+                          ? nullptr
+                          : ReserveAddresses(wanted, bytes, alignment);
     if (got == nullptr) {
         return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
                      "size is {} with alignment {}; expected a range that the host has free", bytes,
@@ -74,20 +77,25 @@ Status VirtualMemory::Release(void* address) {
 Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();
-    ADVSTEP_RETURN_IF_ERROR(memory_.Charge(device, bytes));
+    const auto entry = physical_.Acquire();
     uint64_t offset = 0;
-    Status taken = pool_.Take(bytes, &offset);
-    if (!taken.ok()) {
-        memory_.Credit(device, bytes);
-        return taken;
-    }
-    HandleTable<PhysicalMemory>::Entry entry{};
+    Status taken;
+    bool charged = false;
     try {
-        entry = physical_.Acquire();
-    } catch (...) {
-        pool_.GiveBack(offset, bytes);
-        memory_.Credit(device, bytes);
-        throw;
+        taken = memory_.Charge(device, bytes);
+        charged = taken.ok();
+        if (charged) {
+            taken = pool_.Take(bytes, &offset);
+        }
+    } catch (const std::bad_alloc&) {
+        taken = Status(ACL_ERROR_BAD_ALLOC);
+    }
+    if (!taken.ok()) {
+        if (charged) {
+            memory_.Credit(device, bytes);
+        }
+        physical_.Release(entry.object);
+        return taken;
     }
     entry.object->handle = entry.handle;
     entry.object->bytes = bytes;
@@ -286,7 +294,11 @@ void VirtualMemory::ReleaseAll(const Device* device) {
     for (auto& [begin, mapping] : mappings_) {
         if (!mapping.retired &&
             (belongs(mapping.physical->device) || belongs(mapping.reservation->device))) {
-            RetireLocked(mapping);
+            try {
+                RetireLocked(mapping);
+            } catch (const std::bad_alloc&) {
+                // Other devices are busy, and there is no memory to note with what: it stays.
+            }
         }
     }
     physical_.ForEach([&](PhysicalMemory& physical) {

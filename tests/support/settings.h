@@ -29,13 +29,27 @@ inline Settings ReadEnvironment() {
     return found;
 }
 
+// ADVANCE_STEP_TEST_GUARD of the test's own environment: every runtime of the test is guarded so,
+// unless the test says otherwise.
+inline const std::string& TestGuard() {
+    static const std::string guard = [] {
+        const char* text = getenv("ADVANCE_STEP_TEST_GUARD");
+        return std::string(text != nullptr ? text : "");
+    }();
+    return guard;
+}
+
 // Makes settings the only ADVANCE_STEP_* variables; the runtime reads them when it starts next.
 inline void WriteEnvironment(const Settings& settings) {
+    const std::string& guard = TestGuard();  // read before it is unset
     for (const auto& [name, value] : ReadEnvironment()) {
         unsetenv(name.c_str());
     }
     for (const auto& [name, value] : settings) {
         setenv(name.c_str(), value.c_str(), 1);
+    }
+    if (!guard.empty()) {
+        setenv("ADVANCE_STEP_GUARD", guard.c_str(), 0);
     }
 }
 

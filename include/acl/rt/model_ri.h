@@ -47,6 +47,7 @@ ADVSTEP_API aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMod
 /// @retval ACL_ERROR_STREAM_TASK_GROUP_STATUS         a task group is open
 /// @retval ACL_ERROR_RT_STREAM_UNJOINED               a stream that joined is not waited for
 /// @retval ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED    the capture is over without a result
+/// @retval ACL_ERROR_BAD_ALLOC                        the same, if the capture is not active any more
 ADVSTEP_API aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI);
 
 /// Whether the stream is being captured, and into what. One of the two outputs may be NULL.
@@ -88,6 +89,7 @@ ADVSTEP_API aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTas
 /// @retval ACL_ERROR_RT_INTERNAL_ERROR         another number of launches than the group's, or of
 ///                                             another operator: the update is over, the model as
 ///                                             before
+/// @retval ACL_ERROR_BAD_ALLOC                 the update is over, the model as it was
 ADVSTEP_API aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
 
 /* ---- replay --------------------------------------------------------------------------- */

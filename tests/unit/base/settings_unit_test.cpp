@@ -29,6 +29,7 @@ TEST(SettingsTest, DefaultsAreTheDocumentedOnes) {
     EXPECT_GE(settings.threads, 1);
     EXPECT_GT(settings.memoryBytes, 0U);
     EXPECT_FALSE(settings.coreOrder.has_value());
+    EXPECT_EQ(settings.guard, GuardMode::kOff);
     EXPECT_EQ(settings.onDivergence, OnDivergence::kIgnore);
     EXPECT_EQ(settings.logLevel, LogLevel::kError);
 }
@@ -41,7 +42,7 @@ TEST(SettingsTest, EveryVariableIsRead) {
                                      {"ADVANCE_STEP_THREADS", "4"},
                                      {"ADVANCE_STEP_MEMORY", "5M"},
                                      {"ADVANCE_STEP_CORE_ORDER", "6"},
-                                     {"ADVANCE_STEP_GUARD", "off"},
+                                     {"ADVANCE_STEP_GUARD", "before"},
                                      {"ADVANCE_STEP_ON_DIVERGENCE", "warn"},
                                      {"ADVANCE_STEP_ISA", "baseline"},
                                      {"ADVANCE_STEP_LOG", "debug"},
@@ -55,6 +56,7 @@ TEST(SettingsTest, EveryVariableIsRead) {
     EXPECT_EQ(settings.memoryBytes, 5U << 20);
     EXPECT_EQ(settings.coreOrder, std::optional<uint64_t>(6));
     EXPECT_EQ(settings.isa, Isa::kBaseline);
+    EXPECT_EQ(settings.guard, GuardMode::kBefore);
     EXPECT_EQ(settings.onDivergence, OnDivergence::kWarn);
     EXPECT_EQ(settings.logLevel, LogLevel::kDebug);
     EXPECT_EQ(settings.trace, "no-such-folder/trace.json") << "reading settings opens no file";
@@ -98,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadSettingCase{"MemoryTooLargeToShift", "ADVANCE_STEP_MEMORY", "17179869184G"},
                     BadSettingCase{"CoreOrder", "ADVANCE_STEP_CORE_ORDER", "descending"},
                     BadSettingCase{"CoreOrderNegative", "ADVANCE_STEP_CORE_ORDER", "-3"},
-                    BadSettingCase{"GuardNotBuilt", "ADVANCE_STEP_GUARD", "after"},
+                    BadSettingCase{"GuardBoth", "ADVANCE_STEP_GUARD", "after,before"},
                     BadSettingCase{"OnDivergence", "ADVANCE_STEP_ON_DIVERGENCE", "fail"},
                     BadSettingCase{"Isa", "ADVANCE_STEP_ISA", "AVX2"},
                     BadSettingCase{"Log", "ADVANCE_STEP_LOG", "verbose"},

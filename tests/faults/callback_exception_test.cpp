@@ -1,0 +1,100 @@
+// What users' functions throw stays where it was thrown, whatever it is, and the thread that ran
+// them goes on.
+#include <stdexcept>
+#include <string>
+
+#include "support/handles.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+#include "support/stderr_capture.h"
+
+namespace {
+
+using support::IsError;
+using support::IsOk;
+using support::MakeStream;
+using support::Stream;
+
+class CallbackExceptionTest : public support::DeviceTest, public testing::WithParamInterface<bool> {
+ protected:
+    static inline bool standard = false;
+    void SetUp() override {
+        DeviceTest::SetUp();
+        standard = GetParam();
+    }
+    static void Throw() {
+        if (standard) {
+            throw std::runtime_error("thrown by a test");
+        }
+        throw 5;
+    }
+    static const char* Words() { return standard ? "thrown by a test" : "not a std::exception"; }
+    // Work of the stream is run, here and in the background.
+    static void ExpectWorks(aclrtStream stream) {
+        const support::Signal ran;
+        EXPECT_TRUE(IsOk(support::Enqueue(stream, [ran] { ran.Set(); })));
+        EXPECT_TRUE(ran.Wait());
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream)));
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, CallbackExceptionTest, testing::Bool());
+
+TEST_P(CallbackExceptionTest, HostFunctionInAWorker) {
+    const Stream stream = MakeStream();
+    const support::Signal thrown;
+    EXPECT_TRUE(IsOk(support::Enqueue(stream.Get(), [thrown] {
+        thrown.Set();
+        Throw();
+    })));
+    ASSERT_TRUE(thrown.Wait()) << "nobody synchronises";
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get()), {Words()}));
+    ExpectWorks(stream.Get());
+}
+
+TEST_P(CallbackExceptionTest, HostFunctionInAReplay) {
+    const Stream stream = MakeStream();
+    ASSERT_TRUE(IsOk(aclmdlRICaptureBegin(stream.Get(), ACL_MODEL_RI_CAPTURE_MODE_RELAXED)));
+    EXPECT_TRUE(IsOk(support::Enqueue(stream.Get(), [] { Throw(); })));
+    aclmdlRI model = nullptr;
+    ASSERT_TRUE(IsOk(aclmdlRICaptureEnd(stream.Get(), &model)));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclmdlRIExecute(model, -1), {Words()}));
+    EXPECT_TRUE(IsOk(aclmdlRIDestroy(model)));
+    ExpectWorks(stream.Get());
+}
+
+TEST_P(CallbackExceptionTest, CallbackOfAThread) {
+    const Stream stream = MakeStream();
+    const auto self = static_cast<uint64_t>(pthread_self());
+    ASSERT_TRUE(IsOk(aclrtSubscribeReport(self, stream.Get())));
+    ASSERT_TRUE(IsOk(
+        aclrtLaunchCallback([](void*) { Throw(); }, nullptr, ACL_CALLBACK_BLOCK, stream.Get())));
+    EXPECT_EQ(aclrtProcessReport(30000), ACL_ERROR_INTERNAL_ERROR);
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get()))) << "the stream goes on";
+    ExpectWorks(stream.Get());
+    EXPECT_TRUE(IsOk(aclrtUnSubscribeReport(self, stream.Get())));
+}
+
+TEST_P(CallbackExceptionTest, ExceptionCallback) {
+    const support::StderrCapture log;
+    const Stream stream = MakeStream();
+    ASSERT_TRUE(IsOk(aclrtSetExceptionInfoCallback([](aclrtExceptionInfo*) { Throw(); })));
+    EXPECT_TRUE(IsOk(support::EnqueueFailure(stream.Get())));
+    EXPECT_EQ(aclrtSynchronizeStream(stream.Get()), ACL_ERROR_FAILURE);
+    EXPECT_TRUE(IsOk(aclrtSetExceptionInfoCallback(nullptr)));
+    EXPECT_NE(log.Text().find(Words()), std::string::npos) << log.Text();
+    ExpectWorks(stream.Get());
+}
+
+TEST_P(CallbackExceptionTest, StreamStateCallback) {
+    const support::StderrCapture log;
+    ASSERT_TRUE(IsOk(aclrtRegStreamStateCallback(
+        "test", [](aclrtStream, aclrtStreamState, void*) { Throw(); }, nullptr)));
+    {
+        const Stream stream = MakeStream();
+        ExpectWorks(stream.Get());
+    }
+    EXPECT_TRUE(IsOk(aclrtRegStreamStateCallback("test", nullptr, nullptr)));
+    EXPECT_NE(log.Text().find(Words()), std::string::npos) << log.Text();
+}
+
+}  // namespace

@@ -1,0 +1,136 @@
+// Memory, copies and fills, registered and virtual memory.
+#include "faults/scene.h"
+
+namespace faults {
+namespace {
+
+aclrtPhysicalMemProp Property() {
+    return {ACL_MEM_HANDLE_TYPE_NONE,
+            ACL_MEM_ALLOCATION_TYPE_PINNED,
+            ACL_HBM_MEM,
+            {0, ACL_MEM_LOCATION_TYPE_DEVICE},
+            0};
+}
+
+int MakePhysical(void** handle) {
+    const aclrtPhysicalMemProp property = Property();
+    return aclrtMallocPhysical(handle, kUnit, &property, 0);
+}
+
+int Reserve(Scene& s) { return aclrtReserveMemAddress(&s.made, 2 * kUnit, 0, nullptr, 0); }
+int ReserveAndMake(Scene& s) { return First({Reserve(s), MakePhysical(&s.more)}); }
+int Map(Scene& s) { return aclrtMapMem(s.made, kUnit, 0, s.more, 0); }
+int Unmap(Scene& s) { return aclrtUnmapMem(s.made); }
+int Release(Scene& s) { return First({aclrtFreePhysical(s.more), aclrtReleaseMemAddress(s.made)}); }
+
+// Two copies as a batch.
+struct Batch {
+    explicit Batch(Scene& s)
+        : dsts{s.device, static_cast<char*>(s.device) + 64},
+          srcs{s.pinned, static_cast<char*>(s.pinned) + 64} {}
+    void* dsts[2];
+    void* srcs[2];
+    size_t sizes[2] = {64, 64};
+    aclrtMemcpyBatchAttr attr = {
+        {0, ACL_MEM_LOCATION_TYPE_DEVICE}, {0, ACL_MEM_LOCATION_TYPE_HOST}, {}};
+    size_t first = 0;
+    size_t failIndex = 0;
+};
+
+}  // namespace
+
+std::vector<Call> MemoryCalls() {
+    return {
+        ADVSTEP_MAKES(aclrtMalloc, aclrtFree, &s.made, 100, ACL_MEM_MALLOC_HUGE_FIRST),
+        ADVSTEP_MAKES(aclrtMallocAlign32, aclrtFree, &s.made, 100, ACL_MEM_MALLOC_HUGE_FIRST),
+        ADVSTEP_MAKES(aclrtMallocHost, aclrtFreeHost, &s.made, 100),
+        ADVSTEP_TAKES(aclrtFree, aclrtMalloc(&s.made, 100, ACL_MEM_MALLOC_HUGE_FIRST), s.made),
+        {"aclrtFreeWhileInUse",
+         [](Scene& s) -> int {
+             return First({aclrtMalloc(&s.made, 100, ACL_MEM_MALLOC_HUGE_FIRST),
+                           advstepHoldStream(s.stream, &s.hold)});
+         },
+         [](Scene& s) -> int { return aclrtFree(s.made); },
+         [](Scene& s) -> int { return advstepReleaseHold(s.hold); }},
+        ADVSTEP_TAKES(aclrtFreeWithDevSync, aclrtMalloc(&s.made, 100, ACL_MEM_MALLOC_HUGE_FIRST),
+                      s.made),
+        ADVSTEP_TAKES(aclrtFreeHost, aclrtMallocHost(&s.made, 100), s.made),
+        {"aclrtHostRegister", nullptr,
+         [](Scene& s) -> int {
+             return aclrtHostRegister(s.host, sizeof(s.host), ACL_HOST_REGISTER_MAPPED, &s.made);
+         },
+         [](Scene& s) -> int { return aclrtHostUnregister(s.host); }},
+        ADVSTEP_TAKES(aclrtHostUnregister,
+                      aclrtHostRegister(s.host, sizeof(s.host), ACL_HOST_REGISTER_MAPPED, &s.made),
+                      s.host),
+        {"aclrtPointerGetAttributes", nullptr,
+         [](Scene& s) -> int {
+             aclrtPtrAttributes attributes;
+             return aclrtPointerGetAttributes(s.device, &attributes);
+         },
+         nullptr},
+
+        ADVSTEP_PLAIN(aclrtMemcpy, s.device, kBytes, s.host, 64, ACL_MEMCPY_HOST_TO_DEVICE),
+        ADVSTEP_PLAIN(aclrtMemcpyAsync, s.device, kBytes, s.pinned, kBytes,
+                      ACL_MEMCPY_HOST_TO_DEVICE, s.stream),
+        {"aclrtMemcpyAsyncPageable", nullptr,
+         [](Scene& s) -> int {
+             return aclrtMemcpyAsync(s.device, kBytes, s.host, 64, ACL_MEMCPY_HOST_TO_DEVICE,
+                                     s.stream);
+         },
+         nullptr},
+        ADVSTEP_PLAIN(aclrtMemcpy2d, s.device, 8, s.pinned, 8, 8, 8, ACL_MEMCPY_HOST_TO_DEVICE),
+        ADVSTEP_PLAIN(aclrtMemcpy2dAsync, s.device, 8, s.pinned, 8, 8, 8, ACL_MEMCPY_HOST_TO_DEVICE,
+                      s.stream),
+        {"aclrtMemcpyBatch", nullptr,
+         [](Scene& s) -> int {
+             Batch b(s);
+             return aclrtMemcpyBatch(b.dsts, b.sizes, b.srcs, b.sizes, 2, &b.attr, &b.first, 1,
+                                     &b.failIndex);
+         },
+         nullptr},
+        {"aclrtMemcpyBatchAsync", nullptr,
+         [](Scene& s) -> int {
+             Batch b(s);
+             return aclrtMemcpyBatchAsync(b.dsts, b.sizes, b.srcs, b.sizes, 2, &b.attr, &b.first, 1,
+                                          &b.failIndex, s.stream);
+         },
+         nullptr},
+        ADVSTEP_PLAIN(aclrtMemset, s.device, kBytes, 7, kBytes),
+        ADVSTEP_PLAIN(aclrtMemsetAsync, s.device, kBytes, 7, kBytes, s.stream),
+
+        {"aclrtReserveMemAddress", nullptr, &Reserve,
+         [](Scene& s) -> int { return aclrtReleaseMemAddress(s.made); }},
+        ADVSTEP_TAKES(aclrtReleaseMemAddress, Reserve(s), s.made),
+        {"aclrtMallocPhysical", nullptr, [](Scene& s) { return MakePhysical(&s.made); },
+         [](Scene& s) -> int { return aclrtFreePhysical(s.made); }},
+        ADVSTEP_TAKES(aclrtFreePhysical, MakePhysical(&s.made), s.made),
+        {"aclrtMapMem", &ReserveAndMake, &Map,
+         [](Scene& s) {
+             return First({Unmap(s), Release(s)});
+         }},
+        {"aclrtUnmapMem",
+         [](Scene& s) {
+             return First({ReserveAndMake(s), Map(s)});
+         },
+         &Unmap, &Release},
+        {"aclrtUnmapMemWhileInUse",
+         [](Scene& s) -> int {
+             return First({ReserveAndMake(s), Map(s), advstepHoldStream(s.stream, &s.hold)});
+         },
+         &Unmap,
+         [](Scene& s) {
+             return First({advstepReleaseHold(s.hold), Release(s)});
+         }},
+        {"aclrtMemGetAllocationGranularity", nullptr,
+         [](Scene& s) -> int {
+             aclrtPhysicalMemProp property = Property();
+             return aclrtMemGetAllocationGranularity(&property,
+                                                     ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM,
+                                                     reinterpret_cast<size_t*>(s.host));
+         },
+         nullptr},
+    };
+}
+
+}  // namespace faults

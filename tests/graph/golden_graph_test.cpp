@@ -207,9 +207,57 @@ TEST_P(StepGraphTest, ThroughGraphs) {
 INSTANTIATE_TEST_SUITE_P(Conformances, StepGraphTest, testing::Values("standard", "exact"),
                          [](const auto& of) { return std::string(of.param); });
 
-// Each trace is one graph that runs many times, the outputs of a run in the next one's inputs.
-class StepTraceGraphTest : public graphs::GraphTest {};
+class StepTraceGraphTest : public graphs::GraphTest {
+ protected:
+    static ge::Operator FindSource(const std::vector<ge::Operator>& sources, const char* name) {
+        for (const ge::Operator& source : sources) {
+            ge::AscendString text;
+            if (source.GetName(text) == ge::GRAPH_SUCCESS && text == name) {
+                return source;
+            }
+        }
+        return {};
+    }
+};
 
+// One value in two inputs that are only read, and in two that are updated: as two values.
+TEST_F(StepTraceGraphTest, OneDataFeedsTwoInputs) {
+    const support::StepGoldenCase golden =
+        support::LoadStepGolden(ADVANCE_STEP_TEST_DATA "/step_standard.jsonl").front();
+    ASSERT_EQ(golden.outcome, StepOutcome::kOk);
+    std::vector<ge::Tensor> inputs = TensorsOf(golden.in);
+    inputs[reference::kNextTokens] = inputs[reference::kStepIdx];
+    inputs[reference::kNeedBlockLen] = inputs[reference::kRecoverLens];
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeStepGraph(golden.in.dims.blockSize))));
+    std::vector<ge::Tensor> expected;
+    ASSERT_TRUE(Succeeded(Session().RunGraph(1, inputs, expected)));
+
+    auto step = ge::op::Step("step")
+                    .set_attr_block_size(golden.in.dims.blockSize)
+                    .set_attr_encoder_decoder_block_num(1);
+    std::vector<ge::Operator> sources;
+    std::vector<ge::Tensor> fewer;
+    for (size_t i = 0; i < support::kStepTensors; ++i) {
+        const std::string name = support::SnakeCase(support::kStepTensorNames[i]);
+        if (i == reference::kNextTokens) {
+            step.SetInput(name.c_str(), FindSource(sources, "step_idx"));
+        } else if (i == reference::kNeedBlockLen) {
+            step.SetInput(name.c_str(), FindSource(sources, "recover_lens"));
+        } else {
+            sources.push_back(ge::op::Data(name));
+            step.SetInput(name.c_str(), sources.back());
+            fewer.push_back(inputs[i]);
+        }
+    }
+    ge::Graph graph("shared");
+    graph.SetInputs(sources).SetOutputs(std::vector<ge::Operator>{step});
+    ASSERT_TRUE(Succeeded(Session().AddGraph(2, graph)));
+    std::vector<ge::Tensor> outputs;
+    ASSERT_TRUE(Succeeded(Session().RunGraph(2, fewer, outputs)));
+    EXPECT_EQ(ValuesOf(outputs), ValuesOf(expected));
+}
+
+// Each trace is one graph that runs many times, the outputs of a run in the next one's inputs.
 TEST_F(StepTraceGraphTest, TracesLeaveTheirDigests) {
     ASSERT_NO_FATAL_FAILURE(RestartWithSession({{"ADVANCE_STEP_CONFORMANCE", "exact"}}));
     uint32_t graphId = 0;

@@ -41,8 +41,10 @@ target_link_libraries(advance_step_static PUBLIC advance_step_flags Threads::Thr
 
 install(TARGETS advance_step EXPORT advance_step-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h")
+foreach(folder IN ITEMS acl aclnn aclnnop advance_step)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/${folder}
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+endforeach()
 install(EXPORT advance_step-targets NAMESPACE advance_step::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/advance_step)
 include(CMakePackageConfigHelpers)

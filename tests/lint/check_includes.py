@@ -6,9 +6,11 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ["include", "src", "op_host", "op_kernel", "examples", "tests"]
-# What an include may be relative to: clients see include/, the project its root, tests also tests/.
-BASES = ["", "include", "tests", "examples", "examples/serve"]
+FOLDERS = ["include", "opp", "src", "op_host", "op_kernel", "examples", "tests"]
+# What an include may be relative to: clients see include/, those of graph mode the folders that CANN's
+# samples name, the project its root, tests also tests/.
+BASES = ["", "include", "tests", "examples", "examples/serve", "include/graph", "include/ge",
+         "opp/built-in/op_proto/inc"]
 LIBRARIES = ("fmt/", "nlohmann/", "CLI/", "gtest/", "gmock/", "benchmark/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

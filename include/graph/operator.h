@@ -1,0 +1,138 @@
+/// Operators of a graph that is being built. Classes of operator types come from operator_reg.h.
+#ifndef ADVSTEP_GRAPH_OPERATOR_H_
+#define ADVSTEP_GRAPH_OPERATOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ascend_string.h"
+#include "error_codes.h"
+#include "tensor.h"
+#include "types.h"
+
+namespace advstep {
+namespace graph {
+struct OperatorNode;
+class OperatorAccess;
+}  // namespace graph
+}  // namespace advstep
+
+namespace ge {
+
+/// A handle: copies, and slices of the classes of operator types, denote one operator. What is
+/// linked stays alive as long as there is a handle to a part of it.
+///
+/// One operator, and those linked with it, must not be changed by two threads at a time.
+class ADVSTEP_GRAPH_API Operator {
+ public:
+    using OpInt = int64_t;
+    using OpFloat = float;
+    using OpBool = bool;
+    using OpString = std::string;
+    using OpAscendString = AscendString;
+    using OpTensor = Tensor;
+    using OpType = DataType;
+    using OpListInt = std::vector<int64_t>;
+    using OpListFloat = std::vector<float>;
+    using OpListBool = std::vector<bool>;
+    using OpListString = std::vector<std::string>;
+    using OpListAscendString = std::vector<AscendString>;
+    using OpListType = std::vector<DataType>;
+    using OpListTensor = std::vector<Tensor>;
+    using OpListListInt = std::vector<std::vector<int64_t>>;
+
+    /// An empty handle.
+    Operator();
+    /// A new operator without inputs and outputs, named type + "_" + a number.
+    explicit Operator(const char* type);
+    Operator(const char* name, const char* type);
+    Operator(const AscendString& name, const AscendString& type);
+    Operator(const Operator& other);
+    Operator(Operator&& other) noexcept;
+    Operator& operator=(const Operator& other);
+    Operator& operator=(Operator&& other) noexcept;
+    virtual ~Operator();
+
+    bool IsEmpty() const;
+    graphStatus GetName(AscendString& name) const;
+    graphStatus GetOpType(AscendString& type) const;
+    /// Number of declared inputs, optional ones included.
+    size_t GetInputsSize() const;
+    size_t GetOutputsSize() const;
+
+    /// Links an output of src with the input dst, and copies its description to it. Without a
+    /// selector src must have exactly one output. An unknown name or index, an empty src, or a
+    /// second link of one input is kept as a fault, which Session::RunGraph reports.
+    Operator& SetInput(const char* dst, const Operator& src);
+    Operator& SetInput(const char* dst, const Operator& src, const char* srcOutput);
+    Operator& SetInput(const char* dst, const Operator& src, uint32_t srcIndex);
+    /// This operator runs after src.
+    Operator& AddControlInput(const Operator& src);
+
+    /// A default description for an unknown name.
+    TensorDesc GetInputDescByName(const char* name) const;
+    TensorDesc GetOutputDescByName(const char* name) const;
+    /// GRAPH_FAILED for an unknown name.
+    graphStatus UpdateInputDesc(const char* name, const TensorDesc& desc);
+    graphStatus UpdateOutputDesc(const char* name, const TensorDesc& desc);
+
+    Operator& SetAttr(const char* name, int64_t value);
+    Operator& SetAttr(const char* name, int32_t value);
+    Operator& SetAttr(const char* name, uint32_t value);
+    Operator& SetAttr(const char* name, float value);
+    Operator& SetAttr(const char* name, bool value);
+    Operator& SetAttr(const char* name, const char* value);
+    Operator& SetAttr(const char* name, const AscendString& value);
+    Operator& SetAttr(const char* name, const std::string& value);
+    Operator& SetAttr(const char* name, const Tensor& value);
+    Operator& SetAttr(const char* name, const DataType& value);
+    Operator& SetAttr(const char* name, const std::vector<int64_t>& value);
+    Operator& SetAttr(const char* name, const std::vector<float>& value);
+    Operator& SetAttr(const char* name, const std::vector<bool>& value);
+    Operator& SetAttr(const char* name, const std::vector<AscendString>& value);
+    Operator& SetAttr(const char* name, const std::vector<std::string>& value);
+    Operator& SetAttr(const char* name, const std::vector<Tensor>& value);
+    Operator& SetAttr(const char* name, const std::vector<DataType>& value);
+    Operator& SetAttr(const char* name, const std::vector<std::vector<int64_t>>& value);
+
+    /// GRAPH_FAILED, and value stays, for a missing attribute or one of another type. Integers are
+    /// one type, and fail where the value does not fit; strings are one type too.
+    graphStatus GetAttr(const char* name, int64_t& value) const;
+    graphStatus GetAttr(const char* name, int32_t& value) const;
+    graphStatus GetAttr(const char* name, uint32_t& value) const;
+    graphStatus GetAttr(const char* name, float& value) const;
+    graphStatus GetAttr(const char* name, bool& value) const;
+    graphStatus GetAttr(const char* name, AscendString& value) const;
+    graphStatus GetAttr(const char* name, std::string& value) const;
+    graphStatus GetAttr(const char* name, Tensor& value) const;
+    graphStatus GetAttr(const char* name, DataType& value) const;
+    graphStatus GetAttr(const char* name, std::vector<int64_t>& value) const;
+    graphStatus GetAttr(const char* name, std::vector<float>& value) const;
+    graphStatus GetAttr(const char* name, std::vector<bool>& value) const;
+    graphStatus GetAttr(const char* name, std::vector<AscendString>& value) const;
+    graphStatus GetAttr(const char* name, std::vector<std::string>& value) const;
+    graphStatus GetAttr(const char* name, std::vector<Tensor>& value) const;
+    graphStatus GetAttr(const char* name, std::vector<DataType>& value) const;
+    graphStatus GetAttr(const char* name, std::vector<std::vector<int64_t>>& value) const;
+
+ protected:
+    /* What the macros of operator_reg.h call while an operator is constructed. */
+    void DeclareInput(const char* name);
+    void DeclareOptionalInput(const char* name);
+    void DeclareOutput(const char* name);
+    void DeclareRequiredAttr(const char* name);
+    /* name0, name1, ... up to count. */
+    void DeclareDynamicInputs(const char* name, uint32_t count);
+    void DeclareDynamicOutputs(const char* name, uint32_t count);
+
+ private:
+    friend class advstep::graph::OperatorAccess;
+
+    advstep::graph::OperatorNode* node_;
+};
+
+}  // namespace ge
+
+#endif  // ADVSTEP_GRAPH_OPERATOR_H_

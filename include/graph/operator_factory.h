@@ -1,0 +1,34 @@
+/// Operators by the name of their type.
+#ifndef ADVSTEP_GRAPH_OPERATOR_FACTORY_H_
+#define ADVSTEP_GRAPH_OPERATOR_FACTORY_H_
+
+#include <functional>
+#include <vector>
+
+#include "ascend_string.h"
+#include "error_codes.h"
+#include "operator.h"
+#include "types.h"
+
+namespace ge {
+
+/// Makes a type known, as REG_OP does. The first registration of a type counts.
+class ADVSTEP_GRAPH_API OperatorCreatorRegister {
+ public:
+    OperatorCreatorRegister(const char* type,
+                            const std::function<Operator(const AscendString&)>& creator);
+};
+
+/// Every call may be made from any thread.
+class ADVSTEP_GRAPH_API OperatorFactory {
+ public:
+    /// An empty handle for an unknown type.
+    static Operator CreateOperator(const char* name, const char* type);
+    static bool IsExistOp(const char* type);
+    /// In alphabetical order.
+    static graphStatus GetOpsTypeList(std::vector<AscendString>& types);
+};
+
+}  // namespace ge
+
+#endif  // ADVSTEP_GRAPH_OPERATOR_FACTORY_H_

@@ -1,0 +1,119 @@
+/// Shapes, descriptions of tensors, and tensors in host memory.
+#ifndef ADVSTEP_GRAPH_TENSOR_H_
+#define ADVSTEP_GRAPH_TENSOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "ascend_string.h"
+#include "error_codes.h"
+#include "types.h"
+
+namespace advstep {
+namespace graph {
+struct TensorState;
+}  // namespace graph
+}  // namespace advstep
+
+namespace ge {
+
+class ADVSTEP_GRAPH_API Shape {
+ public:
+    Shape() = default;
+    explicit Shape(const std::vector<int64_t>& dims);
+
+    /// The rank; 0 where it is not known ({-2}).
+    size_t GetDimNum() const;
+    /// 0 if index >= GetDimNum().
+    int64_t GetDim(size_t index) const;
+    /// GRAPH_FAILED if index >= GetDimNum().
+    graphStatus SetDim(size_t index, int64_t value);
+    std::vector<int64_t> GetDims() const;
+    /// The product of the dimensions; -1 if one of them is -1 or -2; 0 for rank 0 and on overflow.
+    int64_t GetShapeSize() const;
+
+ private:
+    std::vector<int64_t> dims_;
+};
+
+/// Copies are deep.
+class ADVSTEP_GRAPH_API TensorDesc {
+ public:
+    TensorDesc() = default;
+    explicit TensorDesc(Shape shape, Format format = FORMAT_ND, DataType dataType = DT_FLOAT);
+
+    void Update(const Shape& shape, Format format = FORMAT_ND, DataType dataType = DT_FLOAT);
+
+    Shape GetShape() const;
+    void SetShape(const Shape& shape);
+    Shape GetOriginShape() const;
+    void SetOriginShape(const Shape& shape);
+    Format GetFormat() const;
+    void SetFormat(Format format);
+    Format GetOriginFormat() const;
+    void SetOriginFormat(Format format);
+    DataType GetDataType() const;
+    void SetDataType(DataType dataType);
+    int64_t GetRealDimCnt() const;
+    void SetRealDimCnt(int64_t count);
+    Placement GetPlacement() const;
+    void SetPlacement(Placement placement);
+    int64_t GetSize() const;
+    void SetSize(int64_t size);
+    AscendString GetName() const;
+    graphStatus GetName(AscendString& name) const;
+    void SetName(const AscendString& name);
+
+ private:
+    Shape shape_;
+    Shape originShape_;
+    Format format_ = FORMAT_ND;
+    Format originFormat_ = FORMAT_ND;
+    DataType dataType_ = DT_FLOAT;
+    Placement placement_ = kPlacementHost;
+    int64_t realDimCnt_ = 0;
+    int64_t size_ = 0;
+    AscendString name_;
+};
+
+/// A description and bytes. Copies of a Tensor share both; Clone shares neither. The bytes are not
+/// held against the description here but by Session::RunGraph.
+class ADVSTEP_GRAPH_API Tensor {
+ public:
+    Tensor();
+    explicit Tensor(const TensorDesc& desc);
+    /// These copy the bytes at once, to memory aligned to 64 bytes.
+    Tensor(const TensorDesc& desc, const std::vector<uint8_t>& data);
+    Tensor(const TensorDesc& desc, const uint8_t* data, size_t size);
+    Tensor(const Tensor& other) = default;
+    Tensor& operator=(const Tensor& other) = default;
+
+    Tensor Clone() const;
+
+    /// A copy.
+    TensorDesc GetTensorDesc() const;
+    graphStatus SetTensorDesc(const TensorDesc& desc);
+
+    /// Null where there are no bytes.
+    const uint8_t* GetData() const;
+    uint8_t* GetData();
+    size_t GetSize() const;
+
+    /// Copies the bytes. GRAPH_FAILED, and nothing changes, if data is null with a size above 0 or
+    /// there is no memory.
+    graphStatus SetData(const uint8_t* data, size_t size);
+    graphStatus SetData(const std::vector<uint8_t>& data);
+    /// Takes the bytes themselves; deleter, if there is one, frees them when no Tensor has them any
+    /// more. On GRAPH_FAILED the bytes stay the caller's.
+    graphStatus SetData(uint8_t* data, size_t size, const std::function<void(uint8_t*)>& deleter);
+
+ private:
+    std::shared_ptr<advstep::graph::TensorState> state_;
+};
+
+}  // namespace ge
+
+#endif  // ADVSTEP_GRAPH_TENSOR_H_

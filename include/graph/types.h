@@ -1,0 +1,96 @@
+/// Data types, formats and placements of graph mode. Part of libadvance_step_graph: docs/graph_mode.md.
+///
+/// Names and values are interface facts (docs/provenance.md); text and code are this project's.
+#ifndef ADVSTEP_GRAPH_TYPES_H_
+#define ADVSTEP_GRAPH_TYPES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#if defined(__GNUC__)
+#define ADVSTEP_GRAPH_API __attribute__((visibility("default")))
+#else
+#define ADVSTEP_GRAPH_API
+#endif
+
+namespace ge {
+
+using char_t = char;
+using float32_t = float;
+
+const int64_t UNKNOWN_DIM = -1;     /* a dimension known only at run time */
+const int64_t UNKNOWN_DIM_NUM = -2; /* alone in a shape: even the rank is not known */
+const std::vector<int64_t> UNKNOWN_SHAPE = {-1};
+const std::vector<int64_t> UNKNOWN_RANK = {-2};
+
+enum DataType {
+    DT_FLOAT = 0,
+    DT_FLOAT16 = 1,
+    DT_INT8 = 2,
+    DT_INT32 = 3,
+    DT_UINT8 = 4,
+    DT_INT16 = 6,
+    DT_UINT16 = 7,
+    DT_UINT32 = 8,
+    DT_INT64 = 9,
+    DT_UINT64 = 10,
+    DT_DOUBLE = 11,
+    DT_BOOL = 12,
+    DT_STRING = 13,
+    DT_DUAL_SUB_INT8 = 14,
+    DT_DUAL_SUB_UINT8 = 15,
+    DT_COMPLEX64 = 16,
+    DT_COMPLEX128 = 17,
+    DT_QINT8 = 18,
+    DT_QINT16 = 19,
+    DT_QINT32 = 20,
+    DT_QUINT8 = 21,
+    DT_QUINT16 = 22,
+    DT_RESOURCE = 23,
+    DT_STRING_REF = 24,
+    DT_DUAL = 25,
+    DT_VARIANT = 26,
+    DT_BF16 = 27,
+    DT_UNDEFINED = 28,
+    DT_INT4 = 29,
+    DT_UINT1 = 30,
+    DT_INT2 = 31,
+    DT_UINT2 = 32,
+    DT_COMPLEX32 = 33,
+    DT_HIFLOAT8 = 34,
+    DT_FLOAT8_E5M2 = 35,
+    DT_FLOAT8_E4M3FN = 36,
+    DT_FLOAT8_E8M0 = 37,
+    DT_FLOAT6_E3M2 = 38,
+    DT_FLOAT6_E2M3 = 39,
+    DT_FLOAT4_E2M1 = 40,
+    DT_FLOAT4_E1M2 = 41,
+    DT_HIFLOAT4 = 42,
+    DT_MAX = 43
+};
+
+enum Format {
+    FORMAT_NCHW = 0,
+    FORMAT_NHWC = 1,
+    FORMAT_ND = 2,
+    FORMAT_NC1HWC0 = 3,
+    FORMAT_FRACTAL_Z = 4,
+    FORMAT_HWCN = 16,
+    FORMAT_NDHWC = 27,
+    FORMAT_FRACTAL_NZ = 29,
+    FORMAT_NCDHW = 30,
+    FORMAT_DHWCN = 31,
+    FORMAT_NDC1HWC0 = 32,
+    FORMAT_RESERVED = 40,
+    FORMAT_NCL = 47,
+    FORMAT_END = 55,
+    FORMAT_MAX = 255
+};
+
+/// Where a tensor lies. Kept and ignored: every tensor of a program is in host memory.
+enum Placement { kPlacementHost = 0, kPlacementDevice = 1, kPlacementEnd = 2 };
+
+}  // namespace ge
+
+#endif  // ADVSTEP_GRAPH_TYPES_H_

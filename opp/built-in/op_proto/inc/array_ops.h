@@ -1,0 +1,31 @@
+/// Sources of a graph: what comes from outside, and constants.
+#ifndef ADVSTEP_OP_PROTO_ARRAY_OPS_H_
+#define ADVSTEP_OP_PROTO_ARRAY_OPS_H_
+
+#include "graph/operator_reg.h"
+
+namespace ge {
+
+/// One tensor of Session::RunGraph: the one at index, if the indices of a graph's n Data operators
+/// are 0 to n - 1. x has no link; its description is replaced by the tensor's.
+REG_OP(Data)
+    .INPUT(x, TensorType::ALL())
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(index, Int, 0)
+    .OP_END_FACTORY_REG(Data)
+
+/// The tensor of its attribute.
+REG_OP(Const)
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(value, Tensor, Tensor())
+    .OP_END_FACTORY_REG(Const)
+
+/// Another name of Const.
+REG_OP(Constant)
+    .OUTPUT(y, TensorType::ALL())
+    .ATTR(value, Tensor, Tensor())
+    .OP_END_FACTORY_REG(Constant)
+
+}  // namespace ge
+
+#endif  // ADVSTEP_OP_PROTO_ARRAY_OPS_H_

@@ -1,0 +1,7 @@
+/// Defines no operator; REG_OP may follow.
+#ifndef ADVSTEP_OP_PROTO_EXPERIMENT_OPS_H_
+#define ADVSTEP_OP_PROTO_EXPERIMENT_OPS_H_
+
+#include "graph/operator_reg.h"
+
+#endif  // ADVSTEP_OP_PROTO_EXPERIMENT_OPS_H_

@@ -1,0 +1,69 @@
+#include "src/graph/device.h"
+
+namespace advstep::graph {
+
+Outcome CheckAcl(const char* call, int32_t code) {
+    if (code == ACL_SUCCESS) {
+        return {};
+    }
+    return Fail(kInnerError, "{} returned {}: {}", call, code, TakeAclMessage(code));
+}
+
+std::string TakeAclMessage(int32_t code) {
+    const char* message = aclGetRecentErrMsg();
+    return message == nullptr ? fmt::format("code {}", code) : message;
+}
+
+DeviceContext::~DeviceContext() {
+    if (context_ != nullptr) {
+        aclrtDestroyContext(context_);
+    }
+}
+
+Outcome DeviceContext::Open(std::optional<int32_t> deviceId) {
+    uint32_t count = 0;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckAcl("aclrtGetDeviceCount", aclrtGetDeviceCount(&count)));
+    const bool exists = deviceId && *deviceId >= 0 && static_cast<uint32_t>(*deviceId) < count;
+    return CheckAcl("aclrtCreateContext", aclrtCreateContext(&context_, exists ? *deviceId : 0));
+}
+
+DeviceMemory::~DeviceMemory() {
+    if (address_ != nullptr) {
+        aclrtFree(address_);
+    }
+}
+
+Outcome DeviceMemory::Allocate(size_t bytes) {
+    // An allocation has at least one byte, and a tensor without elements still has an address.
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckAcl(
+        "aclrtMalloc", aclrtMalloc(&address_, bytes == 0 ? 1 : bytes, ACL_MEM_MALLOC_HUGE_FIRST)));
+    bytes_ = bytes;
+    return {};
+}
+
+Outcome DeviceMemory::Upload(const void* from) const {
+    return bytes_ == 0 ? Outcome()
+                       : CheckAcl("aclrtMemcpy", aclrtMemcpy(address_, bytes_, from, bytes_,
+                                                             ACL_MEMCPY_HOST_TO_DEVICE));
+}
+
+Outcome DeviceMemory::Download(void* to) const {
+    return bytes_ == 0 ? Outcome()
+                       : CheckAcl("aclrtMemcpy", aclrtMemcpy(to, bytes_, address_, bytes_,
+                                                             ACL_MEMCPY_DEVICE_TO_HOST));
+}
+
+Outcome DeviceMemory::CopyFrom(const DeviceMemory& other) const {
+    return bytes_ == 0 ? Outcome()
+                       : CheckAcl("aclrtMemcpy", aclrtMemcpy(address_, bytes_, other.address_,
+                                                             bytes_, ACL_MEMCPY_DEVICE_TO_DEVICE));
+}
+
+TensorHandle MakeTensor(const ValueDesc& desc, const DeviceMemory& memory) {
+    // Data types have acl's numbers.
+    return TensorHandle(aclCreateTensor(
+        desc.dims.data(), desc.dims.size(), static_cast<aclDataType>(desc.dataType), nullptr, 0,
+        ACL_FORMAT_ND, desc.dims.data(), desc.dims.size(), memory.address()));
+}
+
+}  // namespace advstep::graph

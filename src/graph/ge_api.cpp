@@ -1,0 +1,102 @@
+#include "ge/ge_api.h"
+
+#include <utility>
+
+#include "src/graph/engine.h"
+#include "src/graph/messages.h"
+#include "src/graph/options.h"
+#include "src/graph/session_core.h"
+
+namespace ge {
+
+using advstep::graph::Boundary;
+using advstep::graph::Engine;
+using advstep::graph::OptionMap;
+using advstep::graph::Options;
+using advstep::graph::Outcome;
+using advstep::graph::ParseOptions;
+using advstep::graph::SessionCore;
+
+namespace {
+
+AscendString ToAscend(const std::string& text) { return AscendString(text.data(), text.size()); }
+
+// The options of a graph are checked; none of them changes how it runs.
+Outcome CheckAndAdd(SessionCore& core, uint32_t graphId, const Graph& graph,
+                    const OptionMap& options, bool isCopy) {
+    Options ignored;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(ParseOptions(options, &ignored));
+    return core.AddGraph(graphId, graph, isCopy);
+}
+
+}  // namespace
+
+Status GEInitialize(const OptionMap& options) {
+    return Boundary("GEInitialize", [&] { return Engine::The().Initialize(options); });
+}
+
+Status GEFinalize() {
+    return Boundary("GEFinalize", [] {
+        Engine::The().Finalize();
+        return Outcome();
+    });
+}
+
+AscendString GEGetErrorMsgV2() { return ToAscend(advstep::graph::TakeErrors()); }
+
+AscendString GEGetWarningMsgV2() { return ToAscend(advstep::graph::TakeWarnings()); }
+
+Session::Session(const OptionMap& options) {
+    Boundary("Session", [&] { return Engine::The().MakeSession(options, &core_); });
+}
+
+Session::~Session() {
+    Boundary("~Session", [&] {
+        core_->End(true);
+        return Outcome();
+    });
+}
+
+Status Session::AddGraph(uint32_t graphId, const Graph& graph) {
+    return AddGraph(graphId, graph, {});
+}
+
+Status Session::AddGraph(uint32_t graphId, const Graph& graph, const OptionMap& options) {
+    return Boundary("Session::AddGraph",
+                    [&] { return CheckAndAdd(*core_, graphId, graph, options, false); });
+}
+
+Status Session::AddGraphWithCopy(uint32_t graphId, const Graph& graph) {
+    return AddGraphWithCopy(graphId, graph, {});
+}
+
+Status Session::AddGraphWithCopy(uint32_t graphId, const Graph& graph, const OptionMap& options) {
+    return Boundary("Session::AddGraphWithCopy",
+                    [&] { return CheckAndAdd(*core_, graphId, graph, options, true); });
+}
+
+Status Session::RemoveGraph(uint32_t graphId) {
+    return Boundary("Session::RemoveGraph", [&] { return core_->RemoveGraph(graphId); });
+}
+
+Status Session::BuildGraph(uint32_t graphId, const std::vector<Tensor>& inputs) {
+    return Boundary("Session::BuildGraph", [&] { return core_->BuildGraph(graphId, inputs); });
+}
+
+Status Session::RunGraph(uint32_t graphId, const std::vector<Tensor>& inputs,
+                         std::vector<Tensor>& outputs) {
+    return Boundary("Session::RunGraph",
+                    [&] { return core_->RunGraph(graphId, inputs, &outputs); });
+}
+
+Status Session::RunGraphAsync(uint32_t graphId, const std::vector<Tensor>& inputs,
+                              RunAsyncCallback callback) {
+    return Boundary("Session::RunGraphAsync",
+                    [&] { return core_->RunGraphAsync(graphId, inputs, std::move(callback)); });
+}
+
+bool Session::IsGraphNeedRebuild(uint32_t graphId) { return !core_->HasGraph(graphId); }
+
+uint64_t Session::GetSessionId() const { return core_->id(); }
+
+}  // namespace ge

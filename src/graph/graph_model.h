@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/graph/operator_node.h"
+
+namespace advstep::graph {
+
+/// One output of one node.
+struct ValueId {
+    size_t node = 0;
+    size_t output = 0;
+};
+
+struct ModelInput {
+    std::string name;
+    bool isOptional = false;
+    bool hasDesc = false;
+    std::optional<ValueId> source;
+};
+
+struct ModelNode {
+    std::string name;
+    std::string type;
+    std::vector<ModelInput> inputs;
+    std::vector<std::string> outputs;
+    std::map<std::string, AttrValue> attrs;  // tensors are copies
+    std::vector<std::string> requiredAttrs;
+    std::vector<size_t> controlSources;
+    std::vector<std::string> faults;
+
+    bool IsData() const { return type == "Data"; }
+    bool IsConst() const { return type == "Const" || type == "Constant"; }
+};
+
+/// A graph as it was when it was added to a session. Never changes, and shares nothing with the
+/// operators of the program, so that any thread may run it.
+struct GraphModel {
+    std::string name;
+    std::vector<ModelNode> nodes;
+    std::vector<ValueId> outputs;
+};
+
+}  // namespace advstep::graph

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "graph/tensor.h"
+#include "src/graph/graph_model.h"
+#include "src/graph/outcome.h"
+
+namespace advstep::graph {
+
+/// Runs a model on the emulated device, in the calling thread, whose current context it changes.
+/// *outputs is replaced on success and stays on failure; it may be inputs.
+Outcome RunModel(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
+                 std::optional<int32_t> deviceId, std::vector<ge::Tensor>* outputs);
+
+}  // namespace advstep::graph

@@ -1,0 +1,55 @@
+// Inputs, outputs and attributes as REG_OP declares them. A name that is declared before stays.
+#include <fmt/format.h>
+
+#include "graph/operator.h"
+#include "src/graph/operator_node.h"
+
+namespace ge {
+namespace {
+
+using advstep::graph::InputSlot;
+using advstep::graph::OperatorNode;
+using advstep::graph::OutputSlot;
+
+void AddInput(OperatorNode* node, const std::string& name, bool isOptional) {
+    if (node != nullptr && node->FindInput(name) == nullptr) {
+        InputSlot slot;
+        slot.name = name;
+        slot.isOptional = isOptional;
+        node->inputs.push_back(std::move(slot));
+    }
+}
+
+void AddOutput(OperatorNode* node, const std::string& name) {
+    if (node != nullptr && node->FindOutput(name) == nullptr) {
+        node->outputs.push_back({name, {}});
+    }
+}
+
+}  // namespace
+
+void Operator::DeclareInput(const char* name) { AddInput(node_, name, false); }
+
+void Operator::DeclareOptionalInput(const char* name) { AddInput(node_, name, true); }
+
+void Operator::DeclareOutput(const char* name) { AddOutput(node_, name); }
+
+void Operator::DeclareRequiredAttr(const char* name) {
+    if (node_ != nullptr) {
+        node_->requiredAttrs.emplace_back(name);
+    }
+}
+
+void Operator::DeclareDynamicInputs(const char* name, uint32_t count) {
+    for (uint32_t index = 0; index < count; ++index) {
+        AddInput(node_, fmt::format("{}{}", name, index), false);
+    }
+}
+
+void Operator::DeclareDynamicOutputs(const char* name, uint32_t count) {
+    for (uint32_t index = 0; index < count; ++index) {
+        AddOutput(node_, fmt::format("{}{}", name, index));
+    }
+}
+
+}  // namespace ge

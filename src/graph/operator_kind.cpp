@@ -1,0 +1,14 @@
+#include "src/graph/operator_kind.h"
+
+namespace advstep::graph {
+
+const OperatorKind* FindOperatorKind(const std::string& type) {
+    for (const OperatorKind* kind : {&AdvanceStepKind(), &StepKind()}) {
+        if (type == kind->type) {
+            return kind;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace advstep::graph

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "graph/operator.h"
+#include "graph/tensor.h"
+
+namespace advstep::graph {
+
+using AttrValue = std::variant<int64_t, float, bool, std::string, ge::DataType, ge::Tensor,
+                               std::vector<int64_t>, std::vector<float>, std::vector<bool>,
+                               std::vector<std::string>, std::vector<ge::DataType>,
+                               std::vector<ge::Tensor>, std::vector<std::vector<int64_t>>>;
+
+struct OperatorNode;
+
+struct InputSlot {
+    std::string name;
+    bool isOptional = false;
+    bool hasDesc = false;  // the program has given one
+    ge::TensorDesc desc;
+    OperatorNode* source = nullptr;  // null: not linked
+    size_t sourceOutput = 0;
+};
+
+struct OutputSlot {
+    std::string name;
+    ge::TensorDesc desc;
+};
+
+/// All operators that are linked with each other. They go together, with the last handle to any of
+/// them: links go both ways, so that none of them can own another.
+///
+/// Only the number of handles is atomic: handles may be copied and dropped in any thread, but
+/// operators of one group are changed by one thread at a time (graph/operator.h).
+struct OperatorGroup {
+    std::atomic<size_t> handles{0};
+    std::vector<std::unique_ptr<OperatorNode>> members;
+};
+
+struct OperatorNode {
+    OperatorGroup* group = nullptr;
+    std::string name;
+    std::string type;
+    std::vector<InputSlot> inputs;
+    std::vector<OutputSlot> outputs;
+    std::map<std::string, AttrValue> attrs;
+    std::vector<std::string> requiredAttrs;
+    std::vector<OperatorNode*> controlSources;
+    std::vector<OperatorNode*> neighbours;  // over links of both kinds and directions, in order
+    std::vector<std::string> faults;        // what a run will report
+
+    InputSlot* FindInput(const std::string& inputName);
+    OutputSlot* FindOutput(const std::string& outputName);
+};
+
+/// A node in a group of its own, with one handle.
+OperatorNode* MakeNode(const char* name, const char* type);
+void AddHandle(OperatorNode* node) noexcept;
+/// Destroys the group with its last handle.
+void DropHandle(OperatorNode* node) noexcept;
+/// Joins the groups of two nodes and makes them neighbours.
+void Connect(OperatorNode* one, OperatorNode* other);
+
+/// From handles to nodes and back.
+class OperatorAccess {
+ public:
+    static OperatorNode* NodeOf(const ge::Operator& op) { return op.node_; }
+    static ge::Operator HandleOf(OperatorNode* node);
+};
+
+}  // namespace advstep::graph

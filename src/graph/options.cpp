@@ -1,0 +1,51 @@
+#include "src/graph/options.h"
+
+#include <charconv>
+#include <cstring>
+
+#include "ge/ge_api_types.h"
+#include "src/graph/messages.h"
+
+namespace advstep::graph {
+namespace {
+
+Outcome ParseInteger(const char* key, const char* text, int32_t* value) {
+    const char* end = text + std::strlen(text);
+    const auto [rest, error] = std::from_chars(text, end, *value);
+    if (error != std::errc() || rest != end) {
+        return Fail(kBadOption, "option {} is \"{}\"; expected an integer", key, text);
+    }
+    return {};
+}
+
+}  // namespace
+
+Outcome ParseOptions(const OptionMap& options, Options* parsed) {
+    Options read;
+    for (const auto& [key, value] : options) {
+        if (key.GetLength() == 0) {
+            return Fail(kBadOption, "the key of an option is empty; its value is \"{}\"",
+                        value.GetString());
+        }
+        int32_t number = 0;
+        if (key == ge::OPTION_GRAPH_RUN_MODE) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(
+                ParseInteger(key.GetString(), value.GetString(), &number));
+        } else if (key == ge::OPTION_EXEC_DEVICE_ID) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(
+                ParseInteger(key.GetString(), value.GetString(), &number));
+            if (number < -1) {
+                return Fail(kBadOption, "option {} is {}; expected -1 or a device's number",
+                            key.GetString(), number);
+            }
+            read.deviceId = number;
+        } else {
+            ReportWarning(fmt::format("Unknown_Option(W10059): option {} is unknown and ignored",
+                                      key.GetString()));
+        }
+    }
+    *parsed = read;
+    return {};
+}
+
+}  // namespace advstep::graph

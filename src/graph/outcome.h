@@ -1,0 +1,76 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "ge/ge_api_error_codes.h"
+
+namespace advstep::graph {
+
+/// Kinds of failures, as messages begin.
+struct ErrorKind {
+    const char* title;
+    const char* code;
+};
+
+inline constexpr ErrorKind kBadOption = {"Invalid_Option", "E10059"};
+inline constexpr ErrorKind kBadSession = {"Invalid_Session_Or_Graph", "E10062"};
+inline constexpr ErrorKind kUnlinkedInput = {"Unlinked_Input", "E11019"};
+inline constexpr ErrorKind kDuplicateName = {"Duplicate_Operator_Name", "E13009"};
+inline constexpr ErrorKind kBadTensor = {"Invalid_Input_Tensor", "E13025"};
+inline constexpr ErrorKind kInnerError = {"Inner_Error", "E19999"};
+inline constexpr ErrorKind kUnsupported = {"Unsupported_Operator", "EZ3003"};
+
+/// What runs on an unknown graph return.
+inline constexpr ge::Status kUnknownGraph = 1343242242;
+
+/// Success, or a code with a message. Success carries no allocation.
+class [[nodiscard]] Outcome {
+ public:
+    Outcome() = default;
+    Outcome(ge::Status status, const ErrorKind& kind, std::string text)
+        : status_(status), kind_(kind), text_(std::move(text)) {}
+
+    bool ok() const { return status_ == ge::SUCCESS; }
+    ge::Status status() const { return status_; }
+    const ErrorKind& kind() const { return kind_; }
+    /// Without the name of the call, which ReportError puts in front.
+    const std::string& text() const { return text_; }
+
+ private:
+    ge::Status status_ = ge::SUCCESS;
+    ErrorKind kind_ = kInnerError;
+    std::string text_;
+};
+
+template <typename... Args>
+Outcome Fail(const ErrorKind& kind, fmt::format_string<Args...> format, Args&&... args) {
+    return {ge::FAILED, kind, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+/// The result of body(), an Outcome, or the exception that it threw as one.
+template <typename Body>
+Outcome Catch(Body&& body) {
+    try {
+        return body();
+    } catch (const std::bad_alloc&) {
+        return {ge::FAILED, kInnerError, "the host is out of memory"};
+    } catch (const std::exception& error) {
+        return {ge::FAILED, kInnerError, error.what()};
+    } catch (...) {
+        return {ge::FAILED, kInnerError, "unknown exception"};
+    }
+}
+
+}  // namespace advstep::graph
+
+#define ADVSTEP_GRAPH_RETURN_IF_ERROR(expression)                                            \
+    do {                                                                                     \
+        if (::advstep::graph::Outcome advstepOutcome = (expression); !advstepOutcome.ok()) { \
+            return advstepOutcome;                                                           \
+        }                                                                                    \
+    } while (false)

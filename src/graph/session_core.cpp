@@ -1,0 +1,192 @@
+#include "src/graph/session_core.h"
+
+#include <utility>
+
+#include "src/graph/graph_run.h"
+#include "src/graph/graph_state.h"
+#include "src/graph/messages.h"
+#include "src/graph/run_plan.h"
+
+namespace advstep::graph {
+namespace {
+
+thread_local bool isWorker = false;
+
+}  // namespace
+
+bool SessionCore::IsWorker() { return isWorker; }
+
+SessionCore::SessionCore(uint64_t id, bool isAlive, std::optional<int32_t> deviceId)
+    : id_(id), deviceId_(deviceId), isAlive_(isAlive) {}
+
+Outcome SessionCore::FindLocked(uint32_t graphId, ge::Status unknown, Model* model) const {
+    if (!isAlive_) {
+        return Fail(kBadSession, "session {} has ended, or was made without GEInitialize", id_);
+    }
+    const auto found = graphs_.find(graphId);
+    if (found == graphs_.end()) {
+        return {unknown, kBadSession, fmt::format("session {} has no graph {}", id_, graphId)};
+    }
+    *model = found->second;
+    return {};
+}
+
+Outcome SessionCore::AddGraph(uint32_t graphId, const ge::Graph& graph, bool isCopy) {
+    const std::lock_guard<std::mutex> lock(mutex_);  // a graph's own lock is taken inside
+    Model model;
+    const Outcome found = FindLocked(graphId, kUnknownGraph, &model);
+    if (found.status() != kUnknownGraph) {
+        return found;  // dead, or the number is in use
+    }
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(GraphAccess::StateOf(graph).MakeModelOnce(isCopy, &model));
+    graphs_.emplace(graphId, std::move(model));
+    return {};
+}
+
+Outcome SessionCore::RemoveGraph(uint32_t graphId) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Model model;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, ge::FAILED, &model));
+    graphs_.erase(graphId);
+    return {};
+}
+
+Outcome SessionCore::BuildGraph(uint32_t graphId, const std::vector<ge::Tensor>& inputs) {
+    Model model;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &model));
+    }
+    RunPlan plan;
+    return MakePlan(*model, inputs, false, &plan);
+}
+
+Outcome SessionCore::RunGraph(uint32_t graphId, const std::vector<ge::Tensor>& inputs,
+                              std::vector<ge::Tensor>* outputs) {
+    Model model;
+    std::unique_lock<std::mutex> lock(mutex_);
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &model));
+    if (isRunning_) {
+        return Fail(kInnerError, "session {} runs another graph; expected one RunGraph at a time",
+                    id_);
+    }
+    Outcome outcome;
+    bool isDone = false;
+    const auto run = [&] {
+        outcome = Catch([&] { return RunModel(*model, inputs, deviceId_, outputs); });
+    };
+    isRunning_ = true;
+    if (isWorker) {
+        // In a callback. The worker waits for nobody, so that callbacks of two sessions that run
+        // each other's graphs get on.
+        lock.unlock();
+        run();
+        lock.lock();
+    } else {
+        try {
+            QueueLocked([&] {
+                run();
+                const std::lock_guard<std::mutex> done(mutex_);
+                isDone = true;
+                changed_.notify_all();
+            });
+        } catch (...) {
+            isRunning_ = false;
+            throw;
+        }
+        changed_.wait(lock, [&] { return isDone; });
+    }
+    isRunning_ = false;
+    changed_.notify_all();
+    return outcome;
+}
+
+Outcome SessionCore::RunGraphAsync(uint32_t graphId, const std::vector<ge::Tensor>& inputs,
+                                   ge::RunAsyncCallback callback) {
+    if (!callback) {
+        return Fail(kInnerError, "callback is empty; expected a function");
+    }
+    std::vector<ge::Tensor> copies;
+    for (const ge::Tensor& input : inputs) {
+        copies.push_back(input.Clone());
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Model model;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &model));
+    QueueLocked([this, model = std::move(model), copies = std::move(copies),
+                 callback = std::move(callback)] {
+        std::vector<ge::Tensor> outputs;
+        const ge::Status status = Boundary("Session::RunGraphAsync", [&] {
+            return RunModel(*model, copies, deviceId_, &outputs);
+        });
+        try {
+            callback(status, outputs);
+        } catch (...) {  // the program's own; nobody is there to take it
+        }
+        TakeErrors();  // what the callback did not ask for
+        TakeWarnings();
+    });
+    return {};
+}
+
+bool SessionCore::HasGraph(uint32_t graphId) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return isAlive_ && graphs_.count(graphId) != 0;
+}
+
+void SessionCore::QueueLocked(std::function<void()> job) {
+    jobs_.push_back(std::move(job));
+    if (!hasWorker_) {
+        try {
+            // Keeps the session's core while it works, also when the session goes in a callback.
+            worker_ = std::thread([self = shared_from_this()] { self->Work(); });
+        } catch (...) {
+            jobs_.pop_back();
+            throw;
+        }
+        hasWorker_ = true;
+    }
+    changed_.notify_all();
+}
+
+void SessionCore::Work() {
+    isWorker = true;
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+        changed_.wait(lock, [this] { return !jobs_.empty() || !isAlive_; });
+        if (jobs_.empty()) {
+            break;
+        }
+        std::function<void()> job = std::move(jobs_.front());
+        jobs_.pop_front();
+        lock.unlock();
+        job();
+        job = nullptr;  // what it holds may be the last of its kind, and is the program's
+        lock.lock();
+    }
+    hasWorker_ = false;
+    changed_.notify_all();
+}
+
+void SessionCore::End(bool isDestruction) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    isAlive_ = false;
+    graphs_.clear();
+    changed_.notify_all();
+    if (isWorker) {
+        if (isDestruction && worker_.joinable()) {
+            worker_.detach();  // it ends after its last job, and the core with it
+        }
+        return;
+    }
+    if (worker_.joinable()) {
+        std::thread worker = std::move(worker_);
+        lock.unlock();
+        worker.join();
+        lock.lock();
+    }
+    // Another thread may be joining the worker, or run a graph in a callback of another session.
+    changed_.wait(lock, [this] { return !hasWorker_ && !isRunning_; });
+}
+
+}  // namespace advstep::graph

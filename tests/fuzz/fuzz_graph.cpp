@@ -1,0 +1,25 @@
+// Random graphs of AdvanceStep operators: never a crash, and the result, or the refusal, of a model
+// that advances plain vectors.
+#include <cstdio>
+#include <cstdlib>
+
+#include "fuzz/fuzz_input.h"
+#include "support/random_graph.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+    static ge::Session* const session = [] {
+        setenv("ADVANCE_STEP_SOC", "sim:3", 1);
+        if (ge::GEInitialize({}) != ge::SUCCESS) {
+            std::abort();
+        }
+        return new ge::Session(std::map<ge::AscendString, ge::AscendString>());
+    }();
+    FuzzInput input(bytes, size);
+    support::RandomGraph<FuzzInput> graph(&input);
+    support::RandomOutcome outcome = support::RandomOutcome::kRan;
+    if (const auto wrong = graph.Check(*session, 1, &outcome)) {
+        std::fprintf(stderr, "%s\n", wrong->c_str());
+        std::abort();
+    }
+    return 0;
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Compiles the headers of graph mode with the include paths of CANN's samples: every header alone
+# under each of its names, each of them before all others, and all together; as C++17 and C++20, with
+# and without SUCCESS and FAILED as macros of the program.
+#
+#   check_graph_headers.sh C++-COMPILER
+set -euo pipefail
+
+cxx=$1
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cd "$root"
+paths=(-Iinclude/graph -Iinclude/ge -Iinclude -Iopp/built-in/op_proto/inc)
+flags=(-Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -x c++)
+
+short=$(cd include && find graph ge -name '*.h' -printf '%f\n' | sort -u)
+long=$(cd include && find graph ge op_graph -name '*.h' | sort)
+protos=$(cd opp/built-in/op_proto/inc && find . -name '*.h' -printf '%f\n' | sort)
+names=($short $long $protos ../op_graph/advance_step_proto.h ../op_graph/step_proto.h)
+# What a program writes behind its includes.
+types=$'namespace ge {\nREG_OP(OfTheProgram)\n    .INPUT(x, T)\n    .OUTPUT(x, T)\n'
+types+=$'    .ATTR(list, ListInt, {1, 2})\n    .REQUIRED_ATTR(flag, Bool)\n'
+types+=$'    .OP_END_FACTORY_REG(OfTheProgram)\n}\n'
+macros=$'#define SUCCESS 0\n#define FAILED -1\n'
+
+compile() {  # standard, source
+    printf '%s' "$2" | "$cxx" "-std=$1" "${flags[@]}" "${paths[@]}" - || {
+        echo "does not compile as $1:" >&2
+        printf '%s' "$2" >&2
+        exit 1
+    }
+}
+
+all=
+for name in "${names[@]}"; do
+    line="#include \"$name\""$'\n'
+    compile c++17 "$line"
+    compile c++20 "$macros$line"
+    all+=$line
+done
+orders=0
+for first in $short $protos; do
+    rest=
+    for second in $short $protos; do
+        rest="#include \"$second\""$'\n'"$rest"
+    done
+    compile c++17 "#include \"$first\""$'\n'"$rest"
+    orders=$((orders + 1))
+done
+compile gnu++17 "$all$types"
+compile gnu++17 "$all$macros$types"
+compile gnu++17 "$macros$all$types"
+compile gnu++17 "$macros#include \"operator_reg.h\""$'\n'"$types"
+if ((${#names[@]} < 30 || orders < 15)); then
+    echo "found only ${#names[@]} headers" >&2
+    exit 1
+fi
+echo "${#names[@]} names of headers compile alone and in any order"

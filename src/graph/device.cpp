@@ -17,6 +17,7 @@ std::string TakeAclMessage(int32_t code) {
 DeviceContext::~DeviceContext() {
     if (context_ != nullptr) {
         aclrtDestroyContext(context_);
+        aclmdlRICaptureThreadExchangeMode(&mode_);
     }
 }
 
@@ -24,7 +25,9 @@ Outcome DeviceContext::Open(std::optional<int32_t> deviceId) {
     uint32_t count = 0;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckAcl("aclrtGetDeviceCount", aclrtGetDeviceCount(&count)));
     const bool exists = deviceId && *deviceId >= 0 && static_cast<uint32_t>(*deviceId) < count;
-    return CheckAcl("aclrtCreateContext", aclrtCreateContext(&context_, exists ? *deviceId : 0));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(
+        CheckAcl("aclrtCreateContext", aclrtCreateContext(&context_, exists ? *deviceId : 0)));
+    return CheckAcl("aclmdlRICaptureThreadExchangeMode", aclmdlRICaptureThreadExchangeMode(&mode_));
 }
 
 DeviceMemory::~DeviceMemory() {

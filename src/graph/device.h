@@ -17,7 +17,8 @@ Outcome CheckAcl(const char* call, int32_t code);
 std::string TakeAclMessage(int32_t code);
 
 /// A context of its own, current in this thread; its default stream runs the operators. One for
-/// each run, so that nothing is left when a program resets the device in between.
+/// each run, so that nothing is left when a program resets the device in between. While it is open,
+/// captures of other threads do not restrict this one.
 class DeviceContext {
  public:
     DeviceContext() = default;
@@ -30,6 +31,7 @@ class DeviceContext {
 
  private:
     aclrtContext context_ = nullptr;
+    aclmdlRICaptureMode mode_ = ACL_MODEL_RI_CAPTURE_MODE_RELAXED;  // to swap with the thread's
 };
 
 /// Device memory that is freed with the object.

@@ -241,6 +241,27 @@ TEST_F(SessionTest, LeavesTheProgramsRuntimeAlone) {
     EXPECT_TRUE(Works(session, 3));
 }
 
+// A capture of the program, of whatever mode, neither sees a run nor forbids it.
+TEST_F(SessionTest, RunsWhileTheProgramCaptures) {
+    ASSERT_TRUE(Succeeded(ge::GEInitialize({})));
+    ge::Session session(OptionMap{});
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    aclrtStream stream = nullptr;
+    ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+    uint32_t graphId = 0;
+    for (const auto mode :
+         {ACL_MODEL_RI_CAPTURE_MODE_GLOBAL, ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL,
+          ACL_MODEL_RI_CAPTURE_MODE_RELAXED}) {
+        ASSERT_EQ(aclmdlRICaptureBegin(stream, mode), ACL_SUCCESS);
+        EXPECT_TRUE(Works(session, ++graphId));
+        aclmdlRI model = nullptr;
+        ASSERT_EQ(aclmdlRICaptureEnd(stream, &model), ACL_SUCCESS);
+        ASSERT_EQ(aclmdlRIDestroy(model), ACL_SUCCESS);
+    }
+    ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+    ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+}
+
 TEST_F(SessionTest, MessagesAreKeptUntilTheyAreRead) {
     ASSERT_TRUE(Succeeded(ge::GEInitialize({})));
     ge::Session session(OptionMap{});

@@ -13,6 +13,7 @@ KernelProgram MakeProgram(const AdvanceStepSource& source, const AdvanceStepKern
     program.call = source.call;
     program.describe = source.describe;
     program.count = count;
+    program.evenRows = true;
     program.keptBytesPerRow = kernels.keptBytesPerRow;
     program.phases[program.phaseCount++] = {kernels.check, OnFault::kFail, true};
     if (onDivergence != OnDivergence::kIgnore) {

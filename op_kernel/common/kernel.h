@@ -87,6 +87,7 @@ struct KernelProgram {
     FaultReport (*describe)(const Fault& fault, const void* payload) = nullptr;
     LaunchCounts (*count)(const void* payload) = nullptr;  // after a success
     int32_t keptBytesPerRow = 0;  // what a phase can make use of from the one before it
+    bool evenRows = false;        // a row takes about the same time, whatever is in it
 };
 
 }  // namespace advstep

@@ -91,7 +91,7 @@ struct StepWorkspaceOffsets {
     int64_t served;          // set: on the need list, and get a block
     int64_t waiting;         // set: wait for recovery since an earlier call
     int64_t nextCandidate;   // int32 [B], see VictimQueue
-    int64_t firstCandidate;  // int32 [W + 1]
+    int64_t firstCandidate;  // int32 [W + 2]
     int64_t victims;         // StepVictim [B]
     int64_t recoveries;      // StepRecovery [B]
 };

@@ -1,5 +1,7 @@
 #include "src/aclnn/executor.h"
 
+#include <memory>
+
 #include "src/aclnn/object_pool.h"
 
 namespace advstep {
@@ -54,6 +56,20 @@ Status FindOverlap(const aclOpExecutor& executor) {
         }
     }
     return {};
+}
+
+// Also where there is no memory to say what overlaps.
+Status CheckOverlapsOrGiveBack(aclOpExecutor* executor) {
+    std::unique_ptr<aclOpExecutor, void (*)(aclOpExecutor*)> owner(executor,
+                                                                   [](aclOpExecutor* failed) {
+                                                                       failed->key = PlanKey();
+                                                                       RecycleExecutor(failed);
+                                                                   });
+    Status overlaps = FindOverlap(*executor);
+    if (overlaps.ok()) {
+        (void)owner.release();
+    }
+    return overlaps;
 }
 
 }  // namespace
@@ -131,11 +147,8 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     if (!asBefore) {
         LookAtAddresses(made);
     }
-    Status overlaps = CheckOverlaps(*made);
-    if (!overlaps.ok()) {
-        made->key = PlanKey();
-        RecycleExecutor(made);
-        return overlaps;
+    if (!made->apart) {
+        ADVSTEP_RETURN_IF_ERROR(CheckOverlapsOrGiveBack(made));
     }
     made->state.store(aclOpExecutor::State::kPlanned, std::memory_order_release);
     *executor = made;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -14,6 +15,12 @@ class PlanKey {
  public:
     /// None: equals no other.
     PlanKey() = default;
+    PlanKey(const PlanKey& other) { *this = other; }
+    PlanKey& operator=(const PlanKey& other) {
+        count_ = other.count_;
+        std::copy_n(other.numbers_.begin(), count_, numbers_.begin());
+        return *this;
+    }
 
     /// `call` is the name of phase two, static text. Of no use, as the default, if the thread has
     /// no current context or one of the tensors is none.

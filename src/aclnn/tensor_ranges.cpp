@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "src/base/thread_memory.h"
 #include "src/runtime/resources.h"
 
 namespace advstep {
@@ -18,7 +19,7 @@ struct KnownRange {
 
 constexpr size_t kKnownRanges = 64;  // of one thread: a decode step's tensors, and some more
 
-thread_local std::array<KnownRange, kKnownRanges> knownRanges{};
+using KnownRanges = std::array<KnownRange, kKnownRanges>;
 
 size_t PlaceOf(uintptr_t address) {
     constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;  // spreads addresses that differ in few bits
@@ -60,7 +61,7 @@ Status CheckTensorRanges(aclOpExecutor* executor) {
         return {};
     }
     const Device* const device = executor->launch.device;
-    std::array<KnownRange, kKnownRanges>& ranges = knownRanges;
+    KnownRanges* const ranges = ThreadMemory<KnownRanges>();
     for (int32_t index = 0; index < executor->tensorCount; ++index) {
         const PlannedTensor& tensor = executor->tensors[index];
         const auto address = reinterpret_cast<uintptr_t>(tensor.address);
@@ -69,7 +70,8 @@ Status CheckTensorRanges(aclOpExecutor* executor) {
             return Error(ACL_ERROR_RT_PARAM_INVALID, "{} is at {:#x}; expected a multiple of {}",
                          executor->slots[index].name, address, tensor.itemSize);
         }
-        KnownRange& known = ranges[PlaceOf(address)];
+        KnownRange unknown{};
+        KnownRange& known = ranges != nullptr ? (*ranges)[PlaceOf(address)] : unknown;
         if (bytes == 0 || (known.address == address && known.epoch == epoch &&
                            known.device == device && known.bytes >= bytes)) {
             continue;

@@ -4,37 +4,46 @@
 #include <cstring>
 #include <utility>
 
+#include "src/base/thread_memory.h"
+
 namespace advstep {
 namespace {
 
 constexpr size_t kMostMessageBytes = 1024;  // longer ones are cut
 
-// Per thread, so no lock; plain bytes, so that calls from global destructors, after the thread's
-// objects are gone, still find it. `handedOut` is what the caller holds while `recent` takes the
-// next failure.
-struct ErrorState {
+// `handedOut` is what the caller holds while `recent` takes the next failure.
+struct ErrorTexts {
     char recent[kMostMessageBytes];
     char handedOut[kMostMessageBytes];
+};
+
+// Per thread, so no lock; plain data, so that calls from global destructors, after the thread's
+// objects are gone, still find it.
+struct ErrorState {
     bool hasRecent;
     aclError lastError;
 };
 
 thread_local ErrorState errorState{};
 
-void Append(const char* text, size_t* at) {
-    const size_t length = std::min(std::strlen(text), kMostMessageBytes - 1 - *at);
-    std::memcpy(errorState.recent + *at, text, length);
+constexpr char kNoMemory[] = "no memory was left to say more";
+
+void Append(char* text, const char* more, size_t* at) {
+    const size_t length = std::min(std::strlen(more), kMostMessageBytes - 1 - *at);
+    std::memcpy(text + *at, more, length);
     *at += length;
-    errorState.recent[*at] = '\0';
+    text[*at] = '\0';
 }
 
 }  // namespace
 
 int32_t RecordFailure(const char* call, int32_t code, const char* message) noexcept {
-    size_t at = 0;
-    Append(call, &at);
-    Append(": ", &at);
-    Append(message, &at);
+    if (ErrorTexts* const texts = ThreadMemory<ErrorTexts>(); texts != nullptr) {
+        size_t at = 0;
+        Append(texts->recent, call, &at);
+        Append(texts->recent, ": ", &at);
+        Append(texts->recent, message, &at);
+    }
     errorState.hasRecent = true;
     return code;
 }
@@ -52,9 +61,13 @@ const char* TakeRecentMessage() noexcept {
     if (!errorState.hasRecent) {
         return nullptr;
     }
-    std::memcpy(errorState.handedOut, errorState.recent, kMostMessageBytes);
     errorState.hasRecent = false;
-    return errorState.handedOut;
+    ErrorTexts* const texts = ThreadMemory<ErrorTexts>();
+    if (texts == nullptr) {
+        return kNoMemory;
+    }
+    std::memcpy(texts->handedOut, texts->recent, kMostMessageBytes);
+    return texts->handedOut;
 }
 
 aclError PeekLastError() noexcept { return errorState.lastError; }
@@ -63,15 +76,18 @@ aclError TakeLastError() noexcept { return std::exchange(errorState.lastError, A
 
 KeepErrors::KeepErrors() noexcept
     : hasRecent_(errorState.hasRecent), lastError_(errorState.lastError) {
-    if (hasRecent_) {
-        std::memcpy(recent_, errorState.recent, kMostMessageBytes);
+    recent_[0] = '\0';
+    if (const ErrorTexts* const texts = hasRecent_ ? ThreadMemory<ErrorTexts>() : nullptr;
+        texts != nullptr) {
+        std::memcpy(recent_, texts->recent, kMostMessageBytes);
     }
     static_assert(sizeof(recent_) == kMostMessageBytes, "one size of messages");
 }
 
 KeepErrors::~KeepErrors() {
-    if (hasRecent_) {
-        std::memcpy(errorState.recent, recent_, kMostMessageBytes);
+    if (ErrorTexts* const texts = hasRecent_ ? ThreadMemory<ErrorTexts>() : nullptr;
+        texts != nullptr) {
+        std::memcpy(texts->recent, recent_, kMostMessageBytes);
     }
     errorState.hasRecent = hasRecent_;
     errorState.lastError = lastError_;

@@ -73,6 +73,9 @@ inline int64_t PackedBytes(const TensorView& view) {
     }
     int64_t bytes = view.itemSize;
     for (int64_t axis = 0; axis < view.rank; ++axis) {
+        if (view.dims[axis] < 0) {
+            return -1;
+        }
         bytes *= view.dims[axis];
     }
     return bytes;

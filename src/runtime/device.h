@@ -21,7 +21,7 @@ class Device {
         : id_(id), settings_(settings), order_(settings.coreOrder), cores_(settings.threads) {}
 
     int32_t id() const { return id_; }
-    /// No other device has had it: addresses come back after aclFinalize.
+    /// No other device has had it, also where one takes another's address.
     uint64_t serial() const { return serial_; }
     const Settings& settings() const { return settings_; }
     const CoreOrder& order() const { return order_; }

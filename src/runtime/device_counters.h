@@ -44,7 +44,9 @@ class DeviceCounters {
 
     Values Read() const {
         const auto get = [this](Counter counter) {
-            return Sum(counter) - before_.counters[counter].load(std::memory_order_relaxed);
+            // First what a reset found, so that the sum is not less.
+            const uint64_t before = before_.counters[counter].load(std::memory_order_acquire);
+            return Sum(counter) - before;
         };
         const auto count = [&](Counter counter) { return static_cast<int64_t>(get(counter)); };
         Values values;
@@ -64,7 +66,7 @@ class DeviceCounters {
     void Reset() {
         for (int counter = 0; counter < kCounters; ++counter) {
             before_.counters[counter].store(Sum(static_cast<Counter>(counter)),
-                                            std::memory_order_relaxed);
+                                            std::memory_order_release);
         }
     }
 

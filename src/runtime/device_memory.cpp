@@ -243,6 +243,7 @@ void DeviceMemory::DropStaleLocked(uintptr_t begin, size_t bytes) {
          stale != live_.end() && stale->second.origin == MemoryOrigin::kRegistered;
          stale = LastBefore(begin + bytes, begin)) {
         live_.erase(stale);
+        epoch_.fetch_add(1, std::memory_order_release);
     }
 }
 

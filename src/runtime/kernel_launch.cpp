@@ -143,7 +143,7 @@ KernelTask* KernelTask::Make(void* memory, const KernelLaunch& launch, const voi
     task->topic = TaskTopic::kKernel;
     task->run = &RunKernelTask;
     task->heavy = launch.rows > kHeavyRows;
-    task->brief = launch.rows <= kBriefRows;
+    task->brief = launch.program->evenRows && launch.rows <= kBriefRows;
     task->launch = launch;
     std::memcpy(task + 1, payload, launch.payloadBytes);
     return task;

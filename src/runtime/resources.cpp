@@ -146,15 +146,16 @@ ContextRef CreateContext(Device* device, bool primary) {
     made.device = device;
     made.primary = primary;
     HandleTable<Stream>& streams = TheResources().streams;
-    HandleTable<Stream>::Entry stream{};
+    Stream* opened = nullptr;
     try {
-        stream = streams.Acquire();
+        const auto stream = streams.Acquire();
+        opened = stream.object;
         made.defaultStream = stream.object;
         made.defaultStreamHandle = stream.handle;
         OpenStream(stream, made, 0, 0);  // which keeps all of `made` for its host functions
     } catch (...) {
-        if (stream.object != nullptr) {
-            streams.Release(stream.object);
+        if (opened != nullptr) {
+            streams.Release(opened);
         }
         TheResources().contexts.Release(entry.object);
         throw;
@@ -163,8 +164,8 @@ ContextRef CreateContext(Device* device, bool primary) {
     context->device.store(device, std::memory_order_release);
     context->primary.store(primary, std::memory_order_release);
     context->stopOnFailure.store(false, std::memory_order_release);
-    context->defaultStream.store(stream.object, std::memory_order_release);
-    context->defaultStreamHandle.store(stream.handle, std::memory_order_release);
+    context->defaultStream.store(made.defaultStream, std::memory_order_release);
+    context->defaultStreamHandle.store(made.defaultStreamHandle, std::memory_order_release);
     context->handle.store(entry.handle, std::memory_order_release);
     return made;
 }

@@ -52,9 +52,13 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
         ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         now = {this, issued_.load(std::memory_order_relaxed)};
+        const uint64_t aborts = aborts_.load();
         // The usual case in one go: a few short kernels that nobody has begun.
-        if (claimant_ == nullptr && !Reached(now.sequence)) {
+        if (claimant_ == nullptr && !Reached(now.sequence) && !limit.timed) {
             RunBrief(lock, now.sequence);
+        }
+        if (aborts_.load() != aborts && now.sequence > abortAfter_) {
+            return AbortedError();  // the lock was released in between
         }
         if (Reached(now.sequence)) {
             return TakeFailureLocked(0, now.sequence);

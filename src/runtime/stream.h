@@ -232,6 +232,7 @@ class Stream {
     void Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit);
 
     bool AbortedSince(uint64_t aborts, uint64_t sequence);
+    static Status AbortedError();
     Status TakeFailureLocked(uint64_t sequence, uint64_t last);
 
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();

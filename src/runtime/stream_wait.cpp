@@ -63,6 +63,10 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front,
     --sleepers_;
 }
 
+Status Stream::AbortedError() {
+    return Error(ACL_ERROR_RT_STREAM_ABORT, "the stream was aborted while this waited for it");
+}
+
 Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
     const uint64_t aborts = ticket.stream->aborts_.load();
     const auto aborted = [&] {
@@ -119,7 +123,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
         }
     }
     if (aborted()) {
-        return Error(ACL_ERROR_RT_STREAM_ABORT, "the stream was aborted while this waited for it");
+        return Stream::AbortedError();
     }
     return {};
 }

@@ -129,6 +129,7 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     made->launch = plan.launch;
     made->workspaceBytes = plan.workspaceBytes;
     made->workspaceAt = plan.workspaceAt;
+    made->workspaceEpoch = 0;
     made->allDistinct = plan.allDistinct;
     made->slots = plan.slots;
     made->tensorCount = plan.tensorCount;

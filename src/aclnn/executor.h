@@ -59,7 +59,9 @@ struct aclOpExecutor {
     uint64_t workspaceBytes = 0;
     int64_t workspaceAt = -1;
     bool allDistinct = false;
-    uint64_t checkedEpoch = 0;  // of DeviceMemory, when all addresses were last found good
+    uint64_t checkedEpoch = 0;        // of DeviceMemory, when all addresses were last found good
+    const void* workspace = nullptr;  // that the payload has, and
+    uint64_t workspaceEpoch = 0;      // the epoch when it was last found good
     const advstep::TensorSlot* slots = nullptr;
     int32_t tensorCount = 0;
     // Of the addresses, as LookAtAddresses found them.

@@ -54,10 +54,16 @@ Status BindWorkspace(aclOpExecutor* executor, void* workspace) {
     if (executor->workspaceAt < 0) {
         return {};
     }
+    const uint64_t epoch = TheResources().memory.epoch();
+    if (executor->workspaceEpoch == epoch && executor->workspace == workspace) {
+        return {};
+    }
     ADVSTEP_RETURN_IF_ERROR(
         CheckRange(*executor->launch.device, "workspace", workspace, executor->workspaceBytes));
     const uint8_t* const aligned = AlignedWorkspace(workspace);
     std::memcpy(executor->payload + executor->workspaceAt, &aligned, sizeof(aligned));
+    executor->workspace = workspace;
+    executor->workspaceEpoch = epoch;  // of before the look
     return {};
 }
 

@@ -7,6 +7,11 @@
 #include "src/base/log.h"
 
 namespace advstep {
+namespace {
+
+constexpr int kLockKept = 4;  // tasks of one synchronisation
+
+}  // namespace
 
 void Stream::Open(const StreamIdentity& identity, WorkerControl* workers) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -53,9 +58,10 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
         ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         now = {this, issued_.load(std::memory_order_relaxed)};
         const uint64_t aborts = aborts_.load();
-        // The usual case in one go: a few short kernels that nobody has begun.
+        // The usual case in one go: work that nobody has begun and that can be run. Whatever else
+        // there is, WaitFor finds again.
         if (claimant_ == nullptr && !Reached(now.sequence) && !limit.timed) {
-            RunBrief(lock, now.sequence);
+            (void)ClaimAndRun(lock, now.sequence, limit, kLockKept);
         }
         if (aborts_.load() != aborts && now.sequence > abortAfter_) {
             return AbortedError();  // the lock was released in between

@@ -205,13 +205,10 @@ class Stream {
     }
 
     /// Claims the stream, runs up to `limit` and lets go. The lock is held on entry and exit, not
-    /// while a task runs. Returns why it ended before.
+    /// while a task runs, but for brief ones among the first `lockKept`: not many, for who enqueues
+    /// has to wait. Returns why it ended before.
     Obstacle ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
-                         const WaitLimit& waitLimit = {});
-    /// The same for brief tasks at the front, with the lock kept; not many, for who enqueues would
-    /// have to wait.
-    void RunBrief(std::unique_lock<std::mutex>& lock, uint64_t limit);
-    void LetGo(std::unique_lock<std::mutex>& lock, bool leavesHeavy);
+                         const WaitLimit& waitLimit = {}, int lockKept = 0);
     /// Whether the front can be run. The queue is not empty.
     Obstacle LookAtFront(WaitClock::time_point* again);
     bool LeftToOthers(const WaitLimit& limit) const;

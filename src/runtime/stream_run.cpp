@@ -16,7 +16,6 @@ namespace {
 // A thread is named by the address of this.
 [[gnu::tls_model("initial-exec")]] thread_local int taskDepth = 0;
 
-constexpr int kBriefTasks = 4;  // run in one go with the lock kept
 const ForkHook forgetTask([](void*) noexcept { taskDepth = 0; });
 
 constexpr uint64_t kTasksPerVisit = 64;  // of a worker, before it looks at other streams
@@ -213,7 +212,7 @@ bool Stream::LeftToOthers(const WaitLimit& limit) const {
 }
 
 Stream::Obstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
-                                     const WaitLimit& waitLimit) {
+                                     const WaitLimit& waitLimit, int lockKept) {
     claimant_ = Self();
     Obstacle obstacle;
     while (!queue_.Empty() && !Reached(limit)) {
@@ -226,32 +225,21 @@ Stream::Obstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_
             obstacle.front = completed_.load(std::memory_order_relaxed) + 1;
             break;
         }
-        RunFront(lock, false);
+        RunFront(lock, lockKept-- > 0);
     }
-    LetGo(lock, obstacle.kind == Obstacle::Kind::kLeft);
-    return obstacle;
-}
-
-void Stream::RunBrief(std::unique_lock<std::mutex>& lock, uint64_t limit) {
-    claimant_ = Self();
-    for (int count = 0; count < kBriefTasks && !Reached(limit) && queue_.Front()->brief; ++count) {
-        RunFront(lock, true);
-    }
-    LetGo(lock, false);
-}
-
-void Stream::LetGo(std::unique_lock<std::mutex>& lock, bool leavesHeavy) {
     claimant_ = nullptr;
     if (sleepers_ > 0) {
         changed_.notify_all();  // one of them may have to go on from here
     }
     // A worker that looked while this was claimed may have gone to sleep since; and what is left to
     // the workers is not for one that naps.
-    if (!queue_.Empty() && NeedsWaking(leavesHeavy)) {
+    const bool left = obstacle.kind == Obstacle::Kind::kLeft;
+    if (!queue_.Empty() && NeedsWaking(left)) {
         lock.unlock();
         workers_->Wake();
         lock.lock();
     }
+    return obstacle;
 }
 
 bool Stream::ReachedOrTellWorkers(uint64_t sequence) {

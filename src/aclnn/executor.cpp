@@ -7,8 +7,6 @@ namespace {
 
 constexpr size_t kLooks = 4;  // operators that a program uses in turn
 
-constexpr size_t kLooks = 4;  // operators that a program uses in turn
-
 // A contiguous view is one run; otherwise rows of the first axis, each contiguous (the checks of
 // the operators let nothing else pass).
 MemoryExtent ExtentOf(const TensorView& view) {

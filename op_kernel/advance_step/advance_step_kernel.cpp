@@ -27,8 +27,9 @@ void Check(const CoreContext& core, const void* payload) {
 template <typename Rows>
 void Commit(const CoreContext& core, const void* payload) {
     const AdvanceStepPayload& p = Payload(payload);
-    Pieces<Rows>(core, p.tiling, p.args).Advance({});
-    ForEachPaddingRow(core, p.tiling, [&](int64_t row) { Rows::Blank(p.args, row); });
+    Pieces<Rows> pieces(core, p.tiling, p.args);
+    pieces.Advance({});
+    pieces.Blank();
 }
 
 template <typename Rows>

@@ -71,8 +71,9 @@ void Commit(const CoreContext& core, const void* payload) {
     const AdvanceStepTiling& t = p.tiling.rows;
     for (int64_t step = 0; step < p.tiling.steps; ++step) {
         const AdvanceStepArgs args = ArgsOf<Rows>(p, step);
-        Pieces<Rows>(core, t, args).Advance({step, 0});  // the steps before have moved the lengths
-        ForEachPaddingRow(core, t, [&](int64_t row) { Rows::Blank(args, row); });
+        Pieces<Rows> pieces(core, t, args);
+        pieces.Advance({step, 0});  // the steps before have moved the lengths
+        pieces.Blank();
     }
 }
 

@@ -121,7 +121,8 @@ LaunchCounts Times(LaunchCounts counts, int64_t steps) {
 AdvanceStepKernels MultiStandardKernels(bool lengths32, bool slots32, bool tables32) {
     return WithStandardRows(lengths32, slots32, tables32, [](auto rows) {
         using Rows = decltype(rows);
-        return AdvanceStepKernels{&Check<Rows>, &Compare<Rows>, &Commit<Rows>, kKeptBytesPerRow};
+        return AdvanceStepKernels{&Check<Rows>, &Compare<Rows>, &Commit<Rows>, nullptr,
+                                  kKeptBytesPerRow};
     });
 }
 

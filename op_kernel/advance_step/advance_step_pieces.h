@@ -38,7 +38,7 @@ class Pieces {
     /// Calls visit(good, rows) for the queries of the core, piece by piece; not good: one of the
     /// piece may be bad.
     template <typename Visit>
-    void Check(const StepOfLaunch& step, const Visit& visit) {
+    void Check(const StepOfLaunch& step, const Visit& visit) const {
         const RowRange kept = Kept(step);
         if (kept.begin < kept.end) {
             visit(Place(step, kept, KeptSlots(step) + kept.begin), kept);
@@ -49,7 +49,7 @@ class Pieces {
     }
 
     /// Moves the queries of the core, which have passed the check.
-    void Advance(const StepOfLaunch& step) {
+    void Advance(const StepOfLaunch& step) const {
         const RowRange kept = Kept(step);
         if (kept.begin < kept.end) {
             lanes_.advance(a_, kept.begin, kept.end - kept.begin, KeptSlots(step) + kept.begin);
@@ -86,7 +86,7 @@ class Pieces {
 
     template <typename Visit>
     [[gnu::noinline]] void CheckUnkept(const StepOfLaunch& step, RowRange range,
-                                       const Visit& visit) {
+                                       const Visit& visit) const {
         constexpr int64_t kMostPiece = 1024;
         Slot piece[kMostPiece];  // stands for a core's unified buffer
         ForEachTile(range, std::min(t_.rowsPerTile * core_.count, kMostPiece),

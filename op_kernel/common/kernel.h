@@ -87,6 +87,9 @@ struct KernelProgram {
     FaultReport (*describe)(const Fault& fault, const void* payload) = nullptr;
     LaunchCounts (*count)(const void* payload) = nullptr;  // after a success
     int32_t keptBytesPerRow = 0;  // what a phase can make use of from the one before it
+    /// The first two phases in one call, for a thread that plays all cores in order: the first,
+    /// which fails the launch, and if it has met no fault the second. Null: there is none.
+    KernelFn firstTwo = nullptr;
 };
 
 }  // namespace advstep

@@ -11,8 +11,6 @@ thread_local TracedTask tracedTask;
 
 void SetTracedTask(const TracedTask& task) { tracedTask = task; }
 
-bool TracedKernel::On() { return Trace::On(); }
-
 TracedKernel TracedKernel::Now(int32_t device, const char* call) {
     const bool traced = Trace::On();
     return {traced, device, call, traced ? tracedTask : TracedTask{}};

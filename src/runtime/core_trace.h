@@ -20,8 +20,6 @@ struct TracedKernel {
     const char* call = nullptr;  // static text
     TracedTask task;
 
-    /// Whether there is a trace.
-    static bool On();
     static TracedKernel Now(int32_t device, const char* call);
 };
 

@@ -9,6 +9,7 @@
 #include "src/base/log.h"
 #include "src/runtime/core_trace.h"
 #include "src/runtime/device.h"
+#include "src/runtime/trace.h"
 
 namespace advstep {
 namespace {
@@ -74,8 +75,17 @@ void PlayInOrder(const KernelPhase& phase, const void* payload, int32_t begin, i
 Status RunPlainly(const KernelLaunch& launch, const void* payload, const Kept& kept) {
     const KernelProgram& program = *launch.program;
     Fault fault;
-    CoreContext core{0, &fault, 1, launch.device->settings().isa, kept.memory, kept.bytes};
-    for (int32_t index = 0; index < program.phaseCount; ++index) {
+    CoreContext core{0,           &fault,    launch.coreCount, launch.device->settings().isa,
+                     kept.memory, kept.bytes};
+    int32_t index = 0;
+    if (program.firstTwo != nullptr) {
+        program.firstTwo(core, payload);
+        if (__builtin_expect(fault.found(), 0)) {
+            return EndPhase(launch, payload, program.phases[0], fault);
+        }
+        index = 2;
+    }
+    for (; index < program.phaseCount; ++index) {
         const KernelPhase& phase = program.phases[index];
         PlayInOrder(phase, payload, 0, launch.coreCount, &core);
         if (__builtin_expect(fault.found(), 0)) {
@@ -149,8 +159,8 @@ Status RunKernelTask(const Task& base) {
 
 Status RunKernel(const KernelLaunch& launch, const void* payload) {
     const int64_t wanted = launch.rows * launch.program->keptBytesPerRow;
-    const bool plain = launch.rows < kRowsWorthThreads && launch.device->order().ascending() &&
-                       !TracedKernel::On();
+    const bool plain =
+        launch.rows < kRowsWorthThreads && launch.device->order().ascending() && !Trace::On();
     if (plain && wanted <= kFewKeptBytes) {
         alignas(64) unsigned char few[kFewKeptBytes];
         return RunPlainly(launch, payload, {few, wanted});

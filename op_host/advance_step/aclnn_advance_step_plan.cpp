@@ -22,6 +22,9 @@ KernelProgram MakeProgram(const AdvanceStepSource& source, const AdvanceStepKern
             true};
     }
     program.phases[program.phaseCount++] = {kernels.commit, OnFault::kFail, true};
+    if (onDivergence == OnDivergence::kIgnore) {
+        program.firstTwo = kernels.checkAndCommit;
+    }
     return program;
 }
 

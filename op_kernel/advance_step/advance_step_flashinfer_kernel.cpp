@@ -128,8 +128,9 @@ void Commit(const CoreContext& core, const void* payload) {
         }
         p.args.pagedKvIndptr[row + 1] = static_cast<int32_t>(end);
     });
-    Pieces<Rows>(core, t, p.args.common).Advance({});
-    ForEachPaddingRow(core, t, [&](int64_t row) { Rows::Blank(p.args.common, row); });
+    Pieces<Rows> pieces(core, t, p.args.common);
+    pieces.Advance({});
+    pieces.Blank();
 }
 
 }  // namespace

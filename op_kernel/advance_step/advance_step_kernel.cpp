@@ -13,9 +13,8 @@ const AdvanceStepPayload& Payload(const void* payload) {
 
 // Where a look at many rows finds something amiss, the plain code for one row says what.
 template <typename Rows>
-void Check(const CoreContext& core, const void* payload) {
-    const AdvanceStepPayload& p = Payload(payload);
-    Pieces<Rows>(core, p.tiling, p.args).Check({}, [&](bool good, RowRange rows) {
+void CheckPieces(const CoreContext& core, const AdvanceStepPayload& p, const Pieces<Rows>& pieces) {
+    pieces.Check({}, [&](bool good, RowRange rows) {
         for (int64_t row = rows.begin; !good && row < rows.end; ++row) {
             TokenPlace place;
             place.position = Rows::PositionOf(p.args, row);
@@ -25,10 +24,28 @@ void Check(const CoreContext& core, const void* payload) {
 }
 
 template <typename Rows>
+void Check(const CoreContext& core, const void* payload) {
+    const AdvanceStepPayload& p = Payload(payload);
+    CheckPieces(core, p, Pieces<Rows>(core, p.tiling, p.args));
+}
+
+template <typename Rows>
 void Commit(const CoreContext& core, const void* payload) {
     const AdvanceStepPayload& p = Payload(payload);
-    Pieces<Rows>(core, p.tiling, p.args).Advance({});
-    ForEachPaddingRow(core, p.tiling, [&](int64_t row) { Rows::Blank(p.args, row); });
+    const Pieces<Rows> pieces(core, p.tiling, p.args);
+    pieces.Advance({});
+    pieces.Blank();
+}
+
+template <typename Rows>
+void CheckAndCommit(const CoreContext& core, const void* payload) {
+    const AdvanceStepPayload& p = Payload(payload);
+    const Pieces<Rows> pieces(core, p.tiling, p.args);
+    CheckPieces(core, p, pieces);
+    if (!core.fault->found()) {
+        pieces.Advance({});
+        pieces.Blank();
+    }
 }
 
 template <typename Rows>
@@ -59,7 +76,7 @@ void Compare(const CoreContext& core, const void* payload) {
 
 template <typename Rows>
 AdvanceStepKernels Standard() {
-    return {&Check<Rows>, &Compare<Rows>, &Commit<Rows>, kKeptBytesPerRow};
+    return {&Check<Rows>, &Compare<Rows>, &Commit<Rows>, &CheckAndCommit<Rows>, kKeptBytesPerRow};
 }
 
 template <typename Rows>

@@ -13,7 +13,8 @@ struct AdvanceStepKernels {
     KernelFn check;    // reports the rows that cannot advance
     KernelFn compare;  // reports the rows that conformance exact would leave with other values
     KernelFn commit;   // writes; every row has passed the check
-    int32_t keptBytesPerRow = 0;  // KernelProgram::keptBytesPerRow
+    KernelFn checkAndCommit = nullptr;  // both in one call, for all cores; nothing bad: writes
+    int32_t keptBytesPerRow = 0;        // KernelProgram::keptBytesPerRow
 };
 
 /// Conformances standard and vllm.

@@ -11,6 +11,8 @@ namespace advstep {
 namespace ADVSTEP_ISA {
 namespace {
 
+// From here on a launch's lines of the block table do not stay in the second cache.
+constexpr int64_t kRowsBeyondCaches = 65536;
 constexpr int64_t kRowsAtATime = 512;  // what they load stays in the first cache
 constexpr int64_t kRowsAheadAtATime =
     64;  // lines that are being fetched: more would push out others
@@ -95,53 +97,36 @@ bool PlaceInside(const Division division, const Length* __restrict lengths, uint
     return !Negative(signs);
 }
 
-template <bool kAhead, typename Division, typename Length, typename Slot, typename Table>
-bool PlaceBy(const TableRows& table, const Length* lengths, uint64_t added, Slot* slots,
-             int64_t rows) {
-    const Division division(table.math);
-    const Table* const blocks = static_cast<const Table*>(table.blocks);
-    const int64_t stride = table.stride;
-    const uint64_t lastBlock = static_cast<uint64_t>(table.math.lastBlock);
-    constexpr int64_t kPiece = kAhead ? kRowsAheadAtATime : kRowsAtATime;
-    const auto upTo = [](int64_t left) { return left < kPiece ? left : kPiece; };
-    if constexpr (kAhead) {
-        FetchAhead(division, lengths, added, blocks, stride, upTo(rows));
+// The same without a look at the block ids, which are good.
+template <typename Division, typename Length, typename Slot, typename Table>
+void PlaceGood(const Division division, const Length* __restrict lengths,
+               const Table* __restrict blocks, int64_t stride, Slot* __restrict slots,
+               int64_t rows) {
+    for (int64_t row = 0; row < rows; ++row) {
+        const uint64_t position = PositionAt(lengths[row], 0);
+        const uint64_t column = division.Column(position);
+        const int64_t entry = blocks[row * stride + static_cast<int64_t>(column)];
+        const uint64_t block = static_cast<uint64_t>(entry);
+        slots[row] =
+            static_cast<Slot>(static_cast<int64_t>(division.Slot(block, column, position)));
     }
-    bool good = true;
-    for (int64_t begin = 0; begin < rows; begin += kPiece) {
-        const int64_t piece = upTo(rows - begin);
-        if (kAhead && begin + piece < rows) {
-            const int64_t next = begin + piece;
-            FetchAhead(division, lengths + next, added, blocks + next * stride, stride,
-                       upTo(rows - next));
-        }
-        good = AllInside(lengths + begin, added, piece, table.math.positions) &&
-               PlaceInside(division, lengths + begin, added, blocks + begin * stride, stride,
-                           lastBlock, slots + begin, piece) &&
-               good;
-    }
-    return good;
 }
 
-template <bool kAhead, typename Length, typename Slot, typename Table>
-bool Place(const TableRows& table, const void* lengths, int64_t added, void* slots, int64_t rows) {
-    const auto* const from = static_cast<const Length*>(lengths);
-    auto* const to = static_cast<Slot*>(slots);
-    const auto more = static_cast<uint64_t>(added);
-    switch (table.math.division) {
-        case BlockDivision::kShift:
-            return PlaceBy<kAhead, ByShift, Length, Slot, Table>(table, from, more, to, rows);
-        case BlockDivision::kMultiply:
-            return PlaceBy<kAhead, ByMultiplier, Length, Slot, Table>(table, from, more, to, rows);
-        default:
-            return PlaceBy<kAhead, ByDivision, Length, Slot, Table>(table, from, more, to, rows);
+template <typename Length>
+void MoveRows(const int64_t* __restrict sampled, int64_t* __restrict tokens,
+              int64_t* __restrict positions, Length* __restrict lengths, int64_t rows) {
+    for (int64_t row = 0; row < rows; ++row) {
+        const Length position = lengths[row];
+        tokens[row] = sampled[row];
+        positions[row] = position;
+        lengths[row] = static_cast<Length>(position + 1);
     }
 }
 
 template <typename Length, typename Slot>
-void AdvanceRows(const int64_t* __restrict sampled, const Slot* __restrict slots,
-                 int64_t* __restrict tokens, int64_t* __restrict positions,
-                 Length* __restrict lengths, Slot* __restrict slotMapping, int64_t rows) {
+void MoveRowsWithSlots(const int64_t* __restrict sampled, const Slot* __restrict slots,
+                       int64_t* __restrict tokens, int64_t* __restrict positions,
+                       Length* __restrict lengths, Slot* __restrict slotMapping, int64_t rows) {
     for (int64_t row = 0; row < rows; ++row) {
         const Length position = lengths[row];
         tokens[row] = sampled[row];
@@ -151,31 +136,124 @@ void AdvanceRows(const int64_t* __restrict sampled, const Slot* __restrict slots
     }
 }
 
-template <typename Length, typename Slot>
-void Advance(const int64_t* sampled, const void* slots, int64_t* tokens, int64_t* positions,
-             void* lengths, void* slotMapping, int64_t rows) {
-    AdvanceRows(sampled, static_cast<const Slot*>(slots), tokens, positions,
-                static_cast<Length*>(lengths), static_cast<Slot*>(slotMapping), rows);
+// Calls work(first, rows) for pieces that stay in the first cache, in order; with kAhead the lines
+// of the table that the next piece needs are on their way meanwhile.
+template <bool kAhead, typename Division, typename Length, typename Table, typename Work>
+void ForEachPiece(const Division division, const Length* lengths, uint64_t added,
+                  const Table* blocks, int64_t stride, int64_t rows, const Work& work) {
+    constexpr int64_t kPiece = kAhead ? kRowsAheadAtATime : kRowsAtATime;
+    const auto upTo = [](int64_t left) { return left < kPiece ? left : kPiece; };
+    const auto fetch = [&](int64_t first) {
+        FetchAhead(division, lengths + first, added, blocks + first * stride, stride,
+                   upTo(rows - first));
+    };
+    if constexpr (kAhead) {
+        fetch(0);
+    }
+    for (int64_t first = 0; first < rows; first += kPiece) {
+        const int64_t piece = upTo(rows - first);
+        if (kAhead && first + piece < rows) {
+            fetch(first + piece);
+        }
+        work(first, piece);
+    }
 }
 
-template <bool kAhead, typename Length, typename Slot, typename Table>
+// For one division and one size of launch; functions of their own, so that each has the registers
+// for itself.
+template <bool kAhead, typename Division, typename Length, typename Slot, typename Table>
+struct Sized {
+    [[gnu::noinline]] static bool Place(const AdvanceStepTiling& t, const AdvanceStepArgs& a,
+                                        int64_t added, int64_t begin, int64_t rows, void* to) {
+        const Division division(t.math);
+        const uint64_t more = static_cast<uint64_t>(added);
+        const uint64_t lastBlock = static_cast<uint64_t>(t.math.lastBlock);
+        const int64_t stride = t.blockTableStride;
+        const Length* const lengths = static_cast<const Length*>(a.seqLens) + begin;
+        const Table* const blocks = static_cast<const Table*>(a.blockTables) + begin * stride;
+        Slot* const slots = static_cast<Slot*>(to);
+        bool good = true;
+        ForEachPiece<kAhead>(
+            division, lengths, more, blocks, stride, rows, [&](int64_t first, int64_t piece) {
+                good = AllInside(lengths + first, more, piece, t.math.positions) &&
+                       PlaceInside(division, lengths + first, more, blocks + first * stride, stride,
+                                   lastBlock, slots + first, piece) &&
+                       good;
+            });
+        return good;
+    }
+
+    [[gnu::noinline]] static void PlaceAndAdvance(const AdvanceStepTiling& t,
+                                                  const AdvanceStepArgs& a, int64_t begin,
+                                                  int64_t rows) {
+        const Division division(t.math);
+        const int64_t stride = t.blockTableStride;
+        Length* const lengths = static_cast<Length*>(a.seqLens) + begin;
+        const Table* const blocks = static_cast<const Table*>(a.blockTables) + begin * stride;
+        Slot* const slots = static_cast<Slot*>(a.slotMapping) + begin;
+        ForEachPiece<kAhead>(division, lengths, 0, blocks, stride, rows,
+                             [&](int64_t first, int64_t piece) {
+                                 const int64_t row = begin + first;
+                                 PlaceGood(division, lengths + first, blocks + first * stride,
+                                           stride, slots + first, piece);
+                                 MoveRows(a.sampledTokenIds + row, a.inputTokens + row,
+                                          a.inputPositions + row, lengths + first, piece);
+                             });
+    }
+};
+
+// Calls work(Sized) for the launch's size and division.
+template <typename Length, typename Slot, typename Table, typename Work>
+auto WithSize(const AdvanceStepTiling& t, const Work& work) {
+    const bool ahead = t.numSeqs >= kRowsBeyondCaches;
+    switch (t.math.division) {
+        case BlockDivision::kShift:
+            return ahead ? work(Sized<true, ByShift, Length, Slot, Table>())
+                         : work(Sized<false, ByShift, Length, Slot, Table>());
+        case BlockDivision::kMultiply:
+            return ahead ? work(Sized<true, ByMultiplier, Length, Slot, Table>())
+                         : work(Sized<false, ByMultiplier, Length, Slot, Table>());
+        default:
+            return ahead ? work(Sized<true, ByDivision, Length, Slot, Table>())
+                         : work(Sized<false, ByDivision, Length, Slot, Table>());
+    }
+}
+
+template <typename Length, typename Slot, typename Table>
+bool Place(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t added, int64_t begin,
+           int64_t rows, void* slots) {
+    return WithSize<Length, Slot, Table>(
+        t, [&](auto sized) { return sized.Place(t, a, added, begin, rows, slots); });
+}
+
+template <typename Length, typename Slot>
+void Advance(const AdvanceStepArgs& a, int64_t begin, int64_t rows, const void* slots) {
+    MoveRowsWithSlots(a.sampledTokenIds + begin, static_cast<const Slot*>(slots),
+                      a.inputTokens + begin, a.inputPositions + begin,
+                      static_cast<Length*>(a.seqLens) + begin,
+                      static_cast<Slot*>(a.slotMapping) + begin, rows);
+}
+
+template <typename Length, typename Slot, typename Table>
+void PlaceAndAdvance(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t begin,
+                     int64_t rows) {
+    WithSize<Length, Slot, Table>(t, [&](auto sized) { sized.PlaceAndAdvance(t, a, begin, rows); });
+}
+
+template <typename Length, typename Slot, typename Table>
 constexpr AdvanceStepLanes Lanes() {
-    return {&Place<kAhead, Length, Slot, Table>, &Advance<Length, Slot>};
+    return {&Place<Length, Slot, Table>, &Advance<Length, Slot>,
+            &PlaceAndAdvance<Length, Slot, Table>};
 }
 
 }  // namespace
 
-// [Fetch][int32 lengths][int32 slots][int32 tables]
-extern const AdvanceStepLanes kLanes[2][2][2][2];
-const AdvanceStepLanes kLanes[2][2][2][2] = {
-    {{{Lanes<false, int64_t, int64_t, int64_t>(), Lanes<false, int64_t, int64_t, int32_t>()},
-      {Lanes<false, int64_t, int32_t, int64_t>(), Lanes<false, int64_t, int32_t, int32_t>()}},
-     {{Lanes<false, int32_t, int64_t, int64_t>(), Lanes<false, int32_t, int64_t, int32_t>()},
-      {Lanes<false, int32_t, int32_t, int64_t>(), Lanes<false, int32_t, int32_t, int32_t>()}}},
-    {{{Lanes<true, int64_t, int64_t, int64_t>(), Lanes<true, int64_t, int64_t, int32_t>()},
-      {Lanes<true, int64_t, int32_t, int64_t>(), Lanes<true, int64_t, int32_t, int32_t>()}},
-     {{Lanes<true, int32_t, int64_t, int64_t>(), Lanes<true, int32_t, int64_t, int32_t>()},
-      {Lanes<true, int32_t, int32_t, int64_t>(), Lanes<true, int32_t, int32_t, int32_t>()}}}};
+extern const AdvanceStepLanesTable kLanes;
+const AdvanceStepLanesTable kLanes = {
+    {{Lanes<int64_t, int64_t, int64_t>(), Lanes<int64_t, int64_t, int32_t>()},
+     {Lanes<int64_t, int32_t, int64_t>(), Lanes<int64_t, int32_t, int32_t>()}},
+    {{Lanes<int32_t, int64_t, int64_t>(), Lanes<int32_t, int64_t, int32_t>()},
+     {Lanes<int32_t, int32_t, int64_t>(), Lanes<int32_t, int32_t, int32_t>()}}};
 
 }  // namespace ADVSTEP_ISA
 }  // namespace advstep

@@ -5,33 +5,33 @@
 
 #include <cstdint>
 
-#include "op_kernel/common/block_math.h"
+#include "op_kernel/advance_step/advance_step_tiling_data.h"
 #include "op_kernel/common/isa.h"
 
 namespace advstep {
 
-/// The block table, from the row of the first token on, and how positions map to it.
-struct TableRows {
-    const void* blocks;
-    int64_t stride;  // elements from one row to the next
-    BlockMath math;
-};
-
-/// For one combination of element types. Arrays do not overlap.
+/// For one combination of element types. Tensors do not overlap. The rows are queries from `begin`
+/// on; `slots`, of the slots' element type, has as many.
 struct AdvanceStepLanes {
-    /// The slots of `rows` tokens at positions lengths[row] + added. False: one may be bad. If none
-    /// is, all slots are right even so.
-    bool (*place)(const TableRows& table, const void* lengths, int64_t added, void* slots,
-                  int64_t rows);
+    /// Works out the slots of the tokens at positions seqLens[row] + added. False: one may be bad.
+    /// If none is, all slots are right even so.
+    bool (*place)(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t added,
+                  int64_t begin, int64_t rows, void* slots);
 
-    /// Writes what changes for `rows` queries, whose slots are known.
-    void (*advance)(const int64_t* sampled, const void* slots, int64_t* tokens, int64_t* positions,
-                    void* lengths, void* slotMapping, int64_t rows);
+    /// Writes what changes for rows whose slots are known; or, where they are not, works them out
+    /// as it goes. Every row has passed the check.
+    void (*advance)(const AdvanceStepArgs& a, int64_t begin, int64_t rows, const void* slots);
+    void (*placeAndAdvance)(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t begin,
+                            int64_t rows);
 };
 
-/// Whether the loops fetch what they are about to need: for launches beyond the caches.
-enum class Fetch : int32_t { kOnUse, kAhead };
+/// [int32 lengths][int32 slots][int32 tables]
+using AdvanceStepLanesTable = AdvanceStepLanes[2][2][2];
 
-const AdvanceStepLanes& LanesFor(Isa isa, Fetch fetch, bool lengths32, bool slots32, bool tables32);
+extern const AdvanceStepLanesTable* const kAdvanceStepLanes[];  // by Isa
+
+inline const AdvanceStepLanes& LanesFor(Isa isa, bool lengths32, bool slots32, bool tables32) {
+    return (*kAdvanceStepLanes[static_cast<int>(isa)])[lengths32][slots32][tables32];
+}
 
 }  // namespace advstep

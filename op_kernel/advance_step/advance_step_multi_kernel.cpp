@@ -71,8 +71,9 @@ void Commit(const CoreContext& core, const void* payload) {
     const AdvanceStepTiling& t = p.tiling.rows;
     for (int64_t step = 0; step < p.tiling.steps; ++step) {
         const AdvanceStepArgs args = ArgsOf<Rows>(p, step);
-        Pieces<Rows>(core, t, args).Advance({step, 0});  // the steps before have moved the lengths
-        ForEachPaddingRow(core, t, [&](int64_t row) { Rows::Blank(args, row); });
+        Pieces<Rows> pieces(core, t, args);
+        pieces.Advance({step, 0});  // the steps before have moved the lengths
+        pieces.Blank();
     }
 }
 
@@ -120,7 +121,8 @@ LaunchCounts Times(LaunchCounts counts, int64_t steps) {
 AdvanceStepKernels MultiStandardKernels(bool lengths32, bool slots32, bool tables32) {
     return WithStandardRows(lengths32, slots32, tables32, [](auto rows) {
         using Rows = decltype(rows);
-        return AdvanceStepKernels{&Check<Rows>, &Compare<Rows>, &Commit<Rows>, kKeptBytesPerRow};
+        return AdvanceStepKernels{&Check<Rows>, &Compare<Rows>, &Commit<Rows>, nullptr,
+                                  kKeptBytesPerRow};
     });
 }
 

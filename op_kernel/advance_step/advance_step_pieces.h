@@ -29,66 +29,76 @@ class Pieces {
         : core_(core),
           t_(t),
           a_(a),
-          lanes_(LanesFor(core.isa, t.numSeqs >= kRowsBeyondCaches ? Fetch::kAhead : Fetch::kOnUse,
-                          sizeof(typename Rows::LengthType) == sizeof(int32_t),
+          lanes_(LanesFor(core.isa, sizeof(typename Rows::LengthType) == sizeof(int32_t),
                           sizeof(Slot) == sizeof(int32_t),
-                          sizeof(typename Rows::TableType) == sizeof(int32_t))) {}
+                          sizeof(typename Rows::TableType) == sizeof(int32_t))),
+          rows_(RowsOf(core, t)),
+          queriesEnd_(std::min(rows_.end, t.numQueries)) {}
 
     /// Calls visit(good, rows) for the queries of the core, piece by piece; not good: one of the
     /// piece may be bad.
     template <typename Visit>
-    void Check(const StepOfLaunch& step, Visit&& visit) {
-        ForEach(step, [&](RowRange rows, Slot* slots) { visit(Place(step, rows, slots), rows); });
+    void Check(const StepOfLaunch& step, const Visit& visit) const {
+        const RowRange kept = Kept(step);
+        if (kept.begin < kept.end) {
+            visit(Place(step, kept, KeptSlots(step) + kept.begin), kept);
+        }
+        if (kept.end < queriesEnd_) {
+            CheckUnkept(step, {kept.end, queriesEnd_}, visit);
+        }
     }
 
     /// Moves the queries of the core, which have passed the check.
-    void Advance(const StepOfLaunch& step) {
-        ForEach(step, [&](RowRange rows, Slot* slots) {
-            if (slots == piece_) {
-                Place(step, rows, slots);
-            }
-            lanes_.advance(a_.sampledTokenIds + rows.begin, slots, a_.inputTokens + rows.begin,
-                           a_.inputPositions + rows.begin, Lengths() + rows.begin,
-                           static_cast<Slot*>(a_.slotMapping) + rows.begin, rows.end - rows.begin);
-        });
+    void Advance(const StepOfLaunch& step) const {
+        const RowRange kept = Kept(step);
+        if (kept.begin < kept.end) {
+            lanes_.advance(a_, kept.begin, kept.end - kept.begin, KeptSlots(step) + kept.begin);
+        }
+        if (kept.end < queriesEnd_) {
+            lanes_.placeAndAdvance(t_, a_, kept.end, queriesEnd_ - kept.end);
+        }
+    }
+
+    /// Blanks the padding rows of the core.
+    void Blank() const {
+        for (int64_t row = std::max(rows_.begin, t_.numQueries); row < rows_.end; ++row) {
+            Rows::Blank(a_, row);
+        }
     }
 
  private:
-    using Length = typename Rows::LengthType;
+    // Rows of the core whose slots there is memory for: the first ones.
+    RowRange Kept(const StepOfLaunch& step) const {
+        const int64_t room =
+            static_cast<int64_t>(static_cast<uint64_t>(core_.keptBytes) / kKeptBytesPerRow) -
+            step.index * t_.numSeqs;
+        return {rows_.begin, std::max(rows_.begin, std::min(room, queriesEnd_))};
+    }
 
-    // From here on a launch's lines of the block table do not stay in the second cache.
-    static constexpr int64_t kRowsBeyondCaches = 65536;
-    static constexpr int64_t kMostPiece = 1024;
+    // Of row 0.
+    Slot* KeptSlots(const StepOfLaunch& step) const {
+        return reinterpret_cast<Slot*>(core_.kept) + step.index * t_.numSeqs;
+    }
 
-    // Calls visit(rows, slots): with the place where the slots of all rows are kept, or else with
-    // one for a piece.
+    bool Place(const StepOfLaunch& step, RowRange rows, Slot* slots) const {
+        return lanes_.place(t_, a_, step.added, rows.begin, rows.end - rows.begin, slots);
+    }
+
     template <typename Visit>
-    void ForEach(const StepOfLaunch& step, Visit&& visit) {
-        RowRange range = RowsOf(core_.index, t_.rowsPerCore, t_.numSeqs, core_.count);
-        range.end = std::min(range.end, t_.numQueries);
-        const int64_t kept = core_.keptBytes / kKeptBytesPerRow - step.index * t_.numSeqs;
-        const int64_t middle = std::clamp(kept, range.begin, std::max(range.begin, range.end));
-        if (range.begin < middle) {
-            auto* const slots = reinterpret_cast<Slot*>(core_.kept) + step.index * t_.numSeqs;
-            visit(RowRange{range.begin, middle}, slots + range.begin);
-        }
-        ForEachTile({middle, range.end}, std::min(t_.rowsPerTile * core_.count, kMostPiece),
-                    [&](RowRange rows) { visit(rows, piece_); });
+    [[gnu::noinline]] void CheckUnkept(const StepOfLaunch& step, RowRange range,
+                                       const Visit& visit) const {
+        constexpr int64_t kMostPiece = 1024;
+        Slot piece[kMostPiece];  // stands for a core's unified buffer
+        ForEachTile(range, std::min(t_.rowsPerTile * core_.count, kMostPiece),
+                    [&](RowRange rows) { visit(Place(step, rows, piece), rows); });
     }
-
-    bool Place(const StepOfLaunch& step, RowRange rows, Slot* slots) {
-        const TableRows table{Rows::BlocksOf(t_, a_, rows.begin), t_.blockTableStride, t_.math};
-        return lanes_.place(table, Lengths() + rows.begin, step.added, slots,
-                            rows.end - rows.begin);
-    }
-
-    Length* Lengths() const { return static_cast<Length*>(a_.seqLens); }
 
     const CoreContext& core_;
     const AdvanceStepTiling& t_;
     const AdvanceStepArgs& a_;
     const AdvanceStepLanes& lanes_;
-    Slot piece_[kMostPiece];  // stands for a core's unified buffer
+    const RowRange rows_;  // of the core
+    const int64_t queriesEnd_;
 };
 
 }  // namespace advstep

@@ -127,15 +127,6 @@ void ForEachExactBlank(const CoreContext& core, const AdvanceStepTiling& t, Visi
     }
 }
 
-/// Calls visit(row) for the padding rows of the cores.
-template <typename Visit>
-void ForEachPaddingRow(const CoreContext& core, const AdvanceStepTiling& t, Visit&& visit) {
-    const RowRange rows = RowsOf(core, t);
-    for (int64_t row = std::max(rows.begin, t.numQueries); row < rows.end; ++row) {
-        visit(row);
-    }
-}
-
 /// Reports a row, under faultRow, that conformance exact would leave with other values. Queries
 /// have passed the check, and take their token to `position`.
 template <typename Rows>

@@ -88,6 +88,9 @@ struct KernelProgram {
     LaunchCounts (*count)(const void* payload) = nullptr;  // after a success
     int32_t keptBytesPerRow = 0;  // what a phase can make use of from the one before it
     bool evenRows = false;        // a row takes about the same time, whatever is in it
+    /// The first two phases in one call, for a thread that plays all cores in order: the first,
+    /// which fails the launch, and if it has met no fault the second. Null: there is none.
+    KernelFn firstTwo = nullptr;
 };
 
 }  // namespace advstep

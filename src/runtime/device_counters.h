@@ -24,22 +24,28 @@ class DeviceCounters {
     };
 
     void AddSuccess(const LaunchCounts& counts) {
-        const Writer add = MyWriter();
-        add(kLaunches, 1);
-        add(kAdvanced, counts.advanced);
-        add(kPadded, counts.padded);
-        add(kReleased, counts.released);
-        add(kNeeded, counts.needed);
-        add(kPreempted, counts.preempted);
-        add(kDispatched, counts.dispatched);
-        add(kRecovered, counts.recovered);
+        const int32_t number = ThreadNumber();
+        if (__builtin_expect(number < kOwnedSheets, 1)) {
+            AddCounts(counts, [sheet = &sheets_[number]](Counter counter, int64_t more) {
+                AddAlone(&sheet->counters[counter], more);
+            });
+        } else {
+            AddCounts(counts, [this](Counter counter, int64_t more) {
+                AddShared(&sheets_[kOwnedSheets].counters[counter], more);
+            });
+        }
     }
 
     /// `noProgress`: for want of blocks; otherwise for bad data.
     void AddFailure(bool noProgress) {
-        const Writer add = MyWriter();
-        add(kLaunches, 1);
-        add(noProgress ? kNoProgress : kDataErrors, 1);
+        const int32_t number = ThreadNumber();
+        for (const Counter counter : {kLaunches, noProgress ? kNoProgress : kDataErrors}) {
+            if (number < kOwnedSheets) {
+                AddAlone(&sheets_[number].counters[counter], 1);
+            } else {
+                AddShared(&sheets_[kOwnedSheets].counters[counter], 1);
+            }
+        }
     }
 
     Values Read() const {
@@ -89,23 +95,30 @@ class DeviceCounters {
     struct alignas(64) Sheet {
         std::atomic<uint64_t> counters[kCounters] = {};
     };
-    struct Writer {
-        Sheet* sheet;
-        bool owned;
 
-        void operator()(Counter counter, int64_t more) const {
-            auto& value = sheet->counters[counter];
-            if (more == 0) {
-                return;
-            }
-            if (owned) {
-                value.store(value.load(std::memory_order_relaxed) + static_cast<uint64_t>(more),
-                            std::memory_order_relaxed);
-            } else {
-                value.fetch_add(static_cast<uint64_t>(more), std::memory_order_relaxed);
-            }
+    template <typename Add>
+    static void AddCounts(const LaunchCounts& counts, const Add& add) {
+        add(kLaunches, 1);
+        add(kAdvanced, counts.advanced);
+        add(kPadded, counts.padded);
+        add(kReleased, counts.released);
+        add(kNeeded, counts.needed);
+        add(kPreempted, counts.preempted);
+        add(kDispatched, counts.dispatched);
+        add(kRecovered, counts.recovered);
+    }
+
+    // To a sheet that nobody else writes. Zeros as well: that costs less than to look.
+    static void AddAlone(std::atomic<uint64_t>* value, int64_t more) {
+        value->store(value->load(std::memory_order_relaxed) + static_cast<uint64_t>(more),
+                     std::memory_order_relaxed);
+    }
+
+    static void AddShared(std::atomic<uint64_t>* value, int64_t more) {
+        if (more != 0) {
+            value->fetch_add(static_cast<uint64_t>(more), std::memory_order_relaxed);
         }
-    };
+    }
 
     /// 0, 1, ... in the order in which threads call this first; never given twice.
     static int32_t ThreadNumber() {
@@ -115,12 +128,6 @@ class DeviceCounters {
             number = next.fetch_add(1, std::memory_order_relaxed);
         }
         return number;
-    }
-
-    Writer MyWriter() {
-        const int32_t number = ThreadNumber();
-        return number < kOwnedSheets ? Writer{&sheets_[number], true}
-                                     : Writer{&sheets_[kOwnedSheets], false};
     }
 
     uint64_t Sum(Counter counter) const {

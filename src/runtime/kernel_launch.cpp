@@ -9,6 +9,7 @@
 #include "src/base/log.h"
 #include "src/runtime/core_trace.h"
 #include "src/runtime/device.h"
+#include "src/runtime/trace.h"
 
 namespace advstep {
 namespace {
@@ -22,40 +23,93 @@ constexpr int64_t kBriefRows = 1024;
 // Launches that keep no more than this from phase to phase keep it on the stack.
 constexpr int64_t kFewKeptBytes = 16384;
 
+/// What the phases of a launch keep for one another, as CoreContext.
+struct Kept {
+    unsigned char* memory;
+    int64_t bytes;
+};
+
 /// A launch while it is played.
 struct Play {
     const KernelLaunch& launch;
     const void* payload;
+    Kept kept;
     const std::vector<int32_t>& order;  // empty: ascending
     const TracedKernel& traced;
-    Isa isa;
-    unsigned char* kept;  // as CoreContext
-    int64_t keptBytes;
 };
 
-[[gnu::always_inline]] inline void PlayUntraced(const Play& play, const KernelPhase& phase,
-                                                int32_t begin, int32_t end, Fault* fault) {
-    const auto run = [&](int32_t first, int32_t count) {
-        const CoreContext core{first, fault, count, play.isa, play.kept, play.keptBytes};
-        phase.run(core, play.payload);
-    };
-    if (phase.merges && play.order.empty()) {
-        run(begin, end - begin);
+// Only after a failure or a warning.
+[[gnu::cold, gnu::noinline]] Status EndPhase(const KernelLaunch& launch, const void* payload,
+                                             const KernelPhase& phase, const Fault& fault) {
+    const KernelProgram& program = *launch.program;
+    const FaultReport report = program.describe(fault, payload);
+    if (phase.onFault == OnFault::kFail) {
+        launch.device->counters().AddFailure(report.code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL);
+        return Error(report.code, "{}: {}", program.call, report.message);
+    }
+    // Asked for by a setting, so whatever the log level.
+    LogLine(LogLevel::kWarn, fmt::format("{}: {}", program.call, report.message));
+    return {};
+}
+
+void CountSuccess(const KernelLaunch& launch, const void* payload) {
+    const KernelProgram& program = *launch.program;
+    launch.device->counters().AddSuccess(program.count != nullptr ? program.count(payload)
+                                                                  : LaunchCounts{});
+}
+
+void PlayInOrder(const KernelPhase& phase, const void* payload, int32_t begin, int32_t end,
+                 CoreContext* core) {
+    core->index = begin;
+    if (phase.merges) {
+        core->count = end - begin;
+        phase.run(*core, payload);
         return;
     }
-    for (int32_t position = begin; position < end; ++position) {
-        run(play.order.empty() ? position : play.order[static_cast<size_t>(position)], 1);
+    for (core->count = 1; core->index < end; ++core->index) {
+        phase.run(*core, payload);
     }
+}
+
+// One thread, cores in order, no trace: most launches. Of the short ones it is a good part.
+Status RunPlainly(const KernelLaunch& launch, const void* payload, const Kept& kept) {
+    const KernelProgram& program = *launch.program;
+    Fault fault;
+    CoreContext core{0,           &fault,    launch.coreCount, launch.device->settings().isa,
+                     kept.memory, kept.bytes};
+    int32_t index = 0;
+    if (program.firstTwo != nullptr) {
+        program.firstTwo(core, payload);
+        if (__builtin_expect(fault.found(), 0)) {
+            return EndPhase(launch, payload, program.phases[0], fault);
+        }
+        index = 2;
+    }
+    for (; index < program.phaseCount; ++index) {
+        const KernelPhase& phase = program.phases[index];
+        PlayInOrder(phase, payload, 0, launch.coreCount, &core);
+        if (__builtin_expect(fault.found(), 0)) {
+            ADVSTEP_RETURN_IF_ERROR(EndPhase(launch, payload, phase, fault));
+            fault = {};
+        }
+    }
+    CountSuccess(launch, payload);
+    return {};
 }
 
 void PlayCores(const Play& play, int32_t index, int32_t begin, int32_t end, Fault* fault) {
     const KernelPhase& phase = play.launch.program->phases[index];
-    if (!play.traced.traced) {
-        PlayUntraced(play, phase, begin, end, fault);
+    const CoreSlice slice(play.traced, index, begin, end - begin);
+    CoreContext core{
+        0, fault, 1, play.launch.device->settings().isa, play.kept.memory, play.kept.bytes};
+    if (play.order.empty()) {
+        PlayInOrder(phase, play.payload, begin, end, &core);
         return;
     }
-    const CoreSlice slice(play.traced, index, begin, end - begin);
-    PlayUntraced(play, phase, begin, end, fault);
+    for (int32_t position = begin; position < end; ++position) {
+        core.index = play.order[static_cast<size_t>(position)];
+        phase.run(core, play.payload);
+    }
 }
 
 void RunPhaseOnThreads(const Play& play, int32_t index, Fault* lowest) {
@@ -72,27 +126,15 @@ void RunPhaseOnThreads(const Play& play, int32_t index, Fault* lowest) {
     });
 }
 
-// Only after a failure or a warning.
-[[gnu::cold, gnu::noinline]] Status EndPhase(const Play& play, const KernelPhase& phase,
-                                             const Fault& fault) {
-    const KernelProgram& program = *play.launch.program;
-    const FaultReport report = program.describe(fault, play.payload);
-    if (phase.onFault == OnFault::kFail) {
-        play.launch.device->counters().AddFailure(report.code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL);
-        return Error(report.code, "{}: {}", program.call, report.message);
-    }
-    // Asked for by a setting, so whatever the log level.
-    LogLine(LogLevel::kWarn, fmt::format("{}: {}", program.call, report.message));
-    return {};
-}
-
-Status RunPhases(const Play& play) {
-    const KernelLaunch& launch = play.launch;
+Status RunAtLength(const KernelLaunch& launch, const void* payload, const Kept& kept) {
     const Device& device = *launch.device;
     const KernelProgram& program = *launch.program;
+    const std::vector<int32_t> order = device.order().Of(launch.coreCount);
+    const TracedKernel traced = TracedKernel::Now(device.id(), program.call);
+    const Play play{launch, payload, kept, order, traced};
     // A shuffled order is for tests: there every launch meets the threads.
     const bool threads =
-        (launch.rows >= kRowsWorthThreads || !play.order.empty()) && device.cores().threads() > 1;
+        (launch.rows >= kRowsWorthThreads || !order.empty()) && device.cores().threads() > 1;
     for (int32_t index = 0; index < program.phaseCount; ++index) {
         Fault fault;
         if (threads) {
@@ -101,11 +143,10 @@ Status RunPhases(const Play& play) {
             PlayCores(play, index, 0, launch.coreCount, &fault);
         }
         if (fault.found()) {
-            ADVSTEP_RETURN_IF_ERROR(EndPhase(play, program.phases[index], fault));
+            ADVSTEP_RETURN_IF_ERROR(EndPhase(launch, payload, program.phases[index], fault));
         }
     }
-    device.counters().AddSuccess(program.count != nullptr ? program.count(play.payload)
-                                                          : LaunchCounts{});
+    CountSuccess(launch, payload);
     return {};
 }
 
@@ -117,20 +158,16 @@ Status RunKernelTask(const Task& base) {
 }  // namespace
 
 Status RunKernel(const KernelLaunch& launch, const void* payload) {
-    const Device& device = *launch.device;
-    std::vector<int32_t> order;
-    if (!device.order().ascending()) {
-        order = device.order().Of(launch.coreCount);
-    }
-    const TracedKernel traced = TracedKernel::Now(device.id(), launch.program->call);
-    const Isa isa = device.settings().isa;
     const int64_t wanted = launch.rows * launch.program->keptBytesPerRow;
-    if (wanted <= kFewKeptBytes) {
+    const bool plain =
+        launch.rows < kRowsWorthThreads && launch.device->order().ascending() && !Trace::On();
+    if (plain && wanted <= kFewKeptBytes) {
         alignas(64) unsigned char few[kFewKeptBytes];
-        return RunPhases({launch, payload, order, traced, isa, few, wanted});
+        return RunPlainly(launch, payload, {few, wanted});
     }
-    const KeptMemory::Lease kept = device.cores().kept().Borrow(wanted);
-    return RunPhases({launch, payload, order, traced, isa, kept.data(), kept.bytes()});
+    const KeptMemory::Lease lease = launch.device->cores().kept().Borrow(wanted);
+    const Kept kept{lease.data(), lease.bytes()};
+    return plain ? RunPlainly(launch, payload, kept) : RunAtLength(launch, payload, kept);
 }
 
 size_t KernelTask::BytesFor(const KernelLaunch& launch) {

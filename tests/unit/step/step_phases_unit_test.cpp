@@ -99,17 +99,17 @@ class StepPhasesTest : public testing::Test {
         Fault fault;
         if (cores == Cores::kOne) {
             const StepPayload payload = Payload(1);
-            StepOnOneCore({0, 1, &fault}, &payload);
+            StepOnOneCore({0, &fault, 1}, &payload);
             return fault;
         }
         const StepPayload payload = Payload();
         for (size_t phase = begin; phase < end && !fault.found(); ++phase) {
             if (cores == Cores::kMerged) {
-                kPhases[phase]({0, 2, &fault}, &payload);
+                kPhases[phase]({0, &fault, 2}, &payload);
                 continue;
             }
             for (const int32_t core : {0, 1}) {
-                kPhases[phase]({cores == Cores::kBackwards ? 1 - core : core, 1, &fault}, &payload);
+                kPhases[phase]({cores == Cores::kBackwards ? 1 - core : core, &fault, 1}, &payload);
             }
         }
         return fault;

@@ -41,7 +41,8 @@ class ResourceLimitTest : public support::DeviceTest {
     }
     // Grows with the number of cores that a plan cuts 40 slots over.
     static uint64_t StepWorkspace() {
-        support::StepBatch batch(reference::IdleStepData({40, 41, 6, 2, 16, 10, 4}));
+        // Slots enough for 40 cores.
+        support::StepBatch batch(reference::IdleStepData({10240, 10240, 6, 2, 16, 10, 4}));
         EXPECT_TRUE(IsOk(batch.Plan()));
         const uint64_t size = batch.WorkspaceSize();
         EXPECT_TRUE(IsOk(batch.LaunchAndWait(nullptr)));

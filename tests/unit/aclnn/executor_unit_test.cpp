@@ -144,8 +144,14 @@ TEST_F(ExecutorUnitTest, RecordIsUsedAgain) {
     RecycleExecutor(first);
     ASSERT_TRUE(Succeeds(bench_.Make(&executor_)));
     EXPECT_EQ(executor_, first);
-    EXPECT_EQ(executor_->checkedEpoch, 0U);
+    EXPECT_EQ(executor_->checkedEpoch, 9U) << "for the same addresses";
     EXPECT_EQ(executor_->state.load(), State::kPlanned);
+    first->state = State::kFree;
+    RecycleExecutor(first);
+    bench_.Place(memory_, memory_ + 8, memory_ + 16, memory_ + 32);
+    ASSERT_TRUE(Succeeds(bench_.Make(&executor_)));
+    EXPECT_EQ(executor_, first);
+    EXPECT_EQ(executor_->checkedEpoch, 0U) << "for others";
 }
 
 }  // namespace

@@ -101,6 +101,10 @@ class DeviceCounters {
         add(kLaunches, 1);
         add(kAdvanced, counts.advanced);
         add(kPadded, counts.padded);
+        if ((counts.released | counts.needed | counts.preempted | counts.dispatched |
+             counts.recovered) == 0) {
+            return;  // not Step
+        }
         add(kReleased, counts.released);
         add(kNeeded, counts.needed);
         add(kPreempted, counts.preempted);

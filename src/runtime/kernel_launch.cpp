@@ -72,7 +72,8 @@ void PlayInOrder(const KernelPhase& phase, const void* payload, int32_t begin, i
 }
 
 // One thread, cores in order, no trace: most launches. Of the short ones it is a good part.
-Status RunPlainly(const KernelLaunch& launch, const void* payload, const Kept& kept) {
+[[gnu::always_inline]] inline Status RunPlainly(const KernelLaunch& launch, const void* payload,
+                                                const Kept& kept) {
     const KernelProgram& program = *launch.program;
     Fault fault;
     CoreContext core{0,           &fault,    launch.coreCount, launch.device->settings().isa,

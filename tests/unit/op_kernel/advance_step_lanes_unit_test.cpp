@@ -62,6 +62,18 @@ class LanesTest : public testing::TestWithParam<std::tuple<Isa, int>> {
                 ASSERT_TRUE(Same(bench.Data(), expected));
             }
         }
+        ExpectAsReferenceAtOnce(data, expected, error);
+    }
+    // The check and the update in one call.
+    template <typename Error>
+    void ExpectAsReferenceAtOnce(const reference::AdvanceStepData& data,
+                                 const reference::AdvanceStepData& expected, const Error& error) {
+        for (const int64_t keptRows : {data.numSeqs, data.numSeqs / 3, int64_t{0}}) {
+            KernelBench bench(data, {5, 4096, 40, 0, isa_, keptRows, 5}, types_);
+            const Fault fault = bench.Play(kernels_.checkAndCommit, PlayOrder::kAscending);
+            ASSERT_TRUE(SameFault(fault, error));
+            ASSERT_TRUE(Same(bench.Data(), error ? data : expected));
+        }
     }
 };
 

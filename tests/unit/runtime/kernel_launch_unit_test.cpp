@@ -26,6 +26,7 @@ struct Board {
     std::atomic<int> second[kMostCores];  // ... and in the second
     std::atomic<int> firstOnes;
     std::atomic<int> early;        // second phases that saw an unfinished first one
+    std::atomic<int> bothAtOnce;   // calls that did two phases
     std::atomic<uint64_t> faulty;  // cores that report a fault, as bits
 };
 
@@ -54,6 +55,17 @@ void Faulty(const CoreContext& core, const void* payload) {
         core.Report(10 * core.index + 1, 5, {-1});
         core.Report(10 * core.index, 6, {100 + core.index, 7, 8, 9, 10});
     }
+}
+
+// Both phases in one call.
+void FaultyAndSecond(const CoreContext& all, const void* payload) {
+    for (CoreContext core = all; core.index < all.count; ++core.index) {
+        Faulty(core, payload);
+    }
+    for (CoreContext core = all; !all.fault->found() && core.index < all.count; ++core.index) {
+        Second(core, payload);
+    }
+    Of(payload).board->bothAtOnce += 1;
 }
 
 FaultReport Describe(const Fault& fault, const void* payload) {
@@ -153,6 +165,25 @@ TEST_P(KernelLaunchTest, WarningPhaseIsLoggedAndTheNextOneRuns) {
     EXPECT_NE(log.find("aclnnSomething: row 40 kind 6"), std::string::npos) << log;
     EXPECT_EQ(board_.second[0], 1);
     EXPECT_EQ(board_.second[39], 1);
+}
+
+// One thread that plays few rows in order calls it, everything else the phases.
+TEST_P(KernelLaunchTest, FirstTwoPhasesInOneCallAreTheSame) {
+    KernelProgram program = Program({{&Faulty}, {&Second}, {&First}});
+    program.firstTwo = &FaultyAndSecond;
+    EXPECT_TRUE(Succeeds(Run(program, 40)));
+    for (int core = 0; core < kMostCores; ++core) {
+        EXPECT_EQ(board_.first[core], core < 40 ? 2 : 0) << core;
+        EXPECT_EQ(board_.second[core], core < 40 ? 1 : 0) << core;
+    }
+    EXPECT_EQ(board_.early, 0);
+    board_.faulty = (uint64_t{1} << 3) | (uint64_t{1} << 17);
+    EXPECT_TRUE(
+        FailsWith(507035, Run(program, 40), {"aclnnSomething: row 30 kind 6 values 103 9 of 40"}));
+    EXPECT_EQ(board_.second[0], 1);
+    EXPECT_EQ(board_.first[0], 3);
+    const bool plain = GetParam().rows < 1024 && !GetParam().seed;
+    EXPECT_EQ(board_.bothAtOnce, plain ? 2 : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, KernelLaunchTest,

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""docs/errors.md has every code that the library returns, with a cause and a remedy, and no other.
+
+The codes are those whose names the sources use; their numbers are in the public headers.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NAME = re.compile(r"\b(ACL_ERROR_\w+|ACLNN_ERR_\w+)\b")
+DEFINITION = re.compile(r"\b(ACL_ERROR_\w+|ACLNN_ERR_\w+)\s*(?:=|\s)\s*(\d{6})\b")
+
+
+def numbers():
+    found = {}
+    for header in (ROOT / "include").rglob("*.h"):
+        found.update(DEFINITION.findall(header.read_text()))
+    return found
+
+
+def used():
+    names = set()
+    for folder in ("src", "op_host", "op_kernel"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".h", ".cpp"):
+                names |= set(NAME.findall(path.read_text()))
+    return names
+
+
+def documented():
+    """Rows (code, name, complete)."""
+    rows = []
+    for line in (ROOT / "docs/errors.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and re.fullmatch(r"\d{6}", cells[0]):
+            rows.append((cells[0], cells[1], len(cells) == 5 and all(cells)))
+    return rows
+
+
+def main():
+    number_of = numbers()
+    wanted = {}
+    wrong = []
+    for name in sorted(used()):
+        if name in number_of:
+            wanted[number_of[name]] = name
+        else:
+            wrong.append(f"{name} is defined in no header")
+    rows = documented()
+    for code, name, complete in rows:
+        if not complete:
+            wrong.append(f"docs/errors.md: {code} {name} lacks calls, cause or remedy")
+        if code not in wanted:
+            wrong.append(f"docs/errors.md: {code} {name} is returned nowhere")
+        elif name.split(" ")[0] not in wanted[code]:
+            wrong.append(f"docs/errors.md: {code} is {wanted[code]}, not {name}")
+    for code in sorted(set(wanted) - {row[0] for row in rows}):
+        wrong.append(f"docs/errors.md lacks {code} {wanted[code]}")
+    print("\n".join(wrong) or f"{len(wanted)} codes, {len(rows)} rows")
+    return 1 if wrong or len(wanted) < 40 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,6 +5,15 @@
 #include "src/base/settings.h"
 
 namespace advstep {
+namespace {
+
+// For a message. Lists and objects only by their kind: writing them out takes as much stack as they
+// are deep.
+std::string Describe(const nlohmann::json& value) {
+    return value.is_array() ? "a list" : value.is_object() ? "an object" : value.dump();
+}
+
+}  // namespace
 
 Status ReadSettingsFile(const std::string& path, SettingTexts* texts) {
     std::ifstream file(path);
@@ -29,7 +38,7 @@ Status ReadSettingsFile(const std::string& path, SettingTexts* texts) {
     if (!section->is_object()) {
         return Error(ACL_ERROR_FILE_ATTR_INVALID,
                      "\"advance_step\" in the file {} is {}; expected an object", path,
-                     section->dump());
+                     Describe(*section));
     }
     for (const auto& [name, value] : section->items()) {
         if (!IsSettingName(name)) {
@@ -41,7 +50,7 @@ Status ReadSettingsFile(const std::string& path, SettingTexts* texts) {
         if (!value.is_string() && !value.is_number_integer()) {
             return Error(ACL_ERROR_FILE_ATTR_INVALID,
                          "{} in the file {} is {}; expected a string or a whole number", name, path,
-                         value.dump());
+                         Describe(value));
         }
         (*texts)[name] = value.is_string() ? value.get<std::string>() : value.dump();
     }

@@ -41,9 +41,9 @@ struct StreamIdentity {
 ///
 /// Objects are reused for later streams (HandleTable), so every entry compares handles under the
 /// lock. mutex_ guards everything but the counters' readers and the front record, which belongs
-/// to the claimant while it runs, with the lock released. No two streams' locks are ever held
-/// together, but for a replay, which holds its stream's while it queues on the streams of its own
-/// that nobody else queues on (graph.h).
+/// to the claimant while it runs, with the lock released (brief kernels: kept). No two streams'
+/// locks are ever held together, but for a replay, which holds its stream's while it queues on the
+/// streams of its own that nobody else queues on (graph.h).
 class Stream {
  public:
     void Open(const StreamIdentity& identity, WorkerControl* workers);

@@ -200,4 +200,64 @@ TEST_F(PhaseTwoLaunchTest, AFailedLaunchSpendsTheExecutor) {
 }
 
 }  // namespace
+// A plan that is found again must be that of the call, whatever has changed since it was made.
+TEST_F(PhaseTwoLaunchTest, PlansFollowEveryChangeOfTheCall) {
+    AdvanceStepPayload launched;
+    EXPECT_CALL(launcher_, Launch)
+        .WillRepeatedly([&](const StreamRef&, const KernelLaunch&, const void* bytes, const Work&) {
+            std::memcpy(&launched, bytes, sizeof(launched));
+            return Status();
+        });
+    const auto run = [&] {
+        EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, PhaseOne(), stream_), ACLNN_SUCCESS);
+        return launched;
+    };
+    const auto address = [&](size_t index) { return static_cast<int64_t*>(addresses_[index]); };
+    EXPECT_EQ(run().args.inputTokens, address(0));
+    EXPECT_EQ(run().args.inputTokens, address(0));
+
+    ASSERT_EQ(aclSetRawTensorAddr(tensors_[0], address(2)), ACLNN_SUCCESS);
+    ASSERT_EQ(aclSetRawTensorAddr(tensors_[2], address(0)), ACLNN_SUCCESS);
+    EXPECT_EQ(run().args.inputTokens, address(2));
+    EXPECT_EQ(launched.args.inputPositions, address(0));
+
+    // Created again as another one that was destroyed, and as itself.
+    const int64_t shape[] = {kNumSeqs};
+    for (void* const memory : {addresses_[0], addresses_[2]}) {
+        ASSERT_EQ(aclDestroyTensor(tensors_[0]), ACLNN_SUCCESS);
+        ASSERT_EQ(aclDestroyTensor(tensors_[2]), ACLNN_SUCCESS);
+        void* const other = memory == addresses_[0] ? addresses_[2] : addresses_[0];
+        tensors_[0] =
+            aclCreateTensor(shape, 1, ACL_INT64, nullptr, 0, ACL_FORMAT_ND, shape, 1, memory);
+        tensors_[2] =
+            aclCreateTensor(shape, 1, ACL_INT64, nullptr, 0, ACL_FORMAT_ND, shape, 1, other);
+        EXPECT_EQ(run().args.inputTokens, memory);
+        EXPECT_EQ(launched.args.inputPositions, other);
+    }
+
+    // An executor whose address was changed is no plan of this call any more.
+    aclOpExecutor* const changed = PhaseOne();
+    ASSERT_EQ(aclSetTensorAddr(changed, 3, tensors_[3], address(3) + 1), ACLNN_SUCCESS);
+    ASSERT_EQ(aclDestroyAclOpExecutor(changed), ACLNN_SUCCESS);
+    EXPECT_EQ(run().args.seqLens, address(3));
+
+    ASSERT_EQ(aclrtFree(addresses_[4]), ACL_SUCCESS);
+    EXPECT_CALL(launcher_, CheckStream).WillOnce([] { return Status(); });
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, PhaseOne(), stream_), ACLNN_ERR_RUNTIME_ERROR);
+}
+
+TEST_F(PhaseTwoLaunchTest, ADestroyedTensorHasNoPlan) {
+    EXPECT_CALL(launcher_, Launch).WillOnce([] { return Status(); });
+    EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, PhaseOne(), stream_), ACLNN_SUCCESS);
+    ASSERT_EQ(aclDestroyTensor(tensors_.back()), ACLNN_SUCCESS);
+    uint64_t workspaceSize = 0;
+    aclOpExecutor* executor = nullptr;
+    EXPECT_EQ(aclnnAdvanceStepGetWorkspaceSize(tensors_[0], tensors_[1], tensors_[2], tensors_[3],
+                                               tensors_[4], tensors_[5], kNumSeqs, kNumQueries,
+                                               kBlockSize, &workspaceSize, &executor),
+              ACLNN_ERR_PARAM_INVALID);
+    EXPECT_EQ(executor, nullptr);
+    tensors_.pop_back();
+}
+
 }  // namespace advstep

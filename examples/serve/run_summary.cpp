@@ -72,7 +72,10 @@ nlohmann::ordered_json ToJson(const AdvStepCounters& counters) {
 void PrintSummary(const Options& options, const Statistics& s) {
     fmt::print("\n{}\n", options.trace);
     Row("requests", Grouped(s.requests));
-    Row("completed", Grouped(s.completed), s.completed < s.requests ? "the run ended early" : "");
+    Row("completed", Grouped(s.completed),
+        s.completed == s.requests ? ""
+        : s.interrupted           ? "interrupted"
+                                  : "the run ended early");
     Row("prompt tokens", Grouped(s.promptTokens));
     Row("generated tokens", Grouped(s.generatedTokens));
     Row("iterations", Grouped(s.iterations),
@@ -116,6 +119,7 @@ void WriteSummary(const std::string& path, const Options& options, const Statist
         {"free_ratio", options.freeRatio},
         {"requests", s.requests},
         {"completed", s.completed},
+        {"interrupted", s.interrupted},
         {"prompt_tokens", s.promptTokens},
         {"generated_tokens", s.generatedTokens},
         {"iterations", s.iterations},

@@ -23,6 +23,7 @@ struct Statistics {
     int64_t specTokens = 0;      // looked at by the model
     int64_t acceptedTokens = 0;  // of them
     int64_t kvFaults = 0;
+    bool interrupted = false;
     int64_t peakBlocks = 0;
     double meanBlocks = 0;
     int64_t peakSeqs = 0;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "interrupt.h"
 #include "request_trace.h"
 #include "run_summary.h"
 #include "serve_options.h"
@@ -40,6 +41,7 @@ Statistics Serve(const Trace& trace, const Options& options) {
         fmt::print(stderr, "serve: {}\n", error.what());
     }
     Statistics statistics = server.Result();
+    statistics.interrupted = Interrupted();
     statistics.wallSeconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return statistics;
@@ -51,6 +53,7 @@ int Main(int argc, char** argv) {
         return *parsed.exitStatus;
     }
     const Options& options = parsed.options;
+    CatchInterrupt();
     const Trace trace = LoadTrace(options);
     if (!options.traceJson.empty()) {
         // aclInit reads it. No other thread runs yet.

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <string>
 
+#include "interrupt.h"
+
 namespace serve {
 
 using Phase = Sequence::Phase;
@@ -37,7 +39,7 @@ void Server::Run() {
         ~ClearProgress() { progress.Clear(); }
     } const clearProgress{progress_};
 
-    while (!scheduler_.Done()) {
+    while (!scheduler_.Done() && !Interrupted()) {
         scheduler_.Arrive(clock_.Now());
         Admit();
         if (scheduler_.Idle()) {

@@ -37,7 +37,7 @@ class Server {
     /// @throws AclError   a call failed
     Server(const std::vector<Request>& requests, const Options& options);
 
-    /// Serves every request.
+    /// Serves every request, or until an interrupt.
     /// @throws AclError, Stuck  Result() then has what was done before
     void Run();
 

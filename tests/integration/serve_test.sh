@@ -141,6 +141,30 @@ summary)
         grep -q "\"$key\"" "$folder/summary.json" || fail "no $key in the summary"
     done
     ;;
+interrupt)
+    # More than any machine serves before the signal comes.
+    echo "$header" >"$folder/long.csv"
+    for _ in $(seq 20000); do
+        echo '2024-01-01 00:00:00.0000000,100,400'
+    done >>"$folder/long.csv"
+    "$serve" --trace "$folder/long.csv" --summary "$folder/summary.json" >"$folder/out" 2>&1 &
+    pid=$!
+    # It serves when it has used a second of CPU time: reading the trace takes a few hundredths.
+    ticks=$(getconf CLK_TCK)
+    until (($(cut -d ' ' -f 14 "/proc/$pid/stat") > ticks)); do :; done
+    kill -INT "$pid"
+    status=0
+    wait "$pid" || status=$?
+    ((status == 1)) || fail "an interrupted run ended with exit status $status"
+    grep -q 'completed .* interrupted' "$folder/out" || fail "no word of the interrupt"
+    python3 - "$folder/summary.json" <<'PYTHON' || fail "summary"
+import json, sys
+summary = json.load(open(sys.argv[1]))
+assert summary["interrupted"] and summary["requests"] == 20000 > summary["completed"], summary
+assert summary["iterations"] > 0 and summary["kv_faults"] == 0, summary
+assert summary["preemptions"] == summary["counters"]["preempted"], summary
+PYTHON
+    ;;
 trace_json)
     # The option wins over the environment, which names a file that cannot be written.
     export ADVANCE_STEP_TRACE=/no-such-folder/trace.json

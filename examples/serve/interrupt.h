@@ -1,0 +1,10 @@
+// SIGINT as a wish to end.
+#pragma once
+
+namespace serve {
+
+/// From now on the first SIGINT only makes Interrupted() true; a second one ends the process.
+void CatchInterrupt();
+bool Interrupted();
+
+}  // namespace serve

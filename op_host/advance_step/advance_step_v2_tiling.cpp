@@ -1,6 +1,7 @@
 #include "op_host/advance_step/advance_step_v2_tiling.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "op_host/advance_step/advance_step_tiling.h"
 #include "src/base/checked_math.h"
@@ -26,6 +27,8 @@ AdvanceStepV2Tiling TileAdvanceStepV2(const AdvanceStepV2Params& params,
     tiling.blockSize = params.common.blockSize;
     tiling.maxBlocks = params.common.blockTables.dims[1];
     tiling.blockTableStride = RowStrideOf(params.common.blockTables);
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    tiling.math = MakeBlockMath(tiling.blockSize, tiling.maxBlocks, kMost, kMost);
     return tiling;
 }
 

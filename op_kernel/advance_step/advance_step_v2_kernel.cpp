@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "op_kernel/advance_step/advance_step_v2_queries.h"
 #include "op_kernel/advance_step/token_place.h"
 #include "op_kernel/common/row_range.h"
 
@@ -87,24 +88,62 @@ int64_t LastSampled(const AdvanceStepV2Payload& p, int64_t query) {
 }
 
 template <typename Arithmetic, typename Table>
-void Check(const CoreContext& core, const void* payload) {
-    const AdvanceStepV2Payload& p = Payload(payload);
-    const AdvanceStepV2Tiling& t = p.tiling;
-    ForEachV2Row(core, t, [&](const V2Row& at) {
-        const int64_t first = p.args.common.sampledTokenIds[at.query * t.rowsPerQuery];
-        if (at.index == 0 && first < 0) {
-            core.Report(at.row, static_cast<int32_t>(AdvanceStepFault::kNothingAccepted), {first});
-            return;
+void CheckRow(const CoreContext& core, const AdvanceStepV2Payload& p, const V2Row& at) {
+    const int64_t first = p.args.common.sampledTokenIds[at.query * p.tiling.rowsPerQuery];
+    if (at.index == 0 && first < 0) {
+        core.Report(at.row, static_cast<int32_t>(AdvanceStepFault::kNothingAccepted), {first});
+        return;
+    }
+    TokenPlace place;
+    const AdvanceStepFault fault = Place<Arithmetic, Table>(p, at, &place);
+    if (fault == AdvanceStepFault::kPositionTooLarge) {
+        core.Report(at.row, static_cast<int32_t>(fault),
+                    {p.args.common.inputPositions[at.row], p.args.acceptedNum[at.query]});
+        return;
+    }
+    ReportPlace(core, at.row, fault, place);
+}
+
+// Where a look at all rows of a query finds something amiss, the code for one row says what.
+template <typename Table>
+void CheckQueries(const CoreContext& core, const AdvanceStepV2Payload& p,
+                  const V2Queries<Table>& queries) {
+    queries.ForEach([&](const QueryRows& at) {
+        const bool good = queries.Check(at);
+        for (int64_t row = at.rows.begin; !good && row < at.rows.end; ++row) {
+            CheckRow<WideArithmetic, Table>(core, p,
+                                            {row, at.query, at.index + row - at.rows.begin});
         }
-        TokenPlace place;
-        const AdvanceStepFault fault = Place<Arithmetic, Table>(p, at, &place);
-        if (fault == AdvanceStepFault::kPositionTooLarge) {
-            core.Report(at.row, static_cast<int32_t>(fault),
-                        {p.args.common.inputPositions[at.row], p.args.acceptedNum[at.query]});
-            return;
-        }
-        ReportPlace(core, at.row, fault, place);
     });
+}
+
+template <typename Table>
+void CheckWide(const CoreContext& core, const void* payload) {
+    const AdvanceStepV2Payload& p = Payload(payload);
+    CheckQueries(core, p, V2Queries<Table>(core, p));
+}
+
+template <typename Table>
+void CommitWide(const CoreContext& core, const void* payload) {
+    const V2Queries<Table> queries(core, Payload(payload));
+    queries.ForEach([&](const QueryRows& at) { queries.Advance(at); });
+}
+
+template <typename Table>
+void CheckAndCommitWide(const CoreContext& core, const void* payload) {
+    const AdvanceStepV2Payload& p = Payload(payload);
+    const V2Queries<Table> queries(core, p);
+    CheckQueries(core, p, queries);
+    if (!core.fault->found()) {
+        queries.ForEach([&](const QueryRows& at) { queries.Advance(at); });
+    }
+}
+
+template <typename Table>
+void CheckNarrow(const CoreContext& core, const void* payload) {
+    const AdvanceStepV2Payload& p = Payload(payload);
+    ForEachV2Row(core, p.tiling,
+                 [&](const V2Row& at) { CheckRow<NarrowArithmetic, Table>(core, p, at); });
 }
 
 // Rows have passed the check.
@@ -126,8 +165,8 @@ void Compare(const CoreContext& core, const void* payload) {
     });
 }
 
-template <typename Arithmetic, typename Table>
-void Commit(const CoreContext& core, const void* payload) {
+template <typename Table>
+void CommitNarrow(const CoreContext& core, const void* payload) {
     const AdvanceStepV2Payload& p = Payload(payload);
     const AdvanceStepArgs& a = p.args.common;
     auto* const lengths = static_cast<int64_t*>(a.seqLens);
@@ -135,7 +174,7 @@ void Commit(const CoreContext& core, const void* payload) {
     const int64_t specTokens = p.tiling.rowsPerQuery - 1;
     ForEachV2Row(core, p.tiling, [&](const V2Row& at) {
         TokenPlace place;
-        Place<Arithmetic, Table>(p, at, &place);
+        Place<NarrowArithmetic, Table>(p, at, &place);
         a.inputTokens[at.row] = at.index == 0
                                     ? LastSampled(p, at.query)
                                     : p.args.specToken[at.query * specTokens + at.index - 1];
@@ -147,12 +186,13 @@ void Commit(const CoreContext& core, const void* payload) {
 
 template <typename Table>
 AdvanceStepKernels Wide() {
-    return {&Check<WideArithmetic, Table>, &Compare<Table>, &Commit<WideArithmetic, Table>};
+    return {&CheckWide<Table>, &Compare<Table>, &CommitWide<Table>, &CheckAndCommitWide<Table>,
+            V2Queries<Table>::kKeptBytesPerRow};
 }
 
 template <typename Table>
 AdvanceStepKernels Narrow() {
-    return {&Check<NarrowArithmetic, Table>, nullptr, &Commit<NarrowArithmetic, Table>};
+    return {&CheckNarrow<Table>, nullptr, &CommitNarrow<Table>};
 }
 
 }  // namespace

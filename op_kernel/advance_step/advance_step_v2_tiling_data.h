@@ -16,6 +16,7 @@ struct AdvanceStepV2Tiling {
     int64_t blockSize;         // tokens
     int64_t maxBlocks;         // block ids per sequence
     int64_t blockTableStride;  // elements from one row of blockTables to the next
+    BlockMath math;            // of blockSize and maxBlocks, for int64 lengths and slots
 };
 
 /// Addresses of the first elements.

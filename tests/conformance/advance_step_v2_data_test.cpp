@@ -174,6 +174,13 @@ INSTANTIATE_TEST_SUITE_P(
                  },
                  "query 0 (row 0): inputPositions is 1 and acceptedNum 9223372036854775807; "
                  "expected a new position that fits 64 bits"},
+        DataCase{"BothBelow64Bits",
+                 [](AdvanceStepV2Data& d) {  // 4, if they wrapped
+                     d.acceptedNum[0] = INT64_MIN;
+                     std::fill_n(d.inputPositions.begin(), 3, INT64_MIN + 3);
+                 },
+                 "query 0 (row 0): inputPositions is -9223372036854775805 and acceptedNum "
+                 "-9223372036854775808; expected a new position that fits 64 bits"},
         DataCase{"AcceptedMostIsUndone",
                  [](AdvanceStepV2Data& d) {
                      d.acceptedNum[0] = kHuge;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "src/aclnn/executor.h"
 #include "src/runtime/device.h"
@@ -20,7 +21,7 @@ constexpr int64_t kNoPowerOfTwo = 24;
 enum class How {
     kUpdate,       // the last phase alone, called directly
     kUpdateOnTwo,  // the same as the device plays it, shared with its other threads
-    kChecked       // all phases, as the device plays them in one thread
+    kChecked       // check and update, called directly
 };
 
 // A planned launch, played without stream and queue.
@@ -36,8 +37,10 @@ class Kernel {
         update_.describe = all.describe;
         update_.count = all.count;
         update_.phases[update_.phaseCount++] = all.phases[all.phaseCount - 1];
-        if (how != How::kChecked) {
-            launch_.program = &update_;
+        launch_.program = &update_;
+        if (how == How::kChecked) {
+            checked_ = all.firstTwo;
+            kept_.resize(static_cast<size_t>(launch_.rows * all.keptBytesPerRow));
         }
     }
     ~Kernel() { Require(aclDestroyAclOpExecutor(executor_)); }
@@ -46,23 +49,44 @@ class Kernel {
 
     const std::shared_ptr<AdvanceBatch>& batch() const { return batch_; }
 
-    void Update() const {
-        advstep::Fault fault;
-        advstep::CoreContext core;
-        core.fault = &fault;
-        core.count = launch_.coreCount;
-        core.isa = launch_.device->settings().isa;
-        update_.phases[0].run(core, executor_->payload);
-    }
+    void Update() const { CallDirectly(update_.phases[0].run); }
+
+    void CheckAndUpdate() const { CallDirectly(checked_); }
 
     void Play() const { Require(advstep::RunKernel(launch_, executor_->payload).code()); }
 
  private:
+    // As the device would, for all cores in one call.
+    void CallDirectly(advstep::KernelFn kernel) const {
+        advstep::Fault fault;
+        const advstep::CoreContext core{0,
+                                        &fault,
+                                        launch_.coreCount,
+                                        launch_.device->settings().isa,
+                                        kept_.data(),
+                                        static_cast<int64_t>(kept_.size())};
+        kernel(core, executor_->payload);
+        Require(fault.found() ? 1 : 0);
+    }
+
     std::shared_ptr<AdvanceBatch> batch_;
     aclOpExecutor* executor_;
     advstep::KernelLaunch launch_;
     advstep::KernelProgram update_;
+    advstep::KernelFn checked_ = nullptr;
+    mutable std::vector<unsigned char> kept_;  // what the check leaves for the update
 };
+
+Side SideOf(const std::shared_ptr<Kernel>& kernel, How how) {
+    switch (how) {
+        case How::kUpdate:
+            return AdvanceSide(kernel->batch(), [kernel] { kernel->Update(); });
+        case How::kChecked:
+            return AdvanceSide(kernel->batch(), [kernel] { kernel->CheckAndUpdate(); });
+        default:
+            return AdvanceSide(kernel->batch(), [kernel] { kernel->Play(); });
+    }
+}
 
 Prepared PrepareKernel(int64_t numSeqs, int64_t blockSize, How how) {
     std::string whyNot = WhyNoRoomFor(numSeqs);
@@ -74,10 +98,7 @@ Prepared PrepareKernel(int64_t numSeqs, int64_t blockSize, How how) {
     }
     BareBatch initial = MakeMixedBatch(numSeqs, kStride, blockSize);
     const auto kernel = std::make_shared<Kernel>(initial, blockSize, how);
-    const Side library = how == How::kUpdate
-                             ? AdvanceSide(kernel->batch(), [kernel] { kernel->Update(); })
-                             : AdvanceSide(kernel->batch(), [kernel] { kernel->Play(); });
-    return {{library, BareLoopSide(std::move(initial), blockSize), true}, ""};
+    return {{SideOf(kernel, how), BareLoopSide(std::move(initial), blockSize), true}, ""};
 }
 
 Row KernelRow(std::string name, std::string what, double goal, int64_t numSeqs, int64_t blockSize,

@@ -1,0 +1,149 @@
+// The rows of one query at a time, without a branch for each: what AdvanceStepV2 does under
+// conformances standard and vllm.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "op_kernel/advance_step/advance_step_v2_tiling_data.h"
+#include "op_kernel/common/block_math.h"
+#include "op_kernel/common/kernel.h"
+#include "op_kernel/common/row_range.h"
+
+namespace advstep {
+
+/// Rows of one query: all of them, or those that a core has.
+struct QueryRows {
+    int64_t query;
+    int64_t index;  // of the first row in the query; 0: the last sampled token; j: spec token j - 1
+    RowRange rows;
+
+    int64_t count() const { return rows.end - rows.begin; }
+};
+
+template <typename Table>
+class V2Queries {
+ public:
+    /// The slots that the check works out are kept for the commit.
+    static constexpr int32_t kKeptBytesPerRow = sizeof(int64_t);
+
+    V2Queries(const CoreContext& core, const AdvanceStepV2Payload& payload)
+        : t_(payload.tiling),
+          a_(payload.args),
+          rows_(RowsOf(core.index, t_.rowsPerCore, t_.rows, core.count)),
+          kept_(reinterpret_cast<int64_t*>(core.kept)),
+          keptRows_(
+              static_cast<int64_t>(static_cast<uint64_t>(core.keptBytes) / kKeptBytesPerRow)) {}
+
+    /// Calls visit(QueryRows) for the rows of the cores, in order.
+    template <typename Visit>
+    void ForEach(const Visit& visit) const {
+        QueryRows at{rows_.begin / t_.rowsPerQuery, rows_.begin % t_.rowsPerQuery, rows_};
+        while (at.rows.begin < rows_.end) {
+            at.rows.end = std::min(rows_.end, at.rows.begin + t_.rowsPerQuery - at.index);
+            visit(at);
+            at = {at.query + 1, 0, {at.rows.end, rows_.end}};
+        }
+    }
+
+    /// False: one of the rows may be bad. Keeps their slots, if there is room for them, either way:
+    /// one that only may be bad is moved all the same.
+    bool Check(const QueryRows& at) const {
+        const int64_t first = at.index == 0 ? SampledOf(at.query)[0] : 0;
+        int64_t* const kept = Kept(at);
+        return (kept != nullptr ? Place<true>(at, kept) : Place<false>(at, nullptr)) && first >= 0;
+    }
+
+    /// Moves rows that have passed the check.
+    void Advance(const QueryRows& at) const {
+        const AdvanceStepArgs& c = a_.common;
+        int64_t* const slots = static_cast<int64_t*>(c.slotMapping) + at.rows.begin;
+        if (const int64_t* const kept = Kept(at); kept != nullptr) {
+            for (int64_t row = 0; row < at.count(); ++row) {
+                slots[row] = kept[row];
+            }
+        } else {
+            Place<true>(at, slots);
+        }
+        MoveTokens(at);
+        int64_t* const positions = c.inputPositions + at.rows.begin;
+        int64_t* const lengths = static_cast<int64_t*>(c.seqLens) + at.rows.begin;
+        const uint64_t added = AddedTo(at.query);
+        for (int64_t row = 0; row < at.count(); ++row) {
+            const auto position =
+                static_cast<int64_t>(static_cast<uint64_t>(positions[row]) + added);
+            positions[row] = position;
+            lengths[row] = position + 1;
+        }
+    }
+
+ private:
+    // Null: no room for all of them.
+    int64_t* Kept(const QueryRows& at) const {
+        return at.rows.end <= keptRows_ ? kept_ + at.rows.begin : nullptr;
+    }
+
+    const int64_t* SampledOf(int64_t query) const {
+        return a_.common.sampledTokenIds + query * t_.rowsPerQuery;
+    }
+
+    uint64_t AddedTo(int64_t query) const {
+        return static_cast<uint64_t>(a_.acceptedNum[query]) + 1;
+    }
+
+    // Unsigned numbers wrap where a bad value makes them. Bad values are collected in the sign: x <
+    // 0 has it, and so has last - x for x > last. A negative position before the step is not bad,
+    // but with one the sum may have wrapped.
+    template <bool kWrite>
+    bool Place(const QueryRows& at, int64_t* slots) const {
+        const BlockMath math = t_.math;
+        const int64_t* const before = a_.common.inputPositions + at.rows.begin;
+        const Table* const blocks =
+            static_cast<const Table*>(a_.common.blockTables) + at.query * t_.blockTableStride;
+        const uint64_t added = AddedTo(at.query);
+        const uint64_t lastPosition = static_cast<uint64_t>(math.positions) - 1;
+        const uint64_t lastBlock = static_cast<uint64_t>(math.lastBlock);
+        const uint64_t blockSize = static_cast<uint64_t>(math.blockSize);
+        uint64_t signs = lastBlock;
+        for (int64_t row = 0; row < at.count(); ++row) {
+            const uint64_t position = static_cast<uint64_t>(before[row]) + added;
+            const uint64_t outside = position | (lastPosition - position);
+            // A row outside looks at column 0: phase one takes no table without columns.
+            const uint64_t inside = ~static_cast<uint64_t>(static_cast<int64_t>(outside) >> 63);
+            const int64_t column = ColumnOf(math, static_cast<int64_t>(position & inside));
+            const uint64_t block = static_cast<uint64_t>(static_cast<int64_t>(blocks[column]));
+            signs |= outside | static_cast<uint64_t>(before[row]) | block | (lastBlock - block);
+            if constexpr (kWrite) {
+                slots[row] = static_cast<int64_t>(
+                    (block - static_cast<uint64_t>(column)) * blockSize + position);
+            }
+        }
+        return (signs >> 63) == 0;
+    }
+
+    // The sampled token before the first negative one, then spec tokens.
+    void MoveTokens(const QueryRows& at) const {
+        int64_t* const tokens = a_.common.inputTokens + at.rows.begin;
+        int64_t row = 0;
+        if (at.index == 0) {
+            const int64_t* const sampled = SampledOf(at.query);
+            int64_t next = 1;
+            while (next < t_.rowsPerQuery && sampled[next] >= 0) {
+                ++next;
+            }
+            tokens[row++] = sampled[next - 1];
+        }
+        const int64_t* const spec = a_.specToken + at.query * (t_.rowsPerQuery - 1) + at.index - 1;
+        for (; row < at.count(); ++row) {
+            tokens[row] = spec[row];
+        }
+    }
+
+    const AdvanceStepV2Tiling& t_;
+    const AdvanceStepV2Args& a_;
+    const RowRange rows_;
+    int64_t* const kept_;
+    const int64_t keptRows_;
+};
+
+}  // namespace advstep

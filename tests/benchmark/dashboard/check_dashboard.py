@@ -31,6 +31,8 @@ def check_row(row):
 
 
 def main(dashboard):
+    help_ = run(dashboard, "--help")
+    assert help_.returncode == 0 and "--row" in help_.stdout, help_
     names = run(dashboard, "--list").stdout.split()
     assert len(names) > 30 and len(set(names)) == len(names), names
 

@@ -32,7 +32,7 @@ struct Options {
     int64_t iterations = 0;
 };
 
-CLI::App* AddOptions(CLI::App* app, Options* options) {
+void AddOptions(CLI::App* app, Options* options) {
     app->add_flag("--list", options->list, "Name every row and end");
     app->add_option("--json", options->json, "Write the results and the raw series to this file");
     app->add_option("--peers", options->peers, "Read what peers.py has measured")
@@ -44,7 +44,6 @@ CLI::App* AddOptions(CLI::App* app, Options* options) {
                     "Only run the library's part of the one row, so many times")
         ->check(CLI::PositiveNumber)
         ->needs(row);
-    return app;
 }
 
 Budget BudgetOf(const Options& options) {
@@ -184,7 +183,8 @@ int Run(const Options& options, const Rows& rows) {
 int main(int argc, char** argv) {
     Options options;
     CLI::App app("Measures every performance goal beside its baseline.", "dashboard");
-    CLI11_PARSE(*AddOptions(&app, &options), argc, argv);
+    AddOptions(&app, &options);
+    CLI11_PARSE(app, argc, argv);
     Rows rows = AllRows();
     if (options.list) {
         for (const Row& row : rows) {

@@ -29,4 +29,10 @@ void BatchRows::Assign(Stream& stream, const std::vector<int32_t>& slots) {
     rowSlots.Send(stream, 0, static_cast<int64_t>(slots.size()));
 }
 
+std::vector<DeviceArray> BatchRows::Arrays() const {
+    return {ArrayOf("inputTokens", inputTokens),       ArrayOf("sampledTokenIds", sampledTokenIds),
+            ArrayOf("inputPositions", inputPositions), ArrayOf("seqLens", seqLens),
+            ArrayOf("slotMapping", slotMapping),       ArrayOf("blockTables", blockTables)};
+}
+
 }  // namespace serve

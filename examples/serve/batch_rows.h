@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "device_array.h"
 #include "device_buffer.h"
 #include "serve_options.h"
 
@@ -18,6 +19,9 @@ class BatchRows {
 
     /// Enqueues the upload of the slots that rows [0, slots.size()) stand for.
     void Assign(Stream& stream, const std::vector<int32_t>& slots);
+
+    /// The tensors of AdvanceStep.
+    std::vector<DeviceArray> Arrays() const;
 
     int64_t NumSeqs() const { return numSeqs_; }
     int64_t MaxBlocks() const { return maxBlocks_; }

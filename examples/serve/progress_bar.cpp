@@ -14,7 +14,7 @@ ProgressBar::ProgressBar(int64_t requests)
 void ProgressBar::Update(int64_t completed, int64_t sequences, int64_t blocks) {
     constexpr int64_t kWidth = 30;
     constexpr std::chrono::milliseconds kInterval(100);
-    if (!terminal_) {
+    if (!terminal_ || requests_ == 0) {
         return;
     }
     const auto now = std::chrono::steady_clock::now();

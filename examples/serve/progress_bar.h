@@ -9,6 +9,7 @@ namespace serve {
 /// Writes to standard error, and only if that is a terminal.
 class ProgressBar {
  public:
+    /// @param requests  0: nothing is written
     explicit ProgressBar(int64_t requests);
     ~ProgressBar() { Clear(); }
     ProgressBar(const ProgressBar&) = delete;

@@ -1,7 +1,5 @@
 #include "scheduler.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -12,48 +10,18 @@ namespace {
 // Longer prefills would keep the running sequences waiting. A longer prompt gets one of its own.
 constexpr int64_t kPrefillTokens = 8192;
 
-void ExpectFits(const Request& request, const Options& options) {
-    const std::string subject =
-        fmt::format("{}:{}: request of {} + {} tokens", options.trace, request.line,
-                    request.promptTokens, request.generatedTokens);
-    if (request.TotalTokens() > options.maxLen) {
-        throw NeverFits(
-            fmt::format("{}; a sequence has at most {} (--max-len)", subject, options.maxLen));
-    }
-    const int64_t promptBlocks = options.BlocksFor(request.promptTokens);
-    if (promptBlocks > options.HostBlocks()) {
-        throw NeverFits(fmt::format(
-            "{} needs {} blocks of {} for its prompt; the host's allocator has {} of {} (--blocks, "
-            "--free-ratio)",
-            subject, promptBlocks, options.blockSize, options.HostBlocks(), options.blocks));
-    }
-    const int64_t dynamicBlocks = DynamicBlocksFor(request, options);
-    if (dynamicBlocks > options.DynamicBlocks()) {
-        throw NeverFits(fmt::format(
-            "{} grows by {} blocks of {}; the device's free list has {} of {} (--blocks, "
-            "--free-ratio)",
-            subject, dynamicBlocks, options.blockSize, options.DynamicBlocks(), options.blocks));
-    }
-}
-
 }  // namespace
 
-Scheduler::Scheduler(const std::vector<Request>& requests, const Options& options)
-    : requests_(requests),
+Scheduler::Scheduler(RequestSource& source, const Options& options)
+    : source_(source),
       options_(options),
-      prefillRoom_(kPrefillTokens),
+      prefillRoom_(std::max(kPrefillTokens, source.Limits().longestPrompt)),
       slots_(static_cast<size_t>(options.maxSeqs)),
-      pool_(options.HostBlocks()) {
-    for (const Request& request : requests) {
-        ExpectFits(request, options);
-        prefillRoom_ = std::max(prefillRoom_, request.promptTokens);
-        longestGeneration_ = std::max(longestGeneration_, request.generatedTokens);
-    }
-}
+      pool_(options.HostBlocks()) {}
 
 void Scheduler::Arrive(int64_t now) {
-    while (nextArrival_ < requests_.size() && requests_[nextArrival_].arrival <= now) {
-        waiting_.push_back(&requests_[nextArrival_++]);
+    while (const Request* request = source_.Take(now)) {
+        waiting_.push_back(request);
     }
 }
 
@@ -90,6 +58,7 @@ std::vector<int64_t> Scheduler::Admit(int64_t now) {
                      pool_.Take(options_.BlocksFor(request->promptTokens)),
                      {},
                      now,
+                     0,
                      request->promptTokens,
                      Sequence::Phase::kPrefill});
         promptTokens += request->promptTokens;

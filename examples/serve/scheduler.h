@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
 #include "block_pool.h"
+#include "request_source.h"
 #include "request_trace.h"
 #include "serve_options.h"
 
@@ -26,6 +26,7 @@ struct Sequence {
     std::vector<int32_t> promptBlocks;  // from the host's allocator
     std::vector<int64_t> tokens;        // generated so far; the newest is not in the cache yet
     int64_t admitted;                   // time, in ticks
+    int64_t firstToken;                 // time; of the run from its prompt that was not shed
     int64_t prefillTokens;              // in phase kPrefill
     Phase phase;
 
@@ -35,29 +36,16 @@ struct Sequence {
     }
 };
 
-/// A request that no admission could ever take.
-class NeverFits : public std::runtime_error {
- public:
-    using std::runtime_error::runtime_error;
-};
-
-/// Blocks that its generated tokens need besides those of its prompt.
-inline int64_t DynamicBlocksFor(const Request& request, const Options& options) {
-    return options.BlocksFor(request.TotalTokens()) - options.BlocksFor(request.promptTokens);
-}
-
 class Scheduler {
  public:
-    /// @throws NeverFits  names the first request that needs more than there is
-    Scheduler(const std::vector<Request>& requests, const Options& options);
+    /// source and options must outlive the scheduler.
+    Scheduler(RequestSource& source, const Options& options);
 
-    bool Done() const { return nextArrival_ == requests_.size() && waiting_.empty() && Idle(); }
-    bool Idle() const { return live_ == 0; }
+    /// No sequence runs and no request waits.
+    bool Idle() const { return live_ == 0 && waiting_.empty(); }
 
     /// Requests that have arrived by now wait their turn.
     void Arrive(int64_t now);
-    /// Of the first request still to arrive.
-    int64_t NextArrivalTime() const { return requests_.at(nextArrival_).arrival; }
 
     /// Admits waiting requests, first come first served, while a slot, the blocks for the prompt
     /// and room in the prefill are there. None is admitted while a preempted sequence waits: it
@@ -67,7 +55,7 @@ class Scheduler {
 
     /// Prompt tokens of the requests admitted at a time never exceed this.
     int64_t PrefillRoom() const { return prefillRoom_; }
-    int64_t LongestGeneration() const { return longestGeneration_; }
+    int64_t LongestGeneration() const { return source_.Limits().longestGeneration; }
 
     int64_t Slots() const { return static_cast<int64_t>(slots_.size()); }
     /// Slots with a sequence, preempted or not.
@@ -87,11 +75,9 @@ class Scheduler {
     bool AnyPreempted() const;
     int64_t TakeFreeSlot();
 
-    const std::vector<Request>& requests_;
+    RequestSource& source_;
     const Options& options_;
     int64_t prefillRoom_;
-    int64_t longestGeneration_ = 0;
-    size_t nextArrival_ = 0;
     std::deque<const Request*> waiting_;
     std::vector<std::unique_ptr<Sequence>> slots_;
     int64_t live_ = 0;

@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "interrupt.h"
+#include "request_source.h"
 #include "request_trace.h"
 #include "run_summary.h"
 #include "serve_options.h"
@@ -31,7 +32,8 @@ Trace LoadTrace(const Options& options) {
 
 // An error of the device ends the run, not the report on it.
 Statistics Serve(const Trace& trace, const Options& options) {
-    Server server(trace.requests, options);
+    TraceSource source(trace.requests, options);
+    Server server(source, options);
     const auto start = std::chrono::steady_clock::now();
     try {
         server.Run();

@@ -12,10 +12,12 @@ namespace serve {
 
 using Phase = Sequence::Phase;
 
-Server::Server(const std::vector<Request>& requests, const Options& options)
+Server::Server(RequestSource& source, const Options& options, ServerObserver* observer)
     : options_(options),
-      scheduler_(requests, options),
-      progress_(static_cast<int64_t>(requests.size())),
+      source_(source),
+      observer_(observer),
+      scheduler_(source, options),
+      progress_(source.Requests()),
       check_([this](const std::string& fault) {
           progress_.Clear();
           fmt::print(stderr, "serve: {}\n", fault);
@@ -29,7 +31,10 @@ Server::Server(const std::vector<Request>& requests, const Options& options)
     if (options.speculative > 0) {
         speculation_.emplace(options, model_);
     }
-    statistics_.requests = static_cast<int64_t>(requests.size());
+    arrays_ = step_.Arrays();
+    for (const DeviceArray& array : speculation_ ? speculation_->Arrays() : batch_.Arrays()) {
+        arrays_.push_back(array);
+    }
 }
 
 void Server::Run() {
@@ -39,12 +44,15 @@ void Server::Run() {
         ~ClearProgress() { progress.Clear(); }
     } const clearProgress{progress_};
 
-    while (!scheduler_.Done() && !Interrupted()) {
+    while (!Interrupted()) {
         scheduler_.Arrive(clock_.Now());
         Admit();
         if (scheduler_.Idle()) {
-            // Nobody waits: in an idle server every request fits.
-            clock_.JumpTo(scheduler_.NextArrivalTime());
+            const std::optional<int64_t> next = source_.NextArrival();
+            if (!next) {
+                break;
+            }
+            clock_.JumpTo(*next);
             continue;
         }
         try {
@@ -86,6 +94,7 @@ void Server::Iterate() {
     if (!decodeSlots_.empty()) {
         speculation_ ? speculation_->CountDeviceTime() : advance_.CountDeviceTime();
     }
+    TellObserver();
     CountIteration();
     TakeTokens();
     RetireEnding();
@@ -219,6 +228,9 @@ void Server::TakeTokens() {
 }
 
 void Server::TakeToken(Sequence& sequence, int64_t token) {
+    if (sequence.tokens.empty()) {
+        sequence.firstToken = clock_.Now();
+    }
     sequence.tokens.push_back(token);
     sequence.phase = Phase::kDecode;
     ++statistics_.generatedTokens;
@@ -228,7 +240,11 @@ void Server::RetireEnding() {
     int64_t index = 0;
     for (const CellReader::Range& range : ending_) {
         const Sequence sequence = scheduler_.Retire(range.slot);
-        check_.Compare(sequence, slots_.SampledToken(range.slot), reader_.Cells(index++));
+        const int64_t closingToken = slots_.SampledToken(range.slot);
+        check_.Compare(sequence, closingToken, reader_.Cells(index++));
+        if (observer_ != nullptr) {
+            observer_->Finished(sequence, closingToken, clock_.Now());
+        }
         statistics_.waitSeconds +=
             static_cast<double>(sequence.admitted - sequence.request->arrival) / kTicksPerSecond;
         ++statistics_.completed;
@@ -261,6 +277,20 @@ void Server::UpdatePhases() {
     }
 }
 
+void Server::TellObserver() {
+    if (observer_ == nullptr) {
+        return;
+    }
+    slotTokens_.assign(static_cast<size_t>(scheduler_.Slots()), 0);
+    for (int64_t slot = 0; slot < scheduler_.Slots(); ++slot) {
+        if (const Sequence* sequence = scheduler_.At(slot)) {
+            slotTokens_[static_cast<size_t>(slot)] =
+                sequence->request->promptTokens + static_cast<int64_t>(sequence->tokens.size());
+        }
+    }
+    observer_->AfterStep({statistics_.iterations, arrays_, slotTokens_}, stream_);
+}
+
 void Server::CountIteration() {
     const auto sequences = static_cast<int64_t>(passSlots_.size());
     const int64_t blocks =
@@ -276,6 +306,7 @@ void Server::CountIteration() {
 
 Statistics Server::Result() const {
     Statistics result = statistics_;
+    result.requests = source_.Requests();
     result.kvFaults = check_.Faults();
     result.virtualSeconds = clock_.Seconds();
     if (result.iterations > 0) {

@@ -10,13 +10,15 @@
 #include "advance_call.h"
 #include "batch_rows.h"
 #include "cell_reader.h"
+#include "device_array.h"
 #include "device_session.h"
 #include "paged_model.h"
 #include "progress_bar.h"
 #include "request_check.h"
-#include "request_trace.h"
+#include "request_source.h"
 #include "run_summary.h"
 #include "scheduler.h"
+#include "server_observer.h"
 #include "slot_state.h"
 #include "speculation.h"
 #include "step_call.h"
@@ -32,10 +34,9 @@ class Stuck : public std::runtime_error {
 
 class Server {
  public:
-    /// requests and options must outlive the server.
-    /// @throws NeverFits  as Scheduler
-    /// @throws AclError   a call failed
-    Server(const std::vector<Request>& requests, const Options& options);
+    /// source, options and observer must outlive the server.
+    /// @throws AclError  a call failed
+    Server(RequestSource& source, const Options& options, ServerObserver* observer = nullptr);
 
     /// Serves every request, or until an interrupt.
     /// @throws AclError, Stuck  Result() then has what was done before
@@ -63,8 +64,11 @@ class Server {
     /// Learns what Step has preempted and recovered.
     void UpdatePhases();
     void CountIteration();
+    void TellObserver();
 
     const Options& options_;
+    RequestSource& source_;
+    ServerObserver* observer_;  // or NULL
     Scheduler scheduler_;
     VirtualClock clock_;
     ProgressBar progress_;
@@ -77,6 +81,7 @@ class Server {
     std::vector<int64_t> passSlots_;    // decoded or prefilled
     std::vector<CellReader::Range> ending_;
     int64_t prefillTokens_ = 0;
+    std::vector<int64_t> slotTokens_;  // for the observer
 
     DeviceSession session_;
     SlotState slots_;
@@ -86,6 +91,7 @@ class Server {
     AdvanceCall advance_;
     std::optional<Speculation> speculation_;  // takes the place of advance_
     StepCall step_;
+    std::vector<DeviceArray> arrays_;
     // Last, so that it goes first: it waits for work that an error left pending, and that work
     // needs the members above.
     Stream stream_;

@@ -54,6 +54,9 @@ SlotState::SlotState(const Options& options, int64_t longestGeneration, int64_t 
     nextTokens.Device().Fill(0);
     firstTokenIds.Device().Fill(kMinusOne);
     infos.Device().Fill(0);
+    // Nobody follows what is behind a slot's tokens, but who compares devices must see no chance.
+    inputIds.Fill(0);
+    preIds.Fill(0);
 
     // The host's allocator has the ids below. The lowest id is on top of the stack.
     for (int64_t i = 0; i < dynamicBlocks_; ++i) {

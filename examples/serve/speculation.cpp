@@ -39,6 +39,18 @@ Speculation::Speculation(const Options& options, const PagedModel& model)
       call_("aclnnAdvanceStepV2GetWorkspaceSize", "aclnnAdvanceStepV2", aclnnAdvanceStepV2) {
     lastSampled_.Device().Fill(kMinusOne);
     lastAccepted_.Fill(0);
+    // Those who look at whole tensors see the same in every process.
+    for (const DeviceArray& array : Arrays()) {
+        Check(aclrtMemset(array.data, array.bytes, 0, array.bytes), "aclrtMemset");
+    }
+}
+
+std::vector<DeviceArray> Speculation::Arrays() const {
+    return {
+        ArrayOf("inputTokens", inputTokens_),       ArrayOf("sampledTokenIds", sampledTokenIds_),
+        ArrayOf("inputPositions", inputPositions_), ArrayOf("seqLens", seqLens_),
+        ArrayOf("slotMapping", slotMapping_),       ArrayOf("blockTables", blockTables_),
+        ArrayOf("specToken", specToken_),           ArrayOf("acceptedNum", acceptedNum_)};
 }
 
 void Speculation::MakeTensors(int64_t numQueries) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "device_array.h"
 #include "device_buffer.h"
 #include "op_call.h"
 #include "paged_model.h"
@@ -24,6 +26,9 @@ class Speculation {
     void Enqueue(Stream& stream, int64_t numQueries);
     /// Enqueues the download of what the pass has sampled; read it after a synchronisation.
     void Fetch(Stream& stream) { lastSampled_.Fetch(stream); }
+
+    /// The tensors of AdvanceStepV2.
+    std::vector<DeviceArray> Arrays() const;
 
     int64_t SpecTokens() const { return rowsPerQuery_ - 1; }
     /// The index-th token that the last pass has sampled for a slot; -1: there is none.

@@ -6,32 +6,40 @@ namespace serve {
 
 StepCall::StepCall(const SlotState& s, int64_t blockSize)
     : blockSize_(blockSize), call_("aclnnStepGetWorkspaceSize", "aclnnStep", aclnnStep) {
-    const auto add = [this](std::initializer_list<int64_t> shape, aclDataType type, void* data) {
+    const auto add = [this](const char* name, std::initializer_list<int64_t> shape,
+                            aclDataType type, void* data) {
         tensors_.push_back(MakeTensor(shape, type, data));
+        size_t bytes = aclDataTypeSize(type);
+        for (const int64_t dim : shape) {
+            bytes *= static_cast<size_t>(dim);
+        }
+        arrays_.push_back({name, data, bytes});
     };
     const int64_t slots = s.Slots();
-    add({slots}, ACL_BOOL, s.stopFlags.Data());
-    add({slots}, ACL_INT32, s.seqLensThisTime.Data());
-    add({slots}, ACL_INT32, s.oriSeqLensEncoder.Data());
-    add({slots}, ACL_INT32, s.seqLensEncoder.Data());
-    add({slots}, ACL_INT32, s.seqLensDecoder.Data());
-    add({slots, s.MaxBlocks()}, ACL_INT32, s.blockTables.Data());
-    add({slots}, ACL_INT32, s.encoderBlockLens.Data());
-    add({slots}, ACL_BOOL, s.isBlockStep.Data());
-    add({slots}, ACL_INT32, s.stepBlockList.Data());
-    add({1}, ACL_INT32, s.stepLens.Data());
-    add({slots}, ACL_INT32, s.recoverBlockList.Data());
-    add({1}, ACL_INT32, s.recoverLens.Data());
-    add({slots}, ACL_INT32, s.needBlockList.Data());
-    add({1}, ACL_INT32, s.needBlockLen.Data());
-    add({slots}, ACL_INT32, s.usedListLen.Data());
-    add({s.DynamicBlocks()}, ACL_INT32, s.freeList.Data());
-    add({1}, ACL_INT32, s.freeListLen.Data());
-    add({slots, s.InputWidth()}, ACL_INT64, s.inputIds.Data());
-    add({slots, s.PreWidth()}, ACL_INT64, s.preIds.Data());
-    add({slots}, ACL_INT64, s.stepIdx.Data());
-    add({slots}, ACL_INT64, s.nextTokens.Data());
-    add({slots}, ACL_INT64, s.firstTokenIds.Data());
+    add("stopFlags", {slots}, ACL_BOOL, s.stopFlags.Data());
+    add("seqLensThisTime", {slots}, ACL_INT32, s.seqLensThisTime.Data());
+    add("oriSeqLensEncoder", {slots}, ACL_INT32, s.oriSeqLensEncoder.Data());
+    add("seqLensEncoder", {slots}, ACL_INT32, s.seqLensEncoder.Data());
+    add("seqLensDecoder", {slots}, ACL_INT32, s.seqLensDecoder.Data());
+    add("blockTables", {slots, s.MaxBlocks()}, ACL_INT32, s.blockTables.Data());
+    add("encoderBlockLens", {slots}, ACL_INT32, s.encoderBlockLens.Data());
+    add("isBlockStep", {slots}, ACL_BOOL, s.isBlockStep.Data());
+    add("stepBlockList", {slots}, ACL_INT32, s.stepBlockList.Data());
+    add("stepLens", {1}, ACL_INT32, s.stepLens.Data());
+    add("recoverBlockList", {slots}, ACL_INT32, s.recoverBlockList.Data());
+    add("recoverLens", {1}, ACL_INT32, s.recoverLens.Data());
+    add("needBlockList", {slots}, ACL_INT32, s.needBlockList.Data());
+    add("needBlockLen", {1}, ACL_INT32, s.needBlockLen.Data());
+    add("usedListLen", {slots}, ACL_INT32, s.usedListLen.Data());
+    add("freeList", {s.DynamicBlocks()}, ACL_INT32, s.freeList.Data());
+    add("freeListLen", {1}, ACL_INT32, s.freeListLen.Data());
+    add("inputIds", {slots, s.InputWidth()}, ACL_INT64, s.inputIds.Data());
+    arrays_.back().tokenColumns = s.InputWidth();
+    add("preIds", {slots, s.PreWidth()}, ACL_INT64, s.preIds.Data());
+    arrays_.back().tokenColumns = s.PreWidth();
+    add("stepIdx", {slots}, ACL_INT64, s.stepIdx.Data());
+    add("nextTokens", {slots}, ACL_INT64, s.nextTokens.Data());
+    add("firstTokenIds", {slots}, ACL_INT64, s.firstTokenIds.Data());
 }
 
 void StepCall::Enqueue(Stream& stream) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "device_array.h"
 #include "op_call.h"
 #include "slot_state.h"
 
@@ -20,11 +21,14 @@ class StepCall {
     /// After a synchronisation: adds the device time of the last Enqueue.
     void CountDeviceTime() { call_.CountDeviceTime(); }
 
+    /// The tensors of Step.
+    const std::vector<DeviceArray>& Arrays() const { return arrays_; }
     const OpTiming& Timing() const { return call_.Timing(); }
 
  private:
     int64_t blockSize_;
     std::vector<Tensor> tensors_;  // in signature order
+    std::vector<DeviceArray> arrays_;
     OpCall call_;
 };
 

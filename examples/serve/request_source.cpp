@@ -1,0 +1,59 @@
+#include "request_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+namespace serve {
+namespace {
+
+void ExpectFits(const Request& request, const Options& options) {
+    const std::string subject =
+        fmt::format("{}:{}: request of {} + {} tokens", options.trace, request.line,
+                    request.promptTokens, request.generatedTokens);
+    if (request.TotalTokens() > options.maxLen) {
+        throw NeverFits(
+            fmt::format("{}; a sequence has at most {} (--max-len)", subject, options.maxLen));
+    }
+    const int64_t promptBlocks = options.BlocksFor(request.promptTokens);
+    if (promptBlocks > options.HostBlocks()) {
+        throw NeverFits(fmt::format(
+            "{} needs {} blocks of {} for its prompt; the host's allocator has {} of {} (--blocks, "
+            "--free-ratio)",
+            subject, promptBlocks, options.blockSize, options.HostBlocks(), options.blocks));
+    }
+    const int64_t dynamicBlocks = DynamicBlocksFor(request, options);
+    if (dynamicBlocks > options.DynamicBlocks()) {
+        throw NeverFits(fmt::format(
+            "{} grows by {} blocks of {}; the device's free list has {} of {} (--blocks, "
+            "--free-ratio)",
+            subject, dynamicBlocks, options.blockSize, options.DynamicBlocks(), options.blocks));
+    }
+}
+
+}  // namespace
+
+RequestLimits LimitsOf(const std::vector<Request>& requests, const Options& options) {
+    RequestLimits limits;
+    for (const Request& request : requests) {
+        ExpectFits(request, options);
+        limits.longestPrompt = std::max(limits.longestPrompt, request.promptTokens);
+        limits.longestGeneration = std::max(limits.longestGeneration, request.generatedTokens);
+    }
+    return limits;
+}
+
+TraceSource::TraceSource(const std::vector<Request>& requests, const Options& options)
+    : requests_(requests), limits_(LimitsOf(requests, options)) {}
+
+const Request* TraceSource::Take(int64_t now) {
+    const bool arrived = next_ < requests_.size() && requests_[next_].arrival <= now;
+    return arrived ? &requests_[next_++] : nullptr;
+}
+
+std::optional<int64_t> TraceSource::NextArrival() {
+    return next_ < requests_.size() ? std::optional(requests_[next_].arrival) : std::nullopt;
+}
+
+}  // namespace serve

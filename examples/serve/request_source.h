@@ -1,0 +1,67 @@
+// Where a server's requests come from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "request_trace.h"
+#include "serve_options.h"
+
+namespace serve {
+
+/// A request that no admission could ever take.
+class NeverFits : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Blocks that its generated tokens need besides those of its prompt.
+inline int64_t DynamicBlocksFor(const Request& request, const Options& options) {
+    return options.BlocksFor(request.TotalTokens()) - options.BlocksFor(request.promptTokens);
+}
+
+/// What a server must know of all its requests before the first: it decides the size of tensors.
+struct RequestLimits {
+    int64_t longestPrompt = 0;
+    int64_t longestGeneration = 0;
+};
+
+/// @throws NeverFits  names the first request that needs more than there is
+RequestLimits LimitsOf(const std::vector<Request>& requests, const Options& options);
+
+/// Gives each request once, by arrival.
+class RequestSource {
+ public:
+    virtual ~RequestSource() = default;
+
+    virtual const RequestLimits& Limits() const = 0;
+    /// Requests that the source has had so far or knows of.
+    virtual int64_t Requests() const = 0;
+    /// The next request that has arrived by now; NULL: there is none. Lives as long as the source.
+    virtual const Request* Take(int64_t now) = 0;
+    /// When the next request arrives; nothing: none ever will.
+    virtual std::optional<int64_t> NextArrival() = 0;
+};
+
+/// Requests that are all known from the start.
+class TraceSource : public RequestSource {
+ public:
+    /// requests must outlive the source.
+    /// @throws NeverFits
+    TraceSource(const std::vector<Request>& requests, const Options& options);
+
+    const RequestLimits& Limits() const override { return limits_; }
+    int64_t Requests() const override { return static_cast<int64_t>(requests_.size()); }
+    const Request* Take(int64_t now) override;
+    std::optional<int64_t> NextArrival() override;
+
+ private:
+    const std::vector<Request>& requests_;
+    RequestLimits limits_;
+    size_t next_ = 0;
+};
+
+}  // namespace serve

@@ -1,0 +1,31 @@
+// What a server tells of its iterations to whoever looks on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "device_array.h"
+#include "device_session.h"
+#include "scheduler.h"
+
+namespace serve {
+
+/// After the Step of an iteration. The device is idle.
+struct StepState {
+    int64_t step;                            // iterations before
+    const std::vector<DeviceArray>& arrays;  // the tensors of both operators
+    const std::vector<int64_t>& slotTokens;  // by slot: tokens known before the pass; 0: none
+};
+
+class ServerObserver {
+ public:
+    virtual ~ServerObserver() = default;
+
+    /// Nothing that is enqueued may be pending at the end.
+    virtual void AfterStep(const StepState& /*state*/, Stream& /*stream*/) {}
+    /// @param now  the end of the pass that wrote the sequence's last K and V, in ticks
+    virtual void Finished(const Sequence& /*sequence*/, int64_t /*closingToken*/, int64_t /*now*/) {
+    }
+};
+
+}  // namespace serve

@@ -90,6 +90,7 @@ void Server::Iterate() {
     TakeTokens();
     RetireEnding();
     UpdatePhases();
+    record_.Add(sample_);
 }
 
 void Server::PlanPass() {
@@ -112,6 +113,12 @@ void Server::PlanPass() {
             ending_.push_back({slot, sequence->request->TotalTokens()});
         }
     }
+    sample_ = Sample();
+    sample_.begin = clock_.Seconds();
+    sample_.running = static_cast<int64_t>(passSlots_.size());
+    sample_.waiting = scheduler_.Waiting();
+    sample_.preempted = scheduler_.LiveSlots() - sample_.running;
+    sample_.prefillTokens = prefillTokens_;
     if (passSlots_.empty()) {
         throw Stuck(fmt::format(
             "all {} sequences are preempted and none can be recovered; {} of "
@@ -219,7 +226,12 @@ void Server::TakeTokens() {
 }
 
 void Server::TakeToken(Sequence& sequence, int64_t token) {
+    if (sequence.tokens.empty()) {
+        sequence.firstToken = clock_.Now();
+    }
+    sequence.lastToken = clock_.Now();
     sequence.tokens.push_back(token);
+    ++sample_.tokens;
     sequence.phase = Phase::kDecode;
     ++statistics_.generatedTokens;
 }
@@ -229,6 +241,7 @@ void Server::RetireEnding() {
     for (const CellReader::Range& range : ending_) {
         const Sequence sequence = scheduler_.Retire(range.slot);
         check_.Compare(sequence, slots_.SampledToken(range.slot), reader_.Cells(index++));
+        record_.Finish(sequence);
         statistics_.waitSeconds +=
             static_cast<double>(sequence.admitted - sequence.request->arrival) / kTicksPerSecond;
         ++statistics_.completed;
@@ -271,6 +284,8 @@ void Server::CountIteration() {
     usedBlocksSum_ += blocks;
     statistics_.peakSeqs = std::max(statistics_.peakSeqs, sequences);
     statistics_.peakBlocks = std::max(statistics_.peakBlocks, blocks);
+    sample_.end = clock_.Seconds();
+    sample_.blocks = blocks;
     progress_.Update(statistics_.completed, sequences, blocks);
 }
 
@@ -278,6 +293,7 @@ Statistics Server::Result() const {
     Statistics result = statistics_;
     result.kvFaults = check_.Faults();
     result.virtualSeconds = clock_.Seconds();
+    result.latency = record_.Latencies().Summary();
     if (result.iterations > 0) {
         result.meanBlocks =
             static_cast<double>(usedBlocksSum_) / static_cast<double>(result.iterations);

@@ -15,6 +15,7 @@
 #include "progress_bar.h"
 #include "request_check.h"
 #include "request_trace.h"
+#include "run_record.h"
 #include "run_summary.h"
 #include "scheduler.h"
 #include "slot_state.h"
@@ -42,6 +43,7 @@ class Server {
     void Run();
 
     Statistics Result() const;
+    const RunRecord& Record() const { return record_; }
 
  private:
     /// Which sequence each slot and query is, to go with a message of the device.
@@ -70,6 +72,7 @@ class Server {
     ProgressBar progress_;
     RequestCheck check_;
     Statistics statistics_;
+    RunRecord record_;
     int64_t usedBlocksSum_ = 0;  // over iterations
 
     // Of the running iteration.
@@ -77,6 +80,7 @@ class Server {
     std::vector<int64_t> passSlots_;    // decoded or prefilled
     std::vector<CellReader::Range> ending_;
     int64_t prefillTokens_ = 0;
+    Sample sample_;
 
     DeviceSession session_;
     SlotState slots_;

@@ -43,7 +43,7 @@ install(TARGETS advance_step EXPORT advance_step-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 foreach(folder IN ITEMS acl aclnn aclnnop advance_step)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/${folder}
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 endforeach()
 install(EXPORT advance_step-targets NAMESPACE advance_step::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/advance_step)

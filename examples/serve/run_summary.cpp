@@ -4,10 +4,7 @@
 
 #include <cstddef>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <utility>
-#include <vector>
 
 namespace serve {
 namespace {
@@ -41,19 +38,9 @@ void TimingRow(const char* name, const OpTiming& timing) {
                     Seconds(timing.hostSeconds), Seconds(timing.deviceSeconds)));
 }
 
-using Counter = std::pair<const char*, uint64_t>;
-
-// By the names in advance_step/counters.h.
-std::vector<Counter> Named(const AdvStepCounters& c) {
-    return {{"launches", c.launches},     {"advanced", c.advanced},   {"padded", c.padded},
-            {"released", c.released},     {"needed", c.needed},       {"preempted", c.preempted},
-            {"dispatched", c.dispatched}, {"recovered", c.recovered}, {"noProgress", c.noProgress},
-            {"dataErrors", c.dataErrors}};
-}
-
 void PrintCounters(const AdvStepCounters& counters) {
     const char* title = "device counters";
-    for (const Counter& counter : Named(counters)) {
+    for (const NamedCounter& counter : NamedCounters(counters)) {
         Row(title, Grouped(static_cast<int64_t>(counter.second)), counter.first);
         title = "";
     }
@@ -61,13 +48,28 @@ void PrintCounters(const AdvStepCounters& counters) {
 
 nlohmann::ordered_json ToJson(const AdvStepCounters& counters) {
     nlohmann::ordered_json json;
-    for (const Counter& counter : Named(counters)) {
+    for (const NamedCounter& counter : NamedCounters(counters)) {
         json[counter.first] = counter.second;
     }
     return json;
 }
 
+nlohmann::ordered_json ToJson(const Percentiles& percentiles) {
+    return {{"p50", percentiles.p50},
+            {"p90", percentiles.p90},
+            {"p95", percentiles.p95},
+            {"p99", percentiles.p99},
+            {"max", percentiles.most}};
+}
+
 }  // namespace
+
+std::vector<NamedCounter> NamedCounters(const AdvStepCounters& c) {
+    return {{"launches", c.launches},     {"advanced", c.advanced},   {"padded", c.padded},
+            {"released", c.released},     {"needed", c.needed},       {"preempted", c.preempted},
+            {"dispatched", c.dispatched}, {"recovered", c.recovered}, {"noProgress", c.noProgress},
+            {"dataErrors", c.dataErrors}};
+}
 
 void PrintSummary(const Options& options, const Statistics& s) {
     fmt::print("\n{}\n", options.trace);
@@ -110,8 +112,8 @@ void PrintSummary(const Options& options, const Statistics& s) {
     PrintCounters(s.counters);
 }
 
-void WriteSummary(const std::string& path, const Options& options, const Statistics& s) {
-    const nlohmann::ordered_json json = {
+nlohmann::ordered_json SummaryJson(const Options& options, const Statistics& s) {
+    return {
         {"trace", options.trace},
         {"max_seqs", options.maxSeqs},
         {"block_size", options.blockSize},
@@ -135,6 +137,10 @@ void WriteSummary(const std::string& path, const Options& options, const Statist
         {"mean_blocks", s.meanBlocks},
         {"peak_seqs", s.peakSeqs},
         {"mean_wait_seconds", Ratio(s.waitSeconds, s.requests)},
+        {"admission_seconds", ToJson(s.latency.admission)},
+        {"first_token_seconds", ToJson(s.latency.firstToken)},
+        {"per_token_seconds", ToJson(s.latency.perToken)},
+        {"completion_seconds", ToJson(s.latency.completion)},
         {"virtual_seconds", s.virtualSeconds},
         {"wall_seconds", s.wallSeconds},
         {"op_calls", s.advance.calls},
@@ -147,6 +153,10 @@ void WriteSummary(const std::string& path, const Options& options, const Statist
         {"step_device_seconds", s.step.deviceSeconds},
         {"counters", ToJson(s.counters)},
     };
+}
+
+void WriteSummary(const std::string& path, const Options& options, const Statistics& statistics) {
+    const nlohmann::ordered_json json = SummaryJson(options, statistics);
     std::ofstream file(path);
     // A path may be any bytes; JSON is UTF-8.
     file << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "advance_step/counters.h"
 #include "op_call.h"
+#include "run_record.h"
 #include "serve_options.h"
 
 namespace serve {
@@ -30,6 +34,7 @@ struct Statistics {
     double waitSeconds = 0;  // virtual, from arrival to admission, of all completed requests
     double virtualSeconds = 0;
     double wallSeconds = 0;
+    LatencySummary latency;
     OpTiming advance;
     OpTiming step;
     AdvStepCounters counters{};
@@ -38,6 +43,12 @@ struct Statistics {
 };
 
 void PrintSummary(const Options& options, const Statistics& statistics);
+
+using NamedCounter = std::pair<const char*, uint64_t>;
+/// By their names in advance_step/counters.h.
+std::vector<NamedCounter> NamedCounters(const AdvStepCounters& counters);
+
+nlohmann::ordered_json SummaryJson(const Options& options, const Statistics& statistics);
 
 /// @throws std::runtime_error  the file cannot be written
 void WriteSummary(const std::string& path, const Options& options, const Statistics& statistics);

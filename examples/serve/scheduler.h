@@ -29,6 +29,8 @@ struct Sequence {
     int64_t firstToken;                 // time; of the run from its prompt that was not shed
     int64_t prefillTokens;              // in phase kPrefill
     Phase phase;
+    int64_t firstToken = 0;  // times, in ticks, when it has tokens
+    int64_t lastToken = 0;
 
     /// Whether the next pass puts its last token into the cache.
     bool EndsNext() const {
@@ -60,6 +62,8 @@ class Scheduler {
     int64_t Slots() const { return static_cast<int64_t>(slots_.size()); }
     /// Slots with a sequence, preempted or not.
     int64_t LiveSlots() const { return live_; }
+    /// Requests that have arrived and are in no slot.
+    int64_t Waiting() const { return static_cast<int64_t>(waiting_.size()); }
     /// NULL: no sequence is in the slot.
     Sequence* At(int64_t slot) const { return slots_[static_cast<size_t>(slot)].get(); }
 

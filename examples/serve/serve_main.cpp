@@ -11,6 +11,7 @@
 #include "interrupt.h"
 #include "request_source.h"
 #include "request_trace.h"
+#include "run_report.h"
 #include "run_summary.h"
 #include "serve_options.h"
 #include "server.h"
@@ -30,8 +31,13 @@ Trace LoadTrace(const Options& options) {
     return trace;
 }
 
+struct Outcome {
+    Statistics statistics;
+    RunRecord record;
+};
+
 // An error of the device ends the run, not the report on it.
-Statistics Serve(const Trace& trace, const Options& options) {
+Outcome Serve(const Trace& trace, const Options& options) {
     TraceSource source(trace.requests, options);
     Server server(source, options);
     const auto start = std::chrono::steady_clock::now();
@@ -46,7 +52,7 @@ Statistics Serve(const Trace& trace, const Options& options) {
     statistics.interrupted = Interrupted();
     statistics.wallSeconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return statistics;
+    return {statistics, server.Record()};
 }
 
 int Main(int argc, char** argv) {
@@ -62,10 +68,13 @@ int Main(int argc, char** argv) {
         setenv("ADVANCE_STEP_TRACE", options.traceJson.c_str(),
                1);  // NOLINT(concurrency-mt-unsafe)
     }
-    const Statistics statistics = Serve(trace, options);
+    const auto [statistics, record] = Serve(trace, options);
     PrintSummary(options, statistics);
     if (!options.summary.empty()) {
         WriteSummary(options.summary, options, statistics);
+    }
+    if (!options.report.empty()) {
+        WriteReport(options.report, options, statistics, record);
     }
     return statistics.Good() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

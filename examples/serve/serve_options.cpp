@@ -64,6 +64,8 @@ ParsedOptions ParseOptions(int argc, char** argv) {
         ->check(CLI::Range(int64_t{0}, kMaxSpecTokens))
         ->capture_default_str();
     app.add_option("--summary", options.summary, "write the summary to this file as JSON");
+    app.add_option("--report", options.report,
+                   "write an HTML page with what happened over time to this file");
     app.add_option("--trace-json", options.traceJson,
                    "write what the device does, and when, to this file, for Perfetto or "
                    "chrome://tracing; as ADVANCE_STEP_TRACE, which it overrides");

@@ -11,6 +11,7 @@ namespace serve {
 struct Options {
     std::string trace;
     std::string summary;    // empty: no file
+    std::string report;     // empty: no file
     std::string traceJson;  // of what the device does; empty: no file
     int64_t limit = 0;      // requests; 0: all
     int64_t maxSeqs = 256;

@@ -99,6 +99,7 @@ void Server::Iterate() {
     TakeTokens();
     RetireEnding();
     UpdatePhases();
+    record_.Add(sample_);
 }
 
 void Server::PlanPass() {
@@ -121,6 +122,12 @@ void Server::PlanPass() {
             ending_.push_back({slot, sequence->request->TotalTokens()});
         }
     }
+    sample_ = Sample();
+    sample_.begin = clock_.Seconds();
+    sample_.running = static_cast<int64_t>(passSlots_.size());
+    sample_.waiting = scheduler_.Waiting();
+    sample_.preempted = scheduler_.LiveSlots() - sample_.running;
+    sample_.prefillTokens = prefillTokens_;
     if (passSlots_.empty()) {
         throw Stuck(fmt::format(
             "all {} sequences are preempted and none can be recovered; {} of "
@@ -231,7 +238,9 @@ void Server::TakeToken(Sequence& sequence, int64_t token) {
     if (sequence.tokens.empty()) {
         sequence.firstToken = clock_.Now();
     }
+    sequence.lastToken = clock_.Now();
     sequence.tokens.push_back(token);
+    ++sample_.tokens;
     sequence.phase = Phase::kDecode;
     ++statistics_.generatedTokens;
 }
@@ -245,6 +254,7 @@ void Server::RetireEnding() {
         if (observer_ != nullptr) {
             observer_->Finished(sequence, closingToken, clock_.Now());
         }
+        record_.Finish(sequence);
         statistics_.waitSeconds +=
             static_cast<double>(sequence.admitted - sequence.request->arrival) / kTicksPerSecond;
         ++statistics_.completed;
@@ -301,6 +311,8 @@ void Server::CountIteration() {
     usedBlocksSum_ += blocks;
     statistics_.peakSeqs = std::max(statistics_.peakSeqs, sequences);
     statistics_.peakBlocks = std::max(statistics_.peakBlocks, blocks);
+    sample_.end = clock_.Seconds();
+    sample_.blocks = blocks;
     progress_.Update(statistics_.completed, sequences, blocks);
 }
 
@@ -309,6 +321,7 @@ Statistics Server::Result() const {
     result.requests = source_.Requests();
     result.kvFaults = check_.Faults();
     result.virtualSeconds = clock_.Seconds();
+    result.latency = record_.Latencies().Summary();
     if (result.iterations > 0) {
         result.meanBlocks =
             static_cast<double>(usedBlocksSum_) / static_cast<double>(result.iterations);

@@ -16,6 +16,7 @@
 #include "progress_bar.h"
 #include "request_check.h"
 #include "request_source.h"
+#include "run_record.h"
 #include "run_summary.h"
 #include "scheduler.h"
 #include "server_observer.h"
@@ -43,6 +44,7 @@ class Server {
     void Run();
 
     Statistics Result() const;
+    const RunRecord& Record() const { return record_; }
 
  private:
     /// Which sequence each slot and query is, to go with a message of the device.
@@ -74,6 +76,7 @@ class Server {
     ProgressBar progress_;
     RequestCheck check_;
     Statistics statistics_;
+    RunRecord record_;
     int64_t usedBlocksSum_ = 0;  // over iterations
 
     // Of the running iteration.
@@ -82,6 +85,7 @@ class Server {
     std::vector<CellReader::Range> ending_;
     int64_t prefillTokens_ = 0;
     std::vector<int64_t> slotTokens_;  // for the observer
+    Sample sample_;
 
     DeviceSession session_;
     SlotState slots_;

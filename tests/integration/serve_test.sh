@@ -141,6 +141,29 @@ summary)
         grep -q "\"$key\"" "$folder/summary.json" || fail "no $key in the summary"
     done
     ;;
+report)
+    # Names that HTML gives a meaning of its own; pressure, so that every curve has something to show.
+    cp "$(dirname "$0")/../../examples/serve/sample_trace.csv" "$folder/a<b>&\"c\".csv"
+    expect_good --trace "$folder/a<b>&\"c\".csv" --max-seqs 32 --block-size 16 --blocks 900 \
+        --report "$folder/report.html"
+    python3 "$(dirname "$0")/check_report.py" "$folder/report.html" "$folder/summary.json" ||
+        fail "report"
+    # However long the run: more iterations than the page has room for, and hours without requests.
+    awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"
+        for (i = 0; i < 300; ++i)
+            printf "2024-01-01 %02d:%02d:00,20,60\n", int(i / 30), i % 30 }' >"$folder/long.csv"
+    expect_good --trace "$folder/long.csv" --report "$folder/report.html"
+    python3 "$(dirname "$0")/check_report.py" "$folder/report.html" "$folder/summary.json" ||
+        fail "report of a long run"
+    (($(stat -c %s "$folder/report.html") < 500000)) || fail "a long run makes a long page"
+    # A run that ends at once has a report, too.
+    ADVANCE_STEP_CONFORMANCE=exact run --limit 3 --report "$folder/report.html"
+    python3 -c 'import sys, xml.etree.ElementTree as t; t.parse(sys.argv[1])' "$folder/report.html" ||
+        fail "report of three requests"
+    run --limit 3 --report "$folder/no-such-folder/report.html"
+    ((status == 1)) || fail "a report that cannot be written ended with exit status $status"
+    grep -q 'no-such-folder/report.html: the report cannot be written' "$folder/out" || fail "no reason"
+    ;;
 interrupt)
     # More than any machine serves before the signal comes.
     echo "$header" >"$folder/long.csv"

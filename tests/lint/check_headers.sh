@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compiles every public header alone, and all of them together, as C99 and as C++11; also with
-# include/aclnn on the path, as some clients have it.
+# include/aclnn on the path, as some clients have it. The C++ interface, *.hpp, as C++17 and C++20, with
+# and without exceptions; older compilers are told so.
 #
 #   check_headers.sh C-COMPILER C++-COMPILER
 set -euo pipefail
@@ -27,8 +28,21 @@ for header in $headers; do
 done
 printf '%s' "$all" | "$cc" -x c -std=c99 "${flags[@]}" -I. -
 printf '%s' "$all" | "$cxx" -x c++ -std=c++11 "${flags[@]}" -I. -
+for header in $(find advance_step -name '*.hpp' | sort); do
+    for dialect in c++17 c++20 "c++17 -fno-exceptions"; do
+        # shellcheck disable=SC2086
+        echo "#include \"$header\"" | "$cxx" -x c++ -std=$dialect "${flags[@]}" -Wshadow -I. -
+    done
+    count=$((count + 1))
+done
+if older=$(echo '#include "advance_step/advance_step.hpp"' |
+               "$cxx" -x c++ -std=c++14 -fsyntax-only -I. - 2>&1) ||
+        [[ $older != *"needs C++17"* ]]; then
+    echo "advance_step.hpp does not tell C++14 what it needs" >&2
+    exit 1
+fi
 if ((count < 6)); then
     echo "found only $count headers" >&2
     exit 1
 fi
-echo "$count headers compile as C99 and as C++11"
+echo "$count headers compile alone, in every language that they are for"

@@ -1,0 +1,56 @@
+// The style sheet of the report. Colours keep apart for the colour-blind, on light and on dark.
+#pragma once
+
+namespace serve {
+
+inline constexpr const char* kReportStyle = R"css(
+:root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --ink: #1c2430; --soft: #5b6675;
+  --grid: #e3e7ec; --axis: #9aa4b1; --blue: #1f6fb5; --orange: #c45c10; --green: #1c8a5a;
+  --purple: #7a4fb5; --bad: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --page: #12161c; --card: #1b2129; --ink: #e6eaf0;
+  --soft: #9aa6b5; --grid: #2c343f; --axis: #5d6978; --blue: #64b1f2; --orange: #f79a4b;
+  --green: #4fc794; --purple: #b79af0; --bad: #ff8a80; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 1500px; padding: 24px; background: var(--page); color: var(--ink);
+  font: 15px/1.45 system-ui, sans-serif; }
+h1 { font-size: 22px; margin: 0 0 2px; }
+h2 { font-size: 17px; margin: 24px 0 8px; }
+p { margin: 0 0 12px; color: var(--soft); }
+p.bad { color: var(--bad); font-weight: 600; }
+ul.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(165px, 1fr)); gap: 12px;
+  list-style: none; margin: 16px 0; padding: 0; }
+ul.tiles li, figure, div.table { background: var(--card); border: 1px solid var(--grid);
+  border-radius: 8px; }
+ul.tiles li { padding: 10px 14px; color: var(--soft); font-size: 13px; }
+ul.tiles b { display: block; color: var(--ink); font-size: 21px; font-variant-numeric: tabular-nums; }
+main { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr));
+  gap: 16px; align-items: start; }
+figure { margin: 0; padding: 12px 14px; }
+figcaption { font-weight: 600; }
+p.legend { margin: 2px 0 4px; font-size: 13px; min-height: 20px; }
+p.legend span { margin-right: 14px; white-space: nowrap; }
+p.legend i { display: inline-block; width: 16px; height: 0; margin-right: 5px; vertical-align: middle;
+  border-top: 3px solid var(--c, var(--axis)); }
+p.legend i.limit { border-top-style: dashed; }
+svg { display: block; width: 100%; height: auto; font: 12px system-ui, sans-serif; }
+svg text { fill: var(--soft); }
+svg text.axis-name { font-size: 12.5px; }
+svg text.number { fill: var(--ink); }
+.blue { --c: var(--blue); } .orange { --c: var(--orange); }
+.green { --c: var(--green); } .purple { --c: var(--purple); }
+path { fill: none; stroke: var(--c); stroke-width: 1.6; stroke-linejoin: round; }
+path.filled { fill: var(--c); fill-opacity: 0.14; }
+line.grid { stroke: var(--grid); } line.axis { stroke: var(--axis); }
+line.limit { stroke: var(--axis); stroke-dasharray: 6 4; stroke-width: 1.5; }
+rect.bar { fill: var(--blue); }
+rect.hover { fill: var(--ink); fill-opacity: 0; }
+rect.hover:hover { fill-opacity: 0.09; }
+div.table { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+th, td { padding: 7px 14px; text-align: right; border-bottom: 1px solid var(--grid);
+  font-variant-numeric: tabular-nums; white-space: nowrap; }
+tr:last-child th, tr:last-child td { border-bottom: 0; }
+th { font-weight: 600; } th:first-child { text-align: left; }
+)css";
+
+}  // namespace serve

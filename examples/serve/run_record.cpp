@@ -1,0 +1,103 @@
+#include "run_record.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace serve {
+namespace {
+
+void AddLevel(Level& level, int64_t value, double seconds) {
+    level.sum += static_cast<double>(value) * seconds;
+    level.most = std::max(level.most, value);
+}
+
+void Join(Level& level, const Level& later) {
+    level.sum += later.sum;
+    level.most = std::max(level.most, later.most);
+}
+
+void Join(TimeBucket& bucket, const TimeBucket& later) {
+    bucket.end = later.end;
+    Join(bucket.running, later.running);
+    Join(bucket.waiting, later.waiting);
+    Join(bucket.preempted, later.preempted);
+    Join(bucket.blocks, later.blocks);
+    bucket.tokens += later.tokens;
+    bucket.prefillTokens += later.prefillTokens;
+}
+
+TimeBucket BucketOf(const Sample& sample) {
+    TimeBucket bucket;
+    bucket.begin = sample.begin;
+    bucket.end = sample.end;
+    AddLevel(bucket.running, sample.running, bucket.Seconds());
+    AddLevel(bucket.waiting, sample.waiting, bucket.Seconds());
+    AddLevel(bucket.preempted, sample.preempted, bucket.Seconds());
+    AddLevel(bucket.blocks, sample.blocks, bucket.Seconds());
+    bucket.tokens = sample.tokens;
+    bucket.prefillTokens = sample.prefillTokens;
+    return bucket;
+}
+
+}  // namespace
+
+void Durations::Add(double seconds) {
+    seconds_.push_back(seconds);
+    sorted_ = false;
+}
+
+double Durations::Quantile(double part) const {
+    if (seconds_.empty()) {
+        return 0;
+    }
+    if (!sorted_) {
+        std::sort(seconds_.begin(), seconds_.end());
+        sorted_ = true;
+    }
+    const auto count = static_cast<double>(seconds_.size());
+    const double rank = std::clamp(std::ceil(part * count), 1.0, count);
+    return seconds_[static_cast<size_t>(rank) - 1];
+}
+
+Percentiles Durations::Summary() const {
+    return {Quantile(0.5), Quantile(0.9), Quantile(0.95), Quantile(0.99), Quantile(1)};
+}
+
+void RunRecord::Add(const Sample& sample) {
+    if (buckets_.size() == kMostBuckets) {
+        // Afterwards two neighbours always make more than the resolution, so there is room again:
+        // at most half of the buckets are left.
+        resolution_ = (sample.end - buckets_.front().begin) * 4 / kMostBuckets;
+        const std::vector<TimeBucket> finer = std::move(buckets_);
+        buckets_.clear();
+        for (const TimeBucket& bucket : finer) {
+            Append(bucket);
+        }
+    }
+    Append(BucketOf(sample));
+}
+
+void RunRecord::Append(const TimeBucket& bucket) {
+    if (!buckets_.empty() && bucket.end - buckets_.back().begin <= resolution_) {
+        Join(buckets_.back(), bucket);
+    } else {
+        buckets_.push_back(bucket);
+    }
+}
+
+void RunRecord::Finish(const Sequence& sequence) {
+    const auto seconds = [](int64_t from, int64_t to) {
+        return static_cast<double>(to - from) / kTicksPerSecond;
+    };
+    const int64_t arrival = sequence.request->arrival;
+    times_.admission.Add(seconds(arrival, sequence.admitted));
+    times_.firstToken.Add(seconds(arrival, sequence.firstToken));
+    times_.completion.Add(seconds(arrival, sequence.lastToken));
+    if (sequence.tokens.size() > 1) {
+        times_.perToken.Add(seconds(sequence.firstToken, sequence.lastToken) /
+                            static_cast<double>(sequence.tokens.size() - 1));
+    }
+}
+
+}  // namespace serve

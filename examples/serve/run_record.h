@@ -1,0 +1,99 @@
+// What happened over time, in bounded memory, and how long requests took. All times are virtual.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "scheduler.h"
+
+namespace serve {
+
+/// One iteration.
+struct Sample {
+    double begin = 0;  // seconds
+    double end = 0;
+    int64_t running = 0;  // sequences
+    int64_t waiting = 0;
+    int64_t preempted = 0;
+    int64_t blocks = 0;         // in use at its end
+    int64_t tokens = 0;         // generated
+    int64_t prefillTokens = 0;  // of prompts, and of sequences that were recovered
+};
+
+/// A number over the time of a bucket.
+struct Level {
+    double sum = 0;  // times seconds
+    int64_t most = 0;
+};
+
+/// Consecutive iterations. Levels count as 0 between them, when the server is idle.
+struct TimeBucket {
+    double begin = 0;
+    double end = 0;
+    Level running, waiting, preempted, blocks;
+    int64_t tokens = 0;
+    int64_t prefillTokens = 0;
+
+    double Seconds() const { return end - begin; }
+    double Mean(const Level& level) const { return level.sum / Seconds(); }
+};
+
+/// Of the requests that have completed.
+struct Percentiles {
+    double p50 = 0, p90 = 0, p95 = 0, p99 = 0, most = 0;
+};
+
+/// Seconds of every completed request.
+class Durations {
+ public:
+    void Add(double seconds);
+    /// The smallest that at least this part, above 0 and at most 1, does not exceed; 0 without any.
+    double Quantile(double part) const;
+    Percentiles Summary() const;
+    bool Empty() const { return seconds_.empty(); }
+
+ private:
+    mutable std::vector<double> seconds_;
+    mutable bool sorted_ = true;
+};
+
+struct LatencySummary {
+    Percentiles admission, firstToken, perToken, completion;
+};
+
+struct RequestTimes {
+    Durations admission;   // from arrival to the admission that was not taken back
+    Durations firstToken;  // from arrival to the first token that was not taken back
+    Durations perToken;    // between two tokens, on average over the request
+    Durations completion;  // from arrival to the last token
+
+    LatencySummary Summary() const {
+        return {admission.Summary(), firstToken.Summary(), perToken.Summary(),
+                completion.Summary()};
+    }
+};
+
+class RunRecord {
+ public:
+    /// However long a run is.
+    static constexpr size_t kMostBuckets = 480;
+
+    void Add(const Sample& sample);
+    const std::vector<TimeBucket>& Buckets() const { return buckets_; }
+    /// Iterations are told apart if they are further from each other than so many seconds.
+    double Resolution() const { return resolution_; }
+
+    /// For a sequence whose request has completed.
+    void Finish(const Sequence& sequence);
+    const RequestTimes& Latencies() const { return times_; }
+
+ private:
+    void Append(const TimeBucket& bucket);
+
+    RequestTimes times_;
+    std::vector<TimeBucket> buckets_;
+    double resolution_ = 0;
+};
+
+}  // namespace serve

@@ -1,0 +1,138 @@
+/// Plans that can be run again, and what all operators share. Part of advance_step.hpp, which has the
+/// rules.
+#ifndef ADVSTEP_ADVANCE_STEP_CPP_EXECUTOR_HPP_
+#define ADVSTEP_ADVANCE_STEP_CPP_EXECUTOR_HPP_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "aclnn/acl_meta.h"
+#include "advance_step/cpp/memory.hpp"
+#include "advance_step/cpp/result.hpp"
+#include "advance_step/cpp/runtime.hpp"
+
+namespace advance_step {
+
+/// Phase two of an operator.
+using Launch = aclnnStatus (*)(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                               aclrtStream stream);
+
+/// A plan that runs any number of times, with a workspace of its own. One run at a time: queue the
+/// runs on one stream, or wait in between.
+class Executor {
+ public:
+    /// No plan.
+    Executor() noexcept = default;
+
+    /// Queues one run and returns: phase two of the operator.
+    Result<void> TryRun(StreamRef stream) const {
+        return detail::ToResult(
+            launch_(workspace_.Data(), workspace_.Size(), executor_.get(), stream.Get()));
+    }
+    /// aclSetTensorAddr: another address for later runs.
+    /// @param[in] index    position among the operator's tensors in signature order, 0-based
+    /// @param[in] tensor   the tensor given to the plan, or one like it
+    /// @param[in] address  device address
+    Result<void> TrySetAddress(size_t index, const Tensor& tensor, void* address) const {
+        return detail::ToResult(aclSetTensorAddr(executor_.get(), index, tensor.Get(), address));
+    }
+
+    /// The handle, for calls of the C interface; the object keeps it.
+    aclOpExecutor* Get() const noexcept { return executor_.get(); }
+    /// Bytes of the workspace; may be 0.
+    size_t WorkspaceSize() const noexcept { return workspace_.Size(); }
+
+#if ADVSTEP_CPP_EXCEPTIONS
+    /// As TryRun. @throws Error
+    void Run(StreamRef stream) const { TryRun(stream).value(); }
+    /// As TrySetAddress. @throws Error
+    void SetAddress(size_t index, const Tensor& tensor, void* address) const {
+        TrySetAddress(index, tensor, address).value();
+    }
+#endif
+
+ private:
+    template <class Arguments>
+    friend class Operator;
+
+    // Where a moved-from or default-made executor has its launch: phase two refuses a null handle.
+    static aclnnStatus Refuse(void*, uint64_t, aclOpExecutor*, aclrtStream) {
+        aclOpExecutor* none = nullptr;
+        return aclSetAclOpExecutorRepeatable(none);  // fails, with a message
+    }
+
+    Buffer workspace_;
+    detail::Owned<aclOpExecutor, aclDestroyAclOpExecutor> executor_;
+    Launch launch_ = Refuse;
+};
+
+/// An operator that can be called. Arguments has its tensors and attributes, PhaseOne() and kPhaseTwo.
+template <class Arguments>
+class Operator {
+ public:
+    /// Plans runs on these tensors, to be repeated.
+    static Result<Executor> TryPlan(const Arguments& arguments) {
+        uint64_t workspaceSize = 0;
+        aclOpExecutor* planned = nullptr;
+        int code = arguments.PhaseOne(&workspaceSize, &planned);
+        if (code != ACLNN_SUCCESS) {
+            return detail::LastError(code);
+        }
+        Executor executor;
+        executor.executor_.reset(planned);
+        executor.launch_ = Arguments::kPhaseTwo;
+        code = aclSetAclOpExecutorRepeatable(planned);
+        if (code != ACLNN_SUCCESS) {
+            return detail::LastError(code);
+        }
+        if (Result<void> grown = Grow(executor.workspace_, workspaceSize); !grown) {
+            return grown.error();
+        }
+        return executor;
+    }
+
+    /// Both phases, once: checks the arguments, queues the run and returns. The workspace is kept for
+    /// the next call, so the calls of one object go to one stream.
+    Result<void> TryCall(const Arguments& arguments, StreamRef stream) {
+        uint64_t workspaceSize = 0;
+        aclOpExecutor* executor = nullptr;
+        const int code = arguments.PhaseOne(&workspaceSize, &executor);
+        if (code != ACLNN_SUCCESS) {
+            return detail::LastError(code);
+        }
+        if (Result<void> grown = Grow(workspace_, workspaceSize); !grown) {
+            static_cast<void>(aclDestroyAclOpExecutor(executor));
+            return grown;
+        }
+        return detail::ToResult(
+            Arguments::kPhaseTwo(workspace_.Data(), workspaceSize, executor, stream.Get()));
+    }
+
+#if ADVSTEP_CPP_EXCEPTIONS
+    /// As TryPlan. @throws Error
+    static Executor Plan(const Arguments& arguments) { return TryPlan(arguments).value(); }
+    /// As TryCall. @throws Error
+    void operator()(const Arguments& arguments, StreamRef stream) {
+        TryCall(arguments, stream).value();
+    }
+#endif
+
+ private:
+    static Result<void> Grow(Buffer& workspace, uint64_t size) {
+        if (size > workspace.Size()) {
+            Result<Buffer> larger = Buffer::TryAllocate(size);
+            if (!larger) {
+                return larger.error();
+            }
+            workspace = *std::move(larger);
+        }
+        return {};
+    }
+
+    Buffer workspace_;
+};
+
+}  // namespace advance_step
+
+#endif  /* ADVSTEP_ADVANCE_STEP_CPP_EXECUTOR_HPP_ */

@@ -1,0 +1,232 @@
+/// Device memory and tensors as objects. Part of advance_step.hpp, which has the rules.
+#ifndef ADVSTEP_ADVANCE_STEP_CPP_MEMORY_HPP_
+#define ADVSTEP_ADVANCE_STEP_CPP_MEMORY_HPP_
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "aclnn/acl_meta.h"
+#include "acl/acl_rt.h"
+#include "advance_step/cpp/result.hpp"
+
+namespace advance_step {
+
+/// The aclDataType of a C++ type; ACL_DT_UNDEFINED for all that have none.
+template <class T>
+inline constexpr aclDataType kDataType = ACL_DT_UNDEFINED;
+/// @cond Doxygen lists the primary template only.
+template <>
+inline constexpr aclDataType kDataType<bool> = ACL_BOOL;
+template <>
+inline constexpr aclDataType kDataType<int8_t> = ACL_INT8;
+template <>
+inline constexpr aclDataType kDataType<uint8_t> = ACL_UINT8;
+template <>
+inline constexpr aclDataType kDataType<int16_t> = ACL_INT16;
+template <>
+inline constexpr aclDataType kDataType<uint16_t> = ACL_UINT16;
+template <>
+inline constexpr aclDataType kDataType<int32_t> = ACL_INT32;
+template <>
+inline constexpr aclDataType kDataType<uint32_t> = ACL_UINT32;
+template <>
+inline constexpr aclDataType kDataType<int64_t> = ACL_INT64;
+template <>
+inline constexpr aclDataType kDataType<uint64_t> = ACL_UINT64;
+template <>
+inline constexpr aclDataType kDataType<float> = ACL_FLOAT;
+template <>
+inline constexpr aclDataType kDataType<double> = ACL_DOUBLE;
+/// @endcond
+
+/// Device memory. It may go while queued work uses it: see aclrtFree.
+class Buffer {
+ public:
+    /// No memory.
+    Buffer() noexcept = default;
+    /// Takes the memory over.
+    Buffer(Buffer&& other) noexcept
+        : memory_(std::move(other.memory_)), size_(std::exchange(other.size_, 0)) {}
+    /// Takes the memory over; what was held before is freed.
+    Buffer& operator=(Buffer&& other) noexcept {
+        Buffer taken(std::move(other));
+        std::swap(memory_, taken.memory_);
+        std::swap(size_, taken.size_);
+        return *this;
+    }
+    ~Buffer() = default;
+
+    /// aclrtMalloc.
+    /// @param[in] size  bytes; >= 1
+    static Result<Buffer> TryAllocate(size_t size) {
+        void* memory = nullptr;
+        const int code = aclrtMalloc(&memory, size, ACL_MEM_MALLOC_HUGE_FIRST);
+        return detail::ToResult(code, Buffer(memory, size));
+    }
+    /// Copies count values to the begin of the memory now, in no order with streams: aclrtMemcpy.
+    template <class T>
+    Result<void> TryUpload(const T* values, size_t count) const {
+        static_assert(std::is_trivially_copyable_v<T>, "bytes are copied");
+        return detail::ToResult(aclrtMemcpy(Data(), size_, values, count * sizeof(T),
+                                            ACL_MEMCPY_HOST_TO_DEVICE));
+    }
+    /// Copies count values from the begin of the memory now, in no order with streams.
+    template <class T>
+    Result<void> TryDownload(T* values, size_t count) const {
+        static_assert(std::is_trivially_copyable_v<T>, "bytes are copied");
+        // With a count that the memory does not have the range is refused, as the device's.
+        return detail::ToResult(aclrtMemcpy(values, count * sizeof(T), Data(), count * sizeof(T),
+                                            ACL_MEMCPY_DEVICE_TO_HOST));
+    }
+
+    /// Device address; null of an empty one.
+    void* Data() const noexcept { return memory_.get(); }
+    /// Bytes.
+    size_t Size() const noexcept { return size_; }
+
+#if ADVSTEP_CPP_EXCEPTIONS
+    /// As TryAllocate. @throws Error
+    static Buffer Allocate(size_t size) { return TryAllocate(size).value(); }
+    /// As TryUpload. @throws Error
+    template <class T>
+    void Upload(const T* values, size_t count) const {
+        TryUpload(values, count).value();
+    }
+    /// As TryDownload. @throws Error
+    template <class T>
+    void Download(T* values, size_t count) const {
+        TryDownload(values, count).value();
+    }
+#endif
+
+ private:
+    Buffer(void* memory, size_t size) noexcept : memory_(memory), size_(size) {}
+
+    detail::Owned<void, aclrtFree> memory_;
+    size_t size_ = 0;
+};
+
+/// A contiguous ND tensor: its description, and, unless it was made by Describe, its memory.
+class Tensor {
+ public:
+    /// No tensor.
+    Tensor() noexcept = default;
+
+    /// Describes memory that something else owns: aclCreateTensor.
+    /// @param[in] shape    rank dims
+    /// @param[in] address  device address of the first element
+    static Result<Tensor> TryDescribe(aclDataType dataType, const int64_t* shape, size_t rank,
+                                      void* address) {
+        return TryDescribe(dataType, shape, rank, address, Buffer());
+    }
+    /// Allocates memory for a tensor and describes it; contents are undefined.
+    /// @param[in] shape  rank dims, all >= 1
+    static Result<Tensor> TryAllocate(aclDataType dataType, const int64_t* shape, size_t rank) {
+        size_t size = aclDataTypeSize(dataType);
+        for (size_t i = 0; i < rank; ++i) {
+            size *= static_cast<size_t>(shape[i]);
+        }
+        Result<Buffer> memory = Buffer::TryAllocate(size);
+        if (!memory) {
+            return memory.error();
+        }
+        void* address = memory->Data();
+        return TryDescribe(dataType, shape, rank, address, *std::move(memory));
+    }
+    /// Allocates a tensor of values and copies them there now.
+    /// @param[in] shape   dims, whose product is values.size(), as is checked
+    /// @param[in] values  a std::vector, std::array or the like
+    template <class Values>
+    static Result<Tensor> TryFrom(std::initializer_list<int64_t> shape, const Values& values) {
+        using T = std::remove_cv_t<std::remove_pointer_t<decltype(values.data())>>;
+        static_assert(kDataType<T> != ACL_DT_UNDEFINED, "no aclDataType for these values");
+        size_t count = 1;
+        for (const int64_t dim : shape) {
+            count *= static_cast<size_t>(dim);
+        }
+        if (count != values.size()) {
+            return Error(ACL_ERROR_INVALID_PARAM,
+                         "Tensor::From: the shape has another number of elements than values");
+        }
+        Result<Tensor> tensor = TryAllocate(kDataType<T>, shape.begin(), shape.size());
+        if (tensor) {
+            if (Result<void> copied = tensor->TryUpload(values); !copied) {
+                return copied.error();
+            }
+        }
+        return tensor;
+    }
+    /// Copies all values to the begin of the tensor's own memory now, in no order with streams.
+    template <class Values>
+    Result<void> TryUpload(const Values& values) const {
+        return memory_.TryUpload(values.data(), values.size());
+    }
+    /// The tensor's own memory as values of T, now, in no order with streams. For ACL_BOOL take
+    /// uint8_t, since a std::vector<bool> has no addresses.
+    template <class T>
+    Result<std::vector<T>> TryDownload() const {
+        static_assert(!std::is_same_v<T, bool>, "take uint8_t for ACL_BOOL");
+        std::vector<T> values(memory_.Size() / sizeof(T));
+        if (Result<void> copied = memory_.TryDownload(values.data(), values.size()); !copied) {
+            return copied.error();
+        }
+        return values;
+    }
+
+    /// The description, for calls of the C interface; the object keeps it.
+    aclTensor* Get() const noexcept { return tensor_.get(); }
+    /// The same, so that arguments of operators can be set to tensors.
+    operator const aclTensor*() const noexcept { return Get(); }
+    /// The tensor's own memory; empty of one made by Describe.
+    const Buffer& Memory() const noexcept { return memory_; }
+
+#if ADVSTEP_CPP_EXCEPTIONS
+    /// As TryDescribe. @throws Error
+    static Tensor Describe(aclDataType dataType, const int64_t* shape, size_t rank, void* address) {
+        return TryDescribe(dataType, shape, rank, address).value();
+    }
+    /// As TryAllocate. @throws Error
+    static Tensor Allocate(aclDataType dataType, const int64_t* shape, size_t rank) {
+        return TryAllocate(dataType, shape, rank).value();
+    }
+    /// As TryFrom. @throws Error
+    template <class Values>
+    static Tensor From(std::initializer_list<int64_t> shape, const Values& values) {
+        return TryFrom(shape, values).value();
+    }
+    /// As TryUpload. @throws Error
+    template <class Values>
+    void Upload(const Values& values) const {
+        TryUpload(values).value();
+    }
+    /// As TryDownload. @throws Error
+    template <class T>
+    std::vector<T> Download() const {
+        return TryDownload<T>().value();
+    }
+#endif
+
+ private:
+    static Result<Tensor> TryDescribe(aclDataType dataType, const int64_t* shape, size_t rank,
+                                      void* address, Buffer memory) {
+        Tensor tensor;
+        tensor.memory_ = std::move(memory);
+        tensor.tensor_.reset(aclCreateTensor(shape, rank, dataType, nullptr, 0, ACL_FORMAT_ND,
+                                             shape, rank, address));
+        if (tensor.tensor_ == nullptr) {
+            return detail::LastError(ACLNN_ERR_INNER_NULLPTR);
+        }
+        return tensor;
+    }
+
+    Buffer memory_;
+    detail::Owned<aclTensor, aclDestroyTensor> tensor_;
+};
+
+}  // namespace advance_step
+
+#endif  /* ADVSTEP_ADVANCE_STEP_CPP_MEMORY_HPP_ */

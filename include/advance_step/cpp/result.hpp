@@ -1,0 +1,148 @@
+/// Errors of the C++ interface, as exceptions and as results. Part of advance_step.hpp.
+#ifndef ADVSTEP_ADVANCE_STEP_CPP_RESULT_HPP_
+#define ADVSTEP_ADVANCE_STEP_CPP_RESULT_HPP_
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+#include "acl/acl_base.h"
+
+/// 1 where exceptions are on, so that the throwing forms exist.
+#if defined(__cpp_exceptions)
+#define ADVSTEP_CPP_EXCEPTIONS 1
+#else
+#define ADVSTEP_CPP_EXCEPTIONS 0
+#endif
+
+namespace advance_step {
+
+/// What a call answered that did not succeed.
+class Error : public std::runtime_error {
+ public:
+    /// @param[in] code     of the C call, not 0
+    /// @param[in] message  what what() returns
+    Error(int code, const char* message) : std::runtime_error(message), code_(code) {}
+
+    /// The code of docs/errors.md that the C call returned.
+    int Code() const noexcept { return code_; }
+
+ private:
+    int code_;
+};
+
+/// A T, or the Error that kept it from being made. Members are named as those of std::expected.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+    /// A success.
+    Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+    /// A failure.
+    Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+
+    /// Whether there is a T.
+    bool has_value() const noexcept { return content_.index() == 0; }
+    /// As has_value().
+    explicit operator bool() const noexcept { return has_value(); }
+
+    /// The T of a success; undefined for a failure.
+    T& operator*() & noexcept { return *std::get_if<0>(&content_); }
+    /// The same, of a constant result.
+    const T& operator*() const& noexcept { return *std::get_if<0>(&content_); }
+    /// The same, to be moved from.
+    T&& operator*() && noexcept { return std::move(*std::get_if<0>(&content_)); }
+    /// Members of the T of a success; undefined for a failure.
+    T* operator->() noexcept { return std::get_if<0>(&content_); }
+    /// The same, of a constant result.
+    const T* operator->() const noexcept { return std::get_if<0>(&content_); }
+
+    /// The Error of a failure; undefined for a success.
+    const Error& error() const noexcept { return *std::get_if<1>(&content_); }
+
+#if ADVSTEP_CPP_EXCEPTIONS
+    /// The T of a success. @throws Error  of a failure
+    T& value() & { return Checked(), **this; }
+    /// The same, to be moved from.
+    T&& value() && { return Checked(), *std::move(*this); }
+#endif
+
+ private:
+#if ADVSTEP_CPP_EXCEPTIONS
+    void Checked() const {
+        if (!has_value()) {
+            throw Error(error());
+        }
+    }
+#endif
+    std::variant<T, Error> content_;
+};
+
+/// Success, or the Error of what failed.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+    /// A success.
+    Result() noexcept = default;
+    /// A failure.
+    Result(Error error) : error_(std::move(error)) {}
+
+    /// Whether this is a success.
+    bool has_value() const noexcept { return !error_.has_value(); }
+    /// As has_value().
+    explicit operator bool() const noexcept { return has_value(); }
+    /// The Error of a failure; undefined for a success.
+    const Error& error() const noexcept { return *error_; }
+
+#if ADVSTEP_CPP_EXCEPTIONS
+    /// Nothing. @throws Error  of a failure
+    void value() const {
+        if (error_) {
+            throw Error(*error_);
+        }
+    }
+#endif
+
+ private:
+    std::optional<Error> error_;
+};
+
+/// What the header's own parts need.
+namespace detail {
+
+/// The thread's most recent message as an Error; outside the way of a call that succeeds.
+[[gnu::cold, gnu::noinline]] inline Error LastError(int code) {
+    const char* message = aclGetRecentErrMsg();
+    return Error(code, message != nullptr ? message : "no message");
+}
+
+/// The code of a C call as a result.
+inline Result<void> ToResult(int code) {
+    return code == ACL_SUCCESS ? Result<void>() : Result<void>(LastError(code));
+}
+
+/// The code of a C call that brings a value, as a result.
+template <class T>
+Result<T> ToResult(int code, T value) {
+    return code == ACL_SUCCESS ? Result<T>(std::move(value)) : Result<T>(LastError(code));
+}
+
+/// Hands a handle to the C call that takes it back.
+template <auto Destroy>
+struct Destroyer {
+    /// What the call returns is dropped.
+    template <class Handle>
+    void operator()(Handle* handle) const noexcept {
+        static_cast<void>(Destroy(handle));
+    }
+};
+
+/// A handle that goes with its owner; as large as the handle.
+template <class Handle, auto Destroy>
+using Owned = std::unique_ptr<Handle, Destroyer<Destroy>>;
+
+}  // namespace detail
+}  // namespace advance_step
+
+#endif  /* ADVSTEP_ADVANCE_STEP_CPP_RESULT_HPP_ */

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Holds a page of serve --report against the file of --summary of the same run.
+
+    check_report.py report.html summary.json
+"""
+
+import json
+import re
+import sys
+import xml.etree.ElementTree as tree
+
+HTML = "{http://www.w3.org/1999/xhtml}"
+SVG = "{http://www.w3.org/2000/svg}"
+MOST_BUCKETS = 480  # RunRecord::kMostBuckets
+TIME_PLOTS = ("throughput", "sequences", "blocks", "prefill")
+
+
+def text_of(element):
+    return "".join(element.itertext())
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def close(a, b):
+    return abs(a - b) <= 0.006 * max(abs(a), abs(b)) + 1e-9
+
+
+def check_plot(figure, buckets):
+    """Axes with names and numbers, a legend, and a hover title for every span."""
+    svg = figure.find(SVG + "svg")
+    texts = list(svg.iter(SVG + "text"))
+    axes = [t for t in texts if t.get("class") == "axis-name"]
+    assert len(axes) == 2 and all(text_of(a) for a in axes), figure.get("id")
+    assert len(texts) - len(axes) >= 6, "numbers on both axes"
+    width, height = map(float, svg.get("viewBox").split()[2:])
+    for text in texts:
+        assert 0 <= float(text.get("x")) <= width and 0 <= float(text.get("y")) <= height
+    names = [text_of(s) for s in figure.find(HTML + "p").iter(HTML + "span")]
+    paths = list(svg.iter(SVG + "path"))
+    assert len(paths) in (len(names), len(names) - 1), names  # a limit is no path
+    for path in paths:
+        numbers = [float(n) for n in re.findall(r"-?[\d.]+", path.get("d"))]
+        assert len(numbers) >= buckets and all(0 <= n <= width for n in numbers)
+    hovers = [r for r in svg.iter(SVG + "rect") if r.get("class") == "hover"]
+    assert len(hovers) == buckets, (figure.get("id"), len(hovers), buckets)
+    assert all(" to " in text_of(r.find(SVG + "title")) for r in hovers)
+
+
+def main():
+    page, summary_path = sys.argv[1:]
+    with open(page, encoding="utf-8") as file:
+        source = file.read()
+    with open(summary_path, encoding="utf-8") as file:
+        summary = json.load(file)
+    root = tree.fromstring(source)
+
+    # It needs nothing else: no address, nothing that loads, and no program but data.
+    assert not re.search(r"(?:src|href)=|url\(|@import", source)
+    assert not re.search(r"https?://(?!www\.w3\.org/(?:1999/xhtml|2000/svg)\")", source)
+    assert "prefers-color-scheme: dark" in source and 'charset="utf-8"' in source
+    scripts = {s.get("id"): s for s in root.iter(HTML + "script")}
+    assert all(s.get("type") == "application/json" for s in scripts.values())
+    ids = [e.get("id") for e in root.iter() if e.get("id")]
+    assert len(ids) == len(set(ids)), ids
+
+    assert json.loads(scripts["summary"].text) == summary
+    assert text_of(root.find(f".//{HTML}h1")) == "serve: " + summary["trace"].rsplit("/", 1)[-1]
+
+    timeline = json.loads(scripts["timeline"].text)
+    buckets = timeline["buckets"]
+    assert 1 < len(buckets) <= MOST_BUCKETS, len(buckets)
+    for before, after in zip(buckets, buckets[1:]):
+        assert before["begin"] < before["end"] <= after["begin"] + 1e-9, (before, after)
+    assert abs(buckets[-1]["end"] - summary["virtual_seconds"]) < 1e-6
+    assert max(b["peak_blocks"] for b in buckets) == summary["peak_blocks"]
+    assert max(b["peak_running"] for b in buckets) == summary["peak_seqs"]
+    if summary["shed_requests"] == 0:
+        assert sum(b["tokens"] for b in buckets) == summary["generated_tokens"]
+        assert sum(b["prefill_tokens"] for b in buckets) == (
+            summary["prompt_tokens"] + summary["replayed_tokens"] + summary["recoveries"])
+    assert (max(b["peak_preempted"] for b in buckets) > 0) == (summary["preemptions"] > 0)
+    for bucket in buckets:
+        assert 0 <= bucket["running"] <= bucket["peak_running"] + 1e-9
+        assert 0 <= bucket["blocks"] <= bucket["peak_blocks"] + 1e-9
+
+    tiles = {}
+    for tile in root.find(f".//{HTML}ul").iter(HTML + "li"):
+        value = tile.find(HTML + "b")
+        tiles[value.tail] = number(value.text)
+    for name, key in (("requests completed", "completed"), ("generated tokens", "generated_tokens"),
+                      ("iterations", "iterations"), ("preemptions", "preemptions"),
+                      ("recoveries", "recoveries"), ("shed requests", "shed_requests"),
+                      ("peak blocks", "peak_blocks"), ("K/V faults", "kv_faults")):
+        assert tiles[name] == summary[key], (name, tiles[name], summary[key])
+    assert close(tiles["tokens per virtual second"],
+                 summary["generated_tokens"] / summary["virtual_seconds"])
+
+    figures = {f.get("id"): f for f in root.iter(HTML + "figure")}
+    assert set(figures) == set(TIME_PLOTS) | {"latency", "counters"}, figures.keys()
+    for name in TIME_PLOTS:
+        check_plot(figures[name], len(buckets))
+    check_plot(figures["latency"], 100)
+    counters = {}
+    for bar in figures["counters"].iter(SVG + "g"):
+        name, value = text_of(bar.find(SVG + "title")).split(": ")
+        counters[name] = int(value)
+    assert counters == summary["counters"], counters
+
+    rows = [[text_of(c) for c in row] for row in root.find(f".//*[@id='percentiles']")][1:]
+    keys = ("admission_seconds", "first_token_seconds", "per_token_seconds", "completion_seconds")
+    for row, key in zip(rows, keys, strict=True):
+        shown = [float(cell) for cell in row[1:]]
+        assert shown == sorted(shown), row
+        wanted = [summary[key][p] for p in ("p50", "p90", "p95", "p99", "max")]
+        assert all(abs(a - b) < 0.001 for a, b in zip(shown, wanted, strict=True)), (row, wanted)
+    assert summary["admission_seconds"]["max"] <= summary["first_token_seconds"]["max"]
+    assert summary["first_token_seconds"]["p50"] < summary["completion_seconds"]["p50"]
+    print(f"report: {len(buckets)} points, {len(source)} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -3,10 +3,9 @@
 // are the same in every run.
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "conformance/machines.h"
 #include "reference/step_invariants.h"
+#include "support/random.h"
 #include "support/runtime_test.h"
 #include "support/step_batch.h"
 #include "support/step_service.h"
@@ -17,24 +16,9 @@ using namespace reference;
 using conformance::Machine;
 using support::IsCode;
 using support::IsOk;
+using support::Random;
 using support::StepBatch;
 using support::StepCode;
-
-class Random {
- public:
-    explicit Random(uint64_t seed) : engine_(seed) {}
-    int64_t Between(int64_t first, int64_t last) {
-        return first + static_cast<int64_t>(engine_() % static_cast<uint64_t>(last - first + 1));
-    }
-    bool OneIn(int64_t count) { return Between(1, count) == 1; }
-    template <class T, size_t N>
-    T OneOf(const T (&values)[N]) {
-        return values[Between(0, static_cast<int64_t>(N) - 1)];
-    }
-
- private:
-    std::mt19937_64 engine_;
-};
 
 StepDims RandomDims(Random& random) {
     StepDims dims;

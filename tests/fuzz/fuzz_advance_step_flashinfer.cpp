@@ -6,18 +6,6 @@
 #include "fuzz/fuzz_decode_batch.h"
 #include "support/advance_step_flashinfer_batch.h"
 
-namespace {
-
-struct Attributes {
-    int64_t numSeqs, numQueries, blockSize;
-};
-
-bool operator==(const Attributes& a, const Attributes& b) {
-    return a.numSeqs == b.numSeqs && a.numQueries == b.numQueries && a.blockSize == b.blockSize;
-}
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     FuzzInput input(bytes, size);
     UseMachine("sim:" + std::to_string(1 + input.Byte() % 9), "standard");
@@ -36,7 +24,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     if (layout.tables == ACL_INT32) {
         NarrowValues(rows.blockTables);
     }
-    const Attributes legal = {rows.numSeqs, rows.numQueries, rows.blockSize};
     int64_t pages = 0;
     for (int64_t query = 0; query < rows.numQueries; ++query) {
         pages += std::clamp<int64_t>(rows.seqLens[query] / rows.blockSize, 0, 64) + 1;
@@ -49,37 +36,24 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     data.blockTableBound.assign(static_cast<size_t>(rows.numSeqs), -80);
 
     const support::OpBatch batch = support::MakeFlashInferBatch(data, layout);
-    const FuzzArguments arguments(batch.Handles(), &input);
-    Attributes given = legal;
-    if (input.Byte() == 1) {
-        given = {input.Value(24), input.Value(24), input.Value(24)};
-    }
-    const FuzzArguments::Tensors& t = arguments.Get();
-    uint64_t workspaceSize = 0;
-    aclOpExecutor* executor = nullptr;
-    const int planned = aclnnAdvanceStepFlashInferGetWorkspaceSize(
-        t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], given.numSeqs, given.numQueries,
-        given.blockSize, &workspaceSize, &executor);
-    const bool isLegal = !arguments.IsSpoilt() && given == legal;
-    if (planned != ACLNN_SUCCESS) {
-        FUZZ_REQUIRE(!isLegal);
-        RequireRefusal(planned, executor);
-        FUZZ_REQUIRE(batch.IsUntouched());
-        return 0;
-    }
-    const support::DeviceBuffer workspace(workspaceSize + 1);
-    const auto launched = LaunchSomehow(&aclnnAdvanceStepFlashInfer, workspace.Get(), workspaceSize,
-                                        executor, &input);
-    const int synchronised = aclrtSynchronizeStream(nullptr);
-    if (!isLegal) {  // such as an offset that may or may not stay inside the memory
-        return 0;
-    }
-    if (launched) {
-        FUZZ_REQUIRE(*launched == ACLNN_SUCCESS);
+    const FuzzTensors tensors(batch.Handles(), &input);
+    const FuzzTensors::Tensors& t = tensors.Get();
+    const FuzzAttributes given(rows.numSeqs, rows.numQueries, rows.blockSize, &input);
+    data.rows.blockSize = given.blockSize;
+    FuzzCall call;
+    call.verdict = VerdictOf(tensors, given.fit);
+    call.phaseOne = [&](uint64_t* workspaceSize, aclOpExecutor** executor) {
+        return aclnnAdvanceStepFlashInferGetWorkspaceSize(
+            t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], given.numSeqs,
+            given.numQueries, given.blockSize, workspaceSize, executor);
+    };
+    call.phaseTwo = &aclnnAdvanceStepFlashInfer;
+    call.isUntouched = [&] { return bool{batch.IsUntouched()}; };
+    call.isRight = [&](int status) {
         const auto error = reference::AdvanceStepFlashInfer(data, layout.Limits());
-        FUZZ_REQUIRE(error ? support::IsDataError(synchronised, *error)
-                           : support::IsOk(synchronised));
-    }
-    FUZZ_REQUIRE(batch.Holds(support::ValuesOf(data)));
+        return bool{error ? support::IsDataError(status, *error) : support::IsOk(status)};
+    };
+    call.holds = [&] { return bool{batch.Holds(support::ValuesOf(data))}; };
+    RunCall(call, &input);
     return 0;
 }

@@ -35,42 +35,25 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     }
     reference::MultiData data = support::MakeMultiData(rows, steps, input.Byte());
     const support::OpBatch batch = support::MakeMultiBatch(data, layout);
-    const FuzzArguments arguments(batch.Handles(), &input);
-    int64_t numSeqs = rows.numSeqs, numQueries = rows.numQueries, blockSize = rows.blockSize;
-    bool isLegal = !arguments.IsSpoilt() && (isVllm || numQueries < numSeqs);
-    if (input.Byte() == 1) {
-        numSeqs = input.Value(16);
-        numQueries = input.Value(16);
-        blockSize = input.Value(16);
-        isLegal = isLegal && numSeqs == rows.numSeqs && numQueries == rows.numQueries &&
-                  blockSize == rows.blockSize;
-    }
-    const FuzzArguments::Tensors& t = arguments.Get();
-    uint64_t workspaceSize = 0;
-    aclOpExecutor* executor = nullptr;
-    const int planned =
-        aclnnAdvanceStepMultiGetWorkspaceSize(t[0], t[1], t[2], t[3], t[4], t[5], numSeqs,
-                                              numQueries, blockSize, &workspaceSize, &executor);
-    if (planned != ACLNN_SUCCESS) {
-        FUZZ_REQUIRE(!isLegal);
-        RequireRefusal(planned, executor);
-        FUZZ_REQUIRE(batch.IsUntouched());
-        return 0;
-    }
-    const support::DeviceBuffer workspace(workspaceSize + 1);
-    const auto launched =
-        LaunchSomehow(&aclnnAdvanceStepMulti, workspace.Get(), workspaceSize, executor, &input);
-    const int synchronised = aclrtSynchronizeStream(nullptr);
-    if (!isLegal) {  // such as an offset that may or may not stay inside the memory
-        return 0;
-    }
-    if (launched) {
-        FUZZ_REQUIRE(*launched == ACLNN_SUCCESS);
+    const FuzzTensors tensors(batch.Handles(), &input);
+    const FuzzTensors::Tensors& t = tensors.Get();
+    const FuzzAttributes given(rows.numSeqs, rows.numQueries, rows.blockSize, &input);
+    data.one.blockSize = given.blockSize;
+    FuzzCall call;
+    call.verdict = VerdictOf(tensors, given.fit && (isVllm || given.numQueries < given.numSeqs));
+    call.phaseOne = [&](uint64_t* workspaceSize, aclOpExecutor** executor) {
+        return aclnnAdvanceStepMultiGetWorkspaceSize(t[0], t[1], t[2], t[3], t[4], t[5],
+                                                     given.numSeqs, given.numQueries,
+                                                     given.blockSize, workspaceSize, executor);
+    };
+    call.phaseTwo = &aclnnAdvanceStepMulti;
+    call.isUntouched = [&] { return bool{batch.IsUntouched()}; };
+    call.isRight = [&](int status) {
         const auto error =
             reference::AdvanceStepMulti(data, conformance == "exact" ? cores : 0, layout.Limits());
-        FUZZ_REQUIRE(error ? support::IsDataError(synchronised, error->query)
-                           : support::IsOk(synchronised));
-    }
-    FUZZ_REQUIRE(batch.Holds(support::ValuesOf(data)));
+        return bool{error ? support::IsDataError(status, error->query) : support::IsOk(status)};
+    };
+    call.holds = [&] { return bool{batch.Holds(support::ValuesOf(data))}; };
+    RunCall(call, &input);
     return 0;
 }

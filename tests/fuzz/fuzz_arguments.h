@@ -1,7 +1,7 @@
-// Arguments of both phases of an operator, of which the input may spoil some.
+// Arguments of an operator, of which the input may spoil some, and both of its phases on them.
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -9,13 +9,14 @@
 #include "aclnn/aclnn_base.h"
 #include "fuzz/fuzz_input.h"
 #include "fuzz/fuzz_machine.h"
+#include "support/handles.h"
 
 /// The tensors of a legal call, with another description in the place of some.
-class FuzzArguments {
+class FuzzTensors {
  public:
     using Tensors = std::vector<const aclTensor*>;
 
-    FuzzArguments(Tensors legal, FuzzInput* input) : tensors_(std::move(legal)) {
+    FuzzTensors(Tensors legal, FuzzInput* input) : tensors_(std::move(legal)) {
         for (const aclTensor*& tensor : tensors_) {
             switch (input->Byte()) {
                 case 1:
@@ -35,9 +36,9 @@ class FuzzArguments {
             }
         }
     }
-    FuzzArguments(const FuzzArguments&) = delete;
-    FuzzArguments& operator=(const FuzzArguments&) = delete;
-    ~FuzzArguments() {
+    FuzzTensors(const FuzzTensors&) = delete;
+    FuzzTensors& operator=(const FuzzTensors&) = delete;
+    ~FuzzTensors() {
         for (const aclTensor* tensor : made_) {
             FUZZ_REQUIRE(aclDestroyTensor(tensor) == ACL_SUCCESS);
         }
@@ -110,26 +111,73 @@ class FuzzArguments {
     bool isSpoilt_ = false;
 };
 
-/// Phase two as the input wants it, with an executor that is not repeatable. Returns what the
-/// launch as planned returned; nothing if the input made another call, which spends the executor,
-/// too. `workspace` is device memory of workspaceSize bytes.
-template <typename PhaseTwo>
-std::optional<int> LaunchSomehow(PhaseTwo phaseTwo, void* workspace, uint64_t workspaceSize,
-                                 aclOpExecutor* executor, FuzzInput* input) {
+/// What phase one must say of the arguments. kEither: spoilt tensors, which may be legal all the
+/// same, such as an offset that stays inside the memory.
+enum class FuzzVerdict { kLegal, kIllegal, kEither };
+
+inline FuzzVerdict VerdictOf(const FuzzTensors& tensors, bool attributesFit) {
+    return tensors.IsSpoilt() ? FuzzVerdict::kEither
+           : attributesFit    ? FuzzVerdict::kLegal
+                              : FuzzVerdict::kIllegal;
+}
+
+/// A call, and what it must do.
+struct FuzzCall {
+    FuzzVerdict verdict;
+    std::function<int(uint64_t*, aclOpExecutor**)> phaseOne;
+    int (*phaseTwo)(void*, uint64_t, aclOpExecutor*, aclrtStream);
+    /// Whether a synchronisation after the launch may return this; with what holds then in mind.
+    std::function<bool(int)> isRight;
+    /// Whether the tensors are what they were before the call; and what they must be after it.
+    std::function<bool()> isUntouched, holds;
+};
+
+/// A refusal: a code, a message, and no executor.
+inline void RequireRefusal(int status, const aclOpExecutor* executor) {
+    FUZZ_REQUIRE(executor == nullptr);
+    const char* message = aclGetRecentErrMsg();
+    FUZZ_REQUIRE(message != nullptr && *message != '\0');
+    FUZZ_REQUIRE(status == 161001 || status == 161002 || status == 561002 || status == 561000);
+}
+
+/// Both phases. The input may want another phase two than that planned: all but the last of these
+/// spend the executor without a launch.
+inline void RunCall(const FuzzCall& call, FuzzInput* input) {
+    uint64_t size = 0;
+    aclOpExecutor* executor = nullptr;
+    const int planned = call.phaseOne(&size, &executor);
+    if (planned != ACLNN_SUCCESS) {
+        FUZZ_REQUIRE(call.verdict != FuzzVerdict::kLegal);
+        RequireRefusal(planned, executor);
+        FUZZ_REQUIRE(call.isUntouched());
+        return;
+    }
+    FUZZ_REQUIRE(call.verdict != FuzzVerdict::kIllegal);
+    const support::DeviceBuffer memory(size + 1);
+    void* const workspace = memory.Get();
+    bool isLaunched = false;
     const int choice = input->Byte();
-    std::optional<int> launched;
-    if (choice == 1 && workspaceSize > 0) {
-        FUZZ_REQUIRE(phaseTwo(workspace, workspaceSize - 1, executor, nullptr) == 161002);
-    } else if (choice == 2 && workspaceSize > 0) {
-        FUZZ_REQUIRE(phaseTwo(nullptr, workspaceSize, executor, nullptr) == 161001);
+    if (choice == 1 && size > 0) {
+        FUZZ_REQUIRE(call.phaseTwo(workspace, size - 1, executor, nullptr) == 161002);
+    } else if (choice == 2 && size > 0) {
+        FUZZ_REQUIRE(call.phaseTwo(nullptr, size, executor, nullptr) == 161001);
     } else if (choice == 3) {  // no stream of the library's
-        FUZZ_REQUIRE(phaseTwo(workspace, workspaceSize, executor, &workspaceSize) != 0);
+        FUZZ_REQUIRE(call.phaseTwo(workspace, size, executor, &size) != ACL_SUCCESS);
     } else if (choice == 4) {
         FUZZ_REQUIRE(aclDestroyAclOpExecutor(executor) == ACL_SUCCESS);
     } else {
-        launched = phaseTwo(workspace, workspaceSize, executor, nullptr);
+        const int launched = call.phaseTwo(workspace, size, executor, nullptr);
+        isLaunched = launched == ACLNN_SUCCESS;
+        FUZZ_REQUIRE(isLaunched || call.verdict != FuzzVerdict::kLegal);
     }
-    FUZZ_REQUIRE(phaseTwo(workspace, workspaceSize, nullptr, nullptr) == 161001);
-    FUZZ_REQUIRE(phaseTwo(workspace, workspaceSize, executor, nullptr) == 161002);
-    return launched;
+    FUZZ_REQUIRE(call.phaseTwo(workspace, size, nullptr, nullptr) == 161001);
+    FUZZ_REQUIRE(call.phaseTwo(workspace, size, executor, nullptr) == 161002);
+    const int synchronised = aclrtSynchronizeStream(nullptr);
+    if (!isLaunched) {
+        FUZZ_REQUIRE(synchronised == ACL_SUCCESS);
+        FUZZ_REQUIRE(call.isUntouched());
+    } else if (call.verdict == FuzzVerdict::kLegal) {
+        FUZZ_REQUIRE(call.isRight(synchronised));
+        FUZZ_REQUIRE(call.holds());
+    }
 }

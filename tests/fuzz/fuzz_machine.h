@@ -40,11 +40,3 @@ inline void UseMachine(const std::string& soc, const std::string& conformance) {
     FUZZ_REQUIRE(aclrtSetDevice(0) == ACL_SUCCESS);
     current = wanted;
 }
-
-/// A refusal: a code, a message, and no executor.
-inline void RequireRefusal(int status, const aclOpExecutor* executor) {
-    FUZZ_REQUIRE(executor == nullptr);
-    const char* message = aclGetRecentErrMsg();
-    FUZZ_REQUIRE(message != nullptr && *message != '\0');
-    FUZZ_REQUIRE(status == 161001 || status == 161002 || status == 561002 || status == 561000);
-}

@@ -1,6 +1,8 @@
 // Step in a serving loop of the input's making, states spoilt in between, against the plain
 // reference; while nothing is spoilt every block is in exactly one place. And both phases on any
 // arguments.
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "fuzz/fuzz_arguments.h"
@@ -107,37 +109,27 @@ void CallOnce(FuzzInput* input, bool isExact) {
     StepData data = service.State();
     support::SpoilStep(choices, data);
     const StepBatch batch(data);
-    FuzzArguments::Tensors tensors;
+    FuzzTensors::Tensors tensors;
     for (size_t i = 0; i < support::kStepTensors; ++i) {
         tensors.push_back(batch.TensorAt(i));
     }
-    const FuzzArguments arguments(tensors, input);
+    const FuzzTensors spoilt(tensors, input);
     std::array<const aclTensor*, support::kStepTensors> given{};
-    std::copy(arguments.Get().begin(), arguments.Get().end(), given.begin());
+    std::copy(spoilt.Get().begin(), spoilt.Get().end(), given.begin());
     const int64_t blockSize = input->Byte() == 1 ? input->Value(9) : dims.blockSize;
-    const bool isLegal = !arguments.IsSpoilt() && blockSize == dims.blockSize;
-    uint64_t workspaceSize = 0;
-    aclOpExecutor* executor = nullptr;
-    const int planned = support::PlanStep(given, blockSize, &workspaceSize, &executor);
-    if (planned != ACLNN_SUCCESS) {
-        FUZZ_REQUIRE(!isLegal);
-        RequireRefusal(planned, executor);
-        FUZZ_REQUIRE(batch.IsUntouched());
-        return;
-    }
-    const support::DeviceBuffer workspace(workspaceSize + 1);
-    const auto launched =
-        LaunchSomehow(&aclnnStep, workspace.Get(), workspaceSize, executor, input);
-    const int synchronised = aclrtSynchronizeStream(nullptr);
-    if (!isLegal) {  // such as an offset that may or may not stay inside the memory
-        return;
-    }
-    if (launched) {
-        FUZZ_REQUIRE(*launched == ACLNN_SUCCESS);
-        const StepOutcome outcome = reference::Step(data, isExact).outcome;
-        FUZZ_REQUIRE(synchronised == support::StepCode(outcome));
-    }
-    FUZZ_REQUIRE(batch.Holds(data));
+    FuzzCall call;
+    // Another size may fit the tables as well.
+    call.verdict = blockSize == dims.blockSize ? VerdictOf(spoilt, true) : FuzzVerdict::kEither;
+    call.phaseOne = [&](uint64_t* workspaceSize, aclOpExecutor** executor) {
+        return support::PlanStep(given, blockSize, workspaceSize, executor);
+    };
+    call.phaseTwo = &aclnnStep;
+    call.isUntouched = [&] { return bool{batch.IsUntouched()}; };
+    call.isRight = [&](int status) {
+        return status == support::StepCode(reference::Step(data, isExact).outcome);
+    };
+    call.holds = [&] { return bool{batch.Holds(data)}; };
+    RunCall(call, input);
 }
 
 }  // namespace

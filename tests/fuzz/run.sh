@@ -29,7 +29,7 @@ while (($# > 0)); do
     esac
 done
 
-"$root/examples/install_packages.sh" clang libgtest-dev
+"$root/examples/install_packages.sh" clang libclang-rt-dev libgtest-dev
 if ((${#targets[@]} == 0)); then
     for folder in tests/fuzz/corpus/*/; do
         targets+=("$(basename "$folder")")

@@ -20,7 +20,7 @@ class TemporaryFile {
     const std::string& Path() const { return path_; }
     void Write(const void* bytes, size_t size) const {
         std::FILE* const file = std::fopen(path_.c_str(), "wb");
-        if (file == nullptr || std::fwrite(bytes, 1, size, file) != size ||
+        if (file == nullptr || (size > 0 && std::fwrite(bytes, 1, size, file) != size) ||
             std::fclose(file) != 0) {
             std::abort();
         }

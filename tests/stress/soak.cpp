@@ -9,8 +9,8 @@
 // service loses a block, or resident memory grows by more than 8 MiB after the first hundredth of
 // the steps.
 //
-// Every service belongs to one thread at a time: thread t drives services t, t + 8, and so on. Only
-// the counts are shared, and they are atomic.
+// Thread t drives services t, t + 8, and so on: a step of each is queued, then each is waited for
+// and compared. Only the counts are shared, and they are atomic.
 #include <unistd.h>
 
 #include <atomic>
@@ -20,7 +20,6 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -31,6 +30,7 @@
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
 #include "support/handles.h"
+#include "support/random.h"
 #include "support/step_batch.h"
 #include "support/step_service.h"
 
@@ -43,22 +43,6 @@ constexpr long kMostGrowth = 8 << 20;
 
 struct Counts {
     std::atomic<int64_t> steps{0}, preempted{0}, recovered{0}, shed{0};
-};
-
-class Random {
- public:
-    explicit Random(uint64_t seed) : engine_(seed) {}
-    int64_t Between(int64_t first, int64_t last) {
-        return first + static_cast<int64_t>(engine_() % static_cast<uint64_t>(last - first + 1));
-    }
-    bool OneIn(int64_t count) { return Between(1, count) == 1; }
-    template <class T, size_t N>
-    T OneOf(const T (&values)[N]) {
-        return values[Between(0, static_cast<int64_t>(N) - 1)];
-    }
-
- private:
-    std::mt19937_64 engine_;
 };
 
 void Require(bool holds, const std::string& what) {
@@ -79,21 +63,30 @@ long ResidentBytes() {
     return resident * sysconf(_SC_PAGESIZE);
 }
 
-const reference::StepDims kDims = {16, 16, 9, 24, 30, 30, 4};
+reference::StepDims DimsOfService() {
+    reference::StepDims dims;
+    dims.batch = dims.slots = 16;
+    dims.blockSize = 4;
+    dims.columns = 9;
+    dims.inputIds = dims.preIds = 30;
+    dims.capacity = 24;  // of which 16 requests may want 9 each
+    return dims;
+}
 
 class Service {
  public:
     explicit Service(uint64_t seed)
         : stream_(support::MakeStream()),
-          service_(kDims, Random(seed)),
+          service_(DimsOfService(), support::Random(seed)),
           step_(service_.State()),
-          rows_(support::WithRoom(support::MakeBatch(16, 15, 4, 9, seed), 1)),
+          rows_(support::MakeBatch(16, 15, 4, 9, seed)),
+          advanced_(support::Advanced(rows_)),
           advance_(rows_) {
         RequireOk(step_.PlanRepeatable(), "aclnnStepGetWorkspaceSize");
-        expected_ = support::Advanced(rows_);
     }
 
-    void Run(Counts* counts) {
+    // Queues a step; the stream has it until Finish.
+    void Launch() {
         if (!isRetry_) {
             service_.Advance();
         }
@@ -101,25 +94,28 @@ class Service {
         advance_.Upload();
         RequireOk(advance_.Plan(), "aclnnAdvanceStepGetWorkspaceSize");
         RequireOk(advance_.Launch(stream_.Get()), "aclnnAdvanceStep");
-        const int status = step_.LaunchAndWait(stream_.Get());
+        RequireOk(step_.Launch(stream_.Get()), "aclnnStep");
+    }
+
+    void Finish(Counts* counts) {
         reference::StepData data = service_.State();
         const reference::StepResult wanted = reference::Step(data, false);
+        Require(wanted.outcome != reference::StepOutcome::kInvalid, "the service has lost blocks");
+        const int status = aclrtSynchronizeStream(stream_.Get());
         Require(status == support::StepCode(wanted.outcome), "aclnnStep is not as the reference");
+        Require(bool{step_.Holds(data)}, "aclnnStep's tensors are not the reference's");
+        Require(bool{advance_.Holds(advanced_)}, "aclnnAdvanceStep's tensors are wrong");
         isRetry_ = wanted.outcome == reference::StepOutcome::kNoProgress;
         if (isRetry_) {
             (void)support::TakeMessage();
             service_.ShedLoad();
             counts->shed += 1;
         } else {
-            Require(bool{step_.Holds(data)}, "aclnnStep's tensors are not the reference's");
             service_.Take(data);
         }
-        if (++steps_ % 64 == 0) {
-            Require(bool{advance_.Holds(expected_)}, "aclnnAdvanceStep's tensors are wrong");
-            const std::string wrong =
-                reference::FindStepInconsistency(service_.State(), support::kFirstDynamicBlock);
-            Require(wrong.empty(), wrong);
-        }
+        const std::string wrong =
+            reference::FindStepInconsistency(service_.State(), support::kFirstDynamicBlock);
+        Require(isRetry_ || wrong.empty(), wrong);
         counts->steps += 1;
         counts->preempted += wanted.preempted;
         counts->recovered += wanted.recovered;
@@ -127,13 +123,11 @@ class Service {
 
  private:
     support::Stream stream_;
-    support::StepService<Random> service_;
+    support::StepService<support::Random> service_;
     support::StepBatch step_;
-    reference::AdvanceStepData rows_;
+    reference::AdvanceStepData rows_, advanced_;
     support::AdvanceStepBatch advance_;
-    reference::AdvanceStepData expected_;
     bool isRetry_ = false;
-    int64_t steps_ = 0;
 };
 
 struct Limits {
@@ -151,8 +145,13 @@ void RunServices(std::vector<std::unique_ptr<Service>>& services, int64_t steps,
                 RequireOk(aclrtSetDevice(0), "aclrtSetDevice");
                 for (int64_t step = 0; step < steps && std::chrono::steady_clock::now() < end;
                      ++step) {
-                    for (int at = thread; at < kServices; at += kThreads) {
-                        services[static_cast<size_t>(at)]->Run(counts);
+                    for (size_t at = static_cast<size_t>(thread); at < services.size();
+                         at += kThreads) {
+                        services[at]->Launch();
+                    }
+                    for (size_t at = static_cast<size_t>(thread); at < services.size();
+                         at += kThreads) {
+                        services[at]->Finish(counts);
                     }
                 }
                 RequireOk(aclrtResetDevice(0), "aclrtResetDevice");
@@ -211,10 +210,11 @@ int Main(const Limits& limits) {
 
 int main(int argc, char** argv) {
     Limits limits;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (std::strcmp(argv[i], "--seconds") == 0) {
+    for (int i = 1; i < argc; i += 2) {
+        const bool hasValue = i + 1 < argc;
+        if (hasValue && std::strcmp(argv[i], "--seconds") == 0) {
             limits.seconds = std::atof(argv[i + 1]);
-        } else if (std::strcmp(argv[i], "--steps") == 0) {
+        } else if (hasValue && std::strcmp(argv[i], "--steps") == 0) {
             limits.steps = std::atoll(argv[i + 1]);
         } else {
             std::fprintf(stderr, "usage: %s [--seconds N] [--steps N of each service]\n", argv[0]);

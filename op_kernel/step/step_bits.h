@@ -1,6 +1,7 @@
 // Sets of slots as words of 64 bits.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 

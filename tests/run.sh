@@ -2,15 +2,16 @@
 # Installs what is missing, builds and runs every test: the dev preset (address and
 # undefined-behaviour sanitizers), then under the thread sanitizer the tests in which threads meet,
 # then the Python tests with the library of the release preset, since one with sanitizers would have to
-# be preloaded into python3, torch and all.
+# be preloaded into python3, torch and all; the C examples under valgrind; and every fuzz target for a
+# short while.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-"$root/examples/install_packages.sh" libgtest-dev libgmock-dev libbenchmark-dev python3 \
-    python3-numpy python3-pip python3-pytest python3-setuptools python3-torch python3-wheel \
-    chromium doxygen graphviz
+"$root/examples/install_packages.sh" libgtest-dev libgmock-dev libbenchmark-dev abigail-tools \
+    chromium clang doxygen graphviz libclang-rt-dev python3 python3-numpy python3-pip python3-pytest \
+    python3-setuptools python3-torch python3-wheel valgrind
 jobs=$(nproc)
 
 cmake --preset dev
@@ -29,3 +30,8 @@ if ! "$python" -c 'import numpy, pytest, torch' 2>/dev/null; then
 fi
 ADVANCE_STEP_LIBRARY="$root/build/release/lib/libadvance_step.so" \
     "$python" -B -m pytest -q -p no:cacheprovider tests/python
+
+"$root/tests/memcheck.sh" || (($? == 77)) # skipped
+if command -v clang++ >/dev/null; then
+    "$root/tests/fuzz/run.sh" --seconds 5
+fi

@@ -58,7 +58,6 @@ std::vector<int64_t> Scheduler::Admit(int64_t now) {
                      pool_.Take(options_.BlocksFor(request->promptTokens)),
                      {},
                      now,
-                     0,
                      request->promptTokens,
                      Sequence::Phase::kPrefill});
         promptTokens += request->promptTokens;

@@ -26,11 +26,10 @@ struct Sequence {
     std::vector<int32_t> promptBlocks;  // from the host's allocator
     std::vector<int64_t> tokens;        // generated so far; the newest is not in the cache yet
     int64_t admitted;                   // time, in ticks
-    int64_t firstToken;                 // time; of the run from its prompt that was not shed
     int64_t prefillTokens;              // in phase kPrefill
     Phase phase;
-    int64_t firstToken = 0;  // times, in ticks, when it has tokens
-    int64_t lastToken = 0;
+    int64_t firstToken = 0;  // times, in ticks, when it has tokens; of the run from its prompt
+    int64_t lastToken = 0;   // that was not shed
 
     /// Whether the next pass puts its last token into the cache.
     bool EndsNext() const {

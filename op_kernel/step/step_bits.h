@@ -1,6 +1,7 @@
 // Sets of slots as words of 64 bits.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -26,7 +27,7 @@ inline uint64_t NonZeroBytes(const uint8_t* bytes) {
 #ifdef __SSE2__
     for (int part = 0; part < 4; ++part) {
         const __m128i sixteen =
-            _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + 16 * part));
+            _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + ptrdiff_t{16} * part));
         const int mask = _mm_movemask_epi8(_mm_cmpeq_epi8(sixteen, _mm_setzero_si128()));
         zero |= static_cast<uint64_t>(static_cast<uint32_t>(mask)) << (16 * part);
     }

@@ -53,6 +53,7 @@ aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(value, "value"));
         const Device* device = nullptr;
         ADVSTEP_RETURN_IF_ERROR(FindDevice(deviceId, &device));
+        // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): it was found
         return ReadAttribute(device->settings(), attr, value);
     });
 }

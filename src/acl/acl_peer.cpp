@@ -47,6 +47,7 @@ aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags) {
         ContextRef current;
         const Device* peer = nullptr;
         ADVSTEP_RETURN_IF_ERROR(FindPair(peerDeviceId, &current, &peer));
+        // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): both were found
         return EnablePeerAccess(*current.device, *peer);
     });
 }
@@ -56,6 +57,7 @@ aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId) {
         ContextRef current;
         const Device* peer = nullptr;
         ADVSTEP_RETURN_IF_ERROR(FindPair(peerDeviceId, &current, &peer));
+        // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): both were found
         return DisablePeerAccess(*current.device, *peer);
     });
 }

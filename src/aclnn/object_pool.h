@@ -29,6 +29,7 @@ class ObjectPool {
             Refill(&cache, cache.closed ? 1 : kBatch);
         }
         T* const object = cache.first;
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): Refill has brought one
         cache.first = object->nextFree;
         --cache.count;
         return object;

@@ -78,6 +78,7 @@ Status CheckTensorRanges(aclOpExecutor* executor) {
         }
         uint64_t left = 0;
         ADVSTEP_RETURN_IF_ERROR(
+            // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): every plan has its device
             FindRange(*device, executor->slots[index].name, tensor.address, bytes, &left));
         known = {address, epoch, device, left};  // the epoch of before the look
     }

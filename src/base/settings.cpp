@@ -218,6 +218,7 @@ Status LoadSettings(const char* configPath, Settings* settings) {
     loaded.memoryBytes = HalfOfHostMemory();
     loaded.isa = BestIsa();
     for (const SettingRow& row : kSettings) {
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets a variable
         const char* const environment = std::getenv(row.name);
         const auto entry = file.find(row.name);
         if (environment == nullptr && entry == file.end()) {

@@ -36,7 +36,7 @@ void Engine::Finalize() {
 
 Outcome Engine::MakeSession(const OptionMap& options, std::shared_ptr<SessionCore>* core) {
     Options parsed;
-    const Outcome outcome = Catch([&] { return ParseOptions(options, &parsed); });
+    Outcome outcome = Catch([&] { return ParseOptions(options, &parsed); });
     const std::lock_guard<std::mutex> lock(mutex_);
     const bool isAlive = isInitialized_ && outcome.ok();
     if (!parsed.deviceId) {

@@ -27,9 +27,6 @@ struct AttrText {
         }
         return "[" + text + "]";
     }
-    std::string operator()(const std::vector<bool>& values) const {
-        return (*this)(std::vector<int64_t>(values.begin(), values.end()));
-    }
     template <class T>
     std::string operator()(const T& number) const {
         return fmt::format("{}", number);

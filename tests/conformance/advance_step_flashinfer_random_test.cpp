@@ -3,19 +3,19 @@
 #include <gtest/gtest.h>
 
 #include "conformance/machines.h"
-#include "conformance/random.h"
 #include "support/advance_step_flashinfer_batch.h"
+#include "support/random.h"
 #include "support/runtime_test.h"
 
 namespace {
 
 using conformance::Machine;
-using conformance::Random;
 using reference::AdvanceStepData;
 using reference::FlashInferData;
 using support::FlashInferLayout;
 using support::IsOk;
 using support::OpBatch;
+using support::Random;
 
 constexpr int64_t kBlockSizes[] = {1, 2, 3, 7, 16, 31, 64, 128, 1000, 1024};
 

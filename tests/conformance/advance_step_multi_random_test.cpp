@@ -5,19 +5,19 @@
 #include "aclnnop/aclnn_advance_step.h"
 #include "advance_step/counters.h"
 #include "conformance/machines.h"
-#include "conformance/random.h"
 #include "support/advance_step_multi_batch.h"
+#include "support/random.h"
 #include "support/runtime_test.h"
 
 namespace {
 
 using conformance::Machine;
-using conformance::Random;
 using reference::AdvanceStepData;
 using reference::MultiData;
 using support::IsOk;
 using support::MultiLayout;
 using support::OpBatch;
+using support::Random;
 
 constexpr int64_t kBlockSizes[] = {1, 2, 3, 7, 16, 31, 64, 128, 1000};
 

@@ -3,15 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "conformance/machines.h"
-#include "conformance/random.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
+#include "support/random.h"
 #include "support/runtime_test.h"
 
 namespace {
 
 using conformance::Machine;
-using conformance::Random;
 using reference::AdvanceStepData;
 using reference::AdvanceStepError;
 using support::AdvanceStepBatch;
@@ -20,6 +19,7 @@ using support::IsOk;
 using support::kBlockTables;
 using support::kSeqLens;
 using support::kSlotMapping;
+using support::Random;
 
 constexpr int64_t kBlockSizes[] = {1, 2, 3, 7, 16, 31, 64, 128, 1000, 1024};
 

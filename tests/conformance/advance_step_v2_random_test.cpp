@@ -3,17 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "conformance/machines.h"
-#include "conformance/random.h"
 #include "support/advance_step_v2_batch.h"
+#include "support/random.h"
 #include "support/runtime_test.h"
 
 namespace {
 
 using conformance::Machine;
-using conformance::Random;
 using reference::AdvanceStepV2Data;
 using support::IsOk;
 using support::OpBatch;
+using support::Random;
 using support::V2Layout;
 
 constexpr int64_t kBlockSizes[] = {1, 2, 3, 7, 16, 31, 64, 128, 1000, 1024};

@@ -172,6 +172,27 @@ TEST_F(StepPlanTest, RefusesOtherShapes) {
     ExpectPlan(ACLNN_SUCCESS, "", [](Arguments& a) { a.blockSize = INT64_MAX; });
 }
 
+// Slots and blocks are counted in int32. Phase one touches no memory, so none is needed.
+TEST_F(StepPlanTest, RefusesMoreThanItsTensorsCount) {
+    constexpr int64_t kTooMany = int64_t{1} << 31;
+    const auto refuse = [](StepDims dims, const std::string& part) {
+        ExpectPlan(kTiling, part, [&](Arguments& a) {
+            for (size_t i = 0; i < kStepTensors; ++i) {
+                a.tensors[i].shape = support::StepSpec(dims, i, false).shape;
+            }
+        });
+    };
+    StepDims dims = kDims;
+    dims.capacity = kTooMany;
+    refuse(dims, "freeList has F = 2147483648 entries");
+    dims = kDims;
+    dims.columns = kTooMany;
+    refuse(dims, "blockTables W = 2147483648 columns");
+    dims = kDims;
+    dims.slots = kTooMany;
+    refuse(dims, "stopFlags S = 2147483648");
+}
+
 TEST_F(StepPlanTest, RefusesOverlap) {
     ForEachTensor([](size_t i, const std::string& name) {
         for (size_t other = 0; other < kStepTensors; ++other) {

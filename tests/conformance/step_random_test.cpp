@@ -3,12 +3,12 @@
 // are the same in every run.
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "conformance/machines.h"
 #include "reference/step_invariants.h"
+#include "support/random.h"
 #include "support/runtime_test.h"
 #include "support/step_batch.h"
+#include "support/step_service.h"
 
 namespace {
 
@@ -16,122 +16,9 @@ using namespace reference;
 using conformance::Machine;
 using support::IsCode;
 using support::IsOk;
+using support::Random;
 using support::StepBatch;
-
-constexpr int64_t kFirstBlock = 1000000;  // of the dynamic ones; the host's are below
-
-class Random {
- public:
-    explicit Random(uint64_t seed) : engine_(seed) {}
-    int64_t Between(int64_t first, int64_t last) {
-        return first + static_cast<int64_t>(engine_() % static_cast<uint64_t>(last - first + 1));
-    }
-    bool OneIn(int64_t count) { return Between(1, count) == 1; }
-    template <class T, size_t N>
-    T OneOf(const T (&values)[N]) {
-        return values[Between(0, static_cast<int64_t>(N) - 1)];
-    }
-
- private:
-    std::mt19937_64 engine_;
-};
-
-// What the host and the model do between two steps, on a copy of the tensors.
-class Service {
- public:
-    Service(const StepDims& dims, uint64_t seed)
-        : state_(IdleStepData(dims)),
-          random_(seed),
-          admitOneIn_(random_.OneOf({1, 2, 5})),
-          finishOneIn_(random_.OneOf({10, 30, 200})) {
-        for (int64_t i = 0; i < dims.capacity; ++i) {
-            state_[kFreeList][i] = kFirstBlock + i;
-        }
-        state_[kFreeListLen][0] = dims.capacity;
-    }
-    const StepData& State() const { return state_; }
-    void Take(const StepData& state) { state_ = state; }
-
-    void Advance() {
-        for (int64_t slot = 0; slot < state_.dims.batch; ++slot) {
-            if (state_[kIsBlockStep][slot] != 0) {
-                continue;
-            }
-            if (state_[kStopFlags][slot] == 0) {
-                Decode(slot);
-            } else if (state_[kFirstTokenIds][slot] == -1 && random_.OneIn(admitOneIn_)) {
-                Admit(slot);
-            }
-        }
-    }
-    // Finishes one slot that runs, and perhaps more.
-    void ShedLoad() {
-        bool isFirst = true;
-        for (int64_t slot = 0; slot < state_.dims.batch; ++slot) {
-            if (state_[kStopFlags][slot] == 0 && (isFirst || random_.OneIn(3))) {
-                Finish(slot);
-                isFirst = false;
-            }
-        }
-    }
-
- private:
-    void Admit(int64_t slot) {
-        const StepDims& dims = state_.dims;
-        const int64_t prompt = random_.OneIn(4)
-                                   ? random_.Between(0, 2)
-                                   : random_.Between(1, std::max<int64_t>(1, dims.inputIds / 3));
-        const int64_t fits = (prompt + dims.blockSize - 1) / dims.blockSize;
-        const int64_t owned = prompt == 0 ? 0 : fits + random_.Between(0, 1);
-        for (int64_t column = 0; column < dims.columns; ++column) {
-            state_.Block(slot, column) = column < owned ? slot * dims.columns + column : -1;
-        }
-        state_[kEncoderBlockLens][slot] = owned;
-        state_[kUsedListLen][slot] = 0;
-        state_[kOriSeqLensEncoder][slot] = prompt;
-        for (int64_t i = 0; i < dims.inputIds; ++i) {
-            state_.InputId(slot, i) = i < prompt ? random_.Between(0, 150000) : -1;
-        }
-        state_[kFirstTokenIds][slot] = random_.Between(0, 150000);
-        state_[kNextTokens][slot] = random_.Between(0, 150000);
-        state_[kStopFlags][slot] = 0;
-        const bool isPrefilled = prompt == 0 || random_.OneIn(2);
-        state_[kStepIdx][slot] = isPrefilled ? 1 : 0;
-        state_[kSeqLensThisTime][slot] = isPrefilled ? 1 : prompt;
-        state_[kSeqLensEncoder][slot] = isPrefilled ? 0 : prompt;
-        state_[kSeqLensDecoder][slot] = isPrefilled ? prompt : 0;
-    }
-    // The forward pass of a slot that fed tokens, and its next token.
-    void Decode(int64_t slot) {
-        if (state_[kSeqLensThisTime][slot] != 0) {
-            int64_t& prefill = state_[kSeqLensEncoder][slot];
-            int64_t& cached = state_[kSeqLensDecoder][slot];
-            cached = prefill > 0 ? prefill : cached + 1;
-            prefill = 0;
-            int64_t& generated = state_[kStepIdx][slot];
-            if (generated > 0) {
-                state_.PreId(slot, generated) = state_[kNextTokens][slot];
-            }
-            ++generated;
-            state_[kNextTokens][slot] = random_.Between(0, 150000);
-            state_.InputId(slot, 0) = state_[kNextTokens][slot];
-            const int64_t total = state_[kOriSeqLensEncoder][slot] + generated;
-            if (total >= state_.dims.inputIds || generated + 1 >= state_.dims.preIds ||
-                random_.OneIn(finishOneIn_)) {
-                return Finish(slot);
-            }
-        }
-        state_[kSeqLensThisTime][slot] = random_.OneIn(15) ? 0 : 1;
-    }
-    void Finish(int64_t slot) {
-        state_[kStopFlags][slot] = 1;
-        state_[kSeqLensThisTime][slot] = 0;
-    }
-
-    StepData state_;
-    Random random_;
-    int64_t admitOneIn_, finishOneIn_;
-};
+using support::StepCode;
 
 StepDims RandomDims(Random& random) {
     StepDims dims;
@@ -152,33 +39,6 @@ StepDims RandomDims(Random& random) {
     return dims;
 }
 
-// Changes something that a run may find wrong, or not.
-void Spoil(Random& random, StepData& data) {
-    constexpr StepTensor kTensors[] = {
-        kStopFlags,   kSeqLensThisTime, kOriSeqLensEncoder, kSeqLensDecoder,  kStepBlockTables,
-        kIsBlockStep, kStepBlockList,   kStepLens,          kRecoverLens,     kNeedBlockLen,
-        kUsedListLen, kFreeListLen,     kStepIdx,           kEncoderBlockLens};
-    for (int64_t count = random.Between(1, 2); count > 0; --count) {
-        const StepTensor tensor = random.OneOf(kTensors);
-        if (!data[tensor].empty()) {
-            int64_t& value =
-                data[tensor][random.Between(0, static_cast<int64_t>(data[tensor].size()) - 1)];
-            value = IsStepFlag(tensor) ? (value == 0 ? random.Between(1, 255) : 0)
-                    : random.OneIn(2)  ? value + random.Between(-2, 2)
-                    : random.OneIn(10) ? INT32_MIN
-                    : random.OneIn(10) ? INT32_MAX
-                                       : random.Between(-2, 30);
-            value = std::clamp<int64_t>(value, INT32_MIN, INT32_MAX);
-        }
-    }
-}
-
-int CodeOf(StepOutcome outcome) {
-    return outcome == StepOutcome::kOk           ? ACL_SUCCESS
-           : outcome == StepOutcome::kNoProgress ? ACL_ERROR_RT_RESOURCE_ALLOC_FAIL
-                                                 : ACL_ERROR_RT_VECTOR_CORE_EXCEPTION;
-}
-
 // What has happened in the runs so far.
 struct Tally {
     int64_t steps = 0, released = 0, dispatched = 0, preempted = 0, recovered = 0;
@@ -189,14 +49,15 @@ struct Tally {
 void Serve(const StepDims& dims, uint64_t seed, bool isExact, int64_t steps, Tally& tally) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Random random(seed + 1);
-    Service service(dims, seed);
+    using Service = support::StepService<Random>;
+    Service service(dims, Random(seed));
     StepBatch batch(service.State(), {random.OneIn(2), random.Between(0, 3)});
     ASSERT_TRUE(IsOk(batch.PlanRepeatable()));
     const auto run = [&](StepData& data) {
         batch.Upload(data);
         const StepResult result = Step(data, isExact);
         const int status = batch.LaunchAndWait(nullptr, random.OneIn(2) ? 1 : 64);
-        EXPECT_TRUE(IsCode(CodeOf(result.outcome), status));
+        EXPECT_TRUE(IsCode(StepCode(result.outcome), status));
         support::TakeMessage();
         EXPECT_TRUE(batch.Holds(data));
         ++tally.steps;
@@ -216,7 +77,7 @@ void Serve(const StepDims& dims, uint64_t seed, bool isExact, int64_t steps, Tal
         }
         if (random.OneIn(8)) {
             StepData spoilt = service.State();
-            Spoil(random, spoilt);
+            support::SpoilStep(random, spoilt);
             run(spoilt);
         }
         StepData data = service.State();
@@ -227,11 +88,11 @@ void Serve(const StepDims& dims, uint64_t seed, bool isExact, int64_t steps, Tal
         } else if (outcome == StepOutcome::kNoProgress) {
             service.ShedLoad();
         } else if (isExact) {
-            service = Service(dims, ++seed);  // a short grant has broken the state
+            service = Service(dims, Random(++seed));  // a short grant has broken the state
         }
         if (!isExact) {
             ASSERT_NE(outcome, StepOutcome::kInvalid);
-            ASSERT_EQ(FindStepInconsistency(service.State(), kFirstBlock), "");
+            ASSERT_EQ(FindStepInconsistency(service.State(), support::kFirstDynamicBlock), "");
         }
         ASSERT_FALSE(testing::Test::HasFailure());
     }

@@ -1,7 +1,9 @@
 // ADVANCE_STEP_TRACE: when its file is opened, and what becomes of it.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -11,6 +13,7 @@
 #include "support/device_trace.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/stderr_capture.h"
 #include "support/table.h"
 
 namespace {
@@ -25,6 +28,26 @@ using support::SettingsGuard;
 using support::TempFile;
 
 constexpr char kTrace[] = "ADVANCE_STEP_TRACE";
+
+// No file of the process grows beyond so many bytes, as on a full disk.
+class FullDisk {
+ public:
+    explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit limit = {bytes, before_.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    FullDisk(const FullDisk&) = delete;
+    FullDisk& operator=(const FullDisk&) = delete;
+    ~FullDisk() {
+        setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+ private:
+    rlimit before_{};
+    void (*handler_)(int);
+};
 
 // Runs count host functions on device 0.
 void RunSome(int count) {
@@ -105,6 +128,28 @@ TEST_F(TraceFileTest, IsTakenAtFirstDeviceUse) {
         ASSERT_NO_FATAL_FAILURE(RunSome(2));
     }
     EXPECT_EQ(RunsIn(file), 2U);
+}
+
+TEST_F(TraceFileTest, AFullDiskEndsTheTraceAndNotTheWork) {
+    const support::StderrCapture log;
+    for (const int count : {5000, 20}) {  // full while it runs, and at its end
+        const TempFile file("");
+        const SettingsGuard guard(Settings{{kTrace, file.Path()}});
+        ASSERT_TRUE(IsOk(guard.Status()));
+        ASSERT_NO_FATAL_FAILURE(RunSome(1));
+        const size_t told = log.Text().size();
+        {
+            const FullDisk disk(count == 20 ? 1000 : 100'000);
+            ASSERT_NO_FATAL_FAILURE(RunSome(count));
+            ASSERT_TRUE(IsOk(aclFinalize()));
+        }
+        const std::string message = log.Text().substr(told);
+        EXPECT_NE(message.find(file.Path() + std::string("\" cannot be written any more")),
+                  std::string::npos)
+            << message;
+        EXPECT_EQ(message.find("cannot"), message.rfind("cannot")) << "once: " << message;
+        EXPECT_LT(RunsIn(file), static_cast<size_t>(count)) << "and what there is, is valid";
+    }
 }
 
 TEST_F(TraceFileTest, EachStartBeginsANewTrace) {

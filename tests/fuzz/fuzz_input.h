@@ -8,6 +8,8 @@ class FuzzInput {
  public:
     FuzzInput(const uint8_t* data, size_t size) : data_(data), size_(size) {}
 
+    bool IsOver() const { return at_ >= size_; }
+
     uint8_t Byte() { return at_ < size_ ? data_[at_++] : uint8_t{0}; }
 
     int64_t In(int64_t low, int64_t high) {

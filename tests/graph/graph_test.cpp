@@ -240,6 +240,34 @@ TEST_F(DumpTest, WritesText) {
     EXPECT_TRUE(Succeeded(Session().AddGraph(1, graph)));  // a dump does not use it up
 }
 
+TEST_F(DumpTest, WritesAttributesOfEveryKind) {
+    const ge::Tensor tensor = MakeGraphTensor({2, 3}, {1, 2, 3, 4, 5, 6});
+    advance_.SetAttr("a_text", "of words")
+        .SetAttr("a_flag", true)
+        .SetAttr("a_real", 0.25F)
+        .SetAttr("a_type", ge::DT_INT32)
+        .SetAttr("a_tensor", tensor)
+        .SetAttr("numbers", std::vector<int64_t>{1, -2})
+        .SetAttr("reals", std::vector<float>{0.5F})
+        .SetAttr("flags", std::vector<bool>{true, false})
+        .SetAttr("texts", std::vector<std::string>{"a", "b"})
+        .SetAttr("types", std::vector<ge::DataType>{ge::DT_BOOL})
+        .SetAttr("tensors", std::vector<ge::Tensor>{tensor})
+        .SetAttr("matrix", std::vector<std::vector<int64_t>>{{1}, {2, 3}});
+    ge::Graph graph("attributes");
+    graph.SetInputs(sources_).SetOutputs(Selected{{advance_, {2}}});
+    ASSERT_EQ(ge::aclgrphDumpGraph(graph, Path().c_str(), Path().size()), ge::GRAPH_SUCCESS);
+    std::stringstream text;
+    text << std::ifstream(Path() + ".txt").rdbuf();
+    for (const char* part :
+         {"a_text = \"of words\"\n", "a_flag = true\n", "a_real = 0.25\n", "a_type = data type 3\n",
+          "a_tensor = tensor [2, 3] of 48 bytes\n", "numbers = [1, -2]\n", "reals = [0.5]\n",
+          "flags = [true, false]\n", "texts = [\"a\", \"b\"]\n", "types = [data type 12]\n",
+          "tensors = [tensor [2, 3] of 48 bytes]\n", "matrix = [[1], [2, 3]]\n"}) {
+        EXPECT_NE(text.str().find(part), std::string::npos) << part << "\n" << text.str();
+    }
+}
+
 TEST_F(DumpTest, RefusesBadArguments) {
     ge::Graph graph("dumped");
     const auto dump = [&](const char* file, size_t len) {

@@ -60,7 +60,10 @@ Program ProgramGenerator::Generate() {
             });
         }
     }
-    while (program_.calls.size() < options_.limit) {
+    const auto isChoiceLeft = [this] {
+        return options_.choices == nullptr || chosen_ < options_.choices->size();
+    };
+    while (program_.calls.size() < options_.limit && isChoiceLeft()) {
         int chosen = Random(total);
         const Action* action = kActions;
         while (chosen >= action->weight) {
@@ -74,6 +77,9 @@ Program ProgramGenerator::Generate() {
 }
 
 int ProgramGenerator::Random(int count) {
+    if (options_.choices != nullptr && chosen_ < options_.choices->size()) {
+        return (*options_.choices)[chosen_++] % count;  // the first 256 are enough
+    }
     return static_cast<int>(random_() % static_cast<uint64_t>(count));
 }
 

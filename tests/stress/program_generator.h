@@ -20,6 +20,8 @@ struct ProgramOptions {
     uint64_t seed = 0;
     size_t limit = 600;     // calls, after which the program is brought to its end
     bool parallel = false;  // other programs run beside it
+    // Makes the choices in the place of the seed; the program is brought to its end after the last.
+    const std::vector<uint8_t>* choices = nullptr;
 };
 
 Program GenerateProgram(const ProgramOptions& options);
@@ -135,6 +137,7 @@ class ProgramGenerator {
 
     const ProgramOptions options_;
     std::mt19937_64 random_;
+    size_t chosen_ = 0;  // of options_.choices
     Program program_;
     ProgramModel model_;
     int gates_ = 0;

@@ -51,11 +51,14 @@ class OpBatch {
 
     aclnnStatus Plan() { return Plan(&workspaceSize_, &executor_); }
     aclnnStatus Plan(uint64_t* workspaceSize, aclOpExecutor** executor) const {
+        return phaseOne_(Handles(), workspaceSize, executor);
+    }
+    Tensors Handles() const {
         Tensors handles;
         for (const Tensor& tensor : tensors_) {
             handles.push_back(tensor.Get());
         }
-        return phaseOne_(handles, workspaceSize, executor);
+        return handles;
     }
 
     // Phase two, with a workspace that starts misalignment bytes into its memory.

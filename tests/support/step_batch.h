@@ -90,6 +90,7 @@ class StepBatch {
     const reference::StepData& Data() const { return data_; }
     uint64_t WorkspaceSize() const { return workspaceSize_; }
     aclOpExecutor* Executor() const { return executor_; }
+    aclTensor* TensorAt(size_t index) const { return tensors_[index].Get(); }
 
     // Puts data into the tensors, of the same dims.
     void Upload(const reference::StepData& data) {

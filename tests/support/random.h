@@ -1,13 +1,13 @@
 // Random numbers for batches, the same in every run.
-#ifndef ADVANCE_STEP_TESTS_CONFORMANCE_RANDOM_H_
-#define ADVANCE_STEP_TESTS_CONFORMANCE_RANDOM_H_
+#ifndef ADVANCE_STEP_TESTS_SUPPORT_RANDOM_H_
+#define ADVANCE_STEP_TESTS_SUPPORT_RANDOM_H_
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
 
-namespace conformance {
+namespace support {
 
 class Random {
  public:
@@ -24,13 +24,13 @@ class Random {
     bool OneIn(int64_t count) { return Between(1, count) == 1; }
     template <class T, size_t N>
     T OneOf(const T (&values)[N]) {
-        return values[Between(0, N - 1)];
+        return values[Between(0, static_cast<int64_t>(N) - 1)];
     }
 
  private:
     std::mt19937_64 engine_;
 };
 
-}  // namespace conformance
+}  // namespace support
 
-#endif  // ADVANCE_STEP_TESTS_CONFORMANCE_RANDOM_H_
+#endif  // ADVANCE_STEP_TESTS_SUPPORT_RANDOM_H_

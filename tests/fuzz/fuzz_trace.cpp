@@ -1,0 +1,46 @@
+// The parser of serve's traces on any file: requests in order and in range, one for each line, or
+// an error that says where.
+#include <algorithm>
+
+#include "examples/serve/request_trace.h"
+#include "fuzz/fuzz_machine.h"
+#include "fuzz/temporary_file.h"
+
+namespace {
+
+void RequireSound(const serve::Trace& trace, const std::string& text) {
+    const auto ends = std::count(text.begin(), text.end(), '\n') + (text.back() == '\n' ? 0 : 1);
+    FUZZ_REQUIRE(static_cast<int64_t>(trace.requests.size()) == ends - 1);  // less the header
+    FUZZ_REQUIRE(trace.requests.front().arrival == 0);
+    std::vector<bool> seen(trace.requests.size());
+    int64_t last = 0, lastLine = 0;
+    for (const serve::Request& request : trace.requests) {
+        FUZZ_REQUIRE(request.arrival > last ||
+                     (request.arrival == last && request.line > lastLine));
+        last = request.arrival;
+        lastLine = request.line;
+        FUZZ_REQUIRE(request.line >= 2 && request.line <= ends);
+        FUZZ_REQUIRE(!seen[static_cast<size_t>(request.line - 2)]);
+        seen[static_cast<size_t>(request.line - 2)] = true;
+        FUZZ_REQUIRE(request.promptTokens >= 1 && request.promptTokens <= 1'000'000'000);
+        FUZZ_REQUIRE(request.generatedTokens >= 1 && request.generatedTokens <= 1'000'000'000);
+    }
+    FUZZ_REQUIRE(trace.outOfOrder >= 0 && trace.outOfOrder < ends);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+    static const TemporaryFile file("fuzz_trace");
+    file.Write(bytes, size);
+    try {
+        RequireSound(serve::ReadTrace(file.Path()),
+                     std::string(reinterpret_cast<const char*>(bytes), size));
+    } catch (const serve::TraceError& error) {
+        const std::string what = error.what();
+        FUZZ_REQUIRE(what.rfind(file.Path() + ":", 0) == 0);
+        FUZZ_REQUIRE(
+            std::all_of(what.begin(), what.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+    }
+    return 0;
+}

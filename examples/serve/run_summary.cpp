@@ -110,8 +110,8 @@ void PrintSummary(const Options& options, const Statistics& s) {
     PrintCounters(s.counters);
 }
 
-void WriteSummary(const std::string& path, const Options& options, const Statistics& s) {
-    const nlohmann::ordered_json json = {
+nlohmann::ordered_json SummaryOf(const Options& options, const Statistics& s) {
+    return {
         {"trace", options.trace},
         {"max_seqs", options.maxSeqs},
         {"block_size", options.blockSize},
@@ -147,6 +147,9 @@ void WriteSummary(const std::string& path, const Options& options, const Statist
         {"step_device_seconds", s.step.deviceSeconds},
         {"counters", ToJson(s.counters)},
     };
+}
+
+void WriteJson(const std::string& path, const nlohmann::ordered_json& json) {
     std::ofstream file(path);
     // A path may be any bytes; JSON is UTF-8.
     file << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
@@ -154,6 +157,10 @@ void WriteSummary(const std::string& path, const Options& options, const Statist
     if (!file) {
         throw std::runtime_error(fmt::format("{}: the summary cannot be written", path));
     }
+}
+
+void WriteSummary(const std::string& path, const Options& options, const Statistics& statistics) {
+    WriteJson(path, SummaryOf(options, statistics));
 }
 
 }  // namespace serve

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "advance_step/counters.h"
@@ -38,6 +39,12 @@ struct Statistics {
 };
 
 void PrintSummary(const Options& options, const Statistics& statistics);
+
+/// The summary as JSON: its keys are those of docs/serve.md.
+nlohmann::ordered_json SummaryOf(const Options& options, const Statistics& statistics);
+
+/// @throws std::runtime_error  the file cannot be written
+void WriteJson(const std::string& path, const nlohmann::ordered_json& json);
 
 /// @throws std::runtime_error  the file cannot be written
 void WriteSummary(const std::string& path, const Options& options, const Statistics& statistics);

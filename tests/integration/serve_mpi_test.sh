@@ -148,6 +148,24 @@ killed)
         4 "${two_by_two[@]}" --kill-at 3:50
     expect_failure 'rank 1 \(replica 1, member 0\), process [0-9]* was killed' \
         2 --data-parallel 2 --kill-at 1:50
+    # From outside: rank 1's process, once rank 0 has written that the run is not over.
+    rm "$folder/summary.json"
+    mpirun --oversubscribe -np 2 "$serve_mpi" --data-parallel 2 --slow-rank 0 --slow-us 50000 \
+        --summary "$folder/summary.json" >"$folder/out" 2>&1 &
+    mpirun=$!
+    until [[ -s $folder/summary.json ]]; do kill -0 "$mpirun" || fail "no run"; done
+    for pid in $(cat /proc/"$mpirun"/task/*/children); do
+        if tr '\0' '\n' <"/proc/$pid/environ" | grep -q '^OMPI_COMM_WORLD_RANK=1$'; then
+            victim=$pid
+        fi
+    done
+    kill -KILL "$victim"
+    SECONDS=0
+    status=0
+    wait "$mpirun" || status=$?
+    ((status != 0 && SECONDS <= 10)) || fail "status $status, $SECONDS s after the kill"
+    grep -q "serve_mpi: rank 1 .*, process $victim was killed" "$folder/out" || fail "no word of it"
+    check 's["state"] == "failed" and "rank 1 " in s["failure"]'
     # Rank 0 itself: mpirun tells, and the summary is that of a run which is not over.
     ranks 2 --data-parallel 2 --kill-at 0:50
     ((status != 0 && took <= 20)) || fail "rank 0 was killed"

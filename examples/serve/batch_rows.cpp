@@ -30,9 +30,12 @@ void BatchRows::Assign(Stream& stream, const std::vector<int32_t>& slots) {
 }
 
 std::vector<DeviceArray> BatchRows::Arrays() const {
-    return {ArrayOf("inputTokens", inputTokens),       ArrayOf("sampledTokenIds", sampledTokenIds),
-            ArrayOf("inputPositions", inputPositions), ArrayOf("seqLens", seqLens),
-            ArrayOf("slotMapping", slotMapping),       ArrayOf("blockTables", blockTables)};
+    return {ArrayOf("AdvanceStep.inputTokens", inputTokens),
+            ArrayOf("AdvanceStep.sampledTokenIds", sampledTokenIds),
+            ArrayOf("AdvanceStep.inputPositions", inputPositions),
+            ArrayOf("AdvanceStep.seqLens", seqLens),
+            ArrayOf("AdvanceStep.slotMapping", slotMapping),
+            ArrayOf("AdvanceStep.blockTables", blockTables)};
 }
 
 }  // namespace serve

@@ -9,7 +9,7 @@
 namespace serve {
 
 struct DeviceArray {
-    const char* name;  // the parameter's
+    const char* name;  // the operator and the parameter: "Step.freeList"
     void* data;        // device
     size_t bytes;
     /// Of token ids, a row per slot: columns. What is behind a slot's tokens means nothing.

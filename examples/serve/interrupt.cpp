@@ -7,19 +7,33 @@
 namespace serve {
 namespace {
 
-// Written by the handler, in whatever thread the signal comes.
+// Written by the handlers, in whatever thread the signal comes.
 std::atomic<bool> interrupted{false};
+std::atomic<bool> terminated{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a handler must not wait for a lock");
+
+void Catch(int number, void (*handler)(int), int flags) {
+    struct sigaction action = {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART | flags;
+    sigaction(number, &action, nullptr);
+}
 
 }  // namespace
 
 void CatchInterrupt() {
-    struct sigaction action = {};
-    action.sa_handler = [](int) { interrupted.store(true, std::memory_order_relaxed); };
-    action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, nullptr);
+    Catch(
+        SIGINT, [](int) { interrupted.store(true, std::memory_order_relaxed); },
+        static_cast<int>(SA_RESETHAND));
 }
 
 bool Interrupted() { return interrupted.load(std::memory_order_relaxed); }
+
+void CatchTerminate() {
+    Catch(
+        SIGTERM, [](int) { terminated.store(true, std::memory_order_relaxed); }, 0);
+}
+
+bool Terminated() { return terminated.load(std::memory_order_relaxed); }
 
 }  // namespace serve

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 
 namespace serve {
@@ -44,8 +45,17 @@ RequestLimits LimitsOf(const std::vector<Request>& requests, const Options& opti
     return limits;
 }
 
-TraceSource::TraceSource(const std::vector<Request>& requests, const Options& options)
-    : requests_(requests), limits_(LimitsOf(requests, options)) {}
+Trace LoadTrace(const Options& options) {
+    Trace trace = ReadTrace(options.trace);
+    if (trace.outOfOrder > 0) {
+        fmt::print(stderr, "serve: {}: out of order at {} places; sorted by arrival\n",
+                   options.trace, trace.outOfOrder);
+    }
+    if (options.limit > 0 && options.limit < static_cast<int64_t>(trace.requests.size())) {
+        trace.requests.resize(static_cast<size_t>(options.limit));
+    }
+    return trace;
+}
 
 const Request* TraceSource::Take(int64_t now) {
     const bool arrived = next_ < requests_.size() && requests_[next_].arrival <= now;

@@ -46,12 +46,17 @@ class RequestSource {
     virtual std::optional<int64_t> NextArrival() = 0;
 };
 
+/// Reads the trace that the options name; says so on standard error if it had to be sorted.
+/// @throws TraceError
+Trace LoadTrace(const Options& options);
+
 /// Requests that are all known from the start.
 class TraceSource : public RequestSource {
  public:
-    /// requests must outlive the source.
-    /// @throws NeverFits
-    TraceSource(const std::vector<Request>& requests, const Options& options);
+    /// @param requests  must outlive the source
+    /// @param limits    of these requests and perhaps of others, served elsewhere
+    TraceSource(const std::vector<Request>& requests, const RequestLimits& limits)
+        : requests_(requests), limits_(limits) {}
 
     const RequestLimits& Limits() const override { return limits_; }
     int64_t Requests() const override { return static_cast<int64_t>(requests_.size()); }

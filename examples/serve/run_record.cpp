@@ -86,18 +86,22 @@ void RunRecord::Append(const TimeBucket& bucket) {
     }
 }
 
-void RunRecord::Finish(const Sequence& sequence) {
+void RequestTimes::Add(const RequestMarks& request) {
     const auto seconds = [](int64_t from, int64_t to) {
         return static_cast<double>(to - from) / kTicksPerSecond;
     };
-    const int64_t arrival = sequence.request->arrival;
-    times_.admission.Add(seconds(arrival, sequence.admitted));
-    times_.firstToken.Add(seconds(arrival, sequence.firstToken));
-    times_.completion.Add(seconds(arrival, sequence.lastToken));
-    if (sequence.tokens.size() > 1) {
-        times_.perToken.Add(seconds(sequence.firstToken, sequence.lastToken) /
-                            static_cast<double>(sequence.tokens.size() - 1));
+    admission.Add(seconds(request.arrival, request.admitted));
+    firstToken.Add(seconds(request.arrival, request.firstToken));
+    completion.Add(seconds(request.arrival, request.lastToken));
+    if (request.tokens > 1) {
+        perToken.Add(seconds(request.firstToken, request.lastToken) /
+                     static_cast<double>(request.tokens - 1));
     }
+}
+
+void RunRecord::Finish(const Sequence& sequence) {
+    times_.Add({sequence.request->arrival, sequence.admitted, sequence.firstToken,
+                sequence.lastToken, static_cast<int64_t>(sequence.tokens.size())});
 }
 
 }  // namespace serve

@@ -62,12 +62,22 @@ struct LatencySummary {
     Percentiles admission, firstToken, perToken, completion;
 };
 
+/// Times of a request, in ticks of virtual time.
+struct RequestMarks {
+    int64_t arrival;
+    int64_t admitted;
+    int64_t firstToken;
+    int64_t lastToken;
+    int64_t tokens;  // generated
+};
+
 struct RequestTimes {
     Durations admission;   // from arrival to the admission that was not taken back
     Durations firstToken;  // from arrival to the first token that was not taken back
     Durations perToken;    // between two tokens, on average over the request
     Durations completion;  // from arrival to the last token
 
+    void Add(const RequestMarks& request);
     LatencySummary Summary() const {
         return {admission.Summary(), firstToken.Summary(), perToken.Summary(),
                 completion.Summary()};

@@ -155,8 +155,7 @@ nlohmann::ordered_json SummaryJson(const Options& options, const Statistics& s) 
     };
 }
 
-void WriteSummary(const std::string& path, const Options& options, const Statistics& statistics) {
-    const nlohmann::ordered_json json = SummaryJson(options, statistics);
+void WriteJson(const std::string& path, const nlohmann::ordered_json& json) {
     std::ofstream file(path);
     // A path may be any bytes; JSON is UTF-8.
     file << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
@@ -164,6 +163,10 @@ void WriteSummary(const std::string& path, const Options& options, const Statist
     if (!file) {
         throw std::runtime_error(fmt::format("{}: the summary cannot be written", path));
     }
+}
+
+void WriteSummary(const std::string& path, const Options& options, const Statistics& statistics) {
+    WriteJson(path, SummaryJson(options, statistics));
 }
 
 }  // namespace serve

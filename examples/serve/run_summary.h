@@ -48,7 +48,11 @@ using NamedCounter = std::pair<const char*, uint64_t>;
 /// By their names in advance_step/counters.h.
 std::vector<NamedCounter> NamedCounters(const AdvStepCounters& counters);
 
+/// The summary as JSON: its keys are those of docs/serve.md.
 nlohmann::ordered_json SummaryJson(const Options& options, const Statistics& statistics);
+
+/// @throws std::runtime_error  the file cannot be written
+void WriteJson(const std::string& path, const nlohmann::ordered_json& json);
 
 /// @throws std::runtime_error  the file cannot be written
 void WriteSummary(const std::string& path, const Options& options, const Statistics& statistics);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -19,18 +18,6 @@
 namespace serve {
 namespace {
 
-Trace LoadTrace(const Options& options) {
-    Trace trace = ReadTrace(options.trace);
-    if (trace.outOfOrder > 0) {
-        fmt::print(stderr, "serve: {}: out of order at {} places; sorted by arrival\n",
-                   options.trace, trace.outOfOrder);
-    }
-    if (options.limit > 0 && options.limit < static_cast<int64_t>(trace.requests.size())) {
-        trace.requests.resize(static_cast<size_t>(options.limit));
-    }
-    return trace;
-}
-
 struct Outcome {
     Statistics statistics;
     RunRecord record;
@@ -38,7 +25,7 @@ struct Outcome {
 
 // An error of the device ends the run, not the report on it.
 Outcome Serve(const Trace& trace, const Options& options) {
-    TraceSource source(trace.requests, options);
+    TraceSource source(trace.requests, LimitsOf(trace.requests, options));
     Server server(source, options);
     const auto start = std::chrono::steady_clock::now();
     try {

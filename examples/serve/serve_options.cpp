@@ -24,15 +24,8 @@ std::string CheckRatio(const std::string& text) {
 
 }  // namespace
 
-ParsedOptions ParseOptions(int argc, char** argv) {
-    ParsedOptions parsed;
-    Options& options = parsed.options;
+void AddServingOptions(CLI::App& app, Options& options) {
     options.trace = SERVE_SAMPLE_TRACE;
-    CLI::App app{
-        "Serves a request trace with continuous batching on the emulated device: aclnnStep hands\n"
-        "out the blocks that sequences grow into, aclnnAdvanceStep moves every sequence, a toy\n"
-        "model fills the paged KV cache, and every finished request is compared with a run on a\n"
-        "contiguous cache."};
     app.add_option("--trace", options.trace,
                    "CSV of TIMESTAMP,ContextTokens,GeneratedTokens; out-of-order lines are sorted "
                    "by arrival")
@@ -46,10 +39,9 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     app.add_option("--block-size", options.blockSize, "tokens per KV cache block")
         ->check(CLI::Range(int64_t{1}, kMaxBlockSize))
         ->capture_default_str();
-    const CLI::Option* blocks =
-        app.add_option("--blocks", options.blocks,
-                       "KV cache blocks; default: as many as hold 524288 tokens")
-            ->check(CLI::Range(int64_t{1}, kMaxBlocks));
+    app.add_option("--blocks", options.blocks,
+                   "KV cache blocks; default: as many as hold 524288 tokens")
+        ->check(CLI::Range(int64_t{1}, kMaxBlocks));
     app.add_option("--free-ratio", options.freeRatio,
                    "part of the blocks, 0 to 1, that the device hands out as sequences grow; the "
                    "others are for prompts")
@@ -64,6 +56,23 @@ ParsedOptions ParseOptions(int argc, char** argv) {
         ->check(CLI::Range(int64_t{0}, kMaxSpecTokens))
         ->capture_default_str();
     app.add_option("--summary", options.summary, "write the summary to this file as JSON");
+}
+
+void FinishOptions(Options& options) {
+    if (options.blocks == 0) {
+        options.blocks = options.BlocksFor(kDefaultCacheTokens);
+    }
+}
+
+ParsedOptions ParseOptions(int argc, char** argv) {
+    ParsedOptions parsed;
+    Options& options = parsed.options;
+    CLI::App app{
+        "Serves a request trace with continuous batching on the emulated device: aclnnStep hands\n"
+        "out the blocks that sequences grow into, aclnnAdvanceStep moves every sequence, a toy\n"
+        "model fills the paged KV cache, and every finished request is compared with a run on a\n"
+        "contiguous cache."};
+    AddServingOptions(app, options);
     app.add_option("--report", options.report,
                    "write an HTML page with what happened over time to this file");
     app.add_option("--trace-json", options.traceJson,
@@ -76,9 +85,7 @@ ParsedOptions ParseOptions(int argc, char** argv) {
         parsed.exitStatus = app.exit(error);
         return parsed;
     }
-    if (blocks->empty()) {
-        options.blocks = options.BlocksFor(kDefaultCacheTokens);
-    }
+    FinishOptions(options);
     return parsed;
 }
 

@@ -6,6 +6,10 @@
 #include <optional>
 #include <string>
 
+namespace CLI {
+class App;
+}
+
 namespace serve {
 
 struct Options {
@@ -16,7 +20,7 @@ struct Options {
     int64_t limit = 0;      // requests; 0: all
     int64_t maxSeqs = 256;
     int64_t blockSize = 128;   // tokens
-    int64_t blocks = 0;        // set by ParseOptions
+    int64_t blocks = 0;        // 0: set by FinishOptions
     double freeRatio = 0.175;  // of the blocks: the device's free list; the others are the host's
     int64_t maxLen = 16384;    // tokens of the longest sequence, prompt included
 
@@ -29,6 +33,11 @@ struct Options {
     int64_t HostBlocks() const { return blocks - DynamicBlocks(); }
     int64_t BlocksFor(int64_t tokens) const { return (tokens + blockSize - 1) / blockSize; }
 };
+
+/// The options of every program that serves: those of a server, --trace, --limit and --summary.
+void AddServingOptions(CLI::App& app, Options& options);
+/// Puts in the defaults that depend on other options.
+void FinishOptions(Options& options);
 
 /// Nothing but an exit status when there is nothing to run: --help, or options that are not valid
 /// (their message has been printed).

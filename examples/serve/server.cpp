@@ -31,10 +31,9 @@ Server::Server(RequestSource& source, const Options& options, ServerObserver* ob
     if (options.speculative > 0) {
         speculation_.emplace(options, model_);
     }
-    arrays_ = step_.Arrays();
-    for (const DeviceArray& array : speculation_ ? speculation_->Arrays() : batch_.Arrays()) {
-        arrays_.push_back(array);
-    }
+    // As they run: what goes wrong in one shows in those behind it.
+    arrays_ = speculation_ ? speculation_->Arrays() : batch_.Arrays();
+    arrays_.insert(arrays_.end(), step_.Arrays().begin(), step_.Arrays().end());
 }
 
 void Server::Run() {

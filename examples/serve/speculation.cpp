@@ -46,11 +46,14 @@ Speculation::Speculation(const Options& options, const PagedModel& model)
 }
 
 std::vector<DeviceArray> Speculation::Arrays() const {
-    return {
-        ArrayOf("inputTokens", inputTokens_),       ArrayOf("sampledTokenIds", sampledTokenIds_),
-        ArrayOf("inputPositions", inputPositions_), ArrayOf("seqLens", seqLens_),
-        ArrayOf("slotMapping", slotMapping_),       ArrayOf("blockTables", blockTables_),
-        ArrayOf("specToken", specToken_),           ArrayOf("acceptedNum", acceptedNum_)};
+    return {ArrayOf("AdvanceStepV2.inputTokens", inputTokens_),
+            ArrayOf("AdvanceStepV2.sampledTokenIds", sampledTokenIds_),
+            ArrayOf("AdvanceStepV2.inputPositions", inputPositions_),
+            ArrayOf("AdvanceStepV2.seqLens", seqLens_),
+            ArrayOf("AdvanceStepV2.slotMapping", slotMapping_),
+            ArrayOf("AdvanceStepV2.blockTables", blockTables_),
+            ArrayOf("AdvanceStepV2.specToken", specToken_),
+            ArrayOf("AdvanceStepV2.acceptedNum", acceptedNum_)};
 }
 
 void Speculation::MakeTensors(int64_t numQueries) {

@@ -1,0 +1,35 @@
+// Which request went to which replica, as a file: CSV with the header line,replica.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "request_trace.h"
+
+namespace serve {
+
+/// Says where and what: "FILE:LINE: ...".
+class AssignmentError : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+/// By request, in their order; -1: none.
+using Assignment = std::vector<int64_t>;
+
+/// @throws AssignmentError  the file cannot be written
+void WriteAssignment(const std::string& path, const std::vector<Request>& requests,
+                     const Assignment& assignment);
+
+/// @throws AssignmentError  the file cannot be read or is malformed, or does not give each request
+///                          one replica of [0, replicas)
+Assignment ReadAssignment(const std::string& path, const std::vector<Request>& requests,
+                          int64_t replicas);
+
+/// The requests of one replica, in their order.
+std::vector<Request> RequestsOf(int64_t replica, const std::vector<Request>& requests,
+                                const Assignment& assignment);
+
+}  // namespace serve

@@ -1,0 +1,39 @@
+// What the ranks did together, as a table and as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cluster_options.h"
+#include "finished_request.h"
+#include "rank_state.h"
+
+namespace serve {
+
+struct ClusterResult {
+    std::string failure;           // empty: every rank came to its end
+    std::vector<RankState> ranks;  // none after a failure
+    std::vector<FinishedRequest> finished;
+    std::vector<int64_t> assigned;  // requests, by replica
+    int64_t requests = 0;           // of the trace
+    int64_t windows = 0;            // of the dispatcher
+    double wallSeconds = 0;
+
+    /// Of the replica's leader.
+    const RankState& Leader(int64_t replica, const ClusterOptions& options) const {
+        return ranks[static_cast<size_t>(replica * options.tensorParallel)];
+    }
+    bool Good() const;
+};
+
+/// The statistics of all replicas as one: sums, but for the greatest peaks and times.
+Statistics Total(const ClusterOptions& options, const ClusterResult& result);
+
+/// Writes, if the options name a file, that the run is not over: what is found there if rank 0 is
+/// killed.
+void WriteUnfinished(const ClusterOptions& options);
+void WriteClusterSummary(const ClusterOptions& options, const ClusterResult& result);
+void PrintClusterSummary(const ClusterOptions& options, const ClusterResult& result);
+
+}  // namespace serve

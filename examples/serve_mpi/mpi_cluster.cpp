@@ -1,0 +1,165 @@
+#include "mpi_cluster.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster_progress.h"
+#include "cluster_summary.h"
+#include "mpi_compare.h"
+#include "mpi_exchange.h"
+#include "server.h"
+
+namespace serve {
+namespace {
+
+constexpr const char* kWhatOthersSay = "the end of the others";
+
+// Serves until no more is granted.
+RankState ServeGranted(Link& link, const ClusterOptions& options, const RequestLimits& limits,
+                       TimedExchange& exchange, std::vector<FinishedRequest>* untold) {
+    const auto start = std::chrono::steady_clock::now();
+    GrantedSource source(exchange, limits);
+    GroupObserver observer(link, source, options);
+    Server server(source, options.serving, &observer);
+    server.Run();
+    RankState state{server.Result(), observer.Cost(), observer.Digest()};
+    state.statistics.wallSeconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    state.cost.dispatchSeconds = exchange.Seconds();
+    *untold = source.Untold();
+    return state;
+}
+
+// What rank 0 knows, whatever becomes of the run.
+class FirstRank {
+ public:
+    FirstRank(Link& link, const ClusterOptions& options)
+        : link_(link), options_(options), start_(std::chrono::steady_clock::now()) {}
+
+    void Run() {
+        WriteUnfinished(options_);
+        trace_ = LoadTrace(options_.serving);
+        const RequestLimits limits = LimitsOf(trace_.requests, options_.serving);
+        result_.requests = static_cast<int64_t>(trace_.requests.size());
+        progress_.emplace(result_.requests, options_.dataParallel, options_.progress);
+        for (int rank = 1; rank < link_.Layout().Ranks(); ++rank) {
+            link_.Send(rank, Link::kGrant, Packer().Put(limits).Take());
+        }
+        exchange_.emplace(link_, trace_.requests, options_.WindowTicks(),
+                          [this](int64_t finished) { progress_->Update(finished); });
+        std::vector<FinishedRequest> untold;
+        result_.ranks.push_back(ServeGranted(link_, options_, limits, *exchange_, &untold));
+        exchange_->Take(untold);
+        for (int rank = 1; rank < link_.Layout().Ranks(); ++rank) {
+            const Bytes bytes = link_.Receive(rank, Link::kFinal, kWhatOthersSay);
+            Unpacker unpacker(bytes);
+            result_.ranks.push_back(unpacker.Get<RankState>());
+            exchange_->Take(unpacker.GetVector<FinishedRequest>());
+        }
+    }
+
+    int Finish() {
+        Report();
+        const int status = result_.Good() ? EXIT_SUCCESS : EXIT_FAILURE;
+        for (int rank = 1; rank < link_.Layout().Ranks(); ++rank) {
+            link_.Send(rank, Link::kEnd, Packer().Put(status).Take());
+        }
+        link_.Flush();
+        return status;
+    }
+
+    [[noreturn]] void Fail(const std::string& why) {
+        if (progress_) {
+            progress_->Clear();
+        }
+        fmt::print(stderr, "serve_mpi: {}\n", why);
+        result_.failure = why;
+        result_.ranks.clear();
+        try {
+            Report();
+        } catch (const std::exception& error) {
+            fmt::print(stderr, "serve_mpi: {}\n", error.what());
+        }
+        std::fflush(nullptr);
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        std::abort();  // MPI_Abort does not return
+    }
+
+ private:
+    void Report() {
+        if (progress_) {
+            progress_->Clear();
+        }
+        result_.assigned.assign(static_cast<size_t>(options_.dataParallel), 0);
+        if (exchange_) {
+            result_.finished = exchange_->AllFinished();
+            result_.windows = exchange_->Windows();
+            for (const int64_t replica : exchange_->Placed()) {
+                if (replica >= 0) {
+                    ++result_.assigned[static_cast<size_t>(replica)];
+                }
+            }
+            if (!options_.assignmentOut.empty() && result_.failure.empty()) {
+                WriteAssignment(options_.assignmentOut, trace_.requests, exchange_->Placed());
+            }
+        }
+        result_.wallSeconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+        PrintClusterSummary(options_, result_);
+        WriteClusterSummary(options_, result_);
+        if (!options_.requests.empty()) {
+            WriteFinished(options_.requests, result_.finished);
+        }
+    }
+
+    Link& link_;
+    const ClusterOptions& options_;
+    std::chrono::steady_clock::time_point start_;
+    Trace trace_;
+    ClusterResult result_;
+    std::optional<ClusterProgress> progress_;
+    std::optional<DispatchingExchange> exchange_;
+};
+
+}  // namespace
+
+int RunFirstRank(Link& link, const ClusterOptions& options) {
+    FirstRank first(link, options);
+    try {
+        first.Run();
+        return first.Finish();
+    } catch (const ClusterError& error) {
+        first.Fail(error.what());
+    } catch (const std::exception& error) {
+        first.Fail(fmt::format("{}: {}", link.Layout().Name(0), error.what()));
+    }
+}
+
+int RunOtherRank(Link& link, const ClusterOptions& options) {
+    try {
+        const Bytes first = link.Receive(0, Link::kGrant, "the limits of the requests");
+        const auto limits = Unpacker(first).Get<RequestLimits>();
+        const std::unique_ptr<TimedExchange> exchange = MakeExchange(link);
+        std::vector<FinishedRequest> untold;
+        const RankState state = ServeGranted(link, options, limits, *exchange, &untold);
+        if (link.Rank() != link.GroupRanks().front()) {
+            untold.clear();  // its leader tells
+        }
+        link.Send(0, Link::kFinal, Packer().Put(state).Put(untold).Take());
+        const Bytes end = link.Receive(0, Link::kEnd, kWhatOthersSay);
+        return Unpacker(end).Get<int>();
+    } catch (const ClusterError& error) {
+        link.Fail(error.what());
+    } catch (const std::exception& error) {
+        link.Fail(fmt::format("{}: {}", link.Layout().Name(link.Rank()), error.what()));
+    }
+}
+
+}  // namespace serve

@@ -1,0 +1,13 @@
+// The replicas of a run, one after the other in one process: what the ranks are compared with.
+#pragma once
+
+#include "cluster_options.h"
+#include "cluster_summary.h"
+
+namespace serve {
+
+/// Serves each replica's requests as the assignment of the options gives them. Uses nothing of MPI.
+/// @throws AssignmentError, TraceError, NeverFits, AclError, Stuck
+ClusterResult ReplayAssignment(const ClusterOptions& options);
+
+}  // namespace serve

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# dispatch_simulation_test.sh DISPATCH_SIMULATION: the dispatcher before 100,000 replicas.
+set -euo pipefail
+
+simulation=$1
+
+# value KEY OUTPUT
+value() { awk -v key="$1" '$1 == key { print $2 }' <<<"$2"; }
+
+fail() {
+    echo "FAILED: $1"$'\n'"$2" >&2
+    exit 1
+}
+
+first=$("$simulation" --requests-per-replica 3)
+(($(value placed "$first") == 300000)) || fail "not every request was placed" "$first"
+(($(value finished_before_the_last_window "$first") > 0)) || fail "nothing finished" "$first"
+# Requests come at 50,000 a second: so many to a window of 20 ms, and no window is empty.
+(($(value most_placed_in_a_window "$first") == 1000)) || fail "windows" "$first"
+(($(value windows "$first") == 300)) || fail "windows" "$first"
+least=$(value peak_load_tokens "$first")
+((least * 3 < 2 * $(value peak_load_tokens_round_robin "$first"))) ||
+    fail "the fullest replica is as full as with turns" "$first"
+# Its decisions do not depend on how long it takes.
+again=$("$simulation" --requests-per-replica 3)
+[[ $(value decisions "$first") == "$(value decisions "$again")" ]] || fail "other decisions" "$again"
+# Wider windows: fewer of them, less even loads.
+wide=$("$simulation" --requests-per-replica 3 --window 1)
+(($(value windows "$wide") == 6)) || fail "wide windows" "$wide"
+echo "dispatch_simulation: good"

@@ -48,6 +48,7 @@ struct Batch {
     }
 };
 
+// [loop]
 void DecodeLoop(const Batch& batch, const Stream& stream) {
     const Executor plan = AdvanceStep::Plan(batch.Arguments());
     std::puts("        position -> slot of each sequence\nstep");
@@ -66,6 +67,7 @@ void DecodeLoop(const Batch& batch, const Stream& stream) {
         std::puts("");
     }
 }
+// [/loop]
 
 // The sequences have filled their blocks: the next steps find no place.
 void RunOutOfBlocks(const Batch& batch, const Stream& stream) {

@@ -10,7 +10,7 @@ cd "$root"
 
 "$root/examples/install_packages.sh" libgtest-dev libgmock-dev libbenchmark-dev python3 \
     python3-numpy python3-pip python3-pytest python3-setuptools python3-torch python3-wheel \
-    chromium doxygen graphviz
+    chromium doxygen fonts-dejavu-core
 jobs=$(nproc)
 
 cmake --preset dev

@@ -48,24 +48,27 @@ struct Batch {
     }
 };
 
+void Print(int step, const Values& positions, const Values& slots) {
+    std::printf("%4d", step);
+    for (size_t row = 0; row < kNumQueries; ++row) {
+        std::printf("   %3lld -> %2lld", static_cast<long long>(positions[row]),
+                    static_cast<long long>(slots[row]));
+    }
+    std::puts("");
+}
+
+// [loop]
 void DecodeLoop(const Batch& batch, const Stream& stream) {
     const Executor plan = AdvanceStep::Plan(batch.Arguments());
-    std::puts("        position -> slot of each sequence\nstep");
     for (int step = 0; step < kSteps; ++step) {
         batch.sampledTokenIds.Upload(Values{100 + step, 200 + step, 300 + step});
         plan.Run(stream);
         stream.Synchronize();
-
-        const Values positions = batch.inputPositions.Download<int64_t>();
-        const Values slots = batch.slotMapping.Download<int64_t>();
-        std::printf("%4d", step);
-        for (size_t row = 0; row < kNumQueries; ++row) {
-            std::printf("   %3lld -> %2lld", static_cast<long long>(positions[row]),
-                        static_cast<long long>(slots[row]));
-        }
-        std::puts("");
+        Print(step, batch.inputPositions.Download<int64_t>(),
+              batch.slotMapping.Download<int64_t>());
     }
 }
+// [/loop]
 
 // The sequences have filled their blocks: the next steps find no place.
 void RunOutOfBlocks(const Batch& batch, const Stream& stream) {
@@ -87,6 +90,7 @@ int main() {
         const Device device = Device::Open(0);
         const Stream stream = Stream::Create();
         const Batch batch;
+        std::puts("        position -> slot of each sequence\nstep");
         DecodeLoop(batch, stream);
         RunOutOfBlocks(batch, stream);
         const AdvStepCounters counters = device.Counters();

@@ -10,8 +10,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
 "$root/examples/install_packages.sh" libgtest-dev libgmock-dev libbenchmark-dev abigail-tools \
-    chromium clang doxygen graphviz libclang-rt-dev libopenmpi-dev libxxhash-dev openmpi-bin python3 \
-    python3-numpy python3-pip python3-pytest python3-setuptools python3-torch python3-wheel valgrind
+    chromium clang doxygen fonts-dejavu-core libclang-rt-dev libopenmpi-dev libxxhash-dev openmpi-bin \
+    python3 python3-numpy python3-pip python3-pytest python3-setuptools python3-torch python3-wheel valgrind
 jobs=$(nproc)
 
 cmake --preset dev

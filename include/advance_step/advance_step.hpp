@@ -9,8 +9,8 @@
 /// constructor or moved from, may be destroyed or assigned to. What a destructor's call returns
 /// is dropped. Objects of a device must go before the last Device of it.
 ///
-/// No call is made beyond those that a C program would make, nothing is allocated on the host
-/// unless a call fails, and functions that take no host data are inline wrappers of one C call.
+/// No call is made beyond those that a C program would make, and nothing is allocated on the host
+/// unless a call fails, but for the vectors that Tensor::Download returns.
 #ifndef ADVSTEP_ADVANCE_STEP_ADVANCE_STEP_HPP_
 #define ADVSTEP_ADVANCE_STEP_ADVANCE_STEP_HPP_
 

@@ -17,6 +17,7 @@ ADVSTEP_API aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId)
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
 ADVSTEP_API aclError aclrtDestroyContext(aclrtContext context);
 
+/// Makes the context the thread's current one. It may be current in several threads.
 ADVSTEP_API aclError aclrtSetCurrentContext(aclrtContext context);
 
 /// The thread's current context. [context]

@@ -32,6 +32,7 @@ ADVSTEP_API uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo*
 /// The operating system's number of the thread that ran the task.
 ADVSTEP_API uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
+/// The device of the stream.
 ADVSTEP_API uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
 /// The code that the synchronisation will return, such as ACL_ERROR_RT_VECTOR_CORE_EXCEPTION.

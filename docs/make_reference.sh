@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Makes the reference of the public headers with Doxygen; a warning is an error. Without Doxygen it
+# says so, and ends with 77.
+#
+#   make_reference.sh FOLDER    the page is FOLDER/html/index.html
+set -euo pipefail
+
+if ! command -v doxygen >/dev/null; then
+    echo "no doxygen is installed" >&2
+    exit 77
+fi
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+{
+    cat docs/Doxyfile
+    echo "OUTPUT_DIRECTORY = \"$folder\""
+} | doxygen -
+echo "$(find "$folder/html" -name '*.html' | wc -l) pages: $folder/html/index.html"

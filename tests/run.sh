@@ -10,8 +10,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
 "$root/examples/install_packages.sh" libgtest-dev libgmock-dev libbenchmark-dev abigail-tools \
-    chromium clang doxygen fonts-dejavu-core libclang-rt-dev libopenmpi-dev libxxhash-dev openmpi-bin \
-    python3 python3-numpy python3-pip python3-pytest python3-setuptools python3-torch python3-wheel valgrind
+    chromium clang doxygen dpkg-dev fonts-dejavu-core libclang-rt-dev libopenmpi-dev libxxhash-dev \
+    openmpi-bin pkg-config python3 python3-numpy python3-pip python3-pytest python3-setuptools \
+    python3-torch python3-wheel valgrind
 jobs=$(nproc)
 
 cmake --preset dev
@@ -23,7 +24,8 @@ cmake --build --preset tsan --target concurrent_tests
 ctest --preset tsan -j "$jobs" -L concurrent
 
 cmake --preset release
-cmake --build --preset release --target advance_step
+cmake --build --preset release --target advance_step advance_step_archive
+tests/packaging/run.sh build/release
 python=python3
 if ! "$python" -c 'import numpy, pytest, torch' 2>/dev/null; then
     python=/usr/bin/python3 # that of the packages, where PATH has another one first

@@ -9,8 +9,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ["include", "opp", "src", "op_host", "op_kernel", "examples", "tests"]
 # What an include may be relative to: clients see include/, those of graph mode the folders that CANN's
 # samples name, the project its root, tests also tests/.
-BASES = ["", "include", "tests", "examples", "examples/serve", "examples/serve_mpi",
-         "include/graph", "include/ge", "opp/built-in/op_proto/inc"]
+BASES = ["", "include", "include/aclnn", "tests", "examples", "examples/serve",
+         "examples/serve_mpi", "include/graph", "include/ge", "opp/built-in/op_proto/inc"]
 LIBRARIES = ("fmt/", "nlohmann/", "CLI/", "gtest/", "gmock/", "benchmark/", "mpi.h",
              "xxhash.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

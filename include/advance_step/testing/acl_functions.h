@@ -1,0 +1,46 @@
+/// The library behind advance_step::mock, and counts of the calls; docs/mocking.md has an example.
+#ifndef ADVSTEP_ADVANCE_STEP_TESTING_ACL_FUNCTIONS_H_
+#define ADVSTEP_ADVANCE_STEP_TESTING_ACL_FUNCTIONS_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "acl/acl.h"
+#include "aclnn/acl_meta.h"
+#include "aclnn/aclnn_base.h"
+#include "aclnnop/aclnn_advance_step.h"
+#include "aclnnop/aclnn_advance_step_flashinfer.h"
+#include "aclnnop/aclnn_advance_step_multi.h"
+#include "aclnnop/aclnn_advance_step_v2.h"
+#include "aclnnop/aclnn_step.h"
+#include "advance_step/counters.h"
+#include "advance_step/fault_injection.h"
+#include "advance_step/kv_invariants.h"
+
+namespace advance_step::testing {
+
+/// A pointer to every public C function, under its name: aclrtMalloc is
+/// aclError (*aclrtMalloc)(void**, size_t, aclrtMemMallocPolicy).
+struct AclFunctions {
+#define ADVSTEP_FUNCTION(result, name, parameters, arguments) result(*name) parameters;
+#define ADVSTEP_LONG_FUNCTION ADVSTEP_FUNCTION
+#include "advance_step/testing/acl_functions.inc"
+#include "advance_step/testing/aclnn_functions.inc"
+#undef ADVSTEP_LONG_FUNCTION
+#undef ADVSTEP_FUNCTION
+};
+
+/// The functions of libadvance_step.so itself, whatever mock there is.
+const AclFunctions& Real();
+
+/// How often a C function was called since the start of the program or ForgetCalls, by a mock's
+/// leave or without one. What is called through Real(), and what the library calls inside, is not
+/// counted.
+/// @throw std::invalid_argument  there is no such function
+uint64_t CallsOf(std::string_view function);
+
+void ForgetCalls();
+
+}  // namespace advance_step::testing
+
+#endif  // ADVSTEP_ADVANCE_STEP_TESTING_ACL_FUNCTIONS_H_

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Every way to take the library in, from a build folder with the targets advance_step and
+# advance_step_archive, without sanitizers.
+#
+#   run.sh BUILD-FOLDER
+set -euo pipefail
+
+folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+python3 "$folder/check_version.py"
+for name in install mock cann deb subproject; do
+    "$folder/${name}_test.sh" "${1:?usage: $0 BUILD-FOLDER}" || (($? == 77))
+done

@@ -84,6 +84,7 @@ Status PlanAdvanceStep(const AdvanceStepPrograms& programs, const AdvanceStepPar
     return plan.Make(payload, workspaceSize, executor);
 }
 
+// cppcheck-suppress uninitMemberVar ; only views that were added are read
 AdvanceStepPlan::AdvanceStepPlan(const KernelProgram* program, const Device& device,
                                  int32_t coreCount, int64_t rows, const PlanKey& key) {
     plan_.key = &key;

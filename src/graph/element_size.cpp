@@ -28,7 +28,10 @@ constexpr std::array<DataTypeFacts, ge::DT_MAX> kFacts = {{
 const DataTypeFacts& FactsOf(ge::DataType dataType) {
     static constexpr DataTypeFacts kNone = {"undefined", 0};
     const auto index = static_cast<size_t>(dataType);
-    return index < kFacts.size() ? kFacts[index] : kNone;
+    if (index >= kFacts.size()) {
+        return kNone;
+    }
+    return kFacts[index];
 }
 
 }  // namespace

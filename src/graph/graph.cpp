@@ -17,6 +17,7 @@ Graph& Graph::SetInputs(const std::vector<Operator>& inputs) {
 
 Graph& Graph::SetOutputs(const std::vector<Operator>& outputs) {
     std::vector<GraphState::Selection> selections;
+    selections.reserve(outputs.size());
     for (const Operator& op : outputs) {
         selections.push_back({op, {}});
     }
@@ -26,6 +27,7 @@ Graph& Graph::SetOutputs(const std::vector<Operator>& outputs) {
 
 Graph& Graph::SetOutputs(const std::vector<std::pair<Operator, std::vector<size_t>>>& outputs) {
     std::vector<GraphState::Selection> selections;
+    selections.reserve(outputs.size());
     for (const auto& [op, indices] : outputs) {
         selections.push_back({op, indices});
     }

@@ -55,8 +55,8 @@ class GraphRun {
         const bool isUpdated =
             std::any_of(outputs.begin(), outputs.end(),
                         [&](const OutputRule& rule) { return rule.input == input; });
-        const bool isSecond = std::find(call.inputs.begin(), call.inputs.begin() + input,
-                                        call.inputs[input]) != call.inputs.begin() + input;
+        const auto here = call.inputs.begin() + static_cast<ptrdiff_t>(input);
+        const bool isSecond = std::find(call.inputs.begin(), here, *here) != here;
         if (!isSecond && (!isUpdated || usesLeft_[value] == 1)) {
             *bound = memory_[value];
             return {};
@@ -112,14 +112,14 @@ class GraphRun {
             return Fail(kInnerError, "Tiling func of op {} failed: operator {}, code {}: {}", type,
                         name, code, TakeAclMessage(code));
         }
-        const Outcome fits = CheckInferredSizes(call);
+        Outcome fits = CheckInferredSizes(call);
         DeviceMemory workspace;
         if (!fits.ok()) {
             aclDestroyAclOpExecutor(executor);
             return fits;
         }
         if (workspaceSize > 0) {
-            if (const Outcome allocated = workspace.Allocate(workspaceSize); !allocated.ok()) {
+            if (Outcome allocated = workspace.Allocate(workspaceSize); !allocated.ok()) {
                 aclDestroyAclOpExecutor(executor);
                 return allocated;
             }

@@ -14,7 +14,6 @@ using advstep::graph::AddHandle;
 using advstep::graph::DropHandle;
 using advstep::graph::InputSlot;
 using advstep::graph::MakeNode;
-using advstep::graph::OperatorAccess;
 using advstep::graph::OperatorNode;
 using advstep::graph::OutputSlot;
 
@@ -78,6 +77,7 @@ Operator::Operator(const Operator& other) : node_(other.node_) { AddHandle(node_
 
 Operator::Operator(Operator&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
 
+// NOLINTNEXTLINE(bugprone-unhandled-self-assignment): the handle is counted before it is dropped
 Operator& Operator::operator=(const Operator& other) {
     AddHandle(other.node_);  // before the drop: it may be the same
     DropHandle(node_);

@@ -93,6 +93,7 @@ Operator& Operator::SetAttr(const char* name, const std::vector<bool>& value) {
 }
 Operator& Operator::SetAttr(const char* name, const std::vector<AscendString>& value) {
     std::vector<std::string> texts;
+    texts.reserve(value.size());
     for (const AscendString& text : value) {
         texts.push_back(ToStd(text));
     }

@@ -9,7 +9,6 @@ namespace {
 
 using advstep::graph::InputSlot;
 using advstep::graph::OperatorNode;
-using advstep::graph::OutputSlot;
 
 void AddInput(OperatorNode* node, const std::string& name, bool isOptional) {
     if (node != nullptr && node->FindInput(name) == nullptr) {

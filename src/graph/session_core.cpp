@@ -34,7 +34,7 @@ Outcome SessionCore::FindLocked(uint32_t graphId, ge::Status unknown, Model* mod
 Outcome SessionCore::AddGraph(uint32_t graphId, const ge::Graph& graph, bool isCopy) {
     const std::lock_guard<std::mutex> lock(mutex_);  // a graph's own lock is taken inside
     Model model;
-    const Outcome found = FindLocked(graphId, kUnknownGraph, &model);
+    Outcome found = FindLocked(graphId, kUnknownGraph, &model);
     if (found.status() != kUnknownGraph) {
         return found;  // dead, or the number is in use
     }
@@ -107,6 +107,7 @@ Outcome SessionCore::RunGraphAsync(uint32_t graphId, const std::vector<ge::Tenso
         return Fail(kInnerError, "callback is empty; expected a function");
     }
     std::vector<ge::Tensor> copies;
+    copies.reserve(inputs.size());
     for (const ge::Tensor& input : inputs) {
         copies.push_back(input.Clone());
     }

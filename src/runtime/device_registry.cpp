@@ -108,6 +108,7 @@ Status DeviceRegistry::FindLocked(int32_t deviceId, Device** device) {
 Status DeviceRegistry::FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId,
                                   Device** device) {
     ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, device));
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it was found
     while ((*device)->ending) {
         if (InsideTask() || InsideCallback()) {
             return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,

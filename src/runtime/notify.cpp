@@ -70,6 +70,7 @@ Status NotifyTable::Destroy(const void* handle) {
     Notify* found = nullptr;
     ADVSTEP_RETURN_IF_ERROR(Find(handle, &found));
     Handle expected = ToHandle(handle);
+    // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): it was found
     if (!found->handle.compare_exchange_strong(expected, 0)) {
         return Find(handle, &found);  // another thread was faster
     }

@@ -41,6 +41,7 @@ std::vector<LiveStream> LiveStreams(const Device* device, const Context* context
 
 Status WaitForAll(const std::vector<LiveStream>& streams, const WaitLimit& limit) {
     std::vector<Ticket> places;
+    places.reserve(streams.size());
     for (const LiveStream& live : streams) {
         places.push_back(live.stream->Now());
     }

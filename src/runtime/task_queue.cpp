@@ -25,6 +25,7 @@ void TaskQueue::FreeSegment(Segment* segment) {
 
 TaskQueue::SegmentPtr TaskQueue::TakeSegment(size_t bytes) {
     return SpareHolds(bytes) ? std::move(spare_) : MakeSegment(std::max(bytes, kSegmentBytes));
+    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): the chain will own it
 }
 
 void TaskQueue::Reserve(size_t bytes) {

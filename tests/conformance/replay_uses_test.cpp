@@ -31,6 +31,16 @@ using support::Stream;
 
 constexpr size_t kBytes = 64;
 
+// A batch of one copy from the host to the device.
+aclError CopyBatchOfOne(void* device, void* pinned, aclrtStream stream) {
+    size_t bytes = kBytes, first = 0, failed = 0;
+    aclrtMemcpyBatchAttr to{};
+    to.dstLoc.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    to.srcLoc.type = ACL_MEM_LOCATION_TYPE_HOST;
+    return aclrtMemcpyBatchAsync(&device, &bytes, &pinned, &bytes, 1, &to, &first, 1, &failed,
+                                 stream);
+}
+
 // Work with memory that is gone before a replay.
 struct Memory {
     DeviceBuffer device{std::vector<char>(kBytes, 'd')};
@@ -138,6 +148,16 @@ INSTANTIATE_TEST_SUITE_P(
                                               ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
                   },
                   [](Memory& m) { m.second = DeviceBuffer(); }},
+        FreedCase{"BatchSource",
+                  [](const Memory& m, aclrtStream stream) {
+                      return CopyBatchOfOne(m.device.Get(), m.pinned.Get(), stream);
+                  },
+                  [](Memory& m) { EXPECT_TRUE(IsOk(aclrtFreeHost(m.pinned.Release()))); }},
+        FreedCase{"BatchDestination",
+                  [](const Memory& m, aclrtStream stream) {
+                      return CopyBatchOfOne(m.device.Get(), m.pinned.Get(), stream);
+                  },
+                  [](Memory& m) { m.device = DeviceBuffer(); }},
         FreedCase{"ValueWrite",
                   [](const Memory& m, aclrtStream stream) {
                       return aclrtValueWrite(m.device.Get(), 1, 0, stream);

@@ -209,6 +209,27 @@ TEST_F(GraphRulesTest, AddGraphRecords) {
     EXPECT_EQ(ValuesOf(outputs), OutputsOf(after_));
 }
 
+TEST_F(GraphRulesTest, ALinkWithAStrangerAfterSetInputsIsRefused) {
+    for (const bool isControl : {false, true}) {
+        auto advance = MakeAdvanceStep(isControl ? "controlled" : "linked", 4, 3, 4);
+        for (size_t i = 0; i < AdvanceStepInputs().size(); ++i) {
+            advance.SetInput(AdvanceStepInputs()[i], sources_[i]);
+        }
+        ge::Graph graph("late");
+        graph.SetInputs(sources_).SetOutputs(Selected{{advance, {2}}});
+        const auto stranger = MakeData("stranger", 6);
+        if (isControl) {
+            advance.AddControlInput(stranger);
+        } else {
+            advance.SetInput("spec_token", stranger);
+        }
+        ASSERT_TRUE(Succeeded(Session().AddGraph(++graphId_, graph)));
+        std::vector<ge::Tensor> outputs;
+        EXPECT_TRUE(Failed(Session().RunGraph(graphId_, graphs::TensorsOf(data_), outputs),
+                           {"E19999", "was linked with stranger after SetInputs"}));
+    }
+}
+
 class DumpTest : public GraphRulesTest {
  protected:
     DumpTest() {

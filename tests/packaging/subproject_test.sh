@@ -10,9 +10,9 @@ consumer fetch_content advance_step.c decode_loop.cpp
 quietly cmake -G Ninja -S "$scratch/fetch_content" -B "$scratch/fetch_content/build" \
     -DFETCHCONTENT_SOURCE_DIR_ADVANCE_STEP="$root" -DCMAKE_BUILD_TYPE=Debug \
     -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DADVANCE_STEP_LTO=OFF
+[[ ! -e $scratch/fetch_content/build/compile_commands.json ]] ||
+    fail "the subproject sets variables of the whole project"
 quietly cmake --build "$scratch/fetch_content/build" --target c_program cpp_program
 "$scratch/fetch_content/build/c_program" >/dev/null
 "$scratch/fetch_content/build/cpp_program" >/dev/null
-[[ ! -e $scratch/fetch_content/build/compile_commands.json ]] ||
-    fail "the subproject sets variables of the whole project"
 echo "subproject_test.sh: built and run"

@@ -14,9 +14,11 @@ cmake --build --preset coverage
 find build/coverage -name '*.gcda' -delete
 ctest --preset coverage -LE lint -j "$(nproc)"
 
-# Branches that throw, or that only the compiler knows, are nobody's code.
+# Branches that throw, or that only the compiler knows, are nobody's code. Threads count at the same
+# time without locks, so that a count may be off, and even negative: gcovr is to skip such a branch.
+# Counting with atomics makes the kernels' tests too slow for their watchdogs.
 gcovr --root . --object-directory build/coverage -j "$(nproc)" \
     --filter 'src/' --filter 'op_host/' --filter 'op_kernel/' \
-    --exclude-throw-branches --exclude-unreachable-branches \
+    --exclude-throw-branches --exclude-unreachable-branches --gcov-ignore-parse-errors \
     --txt --csv build/coverage/coverage.csv --json build/coverage/coverage.json \
     --print-summary --fail-under-line 95 --fail-under-branch 90 "$@"

@@ -92,7 +92,9 @@ void StepHandOut(const CoreContext& core, const void* payload) {
     for (int64_t first = slots.begin; first < slots.end; first += kSlotsPerWord) {
         ForEachSlot(v.served()[first / kSlotsPerWord], first, [&](int64_t slot) {
             v.Row(slot)[v.NeededColumn(slot)] = *--top;
-            ++v.a.usedListLen[slot];
+            // Of a preempted slot that is not stopped any number may stand here; it wraps.
+            int32_t& used = v.a.usedListLen[slot];
+            used = static_cast<int32_t>(static_cast<uint32_t>(used) + 1);
         });
     }
 }

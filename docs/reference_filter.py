@@ -89,7 +89,7 @@ def main():
             text = GRAPH_MODE + text
         within = within and not re.search(r"[;}]\s*$", line) if within else pending
         macro = re.match(r"#define (\w+)(?:\([^)]*\))? \S", line)
-        if macro and "/*" not in line and not documented:
+        if macro and "/*" not in line and not documented and not line.endswith("\\"):
             text += " /**< %s */" % ("See docs/errors.md." if "_ERR" in macro.group(1) else
                                      "A value of what its name begins with.")
         if macro:

@@ -17,9 +17,9 @@ quietly() {
     fi
 }
 
-# snippet NAME: the code block of docs/packaging.md under the comment "snippet: NAME".
+# snippet NAME: the code block of docs/packaging.md under the comment "built: NAME".
 snippet() {
-    awk -v name="<!-- snippet: $1 -->" '
+    awk -v name="<!-- built: $1 -->" '
         $0 == name { wanted = 1; next }
         wanted && /^```/ { if (inside) exit; inside = 1; next }
         inside { print; found = 1 }

@@ -39,6 +39,7 @@ const AclFunctions& Real();
 /// @throw std::invalid_argument  there is no such function
 uint64_t CallsOf(std::string_view function);
 
+/// Sets all counts of CallsOf to 0.
 void ForgetCalls();
 
 }  // namespace advance_step::testing

@@ -14,6 +14,7 @@
 
 namespace advance_step::testing {
 
+/// What a scheduler knows of a sequence, and what a step changes of it.
 struct FakeSequence {
     int64_t length = 0;          ///< tokens so far
     std::vector<int64_t> blocks; ///< of the KV cache, in order; the next token must fit in them
@@ -28,6 +29,7 @@ struct FakeSequence {
 /// workspace if there is one, phase two, aclrtSynchronizeStream, aclrtMemcpy, and what frees.
 class FakeEngine {
  public:
+    /// @param[in] blockSize  tokens of a KV cache block; >= 1
     explicit FakeEngine(int64_t blockSize) : blockSize_(blockSize) {}
 
     /// @param[in,out] sequences  at least one; unchanged unless the step succeeds
@@ -49,11 +51,13 @@ class FakeEngine {
 /// counts begin after SetUp.
 class FakeEngineTest : public ::testing::Test {
  protected:
+    /// Device 0 and the stream; ends the test where they cannot be had.
     void SetUp() override {
         ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
         ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
         ForgetCalls();
     }
+    /// Judges the expectations, then ends the stream and the device.
     void TearDown() override {
         // Expectations are done with before the calls that end the device.
         EXPECT_TRUE(::testing::Mock::VerifyAndClearExpectations(&acl));
@@ -66,9 +70,9 @@ class FakeEngineTest : public ::testing::Test {
     /// How often a C function was called since SetUp.
     static uint64_t Calls(std::string_view function) { return CallsOf(function); }
 
-    ::testing::NiceMock<MockAcl> acl;
-    FakeEngine engine{4};
-    aclrtStream stream = nullptr;
+    ::testing::NiceMock<MockAcl> acl;  ///< takes every call
+    FakeEngine engine{4};              ///< blocks of 4 tokens
+    aclrtStream stream = nullptr;      ///< of device 0
 };
 
 }  // namespace advance_step::testing

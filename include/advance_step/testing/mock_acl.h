@@ -12,7 +12,7 @@ namespace advance_step::testing {
 
 /// While it lives, the C functions are its methods, for all threads; their default action is to
 /// call the library. Several form a stack: the newest is called, so destroy them in reverse order,
-/// and after the threads that make calls have ended. Mostly used as ::testing::NiceMock<MockAcl>,
+/// and after the threads that make calls have ended. Mostly used within GoogleMock's NiceMock,
 /// which is silent about calls that nothing is expected of.
 ///
 /// There is a method for every C function, of the same name, parameters and result:
@@ -27,7 +27,9 @@ class MockAcl {
     MockAcl& operator=(const MockAcl&) = delete;
     virtual ~MockAcl();
 
+/// A function of the lists.
 #define ADVSTEP_FUNCTION(result, name, parameters, arguments) MOCK_METHOD(result, name, parameters);
+/// One with more parameters than GoogleMock has room for.
 #define ADVSTEP_LONG_FUNCTION(result, name, parameters, arguments) \
     MOCK_METHOD(result, name, (const StepArguments& all));
 #include "advance_step/testing/acl_functions.inc"

@@ -27,7 +27,8 @@ struct ClusterResult {
     bool Good() const;
 };
 
-/// The statistics of all replicas as one: sums, but for the greatest peaks and times.
+/// The statistics of all replicas as one: sums, but for the greatest peaks and times, and latencies
+/// over all requests.
 Statistics Total(const ClusterOptions& options, const ClusterResult& result);
 
 /// Writes, if the options name a file, that the run is not over: what is found there if rank 0 is

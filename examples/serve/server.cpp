@@ -286,49 +286,4 @@ void Server::UpdatePhases() {
     }
 }
 
-void Server::TellObserver() {
-    if (observer_ == nullptr) {
-        return;
-    }
-    slotTokens_.assign(static_cast<size_t>(scheduler_.Slots()), 0);
-    for (int64_t slot = 0; slot < scheduler_.Slots(); ++slot) {
-        if (const Sequence* sequence = scheduler_.At(slot)) {
-            slotTokens_[static_cast<size_t>(slot)] =
-                sequence->request->promptTokens + static_cast<int64_t>(sequence->tokens.size());
-        }
-    }
-    observer_->AfterStep({statistics_.iterations, arrays_, slotTokens_}, stream_);
-}
-
-void Server::CountIteration() {
-    const auto sequences = static_cast<int64_t>(passSlots_.size());
-    const int64_t blocks =
-        scheduler_.PromptBlocks().Used() + slots_.DynamicBlocks() - slots_.FreeDynamicBlocks();
-    clock_.CountIteration(prefillTokens_,
-                          static_cast<int64_t>(decodeSlots_.size()) * (options_.speculative + 1));
-    ++statistics_.iterations;
-    usedBlocksSum_ += blocks;
-    statistics_.peakSeqs = std::max(statistics_.peakSeqs, sequences);
-    statistics_.peakBlocks = std::max(statistics_.peakBlocks, blocks);
-    sample_.end = clock_.Seconds();
-    sample_.blocks = blocks;
-    progress_.Update(statistics_.completed, sequences, blocks);
-}
-
-Statistics Server::Result() const {
-    Statistics result = statistics_;
-    result.requests = source_.Requests();
-    result.kvFaults = check_.Faults();
-    result.virtualSeconds = clock_.Seconds();
-    result.latency = record_.Latencies().Summary();
-    if (result.iterations > 0) {
-        result.meanBlocks =
-            static_cast<double>(usedBlocksSum_) / static_cast<double>(result.iterations);
-    }
-    result.advance = speculation_ ? speculation_->Timing() : advance_.Timing();
-    result.step = step_.Timing();
-    Check(advstepReadCounters(0, &result.counters), "advstepReadCounters");
-    return result;
-}
-
 }  // namespace serve

@@ -109,7 +109,7 @@ class V2Queries {
             const uint64_t position = static_cast<uint64_t>(before[row]) + added;
             const uint64_t outside = position | (lastPosition - position);
             // A row outside looks at column 0: phase one takes no table without columns.
-            const uint64_t inside = ~static_cast<uint64_t>(static_cast<int64_t>(outside) >> 63);
+            const uint64_t inside = (outside >> 63) - 1;
             const int64_t column = ColumnOf(math, static_cast<int64_t>(position & inside));
             const uint64_t block = static_cast<uint64_t>(static_cast<int64_t>(blocks[column]));
             signs |= outside | static_cast<uint64_t>(before[row]) | block | (lastBlock - block);

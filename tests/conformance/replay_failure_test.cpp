@@ -1,0 +1,157 @@
+// Tasks of a replay that fail, in both failure modes.
+#include <gtest/gtest.h>
+
+#include "acl/acl.h"
+#include "conformance/captures.h"
+#include "support/handles.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+
+namespace {
+
+using conformance::Capture;
+using conformance::Model;
+using conformance::Order;
+using conformance::Replay;
+using support::HostGate;
+using support::IsError;
+using support::IsOk;
+using support::MakeStream;
+using support::Recorder;
+using support::Stream;
+
+class ReplayFailureTest : public support::DeviceTest {
+ protected:
+    // Marks 1, fails, marks 2.
+    Model CaptureFailure() const {
+        const Stream stream = MakeStream();
+        return Capture(stream.Get(), [&] {
+            EXPECT_TRUE(IsOk(recorder_.Mark(stream.Get(), 1)));
+            EXPECT_TRUE(IsOk(support::EnqueueFailure(stream.Get())));
+            EXPECT_TRUE(IsOk(recorder_.Mark(stream.Get(), 2)));
+        });
+    }
+    static aclError Queue(const Model& model, const Stream& stream) {
+        return aclmdlRIExecuteAsync(model.Get(), stream.Get());
+    }
+
+    Recorder recorder_;
+};
+
+TEST_F(ReplayFailureTest, IsReportedOnceAndLaterTasksRun) {
+    const Stream stream = MakeStream();
+    const Model model = CaptureFailure();
+    ASSERT_TRUE(IsOk(Queue(model, stream)));
+    ASSERT_TRUE(IsOk(recorder_.Mark(stream.Get(), 3)));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get()),
+                        {"aclrtSynchronizeStream: "}));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 2, 3}));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, Replay(model, stream))) << "again in each replay";
+}
+
+TEST_F(ReplayFailureTest, ModeStopSkipsTheRestAndWhatIsBehind) {
+    const Stream stream = MakeStream();
+    const Model model = CaptureFailure();
+    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stream.Get(), ACL_STOP_ON_FAILURE)));
+    {
+        const HostGate gate(stream.Get());
+        ASSERT_TRUE(IsOk(Queue(model, stream)));
+        ASSERT_TRUE(IsOk(recorder_.Mark(stream.Get(), 3)));
+        ASSERT_TRUE(IsOk(Queue(model, stream)));
+    }
+    ASSERT_TRUE(support::Eventually([&] { return Queue(model, stream) == ACL_ERROR_FAILURE; }))
+        << "new replays are refused";
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, Queue(model, stream), {"aclmdlRIExecuteAsync: "}));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder_.Values(), std::vector<int>{1});
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, Replay(model, stream)));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 1}));
+}
+
+// A branch that fails is a failure of the stream that replays. As with streams, ACL_STOP_ON_FAILURE
+// stops the branch, and who waits for it goes on.
+TEST_F(ReplayFailureTest, OfABranch) {
+    for (const uint64_t mode : {ACL_CONTINUE_ON_FAILURE, ACL_STOP_ON_FAILURE}) {
+        SCOPED_TRACE(mode);
+        const Stream stream = MakeStream();
+        const Stream side = MakeStream();
+        ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stream.Get(), mode)));
+        const Recorder recorder;
+        const Model model = Capture(stream.Get(), [&] {
+            Order(stream, side);
+            EXPECT_TRUE(IsOk(support::EnqueueFailure(side.Get())));
+            EXPECT_TRUE(IsOk(recorder.Mark(side.Get(), 1)));
+            Order(side, stream);
+            EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 2)));
+        });
+        for (int i = 0; i < 10; ++i) {
+            ASSERT_TRUE(IsError(ACL_ERROR_FAILURE, Replay(model, stream)));
+            ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+            EXPECT_TRUE(IsOk(aclrtSynchronizeStream(side.Get()))) << "it is no failure of this one";
+        }
+        std::vector<int> expected;
+        for (int i = 0; i < 10; ++i) {
+            if (mode == ACL_CONTINUE_ON_FAILURE) {
+                expected.push_back(1);
+            }
+            expected.push_back(2);
+        }
+        EXPECT_EQ(recorder.Values(), expected);
+    }
+}
+
+// What is queued behind the replay is skipped, as behind a task that fails.
+TEST_F(ReplayFailureTest, OfABranchStopsTheStreamBehindTheReplay) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stream.Get(), ACL_STOP_ON_FAILURE)));
+    const Model model = Capture(stream.Get(), [&] {
+        Order(stream, side);
+        EXPECT_TRUE(IsOk(support::EnqueueFailure(side.Get())));
+        Order(side, stream);
+    });
+    {
+        const HostGate gate(stream.Get());
+        ASSERT_TRUE(IsOk(Queue(model, stream)));
+        ASSERT_TRUE(IsOk(recorder_.Mark(stream.Get(), 3)));
+    }
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder_.Values(), std::vector<int>{});
+}
+
+TEST_F(ReplayFailureTest, OfExecuteIsItsCode) {
+    const Stream stream = MakeStream();
+    const Model model = CaptureFailure();
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_FAILURE, aclmdlRIExecute(model.Get(), -1), {"aclmdlRIExecute: "}));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclmdlRIExecute(model.Get(), 60000)));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 2, 1, 2}));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeDevice())) << "it has been told";
+}
+
+TEST_F(ReplayFailureTest, OfExecuteStopsTheReplayInModeStop) {
+    const Stream stream = MakeStream();
+    const Model model = CaptureFailure();
+    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stream.Get(), ACL_STOP_ON_FAILURE)));
+    for (int i = 1; i <= 3; ++i) {
+        EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclmdlRIExecute(model.Get(), -1)));
+        EXPECT_EQ(recorder_.Values(), std::vector<int>(static_cast<size_t>(i), 1));
+    }
+}
+
+TEST_F(ReplayFailureTest, DoesNotReachOtherStreams) {
+    const Stream first = MakeStream();
+    const Stream second = MakeStream();
+    const Model model = CaptureFailure();
+    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(first.Get(), ACL_STOP_ON_FAILURE)));
+    ASSERT_TRUE(IsOk(Queue(model, first)));
+    ASSERT_TRUE(IsOk(Queue(model, second)));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(second.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(first.Get())));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 1}));
+}
+
+}  // namespace

@@ -9,6 +9,9 @@
 
 namespace serve {
 
+/// Makes elements of -1 when it fills them byte by byte.
+inline constexpr int kMinusOne = 0xFF;
+
 /// size elements of device memory. The host never follows Data(): it hands it to copies, tensors
 /// and kernels.
 template <typename T>

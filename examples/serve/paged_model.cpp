@@ -1,11 +1,6 @@
 #include "paged_model.h"
 
 namespace serve {
-namespace {
-
-constexpr int kMinusOne = 0xFF;  // in every byte
-
-}  // namespace
 
 PagedModel::PagedModel(const Options& options, const SlotState& slots, const BatchRows& batch)
     : cache_(options.blocks * options.blockSize),

@@ -27,7 +27,7 @@ void Join(TimeBucket& bucket, const TimeBucket& later) {
     bucket.prefillTokens += later.prefillTokens;
 }
 
-TimeBucket BucketOf(const Sample& sample) {
+TimeBucket BucketOf(const LoadSample& sample) {
     TimeBucket bucket;
     bucket.begin = sample.begin;
     bucket.end = sample.end;
@@ -64,7 +64,7 @@ Percentiles Durations::Summary() const {
     return {Quantile(0.5), Quantile(0.9), Quantile(0.95), Quantile(0.99), Quantile(1)};
 }
 
-void RunRecord::Add(const Sample& sample) {
+void RunRecord::Add(const LoadSample& sample) {
     if (buckets_.size() == kMostBuckets) {
         // Afterwards two neighbours always make more than the resolution, so there is room again:
         // at most half of the buckets are left.

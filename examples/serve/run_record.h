@@ -10,7 +10,7 @@
 namespace serve {
 
 /// One iteration.
-struct Sample {
+struct LoadSample {
     double begin = 0;  // seconds
     double end = 0;
     int64_t running = 0;  // sequences
@@ -89,7 +89,7 @@ class RunRecord {
     /// However long a run is.
     static constexpr size_t kMostBuckets = 480;
 
-    void Add(const Sample& sample);
+    void Add(const LoadSample& sample);
     const std::vector<TimeBucket>& Buckets() const { return buckets_; }
     /// Iterations are told apart if they are further from each other than so many seconds.
     double Resolution() const { return resolution_; }

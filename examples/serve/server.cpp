@@ -120,7 +120,7 @@ void Server::PlanPass() {
             ending_.push_back({slot, sequence->request->TotalTokens()});
         }
     }
-    sample_ = Sample();
+    sample_ = LoadSample();
     sample_.begin = clock_.Seconds();
     sample_.running = static_cast<int64_t>(passSlots_.size());
     sample_.waiting = scheduler_.Waiting();

@@ -85,7 +85,7 @@ class Server {
     std::vector<CellReader::Range> ending_;
     int64_t prefillTokens_ = 0;
     std::vector<int64_t> slotTokens_;  // for the observer
-    Sample sample_;
+    LoadSample sample_;
 
     DeviceSession session_;
     SlotState slots_;

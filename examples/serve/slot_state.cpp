@@ -34,7 +34,6 @@ SlotState::SlotState(const Options& options, int64_t longestGeneration, int64_t 
       inputWidth_(options.maxLen),
       preWidth_(longestGeneration + 1),  // the k-th generated token is preIds[k]; [0] is not used
       prompts_(prefillRoom) {
-    constexpr int kMinusOne = 0xFF;  // in every byte
     stopFlags.Device().Fill(1);
     seqLensThisTime.Device().Fill(0);
     oriSeqLensEncoder.Device().Fill(0);

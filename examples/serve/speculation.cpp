@@ -3,12 +3,6 @@
 #include "aclnnop/aclnn_advance_step_v2.h"
 
 namespace serve {
-namespace {
-
-constexpr int kMinusOne = 0xFF;  // in every byte
-
-}  // namespace
-
 Speculation::Speculation(const Options& options, const PagedModel& model)
     : rowsPerQuery_(options.speculative + 1),
       blockSize_(options.blockSize),

@@ -1,12 +1,12 @@
 #include "op_host/advance_step/advance_step_check.h"
 
 #include "op_host/advance_step/advance_step_infer_shape.h"
+#include "op_host/common/error_codes.h"
 #include "op_host/common/tensor_check.h"
 
 namespace advstep {
 namespace {
 
-constexpr int32_t kTilingError = 561002;      // ACLNN_ERR_INNER_TILING_ERROR, of a higher layer
 constexpr int64_t kNumSeqsLimit = 200000000;  // numSeqs is below it
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace advstep {
 namespace {
 
-constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+constexpr int32_t kMostInt32 = std::numeric_limits<int32_t>::max();
 
 std::string Words(const Fault& fault, const AdvanceStepFlashInferTiling& t) {
     const int64_t* const v = fault.values;
@@ -21,16 +21,16 @@ std::string Words(const Fault& fault, const AdvanceStepFlashInferTiling& t) {
                 "query {}: block id {} in column {} of blockTables goes to pagedKvIndices; "
                 "expected "
                 "0 <= block id <= {}",
-                fault.row, v[1], v[0], kMost);
+                fault.row, v[1], v[0], kMostInt32);
         case AdvanceStepFault::kPageTooLong:
             return fmt::format(
                 "query {}: its last block has {} tokens; expected at most {} for "
                 "pagedKvLastPageLen",
-                fault.row, v[0], kMost);
+                fault.row, v[0], kMostInt32);
         case AdvanceStepFault::kTooManyPages:
             return fmt::format(
                 "query {}: {} block ids up to it; expected at most {} for pagedKvIndptr", fault.row,
-                v[0], kMost);
+                v[0], kMostInt32);
         case AdvanceStepFault::kIndicesTooSmall:
             return fmt::format(
                 "query {}: {} block ids up to it; expected at most the capacity of pagedKvIndices "

@@ -6,14 +6,14 @@ namespace advstep {
 namespace {
 
 // AdvanceStep's six values of 64 bits, and a place in pagedKvIndptr, a bound, a length and a page.
-constexpr int64_t kBytesPerRow = 6 * sizeof(int64_t) + 4 * sizeof(int32_t);
+constexpr int64_t kFlashInferBytesPerRow = 6 * sizeof(int64_t) + 4 * sizeof(int32_t);
 
 }  // namespace
 
 AdvanceStepFlashInferTiling TileAdvanceStepFlashInfer(const AdvanceStepFlashInferParams& params,
                                                       const OperatorEnvironment& environment) {
     AdvanceStepFlashInferTiling tiling{};
-    tiling.rows = TileAdvanceStep(params.common, environment, kBytesPerRow);
+    tiling.rows = TileAdvanceStep(params.common, environment, kFlashInferBytesPerRow);
     tiling.capacity = params.pagedKvIndices.dims[0];
     return tiling;
 }

@@ -1,12 +1,11 @@
 #include "op_host/advance_step/advance_step_v2_check.h"
 
 #include "op_host/advance_step/advance_step_check.h"
+#include "op_host/common/error_codes.h"
 #include "op_host/common/tensor_check.h"
 
 namespace advstep {
 namespace {
-
-constexpr int32_t kTilingError = 561002;  // ACLNN_ERR_INNER_TILING_ERROR, of a higher layer
 
 Status CheckShapes(const AdvanceStepV2Params& params) {
     const AdvanceStepParams& common = params.common;

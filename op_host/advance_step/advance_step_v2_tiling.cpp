@@ -11,7 +11,7 @@ namespace {
 
 // What a row keeps in the buffer: sampled or spec token, token, position, length, slot, block id
 // and the accepted count.
-constexpr int64_t kBytesPerRow = 7 * sizeof(int64_t);
+constexpr int64_t kV2BytesPerRow = 7 * sizeof(int64_t);
 
 }  // namespace
 
@@ -23,7 +23,7 @@ AdvanceStepV2Tiling TileAdvanceStepV2(const AdvanceStepV2Params& params,
     tiling.rowsPerCore = CeilDiv(tiling.rows, environment.vectorCores);
     tiling.coreCount = static_cast<int32_t>(CeilDiv(tiling.rows, tiling.rowsPerCore));
     tiling.rowsPerTile =
-        std::clamp<int64_t>(environment.unifiedBufferBytes / kBytesPerRow, 1, tiling.rowsPerCore);
+        std::clamp<int64_t>(environment.unifiedBufferBytes / kV2BytesPerRow, 1, tiling.rowsPerCore);
     tiling.blockSize = params.common.blockSize;
     tiling.maxBlocks = params.common.blockTables.dims[1];
     tiling.blockTableStride = RowStrideOf(params.common.blockTables);

@@ -2,16 +2,10 @@
 
 #include <string>
 
+#include "op_host/common/error_codes.h"
 #include "src/base/dtype.h"
 
 namespace advstep {
-namespace {
-
-// Codes of acl_meta.h, which is above this layer.
-constexpr int32_t kParamInvalid = 161002;
-constexpr int32_t kTilingError = 561002;
-
-}  // namespace
 
 Status DataTypeError(const TensorView& view, const char* name,
                      std::initializer_list<aclDataType> expected) {

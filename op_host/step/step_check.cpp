@@ -1,11 +1,11 @@
 #include "op_host/step/step_check.h"
 
+#include "op_host/common/error_codes.h"
 #include "op_host/common/tensor_check.h"
 
 namespace advstep {
 
 Status CheckStep(const StepParams& params, StepDims* dims) {
-    constexpr int32_t kTilingError = 561002;  // ACLNN_ERR_INNER_TILING_ERROR, of a higher layer
     for (size_t index = 0; index < kStepTensors; ++index) {
         const TensorView& view = params.tensors[index];
         const StepTensor& tensor = kStepSignature[index];

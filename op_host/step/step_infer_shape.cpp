@@ -2,12 +2,11 @@
 
 #include <limits>
 
+#include "op_host/common/error_codes.h"
 #include "op_host/common/tensor_check.h"
 
 namespace advstep {
 namespace {
-
-constexpr int32_t kTilingError = 561002;  // ACLNN_ERR_INNER_TILING_ERROR, of a higher layer
 
 // 0 where the rank says that the shape check will fail.
 int64_t DimOf(const TensorView& view, int64_t axis) {

@@ -12,12 +12,12 @@ constexpr int64_t kSlotsPerWord = 64;
 constexpr int64_t kFewestSlotsPerCore = 4 * kSlotsPerWord;
 
 int32_t ShiftOf(int64_t blockSize) {
-    constexpr int32_t kMost = 31;  // of an int32, which this shifts to 0
+    constexpr int32_t kMostShift = 31;  // of an int32, which this shifts to 0
     if ((blockSize & (blockSize - 1)) != 0) {
         return -1;
     }
     int32_t shift = 0;
-    while (shift < kMost && (int64_t{1} << shift) < blockSize) {
+    while (shift < kMostShift && (int64_t{1} << shift) < blockSize) {
         ++shift;
     }
     return shift;

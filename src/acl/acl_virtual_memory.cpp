@@ -23,7 +23,7 @@ Status CheckMultiple(const char* name, size_t value, size_t unit) {
                        name, value, unit);
 }
 
-Status CheckSize(size_t size) {
+Status CheckMappingSize(size_t size) {
     if (size == 0) {
         return Error(ACL_ERROR_INVALID_PARAM, "size is 0; expected at least {}", kGranularity);
     }
@@ -76,7 +76,7 @@ aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment, vo
                                 uint64_t flags) {
     return AclBoundary("aclrtReserveMemAddress", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(virPtr, "virPtr"));
-        ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
+        ADVSTEP_RETURN_IF_ERROR(CheckMappingSize(size));
         ADVSTEP_RETURN_IF_ERROR(CheckAlignment(alignment));
         ADVSTEP_RETURN_IF_ERROR(CheckFlags(flags, kMostReserveFlags));
         const size_t unit = std::max(alignment, kGranularity);
@@ -100,7 +100,7 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
     return AclBoundary("aclrtMallocPhysical", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(prop, "prop"));
-        ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
+        ADVSTEP_RETURN_IF_ERROR(CheckMappingSize(size));
         ADVSTEP_RETURN_IF_ERROR(CheckFlags(flags, 0));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
@@ -125,7 +125,7 @@ aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle
     return AclBoundary("aclrtMapMem", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(virPtr, "virPtr"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
-        ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
+        ADVSTEP_RETURN_IF_ERROR(CheckMappingSize(size));
         ADVSTEP_RETURN_IF_ERROR(
             CheckMultiple("virPtr", reinterpret_cast<uintptr_t>(virPtr), kGranularity));
         ADVSTEP_RETURN_IF_ERROR(CheckMultiple("offset", offset, kGranularity));

@@ -14,32 +14,32 @@ struct aclScalar {
     std::vector<unsigned char> value;
 };
 
-namespace {
+namespace advstep {
 
 template <typename T>
-struct Values {
+struct ArrayValues {
     // Not std::vector: that of bool packs bits.
-    explicit Values(uint64_t count) : size(count), data(new T[count]) {}
+    explicit ArrayValues(uint64_t count) : size(count), data(new T[count]) {}
     uint64_t size;
     std::unique_ptr<T[]> data;
 };
 
-}  // namespace
+}  // namespace advstep
 
-struct aclIntArray : Values<int64_t> {
-    using Values::Values;
+struct aclIntArray : ArrayValues<int64_t> {
+    using ArrayValues::ArrayValues;
 };
-struct aclFloatArray : Values<float> {
-    using Values::Values;
+struct aclFloatArray : ArrayValues<float> {
+    using ArrayValues::ArrayValues;
 };
-struct aclBoolArray : Values<bool> {
-    using Values::Values;
+struct aclBoolArray : ArrayValues<bool> {
+    using ArrayValues::ArrayValues;
 };
-struct aclTensorList : Values<const aclTensor*> {
-    using Values::Values;
+struct aclTensorList : ArrayValues<const aclTensor*> {
+    using ArrayValues::ArrayValues;
 };
-struct aclScalarList : Values<const aclScalar*> {
-    using Values::Values;
+struct aclScalarList : ArrayValues<const aclScalar*> {
+    using ArrayValues::ArrayValues;
 };
 
 namespace {

@@ -7,7 +7,7 @@
 namespace advstep {
 namespace {
 
-constexpr size_t kLooks = 4;  // operators that a program uses in turn
+constexpr size_t kExecutorLooks = 4;  // operators that a program uses in turn
 
 // A contiguous view is one run; otherwise rows of the first axis, each contiguous (the checks of
 // the operators let nothing else pass).
@@ -107,7 +107,7 @@ bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** 
     if (!key.useful() || workspaceSize == nullptr || executor == nullptr) {
         return false;
     }
-    aclOpExecutor* const record = ObjectPool<aclOpExecutor>::Instance().AcquireLike<kLooks>(
+    aclOpExecutor* const record = ObjectPool<aclOpExecutor>::Instance().AcquireLike<kExecutorLooks>(
         [&](const aclOpExecutor& other) { return other.key == key; });
     if (!(record->key == key)) {
         RecycleExecutor(record);
@@ -120,7 +120,7 @@ bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** 
 }
 
 Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
-    aclOpExecutor* const made = ObjectPool<aclOpExecutor>::Instance().AcquireLike<kLooks>(
+    aclOpExecutor* const made = ObjectPool<aclOpExecutor>::Instance().AcquireLike<kExecutorLooks>(
         [&](const aclOpExecutor& record) { return record.slots == plan.slots; });
     made->key = plan.key != nullptr ? *plan.key : PlanKey();
     // What was found of the addresses stays true for a record that is planned for them again.

@@ -11,7 +11,7 @@ using namespace advstep;
 
 namespace {
 
-constexpr size_t kLooks = 8;  // tensors of a call
+constexpr size_t kTensorLooks = 8;  // tensors of a call
 
 struct TensorArguments {
     const int64_t* viewDims;
@@ -192,7 +192,7 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
         const TensorArguments arguments{viewDims, viewDimsNum, dataType,       stride,    offset,
                                         format,   storageDims, storageDimsNum, tensorData};
         ADVSTEP_RETURN_IF_ERROR(CheckShapes(arguments));
-        aclTensor* const tensor = ObjectPool<aclTensor>::Instance().AcquireLike<kLooks>(
+        aclTensor* const tensor = ObjectPool<aclTensor>::Instance().AcquireLike<kTensorLooks>(
             [&](const aclTensor& destroyed) { return destroyed.view.data == tensorData; });
         if (Describes(*tensor, arguments)) {
             tensor->version.store(tensor->lastVersion, std::memory_order_relaxed);

@@ -19,7 +19,7 @@ using advstep::graph::SessionCore;
 
 namespace {
 
-AscendString ToAscend(const std::string& text) { return AscendString(text.data(), text.size()); }
+AscendString ToMessage(const std::string& text) { return AscendString(text.data(), text.size()); }
 
 // The options of a graph are checked; none of them changes how it runs.
 Outcome CheckAndAdd(SessionCore& core, uint32_t graphId, const Graph& graph,
@@ -42,9 +42,9 @@ Status GEFinalize() {
     });
 }
 
-AscendString GEGetErrorMsgV2() { return ToAscend(advstep::graph::TakeErrors()); }
+AscendString GEGetErrorMsgV2() { return ToMessage(advstep::graph::TakeErrors()); }
 
-AscendString GEGetWarningMsgV2() { return ToAscend(advstep::graph::TakeWarnings()); }
+AscendString GEGetWarningMsgV2() { return ToMessage(advstep::graph::TakeWarnings()); }
 
 Session::Session(const OptionMap& options) {
     Boundary("Session", [&] { return Engine::The().MakeSession(options, &core_); });

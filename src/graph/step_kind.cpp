@@ -12,7 +12,7 @@ aclnnStatus Plan(const OperatorArguments& with, uint64_t* workspaceSize, aclOpEx
                                      workspaceSize, executor);
 }
 
-Outcome Choose(const OperatorArguments& /*arguments*/, AclnnCalls* calls) {
+Outcome ChooseStep(const OperatorArguments& /*arguments*/, AclnnCalls* calls) {
     *calls = {Plan, aclnnStep};
     return {};
 }
@@ -62,7 +62,7 @@ const OperatorKind& StepKind() {
                                        {"input_ids_out", 17, 17},
                                        {"first_token_ids_out", 21, 21}},
                                       {"block_size", "encoder_decoder_block_num"},
-                                      Choose};
+                                      ChooseStep};
     return kind;
 }
 

@@ -114,7 +114,7 @@ void PassOn(int signal, siginfo_t* info, void* context) {
     }
 }
 
-void Handle(int signal, siginfo_t* info, void* context) {
+void HandleSignal(int signal, siginfo_t* info, void* context) {
     const int before = errno;
     const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
     const GuardRecord* const record =
@@ -179,7 +179,7 @@ void InstallGuardHandler() {
     static std::once_flag once;
     std::call_once(once, [] {
         struct sigaction action {};
-        action.sa_sigaction = &Handle;
+        action.sa_sigaction = &HandleSignal;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK;
         (void)sigemptyset(&action.sa_mask);
         // What was there is known before the handler can be called.

@@ -12,7 +12,7 @@ Launcher* RealLauncher() {
     return launcher;
 }
 
-std::atomic<Launcher*> current{nullptr};  // null: the real one
+std::atomic<Launcher*> replacement{nullptr};  // null: the real one
 
 }  // namespace
 
@@ -36,12 +36,12 @@ Status Launcher::Launch(const StreamRef& stream, const KernelLaunch& launch, con
 }
 
 Launcher& TheLauncher() {
-    Launcher* const replaced = current.load(std::memory_order_acquire);
+    Launcher* const replaced = replacement.load(std::memory_order_acquire);
     return replaced != nullptr ? *replaced : *RealLauncher();
 }
 
 Launcher* ExchangeLauncher(Launcher* launcher) {
-    return current.exchange(launcher, std::memory_order_acq_rel);
+    return replacement.exchange(launcher, std::memory_order_acq_rel);
 }
 
 }  // namespace advstep

@@ -17,7 +17,7 @@ namespace {
 
 thread_local int callbackDepth = 0;
 
-const ForkHook forgetCallback([](void*) noexcept { callbackDepth = 0; });
+const ForkHook forgetCallbackDepth([](void*) noexcept { callbackDepth = 0; });
 
 }  // namespace
 

@@ -46,7 +46,7 @@ Work WorkOn(const void* address, size_t recordBytes) {
     return work;
 }
 
-bool Holds(uint64_t found, uint64_t value, uint32_t flag) {
+bool ConditionHolds(uint64_t found, uint64_t value, uint32_t flag) {
     switch (flag) {
         case ACL_STREAM_WAIT_VALUE_GEQ:
             return static_cast<int64_t>(found - value) >= 0;  // also after the counter has wrapped
@@ -100,8 +100,8 @@ Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, 
             task->flag = flag;
             task->holds = [](PollWaitTask& base) {
                 const auto& wait = static_cast<const ValueWaitTask&>(base);
-                return Holds(__atomic_load_n(wait.address, __ATOMIC_ACQUIRE), wait.value,
-                             wait.flag);
+                return ConditionHolds(__atomic_load_n(wait.address, __ATOMIC_ACQUIRE), wait.value,
+                                      wait.flag);
             };
             return task;
         });

@@ -9,6 +9,7 @@
 
 #include "acl/acl.h"
 #include "conformance/captures.h"
+#include "conformance/waits.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
@@ -16,6 +17,7 @@
 
 namespace {
 
+using conformance::kLong;
 using support::Event;
 using support::HostGate;
 using support::IsError;
@@ -24,8 +26,6 @@ using support::MakeEvent;
 using support::MakeStream;
 using support::Recorder;
 using support::Stream;
-
-constexpr int kLong = 100000;  // milliseconds; not to expire
 
 class AbortTest : public support::DeviceTest {};
 

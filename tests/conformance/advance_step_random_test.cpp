@@ -78,7 +78,7 @@ struct RandomRun {
     int firstSeed;
 };
 
-std::vector<RandomRun> Runs() {
+std::vector<RandomRun> RandomRuns() {
     std::vector<RandomRun> runs;
     int seed = 1000;
     for (const Machine& machine : conformance::Machines()) {
@@ -145,7 +145,7 @@ TEST_P(RandomTest, AgreesWithTheReference) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, RandomTest, testing::ValuesIn(Runs()),
+INSTANTIATE_TEST_SUITE_P(Machines, RandomTest, testing::ValuesIn(RandomRuns()),
                          [](const testing::TestParamInfo<RandomRun>& row) {
                              return row.param.conformance + std::to_string(row.param.cores) +
                                     row.param.machine.name;

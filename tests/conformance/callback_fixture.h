@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "conformance/waits.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
@@ -21,9 +22,6 @@ namespace conformance {
 using support::IsOk;
 using support::Recorder;
 using support::Stream;
-
-constexpr int kShort = 5;      // milliseconds; to expire
-constexpr int kLong = 100000;  // not to
 
 constexpr aclrtCallbackBlockType kBlock = ACL_CALLBACK_BLOCK;
 constexpr aclrtCallbackBlockType kNoBlock = ACL_CALLBACK_NO_BLOCK;

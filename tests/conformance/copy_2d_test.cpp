@@ -5,20 +5,20 @@
 #include <numeric>
 
 #include "acl/acl.h"
+#include "conformance/copy_form.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 
 namespace {
 
+using conformance::Form;
 using support::DeviceBuffer;
 using support::HostGate;
 using support::IsError;
 using support::IsOk;
 using support::PinnedArray;
 using support::Stream;
-
-enum class Form { kNow, kInStream };
 
 class Copy2dTest : public support::DeviceTest, public testing::WithParamInterface<Form> {
  protected:

@@ -4,12 +4,14 @@
 #include <cstdint>
 
 #include "acl/acl.h"
+#include "conformance/copy_form.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 
 namespace {
 
+using conformance::Form;
 using support::DeviceBuffer;
 using support::HostGate;
 using support::IsError;
@@ -21,8 +23,6 @@ constexpr size_t kUntouched = 7777;
 constexpr aclrtMemLocation kHost{0, ACL_MEM_LOCATION_TYPE_HOST};
 constexpr aclrtMemLocation kDevice0{0, ACL_MEM_LOCATION_TYPE_DEVICE};
 constexpr aclrtMemLocation kDevice1{1, ACL_MEM_LOCATION_TYPE_DEVICE};
-
-enum class Form { kNow, kInStream };
 
 // The arguments of a batch call.
 struct Batch {

@@ -5,17 +5,17 @@
 #include <numeric>
 
 #include "acl/acl.h"
+#include "conformance/copy_form.h"
 #include "support/handles.h"
 #include "support/runtime_test.h"
 
 namespace {
 
+using conformance::Form;
 using support::DeviceBuffer;
 using support::IsError;
 using support::IsOk;
 using support::PinnedArray;
-
-enum class Form { kNow, kInStream };
 
 class FormTest : public support::DeviceTest, public testing::WithParamInterface<Form> {
  protected:

@@ -14,12 +14,12 @@ using support::IsCode;
 using support::IsError;
 using support::IsOk;
 
-constexpr uint64_t kUntouched = 7777;
+constexpr uint64_t kUntouchedCount = 7777;
 
 class FinalizeReferenceTest : public support::EndedRuntimeTest {
  protected:
     static uint64_t TakeOff() {
-        uint64_t left = kUntouched;
+        uint64_t left = kUntouchedCount;
         EXPECT_TRUE(IsOk(aclFinalizeReference(&left)));
         return left;
     }
@@ -41,7 +41,7 @@ TEST_F(FinalizeReferenceTest, CountsDownAndEndsWithTheLast) {
 }
 
 TEST_F(FinalizeReferenceTest, AnEndedRuntimeHasNone) {
-    uint64_t left = kUntouched;
+    uint64_t left = kUntouchedCount;
     EXPECT_TRUE(IsError(ACL_ERROR_REPEAT_FINALIZE, aclFinalizeReference(&left),
                         {"aclFinalizeReference: "}));
     ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
@@ -51,7 +51,7 @@ TEST_F(FinalizeReferenceTest, AnEndedRuntimeHasNone) {
     EXPECT_EQ(TakeOff(), 0U);
     EXPECT_TRUE(IsError(ACL_ERROR_REPEAT_FINALIZE, aclFinalizeReference(&left)));
     EXPECT_TRUE(IsError(ACL_ERROR_REPEAT_FINALIZE, aclFinalize()));
-    EXPECT_EQ(left, kUntouched);
+    EXPECT_EQ(left, kUntouchedCount);
 }
 
 TEST_F(FinalizeReferenceTest, FinalizeTakesAll) {
@@ -81,9 +81,9 @@ TEST_F(FinalizeReferenceTest, IsRefusedInsideAHostFunction) {
     ASSERT_TRUE(IsCode(ACL_ERROR_REPEAT_INITIALIZE, aclInit(nullptr)));
     ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
     ASSERT_TRUE(IsOk(support::Enqueue(nullptr, [] {
-        uint64_t left = kUntouched;
+        uint64_t left = kUntouchedCount;
         EXPECT_TRUE(IsError(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclFinalizeReference(&left)));
-        EXPECT_EQ(left, kUntouched);
+        EXPECT_EQ(left, kUntouchedCount);
     })));
     ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
     EXPECT_EQ(TakeOff(), 1U) << "a refused call takes nothing off";

@@ -21,7 +21,7 @@ using support::MakeStream;
 using support::Recorder;
 using support::Stream;
 
-constexpr int kRefused = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
+constexpr int kHostFunctionRefused = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
 
 // The result of a call that a host function makes.
 class Result {
@@ -84,7 +84,7 @@ TEST_F(HostFunctionTest, IsRefusedWhoeverRunsIt) {
         ASSERT_TRUE(
             IsOk(support::Enqueue(handle, [=] { result.Set(aclrtSynchronizeStream(handle)); })));
         ASSERT_TRUE(IsOk(aclrtSynchronizeStream(handle)));
-        ASSERT_EQ(result.Wait(), kRefused);
+        ASSERT_EQ(result.Wait(), kHostFunctionRefused);
     }
 }
 
@@ -101,7 +101,7 @@ TEST_F(HostFunctionTest, IsRefusedForAStreamThatWaitsForIt) {
     ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
     ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(handle, event.Get())));
     queued.Set();
-    EXPECT_EQ(result.Wait(), kRefused);
+    EXPECT_EQ(result.Wait(), kHostFunctionRefused);
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(handle)));
 }
 
@@ -154,7 +154,7 @@ TEST_P(DefaultStreamInsideTest, OfAnotherStream) {
 
 TEST_P(DefaultStreamInsideTest, OfTheDefaultStream) {
     const bool waits = GetParam().function == "aclrtSynchronizeStream";
-    EXPECT_EQ(CallInside(nullptr), waits ? kRefused : ACL_SUCCESS);
+    EXPECT_EQ(CallInside(nullptr), waits ? kHostFunctionRefused : ACL_SUCCESS);
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, DefaultStreamInsideTest,
@@ -193,7 +193,7 @@ TEST_P(WaitForItselfTest, IsRefusedAndChangesNothing) {
     ASSERT_TRUE(IsOk(aclrtRecordEvent(objects.event, objects.stream)));
     ASSERT_TRUE(IsOk(recorder.Mark(objects.stream, 1)));
     queued.Set();
-    EXPECT_EQ(result.Wait(), kRefused);
+    EXPECT_EQ(result.Wait(), kHostFunctionRefused);
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(objects.stream)));
     EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(objects.event)));
     EXPECT_EQ(recorder.Values(), std::vector<int>{1});

@@ -6,12 +6,14 @@
 
 #include "acl/acl.h"
 #include "conformance/captures.h"
+#include "conformance/waits.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 
 namespace {
 
+using conformance::kShort;
 using conformance::MakeNotify;
 using conformance::Notify;
 using support::HostGate;
@@ -20,8 +22,6 @@ using support::IsOk;
 using support::MakeStream;
 using support::Recorder;
 using support::Stream;
-
-constexpr int kShort = 5;  // milliseconds; to expire
 
 class NotifyTest : public support::DeviceTest {
  protected:

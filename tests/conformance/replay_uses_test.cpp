@@ -28,11 +28,11 @@ using support::PinnedArray;
 using support::Recorder;
 using support::Stream;
 
-constexpr size_t kBytes = 64;
+constexpr size_t kUseBytes = 64;
 
 // A batch of one copy from the host to the device.
 aclError CopyBatchOfOne(void* device, void* pinned, aclrtStream stream) {
-    size_t bytes = kBytes, first = 0, failed = 0;
+    size_t bytes = kUseBytes, first = 0, failed = 0;
     aclrtMemcpyBatchAttr to{};
     to.dstLoc.type = ACL_MEM_LOCATION_TYPE_DEVICE;
     to.srcLoc.type = ACL_MEM_LOCATION_TYPE_HOST;
@@ -42,9 +42,9 @@ aclError CopyBatchOfOne(void* device, void* pinned, aclrtStream stream) {
 
 // Work with memory that is gone before a replay.
 struct Memory {
-    DeviceBuffer device{std::vector<char>(kBytes, 'd')};
-    DeviceBuffer second{std::vector<char>(kBytes, 's')};
-    PinnedArray<char> pinned{kBytes, 'p'};
+    DeviceBuffer device{std::vector<char>(kUseBytes, 'd')};
+    DeviceBuffer second{std::vector<char>(kUseBytes, 's')};
+    PinnedArray<char> pinned{kUseBytes, 'p'};
 };
 
 struct FreedCase {
@@ -99,14 +99,15 @@ TEST_P(FreedMemoryTest, StaysGoneWhenItsPlaceIsUsedAgain) {
     std::vector<DeviceBuffer> devices;
     std::vector<PinnedArray<char>> hosts;
     for (int i = 0; i < 16; ++i) {
-        devices.emplace_back(std::vector<char>(kBytes, 'n'));
-        hosts.emplace_back(kBytes, 'n');
+        devices.emplace_back(std::vector<char>(kUseBytes, 'n'));
+        hosts.emplace_back(kUseBytes, 'n');
         ASSERT_TRUE(
             IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIExecuteAsync(model.Get(), stream.Get())));
     }
     for (int i = 0; i < 16; ++i) {
-        EXPECT_EQ(devices[static_cast<size_t>(i)].Download<char>(), std::vector<char>(kBytes, 'n'));
-        EXPECT_EQ(hosts[static_cast<size_t>(i)].Values(), std::vector<char>(kBytes, 'n'));
+        EXPECT_EQ(devices[static_cast<size_t>(i)].Download<char>(),
+                  std::vector<char>(kUseBytes, 'n'));
+        EXPECT_EQ(hosts[static_cast<size_t>(i)].Values(), std::vector<char>(kUseBytes, 'n'));
     }
 }
 
@@ -115,35 +116,35 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         FreedCase{"Fill",
                   [](const Memory& m, aclrtStream stream) {
-                      return aclrtMemsetAsync(m.device.Get(), kBytes, 'f', kBytes, stream);
+                      return aclrtMemsetAsync(m.device.Get(), kUseBytes, 'f', kUseBytes, stream);
                   },
                   [](Memory& m) { m.device = DeviceBuffer(); }},
         FreedCase{"FillOfPinnedMemory",
                   [](const Memory& m, aclrtStream stream) {
-                      return aclrtMemsetAsync(m.pinned.Get(), kBytes, 'f', kBytes, stream);
+                      return aclrtMemsetAsync(m.pinned.Get(), kUseBytes, 'f', kUseBytes, stream);
                   },
                   [](Memory& m) { EXPECT_TRUE(IsOk(aclrtFreeHost(m.pinned.Release()))); }},
         FreedCase{"CopyFromTheHost",
                   [](const Memory& m, aclrtStream stream) {
-                      return aclrtMemcpyAsync(m.device.Get(), kBytes, m.pinned.Get(), kBytes,
+                      return aclrtMemcpyAsync(m.device.Get(), kUseBytes, m.pinned.Get(), kUseBytes,
                                               ACL_MEMCPY_HOST_TO_DEVICE, stream);
                   },
                   [](Memory& m) { EXPECT_TRUE(IsOk(aclrtFreeHost(m.pinned.Release()))); }},
         FreedCase{"CopyToTheHost",
                   [](const Memory& m, aclrtStream stream) {
-                      return aclrtMemcpyAsync(m.pinned.Get(), kBytes, m.device.Get(), kBytes,
+                      return aclrtMemcpyAsync(m.pinned.Get(), kUseBytes, m.device.Get(), kUseBytes,
                                               ACL_MEMCPY_DEVICE_TO_HOST, stream);
                   },
                   [](Memory& m) { m.device = DeviceBuffer(); }},
         FreedCase{"CopySource",
                   [](const Memory& m, aclrtStream stream) {
-                      return aclrtMemcpyAsync(m.second.Get(), kBytes, m.device.Get(), kBytes,
+                      return aclrtMemcpyAsync(m.second.Get(), kUseBytes, m.device.Get(), kUseBytes,
                                               ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
                   },
                   [](Memory& m) { m.device = DeviceBuffer(); }},
         FreedCase{"CopyDestination",
                   [](const Memory& m, aclrtStream stream) {
-                      return aclrtMemcpyAsync(m.second.Get(), kBytes, m.device.Get(), kBytes,
+                      return aclrtMemcpyAsync(m.second.Get(), kUseBytes, m.device.Get(), kUseBytes,
                                               ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
                   },
                   [](Memory& m) { m.second = DeviceBuffer(); }},

@@ -20,22 +20,22 @@ using support::Stream;
 
 constexpr aclrtDevResLimitType kCube = ACL_RT_DEV_RES_CUBE_CORE;
 constexpr aclrtDevResLimitType kVector = ACL_RT_DEV_RES_VECTOR_CORE;
-constexpr uint32_t kUntouched = 7777;
+constexpr uint32_t kUntouchedLimit = 7777;
 
 class ResourceLimitTest : public support::DeviceTest {
  protected:
     static uint32_t OfDevice(int32_t device, aclrtDevResLimitType type) {
-        uint32_t value = kUntouched;
+        uint32_t value = kUntouchedLimit;
         EXPECT_TRUE(IsOk(aclrtGetDeviceResLimit(device, type, &value)));
         return value;
     }
     static uint32_t OfStream(aclrtStream stream, aclrtDevResLimitType type) {
-        uint32_t value = kUntouched;
+        uint32_t value = kUntouchedLimit;
         EXPECT_TRUE(IsOk(aclrtGetStreamResLimit(stream, type, &value)));
         return value;
     }
     static uint32_t InEffect(aclrtDevResLimitType type) {
-        uint32_t value = kUntouched;
+        uint32_t value = kUntouchedLimit;
         EXPECT_TRUE(IsOk(aclrtGetResInCurrentThread(type, &value)));
         return value;
     }
@@ -191,7 +191,7 @@ TEST_F(ResourceLimitTest, UnknownTypesAreRefused) {
     const Stream stream = MakeStream();
     for (const int number : {-1, 2, 99}) {
         const auto type = static_cast<aclrtDevResLimitType>(number);
-        uint32_t value = kUntouched;
+        uint32_t value = kUntouchedLimit;
         for (const int status :
              {aclrtSetDeviceResLimit(0, type, 1), aclrtGetDeviceResLimit(0, type, &value),
               aclrtSetStreamResLimit(stream.Get(), type, 1),
@@ -199,14 +199,14 @@ TEST_F(ResourceLimitTest, UnknownTypesAreRefused) {
               aclrtGetResInCurrentThread(type, &value)}) {
             EXPECT_EQ(status, ACL_ERROR_RT_PARAM_INVALID);
         }
-        EXPECT_EQ(value, kUntouched);
+        EXPECT_EQ(value, kUntouchedLimit);
         EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtSetDeviceResLimit(0, type, 1),
                             {"aclrtSetDeviceResLimit: ", "type"}, {number}));
     }
 }
 
 TEST_F(ResourceLimitTest, UnknownDevicesAndNullAreRefused) {
-    uint32_t value = kUntouched;
+    uint32_t value = kUntouchedLimit;
     for (const int32_t device : {-1, 2}) {
         EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_DEVICEID,
                             aclrtSetDeviceResLimit(device, kVector, 1), {"deviceId"}, {device}));
@@ -215,7 +215,7 @@ TEST_F(ResourceLimitTest, UnknownDevicesAndNullAreRefused) {
         EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_DEVICEID, aclrtResetDeviceResLimit(device),
                             {"aclrtResetDeviceResLimit: ", "deviceId"}));
     }
-    EXPECT_EQ(value, kUntouched);
+    EXPECT_EQ(value, kUntouchedLimit);
     EXPECT_TRUE(
         IsError(ACL_ERROR_INVALID_PARAM, aclrtGetDeviceResLimit(0, kVector, nullptr), {"value"}));
     EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclrtGetStreamResLimit(nullptr, kVector, nullptr),

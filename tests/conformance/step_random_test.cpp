@@ -104,7 +104,7 @@ struct StepRandomRun {
     uint64_t firstSeed;
 };
 
-std::vector<StepRandomRun> Runs() {
+std::vector<StepRandomRun> StepRandomRuns() {
     std::vector<StepRandomRun> runs;
     uint64_t seed = 0;
     for (const Machine& machine : conformance::Machines()) {
@@ -148,7 +148,7 @@ TEST_P(StepRandomTest, AgreesInTheSizesAroundACore) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, StepRandomTest, testing::ValuesIn(Runs()),
+INSTANTIATE_TEST_SUITE_P(Machines, StepRandomTest, testing::ValuesIn(StepRandomRuns()),
                          [](const testing::TestParamInfo<StepRandomRun>& row) {
                              return row.param.conformance + row.param.machine.name;
                          });

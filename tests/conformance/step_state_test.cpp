@@ -19,12 +19,12 @@ using support::StepBatch;
 constexpr int kBadData = ACL_ERROR_RT_VECTOR_CORE_EXCEPTION;
 constexpr int kNoProgress = ACL_ERROR_RT_RESOURCE_ALLOC_FAIL;
 
-constexpr StepDims kDims = {6, 7, 6, 7, 16, 10, 4};
+constexpr StepDims kStateDims = {6, 7, 6, 7, 16, 10, 4};
 
 // Slot 0 runs, 1 runs and needs a block, 2 has finished, 4 and 3 are preempted and wait, 5 is idle,
 // 6 is past the batch. One run releases 2, serves 1 and recovers 4; then 3 does not fit.
 StepData GoodState() {
-    StepData data = IdleStepData(kDims);
+    StepData data = IdleStepData(kStateDims);
     data[kStopFlags] = {0, 0, 1, 1, 1, 1, 0};
     data[kSeqLensThisTime] = {1, 1, 0, 0, 0, 0};
     data[kOriSeqLensEncoder] = {4, 4, 4, 4, 4, 0, -9};

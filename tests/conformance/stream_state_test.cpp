@@ -21,20 +21,20 @@ using support::Stream;
 constexpr aclrtStreamState kCreated = ACL_RT_STREAM_STATE_CREATE_POST;
 constexpr aclrtStreamState kDestroyed = ACL_RT_STREAM_STATE_DESTROY_PRE;
 
-struct Told {
+struct ToldState {
     aclrtStream stream;
     aclrtStreamState state;
     std::thread::id thread;
 };
 
 // What one callback was told, and what it does besides.
-struct Listener {
+struct StateListener {
     std::mutex mutex;
-    std::vector<Told> told;
+    std::vector<ToldState> told;
     std::function<void(aclrtStream, aclrtStreamState)> also;
 
     static void Listen(aclrtStream stream, aclrtStreamState state, void* args) {
-        auto* const listener = static_cast<Listener*>(args);
+        auto* const listener = static_cast<StateListener*>(args);
         {
             const std::lock_guard<std::mutex> lock(listener->mutex);
             listener->told.push_back({stream, state, std::this_thread::get_id()});
@@ -47,7 +47,7 @@ struct Listener {
     size_t Count(aclrtStream stream, aclrtStreamState state) {
         const std::lock_guard<std::mutex> lock(mutex);
         size_t count = 0;
-        for (const Told& one : told) {
+        for (const ToldState& one : told) {
             count += one.stream == stream && one.state == state ? 1 : 0;
         }
         return count;
@@ -60,7 +60,7 @@ struct Listener {
 
 class StreamStateTest : public support::DeviceTest {
  protected:
-    Listener listener_;
+    StateListener listener_;
 };
 
 TEST_F(StreamStateTest, TellsOfCreationAndDestruction) {
@@ -76,7 +76,7 @@ TEST_F(StreamStateTest, TellsOfCreationAndDestruction) {
     ASSERT_TRUE(IsOk(aclrtDestroyStreamForce(configured)));
     EXPECT_EQ(listener_.Count(configured, kDestroyed), 1U);
     EXPECT_EQ(listener_.Size(), 4U);
-    for (const Told& told : listener_.told) {
+    for (const ToldState& told : listener_.told) {
         EXPECT_EQ(told.thread, std::this_thread::get_id());
     }
 }
@@ -111,7 +111,7 @@ TEST_F(StreamStateTest, TellsOfStreamsThatGoWithTheirDevice) {
         const Stream other = MakeStream();
         ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
         const aclrtStream stream = MakeStream().Release();
-        Listener listener;
+        StateListener listener;
         ASSERT_TRUE(IsOk(listener.Register("a")));
         ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
         if (reset == &aclrtResetDevice) {
@@ -139,7 +139,7 @@ TEST_F(StreamStateTest, TellsOfStreamsThatGoWithTheRuntimeAndForgets) {
 }
 
 TEST_F(StreamStateTest, NamesTellCallbacksApart) {
-    Listener second;
+    StateListener second;
     std::vector<int> order;
     listener_.also = [&](aclrtStream, aclrtStreamState) { order.push_back(1); };
     second.also = [&](aclrtStream, aclrtStreamState) { order.push_back(2); };
@@ -151,7 +151,7 @@ TEST_F(StreamStateTest, NamesTellCallbacksApart) {
     ASSERT_TRUE(IsOk(aclrtDestroyStream(stream)));
     EXPECT_EQ(listener_.Size(), 1U);
     EXPECT_EQ(second.Count(stream, kDestroyed), 1U);
-    Listener third;
+    StateListener third;
     ASSERT_TRUE(IsOk(third.Register("a")));
     const Stream next = MakeStream();
     EXPECT_EQ(second.Size(), 2U) << "its name has another callback now";
@@ -269,7 +269,7 @@ TEST_F(StreamStateTest, TheCallbackMayGetAhead) {
 }
 
 TEST_F(StreamStateTest, AThrowingCallbackHarmsNothing) {
-    Listener second;
+    StateListener second;
     listener_.also = [](aclrtStream, aclrtStreamState) {
         throw std::runtime_error("thrown by the callback");
     };

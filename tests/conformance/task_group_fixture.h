@@ -19,6 +19,12 @@ using support::AdvanceStepBatch;
 using support::IsOk;
 using support::Stream;
 
+inline constexpr int kGroupStatus = ACL_ERROR_STREAM_TASK_GROUP_STATUS;
+
+inline reference::AdvanceStepData Data(uint64_t seed) {
+    return support::MakeBatch(5, 4, 8, 6, seed);
+}
+
 class TaskGroupTest : public support::DeviceTest {
  protected:
     static void Launch(AdvanceStepBatch& batch, const Stream& stream) {

@@ -18,8 +18,10 @@
 namespace {
 
 using conformance::Begin;
+using conformance::Data;
 using conformance::End;
 using conformance::kActive;
+using conformance::kGroupStatus;
 using conformance::kNone;
 using conformance::Model;
 using conformance::Order;
@@ -33,10 +35,6 @@ using support::IsOk;
 using support::MakeStream;
 using support::Recorder;
 using support::Stream;
-
-constexpr int kGroupStatus = ACL_ERROR_STREAM_TASK_GROUP_STATUS;
-
-reference::AdvanceStepData Data(uint64_t seed) { return support::MakeBatch(5, 4, 8, 6, seed); }
 
 TEST_F(TaskGroupTest, ReplaysLikeOtherWork) {
     const Stream stream = MakeStream();

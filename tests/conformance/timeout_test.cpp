@@ -6,12 +6,15 @@
 #include <thread>
 
 #include "acl/acl.h"
+#include "conformance/waits.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 
 namespace {
 
+using conformance::kLong;
+using conformance::kShort;
 using support::Event;
 using support::HostGate;
 using support::IsError;
@@ -20,9 +23,6 @@ using support::MakeEvent;
 using support::MakeStream;
 using support::Recorder;
 using support::Stream;
-
-constexpr int kShort = 5;      // milliseconds; to expire
-constexpr int kLong = 100000;  // not to
 
 class TimeoutTest : public support::DeviceTest {
  protected:

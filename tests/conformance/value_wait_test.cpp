@@ -4,6 +4,7 @@
 #include <string>
 
 #include "acl/acl.h"
+#include "conformance/waits.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
@@ -11,6 +12,7 @@
 
 namespace {
 
+using conformance::kShort;
 using support::DeviceBuffer;
 using support::HostGate;
 using support::IsError;
@@ -19,8 +21,6 @@ using support::MakeStream;
 using support::PinnedArray;
 using support::Recorder;
 using support::Stream;
-
-constexpr int kShort = 5;  // milliseconds; to expire
 
 constexpr uint32_t kGeq = ACL_STREAM_WAIT_VALUE_GEQ;
 constexpr uint32_t kEq = ACL_STREAM_WAIT_VALUE_EQ;

@@ -24,8 +24,8 @@ int Unmap(Scene& s) { return aclrtUnmapMem(s.made); }
 int Release(Scene& s) { return First({aclrtFreePhysical(s.more), aclrtReleaseMemAddress(s.made)}); }
 
 // Two copies as a batch.
-struct Batch {
-    explicit Batch(Scene& s)
+struct CopyBatch {
+    explicit CopyBatch(Scene& s)
         : dsts{s.device, static_cast<char*>(s.device) + 64},
           srcs{s.pinned, static_cast<char*>(s.pinned) + 64} {}
     void* dsts[2];
@@ -84,14 +84,14 @@ std::vector<Call> MemoryCalls() {
                       s.stream),
         {"aclrtMemcpyBatch", nullptr,
          [](Scene& s) -> int {
-             Batch b(s);
+             CopyBatch b(s);
              return aclrtMemcpyBatch(b.dsts, b.sizes, b.srcs, b.sizes, 2, &b.attr, &b.first, 1,
                                      &b.failIndex);
          },
          nullptr},
         {"aclrtMemcpyBatchAsync", nullptr,
          [](Scene& s) -> int {
-             Batch b(s);
+             CopyBatch b(s);
              return aclrtMemcpyBatchAsync(b.dsts, b.sizes, b.srcs, b.sizes, 2, &b.attr, &b.first, 1,
                                           &b.failIndex, s.stream);
          },

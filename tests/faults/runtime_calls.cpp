@@ -53,7 +53,7 @@ std::vector<Call> RuntimeCalls() {
                            aclrtSetCurrentContext(s.context)});
          },
          [](Scene&) -> int { return aclrtResetDeviceForce(1); }, nullptr},
-        ADVSTEP_PLAIN(aclrtSynchronizeDevice),
+        ADVSTEP_PLAIN(aclrtSynchronizeDevice, ),
         ADVSTEP_PLAIN(aclrtSynchronizeDeviceWithTimeout, 10000),
         ADVSTEP_PLAIN(aclrtGetMemInfo, ACL_HBM_MEM, reinterpret_cast<size_t*>(s.host),
                       reinterpret_cast<size_t*>(s.host)),

@@ -64,13 +64,13 @@ int PrepareScalars(Scene& s) {
 #define ADVSTEP_SIZE(function, type) \
     [](Scene& s) -> int { return function(static_cast<type*>(s.made), &s.number); }
 
-support::AdvanceStepBatch& Batch(Scene& s) {
+support::AdvanceStepBatch& TensorBatch(Scene& s) {
     return *static_cast<support::AdvanceStepBatch*>(s.batch.get());
 }
 int Plan(Scene& s) {
     s.batch = std::make_shared<support::AdvanceStepBatch>(support::MakeBatch(4, 3, 4, 5, 1));
-    const int code = Batch(s).Plan(&s.workspaceSize, &s.executor);
-    s.tensor = Batch(s).TensorAt(0);
+    const int code = TensorBatch(s).Plan(&s.workspaceSize, &s.executor);
+    s.tensor = TensorBatch(s).TensorAt(0);
     return code;
 }
 int PlanForGood(Scene& s) { return First({Plan(s), aclSetAclOpExecutorRepeatable(s.executor)}); }
@@ -78,7 +78,7 @@ int DestroyExecutor(Scene& s) { return aclDestroyAclOpExecutor(s.executor); }
 
 template <aclnnStatus (*set)(aclOpExecutor*, const size_t, aclTensor*, void*)>
 int SetAddress(Scene& s) {
-    return set(s.executor, 0, s.tensor, Batch(s).Address(0));
+    return set(s.executor, 0, s.tensor, TensorBatch(s).Address(0));
 }
 // Which no operator supports.
 template <aclnnStatus (*set)(aclOpExecutor*, size_t, const size_t, aclTensorList*, void*)>

@@ -165,7 +165,8 @@ TEST(OperatorTest, HandlesDenoteOneOperator) {
     EXPECT_EQ(op.get_attr_number(), 99);
     Operator moved = std::move(slice);
     EXPECT_FALSE(moved.IsEmpty());
-    copy = copy;  // NOLINT(clang-diagnostic-self-assign-overloaded)
+    const Operator& same = copy;
+    copy = same;
     EXPECT_EQ(NameOf(copy), "every");
 }
 

@@ -23,11 +23,11 @@ namespace {
 using support::IsOk;
 
 #if defined(__SANITIZE_THREAD__)
-constexpr int kRounds = 1500;
+constexpr int kChurnRounds = 1500;
 #else
-constexpr int kRounds = 4000;
+constexpr int kChurnRounds = 4000;
 #endif
-constexpr int kThreads = 6;
+constexpr int kChurnThreads = 6;
 constexpr int kShared = 8;  // streams, in the order of their rank
 
 // Codes that a call may give because another thread was faster.
@@ -60,11 +60,11 @@ class ChurnStressTest : public support::DeviceTest {
     template <typename Body>
     void OnThreads(Body body) {
         std::vector<std::thread> threads;
-        for (int index = 0; index < kThreads; ++index) {
+        for (int index = 0; index < kChurnThreads; ++index) {
             threads.emplace_back([&, index] {
                 ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context_)));
                 std::mt19937 random(seed_ + static_cast<unsigned>(index));
-                for (int round = 0; round < kRounds && !HasFailure(); ++round) {
+                for (int round = 0; round < kChurnRounds && !HasFailure(); ++round) {
                     body(random);
                 }
             });

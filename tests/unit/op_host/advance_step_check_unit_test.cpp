@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "op_host/common/error_codes.h"
 #include "support/table.h"
 #include "unit/op_host/params_bench.h"
 #include "unit/status_check.h"
@@ -15,9 +16,6 @@ namespace {
 using unit::FailsWith;
 using unit::ParamsBench;
 using unit::Succeeds;
-
-constexpr int32_t kParamInvalid = 161002;
-constexpr int32_t kTilingError = 561002;
 
 OperatorEnvironment Under(Conformance conformance) {
     OperatorEnvironment environment;

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "aclnn/acl_meta.h"
+#include "op_host/common/error_codes.h"
 #include "support/table.h"
 #include "unit/op_host/params_bench.h"
 #include "unit/status_check.h"
@@ -15,8 +17,9 @@ using unit::FailsWith;
 using unit::OwnedView;
 using unit::Succeeds;
 
-constexpr int32_t kParamInvalid = 161002;
-constexpr int32_t kTilingError = 561002;
+static_assert(kParamInvalid == ACLNN_ERR_PARAM_INVALID &&
+              kTilingError == ACLNN_ERR_INNER_TILING_ERROR);
+
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 TEST(TensorCheckTest, DataTypeIsOneOfThese) {

@@ -8,17 +8,17 @@
 #include "op_kernel/advance_step/advance_step_kernel.h"
 #include "support/batches.h"
 #include "unit/op_kernel/kernel_bench.h"
+#include "unit/op_kernel/limits.h"
 
 namespace advstep {
 namespace {
 
 using unit::KernelBench;
+using unit::kMost64;
 using unit::Machine;
 using unit::PlayOrder;
 using unit::Same;
 using unit::SameFault;
-
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 // Tables of int64 and of int32.
 class ExactKernelTest : public testing::TestWithParam<bool> {
@@ -73,14 +73,14 @@ TEST_P(ExactKernelTest, DivisionTruncates) {
 
 TEST_P(ExactKernelTest, ArithmeticWraps) {
     reference::AdvanceStepData data = support::MakeBatch(4, 3, 1, 2, 8);
-    data.blockSize = kMost;
-    data.seqLens = {kMost, kMost - 1, -5, 0};  // kMost + 1 wraps, and kMost * block does
+    data.blockSize = kMost64;
+    data.seqLens = {kMost64, kMost64 - 1, -5, 0};  // kMost64 + 1 wraps, and kMost64 * block does
     ExpectAsReference(data, {2, 4096, 40, 0});
 }
 
 TEST_P(ExactKernelTest, FlatIndexMustBeInTheTable) {
     for (const int64_t length :
-         {int64_t{4 * 18}, int64_t{-4}, kMost, std::numeric_limits<int64_t>::min()}) {
+         {int64_t{4 * 18}, int64_t{-4}, kMost64, std::numeric_limits<int64_t>::min()}) {
         for (size_t query = 0; query < 4; ++query) {
             reference::AdvanceStepData data = support::MakeBatch(6, 4, 4, 3, 9);
             data.seqLens[query] = length;

@@ -9,19 +9,19 @@
 
 #include "support/batches.h"
 #include "unit/op_kernel/kernel_bench.h"
+#include "unit/op_kernel/limits.h"
 
 namespace advstep {
 namespace {
 
 using unit::ElementTypes;
 using unit::KernelBench;
+using unit::kMost32;
+using unit::kMost64;
 using unit::Machine;
 using unit::PlayOrder;
 using unit::Same;
 using unit::SameFault;
-
-constexpr int64_t kMost32 = std::numeric_limits<int32_t>::max();
-constexpr int64_t kMost64 = std::numeric_limits<int64_t>::max();
 
 std::vector<Isa> IsasOfThisMachine() {
     std::vector<Isa> isas;

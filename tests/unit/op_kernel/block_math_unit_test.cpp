@@ -2,17 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <random>
 #include <vector>
+
+#include "unit/op_kernel/limits.h"
 
 namespace advstep {
 namespace {
 
 __extension__ using Wide = __int128;
 
-constexpr int64_t kMost32 = std::numeric_limits<int32_t>::max();
-constexpr int64_t kMost64 = std::numeric_limits<int64_t>::max();
+using unit::kMost32;
+using unit::kMost64;
 
 std::vector<int64_t> BlockSizes() {
     std::vector<int64_t> sizes;

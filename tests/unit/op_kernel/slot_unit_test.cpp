@@ -5,11 +5,12 @@
 #include <limits>
 
 #include "support/table.h"
+#include "unit/op_kernel/limits.h"
 
 namespace advstep {
 namespace {
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+using unit::kMost64;
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 struct SlotCase {
@@ -37,9 +38,9 @@ INSTANTIATE_TEST_SUITE_P(
                     SlotCase{"BlockSizeOne", 9, 1, 0, true, 9},
                     SlotCase{"BeyondInt32", int64_t{1} << 30, 128, 127, true,
                              (int64_t{1} << 37) + 127},
-                    SlotCase{"Largest", kMost / 2, 2, 1, true, kMost},
-                    SlotCase{"LargestBlockSize", 1, kMost, 0, true, kMost},
-                    SlotCase{"SumOverflows", 1, kMost, 1, false, kLeast},
+                    SlotCase{"Largest", kMost64 / 2, 2, 1, true, kMost64},
+                    SlotCase{"LargestBlockSize", 1, kMost64, 0, true, kMost64},
+                    SlotCase{"SumOverflows", 1, kMost64, 1, false, kLeast},
                     SlotCase{"ProductOverflows", int64_t{1} << 62, 2, 0, false, kLeast},
                     SlotCase{"ProductWrapsAround", int64_t{1} << 62, 4, 5, false, 5},
                     SlotCase{"NegativeBlock", -2, 16, 3, true, -29},

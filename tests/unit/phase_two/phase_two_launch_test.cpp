@@ -199,7 +199,6 @@ TEST_F(PhaseTwoLaunchTest, AFailedLaunchSpendsTheExecutor) {
     EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, executor, stream_), ACLNN_ERR_PARAM_INVALID);
 }
 
-}  // namespace
 // A plan that is found again must be that of the call, whatever has changed since it was made.
 TEST_F(PhaseTwoLaunchTest, PlansFollowEveryChangeOfTheCall) {
     AdvanceStepPayload launched;
@@ -260,4 +259,5 @@ TEST_F(PhaseTwoLaunchTest, ADestroyedTensorHasNoPlan) {
     tensors_.pop_back();
 }
 
+}  // namespace
 }  // namespace advstep

@@ -14,7 +14,7 @@ namespace {
 using unit::FailsWith;
 using unit::Succeeds;
 
-struct Payload {
+struct SumPayload {
     int64_t* sum;
     int64_t value;
 };
@@ -24,7 +24,7 @@ class LauncherTest : public testing::Test {
     LauncherTest() {
         program_.call = "aclnnSum";
         program_.phases[program_.phaseCount++].run = [](const CoreContext& core, const void* data) {
-            const auto& payload = *static_cast<const Payload*>(data);
+            const auto& payload = *static_cast<const SumPayload*>(data);
             *payload.sum += payload.value * (core.index + 1);
         };
     }
@@ -41,7 +41,7 @@ class LauncherTest : public testing::Test {
 
 TEST_F(LauncherTest, QueuesACopyOfThePayload) {
     int64_t sum = 0;
-    Payload payload{&sum, 5};
+    SumPayload payload{&sum, 5};
     const KernelLaunch launch{&program_, &device_, 2, 2, sizeof(payload)};
     EXPECT_TRUE(Succeeds(TheLauncher().Launch(Target(0x157, unit::kCaller), launch, &payload,
                                               KernelTask::BytesFor(launch))));
@@ -52,7 +52,7 @@ TEST_F(LauncherTest, QueuesACopyOfThePayload) {
 }
 
 TEST_F(LauncherTest, StreamIsChecked) {
-    const Payload payload{nullptr, 0};
+    const SumPayload payload{nullptr, 0};
     const KernelLaunch launch{&program_, &device_, 2, 2, sizeof(payload)};
     Launcher& launcher = TheLauncher();
     EXPECT_TRUE(Succeeds(launcher.CheckStream(Target(0x157, unit::kCaller))));

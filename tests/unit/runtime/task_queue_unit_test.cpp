@@ -9,22 +9,22 @@
 namespace advstep {
 namespace {
 
-struct NumberedTask : Task {
+struct QueuedTask : Task {
     int64_t number;
 };
 
 constexpr size_t kSmall =
-    (sizeof(NumberedTask) + kTaskAlignment - 1) / kTaskAlignment * kTaskAlignment;
+    (sizeof(QueuedTask) + kTaskAlignment - 1) / kTaskAlignment * kTaskAlignment;
 
 Task* Push(TaskQueue* queue, int64_t number, size_t bytes = kSmall) {
-    auto* const task = new (queue->Push(bytes)) NumberedTask;
+    auto* const task = new (queue->Push(bytes)) QueuedTask;
     task->bytes = static_cast<uint32_t>(bytes);
     task->number = number;
     return task;
 }
 
 int64_t FrontNumber(const TaskQueue& queue) {
-    return static_cast<const NumberedTask*>(queue.Front())->number;
+    return static_cast<const QueuedTask*>(queue.Front())->number;
 }
 
 TEST(TaskQueueTest, StartsEmpty) { EXPECT_TRUE(TaskQueue().Empty()); }

@@ -97,7 +97,7 @@ TEST(StepScanTest, AgreesWithPlainDivisions) {
 
 // Each of these may be a fault, in any place of the word.
 TEST(StepScanTest, LeavesAloneWhatMayBeWrong) {
-    constexpr int64_t kWidth = 5;
+    constexpr int64_t kScanWidth = 5;
     constexpr int64_t kTokens = 3;
     struct Change {
         const char* name;
@@ -106,26 +106,26 @@ TEST(StepScanTest, LeavesAloneWhatMayBeWrong) {
     };
     const Change changes[] = {{"used negative", &Word::used, -1},
                               {"used least", &Word::used, INT32_MIN},
-                              {"used beyond", &Word::used, kWidth + 1},
+                              {"used beyond", &Word::used, kScanWidth + 1},
                               {"used most", &Word::used, INT32_MAX},
                               {"encoder negative", &Word::encoder, -1},
                               {"encoder least", &Word::encoder, INT32_MIN},
-                              {"encoder beyond", &Word::encoder, kWidth + 1},
+                              {"encoder beyond", &Word::encoder, kScanWidth + 1},
                               {"encoder most", &Word::encoder, INT32_MAX},
                               {"decoder negative", &Word::decoder, -1},
                               {"decoder least", &Word::decoder, INT32_MIN},
-                              {"decoder beyond", &Word::decoder, kWidth * kTokens},
+                              {"decoder beyond", &Word::decoder, kScanWidth * kTokens},
                               {"decoder most", &Word::decoder, INT32_MAX}};
     for (const Change& change : changes) {
         for (size_t slot = kSlots; slot < 2 * kSlots; ++slot) {
             SCOPED_TRACE(testing::Message() << change.name << " in slot " << slot);
-            Word word(kWidth, kTokens, 1);
+            Word word(kScanWidth, kTokens, 1);
             ASSERT_TRUE(word.Scan());
             (word.*change.array)[slot] = change.value;
             EXPECT_FALSE(word.Scan());
         }
     }
-    Word both(kWidth, kTokens, 1);
+    Word both(kScanWidth, kTokens, 1);
     both.used[kSlots] = both.encoder[kSlots] = INT32_MAX;  // their sum is -2
     EXPECT_FALSE(both.Scan());
 }

@@ -1,5 +1,6 @@
 #include "aclnnop/aclnn_advance_step.h"
 #include "aclnnop/aclnn_advance_step_v2.h"
+#include "src/graph/element_size.h"
 #include "src/graph/operator_kind.h"
 
 namespace advstep::graph {
@@ -30,12 +31,12 @@ aclnnStatus PlanSpeculative(const OperatorArguments& with, uint64_t* workspaceSi
 bool HasElements(const ValueDesc* desc) { return desc != nullptr && desc->bytes > 0; }
 
 Outcome WrongShape(const char* name, const ValueDesc& desc, const std::string& expected) {
-    return Fail(kInnerError, "Tiling func of op AdvanceStep failed: {} has shape [{}]; expected {}",
-                name, fmt::join(desc.dims, ", "), expected);
+    return Fail(kInnerError, "Tiling func of op AdvanceStep failed: {} has shape {}; expected {}",
+                name, ShapeText(desc.dims), expected);
 }
 
 // An optional input without the other one is not used, but has to have its shape.
-Outcome Choose(const OperatorArguments& arguments, AclnnCalls* calls) {
+Outcome ChooseAdvanceStep(const OperatorArguments& arguments, AclnnCalls* calls) {
     const ValueDesc* specToken = arguments.descs[kSpecToken];
     const ValueDesc* acceptedNum = arguments.descs[kAcceptedNum];
     const int64_t numSeqs = arguments.attrs[0];
@@ -71,7 +72,7 @@ const OperatorKind& AdvanceStepKind() {
                                        {"seq_lens", kSeqLens, kInputTokens},
                                        {"slot_mapping", kSlotMapping, kInputTokens}},
                                       {"num_seqs", "num_queries", "block_size"},
-                                      Choose};
+                                      ChooseAdvanceStep};
     return kind;
 }
 

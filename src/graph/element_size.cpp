@@ -58,4 +58,12 @@ std::optional<size_t> ByteSize(const std::vector<int64_t>& dims, ge::DataType da
     return isEmpty ? 0 : bits / 8 + (bits % 8 == 0 ? 0 : 1);
 }
 
+std::string ShapeText(const std::vector<int64_t>& dims) {
+    std::string text = "[";
+    for (const int64_t dim : dims) {
+        text += (text.size() > 1 ? ", " : "") + std::to_string(dim);
+    }
+    return text + "]";
+}
+
 }  // namespace advstep::graph

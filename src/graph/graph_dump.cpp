@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "ge/ge_ir_build.h"
+#include "src/graph/element_size.h"
 #include "src/graph/graph_state.h"
 #include "src/graph/messages.h"
 
@@ -15,8 +16,8 @@ struct AttrText {
         return fmt::format("data type {}", static_cast<int>(value));
     }
     std::string operator()(const ge::Tensor& tensor) const {
-        return fmt::format("tensor [{}] of {} bytes",
-                           fmt::join(tensor.GetTensorDesc().GetShape().GetDims(), ", "),
+        return fmt::format("tensor {} of {} bytes",
+                           ShapeText(tensor.GetTensorDesc().GetShape().GetDims()),
                            tensor.GetSize());
     }
     template <class T>

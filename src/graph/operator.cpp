@@ -1,6 +1,6 @@
 #include "graph/operator.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <utility>

@@ -1,5 +1,5 @@
 // Inputs, outputs and attributes as REG_OP declares them. A name that is declared before stays.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "graph/operator.h"
 #include "src/graph/operator_node.h"

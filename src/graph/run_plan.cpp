@@ -135,8 +135,8 @@ class Planner {
         ValueDesc& value = plan_.values[firstValues_[node]].desc;
         value.dims = desc.GetShape().GetDims();
         value.dataType = desc.GetDataType();
-        const std::string shape = fmt::format("shape [{}] and data type {}",
-                                              fmt::join(value.dims, ", "), NameOf(value.dataType));
+        const std::string shape =
+            fmt::format("shape {} and data type {}", ShapeText(value.dims), NameOf(value.dataType));
         const std::optional<size_t> bytes = ByteSize(value.dims, value.dataType);
         if (!bytes) {
             return Fail(kBadTensor,

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Sets up what is missing, builds the release preset and serves a request trace.
+# Sets up what is missing, builds the library and serve, and serves a request trace. The build takes about a
+# minute on two cores, serving the sample a few seconds.
 #
 #   examples/run.sh [trace.csv] [more options of serve]
 #
@@ -13,6 +14,15 @@ if (($# > 0)) && [[ $1 != -* ]]; then
     options=(--trace "$@")
 fi
 
-"$root/examples/install_packages.sh" libbenchmark-dev
-(cd "$root" && cmake --preset release && cmake --build --preset release)
+build() {
+    cmake --preset release
+    cmake --build build/release --target serve
+}
+
+cd "$root"
+source examples/parts.sh
+part packages "Debian packages that are missing" examples/install_packages.sh
+part build "the library and serve; about a minute if nothing is built yet" build
+parts_done
+cd - >/dev/null
 exec "$root/build/release/bin/serve" "${options[@]}"

@@ -1,39 +1,104 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds and runs every test: the dev preset (address and
-# undefined-behaviour sanitizers), then under the thread sanitizer the tests in which threads meet,
-# then the Python tests with the library of the release preset, since one with sanitizers would have to
-# be preloaded into python3, torch and all; the C examples under valgrind; and every fuzz target for a
-# short while.
+# Installs what is missing, builds and runs the tests, in parts:
+#
+#   quick     lints; unit, conformance and fault tests without sanitizers, compiled by g++; with tsan after it
+#             only those that tsan does not compile
+#   dev       every test with the address and undefined-behaviour sanitizers, compiled by clang; the fuzz
+#             targets on their corpora and for a short while on new inputs
+#   tsan      the tests in which threads meet, with the thread sanitizer, compiled by g++
+#   release   the library as users get it: its packages, the Python tests, C programs under valgrind
+#
+#   tests/run.sh            all of them
+#   tests/run.sh --quick    the first: what a change needs before it is committed
+#   tests/run.sh dev tsan   these
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
-
-"$root/examples/install_packages.sh" libgtest-dev libgmock-dev libbenchmark-dev abigail-tools \
-    chromium clang doxygen dpkg-dev fonts-dejavu-core libclang-rt-dev libopenmpi-dev libxxhash-dev \
-    openmpi-bin pkg-config python3 python3-numpy python3-pip python3-pytest python3-setuptools \
-    python3-torch python3-wheel valgrind
+source examples/parts.sh
 jobs=$(nproc)
 
-cmake --preset dev
-cmake --build --preset dev
-ctest --preset dev -j "$jobs"
+usage() {
+    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
 
-cmake --preset tsan
-cmake --build --preset tsan --target concurrent_tests
-ctest --preset tsan -j "$jobs" -L concurrent
+install_for_quick() {
+    examples/install_packages.sh libbenchmark-dev libgtest-dev libgmock-dev abigail-tools \
+        doxygen lld python3
+}
+install_for_all() {
+    # The Python tests run with Debian's Python, the one of python3-torch.
+    examples/install_packages.sh libbenchmark-dev libgtest-dev libgmock-dev abigail-tools chromium \
+        clang doxygen \
+        dpkg-dev fonts-dejavu-core libclang-rt-dev libopenmpi-dev libxxhash-dev lld openmpi-bin \
+        pkg-config python3 python3-numpy python3-pip python3-pytest python3-setuptools \
+        python3-torch python3-wheel valgrind
+}
 
-cmake --preset release
-cmake --build --preset release --target advance_step advance_step_archive
-tests/packaging/run.sh build/release
-python=python3
-if ! "$python" -c 'import numpy, pytest, torch' 2>/dev/null; then
-    python=/usr/bin/python3 # that of the packages, where PATH has another one first
+# build PRESET [TARGET ...]: fails before the first step if they are more than the budget says.
+build() {
+    local preset=$1
+    shift
+    cmake --fresh --preset "$preset" # without what was set in this tree by hand
+    tests/lint/check_budgets.py steps "$preset" "build/$preset" "$@"
+    cmake --build "build/$preset" --target "${@:-all}"
+}
+
+run_quick() {
+    local target=quick_tests left_out=()
+    if [[ " ${parts[*]} " == *" tsan "* ]]; then
+        target=unthreaded_tests
+        left_out=(-LE concurrent)
+    fi
+    build quick "$target"
+    tests/lint/check_budgets.py headers quick build/quick
+    ctest --preset quick -j "$jobs" --no-tests=error -L '^(quick|lint)$' "${left_out[@]}"
+}
+run_dev() {
+    build dev
+    tests/lint/check_budgets.py headers dev build/dev
+    ctest --preset dev -j "$jobs" --no-tests=error
+    local targets=(tests/fuzz/corpus/*/)
+    tests/fuzz/run.sh --seconds "$(($(tests/lint/check_budgets.py seconds fuzz) / ${#targets[@]}))"
+}
+run_tsan() {
+    build tsan concurrent_tests
+    ctest --preset tsan -j "$jobs" --no-tests=error -L concurrent
+}
+run_release() {
+    cmake --fresh --preset release
+    tests/lint/check_budgets.py steps serve build/release serve
+    cmake --build build/release --target advance_step advance_step_archive advance_step_graph tutorial
+    tests/packaging/run.sh build/release
+    local python=python3
+    if ! "$python" -c 'import numpy, pytest, torch' 2>/dev/null; then
+        python=/usr/bin/python3 # that of the packages, where PATH has another one first
+    fi
+    # A library with sanitizers would have to be preloaded into python3, torch and all.
+    ADVANCE_STEP_LIBRARY="$root/build/release/lib/libadvance_step.so" \
+        "$python" -B -m pytest -q -p no:cacheprovider tests/python
+    tests/memcheck.sh || (($? == 77)) # skipped
+}
+
+parts=("$@")
+for name in "${parts[@]}"; do
+    [[ $name =~ ^(--quick|quick|dev|tsan|release)$ ]] || usage
+done
+parts=("${parts[@]/#--quick/quick}")
+if [[ ${parts[*]} == quick ]]; then
+    part packages "Debian packages that are missing" install_for_quick
+else
+    ((${#parts[@]} > 0)) || parts=(quick dev tsan release)
+    part packages "Debian packages that are missing; two minutes on a new machine" install_for_all
 fi
-ADVANCE_STEP_LIBRARY="$root/build/release/lib/libadvance_step.so" \
-    "$python" -B -m pytest -q -p no:cacheprovider tests/python
-
-"$root/tests/memcheck.sh" || (($? == 77)) # skipped
-if command -v clang++ >/dev/null; then
-    "$root/tests/fuzz/run.sh" --seconds 5
-fi
+# The minutes are those of a machine with two cores, where nothing is built yet.
+for name in "${parts[@]}"; do
+    case $name in
+        quick) part quick "lints, tests without sanitizers; 4 minutes" run_quick ;;
+        dev) part dev "every test with address and undefined-behaviour sanitizers; 12 minutes" run_dev ;;
+        tsan) part tsan "tests in which threads meet, with the thread sanitizer; 6 minutes" run_tsan ;;
+        release) part release "packages, Python, valgrind; 8 minutes" run_release ;;
+    esac
+done
+parts_done

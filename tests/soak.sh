@@ -7,6 +7,6 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
 "$root/examples/install_packages.sh" libgtest-dev libgmock-dev
-cmake --preset release -B build/soak -DADVANCE_STEP_BUILD_TESTS=ON -DADVANCE_STEP_BUILD_BENCHMARKS=OFF
+cmake --preset release -B build/soak -DADVANCE_STEP_BUILD_TESTS=ON
 cmake --build build/soak --target soak
 exec build/soak/bin/soak "$@"

@@ -1,14 +1,20 @@
-# advance_step_test(NAME x KIND unit|public [CONCURRENT] SOURCES ... [LIBRARIES ...])
+# advance_step_test(NAME x KIND unit|public [CONCURRENT] [COMPUTES] SOURCES ... [LIBRARIES ...])
 #
-# The target concurrent_tests builds all tests with CONCURRENT.
+# The target concurrent_tests builds all tests with CONCURRENT, quick_tests those with the label quick:
+# unit, conformance and faults; unthreaded_tests those of them that are not CONCURRENT.
 #
 # KIND unit links the static twin and may include everything; KIND public links only the shared
 # library and sees include/, tests/support and tests/reference. CONCURRENT labels tests in which
-# threads meet: they also run under the thread sanitizer.
+# threads meet: they also run under the thread sanitizer. COMPUTES marks tests that spend their time
+# in references and comparisons: the others take longer to compile than to run, and so debug builds
+# compile them without optimisation, and with line numbers as their only debug information.
 add_custom_target(concurrent_tests)
+add_custom_target(unthreaded_tests)
+add_custom_target(quick_tests)
+add_dependencies(quick_tests unthreaded_tests)
 
 function(advance_step_test)
-  cmake_parse_arguments(TEST "CONCURRENT" "NAME;KIND" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "CONCURRENT;COMPUTES" "NAME;KIND" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${TEST_NAME} ${TEST_SOURCES})
   target_include_directories(${TEST_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${TEST_NAME} PRIVATE
@@ -19,14 +25,30 @@ function(advance_step_test)
     target_link_libraries(${TEST_NAME} PRIVATE advance_step advance_step_flags fmt::fmt
                                                nlohmann_json::nlohmann_json)
   endif()
+  if(NOT TEST_COMPUTES)
+    target_compile_options(${TEST_NAME} PRIVATE $<$<CONFIG:Debug>:-O0>)
+  endif()
+  target_compile_options(${TEST_NAME} PRIVATE $<$<CONFIG:Debug>:-g1>)
   target_link_libraries(${TEST_NAME} PRIVATE ${TEST_LIBRARIES} GTest::gmock GTest::gtest_main)
   set(labels ${TEST_KIND})
+  file(RELATIVE_PATH folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  if(folder MATCHES "^(unit|conformance|faults)")
+    list(APPEND labels quick)
+    if(TEST_CONCURRENT)
+      add_dependencies(quick_tests ${TEST_NAME})
+    else()
+      add_dependencies(unthreaded_tests ${TEST_NAME})
+    endif()
+  endif()
   if(TEST_CONCURRENT)
     list(APPEND labels concurrent)
     add_dependencies(concurrent_tests ${TEST_NAME})
   endif()
   add_test(NAME ${TEST_NAME} COMMAND ${TEST_NAME})
   set_tests_properties(${TEST_NAME} PROPERTIES LABELS "${labels}" TIMEOUT 600)
+  if(TEST_COMPUTES)
+    set_tests_properties(${TEST_NAME} PROPERTIES COST 10) # the longest first
+  endif()
 endfunction()
 
 # Runs a test of advance_step_test once more with every device allocation guarded, both ways; not

@@ -1,4 +1,4 @@
-// Codes of aclnn that checks return; the header that names them is of a higher layer.
+// Checks return these codes; op_host/common may not include acl_meta.h, which names them.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ if [[ -n $plots ]]; then
     optional python3-matplotlib
 fi
 
-cmake --preset release
+cmake --preset release -DADVANCE_STEP_BUILD_BENCHMARKS=ON
 cmake --build --preset release --target dashboard peer_calls
 
 # Debian's packages are Debian's Python's, which need not be the first one.

@@ -17,6 +17,7 @@
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/sanitizers.h"
 
 namespace {
 
@@ -160,9 +161,9 @@ void StayBusy(int seed, const std::atomic<bool>& over) {
 }
 
 TEST_F(ForkTest, WhileOtherThreadsAreBusy) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "the sanitizer's allocator does not live through a fork among busy threads";
-#endif
+    if (support::kAddressSanitizer) {
+        GTEST_SKIP() << "the sanitizer's allocator does not live through a fork among busy threads";
+    }
     constexpr int kForks = 40;
     std::atomic<bool> over{false};
     std::vector<std::thread> threads;

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the fuzz preset and runs every target: its corpus first, then new inputs for a while.
+# Builds the fuzz targets of the dev preset and runs every target: its corpus first, then new inputs for a while.
 #
 #   tests/fuzz/run.sh [--seconds N] [TARGET ...]
 #
 # N seconds a target, 60 unless said otherwise. What the fuzzer finds worth keeping is put to
-# build/fuzz/corpus, from where the next run goes on; an input that fails is left in build/fuzz.
+# build/dev/fuzz/corpus, from where the next run goes on; an input that fails is left in build/dev/fuzz.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -29,25 +29,26 @@ while (($# > 0)); do
     esac
 done
 
-"$root/examples/install_packages.sh" clang libclang-rt-dev libgtest-dev
+"$root/examples/install_packages.sh" clang libclang-rt-dev libgmock-dev \
+    libgtest-dev lld python3
 if ((${#targets[@]} == 0)); then
     for folder in tests/fuzz/corpus/*/; do
         targets+=("$(basename "$folder")")
     done
 fi
-cmake --preset fuzz
-cmake --build --preset fuzz --target "${targets[@]}"
+cmake --preset dev
+cmake --build --preset dev --target "${targets[@]}"
 
 for target in "${targets[@]}"; do
-    found=build/fuzz/corpus/$target
-    log=build/fuzz/$target.log
+    found=build/dev/fuzz/corpus/$target
+    log=build/dev/fuzz/$target.log
     mkdir -p "$found"
     # The corpora hold what nobody may hang on: 60 s are many times what any input takes.
-    if ! "build/fuzz/bin/$target" -max_total_time="$seconds" -max_len=4096 -timeout=60 \
-        -artifact_prefix="build/fuzz/$target-" -print_final_stats=1 \
+    if ! "build/dev/bin/$target" -max_total_time="$seconds" -max_len=4096 -timeout=60 \
+        -artifact_prefix="build/dev/fuzz/$target-" -print_final_stats=1 \
         "$found" "tests/fuzz/corpus/$target" >"$log" 2>&1; then
         cat "$log"
-        echo "$target: failed; its input is build/fuzz/$target-*" >&2
+        echo "$target: failed; its input is build/dev/fuzz/$target-*" >&2
         exit 1
     fi
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")

@@ -35,6 +35,16 @@ install_to() {
     done
 }
 
+# install_moved COMPONENT...: into $moved, by way of another folder; run.sh does it once for all tests.
+install_moved() {
+    moved=${PACKAGING_INSTALLED:-}
+    if [[ -z $moved ]]; then
+        install_to "$scratch/first" "$@"
+        moved=$scratch/moved
+        mv "$scratch/first" "$moved"
+    fi
+}
+
 # consumer NAME SOURCE...: a project of the snippet NAME and files of the examples, in $scratch/NAME.
 consumer() {
     mkdir -p "$scratch/$1"

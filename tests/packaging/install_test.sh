@@ -6,12 +6,11 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-install_to "$scratch/first" runtime devel static mock
-mv "$scratch/first" "$scratch/moved"
-if grep -rIl "$scratch\|$root\|$build" "$scratch/moved" | grep .; then
+install_moved runtime devel static mock
+if grep -rIl "$(dirname "$moved")\|$root\|$build" "$moved" | grep .; then
     fail "installed files name the folder they came from"
 fi
-lib=$(dirname "$(find "$scratch/moved" -name libadvance_step.so)")
+lib=$(dirname "$(find "$moved" -name libadvance_step.so)")
 version=$(sed -n 's/^project(advance_step VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
 [[ -f $lib/libadvance_step.so.$version ]] || fail "no libadvance_step.so.$version"
 readelf -d "$lib/libadvance_step.so" | grep -q "SONAME.*\[libadvance_step.so.${version%%.*}\]" ||
@@ -19,16 +18,16 @@ readelf -d "$lib/libadvance_step.so" | grep -q "SONAME.*\[libadvance_step.so.${v
 readelf --wide -V "$lib/libadvance_step.so" | grep -qE "Name: ADVANCE_STEP_${version%%.*}( |$)" ||
     fail "the symbols are not of version ADVANCE_STEP_${version%%.*}"
 for header in "$root"/include/advance_step/*.h*; do
-    [[ -f $scratch/moved/include/advance_step/$(basename "$header") ]] || fail "$header is not installed"
+    [[ -f $moved/include/advance_step/$(basename "$header") ]] || fail "$header is not installed"
 done
 
 consumer find_package advance_step.c decode_loop.cpp
-build_consumer find_package -DCMAKE_PREFIX_PATH="$scratch/moved"
+build_consumer find_package -DCMAKE_PREFIX_PATH="$moved"
 "$scratch/find_package/build/c_program" >/dev/null
 "$scratch/find_package/build/cpp_program" >/dev/null
 
 consumer static advance_step.c decode_loop.cpp
-build_consumer static -DCMAKE_PREFIX_PATH="$scratch/moved"
+build_consumer static -DCMAKE_PREFIX_PATH="$moved"
 "$scratch/static/build/c_program" >/dev/null
 "$scratch/static/build/cpp_program" >/dev/null
 if readelf -d "$scratch/static/build/c_program" | grep -q libadvance_step; then
@@ -48,13 +47,13 @@ snippet pkg-config >"$scratch/pkg-config/build.sh"
 # A version that is not there, and a component.
 sed -i "s/find_package(advance_step/& 9.0/" "$scratch/find_package/CMakeLists.txt"
 if cmake -S "$scratch/find_package" -B "$scratch/find_package/nine" \
-    -DCMAKE_PREFIX_PATH="$scratch/moved" >"$scratch/log" 2>&1; then
+    -DCMAKE_PREFIX_PATH="$moved" >"$scratch/log" 2>&1; then
     fail "find_package takes version $version for 9.0"
 fi
 sed -i "s/advance_step 9.0/advance_step/; s/REQUIRED/& COMPONENTS graph/" \
     "$scratch/find_package/CMakeLists.txt"
 if cmake -S "$scratch/find_package" -B "$scratch/find_package/graph" \
-    -DCMAKE_PREFIX_PATH="$scratch/moved" >"$scratch/log" 2>&1 ||
+    -DCMAKE_PREFIX_PATH="$moved" >"$scratch/log" 2>&1 ||
     ! grep -q "no component graph" "$scratch/log"; then
     fail "find_package finds a component that is not installed"
 fi

@@ -5,9 +5,8 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-install_to "$scratch/first" runtime devel mock
-mv "$scratch/first" "$scratch/moved"
+install_moved runtime devel mock
 consumer mock mock_executor_test.cpp
-build_consumer mock -DCMAKE_PREFIX_PATH="$scratch/moved" -DCMAKE_EXE_LINKER_FLAGS=-Wl,--as-needed
+build_consumer mock -DCMAKE_PREFIX_PATH="$moved" -DCMAKE_EXE_LINKER_FLAGS=-Wl,--as-needed
 quietly "$scratch/mock/build/scheduler_test"
 echo "mock_test.sh: built and run"

@@ -7,6 +7,10 @@ set -euo pipefail
 
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python3 "$folder/check_version.py"
+# Installed once, for the tests that look at the same components.
+source "$folder/common.sh"
+install_moved runtime devel static mock
+export PACKAGING_INSTALLED=$moved
 for name in install mock cann deb subproject; do
     "$folder/${name}_test.sh" "${1:?usage: $0 BUILD-FOLDER}" || (($? == 77))
 done

@@ -213,13 +213,16 @@ class StepModel {
 
     // -1: there is no candidate.
     int64_t FindVictim(bool exemptsLongest) const {
+        // Plain pointers make this loop, the longest of the tests of Step, faster under sanitizers.
+        const int64_t* const used = d_[kUsedListLen].data();
+        const int64_t* const isPreempted = d_[kIsBlockStep].data();
+        const int64_t exempt = exemptsLongest ? d_.dims.inputIds / d_.dims.blockSize : -1;
         int64_t best = -1;
+        int64_t most = 0;
         for (int64_t slot = 0; slot < d_.dims.batch; ++slot) {
-            const int64_t used = d_[kUsedListLen][slot];
-            const bool isExempt = exemptsLongest && used == d_.dims.inputIds / d_.dims.blockSize;
-            if (d_[kIsBlockStep][slot] == 0 && !isExempt &&
-                used > (best < 0 ? 0 : d_[kUsedListLen][best])) {
+            if (isPreempted[slot] == 0 && used[slot] > most && used[slot] != exempt) {
                 best = slot;
+                most = used[slot];
             }
         }
         return best;

@@ -17,16 +17,13 @@
 #include "acl/acl.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/sanitizers.h"
 
 namespace {
 
 using support::IsOk;
 
-#if defined(__SANITIZE_THREAD__)
-constexpr int kChurnRounds = 1500;
-#else
-constexpr int kChurnRounds = 4000;
-#endif
+constexpr int kChurnRounds = support::kThreadSanitizer ? 1500 : 4000;
 constexpr int kChurnThreads = 6;
 constexpr int kShared = 8;  // streams, in the order of their rank
 

@@ -13,15 +13,12 @@
 
 #include "stress/program_generator.h"
 #include "support/runtime_test.h"
+#include "support/sanitizers.h"
 
 namespace stress {
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
-constexpr size_t kCallsInAll = 40'000;
-#else
-constexpr size_t kCallsInAll = 120'000;
-#endif
+constexpr size_t kCallsInAll = support::kThreadSanitizer ? 40'000 : 120'000;
 constexpr size_t kCallsPerProgram = 600;
 constexpr int kProgramsBeside = 4;
 

@@ -141,12 +141,12 @@ class StepBatch {
             if (image == Image(i, expected.tensors[i])) {
                 continue;
             }
-            for (size_t k = 0; k < expected.tensors[i].size(); ++k) {
-                const int64_t value = Element(i, image, k);
-                if (value != expected.tensors[i][k]) {
-                    return testing::AssertionFailure()
-                           << kStepTensorNames[i] << "[" << k << "] is " << value << ", expected "
-                           << expected.tensors[i][k];
+            const std::vector<int64_t>& wanted = expected.tensors[i];
+            const std::vector<int64_t> values = ValuesIn(i, image, wanted.size());
+            for (size_t k = 0; k < wanted.size(); ++k) {
+                if (values[k] != wanted[k]) {
+                    return testing::AssertionFailure() << kStepTensorNames[i] << "[" << k << "] is "
+                                                       << values[k] << ", expected " << wanted[k];
                 }
             }
             return testing::AssertionFailure()
@@ -161,9 +161,7 @@ class StepBatch {
         reference::StepData data = data_;
         for (size_t i = 0; i < kStepTensors; ++i) {
             const std::vector<char> image = buffers_[i].Download<char>();
-            for (size_t k = 0; k < data.tensors[i].size(); ++k) {
-                data.tensors[i][k] = Element(i, image, k);
-            }
+            data.tensors[i] = ValuesIn(i, image, data.tensors[i].size());
         }
         return data;
     }
@@ -172,33 +170,46 @@ class StepBatch {
     static constexpr size_t kMargin = 64;
     static constexpr size_t kBehindView = 16;
 
-    size_t ByteOf(size_t tensor, size_t element) const {
-        return (element + static_cast<size_t>(layout_.viewOffset)) *
-               aclDataTypeSize(StepDtype(tensor));
+    size_t FirstByte(size_t tensor) const {
+        return static_cast<size_t>(layout_.viewOffset) * aclDataTypeSize(StepDtype(tensor));
+    }
+    template <typename T>
+    static void Narrow(const std::vector<int64_t>& values, char* to) {
+        const std::vector<T> narrow(values.begin(), values.end());
+        if (!narrow.empty()) {  // whose data may be null, which memcpy does not take
+            std::memcpy(to, narrow.data(), narrow.size() * sizeof(T));
+        }
+    }
+    template <typename T>
+    static std::vector<int64_t> Widen(const char* from, size_t count) {
+        std::vector<T> narrow(count);
+        if (count > 0) {
+            std::memcpy(narrow.data(), from, count * sizeof(T));
+        }
+        return {narrow.begin(), narrow.end()};
     }
     // The tensor's memory with values in its view and a pattern around it.
     std::vector<char> Image(size_t tensor, const std::vector<int64_t>& values) const {
         const size_t size = aclDataTypeSize(StepDtype(tensor));
-        std::vector<char> image(ByteOf(tensor, values.size()) + kBehindView, '\x5a');
-        for (size_t k = 0; k < values.size(); ++k) {
-            // The low bytes of a little-endian value.
-            std::memcpy(&image[ByteOf(tensor, k)], &values[k], size);
+        const size_t first = FirstByte(tensor);
+        std::vector<char> image(first + values.size() * size + kBehindView, '\x5a');
+        if (size == sizeof(int64_t)) {
+            Narrow<int64_t>(values, &image[first]);
+        } else if (size == sizeof(int32_t)) {
+            Narrow<int32_t>(values, &image[first]);
+        } else {
+            Narrow<uint8_t>(values, &image[first]);
         }
         return image;
     }
-    int64_t Element(size_t tensor, const std::vector<char>& image, size_t element) const {
-        const char* from = &image[ByteOf(tensor, element)];
+    std::vector<int64_t> ValuesIn(size_t tensor, const std::vector<char>& image,
+                                  size_t count) const {
+        const char* const from = &image[FirstByte(tensor)];
         if (reference::IsStepFlag(tensor)) {
-            return static_cast<unsigned char>(*from);
+            return Widen<uint8_t>(from, count);
         }
-        if (StepDtype(tensor) == ACL_INT64) {
-            int64_t value = 0;
-            std::memcpy(&value, from, sizeof(value));
-            return value;
-        }
-        int32_t narrow = 0;
-        std::memcpy(&narrow, from, sizeof(narrow));
-        return narrow;
+        return StepDtype(tensor) == ACL_INT64 ? Widen<int64_t>(from, count)
+                                              : Widen<int32_t>(from, count);
     }
 
     reference::StepData data_;

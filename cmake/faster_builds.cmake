@@ -1,0 +1,27 @@
+# What makes builds of this project short: several files compiled at a time, and, where they are
+# installed, a compiler cache and, for debug builds, a fast linker.
+option(ADVANCE_STEP_UNITY "Compile several source files at a time: a full build is shorter, a rebuild after one change longer"
+       ON)
+set(CMAKE_UNITY_BUILD ${ADVANCE_STEP_UNITY})
+if(NOT DEFINED CMAKE_UNITY_BUILD_BATCH_SIZE)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+endif()
+
+if(ADVANCE_STEP_TOP_LEVEL)
+  find_program(ADVANCE_STEP_CCACHE ccache)
+  foreach(language IN ITEMS C CXX)
+    if(ADVANCE_STEP_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${ADVANCE_STEP_CCACHE})
+    endif()
+  endforeach()
+  # Release builds keep the compiler's own linker, which knows its link-time optimisation.
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    include(CheckLinkerFlag)
+    check_linker_flag(CXX -fuse-ld=lld ADVANCE_STEP_HAS_LLD)
+    if(NOT ADVANCE_STEP_HAS_LLD)
+      check_linker_flag(CXX -fuse-ld=mold ADVANCE_STEP_HAS_MOLD)
+    endif()
+    add_link_options($<$<BOOL:${ADVANCE_STEP_HAS_LLD}>:-fuse-ld=lld>
+                     $<$<BOOL:${ADVANCE_STEP_HAS_MOLD}>:-fuse-ld=mold>)
+  endif()
+endif()

@@ -1,8 +1,10 @@
 // Callbacks for subscribed threads.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
+#include "src/runtime/callbacks.h"
 #include "src/runtime/current.h"
-#include "src/runtime/report.h"
+#include "src/runtime/stream_ref.h"
+#include "src/runtime/wait_limit.h"
 
 using namespace advstep;
 
@@ -10,7 +12,7 @@ aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
     return AclBoundary("aclrtSubscribeReport", [&]() -> Status {
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return Reports::Instance().Subscribe(threadId, found);
+        return Callbacks::Instance().Subscribe(threadId, found);
     });
 }
 
@@ -18,7 +20,7 @@ aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
     return AclBoundary("aclrtUnSubscribeReport", [&]() -> Status {
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return Reports::Instance().Unsubscribe(threadId, found);
+        return Callbacks::Instance().Unsubscribe(threadId, found);
     });
 }
 
@@ -36,7 +38,7 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBloc
         }
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return Reports::Instance().Launch(fn, userData, blockType == ACL_CALLBACK_BLOCK, found);
+        return Callbacks::Instance().Launch(fn, userData, blockType == ACL_CALLBACK_BLOCK, found);
     });
 }
 
@@ -47,6 +49,6 @@ aclError aclrtProcessReport(int32_t timeout) {
             return Error(ACL_ERROR_INVALID_PARAM,
                          "timeout is {}; expected at least 1 ms, or -1 for ever", timeout);
         }
-        return Reports::Instance().Process(limit);
+        return Callbacks::Instance().Process(limit);
     });
 }

@@ -1,8 +1,11 @@
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
+#include "src/runtime/context_end.h"
+#include "src/runtime/contexts.h"
 #include "src/runtime/current.h"
 #include "src/runtime/device_registry.h"
 #include "src/runtime/stream_state.h"
+#include "src/runtime/ticket.h"
 
 using namespace advstep;
 

@@ -7,12 +7,16 @@
 #include "src/runtime/copy_batch.h"
 #include "src/runtime/copy_work.h"
 #include "src/runtime/current.h"
+#include "src/runtime/memories.h"
+#include "src/runtime/stream_ref.h"
+#include "src/runtime/ticket.h"
+#include "src/runtime/wait_limit.h"
 
 using namespace advstep;
 
 namespace {
 
-const DeviceMemory& Memory() { return TheResources().memory; }
+const DeviceMemory& Memory() { return TheDeviceMemory(); }
 
 // What moves bytes at once, in no order with streams, passes here once its arguments are checked.
 template <typename Act>
@@ -38,19 +42,18 @@ Status RefusePageableInsideTask() {
 template <typename Make>
 Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Make&& make) {
     if (!pageable) {
-        return target.stream->Enqueue(target.handle, target.caller, work, make);
+        return target.Enqueue(work, make);
     }
     ADVSTEP_RETURN_IF_ERROR(RefusePageableInsideTask());
     // A stream that is being captured has its own words for it.
-    if (target.stream->CheckFree(target.handle, target.caller).ok()) {
+    if (target.CheckFree().ok()) {
         ADVSTEP_RETURN_IF_ERROR(
             CaptureRegistry::Instance().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
         // Whoever may not wait for what is queued already is told so before the copy is queued.
         ADVSTEP_RETURN_IF_ERROR(WaitFor(target.stream->Now()));
     }
     Ticket done;
-    ADVSTEP_RETURN_IF_ERROR(
-        target.stream->Enqueue(target.handle, target.caller, work, make, &done));
+    ADVSTEP_RETURN_IF_ERROR(target.Enqueue(work, make, &done));
     // The caller's memory is its own again only when the copy is not under way.
     ADVSTEP_RETURN_IF_ERROR(WaitFor(done, ToTheEnd()));
     return target.stream->CheckRan(done.sequence);
@@ -75,7 +78,7 @@ Status CopyAsync(const CopyRequest& request, aclrtStream stream) {
     ADVSTEP_RETURN_IF_ERROR(CheckCopyRanges(Memory(), request, &sides));
     ADVSTEP_RETURN_IF_ERROR(RefuseHostToHost(request, sides));
     if (request.Empty()) {
-        return target.stream->Check(target.handle, target.caller);
+        return target.Check();
     }
     return CopyInStream(target, sides.pageable, WorkOf(request, sides),
                         [&](void* memory) { return CopyTask::Make(memory, request); });
@@ -128,7 +131,7 @@ Status CopyAllAsync(const CopyBatch& batch, aclrtStream stream, size_t* wrong) {
     StreamRef target;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
     if (batch.count == 0) {
-        return target.stream->Check(target.handle, target.caller);
+        return target.Check();
     }
     CopySides sides;
     ADVSTEP_RETURN_IF_ERROR(CheckBatchCopies(Memory(), batch, true, &sides, wrong));
@@ -217,8 +220,8 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
         ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), devPtr, maxCount, count));
         const FillRange range{devPtr, count};
-        return target.stream->Enqueue(
-            target.handle, target.caller, WorkOf(range),
-            [&](void* memory) { return FillTask::Make(memory, devPtr, value, count); });
+        return target.Enqueue(WorkOf(range), [&](void* memory) {
+            return FillTask::Make(memory, devPtr, value, count);
+        });
     });
 }

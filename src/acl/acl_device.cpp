@@ -4,6 +4,9 @@
 #include "src/runtime/current.h"
 #include "src/runtime/device.h"
 #include "src/runtime/device_registry.h"
+#include "src/runtime/memories.h"
+#include "src/runtime/streams.h"
+#include "src/runtime/wait_limit.h"
 
 using namespace advstep;
 
@@ -74,8 +77,8 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         const Device& device = *current.device;
-        TheResources().virtualMemory.Reclaim();
-        *free = TheResources().memory.FreeBytes(device);
+        TheVirtualMemory().Reclaim();
+        *free = TheDeviceMemory().FreeBytes(device);
         *total = device.settings().memoryBytes;
         return {};
     });

@@ -1,6 +1,10 @@
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/runtime/current.h"
+#include "src/runtime/event.h"
+#include "src/runtime/stream_ref.h"
+#include "src/runtime/ticket.h"
+#include "src/runtime/wait_limit.h"
 
 using namespace advstep;
 
@@ -15,7 +19,7 @@ Status MakeEvent(aclrtEvent* event, Event::Traits traits) {
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
     traits.context = current.handle;
-    const auto entry = TheResources().events.Acquire();
+    const auto entry = Events().Acquire();
     entry.object->Open(entry.handle, traits);
     *event = ToPointer(entry.handle);
     return {};
@@ -42,13 +46,13 @@ Status MakeEventWithFlag(aclrtEvent* event, uint32_t flag, EventKind kind) {
 
 // Finds both and hands them to a member of Event.
 Status OnStream(aclrtEvent event, aclrtStream stream,
-                Status (Event::*action)(Handle, Stream*, Handle, Handle)) {
+                Status (Event::*action)(Handle, const StreamRef&)) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
     StreamRef target;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
     Event* found = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
-    return (found->*action)(ToHandle(event), target.stream, target.handle, target.caller);
+    return (found->*action)(ToHandle(event), target);
 }
 
 Status WaitForEvent(aclrtEvent event, aclrtStream stream, uint32_t seconds) {
@@ -58,8 +62,7 @@ Status WaitForEvent(aclrtEvent event, aclrtStream stream, uint32_t seconds) {
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
     Event* found = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
-    return found->WaitOn(ToHandle(event), target.stream, target.handle, target.caller,
-                         seconds * kNanosecondsPerSecond);
+    return found->WaitOn(ToHandle(event), target, seconds * kNanosecondsPerSecond);
 }
 
 Status Synchronize(aclrtEvent event, const WaitLimit& limit) {
@@ -136,7 +139,7 @@ aclError aclrtDestroyEvent(aclrtEvent event) {
         Event* found = nullptr;
         ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
         ADVSTEP_RETURN_IF_ERROR(found->Close(ToHandle(event)));
-        TheResources().events.Release(found);
+        Events().Release(found);
         return {};
     });
 }
@@ -147,7 +150,7 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
 
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
     return AclBoundary("aclrtStreamWaitEvent", [&] {
-        const uint32_t seconds = TheResources().opWaitTimeout.load(std::memory_order_relaxed);
+        const uint32_t seconds = EventWaitSeconds().load(std::memory_order_relaxed);
         return WaitForEvent(event, stream, seconds);
     });
 }
@@ -180,7 +183,7 @@ aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, i
 
 aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
     return AclBoundary("aclrtSetOpWaitTimeout", [&]() -> Status {
-        TheResources().opWaitTimeout.store(timeout, std::memory_order_relaxed);
+        EventWaitSeconds().store(timeout, std::memory_order_relaxed);
         return {};
     });
 }
@@ -252,7 +255,7 @@ aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(eventId, "eventId"));
         Event::State state;
         ADVSTEP_RETURN_IF_ERROR(ReadEvent(event, "event", &state));
-        *eventId = TheResources().events.Find(ToHandle(event))->tableIndex;
+        *eventId = Events().Find(ToHandle(event))->tableIndex;
         return {};
     });
 }

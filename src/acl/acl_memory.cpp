@@ -8,6 +8,10 @@
 #include "src/runtime/address_range.h"
 #include "src/runtime/current.h"
 #include "src/runtime/device.h"
+#include "src/runtime/memories.h"
+#include "src/runtime/streams.h"
+#include "src/runtime/ticket.h"
+#include "src/runtime/wait_limit.h"
 
 using namespace advstep;
 
@@ -33,8 +37,8 @@ Status Allocate(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
     }
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    TheResources().virtualMemory.Reclaim();  // what waits there counts against the device, too
-    return TheResources().memory.Allocate(MemoryKind::kDevice, current.device, size, devPtr);
+    TheVirtualMemory().Reclaim();  // what waits there counts against the device, too
+    return TheDeviceMemory().Allocate(MemoryKind::kDevice, current.device, size, devPtr);
 }
 
 Status CheckRegistration(void* ptr, uint64_t size, aclrtHostRegisterType type) {
@@ -46,7 +50,7 @@ Status CheckRegistration(void* ptr, uint64_t size, aclrtHostRegisterType type) {
                      number);
     }
     if (size > UINTPTR_MAX - reinterpret_cast<uintptr_t>(ptr) ||
-        TheResources().virtualMemory.Reserved(ptr, size) || !HasMemory(ptr, size)) {
+        TheVirtualMemory().Reserved(ptr, size) || !HasMemory(ptr, size)) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "ptr is {} with size {}; expected a range of the program's own memory", ptr,
                      size);
@@ -75,7 +79,7 @@ aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy pol
 aclError aclrtFree(void* devPtr) {
     return AclBoundary("aclrtFree", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
-        return TheResources().memory.Free(MemoryKind::kDevice, devPtr);
+        return TheDeviceMemory().Free(MemoryKind::kDevice, devPtr);
     });
 }
 
@@ -83,7 +87,7 @@ aclError aclrtFreeWithDevSync(void* devPtr) {
     return AclBoundary("aclrtFreeWithDevSync", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
         ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
-        DeviceMemory& memory = TheResources().memory;
+        DeviceMemory& memory = TheDeviceMemory();
         Allocation allocation;
         ADVSTEP_RETURN_IF_ERROR(memory.FindFreeable(MemoryKind::kDevice, devPtr, &allocation));
         ADVSTEP_RETURN_IF_ERROR(DrainDevice(allocation.device));
@@ -97,14 +101,14 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
         ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        return TheResources().memory.Allocate(MemoryKind::kPinnedHost, nullptr, size, hostPtr);
+        return TheDeviceMemory().Allocate(MemoryKind::kPinnedHost, nullptr, size, hostPtr);
     });
 }
 
 aclError aclrtFreeHost(void* hostPtr) {
     return AclBoundary("aclrtFreeHost", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(hostPtr, "hostPtr"));
-        return TheResources().memory.Free(MemoryKind::kPinnedHost, hostPtr);
+        return TheDeviceMemory().Free(MemoryKind::kPinnedHost, hostPtr);
     });
 }
 
@@ -115,7 +119,7 @@ aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
         ADVSTEP_RETURN_IF_ERROR(CheckRegistration(ptr, size, type));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        ADVSTEP_RETURN_IF_ERROR(TheResources().memory.Register(ptr, size));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Register(ptr, size));
         *devPtr = ptr;
         return {};
     });
@@ -127,12 +131,12 @@ aclError aclrtHostUnregister(void* ptr) {
         ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
         // The program may free its memory next, so queued work must be through with it. Waited for
         // before, so that a refusal changes nothing; again for what was queued meanwhile.
-        ADVSTEP_RETURN_IF_ERROR(TheResources().memory.CheckRegistered(ptr));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().CheckRegistered(ptr));
         for (const Ticket& place : PendingPlaces()) {
             ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
         }
         std::vector<Ticket> pending;
-        ADVSTEP_RETURN_IF_ERROR(TheResources().memory.Unregister(ptr, &pending));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Unregister(ptr, &pending));
         for (const Ticket& place : pending) {
             ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
         }
@@ -145,7 +149,7 @@ aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attribut
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ptr, "ptr"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(attributes, "attributes"));
         Allocation allocation;
-        const bool found = TheResources().memory.Find(ptr, &allocation);
+        const bool found = TheDeviceMemory().Find(ptr, &allocation);
         aclrtPtrAttributes result{};
         result.location.type = ACL_MEM_LOCATION_TYPE_UNREGISTERED;
         if (found && allocation.OfDevice()) {

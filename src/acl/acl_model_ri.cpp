@@ -4,6 +4,10 @@
 #include "src/runtime/capture.h"
 #include "src/runtime/capture_registry.h"
 #include "src/runtime/current.h"
+#include "src/runtime/graph.h"
+#include "src/runtime/stream_ref.h"
+#include "src/runtime/ticket.h"
+#include "src/runtime/wait_limit.h"
 
 using namespace advstep;
 
@@ -113,7 +117,7 @@ aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle)
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        ADVSTEP_RETURN_IF_ERROR(found.stream->CheckFree(found.handle, found.caller));
+        ADVSTEP_RETURN_IF_ERROR(found.CheckFree());
         return BeginTaskUpdate(found, handle);
     });
 }
@@ -154,7 +158,7 @@ aclError aclmdlRIDestroy(aclmdlRI modelRI) {
         Graph* graph = nullptr;
         ADVSTEP_RETURN_IF_ERROR(FindModel(modelRI, &graph));
         ADVSTEP_RETURN_IF_ERROR(graph->Close(ToHandle(modelRI)));
-        TheResources().graphs.Release(graph);
+        Graphs().Release(graph);
         return {};
     });
 }

@@ -2,6 +2,8 @@
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/runtime/current.h"
+#include "src/runtime/notify.h"
+#include "src/runtime/stream_ref.h"
 #include "src/runtime/stream_value.h"
 
 using namespace advstep;
@@ -17,7 +19,7 @@ aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag) {
         }
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        *notify = ToPointer(TheResources().notifies.Create(current.handle));
+        *notify = ToPointer(NotifyTable::Instance().Create(current.handle));
         return {};
     });
 }
@@ -25,7 +27,7 @@ aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag) {
 aclError aclrtDestroyNotify(aclrtNotify notify) {
     return AclBoundary("aclrtDestroyNotify", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notify, "notify"));
-        return TheResources().notifies.Destroy(notify);
+        return NotifyTable::Instance().Destroy(notify);
     });
 }
 
@@ -34,7 +36,7 @@ aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notify, "notify"));
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return TheResources().notifies.Record(notify, found);
+        return NotifyTable::Instance().Record(notify, found);
     });
 }
 
@@ -44,7 +46,7 @@ aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notify, "notify"));
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return TheResources().notifies.Wait(notify, found, timeout * kNanosecondsPerSecond);
+        return NotifyTable::Instance().Wait(notify, found, timeout * kNanosecondsPerSecond);
     });
 }
 
@@ -52,7 +54,7 @@ aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t* notifyId) {
     return AclBoundary("aclrtGetNotifyId", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notify, "notify"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notifyId, "notifyId"));
-        ADVSTEP_RETURN_IF_ERROR(TheResources().notifies.CheckAlive(notify));
+        ADVSTEP_RETURN_IF_ERROR(NotifyTable::Instance().CheckAlive(notify));
         *notifyId = IndexOf(ToHandle(notify));
         return {};
     });

@@ -4,6 +4,7 @@
 #include "src/runtime/current.h"
 #include "src/runtime/device_registry.h"
 #include "src/runtime/resource_limit.h"
+#include "src/runtime/stream_ref.h"
 
 using namespace advstep;
 

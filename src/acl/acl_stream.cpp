@@ -3,8 +3,12 @@
 #include "acl/acl_rt.h"
 #include "src/acl/failure_mode.h"
 #include "src/base/boundary.h"
+#include "src/runtime/context_end.h"
 #include "src/runtime/current.h"
+#include "src/runtime/stream_ref.h"
 #include "src/runtime/stream_state.h"
+#include "src/runtime/streams.h"
+#include "src/runtime/wait_limit.h"
 
 using namespace advstep;
 
@@ -47,7 +51,7 @@ Status EndStream(aclrtStream stream, bool drop) {
     }
     DestroyAnnouncement announcement;
     ADVSTEP_RETURN_IF_ERROR(announcement.Add(found));
-    return DestroyStream(found, drop);
+    return advstep::EndStream(found, drop);
 }
 
 struct HostFunctionTask : Task {
@@ -78,7 +82,7 @@ aclError aclrtSynchronizeStream(aclrtStream stream) {
     return AclBoundary("aclrtSynchronizeStream", [&]() -> Status {
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return found.stream->Synchronize(found.handle, found.caller);
+        return found.Synchronize();
     });
 }
 
@@ -88,7 +92,7 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
         WaitLimit limit;
         ADVSTEP_RETURN_IF_ERROR(MakeWaitLimit(timeout, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit));
-        return found.stream->Synchronize(found.handle, found.caller, limit);
+        return found.Synchronize(limit);
     });
 }
 
@@ -96,7 +100,7 @@ aclError aclrtStreamAbort(aclrtStream stream) {
     return AclBoundary("aclrtStreamAbort", [&]() -> Status {
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return found.stream->Abort(found.handle, found.caller);
+        return found.Abort();
     });
 }
 
@@ -106,7 +110,7 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
         bool complete = false;
-        ADVSTEP_RETURN_IF_ERROR(found.stream->Query(found.handle, found.caller, &complete));
+        ADVSTEP_RETURN_IF_ERROR(found.Query(&complete));
         *status = complete ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
         return {};
     });
@@ -119,20 +123,19 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
         }
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return found.stream->Enqueue(
-            found.handle, found.caller, sizeof(HostFunctionTask), [&](void* memory) {
-                auto* const task = new (memory) HostFunctionTask;
-                task->name = "host function";
-                task->run = [](const Task& base) {
-                    const auto& host = static_cast<const HostFunctionTask&>(base);
-                    host.function(host.args);
-                    return Status();
-                };
-                task->kind = TaskKind::kHostFunction;
-                task->function = fn;
-                task->args = args;
-                return task;
-            });
+        return found.Enqueue(sizeof(HostFunctionTask), [&](void* memory) {
+            auto* const task = new (memory) HostFunctionTask;
+            task->name = "host function";
+            task->run = [](const Task& base) {
+                const auto& host = static_cast<const HostFunctionTask&>(base);
+                host.function(host.args);
+                return Status();
+            };
+            task->kind = TaskKind::kHostFunction;
+            task->function = fn;
+            task->args = args;
+            return task;
+        });
     });
 }
 

@@ -5,7 +5,9 @@
 #include "src/acl/failure_mode.h"
 #include "src/base/boundary.h"
 #include "src/runtime/current.h"
+#include "src/runtime/stream_ref.h"
 #include "src/runtime/stream_state.h"
+#include "src/runtime/streams.h"
 
 using namespace advstep;
 
@@ -17,7 +19,7 @@ Status ReadStream(aclrtStream stream, const char* argument, Value* out, Read&& r
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(out, argument));
     StreamRef found;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-    return found.stream->Inspect(found.handle, found.caller, [&](StreamIdentity& identity) {
+    return found.Inspect([&](StreamIdentity& identity) {
         *out = read(identity);
         return Status();
     });
@@ -128,9 +130,8 @@ aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
         if (stmAttrType == ACL_STREAM_ATTR_FAILURE_MODE) {
             return SetFailureMode(found, "failureMode", value->failureMode);
         }
-        return found.stream->Inspect(found.handle, found.caller, [&](StreamIdentity& identity) {
-            return SetAttribute(identity, stmAttrType, *value);
-        });
+        return found.Inspect(
+            [&](StreamIdentity& identity) { return SetAttribute(identity, stmAttrType, *value); });
     });
 }
 
@@ -142,8 +143,7 @@ aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
         aclrtStreamAttrValue read;
         std::memset(&read, 0, sizeof(read));
-        ADVSTEP_RETURN_IF_ERROR(found.stream->Inspect(
-            found.handle, found.caller,
+        ADVSTEP_RETURN_IF_ERROR(found.Inspect(
             [&](StreamIdentity& identity) { return GetAttribute(identity, stmAttrType, &read); }));
         *value = read;
         return {};
@@ -155,7 +155,7 @@ aclError aclrtGetStreamAvailableNum(uint32_t* streamCount) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(streamCount, "streamCount"));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        *streamCount = TheResources().streams.Available();
+        *streamCount = Streams().Available();
         return {};
     });
 }

@@ -6,6 +6,7 @@
 #include "src/base/boundary.h"
 #include "src/runtime/current.h"
 #include "src/runtime/device_registry.h"
+#include "src/runtime/memories.h"
 
 using namespace advstep;
 
@@ -14,7 +15,7 @@ namespace {
 constexpr size_t kGranularity = VirtualMemory::kGranularity;
 constexpr uint64_t kMostReserveFlags = 1;  // large pages
 
-VirtualMemory& Virtual() { return TheResources().virtualMemory; }
+VirtualMemory& Virtual() { return TheVirtualMemory(); }
 
 Status CheckMultiple(const char* name, size_t value, size_t unit) {
     return value % unit == 0

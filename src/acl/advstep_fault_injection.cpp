@@ -3,6 +3,7 @@
 #include "src/runtime/current.h"
 #include "src/runtime/fault_injection.h"
 #include "src/runtime/stream_fault.h"
+#include "src/runtime/stream_ref.h"
 
 using namespace advstep;
 

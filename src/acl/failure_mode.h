@@ -4,7 +4,7 @@
 
 #include "acl/rt/types.h"
 #include "src/base/status.h"
-#include "src/runtime/resources.h"
+#include "src/runtime/stream_ref.h"
 
 namespace advstep {
 
@@ -16,8 +16,7 @@ inline Status SetFailureMode(const StreamRef& stream, const char* argument, uint
                      "{} is {}; expected ACL_CONTINUE_ON_FAILURE = 0 or ACL_STOP_ON_FAILURE = 1",
                      argument, mode);
     }
-    return stream.stream->SetStopOnFailure(stream.handle, stream.caller,
-                                           mode == ACL_STOP_ON_FAILURE);
+    return stream.SetStopOnFailure(mode == ACL_STOP_ON_FAILURE);
 }
 
 }  // namespace advstep

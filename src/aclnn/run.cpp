@@ -8,7 +8,9 @@
 #include "src/aclnn/workspace_layout.h"
 #include "src/runtime/current.h"
 #include "src/runtime/launcher.h"
+#include "src/runtime/memories.h"
 #include "src/runtime/resource_limit.h"
+#include "src/runtime/stream_ref.h"
 
 namespace advstep {
 namespace {
@@ -54,7 +56,7 @@ Status BindWorkspace(aclOpExecutor* executor, void* workspace) {
     if (executor->workspaceAt < 0) {
         return {};
     }
-    const uint64_t epoch = TheResources().memory.epoch();
+    const uint64_t epoch = TheDeviceMemory().epoch();
     if (executor->workspaceEpoch == epoch && executor->workspace == workspace) {
         return {};
     }

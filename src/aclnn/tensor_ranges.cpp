@@ -3,7 +3,7 @@
 #include <array>
 
 #include "src/base/thread_memory.h"
-#include "src/runtime/resources.h"
+#include "src/runtime/memories.h"
 
 namespace advstep {
 namespace {
@@ -31,7 +31,7 @@ size_t PlaceOf(uintptr_t address) {
 Status FindRange(const Device& device, const char* name, const void* address, uint64_t bytes,
                  uint64_t* left) {
     Allocation allocation;
-    if (!TheResources().memory.Find(address, &allocation) || !allocation.UsableOnDevice() ||
+    if (!TheDeviceMemory().Find(address, &allocation) || !allocation.UsableOnDevice() ||
         (allocation.OfDevice() && allocation.device != &device)) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "{} is at {}, which lies in no allocation of device {}; expected device or "
@@ -56,7 +56,7 @@ Status CheckRange(const Device& device, const char* name, const void* address, u
 }
 
 Status CheckTensorRanges(aclOpExecutor* executor) {
-    const uint64_t epoch = TheResources().memory.epoch();
+    const uint64_t epoch = TheDeviceMemory().epoch();
     if (executor->checkedEpoch == epoch) {
         return {};
     }

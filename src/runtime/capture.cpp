@@ -18,6 +18,7 @@ class UpdateRecorder : public Recorder {
 
     bool Over() const override { return false; }
     bool Captures() const override { return false; }
+    Status CheckActive() const override { return {}; }
 
     Status Record(int32_t, const Work& work, const RecordFill& fill) override {
         if (work.role != Work::Role::kLaunch) {
@@ -29,6 +30,11 @@ class UpdateRecorder : public Recorder {
     }
 
     Status RecordWait(int32_t, const CapturePlace&, int64_t) override { return CannotBeGrouped(); }
+
+    // Only captures have places that a stream could wait for.
+    Status Join(const JoiningStream&, const CapturePlace&, int64_t, int32_t*) override {
+        return CannotBeGrouped();
+    }
 
     Handle graph() const { return graph_; }
     const TaskGroup::Span& span() const { return span_; }
@@ -54,8 +60,7 @@ class UpdateRecorder : public Recorder {
 Status FindSession(const StreamRef& stream, std::shared_ptr<CaptureSession>* session,
                    int32_t* branch) {
     std::shared_ptr<Recorder> recorder;
-    ADVSTEP_RETURN_IF_ERROR(
-        stream.stream->FindRecorder(stream.handle, stream.caller, &recorder, branch));
+    ADVSTEP_RETURN_IF_ERROR(stream.FindRecorder(&recorder, branch));
     if (recorder == nullptr || !recorder->Captures()) {
         return Error(ACL_ERROR_RT_STREAM_NOT_CAPTURED,
                      "stream {} is not being captured; expected aclmdlRICaptureBegin before",
@@ -68,21 +73,21 @@ Status FindSession(const StreamRef& stream, std::shared_ptr<CaptureSession>* ses
 void ReleaseGroups(const GraphBody& body) {
     for (TaskGroup* group : body.groups) {
         group->Close();
-        TheResources().taskGroups.Release(group);
+        TaskGroups().Release(group);
     }
 }
 
 void CloseGraph(Handle handle, const ContextRef& context) {
-    Graph* const graph = TheResources().graphs.Find(handle);
+    Graph* const graph = Graphs().Find(handle);
     if (graph->CloseIfOf(context.handle, handle)) {
-        TheResources().graphs.Release(graph);
+        Graphs().Release(graph);
     }
 }
 
 }  // namespace
 
 Status FindGraph(const void* handle, Graph** graph) {
-    Graph* const found = TheResources().graphs.Find(ToHandle(handle));
+    Graph* const found = Graphs().Find(ToHandle(handle));
     if (found == nullptr) {
         return Error(ACL_ERROR_RT_INVALID_HANDLE,
                      "modelRI {} is no model; expected one of aclmdlRICaptureEnd", handle);
@@ -94,12 +99,12 @@ Status FindGraph(const void* handle, Graph** graph) {
 Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode) {
     ContextRef context;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&context));
-    const auto entry = TheResources().graphs.Acquire();
+    const auto entry = Graphs().Acquire();
     std::shared_ptr<CaptureSession> session;
     try {
         session = std::make_shared<CaptureSession>(context, stream.handle, mode, entry.handle);
     } catch (...) {
-        TheResources().graphs.Release(entry.object);
+        Graphs().Release(entry.object);
         throw;
     }
     session->KnowsItself(session);
@@ -107,7 +112,7 @@ Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode) {
     Status started;
     try {
         CaptureRegistry::Instance().Add(session);
-        started = stream.stream->StartRecording(stream.handle, stream.caller, session);
+        started = stream.StartRecording(session);
         if (started.ok() && !context.alive()) {
             // Being destroyed, perhaps by a thread that had looked for captures before.
             started = Error(ACL_ERROR_RT_CONTEXT_NULL, "the current context has been destroyed");
@@ -139,7 +144,7 @@ Status EndCapture(const StreamRef& stream, Handle* graph) {
         CloseGraph(session->graph(), session->context());
         return Status(ended.code(), ended.message());
     }
-    Graph* const made = TheResources().graphs.Find(session->graph());
+    Graph* const made = Graphs().Find(session->graph());
     Status finished;
     try {
         finished = made->Finish(session->graph(), &body);
@@ -165,8 +170,7 @@ void AbandonCapture(CaptureSession* session) {
 Status ReadCapture(const StreamRef& stream, aclmdlRICaptureStatus* status, Handle* graph) {
     std::shared_ptr<Recorder> recorder;
     int32_t branch = 0;
-    ADVSTEP_RETURN_IF_ERROR(
-        stream.stream->FindRecorder(stream.handle, stream.caller, &recorder, &branch));
+    ADVSTEP_RETURN_IF_ERROR(stream.FindRecorder(&recorder, &branch));
     *status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
     *graph = 0;
     if (recorder != nullptr && recorder->Captures()) {
@@ -188,7 +192,7 @@ Status EndTaskGroup(const StreamRef& stream, Handle* group) {
     std::shared_ptr<CaptureSession> session;
     int32_t branch = 0;
     ADVSTEP_RETURN_IF_ERROR(FindSession(stream, &session, &branch));
-    const auto entry = TheResources().taskGroups.Acquire();
+    const auto entry = TaskGroups().Acquire();
     Status ended;
     try {
         ended = session->EndGroup(branch, entry.object, entry.handle);
@@ -196,7 +200,7 @@ Status EndTaskGroup(const StreamRef& stream, Handle* group) {
         ended = Status(ACL_ERROR_BAD_ALLOC);
     }
     if (!ended.ok()) {
-        TheResources().taskGroups.Release(entry.object);
+        TaskGroups().Release(entry.object);
         return ended;
     }
     *group = entry.handle;
@@ -204,7 +208,7 @@ Status EndTaskGroup(const StreamRef& stream, Handle* group) {
 }
 
 Status BeginTaskUpdate(const StreamRef& stream, const void* group) {
-    TaskGroup* const found = TheResources().taskGroups.Find(ToHandle(group));
+    TaskGroup* const found = TaskGroups().Find(ToHandle(group));
     TaskGroup::Span span;
     if (found == nullptr || !found->Read(ToHandle(group), &span)) {
         return Error(ACL_ERROR_RT_INVALID_HANDLE,
@@ -212,17 +216,15 @@ Status BeginTaskUpdate(const StreamRef& stream, const void* group) {
                      "aclmdlRICaptureTaskGrpEnd",
                      group);
     }
-    ADVSTEP_RETURN_IF_ERROR(TheResources().graphs.Find(span.graph)->Check(span.graph));
-    return stream.stream->StartRecording(stream.handle, stream.caller,
-                                         std::make_shared<UpdateRecorder>(span.graph, span));
+    ADVSTEP_RETURN_IF_ERROR(Graphs().Find(span.graph)->Check(span.graph));
+    return stream.StartRecording(std::make_shared<UpdateRecorder>(span.graph, span));
 }
 
 Status EndTaskUpdate(const StreamRef& stream) {
     std::shared_ptr<Recorder> recorder;
     int32_t branch = 0;
-    ADVSTEP_RETURN_IF_ERROR(
-        stream.stream->FindRecorder(stream.handle, stream.caller, &recorder, &branch));
-    ADVSTEP_RETURN_IF_ERROR(stream.stream->CheckFree(stream.handle, stream.caller));
+    ADVSTEP_RETURN_IF_ERROR(stream.FindRecorder(&recorder, &branch));
+    ADVSTEP_RETURN_IF_ERROR(stream.CheckFree());
     if (recorder == nullptr || recorder->Captures()) {
         return Error(ACL_ERROR_STREAM_TASK_GROUP_STATUS,
                      "stream {} updates no task group; expected aclmdlRICaptureTaskUpdateBegin "
@@ -231,7 +233,7 @@ Status EndTaskUpdate(const StreamRef& stream) {
     }
     stream.stream->StopRecording(recorder.get());
     auto& update = static_cast<UpdateRecorder&>(*recorder);
-    Graph* const graph = TheResources().graphs.Find(update.graph());
+    Graph* const graph = Graphs().Find(update.graph());
     return graph->Replace(update.graph(), update.span(), update.TakeLaunches());
 }
 

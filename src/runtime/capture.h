@@ -3,7 +3,8 @@
 #include "acl/acl_rt.h"
 #include "src/base/status.h"
 #include "src/runtime/capture_session.h"
-#include "src/runtime/resources.h"
+#include "src/runtime/graph.h"
+#include "src/runtime/stream_ref.h"
 
 namespace advstep {
 

@@ -57,7 +57,7 @@ Status CaptureSession::RecordWait(int32_t branch, const CapturePlace& place,
                                   int64_t timeoutNanoseconds) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckActive());
-    if (place.session.lock().get() != this) {
+    if (place.capture.lock().get() != this) {
         return Error(ACL_ERROR_RT_CAPTURE_DEPENDENCY,
                      "the event was recorded in another capture than the one that the stream is "
                      "in; expected one recorded on a stream of that capture");
@@ -71,27 +71,26 @@ Status CaptureSession::RecordWait(int32_t branch, const CapturePlace& place,
     return {};
 }
 
-Status CaptureSession::Join(const StreamIdentity& stream, const Status& refusal,
-                            const CapturePlace& place, int64_t timeoutNanoseconds,
-                            int32_t* branch) {
+Status CaptureSession::Join(const JoiningStream& stream, const CapturePlace& place,
+                            int64_t timeoutNanoseconds, int32_t* branch) {
     const std::lock_guard<std::mutex> lock(mutex_);
     *branch = -1;
     if (Over()) {
         return {};
     }
     ADVSTEP_RETURN_IF_ERROR(CheckActive());
-    if (stream.context.handle != context_.handle) {
+    if (stream.context != context_.handle) {
         return Error(ACL_ERROR_RT_STREAM_CONTEXT,
                      "the event belongs to a capture in context {}; expected a stream of that "
                      "context, not of {}",
-                     ToPointer(context_.handle), ToPointer(stream.context.handle));
+                     ToPointer(context_.handle), ToPointer(stream.context));
     }
-    if (!refusal.ok()) {
+    if (!stream.refusal.ok()) {
         state_.store(State::kInvalidated);
-        return Error(refusal.code(),
+        return Error(stream.refusal.code(),
                      "the capture is invalidated, because a stream could not join "
                      "it: {}",
-                     refusal.message());
+                     stream.refusal.message());
     }
     try {
         std::vector<RecordedTask> tasks;
@@ -103,7 +102,7 @@ Status CaptureSession::Join(const StreamIdentity& stream, const Status& refusal,
         state_.store(State::kInvalidated);
         throw;
     }
-    streams_.push_back(stream.handle);
+    streams_.push_back(stream.stream);
     openGroups_.push_back(kNoGroup);
     *branch = static_cast<int32_t>(body_.branches.size()) - 1;
     return {};

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "acl/acl_rt.h"
+#include "src/runtime/context.h"
 #include "src/runtime/graph_body.h"
 #include "src/runtime/recorder.h"
-#include "src/runtime/stream.h"
 
 namespace advstep {
 
@@ -34,9 +34,9 @@ class CaptureSession : public Recorder {
                       int64_t timeoutNanoseconds) override;
 
     /// A new branch for a stream that begins with a wait for the place; -1: the capture is over.
-    /// A stream that has stopped on a failure (`refusal`), or no memory, invalidates the capture.
-    Status Join(const StreamIdentity& stream, const Status& refusal, const CapturePlace& place,
-                int64_t timeoutNanoseconds, int32_t* branch);
+    /// A stream that has stopped on a failure, or no memory, invalidates the capture.
+    Status Join(const JoiningStream& stream, const CapturePlace& place, int64_t timeoutNanoseconds,
+                int32_t* branch) override;
 
     /// 107033 if one is open; 507903.
     Status BeginGroup(int32_t branch);
@@ -51,8 +51,7 @@ class CaptureSession : public Recorder {
     /// Over, whatever it is; what was recorded is for the caller to release.
     void Abandon(GraphBody* body);
 
-    /// 507903: it has been invalidated.
-    Status CheckActive() const;
+    Status CheckActive() const override;
     aclmdlRICaptureStatus status() const;
     const ContextRef& context() const { return context_; }
     aclmdlRICaptureMode mode() const { return mode_; }

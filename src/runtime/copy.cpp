@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/base/boundary.h"
+#include "src/base/trace_event.h"
 
 namespace advstep {
 namespace {
@@ -176,7 +177,11 @@ void CopyNow(const CopyRequest& request) {
 CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
     auto* const task = new (memory) CopyTask;
     task->name = "copy";
-    task->topic = TaskTopic::kCopy;
+    task->category = TaskCategory::kMemory;
+    task->describe = [](const Task& base, TraceArgs* args) {
+        const auto& copy = static_cast<const CopyTask&>(base);
+        args->Add("bytes", static_cast<int64_t>(copy.count * copy.rows));
+    };
     task->run = [](const Task& base) {
         const auto& copy = static_cast<const CopyTask&>(base);
         CopyRows(copy.dst, copy.src, copy.count, copy.rows, copy.dpitch, copy.spitch);
@@ -196,7 +201,10 @@ CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
 FillTask* FillTask::Make(void* memory, void* address, int32_t value, size_t count) {
     auto* const task = new (memory) FillTask;
     task->name = "fill";
-    task->topic = TaskTopic::kFill;
+    task->category = TaskCategory::kMemory;
+    task->describe = [](const Task& base, TraceArgs* args) {
+        args->Add("bytes", static_cast<int64_t>(static_cast<const FillTask&>(base).count));
+    };
     task->run = [](const Task& base) {
         const auto& fill = static_cast<const FillTask&>(base);
         std::memset(fill.address, fill.value, fill.count);

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "src/base/boundary.h"
+#include "src/base/trace_event.h"
 #include "src/runtime/device.h"
 
 namespace advstep {
@@ -134,7 +135,17 @@ CopyBatchTask* CopyBatchTask::Make(void* memory, const CopyBatch& batch) {
     static_assert(sizeof(CopyBatchTask) % alignof(Copy) == 0, "copies follow the task directly");
     auto* const task = new (memory) CopyBatchTask;
     task->name = "copies";
-    task->topic = TaskTopic::kCopyBatch;
+    task->category = TaskCategory::kMemory;
+    task->describe = [](const Task& base, TraceArgs* args) {
+        const auto& self = static_cast<const CopyBatchTask&>(base);
+        const auto* const copies = reinterpret_cast<const Copy*>(&self + 1);
+        size_t bytes = 0;
+        for (size_t i = 0; i < self.count; ++i) {
+            bytes += copies[i].count;
+        }
+        args->Add("bytes", static_cast<int64_t>(bytes));
+        args->Add("copies", static_cast<int64_t>(self.count));
+    };
     task->run = [](const Task& base) {
         const auto& self = static_cast<const CopyBatchTask&>(base);
         const auto* const copies = reinterpret_cast<const Copy*>(&self + 1);

@@ -2,6 +2,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/fork.h"
+#include "src/runtime/streams.h"
 
 namespace advstep {
 namespace {
@@ -43,27 +44,6 @@ void ForgetCurrentContext(Handle context) {
     }
 }
 
-Status FindContext(const void* handle, ContextRef* context) {
-    ContextRef found;
-    found.handle = ToHandle(handle);
-    found.context = TheResources().contexts.Find(found.handle);
-    if (found.alive()) {
-        found.device = found.context->device.load(std::memory_order_acquire);
-        found.primary = found.context->primary.load(std::memory_order_acquire);
-        found.defaultStream = found.context->defaultStream.load(std::memory_order_acquire);
-        found.defaultStreamHandle =
-            found.context->defaultStreamHandle.load(std::memory_order_acquire);
-    }
-    // Again: values of a later life are published after this one's handle was cleared.
-    if (!found.alive()) {
-        return Error(ACL_ERROR_RT_INVALID_HANDLE,
-                     "context {} is no context or has been destroyed; expected a live context",
-                     handle);
-    }
-    *context = found;
-    return {};
-}
-
 Status FindStream(const void* handle, StreamRef* stream) {
     const ContextRef* const context = LiveContext();
     if (context == nullptr) {
@@ -74,22 +54,12 @@ Status FindStream(const void* handle, StreamRef* stream) {
         return {};
     }
     const Handle number = ToHandle(handle);
-    Stream* const found = TheResources().streams.Find(number);
+    Stream* const found = Streams().Find(number);
     if (found == nullptr) {
         return Error(ACL_ERROR_RT_INVALID_HANDLE, "stream {} is no stream; expected a live stream",
                      handle);
     }
     *stream = {found, number, context->handle};
-    return {};
-}
-
-Status FindEvent(const void* handle, Event** event) {
-    Event* const found = TheResources().events.Find(ToHandle(handle));
-    if (found == nullptr) {
-        return Error(ACL_ERROR_RT_INVALID_HANDLE, "event {} is no event; expected a live event",
-                     handle);
-    }
-    *event = found;
     return {};
 }
 

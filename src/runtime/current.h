@@ -1,7 +1,8 @@
 #pragma once
 
 #include "src/base/status.h"
-#include "src/runtime/resources.h"
+#include "src/runtime/context.h"
+#include "src/runtime/stream_ref.h"
 
 namespace advstep {
 
@@ -28,14 +29,8 @@ class KeepCurrentContext {
 /// No current context any more if it is this one.
 void ForgetCurrentContext(Handle context);
 
-/// The live context of a handle; 107017 otherwise.
-Status FindContext(const void* handle, ContextRef* context);
-
 /// The stream of a handle, or with null the current context's default stream. Codes 107002 and
 /// 107017. Whether it is alive and of this context is checked by every Stream call.
 Status FindStream(const void* handle, StreamRef* stream);
-
-/// The event of a handle; 107017 if it can be none. Whether it is alive is checked by every call.
-Status FindEvent(const void* handle, Event** event);
 
 }  // namespace advstep

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "src/base/settings.h"
-#include "src/runtime/context.h"
 #include "src/runtime/core_limits.h"
 #include "src/runtime/core_order.h"
 #include "src/runtime/core_pool.h"
@@ -13,8 +12,7 @@
 
 namespace advstep {
 
-/// One emulated device. What it is never changes after construction, so any thread may read it;
-/// the public members belong to the DeviceRegistry's lock.
+/// One emulated device. What it is never changes after construction, so any thread may read it.
 class Device {
  public:
     Device(int32_t id, const Settings& settings)
@@ -28,10 +26,6 @@ class Device {
     CorePool& cores() const { return cores_; }
     DeviceCounters& counters() const { return counters_; }
     DeviceCoreLimits& limits() const { return limits_; }
-
-    int64_t uses = 0;     // of aclrtSetDevice
-    bool ending = false;  // being reset
-    ContextRef primary;
 
  private:
     static uint64_t NextSerial() {

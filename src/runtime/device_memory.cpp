@@ -8,7 +8,7 @@
 #include "src/runtime/device.h"
 #include "src/runtime/guarded_memory.h"
 #include "src/runtime/memory_block.h"
-#include "src/runtime/stream.h"
+#include "src/runtime/ticket.h"
 
 namespace advstep {
 Status DeviceMemory::ChargeLocked(const Device* device, size_t bytes) {
@@ -116,11 +116,8 @@ void DeviceMemory::ReserveRetiredLocked() {
 }
 
 void DeviceMemory::ReclaimLocked() {
-    const auto reached = [](const Ticket& ticket) {
-        return ticket.stream->Reached(ticket.sequence);
-    };
     const auto kept = std::partition(retired_.begin(), retired_.end(), [&](const Retired& retired) {
-        return !std::all_of(retired.pending.begin(), retired.pending.end(), reached);
+        return !std::all_of(retired.pending.begin(), retired.pending.end(), Reached);
     });
     std::for_each(kept, retired_.end(),
                   [&](const Retired& retired) { GiveBackLocked(retired.allocation); });

@@ -6,9 +6,11 @@
 #include "acl/acl_base.h"
 #include "src/base/log.h"
 #include "src/base/never_destroyed.h"
+#include "src/runtime/callbacks.h"
+#include "src/runtime/contexts.h"
 #include "src/runtime/current.h"
 #include "src/runtime/guarded_memory.h"
-#include "src/runtime/report.h"
+#include "src/runtime/ticket.h"
 #include "src/runtime/trace.h"
 
 namespace advstep {
@@ -30,16 +32,16 @@ DeviceRegistry& DeviceRegistry::Instance() {
 Status DeviceRegistry::StartLocked(const char* configPath) {
     Settings settings;
     ADVSTEP_RETURN_IF_ERROR(LoadSettings(configPath, &settings));
-    std::vector<Device*> devices;
+    Entries entries;
     for (int32_t id = 0; id < settings.devices; ++id) {
-        const auto made = std::find_if(everMade_.begin(), everMade_.end(), [&](const auto& device) {
-            return device->id() == id && SameMachine(device->settings(), settings);
+        const auto made = std::find_if(everMade_.begin(), everMade_.end(), [&](const auto& entry) {
+            return entry->device.id() == id && SameMachine(entry->device.settings(), settings);
         });
         if (made != everMade_.end()) {
-            devices.push_back(made->get());
+            entries.push_back(made->get());
         } else {
-            everMade_.push_back(std::make_unique<Device>(id, settings));
-            devices.push_back(everMade_.back().get());
+            everMade_.push_back(std::make_unique<Entry>(id, settings));
+            entries.push_back(everMade_.back().get());
         }
     }
     Trace::Instance().Close();
@@ -49,7 +51,7 @@ Status DeviceRegistry::StartLocked(const char* configPath) {
     SetLogLevel(settings.logLevel);
     GuardedMemory::Instance().SetMode(settings.guard);
     settings_ = std::move(settings);
-    devices_ = std::move(devices);
+    entries_ = std::move(entries);
     started_.store(true, std::memory_order_release);
     return {};
 }
@@ -64,7 +66,7 @@ Status DeviceRegistry::EnsureStarted() {
 
 bool DeviceRegistry::InUseLocked() const {
     bool inUse = false;
-    TheResources().contexts.ForEach([&](const Context& context) {
+    Contexts().ForEach([&](const Context& context) {
         inUse = inUse || context.handle.load(std::memory_order_relaxed) != 0;
     });
     return inUse;
@@ -92,24 +94,24 @@ Status DeviceRegistry::Init(const char* configPath) {
     return {};
 }
 
-Status DeviceRegistry::FindLocked(int32_t deviceId, Device** device) {
+Status DeviceRegistry::FindLocked(int32_t deviceId, Entry** entry) {
     if (!started_.load(std::memory_order_relaxed)) {
         ADVSTEP_RETURN_IF_ERROR(StartLocked(nullptr));
     }
-    const auto count = static_cast<int32_t>(devices_.size());
+    const auto count = static_cast<int32_t>(entries_.size());
     if (deviceId < 0 || deviceId >= count) {
         return Error(ACL_ERROR_RT_INVALID_DEVICEID,
                      "deviceId is {}; expected 0 <= deviceId < device count = {}", deviceId, count);
     }
-    *device = devices_[static_cast<size_t>(deviceId)];
+    *entry = entries_[static_cast<size_t>(deviceId)];
     return {};
 }
 
 Status DeviceRegistry::FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId,
-                                  Device** device) {
-    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, device));
+                                  Entry** entry) {
+    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, entry));
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it was found
-    while ((*device)->ending) {
+    while ((*entry)->ending) {
         if (InsideTask() || InsideCallback()) {
             return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                          "device {} is being reset, which waits for the host function or callback "
@@ -117,16 +119,16 @@ Status DeviceRegistry::FindUsable(std::unique_lock<std::mutex>& lock, int32_t de
                          deviceId);
         }
         ended_.wait(lock);
-        ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, device));
+        ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, entry));
     }
     return {};
 }
 
 Status DeviceRegistry::Find(int32_t deviceId, const Device** device) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    Device* found = nullptr;
+    Entry* found = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &found));
-    *device = found;
+    *device = &found->device;
     return {};
 }
 
@@ -139,9 +141,9 @@ Status DeviceRegistry::Count(uint32_t* count) {
 
 Status DeviceRegistry::HasPrimary(int32_t deviceId, bool* active) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    Device* device = nullptr;
-    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &device));
-    *active = device->primary.context != nullptr;
+    Entry* entry = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &entry));
+    *active = entry->primary.context != nullptr;
     return {};
 }
 
@@ -151,26 +153,26 @@ const char* DeviceRegistry::SocName(Status* status) {
         return nullptr;
     }
     const std::lock_guard<std::mutex> lock(mutex_);
-    return devices_.front()->settings().soc.name.c_str();  // devices stay for ever
+    return entries_.front()->device.settings().soc.name.c_str();  // devices stay for ever
 }
 
 Status DeviceRegistry::Set(int32_t deviceId) {
     std::unique_lock<std::mutex> lock(mutex_);
-    Device* device = nullptr;
-    ADVSTEP_RETURN_IF_ERROR(FindUsable(lock, deviceId, &device));
-    if (device->primary.context == nullptr) {
-        device->primary = CreateContext(device, true);
+    Entry* entry = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindUsable(lock, deviceId, &entry));
+    if (entry->primary.context == nullptr) {
+        entry->primary = CreateContext(&entry->device, true);
     }
-    ++device->uses;
-    SetCurrentContext(device->primary);
+    ++entry->uses;
+    SetCurrentContext(entry->primary);
     return {};
 }
 
 Status DeviceRegistry::MakeContext(int32_t deviceId, ContextRef* context) {
     std::unique_lock<std::mutex> lock(mutex_);
-    Device* device = nullptr;
-    ADVSTEP_RETURN_IF_ERROR(FindUsable(lock, deviceId, &device));
-    *context = CreateContext(device, false);
+    Entry* entry = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindUsable(lock, deviceId, &entry));
+    *context = CreateContext(&entry->device, false);
     return {};
 }
 

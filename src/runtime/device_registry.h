@@ -10,17 +10,17 @@
 #include <vector>
 
 #include "src/base/settings.h"
+#include "src/runtime/context.h"
 #include "src/runtime/device.h"
-#include "src/runtime/resources.h"
 
 namespace advstep {
 
 /// Start and end of the runtime, and its devices.
 ///
-/// mutex_ guards all members, and each device's `uses`, `ending` and primary context; it is never
-/// held while work is waited for, so host functions may come here. A reset or the end waits with
-/// teardown_ only, which makes them one at a time; until it is through, the devices it takes down
-/// are `ending` and whoever wants to use one waits on ended_.
+/// mutex_ guards all members with the entries; it is never held while work is waited for, so host
+/// functions may come here. A reset or the end waits with teardown_ only, which makes them one at a
+/// time; until it is through, the devices it takes down are `ending` and a thread that wants to use
+/// one of them waits on ended_.
 class DeviceRegistry {
  public:
     static DeviceRegistry& Instance();
@@ -52,25 +52,36 @@ class DeviceRegistry {
     Status MakeContext(int32_t deviceId, ContextRef* context);
 
  private:
+    /// A device, and what the registry knows of it.
+    struct Entry {
+        Entry(int32_t id, const Settings& settings) : device(id, settings) {}
+
+        Device device;
+        int64_t uses = 0;     // of aclrtSetDevice
+        bool ending = false;  // being reset
+        ContextRef primary;
+    };
+    using Entries = std::vector<Entry*>;
+
     /// No device stays `ending` when an exception comes.
     class EndingGuard {
      public:
-        EndingGuard(DeviceRegistry* registry, const std::vector<Device*>& devices)
-            : registry_(registry), devices_(devices) {}
+        EndingGuard(DeviceRegistry* registry, const Entries& entries)
+            : registry_(registry), entries_(entries) {}
         ~EndingGuard();
         EndingGuard(const EndingGuard&) = delete;
         EndingGuard& operator=(const EndingGuard&) = delete;
 
      private:
         DeviceRegistry* const registry_;
-        const std::vector<Device*>& devices_;  // no copy, which needs memory
+        const Entries& entries_;  // no copy, which needs memory
         const int exceptions_ = std::uncaught_exceptions();
     };
 
     Status StartLocked(const char* configPath);
-    Status FindLocked(int32_t deviceId, Device** device);
+    Status FindLocked(int32_t deviceId, Entry** entry);
     /// FindLocked, once nobody takes the device down.
-    Status FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId, Device** device);
+    Status FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId, Entry** entry);
     bool InUseLocked() const;
     /// Finalize, if `all` or with the last reference.
     Status End(bool all, uint64_t* left);
@@ -78,9 +89,9 @@ class DeviceRegistry {
     bool WouldEnd(bool all);
     /// What Reset would end now; null: nothing.
     const Context* WouldReset(int32_t deviceId, bool force);
-    void SetEnding(const std::vector<Device*>& devices);
+    void SetEnding(const Entries& entries);
     /// They have ended; not if that was `refused`, which is returned.
-    Status SetEnded(const std::vector<Device*>& devices, Status refused);
+    Status SetEnded(const Entries& entries, Status refused);
 
     std::mutex teardown_;  // taken before mutex_
     std::mutex mutex_;
@@ -88,9 +99,9 @@ class DeviceRegistry {
     std::atomic<bool> started_{false};
     uint64_t references_ = 0;  // of aclInit
     Settings settings_;
-    std::vector<Device*> devices_;
+    Entries entries_;  // of the settings in force, by device id
     // Devices of all settings there have been: late readers may still hold one.
-    std::vector<std::unique_ptr<Device>> everMade_;
+    std::vector<std::unique_ptr<Entry>> everMade_;
 };
 
 }  // namespace advstep

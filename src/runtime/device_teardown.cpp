@@ -3,12 +3,19 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/runtime/callbacks.h"
+#include "src/runtime/context_end.h"
+#include "src/runtime/contexts.h"
 #include "src/runtime/current.h"
 #include "src/runtime/device_registry.h"
+#include "src/runtime/event.h"
 #include "src/runtime/exception_info.h"
+#include "src/runtime/memories.h"
+#include "src/runtime/notify.h"
 #include "src/runtime/peer_access.h"
-#include "src/runtime/report.h"
 #include "src/runtime/stream_state.h"
+#include "src/runtime/streams.h"
+#include "src/runtime/ticket.h"
 #include "src/runtime/trace.h"
 
 namespace advstep {
@@ -23,39 +30,38 @@ Status RefuseInsideCallback() {
 }
 
 // What belongs to the device and to none of its living contexts. Nothing of it is queued any more.
-void Release(Device* device) {
-    TheResources().virtualMemory.ReleaseAll(device);
-    TheResources().memory.ReleaseAll(device);
-    device->cores().Stop();
-    device->counters().Reset();
-    device->limits().Clear();
-    ForgetPeerAccess(*device);
+void Release(const Device& device) {
+    TheVirtualMemory().ReleaseAll(&device);
+    TheDeviceMemory().ReleaseAll(&device);
+    device.cores().Stop();
+    device.counters().Reset();
+    device.limits().Clear();
+    ForgetPeerAccess(device);
 }
 
 void CloseEvents(Handle context) {
-    Resources& resources = TheResources();
-    resources.notifies.DestroyAllOf(context);
-    resources.events.ForEach([&](Event& event) {
+    NotifyTable::Instance().DestroyAllOf(context);
+    Events().ForEach([&](Event& event) {
         if (event.CloseIfOf(context)) {
-            resources.events.Release(&event);
+            Events().Release(&event);
         }
     });
 }
 
 }  // namespace
 
-void DeviceRegistry::SetEnding(const std::vector<Device*>& devices) {
-    for (Device* device : devices) {
-        device->ending = true;
+void DeviceRegistry::SetEnding(const Entries& entries) {
+    for (Entry* entry : entries) {
+        entry->ending = true;
     }
 }
 
-Status DeviceRegistry::SetEnded(const std::vector<Device*>& devices, Status refused) {
-    for (Device* device : devices) {
-        device->ending = false;
+Status DeviceRegistry::SetEnded(const Entries& entries, Status refused) {
+    for (Entry* entry : entries) {
+        entry->ending = false;
         if (refused.ok()) {
-            device->uses = 0;
-            device->primary = ContextRef{};
+            entry->uses = 0;
+            entry->primary = ContextRef{};
         }
     }
     ended_.notify_all();
@@ -65,8 +71,8 @@ Status DeviceRegistry::SetEnded(const std::vector<Device*>& devices, Status refu
 DeviceRegistry::EndingGuard::~EndingGuard() {
     if (std::uncaught_exceptions() > exceptions_) {
         const std::lock_guard<std::mutex> lock(registry_->mutex_);
-        for (Device* device : devices_) {
-            device->ending = false;
+        for (Entry* entry : entries_) {
+            entry->ending = false;
         }
         registry_->ended_.notify_all();
     }
@@ -92,7 +98,7 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
         announcement.AddAllOf(nullptr);
     }
     const std::lock_guard<std::mutex> teardown(teardown_);
-    std::vector<Device*> devices;
+    Entries entries;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (references_ == 0) {
@@ -102,17 +108,16 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
             *left = --references_;
             return {};
         }
-        devices = devices_;
-        SetEnding(devices);
+        entries = entries_;
+        SetEnding(entries);
     }
-    const EndingGuard guard(this, devices);
+    const EndingGuard guard(this, entries);
     if (Status drained = DrainForTeardown(nullptr); !drained.ok()) {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return SetEnded(devices, std::move(drained));
+        return SetEnded(entries, std::move(drained));
     }
-    Resources& resources = TheResources();
     std::vector<ContextRef> contexts;
-    resources.contexts.ForEach([&](Context& context) {
+    Contexts().ForEach([&](Context& context) {
         ContextRef found;
         if (FindContext(ToPointer(context.handle.load(std::memory_order_acquire)), &found).ok()) {
             contexts.push_back(found);
@@ -122,18 +127,18 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
         // Fails otherwise only if another thread is destroying it.
         if (Status ended = DestroyContext(context, true); ended.code() == ACL_ERROR_BAD_ALLOC) {
             const std::lock_guard<std::mutex> lock(mutex_);
-            return SetEnded(devices, std::move(ended));
+            return SetEnded(entries, std::move(ended));
         }
         ForgetCurrentContext(context.handle);
     }
     CloseEvents(0);
-    for (Device* device : devices) {
-        Release(device);
+    for (const Entry* entry : entries) {
+        Release(entry->device);
     }
-    resources.virtualMemory.ReleaseAll(nullptr);
-    resources.memory.ReleaseAll(nullptr);
-    resources.workers.Stop();
-    resources.opWaitTimeout.store(0);
+    TheVirtualMemory().ReleaseAll(nullptr);
+    TheDeviceMemory().ReleaseAll(nullptr);
+    Workers().Stop();
+    EventWaitSeconds().store(0);
     SetExceptionCallback(nullptr);
     ForgetStreamStateCallbacks();
     Trace::Instance().Close();
@@ -141,15 +146,15 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
     const std::lock_guard<std::mutex> lock(mutex_);
     references_ = 0;
     started_.store(false, std::memory_order_release);
-    return SetEnded(devices, {});
+    return SetEnded(entries, {});
 }
 
 const Context* DeviceRegistry::WouldReset(int32_t deviceId, bool force) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    Device* device = nullptr;
+    Entry* entry = nullptr;
     const bool resets =
-        FindLocked(deviceId, &device).ok() && (device->uses == 1 || (force && device->uses > 1));
-    return resets ? device->primary.context : nullptr;
+        FindLocked(deviceId, &entry).ok() && (entry->uses == 1 || (force && entry->uses > 1));
+    return resets ? entry->primary.context : nullptr;
 }
 
 Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
@@ -160,39 +165,39 @@ Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
         announcement.AddAllOf(ending);
     }
     const std::lock_guard<std::mutex> teardown(teardown_);
-    Device* device = nullptr;
-    std::vector<Device*> devices(1);
+    Entry* entry = nullptr;
+    Entries entries(1);
     ContextRef primary;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &device));
-        if (device->uses == 0) {
+        ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &entry));
+        if (entry->uses == 0) {
             return Error(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
                          "device {} is not set; expected aclrtSetDevice before", deviceId);
         }
-        if (!force && device->uses > 1) {
-            --device->uses;
+        if (!force && entry->uses > 1) {
+            --entry->uses;
             return {};
         }
-        primary = device->primary;
-        devices.front() = device;
-        SetEnding(devices);
+        primary = entry->primary;
+        entries.front() = entry;
+        SetEnding(entries);
     }
-    const EndingGuard guard(this, devices);
-    if (Status drained = DrainForTeardown(device); !drained.ok()) {
+    const EndingGuard guard(this, entries);
+    if (Status drained = DrainForTeardown(&entry->device); !drained.ok()) {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return SetEnded(devices, std::move(drained));
+        return SetEnded(entries, std::move(drained));
     }
     // Fails for nothing else while it is this thread's to end; and nothing after it needs memory.
     if (Status ended = DestroyContext(primary, true); ended.code() == ACL_ERROR_BAD_ALLOC) {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return SetEnded(devices, std::move(ended));
+        return SetEnded(entries, std::move(ended));
     }
     ForgetCurrentContext(primary.handle);
     CloseEvents(primary.handle);
-    Release(device);
+    Release(entry->device);
     const std::lock_guard<std::mutex> lock(mutex_);
-    return SetEnded(devices, {});
+    return SetEnded(entries, {});
 }
 
 }  // namespace advstep

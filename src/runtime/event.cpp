@@ -4,7 +4,7 @@
 #include <new>
 
 #include "acl/acl_base.h"
-#include "src/runtime/capture_session.h"
+#include "src/base/never_destroyed.h"
 
 namespace advstep {
 
@@ -24,7 +24,21 @@ void RefuseOldEvent(EventKind kind, Work* work) {
     }
 }
 
+struct EventTable : HandleTable<Event> {
+    EventTable() : HandleTable(HandleKind::kEvent) {}
+};
+
 }  // namespace
+
+HandleTable<Event>& Events() {
+    static NeverDestroyed<EventTable> events;
+    return *events;
+}
+
+std::atomic<uint32_t>& EventWaitSeconds() {
+    static std::atomic<uint32_t> seconds{0};
+    return seconds;
+}
 
 Status Event::CheckAlive(Handle handle) const {
     return handle_ == handle
@@ -75,7 +89,7 @@ Status Event::RunRecord(const Task& task) {
     return {};
 }
 
-Status Event::Record(Handle handle, Stream* stream, Handle streamHandle, Handle caller) {
+Status Event::Record(Handle handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     const uint64_t number = recordNumber_ + 1;
@@ -85,8 +99,8 @@ Status Event::Record(Handle handle, Stream* stream, Handle streamHandle, Handle 
     work.role = Work::Role::kEventRecord;
     work.place = &place;
     RefuseOldEvent(traits_.kind, &work);
-    ADVSTEP_RETURN_IF_ERROR(stream->Enqueue(
-        streamHandle, caller, work,
+    ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(
+        work,
         [&](void* memory) {
             auto* const task = new (memory) RecordTask;
             task->name = "event record";
@@ -106,8 +120,7 @@ Status Event::Record(Handle handle, Stream* stream, Handle streamHandle, Handle 
     return {};
 }
 
-Status Event::WaitOn(Handle handle, Stream* stream, Handle streamHandle, Handle caller,
-                     int64_t timeoutNanoseconds) {
+Status Event::WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNanoseconds) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     if (!traits_.waitable) {
@@ -116,14 +129,14 @@ Status Event::WaitOn(Handle handle, Stream* stream, Handle streamHandle, Handle 
                      ToPointer(handle));
     }
     if (Captured()) {
-        return stream->WaitInCapture(streamHandle, caller, captured_, timeoutNanoseconds);
+        return stream.WaitInCapture(captured_, timeoutNanoseconds);
     }
     Work work(sizeof(TicketWaitTask));
     work.role = Work::Role::kEventWait;
     RefuseOldEvent(traits_.kind, &work);
     if (record_.stream == nullptr || reset_.stream != nullptr) {
-        ADVSTEP_RETURN_IF_ERROR(stream->Check(streamHandle, caller));
-        Status free = stream->CheckFree(streamHandle, caller);
+        ADVSTEP_RETURN_IF_ERROR(stream.Check());
+        Status free = stream.CheckFree();
         if (free.code() == ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED) {
             return free;
         }
@@ -138,8 +151,8 @@ Status Event::WaitOn(Handle handle, Stream* stream, Handle streamHandle, Handle 
     }
     waits_.Reserve();
     Ticket wait;
-    ADVSTEP_RETURN_IF_ERROR(stream->Enqueue(
-        streamHandle, caller, work,
+    ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(
+        work,
         [&](void* memory) {
             auto* const task = new (memory) TicketWaitTask;
             task->name = "event wait";
@@ -162,7 +175,7 @@ Status Event::CheckCanReset() const {
                        ToPointer(handle_));
 }
 
-Status Event::Reset(Handle handle, Stream* stream, Handle streamHandle, Handle caller) {
+Status Event::Reset(Handle handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     ADVSTEP_RETURN_IF_ERROR(CheckCanReset());
@@ -170,8 +183,8 @@ Status Event::Reset(Handle handle, Stream* stream, Handle streamHandle, Handle c
     Work work(sizeof(Task));
     RefuseOldEvent(traits_.kind, &work);
     // An empty task: the event is unrecorded from the moment it is reached.
-    ADVSTEP_RETURN_IF_ERROR(stream->Enqueue(
-        streamHandle, caller, work,
+    ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(
+        work,
         [](void* memory) {
             auto* const task = new (memory) Task;
             task->name = "event reset";
@@ -183,8 +196,8 @@ Status Event::Reset(Handle handle, Stream* stream, Handle streamHandle, Handle c
 }
 
 bool Event::Captured() const {
-    const std::shared_ptr<CaptureSession> session = captured_.session.lock();
-    return session != nullptr && !session->Over();
+    const std::shared_ptr<Recorder> capture = captured_.capture.lock();
+    return capture != nullptr && !capture->Over();
 }
 
 Status Event::CheckNotCaptured() const {
@@ -218,6 +231,16 @@ Status Event::Read(Handle handle, State* state) {
     state->nanoseconds = nanoseconds_;
     state->stamped = stamped_;
     state->waitsPassed = waits_.AllPassed();
+    return {};
+}
+
+Status FindEvent(const void* handle, Event** event) {
+    Event* const found = Events().Find(ToHandle(handle));
+    if (found == nullptr) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE, "event {} is no event; expected a live event",
+                     handle);
+    }
+    *event = found;
     return {};
 }
 

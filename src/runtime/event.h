@@ -1,12 +1,13 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 
 #include "src/base/status.h"
 #include "src/runtime/event_waits.h"
 #include "src/runtime/handle_table.h"
-#include "src/runtime/stream.h"
+#include "src/runtime/stream_ref.h"
 
 namespace advstep {
 
@@ -30,12 +31,11 @@ class Event {
     bool CloseIfOf(Handle context);
 
     /// Queues a mark that becomes the latest record.
-    Status Record(Handle handle, Stream* stream, Handle streamHandle, Handle caller);
+    Status Record(Handle handle, const StreamRef& stream);
     /// Makes later work of the stream wait for the latest record.
-    Status WaitOn(Handle handle, Stream* stream, Handle streamHandle, Handle caller,
-                  int64_t timeoutNanoseconds = 0);
+    Status WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNanoseconds = 0);
     /// Queues the return to unrecorded.
-    Status Reset(Handle handle, Stream* stream, Handle streamHandle, Handle caller);
+    Status Reset(Handle handle, const StreamRef& stream);
 
     /// The latest record's place; no stream if there is none, or a reset has run since. 107028: it
     /// is in a capture.
@@ -78,5 +78,14 @@ class Event {
     bool stamped_ = false;
     EventWaits waits_;
 };
+
+/// Never destroyed: queued work may outlive main().
+HandleTable<Event>& Events();
+
+/// The event of a handle; 107017: it can be none. Each call checks whether the event is alive.
+Status FindEvent(const void* handle, Event** event);
+
+/// The timeout of later aclrtStreamWaitEvent calls; 0: for ever.
+std::atomic<uint32_t>& EventWaitSeconds();
 
 }  // namespace advstep

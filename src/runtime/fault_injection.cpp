@@ -1,7 +1,6 @@
 #include "src/runtime/fault_injection.h"
 
 #include "src/base/fork.h"
-#include "src/runtime/kernel_launch.h"
 
 namespace advstep {
 namespace {
@@ -30,12 +29,6 @@ void Want() noexcept {
     }
 }
 
-Status FailLaunchTask(const Task& base) {
-    const KernelLaunch& launch = static_cast<const KernelTask&>(base).launch;
-    return Error(launch.faultCode, "{}: made to fail with {} by advstepFailLaunch",
-                 launch.program->call, launch.faultCode);
-}
-
 }  // namespace
 
 bool CountAllocation(AllocationKind kind) noexcept {
@@ -62,11 +55,6 @@ Status CountLaunch(int32_t* codeInStream) {
     }
     return Error(faults.launchCode, "the launch was made to fail with {} by advstepFailLaunch",
                  faults.launchCode);
-}
-
-void FailWhenRun(KernelTask* task, int32_t code) {
-    task->launch.faultCode = code;
-    task->run = &FailLaunchTask;
 }
 
 void FailAllocations(uint32_t kinds, uint64_t first, uint64_t count) noexcept {

@@ -7,8 +7,6 @@
 
 namespace advstep {
 
-struct KernelTask;
-
 /// Bits, as AdvStepAllocationKind.
 enum class AllocationKind : uint32_t { kInternal = 1, kMemory = 2 };
 
@@ -30,9 +28,6 @@ inline bool AllocationFails(AllocationKind kind) noexcept {
 /// Counts a launch of the calling thread. Its fault: the Status at the call, *codeInStream
 /// otherwise.
 Status CountLaunch(int32_t* codeInStream);
-
-/// Makes a queued launch fail with the code when it is run.
-void FailWhenRun(KernelTask* task, int32_t code);
 
 /// Requests of the calling thread, as the calls of advance_step/fault_injection.h.
 void FailAllocations(uint32_t kinds, uint64_t first, uint64_t count) noexcept;

@@ -7,9 +7,32 @@
 
 #include "acl/acl_base.h"
 #include "src/base/log.h"
-#include "src/runtime/resources.h"
+#include "src/base/never_destroyed.h"
+#include "src/runtime/streams.h"
+#include "src/runtime/ticket.h"
 
 namespace advstep {
+namespace {
+
+struct GraphTable : HandleTable<Graph> {
+    GraphTable() : HandleTable(HandleKind::kGraph) {}
+};
+
+struct TaskGroupTable : HandleTable<TaskGroup> {
+    TaskGroupTable() : HandleTable(HandleKind::kTaskGroup) {}
+};
+
+}  // namespace
+
+HandleTable<Graph>& Graphs() {
+    static NeverDestroyed<GraphTable> graphs;
+    return *graphs;
+}
+
+HandleTable<TaskGroup>& TaskGroups() {
+    static NeverDestroyed<TaskGroupTable> groups;
+    return *groups;
+}
 
 void Graph::Open(Handle handle, const ContextRef& context,
                  const std::shared_ptr<CaptureSession>& session) {
@@ -88,7 +111,7 @@ Status Graph::Finish(Handle handle, GraphBody* body) {
 Status Graph::Replay(Handle handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
-    ADVSTEP_RETURN_IF_ERROR(stream.stream->Check(stream.handle, stream.caller));
+    ADVSTEP_RETURN_IF_ERROR(stream.Check());
     ADVSTEP_RETURN_IF_ERROR(CheckContext(stream.caller));
     Ticket end;
     return ReplayLocked(stream, false, &end);
@@ -167,7 +190,7 @@ bool Graph::Running() const {
 void Graph::CloseLocked() {
     for (TaskGroup* group : body_.groups) {
         group->Close();
-        TheResources().taskGroups.Release(group);
+        TaskGroups().Release(group);
     }
     handle_ = 0;
     session_ = nullptr;

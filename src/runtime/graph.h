@@ -10,11 +10,9 @@
 #include "src/runtime/context.h"
 #include "src/runtime/graph_body.h"
 #include "src/runtime/handle_table.h"
-#include "src/runtime/stream.h"
+#include "src/runtime/stream_ref.h"
 
 namespace advstep {
-
-struct StreamRef;
 
 /// A captured model (aclmdlRI), from the begin of its capture on.
 ///
@@ -92,5 +90,8 @@ class Graph {
     bool usesNotifies_ = false;
     uint64_t checkedEpoch_ = 0;  // of DeviceMemory, when all memory was last found there
 };
+
+/// Never destroyed: queued work may outlive main().
+HandleTable<Graph>& Graphs();
 
 }  // namespace advstep

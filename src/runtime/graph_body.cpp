@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "src/runtime/resources.h"
+#include "src/runtime/memories.h"
 
 namespace advstep {
 
@@ -17,7 +17,7 @@ RecordedTask RecordTask(const Work& work, const RecordFill& fill) {
     if (work.listUses != nullptr) {
         work.listUses(work.source, &recorded.uses);
         for (Use& use : recorded.uses) {
-            use.epoch = TheResources().memory.epoch();
+            use.epoch = TheDeviceMemory().epoch();
         }
     }
     return recorded;

@@ -6,7 +6,10 @@
 
 #include "acl/acl_base.h"
 #include "src/runtime/graph.h"
-#include "src/runtime/resources.h"
+#include "src/runtime/memories.h"
+#include "src/runtime/notify.h"
+#include "src/runtime/stream_ref.h"
+#include "src/runtime/streams.h"
 
 namespace advstep {
 
@@ -26,7 +29,7 @@ struct Graph::CollectTask : Task {
             const Ticket& branch = static_cast<const CollectTask&>(base).end;
             if (!branch.stream->Reached(branch.sequence)) {
                 branch.stream->DropUpTo(branch.sequence);
-                TheResources().workers.NudgeSleepers();
+                Workers().NudgeSleepers();
                 return branch.stream->TakeFailure(branch.sequence);
             }
             Status failure = branch.stream->TakeFailure(branch.sequence);
@@ -52,8 +55,8 @@ Status CheckStillThere(const DeviceMemory& memory, const Use& use) {
 }  // namespace
 
 Status Graph::CheckUses() {
-    Resources& resources = TheResources();
-    const uint64_t epoch = resources.memory.epoch();
+    const DeviceMemory& memory = TheDeviceMemory();
+    const uint64_t epoch = memory.epoch();
     if (checkedEpoch_ == epoch && !usesNotifies_) {
         return {};
     }
@@ -61,9 +64,9 @@ Status Graph::CheckUses() {
         for (const RecordedTask& task : tasks) {
             for (const Use& use : task.uses) {
                 if (use.kind == Use::Kind::kNotify) {
-                    ADVSTEP_RETURN_IF_ERROR(resources.notifies.CheckAlive(use.address));
+                    ADVSTEP_RETURN_IF_ERROR(NotifyTable::Instance().CheckAlive(use.address));
                 } else {
-                    ADVSTEP_RETURN_IF_ERROR(CheckStillThere(resources.memory, use));
+                    ADVSTEP_RETURN_IF_ERROR(CheckStillThere(memory, use));
                 }
             }
         }
@@ -155,9 +158,8 @@ Status Graph::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
                               [](const Branch& branch) { return branch.image.heavy; });
     batch.evenIfStopped = evenIfStopped;
     std::vector<uint64_t> bases(branches_.size());
-    ADVSTEP_RETURN_IF_ERROR(stream.stream->EnqueueBatch(
-        stream.handle, stream.caller, batch,
-        [&](uint64_t first) { return QueueBranches(stream, first + before.size(), &bases); },
+    ADVSTEP_RETURN_IF_ERROR(stream.EnqueueBatch(
+        batch, [&](uint64_t first) { return QueueBranches(stream, first + before.size(), &bases); },
         [&](void* memory) {
             auto* next = static_cast<unsigned char*>(memory);
             for (const Ticket& ticket : before) {

@@ -7,6 +7,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/log.h"
+#include "src/base/trace_event.h"
 #include "src/runtime/core_trace.h"
 #include "src/runtime/device.h"
 #include "src/runtime/trace.h"
@@ -151,6 +152,12 @@ Status RunAtLength(const KernelLaunch& launch, const void* payload, const Kept& 
     return {};
 }
 
+void DescribeKernelTask(const Task& base, TraceArgs* args) {
+    const KernelLaunch& launch = static_cast<const KernelTask&>(base).launch;
+    args->Add("rows", launch.rows);
+    args->Add("cores", launch.coreCount);
+}
+
 Status RunKernelTask(const Task& base) {
     const auto& task = static_cast<const KernelTask&>(base);
     return RunKernel(task.launch, &task + 1);
@@ -179,7 +186,8 @@ size_t KernelTask::BytesFor(const KernelLaunch& launch) {
 KernelTask* KernelTask::Make(void* memory, const KernelLaunch& launch, const void* payload) {
     auto* const task = new (memory) KernelTask;
     task->name = launch.program->call;
-    task->topic = TaskTopic::kKernel;
+    task->category = TaskCategory::kKernel;
+    task->describe = &DescribeKernelTask;
     task->run = &RunKernelTask;
     task->heavy = launch.rows > kHeavyRows;
     task->brief = launch.program->evenRows && launch.rows <= kBriefRows;

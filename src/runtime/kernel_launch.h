@@ -17,7 +17,7 @@ struct KernelLaunch {
     int32_t coreCount = 0;      // simulated cores with work
     int64_t rows = 0;           // of work, to tell whether it is worth several threads
     uint32_t payloadBytes = 0;  // tiling and addresses
-    int32_t faultCode = 0;      // FailWhenRun
+    int32_t faultCode = 0;      // not 0: the launch fails with it instead
 };
 
 /// Plays every phase on every core, in the device's core order, on its threads where that pays.

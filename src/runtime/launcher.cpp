@@ -14,11 +14,21 @@ Launcher* RealLauncher() {
 
 std::atomic<Launcher*> replacement{nullptr};  // null: the real one
 
+Status FailLaunchTask(const Task& base) {
+    const KernelLaunch& launch = static_cast<const KernelTask&>(base).launch;
+    return Error(launch.faultCode, "{}: made to fail with {} by advstepFailLaunch",
+                 launch.program->call, launch.faultCode);
+}
+
+// Makes a queued launch fail with the code when it is run.
+void FailWhenRun(KernelTask* task, int32_t code) {
+    task->launch.faultCode = code;
+    task->run = &FailLaunchTask;
+}
+
 }  // namespace
 
-Status Launcher::CheckStream(const StreamRef& stream) {
-    return stream.stream->Check(stream.handle, stream.caller);
-}
+Status Launcher::CheckStream(const StreamRef& stream) { return stream.Check(); }
 
 Status Launcher::Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload,
                         const Work& work) {
@@ -26,7 +36,7 @@ Status Launcher::Launch(const StreamRef& stream, const KernelLaunch& launch, con
     if (FaultsWanted()) {
         ADVSTEP_RETURN_IF_ERROR(CountLaunch(&faultCode));
     }
-    return stream.stream->Enqueue(stream.handle, stream.caller, work, [&](void* memory) {
+    return stream.Enqueue(work, [&](void* memory) {
         KernelTask* const task = KernelTask::Make(memory, launch, payload);
         if (faultCode != 0) {
             FailWhenRun(task, faultCode);

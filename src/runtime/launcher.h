@@ -2,7 +2,7 @@
 
 #include "src/base/status.h"
 #include "src/runtime/kernel_launch.h"
-#include "src/runtime/resources.h"
+#include "src/runtime/stream_ref.h"
 
 namespace advstep {
 

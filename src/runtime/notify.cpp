@@ -4,7 +4,9 @@
 #include <new>
 
 #include "acl/acl_base.h"
-#include "src/runtime/resources.h"
+#include "src/base/never_destroyed.h"
+#include "src/runtime/streams.h"
+#include "src/runtime/ticket.h"
 
 namespace advstep {
 namespace {
@@ -24,14 +26,16 @@ void ListNotify(const void* source, std::vector<Use>* uses) {
 
 }  // namespace
 
+NotifyTable& NotifyTable::Instance() {
+    static NeverDestroyed<NotifyTable> notifies;
+    return *notifies;
+}
+
 Handle NotifyTable::Create(Handle context) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        const auto reached = [](const Ticket& ticket) {
-            return ticket.stream->Reached(ticket.sequence);
-        };
         const auto kept = std::partition(retired_.begin(), retired_.end(), [&](const Retired& old) {
-            return !std::all_of(old.pending.begin(), old.pending.end(), reached);
+            return !std::all_of(old.pending.begin(), old.pending.end(), Reached);
         });
         std::for_each(kept, retired_.end(),
                       [&](const Retired& old) { table_.Release(old.notify); });
@@ -61,7 +65,7 @@ Status NotifyTable::CheckAlive(const void* handle) {
 }
 
 void NotifyTable::Retire(Notify* notify) {
-    std::vector<Ticket> pending = pendingPlaces_();
+    std::vector<Ticket> pending = PendingPlaces();
     const std::lock_guard<std::mutex> lock(mutex_);
     retired_.push_back({notify, std::move(pending)});
 }
@@ -103,13 +107,13 @@ Status NotifyTable::Record(const void* handle, const StreamRef& stream) {
     Work work(sizeof(RecordNotifyTask));
     work.listUses = &ListNotify;
     work.source = handle;
-    return stream.stream->Enqueue(stream.handle, stream.caller, work, [&](void* memory) {
+    return stream.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) RecordNotifyTask;
         task->name = "notify record";
         task->notify = notify;
         task->run = [](const Task& base) {
             static_cast<const RecordNotifyTask&>(base).notify->set.store(true);
-            TheResources().workers.Wake();  // whoever waits is not woken by a place in a stream
+            Workers().Wake();  // whoever waits is not woken by a place in a stream
             return Status();
         };
         return task;
@@ -122,7 +126,7 @@ Status NotifyTable::Wait(const void* handle, const StreamRef& stream, int64_t ti
     Work work(sizeof(WaitNotifyTask));
     work.listUses = &ListNotify;
     work.source = handle;
-    return stream.stream->Enqueue(stream.handle, stream.caller, work, [&](void* memory) {
+    return stream.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) WaitNotifyTask;
         task->name = "notify wait";
         task->kind = TaskKind::kPollWait;

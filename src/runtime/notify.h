@@ -7,12 +7,10 @@
 
 #include "src/base/status.h"
 #include "src/runtime/handle_table.h"
-#include "src/runtime/stream.h"
+#include "src/runtime/stream_ref.h"
 #include "src/runtime/task.h"
 
 namespace advstep {
-
-struct StreamRef;
 
 /// A flag between streams: recording it in a stream sets it, a wait takes it. Objects are reused
 /// (HandleTable) once the work that was queued when they were destroyed has run.
@@ -30,7 +28,7 @@ class Notify {
 /// All notifies. mutex_ guards the destroyed ones; no lock but the table's is taken under it.
 class NotifyTable {
  public:
-    explicit NotifyTable(std::vector<Ticket> (*pendingPlaces)()) : pendingPlaces_(pendingPlaces) {}
+    static NotifyTable& Instance();
 
     Handle Create(Handle context);
     /// 107017.
@@ -53,7 +51,6 @@ class NotifyTable {
     Status Find(const void* handle, Notify** notify);
     void Retire(Notify* notify);
 
-    std::vector<Ticket> (*const pendingPlaces_)();
     HandleTable<Notify> table_{HandleKind::kNotify};
     std::mutex mutex_;
     std::vector<Retired> retired_;

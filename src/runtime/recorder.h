@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "src/base/status.h"
+#include "src/runtime/handle_table.h"
 #include "src/runtime/task.h"
 
 namespace advstep {
 
-class CaptureSession;
+class Recorder;
 
 /// Something that work will use when it runs, and that may be gone by the time of a replay.
 struct Use {
@@ -26,7 +27,7 @@ struct Use {
 
 /// A point in a capture: the end of the first `position` tasks of a branch.
 struct CapturePlace {
-    std::weak_ptr<CaptureSession> session;  // empty: none
+    std::weak_ptr<Recorder> capture;  // empty: none
     int32_t branch = 0;
     size_t position = 0;
 };
@@ -59,6 +60,13 @@ struct RecordFill {
     Task* operator()(void* memory) const { return make(callable, memory); }
 };
 
+/// A stream that a capture pulls in.
+struct JoiningStream {
+    Handle stream = 0;
+    Handle context = 0;
+    const Status& refusal;  // of new work, because an earlier task failed
+};
+
 /// Its lock comes after the streams'.
 class Recorder {
  public:
@@ -69,10 +77,18 @@ class Recorder {
     /// A capture: the stream cannot be waited for.
     virtual bool Captures() const = 0;
 
+    /// 507903: a capture that has been invalidated.
+    virtual Status CheckActive() const = 0;
+
     virtual Status Record(int32_t branch, const Work& work, const RecordFill& fill) = 0;
     /// Later work of the branch waits for the place.
     virtual Status RecordWait(int32_t branch, const CapturePlace& place,
                               int64_t timeoutNanoseconds) = 0;
+
+    /// A new branch for a stream that begins with a wait for the place; -1: nothing is recorded any
+    /// more. Codes: 507903; 107003 a stream of another context; the stream's refusal.
+    virtual Status Join(const JoiningStream& stream, const CapturePlace& place,
+                        int64_t timeoutNanoseconds, int32_t* branch) = 0;
 };
 
 }  // namespace advstep

@@ -41,7 +41,7 @@ uint32_t CoresOf(const Device& device, aclrtDevResLimitType type) {
 }
 
 Status SetStreamLimit(const StreamRef& stream, aclrtDevResLimitType type, uint32_t value) {
-    return stream.stream->Inspect(stream.handle, stream.caller, [&](StreamIdentity& identity) {
+    return stream.Inspect([&](StreamIdentity& identity) {
         ADVSTEP_RETURN_IF_ERROR(CheckLimit(*identity.context.device, type, value));
         LimitOf(identity, type) = value;
         return Status();
@@ -49,14 +49,14 @@ Status SetStreamLimit(const StreamRef& stream, aclrtDevResLimitType type, uint32
 }
 
 Status ResetStreamLimits(const StreamRef& stream) {
-    return stream.stream->Inspect(stream.handle, stream.caller, [](StreamIdentity& identity) {
+    return stream.Inspect([](StreamIdentity& identity) {
         identity.attributes.limits = CoreLimits{};
         return Status();
     });
 }
 
 Status CoresOf(const StreamRef& stream, aclrtDevResLimitType type, uint32_t* value) {
-    return stream.stream->Inspect(stream.handle, stream.caller, [&](StreamIdentity& identity) {
+    return stream.Inspect([&](StreamIdentity& identity) {
         ADVSTEP_RETURN_IF_ERROR(CheckLimitType(type));
         const uint32_t limit = LimitOf(identity, type);
         *value = limit != 0 ? limit : CoresOf(*identity.context.device, type);
@@ -65,13 +65,13 @@ Status CoresOf(const StreamRef& stream, aclrtDevResLimitType type, uint32_t* val
 }
 
 Status UseStreamLimits(const StreamRef& stream) {
-    ADVSTEP_RETURN_IF_ERROR(stream.stream->Check(stream.handle, stream.caller));
+    ADVSTEP_RETURN_IF_ERROR(stream.Check());
     streamInUse = stream;
     return {};
 }
 
 Status UnuseStreamLimits(const StreamRef& stream) {
-    ADVSTEP_RETURN_IF_ERROR(stream.stream->Check(stream.handle, stream.caller));
+    ADVSTEP_RETURN_IF_ERROR(stream.Check());
     if (streamInUse.handle != stream.handle) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "stream {} is not in use by this thread; expected the stream of its latest "
@@ -85,11 +85,10 @@ Status UnuseStreamLimits(const StreamRef& stream) {
 uint32_t CoresInEffect(const Device& device, aclrtDevResLimitType type) {
     if (streamInUse.handle != 0) {
         uint32_t limit = 0;
-        const Status status = streamInUse.stream->Inspect(
-            streamInUse.handle, streamInUse.caller, [&](StreamIdentity& identity) {
-                limit = identity.context.device == &device ? LimitOf(identity, type) : 0;
-                return Status();
-            });
+        const Status status = streamInUse.Inspect([&](StreamIdentity& identity) {
+            limit = identity.context.device == &device ? LimitOf(identity, type) : 0;
+            return Status();
+        });
         if (!status.ok()) {
             streamInUse = StreamRef{};  // destroyed since
         } else if (limit != 0) {

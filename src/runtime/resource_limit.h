@@ -6,7 +6,7 @@
 #include "src/base/status.h"
 #include "src/runtime/core_limits.h"
 #include "src/runtime/device.h"
-#include "src/runtime/resources.h"
+#include "src/runtime/stream_ref.h"
 
 namespace advstep {
 

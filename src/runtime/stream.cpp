@@ -5,6 +5,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/log.h"
+#include "src/runtime/ticket.h"
 
 namespace advstep {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 constexpr int kLockKept = 4;  // tasks of one synchronisation
 
 }  // namespace
+
+bool Reached(const Ticket& ticket) { return ticket.stream->Reached(ticket.sequence); }
 
 void Stream::Open(const StreamIdentity& identity, WorkerControl* workers) {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -18,6 +18,7 @@
 #include "src/runtime/stream_trace.h"
 #include "src/runtime/task.h"
 #include "src/runtime/task_queue.h"
+#include "src/runtime/ticket.h"
 #include "src/runtime/trace.h"
 #include "src/runtime/wait_limit.h"
 #include "src/runtime/worker_control.h"
@@ -275,14 +276,6 @@ class Stream {
     std::vector<Failure> failures_;              // not reported, in order; never reallocated
     Status refusal_;                             // mode 1: why new work is refused
 };
-
-/// Runs and waits until the ticket's point is reached. 207000 if that needs a task which the
-/// calling thread itself is in the middle of (a host function that waits for its own stream);
-/// 107023 if the ticket's stream is aborted meanwhile; the limit's code when it expires.
-Status WaitFor(const Ticket& ticket, const WaitLimit& limit = {});
-
-/// True while the thread runs a task (of any stream).
-bool InsideTask();
 
 template <typename Fill>
 Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fill,

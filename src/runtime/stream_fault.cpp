@@ -10,6 +10,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
+#include "src/runtime/streams.h"
 
 namespace advstep {
 namespace {
@@ -73,34 +74,32 @@ class HoldGuard {
 }  // namespace
 
 Status EnqueueFailure(const StreamRef& stream, int32_t code) {
-    return stream.stream->Enqueue(
-        stream.handle, stream.caller, sizeof(FailureTask), [&](void* memory) {
-            auto* const task = new (memory) FailureTask;
-            task->name = "injected failure";
-            task->code = code;
-            task->run = [](const Task& base) {
-                const int32_t wanted = static_cast<const FailureTask&>(base).code;
-                return Error(wanted, "advstepFailStream: made to fail with {}", wanted);
-            };
-            return task;
-        });
+    return stream.Enqueue(sizeof(FailureTask), [&](void* memory) {
+        auto* const task = new (memory) FailureTask;
+        task->name = "injected failure";
+        task->code = code;
+        task->run = [](const Task& base) {
+            const int32_t wanted = static_cast<const FailureTask&>(base).code;
+            return Error(wanted, "advstepFailStream: made to fail with {}", wanted);
+        };
+        return task;
+    });
 }
 
 Status EnqueueDelay(const StreamRef& stream, uint64_t microseconds) {
     constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max() / 1000);
-    return stream.stream->Enqueue(
-        stream.handle, stream.caller, sizeof(DelayTask), [&](void* memory) {
-            auto* const task = new (memory) DelayTask;
-            task->name = "injected delay";
-            task->heavy = true;
-            task->microseconds = static_cast<int64_t>(std::min(microseconds, kMost));
-            task->run = [](const Task& base) {
-                std::this_thread::sleep_for(
-                    std::chrono::microseconds(static_cast<const DelayTask&>(base).microseconds));
-                return Status();
-            };
-            return task;
-        });
+    return stream.Enqueue(sizeof(DelayTask), [&](void* memory) {
+        auto* const task = new (memory) DelayTask;
+        task->name = "injected delay";
+        task->heavy = true;
+        task->microseconds = static_cast<int64_t>(std::min(microseconds, kMost));
+        task->run = [](const Task& base) {
+            std::this_thread::sleep_for(
+                std::chrono::microseconds(static_cast<const DelayTask&>(base).microseconds));
+            return Status();
+        };
+        return task;
+    });
 }
 
 Status EnqueueHold(const StreamRef& stream, uint64_t* hold) {
@@ -108,17 +107,16 @@ Status EnqueueHold(const StreamRef& stream, uint64_t* hold) {
     Work work(sizeof(HoldTask));
     work.refusal = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
     work.refusalText = "the task is a hold, which no replay could release; expected none";
-    ADVSTEP_RETURN_IF_ERROR(
-        stream.stream->Enqueue(stream.handle, stream.caller, work, [&](void* memory) {
-            auto* const task = new (memory) HoldTask;
-            task->name = "hold";
-            task->kind = TaskKind::kPollWait;
-            task->hold = guard.hold();
-            task->holds = [](PollWaitTask& base) {
-                return Released(static_cast<const HoldTask&>(base).hold);
-            };
-            return task;
-        }));
+    ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(work, [&](void* memory) {
+        auto* const task = new (memory) HoldTask;
+        task->name = "hold";
+        task->kind = TaskKind::kPollWait;
+        task->hold = guard.hold();
+        task->holds = [](PollWaitTask& base) {
+            return Released(static_cast<const HoldTask&>(base).hold);
+        };
+        return task;
+    }));
     guard.Queued();
     *hold = guard.hold();
     return {};
@@ -134,7 +132,7 @@ Status ReleaseHold(uint64_t hold) {
                          hold);
         }
     }
-    TheResources().workers.Wake();  // whoever waits is not woken by a place in a stream
+    Workers().Wake();  // whoever waits is not woken by a place in a stream
     return {};
 }
 
@@ -146,7 +144,7 @@ void ReleaseAllHolds() {
         }
         TheHolds().held.clear();
     }
-    TheResources().workers.Wake();
+    Workers().Wake();
 }
 
 }  // namespace advstep

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "src/base/status.h"
-#include "src/runtime/resources.h"
+#include "src/runtime/stream_ref.h"
 
 namespace advstep {
 

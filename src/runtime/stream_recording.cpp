@@ -1,6 +1,5 @@
 // A stream whose work goes to a recorder.
 #include "acl/acl_base.h"
-#include "src/runtime/capture_session.h"
 #include "src/runtime/stream.h"
 
 namespace advstep {
@@ -16,7 +15,7 @@ Status Stream::CapturedError() const {
     if (recorder_->Over() || !recorder_->Captures()) {
         return {};
     }
-    ADVSTEP_RETURN_IF_ERROR(static_cast<const CaptureSession&>(*recorder_).CheckActive());
+    ADVSTEP_RETURN_IF_ERROR(recorder_->CheckActive());
     return Error(ACL_ERROR_RT_STREAM_CAPTURED,
                  "stream {} is being captured; expected aclmdlRICaptureEnd before",
                  ToPointer(identity_.handle));
@@ -91,14 +90,15 @@ Status Stream::WaitInCapture(Handle handle, Handle caller, const CapturePlace& p
                      "expected one of aclrtCreateStream",
                      ToPointer(handle));
     }
-    const std::shared_ptr<CaptureSession> session = place.session.lock();
+    const std::shared_ptr<Recorder> capture = place.capture.lock();
     int32_t branch = 0;
-    if (session == nullptr) {
+    if (capture == nullptr) {
         return {};  // over: then the event is as one that was never recorded
     }
-    ADVSTEP_RETURN_IF_ERROR(session->Join(identity_, refusal_, place, timeoutNanoseconds, &branch));
+    ADVSTEP_RETURN_IF_ERROR(capture->Join({identity_.handle, identity_.context.handle, refusal_},
+                                          place, timeoutNanoseconds, &branch));
     if (branch >= 0) {
-        recorder_ = session;
+        recorder_ = capture;
         recorderBranch_ = branch;
     }
     return {};

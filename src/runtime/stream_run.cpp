@@ -9,6 +9,7 @@
 #include "src/runtime/current.h"
 #include "src/runtime/exception_info.h"
 #include "src/runtime/stream.h"
+#include "src/runtime/ticket.h"
 
 namespace advstep {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
+#include "src/runtime/streams.h"
 #include "src/runtime/user_callback.h"
 
 namespace advstep {
@@ -86,7 +87,7 @@ void TellStreamCreated(const ContextRef& context, Handle handle) {
 
 DestroyAnnouncement::~DestroyAnnouncement() {
     for (const StreamRef& stream : announced_) {
-        stream.stream->WithdrawDestroy(stream.handle);
+        stream.WithdrawDestroy();
     }
 }
 
@@ -97,8 +98,7 @@ Status DestroyAnnouncement::Add(const StreamRef& stream) {
     StreamIdentity identity;
     announced_.reserve(announced_.size() + 1);
     bool first = false;
-    ADVSTEP_RETURN_IF_ERROR(
-        stream.stream->AnnounceDestroy(stream.handle, stream.caller, &first, &identity));
+    ADVSTEP_RETURN_IF_ERROR(stream.AnnounceDestroy(&first, &identity));
     if (first) {
         announced_.push_back(stream);
         Tell(identity.context, identity.handle, ACL_RT_STREAM_STATE_DESTROY_PRE);
@@ -111,7 +111,7 @@ void DestroyAnnouncement::AddAllOf(const Context* context) {
         return;
     }
     std::vector<StreamRef> streams;
-    TheResources().streams.ForEach([&](Stream& stream) {
+    Streams().ForEach([&](Stream& stream) {
         StreamIdentity identity;
         if (stream.BelongsTo(nullptr, context, &identity) && !identity.hidden &&
             identity.handle != identity.context.defaultStreamHandle) {

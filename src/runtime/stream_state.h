@@ -6,7 +6,7 @@
 
 #include "acl/rt/types.h"
 #include "src/base/status.h"
-#include "src/runtime/resources.h"
+#include "src/runtime/stream_ref.h"
 
 namespace advstep {
 

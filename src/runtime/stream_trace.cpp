@@ -1,10 +1,7 @@
 #include "src/runtime/stream_trace.h"
 
-#include "src/runtime/copy.h"
-#include "src/runtime/copy_batch.h"
 #include "src/runtime/core_trace.h"
 #include "src/runtime/device.h"
-#include "src/runtime/kernel_launch.h"
 #include "src/runtime/trace.h"
 
 namespace advstep {
@@ -15,57 +12,28 @@ bool IsWait(const Task& task) {
 }
 
 const char* CategoryOf(const Task& task) {
-    switch (task.topic) {
-        case TaskTopic::kKernel:
-            return "kernel";
-        case TaskTopic::kCopy:
-        case TaskTopic::kCopyBatch:
-        case TaskTopic::kFill:
-            return "memory";
-        case TaskTopic::kOther:
-            break;
-    }
     if (task.kind == TaskKind::kHostFunction) {
         return "host";
     }
-    return IsWait(task) ? "wait" : "mark";
-}
-
-int64_t BytesOf(const CopyBatchTask& batch) {
-    const auto* const copies = reinterpret_cast<const CopyBatchTask::Copy*>(&batch + 1);
-    size_t bytes = 0;
-    for (size_t i = 0; i < batch.count; ++i) {
-        bytes += copies[i].count;
+    if (IsWait(task)) {
+        return "wait";
     }
-    return static_cast<int64_t>(bytes);
+    switch (task.category) {
+        case TaskCategory::kKernel:
+            return "kernel";
+        case TaskCategory::kMemory:
+            return "memory";
+        case TaskCategory::kMark:
+            break;
+    }
+    return "mark";
 }
 
 TraceArgs ArgsOf(const Task& task, const Ticket& place) {
     TraceArgs args;
     args.Add("task", static_cast<int64_t>(place.sequence));
-    switch (task.topic) {
-        case TaskTopic::kKernel: {
-            const KernelLaunch& launch = static_cast<const KernelTask&>(task).launch;
-            args.Add("rows", launch.rows);
-            args.Add("cores", launch.coreCount);
-            break;
-        }
-        case TaskTopic::kCopy: {
-            const auto& copy = static_cast<const CopyTask&>(task);
-            args.Add("bytes", static_cast<int64_t>(copy.count * copy.rows));
-            break;
-        }
-        case TaskTopic::kCopyBatch: {
-            const auto& batch = static_cast<const CopyBatchTask&>(task);
-            args.Add("bytes", BytesOf(batch));
-            args.Add("copies", static_cast<int64_t>(batch.count));
-            break;
-        }
-        case TaskTopic::kFill:
-            args.Add("bytes", static_cast<int64_t>(static_cast<const FillTask&>(task).count));
-            break;
-        case TaskTopic::kOther:
-            break;
+    if (task.describe != nullptr) {
+        task.describe(task, &args);
     }
     return args;
 }

@@ -3,7 +3,8 @@
 #include <new>
 
 #include "acl/acl_rt.h"
-#include "src/runtime/resources.h"
+#include "src/runtime/memories.h"
+#include "src/runtime/streams.h"
 
 namespace advstep {
 namespace {
@@ -25,7 +26,7 @@ Status CheckWord(const void* address) {
                      address, sizeof(uint64_t));
     }
     Allocation allocation;
-    if (!TheResources().memory.Find(address, &allocation) ||
+    if (!TheDeviceMemory().Find(address, &allocation) ||
         allocation.BytesFrom(address) < sizeof(uint64_t)) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "devAddr is {}, where no allocation has {} bytes; expected device or pinned "
@@ -66,20 +67,19 @@ Status EnqueueValueWrite(const StreamRef& stream, void* address, uint64_t value,
         return Error(ACL_ERROR_RT_PARAM_INVALID, "flag is {}; expected 0", flag);
     }
     ADVSTEP_RETURN_IF_ERROR(CheckWord(address));
-    return stream.stream->Enqueue(
-        stream.handle, stream.caller, WorkOn(address, sizeof(ValueWriteTask)), [&](void* memory) {
-            auto* const task = new (memory) ValueWriteTask;
-            task->name = "value write";
-            task->address = static_cast<uint64_t*>(address);
-            task->value = value;
-            task->run = [](const Task& base) {
-                const auto& write = static_cast<const ValueWriteTask&>(base);
-                __atomic_store_n(write.address, write.value, __ATOMIC_RELEASE);
-                TheResources().workers.Wake();
-                return Status();
-            };
-            return task;
-        });
+    return stream.Enqueue(WorkOn(address, sizeof(ValueWriteTask)), [&](void* memory) {
+        auto* const task = new (memory) ValueWriteTask;
+        task->name = "value write";
+        task->address = static_cast<uint64_t*>(address);
+        task->value = value;
+        task->run = [](const Task& base) {
+            const auto& write = static_cast<const ValueWriteTask&>(base);
+            __atomic_store_n(write.address, write.value, __ATOMIC_RELEASE);
+            Workers().Wake();
+            return Status();
+        };
+        return task;
+    });
 }
 
 Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, uint32_t flag) {
@@ -89,22 +89,21 @@ Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, 
                      flag);
     }
     ADVSTEP_RETURN_IF_ERROR(CheckWord(address));
-    return stream.stream->Enqueue(
-        stream.handle, stream.caller, WorkOn(address, sizeof(ValueWaitTask)), [&](void* memory) {
-            auto* const task = new (memory) ValueWaitTask;
-            task->name = "value wait";
-            task->kind = TaskKind::kPollWait;
-            task->recheck = true;  // anybody may write there
-            task->address = static_cast<const uint64_t*>(address);
-            task->value = value;
-            task->flag = flag;
-            task->holds = [](PollWaitTask& base) {
-                const auto& wait = static_cast<const ValueWaitTask&>(base);
-                return ConditionHolds(__atomic_load_n(wait.address, __ATOMIC_ACQUIRE), wait.value,
-                                      wait.flag);
-            };
-            return task;
-        });
+    return stream.Enqueue(WorkOn(address, sizeof(ValueWaitTask)), [&](void* memory) {
+        auto* const task = new (memory) ValueWaitTask;
+        task->name = "value wait";
+        task->kind = TaskKind::kPollWait;
+        task->recheck = true;  // anybody may write there
+        task->address = static_cast<const uint64_t*>(address);
+        task->value = value;
+        task->flag = flag;
+        task->holds = [](PollWaitTask& base) {
+            const auto& wait = static_cast<const ValueWaitTask&>(base);
+            return ConditionHolds(__atomic_load_n(wait.address, __ATOMIC_ACQUIRE), wait.value,
+                                  wait.flag);
+        };
+        return task;
+    });
 }
 
 }  // namespace advstep

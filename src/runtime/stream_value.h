@@ -3,11 +3,9 @@
 #include <cstdint>
 
 #include "src/base/status.h"
-#include "src/runtime/device_memory.h"
+#include "src/runtime/stream_ref.h"
 
 namespace advstep {
-
-struct StreamRef;
 
 /// A stream that stores to, or waits for, a 64-bit word of device or pinned memory. Codes: 107000
 /// an address that is not a multiple of 8 or lies in no allocation, an unknown flag; those of

@@ -5,6 +5,7 @@
 
 #include "acl/acl_base.h"
 #include "src/runtime/stream.h"
+#include "src/runtime/ticket.h"
 
 namespace advstep {
 namespace {
@@ -20,20 +21,6 @@ Status Expired(const WaitLimit& limit) {
 }
 
 }  // namespace
-
-Status MakeWaitLimit(int32_t milliseconds, int32_t expiredCode, WaitLimit* limit) {
-    if (milliseconds == 0 || milliseconds < -1) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "timeout is {}; expected at least 1 ms, or -1 for ever", milliseconds);
-    }
-    limit->timed = true;
-    limit->milliseconds = milliseconds;
-    limit->expiredCode = expiredCode;
-    if (milliseconds > 0) {
-        limit->until = WaitClock::now() + std::chrono::milliseconds(milliseconds);
-    }
-    return {};
-}
 
 void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit) {
     nextSleeper_ = std::min(nextSleeper_, sequence);

@@ -4,17 +4,11 @@
 #include <cstdint>
 
 #include "src/base/status.h"
+#include "src/runtime/ticket.h"
 
 namespace advstep {
 
-class Stream;
-
-/// A point in a stream: reached when the stream has completed that many tasks. Streams count on
-/// through all their lives, so a ticket of a destroyed stream is one that has been reached.
-struct Ticket {
-    Stream* stream = nullptr;
-    uint64_t sequence = 0;
-};
+class TraceArgs;
 
 enum class TaskKind : uint8_t {
     kPlain,         // kernels, copies: ends by itself
@@ -24,14 +18,8 @@ enum class TaskKind : uint8_t {
     kAlways,        // a mark: runs even where failed or dropped work is skipped
 };
 
-/// What the trace tells of a task beside its name: which record it is.
-enum class TaskTopic : uint8_t {
-    kOther,
-    kKernel,     // a KernelTask
-    kCopy,       // a CopyTask
-    kCopyBatch,  // a CopyBatchTask
-    kFill,       // a FillTask
-};
+/// Under which heading the trace shows a task. A host function and a wait are known by their kind.
+enum class TaskCategory : uint8_t { kMark, kKernel, kMemory };
 
 /// Head of a queued record; what `run` needs follows it, as the members of a derived struct. Plain
 /// data: copied as bytes, never destroyed.
@@ -42,8 +30,10 @@ struct Task {
     bool heavy = false;  // takes longer than waking a thread (about 30 us)
     bool brief = false;  // takes a few us, and no lock that is held while a stream's is taken:
                          // whoever waits for it may keep the stream's lock
-    TaskTopic topic = TaskTopic::kOther;
+    TaskCategory category = TaskCategory::kMark;
     uint32_t bytes = 0;  // of the whole record, a multiple of kTaskAlignment
+    /// Adds what the trace shows of the task beside its name; null: nothing.
+    void (*describe)(const Task& task, TraceArgs* args) = nullptr;
 };
 
 inline constexpr size_t kTaskAlignment = 16;

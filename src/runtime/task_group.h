@@ -51,4 +51,7 @@ class TaskGroup {
     Span span_;
 };
 
+/// Never destroyed.
+HandleTable<TaskGroup>& TaskGroups();
+
 }  // namespace advstep

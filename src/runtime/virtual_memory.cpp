@@ -7,7 +7,8 @@
 #include "src/runtime/address_range.h"
 #include "src/runtime/device.h"
 #include "src/runtime/fault_injection.h"
-#include "src/runtime/resources.h"
+#include "src/runtime/ticket.h"
+#include "src/runtime/wait_limit.h"
 
 namespace advstep {
 namespace {
@@ -239,14 +240,11 @@ void VirtualMemory::Reclaim() {
 }
 
 void VirtualMemory::ReclaimLocked() {
-    const auto reached = [](const Ticket& ticket) {
-        return ticket.stream->Reached(ticket.sequence);
-    };
     for (auto entry = mappings_.begin();
          entry != mappings_.end() && retired_.load(std::memory_order_relaxed) > 0;) {
         Mapping& mapping = entry->second;
         if (!mapping.retired ||
-            !std::all_of(mapping.pending.begin(), mapping.pending.end(), reached)) {
+            !std::all_of(mapping.pending.begin(), mapping.pending.end(), Reached)) {
             ++entry;
             continue;
         }

@@ -10,6 +10,7 @@
 #include "aclnnop/aclnn_advance_step.h"
 #include "op_host/advance_step/advance_step_tiling.h"
 #include "src/runtime/launcher.h"
+#include "src/runtime/stream_ref.h"
 
 namespace advstep {
 namespace {

@@ -5,7 +5,11 @@
 #include <thread>
 
 #include "acl/acl_base.h"
+#include "src/runtime/context_end.h"
+#include "src/runtime/contexts.h"
 #include "src/runtime/device.h"
+#include "src/runtime/event.h"
+#include "src/runtime/stream_ref.h"
 #include "support/runtime_test.h"
 #include "unit/status_check.h"
 
@@ -125,14 +129,13 @@ TEST_F(CurrentTest, FoundStreamCarriesTheCaller) {
     const Handle others = a_.defaultStreamHandle;
     EXPECT_TRUE(Succeeds(FindStream(ToPointer(others), &stream)));
     EXPECT_EQ(stream.handle, others);
-    EXPECT_TRUE(
-        FailsWith(ACL_ERROR_RT_STREAM_CONTEXT, stream.stream->Check(stream.handle, stream.caller)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_CONTEXT, stream.Check()));
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, FindStream(&stream, &stream)));
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, FindStream(ToPointer(b_.handle), &stream)));
 }
 
 TEST_F(CurrentTest, FindsEventsByKind) {
-    const auto entry = TheResources().events.Acquire();
+    const auto entry = Events().Acquire();
     entry.object->Open(entry.handle, Event::Traits{});
     Event* event = nullptr;
     EXPECT_TRUE(Succeeds(FindEvent(ToPointer(entry.handle), &event)));
@@ -140,7 +143,7 @@ TEST_F(CurrentTest, FindsEventsByKind) {
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, FindEvent(nullptr, &event)));
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, FindEvent(ToPointer(a_.handle), &event)));
     EXPECT_TRUE(Succeeds(event->Close(entry.handle)));
-    TheResources().events.Release(event);
+    Events().Release(event);
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <thread>
 
 #include "acl/acl_base.h"
+#include "src/runtime/context_end.h"
 #include "src/runtime/current.h"
+#include "src/runtime/memories.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 #include "unit/status_check.h"
@@ -132,7 +134,7 @@ TEST_F(DeviceRegistryTest, ResetFreesTheDevicesMemory) {
     const Device* const device = CurrentDevice();
     void* address = nullptr;
     Allocation allocation;
-    DeviceMemory& memory = TheResources().memory;
+    DeviceMemory& memory = TheDeviceMemory();
     ASSERT_TRUE(Succeeds(memory.Allocate(MemoryKind::kDevice, device, 64, &address)));
     EXPECT_TRUE(Succeeds(registry_.Reset(0, false)));
     EXPECT_FALSE(memory.Find(address, &allocation));

@@ -25,15 +25,9 @@ class EventUnitTest : public testing::Test {
         traits.waitable = waitable;
         event_.Open(kEvent, traits);
     }
-    Status Record(unit::StreamBench* stream) {
-        return event_.Record(kEvent, &stream->Get(), stream->GetHandle(), unit::kCaller);
-    }
-    Status WaitOn(unit::StreamBench* stream) {
-        return event_.WaitOn(kEvent, &stream->Get(), stream->GetHandle(), unit::kCaller);
-    }
-    Status Reset(unit::StreamBench* stream) {
-        return event_.Reset(kEvent, &stream->Get(), stream->GetHandle(), unit::kCaller);
-    }
+    Status Record(unit::StreamBench* stream) { return event_.Record(kEvent, stream->Ref()); }
+    Status WaitOn(unit::StreamBench* stream) { return event_.WaitOn(kEvent, stream->Ref()); }
+    Status Reset(unit::StreamBench* stream) { return event_.Reset(kEvent, stream->Ref()); }
     Event::State Read() {
         Event::State state;
         EXPECT_TRUE(Succeeds(event_.Read(kEvent, &state)));

@@ -4,6 +4,7 @@
 
 #include "acl/acl_base.h"
 #include "src/runtime/device.h"
+#include "src/runtime/stream_ref.h"
 #include "support/watchdog.h"
 #include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"

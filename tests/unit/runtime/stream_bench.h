@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "src/runtime/context.h"
-#include "src/runtime/stream.h"
+#include "src/runtime/stream_ref.h"
 
 namespace unit {
 
@@ -57,6 +57,7 @@ class StreamBench {
     }
 
     advstep::Stream& Get() const { return *stream_; }
+    advstep::StreamRef Ref() const { return {stream_, handle_, kCaller}; }
     advstep::Handle GetHandle() const { return handle_; }
 
     advstep::Status Enqueue(std::function<advstep::Status()> function, TaskTraits traits = {},

@@ -6,6 +6,7 @@
 #include "acl/acl_base.h"
 #include "src/base/log.h"
 #include "src/runtime/stream.h"
+#include "src/runtime/ticket.h"
 #include "support/watchdog.h"
 #include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"

@@ -1,4 +1,5 @@
 #include "src/runtime/stream.h"
+#include "src/runtime/ticket.h"
 
 #include <gtest/gtest.h>
 

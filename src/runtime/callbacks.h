@@ -8,12 +8,10 @@
 
 #include "acl/acl_rt.h"
 #include "src/base/status.h"
-#include "src/runtime/handle_table.h"
+#include "src/runtime/stream_ref.h"
 #include "src/runtime/wait_limit.h"
 
 namespace advstep {
-
-struct StreamRef;
 
 /// True while the thread runs a callback in aclrtProcessReport.
 bool InsideCallback();
@@ -22,9 +20,9 @@ bool InsideCallback();
 ///
 /// mutex_ guards all members. A stream posts with its own lock held, so no stream's lock is taken
 /// under mutex_; callbacks run without it.
-class Reports {
+class Callbacks {
  public:
-    static Reports& Instance();
+    static Callbacks& Instance();
 
     /// Codes: 107011 the stream is subscribed already; those of Stream::Check.
     Status Subscribe(uint64_t thread, const StreamRef& stream);

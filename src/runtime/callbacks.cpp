@@ -1,4 +1,4 @@
-#include "src/runtime/report.h"
+#include "src/runtime/callbacks.h"
 
 #include <pthread.h>
 
@@ -9,7 +9,7 @@
 #include "acl/acl_base.h"
 #include "src/base/fork.h"
 #include "src/base/never_destroyed.h"
-#include "src/runtime/resources.h"
+#include "src/runtime/streams.h"
 
 namespace advstep {
 
@@ -24,7 +24,7 @@ const ForkHook forgetCallbackDepth([](void*) noexcept { callbackDepth = 0; });
 bool InsideCallback() { return callbackDepth > 0; }
 
 // Posts when it becomes the front, and with `block` waits there until the callback has run.
-struct Reports::CallbackTask : PollWaitTask {
+struct Callbacks::CallbackTask : PollWaitTask {
     aclrtCallback function;
     void* userData;
     Handle stream;
@@ -35,17 +35,16 @@ struct Reports::CallbackTask : PollWaitTask {
 
     static bool Holds(PollWaitTask& base) {
         auto& task = static_cast<CallbackTask&>(base);
-        Reports& reports = Reports::Instance();
+        Callbacks& all = Callbacks::Instance();
         if (!task.posted) {
             task.posted = true;
             try {
-                task.thread =
-                    reports.Post({0, task.stream, task.function, task.userData}, &task.id);
+                task.thread = all.Post({0, task.stream, task.function, task.userData}, &task.id);
             } catch (const std::bad_alloc&) {
                 task.noMemory = true;
             }
         }
-        return task.thread == 0 || !task.block || !reports.Pending(task.id);
+        return task.thread == 0 || !task.block || !all.Pending(task.id);
     }
 
     static Status Run(const Task& base) {
@@ -62,13 +61,13 @@ struct Reports::CallbackTask : PollWaitTask {
     }
 };
 
-Reports& Reports::Instance() {
-    static NeverDestroyed<Reports> reports;
-    return *reports;
+Callbacks& Callbacks::Instance() {
+    static NeverDestroyed<Callbacks> all;
+    return *all;
 }
 
-Status Reports::Subscribe(uint64_t thread, const StreamRef& stream) {
-    ADVSTEP_RETURN_IF_ERROR(stream.stream->Check(stream.handle, stream.caller));
+Status Callbacks::Subscribe(uint64_t thread, const StreamRef& stream) {
+    ADVSTEP_RETURN_IF_ERROR(stream.Check());
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto [entry, added] = threads_.emplace(stream.handle, thread);
     return added ? Status()
@@ -78,8 +77,8 @@ Status Reports::Subscribe(uint64_t thread, const StreamRef& stream) {
                          ToPointer(stream.handle), entry->second);
 }
 
-Status Reports::Unsubscribe(uint64_t thread, const StreamRef& stream) {
-    ADVSTEP_RETURN_IF_ERROR(stream.stream->Check(stream.handle, stream.caller));
+Status Callbacks::Unsubscribe(uint64_t thread, const StreamRef& stream) {
+    ADVSTEP_RETURN_IF_ERROR(stream.Check());
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         const auto entry = threads_.find(stream.handle);
@@ -96,11 +95,11 @@ Status Reports::Unsubscribe(uint64_t thread, const StreamRef& stream) {
         }
         DropLocked(stream.handle);
     }
-    TheResources().workers.Wake();
+    Workers().Wake();
     return {};
 }
 
-void Reports::DropLocked(Handle stream) {
+void Callbacks::DropLocked(Handle stream) {
     threads_.erase(stream);
     for (auto& [thread, callbacks] : callbacks_) {
         callbacks.erase(std::remove_if(callbacks.begin(), callbacks.end(),
@@ -120,16 +119,16 @@ void Reports::DropLocked(Handle stream) {
     posted_.notify_all();  // who waits may not be subscribed any more
 }
 
-void Reports::Forget(Handle stream) {
+void Callbacks::Forget(Handle stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (threads_.count(stream) != 0) {
         DropLocked(stream);
     }
 }
 
-Status Reports::Launch(aclrtCallback function, void* userData, bool block,
-                       const StreamRef& stream) {
-    ADVSTEP_RETURN_IF_ERROR(stream.stream->Check(stream.handle, stream.caller));
+Status Callbacks::Launch(aclrtCallback function, void* userData, bool block,
+                         const StreamRef& stream) {
+    ADVSTEP_RETURN_IF_ERROR(stream.Check());
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (threads_.count(stream.handle) == 0) {
@@ -139,24 +138,23 @@ Status Reports::Launch(aclrtCallback function, void* userData, bool block,
                          ToPointer(stream.handle));
         }
     }
-    return stream.stream->Enqueue(stream.handle, stream.caller, sizeof(CallbackTask),
-                                  [&](void* memory) {
-                                      auto* const task = new (memory) CallbackTask;
-                                      task->name = "callback";
-                                      task->kind = TaskKind::kPollWait;
-                                      task->holds = &CallbackTask::Holds;
-                                      task->run = &CallbackTask::Run;
-                                      task->function = function;
-                                      task->userData = userData;
-                                      task->stream = stream.handle;
-                                      task->block = block;
-                                      task->posted = false;
-                                      task->noMemory = false;
-                                      return task;
-                                  });
+    return stream.Enqueue(sizeof(CallbackTask), [&](void* memory) {
+        auto* const task = new (memory) CallbackTask;
+        task->name = "callback";
+        task->kind = TaskKind::kPollWait;
+        task->holds = &CallbackTask::Holds;
+        task->run = &CallbackTask::Run;
+        task->function = function;
+        task->userData = userData;
+        task->stream = stream.handle;
+        task->block = block;
+        task->posted = false;
+        task->noMemory = false;
+        return task;
+    });
 }
 
-uint64_t Reports::Post(const Callback& callback, uint64_t* id) {
+uint64_t Callbacks::Post(const Callback& callback, uint64_t* id) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto entry = threads_.find(callback.stream);
     if (entry == threads_.end()) {
@@ -176,17 +174,17 @@ uint64_t Reports::Post(const Callback& callback, uint64_t* id) {
     return entry->second;
 }
 
-bool Reports::Pending(uint64_t id) {
+bool Callbacks::Pending(uint64_t id) {
     const std::lock_guard<std::mutex> lock(mutex_);
     return pending_.count(id) != 0;
 }
 
-bool Reports::SubscribedLocked(uint64_t thread) const {
+bool Callbacks::SubscribedLocked(uint64_t thread) const {
     return std::any_of(threads_.begin(), threads_.end(),
                        [&](const auto& entry) { return entry.second == thread; });
 }
 
-Status Reports::Process(const WaitLimit& limit) {
+Status Callbacks::Process(const WaitLimit& limit) {
     const auto self = static_cast<uint64_t>(pthread_self());
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
@@ -203,15 +201,15 @@ Status Reports::Process(const WaitLimit& limit) {
             lock.unlock();
             // Whatever it does, its stream may go on then.
             const struct Ended {
-                Reports* reports;
+                Callbacks* owner;
                 uint64_t id;
                 ~Ended() {
                     --callbackDepth;
                     {
-                        const std::lock_guard<std::mutex> guard(reports->mutex_);
-                        reports->pending_.erase(id);
+                        const std::lock_guard<std::mutex> guard(owner->mutex_);
+                        owner->pending_.erase(id);
                     }
-                    TheResources().workers.Wake();
+                    Workers().Wake();
                 }
             } ended{this, callback.id};
             ++callbackDepth;

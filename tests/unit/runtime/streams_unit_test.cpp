@@ -1,12 +1,15 @@
-#include "src/runtime/resources.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
 
 #include "acl/acl_base.h"
+#include "src/runtime/context_end.h"
+#include "src/runtime/contexts.h"
 #include "src/runtime/device.h"
+#include "src/runtime/stream_ref.h"
+#include "src/runtime/streams.h"
+#include "src/runtime/ticket.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 #include "unit/status_check.h"
@@ -18,7 +21,7 @@ using unit::FailsWith;
 using unit::Succeeds;
 
 // Contexts of two devices that nobody else knows.
-class ResourcesTest : public support::EndedRuntimeTest {
+class StreamsTest : public support::EndedRuntimeTest {
  protected:
     void SetUp() override {
         a_ = CreateContext(&deviceA_, false);
@@ -30,7 +33,7 @@ class ResourcesTest : public support::EndedRuntimeTest {
                 EXPECT_TRUE(Succeeds(DestroyContext(context)));
             }
         }
-        TheResources().workers.Stop();
+        Workers().Stop();
     }
 
     static StreamRef DefaultOf(const ContextRef& context) {
@@ -39,7 +42,7 @@ class ResourcesTest : public support::EndedRuntimeTest {
     static StreamRef NewStream(const ContextRef& context) {
         Handle handle = 0;
         EXPECT_TRUE(Succeeds(CreateStream(context, 0, 0, &handle)));
-        return {TheResources().streams.Find(handle), handle, context.handle};
+        return {Streams().Find(handle), handle, context.handle};
     }
 
     // The callables stay until the test ends.
@@ -49,16 +52,15 @@ class ResourcesTest : public support::EndedRuntimeTest {
         };
         kept_.push_back(std::make_unique<std::function<Status()>>(std::move(function)));
         const std::function<Status()>* const mine = kept_.back().get();
-        return stream.stream->Enqueue(
-            stream.handle, stream.caller, sizeof(FunctionTask), [mine](void* memory) {
-                auto* const task = new (memory) FunctionTask;
-                task->run = [](const Task& base) {
-                    return (*static_cast<const FunctionTask&>(base).function)();
-                };
-                task->kind = TaskKind::kHostFunction;
-                task->function = mine;
-                return task;
-            });
+        return stream.Enqueue(sizeof(FunctionTask), [mine](void* memory) {
+            auto* const task = new (memory) FunctionTask;
+            task->run = [](const Task& base) {
+                return (*static_cast<const FunctionTask&>(base).function)();
+            };
+            task->kind = TaskKind::kHostFunction;
+            task->function = mine;
+            return task;
+        });
     }
     Status EnqueueFailure(const StreamRef& stream, int32_t code) {
         return Enqueue(stream, [code] { return Status(code, "told by a test"); });
@@ -70,25 +72,25 @@ class ResourcesTest : public support::EndedRuntimeTest {
     std::vector<std::unique_ptr<std::function<Status()>>> kept_;
 };
 
-TEST_F(ResourcesTest, ContextHasADefaultStream) {
+TEST_F(StreamsTest, ContextHasADefaultStream) {
     EXPECT_TRUE(a_.context->Alive(a_.handle));
     EXPECT_FALSE(a_.context->Alive(b_.handle));
     EXPECT_FALSE(a_.context->Alive(0));
     EXPECT_EQ(a_.device, &deviceA_);
     EXPECT_FALSE(a_.primary);
     EXPECT_TRUE(a_.alive());
-    EXPECT_EQ(TheResources().contexts.Find(a_.handle), a_.context);
+    EXPECT_EQ(Contexts().Find(a_.handle), a_.context);
     const StreamRef stream = DefaultOf(a_);
     EXPECT_TRUE(Succeeds(stream.stream->Check(stream.handle, a_.handle)));
     EXPECT_TRUE(
         FailsWith(ACL_ERROR_RT_STREAM_CONTEXT, stream.stream->Check(stream.handle, b_.handle)));
 }
 
-TEST_F(ResourcesTest, StreamKeepsWhatItWasMadeWith) {
+TEST_F(StreamsTest, StreamKeepsWhatItWasMadeWith) {
     Handle handle = 0;
     ASSERT_TRUE(Succeeds(CreateStream(a_, 5, 3, &handle)));
     StreamIdentity identity;
-    ASSERT_TRUE(TheResources().streams.Find(handle)->BelongsTo(&deviceA_, a_.context, &identity));
+    ASSERT_TRUE(Streams().Find(handle)->BelongsTo(&deviceA_, a_.context, &identity));
     EXPECT_EQ(identity.handle, handle);
     EXPECT_EQ(identity.context.handle, a_.handle);
     EXPECT_EQ(identity.priority, 5U);
@@ -99,15 +101,14 @@ TEST_F(ResourcesTest, StreamKeepsWhatItWasMadeWith) {
     EXPECT_NE(other.id, identity.id);
 }
 
-TEST_F(ResourcesTest, DestroyedStreamIsUnknown) {
+TEST_F(StreamsTest, DestroyedStreamIsUnknown) {
     const StreamRef stream = NewStream(a_);
     EXPECT_TRUE(Succeeds(DestroyStream(stream, false)));
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, DestroyStream(stream, false)));
-    EXPECT_TRUE(
-        FailsWith(ACL_ERROR_RT_INVALID_HANDLE, stream.stream->Check(stream.handle, stream.caller)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, stream.Check()));
 }
 
-TEST_F(ResourcesTest, DestroyedContextRunsItsWorkAndTakesItsStreamsAlong) {
+TEST_F(StreamsTest, DestroyedContextRunsItsWorkAndTakesItsStreamsAlong) {
     const StreamRef stream = NewStream(a_);
     const StreamRef others = NewStream(b_);
     std::atomic<int> count{0};
@@ -117,16 +118,15 @@ TEST_F(ResourcesTest, DestroyedContextRunsItsWorkAndTakesItsStreamsAlong) {
     EXPECT_TRUE(Succeeds(DestroyContext(a_)));
     EXPECT_EQ(count, 2);
     EXPECT_FALSE(a_.context->Alive(a_.handle));
-    EXPECT_TRUE(
-        FailsWith(ACL_ERROR_RT_INVALID_HANDLE, stream.stream->Check(stream.handle, stream.caller)));
-    EXPECT_TRUE(Succeeds(others.stream->Check(others.handle, others.caller)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, stream.Check()));
+    EXPECT_TRUE(Succeeds(others.Check()));
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_CONTEXT_NULL, DestroyContext(a_)));
     Handle handle = 0;
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_CONTEXT_NULL, CreateStream(a_, 0, 0, &handle)));
     EXPECT_EQ(handle, 0U);
 }
 
-TEST_F(ResourcesTest, HostFunctionCannotDestroyAContext) {
+TEST_F(StreamsTest, HostFunctionCannotDestroyAContext) {
     Status own;
     Status other;
     ASSERT_TRUE(Succeeds(Enqueue(DefaultOf(a_), [&] {
@@ -140,7 +140,7 @@ TEST_F(ResourcesTest, HostFunctionCannotDestroyAContext) {
     EXPECT_TRUE(b_.context->Alive(b_.handle));
 }
 
-TEST_F(ResourcesTest, DrainWaitsForOneDeviceOrForAll) {
+TEST_F(StreamsTest, DrainWaitsForOneDeviceOrForAll) {
     std::atomic<int> count{0};
     const auto add = [&] { return ++count, Status(); };
     ASSERT_TRUE(Succeeds(Enqueue(NewStream(a_), add)));
@@ -153,7 +153,7 @@ TEST_F(ResourcesTest, DrainWaitsForOneDeviceOrForAll) {
     EXPECT_EQ(count, 4);
 }
 
-TEST_F(ResourcesTest, DrainOfADeviceDoesNotWaitForAnother) {
+TEST_F(StreamsTest, DrainOfADeviceDoesNotWaitForAnother) {
     const support::Signal entered;
     const support::Signal opened;
     ASSERT_TRUE(Succeeds(Enqueue(DefaultOf(b_), [=] {
@@ -167,7 +167,7 @@ TEST_F(ResourcesTest, DrainOfADeviceDoesNotWaitForAnother) {
     opened.Set();
 }
 
-TEST_F(ResourcesTest, DeviceFailuresComeInTheOrderOfTheStreams) {
+TEST_F(StreamsTest, DeviceFailuresComeInTheOrderOfTheStreams) {
     const StreamRef first = NewStream(a_);
     const StreamRef second = NewStream(a_);
     ASSERT_TRUE(Succeeds(EnqueueFailure(DefaultOf(b_), 507014)));
@@ -180,7 +180,7 @@ TEST_F(ResourcesTest, DeviceFailuresComeInTheOrderOfTheStreams) {
     EXPECT_TRUE(FailsWith(507014, TakeDeviceFailure(&deviceB_)));
 }
 
-TEST_F(ResourcesTest, PendingPlacesAreThoseWithWorkUnderWay) {
+TEST_F(StreamsTest, PendingPlacesAreThoseWithWorkUnderWay) {
     ASSERT_TRUE(Succeeds(DrainDevice(nullptr)));
     EXPECT_TRUE(PendingPlaces().empty());
     const support::Signal opened;
@@ -197,8 +197,6 @@ TEST_F(ResourcesTest, PendingPlacesAreThoseWithWorkUnderWay) {
     EXPECT_TRUE(Succeeds(WaitFor(places.front())));
     EXPECT_TRUE(PendingPlaces().empty());
 }
-
-TEST_F(ResourcesTest, ThereIsOneSetOfResources) { EXPECT_EQ(&TheResources(), &TheResources()); }
 
 }  // namespace
 }  // namespace advstep

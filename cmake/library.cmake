@@ -7,8 +7,8 @@ endforeach()
 
 set(version_script ${PROJECT_BINARY_DIR}/advance_step.map)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/advance_step.map.in ${version_script} @ONLY)
-# Only the shared library counts its allocations, by this file: src/runtime/counted_new.cpp.
-set(counted_new ${PROJECT_SOURCE_DIR}/src/runtime/counted_new.cpp)
+# Only the shared library counts its allocations, by this file: src/runtime/faults/counted_new.cpp.
+set(counted_new ${PROJECT_SOURCE_DIR}/src/runtime/faults/counted_new.cpp)
 set(counted_functions _Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZnwmRKSt9nothrow_t
                       _ZnamRKSt9nothrow_t)
 list(TRANSFORM counted_functions PREPEND -Wl,--wrap=)

@@ -1,11 +1,11 @@
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
-#include "src/runtime/context_end.h"
-#include "src/runtime/contexts.h"
-#include "src/runtime/current.h"
-#include "src/runtime/device_registry.h"
-#include "src/runtime/stream_state.h"
-#include "src/runtime/ticket.h"
+#include "src/runtime/lifecycle/context_end.h"
+#include "src/runtime/lifecycle/device_registry.h"
+#include "src/runtime/stream/contexts.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/stream_state.h"
+#include "src/runtime/task/ticket.h"
 
 using namespace advstep;
 

@@ -2,15 +2,15 @@
 
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
-#include "src/runtime/capture_registry.h"
-#include "src/runtime/copy.h"
-#include "src/runtime/copy_batch.h"
-#include "src/runtime/copy_work.h"
-#include "src/runtime/current.h"
-#include "src/runtime/memories.h"
-#include "src/runtime/stream_ref.h"
-#include "src/runtime/ticket.h"
-#include "src/runtime/wait_limit.h"
+#include "src/runtime/capture/capture_registry.h"
+#include "src/runtime/memory/copy.h"
+#include "src/runtime/memory/copy_batch.h"
+#include "src/runtime/memory/copy_work.h"
+#include "src/runtime/memory/memories.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/task/ticket.h"
+#include "src/runtime/task/wait_limit.h"
 
 using namespace advstep;
 

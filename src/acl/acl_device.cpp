@@ -1,12 +1,12 @@
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
-#include "src/runtime/capture_registry.h"
-#include "src/runtime/current.h"
-#include "src/runtime/device.h"
-#include "src/runtime/device_registry.h"
-#include "src/runtime/memories.h"
-#include "src/runtime/streams.h"
-#include "src/runtime/wait_limit.h"
+#include "src/runtime/capture/capture_registry.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/lifecycle/device_registry.h"
+#include "src/runtime/memory/memories.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/streams.h"
+#include "src/runtime/task/wait_limit.h"
 
 using namespace advstep;
 

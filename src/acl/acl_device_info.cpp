@@ -1,8 +1,8 @@
 // What a device is, and whether it is in use.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
-#include "src/runtime/device.h"
-#include "src/runtime/device_registry.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/lifecycle/device_registry.h"
 
 using namespace advstep;
 

@@ -1,10 +1,10 @@
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
-#include "src/runtime/current.h"
-#include "src/runtime/event.h"
-#include "src/runtime/stream_ref.h"
-#include "src/runtime/ticket.h"
-#include "src/runtime/wait_limit.h"
+#include "src/runtime/commands/event.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/task/ticket.h"
+#include "src/runtime/task/wait_limit.h"
 
 using namespace advstep;
 

@@ -1,7 +1,7 @@
 #include "acl/rt/exception.h"
 
 #include "src/base/boundary.h"
-#include "src/runtime/exception_info.h"
+#include "src/runtime/stream/exception_info.h"
 
 using namespace advstep;
 

@@ -2,7 +2,7 @@
 #include "acl/acl.h"
 #include "src/base/boundary.h"
 #include "src/base/dtype.h"
-#include "src/runtime/device_registry.h"
+#include "src/runtime/lifecycle/device_registry.h"
 
 using namespace advstep;
 

@@ -1,13 +1,13 @@
 // Capture and replay.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
-#include "src/runtime/capture.h"
-#include "src/runtime/capture_registry.h"
-#include "src/runtime/current.h"
-#include "src/runtime/graph.h"
-#include "src/runtime/stream_ref.h"
-#include "src/runtime/ticket.h"
-#include "src/runtime/wait_limit.h"
+#include "src/runtime/capture/capture.h"
+#include "src/runtime/capture/capture_registry.h"
+#include "src/runtime/capture/model.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/task/ticket.h"
+#include "src/runtime/task/wait_limit.h"
 
 using namespace advstep;
 
@@ -29,9 +29,9 @@ Status FindNamedStream(aclrtStream stream, StreamRef* found) {
     return FindStream(stream, found);
 }
 
-Status FindModel(aclmdlRI modelRI, Graph** graph) {
+Status RequireModel(aclmdlRI modelRI, Model** model) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(modelRI, "modelRI"));
-    return FindGraph(modelRI, graph);
+    return FindModel(modelRI, model);
 }
 
 }  // namespace
@@ -52,9 +52,9 @@ aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(modelRI, "modelRI"));
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        Handle graph = 0;
-        ADVSTEP_RETURN_IF_ERROR(EndCapture(found, &graph));
-        *modelRI = ToPointer(graph);
+        Handle model = 0;
+        ADVSTEP_RETURN_IF_ERROR(EndCapture(found, &model));
+        *modelRI = ToPointer(model);
         return {};
     });
 }
@@ -69,13 +69,13 @@ aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus* statu
         }
         ADVSTEP_RETURN_IF_ERROR(FindNamedStream(stream, &found));
         aclmdlRICaptureStatus now = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
-        Handle graph = 0;
-        ADVSTEP_RETURN_IF_ERROR(ReadCapture(found, &now, &graph));
+        Handle model = 0;
+        ADVSTEP_RETURN_IF_ERROR(ReadCapture(found, &now, &model));
         if (status != nullptr) {
             *status = now;
         }
         if (modelRI != nullptr) {
-            *modelRI = ToPointer(graph);
+            *modelRI = ToPointer(model);
         }
         return {};
     });
@@ -132,33 +132,33 @@ aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream) {
 
 aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream) {
     return AclBoundary("aclmdlRIExecuteAsync", [&]() -> Status {
-        Graph* graph = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(FindModel(modelRI, &graph));
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return graph->Replay(ToHandle(modelRI), found);
+        return model->Replay(ToHandle(modelRI), found);
     });
 }
 
 aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout) {
     return AclBoundary("aclmdlRIExecute", [&]() -> Status {
-        Graph* graph = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(FindModel(modelRI, &graph));
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
         WaitLimit limit;
         ADVSTEP_RETURN_IF_ERROR(MakeWaitLimit(timeout, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit));
         ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        return graph->Execute(ToHandle(modelRI), current.handle, limit);
+        return model->Execute(ToHandle(modelRI), current.handle, limit);
     });
 }
 
 aclError aclmdlRIDestroy(aclmdlRI modelRI) {
     return AclBoundary("aclmdlRIDestroy", [&]() -> Status {
-        Graph* graph = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(FindModel(modelRI, &graph));
-        ADVSTEP_RETURN_IF_ERROR(graph->Close(ToHandle(modelRI)));
-        Graphs().Release(graph);
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
+        ADVSTEP_RETURN_IF_ERROR(model->Close(ToHandle(modelRI)));
+        Models().Release(model);
         return {};
     });
 }

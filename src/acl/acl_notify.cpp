@@ -1,10 +1,10 @@
 // Notifies, and words that streams write and wait for.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
-#include "src/runtime/current.h"
-#include "src/runtime/notify.h"
-#include "src/runtime/stream_ref.h"
-#include "src/runtime/stream_value.h"
+#include "src/runtime/commands/notify.h"
+#include "src/runtime/commands/stream_value.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/stream_ref.h"
 
 using namespace advstep;
 

@@ -1,8 +1,8 @@
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
-#include "src/runtime/current.h"
-#include "src/runtime/device_registry.h"
-#include "src/runtime/peer_access.h"
+#include "src/runtime/device/peer_access.h"
+#include "src/runtime/lifecycle/device_registry.h"
+#include "src/runtime/stream/current.h"
 
 using namespace advstep;
 

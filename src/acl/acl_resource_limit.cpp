@@ -1,10 +1,10 @@
 #include "acl/rt/resource_limit.h"
 
 #include "src/base/boundary.h"
-#include "src/runtime/current.h"
-#include "src/runtime/device_registry.h"
-#include "src/runtime/resource_limit.h"
-#include "src/runtime/stream_ref.h"
+#include "src/runtime/lifecycle/device_registry.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/resource_limit.h"
+#include "src/runtime/stream/stream_ref.h"
 
 using namespace advstep;
 

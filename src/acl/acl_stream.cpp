@@ -3,12 +3,12 @@
 #include "acl/acl_rt.h"
 #include "src/acl/failure_mode.h"
 #include "src/base/boundary.h"
-#include "src/runtime/context_end.h"
-#include "src/runtime/current.h"
-#include "src/runtime/stream_ref.h"
-#include "src/runtime/stream_state.h"
-#include "src/runtime/streams.h"
-#include "src/runtime/wait_limit.h"
+#include "src/runtime/lifecycle/context_end.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream_state.h"
+#include "src/runtime/stream/streams.h"
+#include "src/runtime/task/wait_limit.h"
 
 using namespace advstep;
 

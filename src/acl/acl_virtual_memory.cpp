@@ -1,12 +1,12 @@
-#include "src/runtime/virtual_memory.h"
+#include "src/runtime/memory/virtual_memory.h"
 
 #include <algorithm>
 
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
-#include "src/runtime/current.h"
-#include "src/runtime/device_registry.h"
-#include "src/runtime/memories.h"
+#include "src/runtime/lifecycle/device_registry.h"
+#include "src/runtime/memory/memories.h"
+#include "src/runtime/stream/current.h"
 
 using namespace advstep;
 

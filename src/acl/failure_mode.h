@@ -4,7 +4,7 @@
 
 #include "acl/rt/types.h"
 #include "src/base/status.h"
-#include "src/runtime/stream_ref.h"
+#include "src/runtime/stream/stream_ref.h"
 
 namespace advstep {
 

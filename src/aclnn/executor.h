@@ -9,7 +9,7 @@
 #include "src/aclnn/plan_key.h"
 #include "src/base/status.h"
 #include "src/base/tensor_view.h"
-#include "src/runtime/kernel_launch.h"
+#include "src/runtime/device/kernel_launch.h"
 
 namespace advstep {
 

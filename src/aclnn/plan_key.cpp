@@ -1,9 +1,9 @@
 #include "src/aclnn/plan_key.h"
 
 #include "src/aclnn/tensor.h"
-#include "src/runtime/current.h"
-#include "src/runtime/device.h"
-#include "src/runtime/resource_limit.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/resource_limit.h"
 
 namespace advstep {
 

@@ -6,11 +6,11 @@
 #include "src/aclnn/executor.h"
 #include "src/aclnn/tensor_ranges.h"
 #include "src/aclnn/workspace_layout.h"
-#include "src/runtime/current.h"
-#include "src/runtime/launcher.h"
-#include "src/runtime/memories.h"
-#include "src/runtime/resource_limit.h"
-#include "src/runtime/stream_ref.h"
+#include "src/runtime/commands/launcher.h"
+#include "src/runtime/memory/memories.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/resource_limit.h"
+#include "src/runtime/stream/stream_ref.h"
 
 namespace advstep {
 namespace {

@@ -6,7 +6,7 @@
 #include "aclnn/acl_meta.h"
 #include "op_kernel/common/kernel.h"
 #include "src/base/status.h"
-#include "src/runtime/device.h"
+#include "src/runtime/device/device.h"
 
 namespace advstep {
 

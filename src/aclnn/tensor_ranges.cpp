@@ -3,7 +3,7 @@
 #include <array>
 
 #include "src/base/thread_memory.h"
-#include "src/runtime/memories.h"
+#include "src/runtime/memory/memories.h"
 
 namespace advstep {
 namespace {

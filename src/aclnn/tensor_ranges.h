@@ -2,7 +2,7 @@
 
 #include "src/aclnn/executor.h"
 #include "src/base/status.h"
-#include "src/runtime/device.h"
+#include "src/runtime/device/device.h"
 
 namespace advstep {
 

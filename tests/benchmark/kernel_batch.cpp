@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "aclnnop/aclnn_advance_step.h"
-#include "src/runtime/kernel_launch.h"
+#include "src/runtime/device/kernel_launch.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "src/aclnn/executor.h"
-#include "src/runtime/kernel_launch.h"
+#include "src/runtime/device/kernel_launch.h"
 #include "tests/benchmark/decode_batch.h"
 #include "tests/benchmark/require.h"
 

@@ -139,7 +139,7 @@ TEST_F(TraceTest, AReplayShowsItsBranchesWithArrows) {
     const DeviceTrace trace = Finish();
     const std::set<std::string> tracks = trace.Tracks();
     const auto branch = std::find_if(tracks.begin(), tracks.end(), [](const std::string& track) {
-        return track.rfind("graph branch ", 0) == 0;
+        return track.rfind("model branch ", 0) == 0;
     });
     ASSERT_NE(branch, tracks.end());
     EXPECT_EQ(trace.Named("fill", mainTrack).size(), kReplays);

@@ -13,7 +13,7 @@ svg = "{http://www.w3.org/2000/svg}"
 root = tree.parse(sys.argv[1]).getroot()
 texts = [text.text for text in root.iter(svg + "text")]
 assert "device 0" in texts and "core thread 0" in texts, texts
-assert any(text.startswith("graph branch") for text in texts), texts
+assert any(text.startswith("model branch") for text in texts), texts
 titles = [title.text for title in root.iter(svg + "title")]
 assert sum(title.startswith("aclnnAdvanceStep: ") and "rows 40000" in title for title in titles) == 3
 arrows = [path for path in root.iter(svg + "path") if path.get("marker-end")]

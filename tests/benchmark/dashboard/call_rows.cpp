@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "src/aclnn/executor.h"
-#include "src/runtime/kernel_launch.h"
+#include "src/runtime/device/kernel_launch.h"
 #include "tests/benchmark/dashboard/advance_sides.h"
 #include "tests/benchmark/dashboard/rows.h"
 #include "tests/benchmark/require.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "src/aclnn/executor.h"
-#include "src/runtime/device.h"
-#include "src/runtime/kernel_launch.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/device/kernel_launch.h"
 #include "tests/benchmark/dashboard/advance_sides.h"
 #include "tests/benchmark/dashboard/rows.h"
 #include "tests/benchmark/require.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "acl/acl_rt.h"
-#include "src/runtime/current.h"
+#include "src/runtime/stream/current.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"

@@ -9,8 +9,8 @@
 #include "acl/acl.h"
 #include "aclnnop/aclnn_advance_step.h"
 #include "op_host/advance_step/advance_step_tiling.h"
-#include "src/runtime/launcher.h"
-#include "src/runtime/stream_ref.h"
+#include "src/runtime/commands/launcher.h"
+#include "src/runtime/stream/stream_ref.h"
 
 namespace advstep {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/runtime/copy_batch.h"
+#include "src/runtime/memory/copy_batch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "src/runtime/copy.h"
+#include "src/runtime/memory/copy.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
-#include "src/runtime/device.h"
+#include "src/runtime/device/device.h"
 #include "support/table.h"
 #include "unit/status_check.h"
 

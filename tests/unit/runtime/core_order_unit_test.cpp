@@ -1,4 +1,4 @@
-#include "src/runtime/core_order.h"
+#include "src/runtime/device/core_order.h"
 
 #include <gtest/gtest.h>
 

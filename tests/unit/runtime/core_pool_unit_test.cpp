@@ -1,4 +1,4 @@
-#include "src/runtime/core_pool.h"
+#include "src/runtime/device/core_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,15 @@
-#include "src/runtime/current.h"
+#include "src/runtime/stream/current.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
 #include "acl/acl_base.h"
-#include "src/runtime/context_end.h"
-#include "src/runtime/contexts.h"
-#include "src/runtime/device.h"
-#include "src/runtime/event.h"
-#include "src/runtime/stream_ref.h"
+#include "src/runtime/commands/event.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/lifecycle/context_end.h"
+#include "src/runtime/stream/contexts.h"
+#include "src/runtime/stream/stream_ref.h"
 #include "support/runtime_test.h"
 #include "unit/status_check.h"
 

@@ -1,4 +1,4 @@
-#include "src/runtime/device_memory.h"
+#include "src/runtime/memory/device_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "acl/acl_base.h"
-#include "src/runtime/device.h"
+#include "src/runtime/device/device.h"
 #include "support/watchdog.h"
 #include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"

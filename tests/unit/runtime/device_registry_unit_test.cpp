@@ -1,13 +1,13 @@
-#include "src/runtime/device_registry.h"
+#include "src/runtime/lifecycle/device_registry.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
 #include "acl/acl_base.h"
-#include "src/runtime/context_end.h"
-#include "src/runtime/current.h"
-#include "src/runtime/memories.h"
+#include "src/runtime/lifecycle/context_end.h"
+#include "src/runtime/memory/memories.h"
+#include "src/runtime/stream/current.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 #include "unit/status_check.h"

@@ -1,4 +1,4 @@
-#include "src/runtime/event.h"
+#include "src/runtime/commands/event.h"
 
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ TEST_F(EventUnitTest, TimesGrowAlongAStream) {
     Event later;
     later.Open(0x2E3, Event::Traits{});
     ASSERT_TRUE(Succeeds(Record(&a_)));
-    ASSERT_TRUE(Succeeds(later.Record(0x2E3, &streamA_, a_.GetHandle(), unit::kCaller)));
+    ASSERT_TRUE(Succeeds(later.Record(0x2E3, a_.Ref())));
     EXPECT_TRUE(Succeeds(a_.Synchronize()));
     Event::State end;
     ASSERT_TRUE(Succeeds(later.Read(0x2E3, &end)));
@@ -146,18 +146,18 @@ TEST_F(EventUnitTest, EventThatCannotBeWaitedOnSaysSo) {
 TEST_F(EventUnitTest, StreamIsCheckedByEveryCall) {
     Open(EventKind::kCreateExWithFlag);
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE,
-                          event_.Record(kEvent, &streamA_, 0x999, unit::kCaller)));
+                          event_.Record(kEvent, {&streamA_, 0x999, unit::kCaller})));
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_CONTEXT,
-                          event_.Record(kEvent, &streamA_, a_.GetHandle(), 0x2C5)));
+                          event_.Record(kEvent, {&streamA_, a_.GetHandle(), 0x2C5})));
     EXPECT_FALSE(Read().recorded);
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_CONTEXT,
-                          event_.WaitOn(kEvent, &streamA_, a_.GetHandle(), 0x2C5)));
+                          event_.WaitOn(kEvent, {&streamA_, a_.GetHandle(), 0x2C5})));
     ASSERT_TRUE(Succeeds(Record(&a_)));
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE,
-                          event_.WaitOn(kEvent, &streamA_, 0x999, unit::kCaller)));
+                          event_.WaitOn(kEvent, {&streamA_, 0x999, unit::kCaller})));
     Open(EventKind::kCreateWithFlag);
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE,
-                          event_.Reset(kEvent, &streamA_, 0x999, unit::kCaller)));
+                          event_.Reset(kEvent, {&streamA_, 0x999, unit::kCaller})));
 }
 
 TEST_F(EventUnitTest, ResetIsInStreamOrder) {

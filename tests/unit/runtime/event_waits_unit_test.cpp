@@ -1,5 +1,5 @@
-#include "src/runtime/event_waits.h"
-#include "src/runtime/ticket.h"
+#include "src/runtime/commands/event_waits.h"
+#include "src/runtime/task/ticket.h"
 
 #include <gtest/gtest.h>
 

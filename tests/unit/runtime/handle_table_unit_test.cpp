@@ -1,4 +1,4 @@
-#include "src/runtime/handle_table.h"
+#include "src/runtime/task/handle_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/runtime/kept_memory.h"
+#include "src/runtime/device/kept_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/runtime/kernel_launch.h"
+#include "src/runtime/device/kernel_launch.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/base/log.h"
-#include "src/runtime/device.h"
+#include "src/runtime/device/device.h"
 #include "support/watchdog.h"
 #include "unit/status_check.h"
 

@@ -1,10 +1,10 @@
-#include "src/runtime/launcher.h"
+#include "src/runtime/commands/launcher.h"
 
 #include <gtest/gtest.h>
 
 #include "acl/acl_base.h"
-#include "src/runtime/device.h"
-#include "src/runtime/stream_ref.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/stream/stream_ref.h"
 #include "support/watchdog.h"
 #include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"

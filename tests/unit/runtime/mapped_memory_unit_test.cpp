@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "acl/acl_base.h"
-#include "src/runtime/device.h"
-#include "src/runtime/device_memory.h"
-#include "src/runtime/stream.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/memory/device_memory.h"
+#include "src/runtime/stream/stream.h"
 #include "unit/status_check.h"
 
 namespace advstep {

@@ -9,8 +9,8 @@
 #include <new>
 #include <utility>
 
-#include "src/runtime/context.h"
-#include "src/runtime/stream_ref.h"
+#include "src/runtime/stream/context.h"
+#include "src/runtime/stream/stream_ref.h"
 
 namespace unit {
 

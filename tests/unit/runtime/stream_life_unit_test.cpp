@@ -5,8 +5,8 @@
 
 #include "acl/acl_base.h"
 #include "src/base/log.h"
-#include "src/runtime/stream.h"
-#include "src/runtime/ticket.h"
+#include "src/runtime/stream/stream.h"
+#include "src/runtime/task/ticket.h"
 #include "support/watchdog.h"
 #include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"

@@ -1,5 +1,5 @@
-#include "src/runtime/stream.h"
-#include "src/runtime/ticket.h"
+#include "src/runtime/stream/stream.h"
+#include "src/runtime/task/ticket.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "acl/acl_base.h"
-#include "src/runtime/stream.h"
+#include "src/runtime/stream/stream.h"
 #include "support/host_work.h"
 #include "support/watchdog.h"
 #include "unit/runtime/stream_bench.h"

@@ -1,4 +1,4 @@
-#include "src/runtime/stream_workers.h"
+#include "src/runtime/stream/stream_workers.h"
 
 #include <gtest/gtest.h>
 

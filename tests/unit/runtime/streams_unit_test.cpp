@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "acl/acl_base.h"
-#include "src/runtime/context_end.h"
-#include "src/runtime/contexts.h"
-#include "src/runtime/device.h"
-#include "src/runtime/stream_ref.h"
-#include "src/runtime/streams.h"
-#include "src/runtime/ticket.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/lifecycle/context_end.h"
+#include "src/runtime/stream/contexts.h"
+#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/streams.h"
+#include "src/runtime/task/ticket.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 #include "unit/status_check.h"

@@ -1,4 +1,4 @@
-#include "src/runtime/task_queue.h"
+#include "src/runtime/task/task_queue.h"
 
 #include <gtest/gtest.h>
 

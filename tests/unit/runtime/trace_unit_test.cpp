@@ -1,4 +1,4 @@
-#include "src/runtime/trace.h"
+#include "src/runtime/trace/trace.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "src/runtime/core_trace.h"
+#include "src/runtime/trace/core_trace.h"
 #include "support/device_trace.h"
 #include "support/host_work.h"
 #include "support/settings.h"
@@ -59,7 +59,7 @@ TEST_F(TraceUnitTest, StreamsAndBranchesAreNamed) {
     trace_.AddTask(branch, Place(2), At(0), {}, {});
     trace_.Close();
     const DeviceTrace read(file_.Path());
-    EXPECT_EQ(read.Tracks(), (std::set<std::string>{"stream 5", "graph branch 6"}));
+    EXPECT_EQ(read.Tracks(), (std::set<std::string>{"stream 5", "model branch 6"}));
     EXPECT_EQ(read.Processes(), std::set<std::string>{"device 1"});
 }
 

@@ -1,0 +1,234 @@
+#include "src/runtime/capture/model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/base/log.h"
+#include "src/base/never_destroyed.h"
+#include "src/runtime/stream/streams.h"
+#include "src/runtime/task/ticket.h"
+
+namespace advstep {
+namespace {
+
+struct ModelTable : HandleTable<Model> {
+    ModelTable() : HandleTable(HandleKind::kModel) {}
+};
+
+struct TaskGroupTable : HandleTable<TaskGroup> {
+    TaskGroupTable() : HandleTable(HandleKind::kTaskGroup) {}
+};
+
+}  // namespace
+
+HandleTable<Model>& Models() {
+    static NeverDestroyed<ModelTable> models;
+    return *models;
+}
+
+HandleTable<TaskGroup>& TaskGroups() {
+    static NeverDestroyed<TaskGroupTable> groups;
+    return *groups;
+}
+
+void Model::Open(Handle handle, const ContextRef& context,
+                 const std::shared_ptr<CaptureSession>& session) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    handle_ = handle;
+    context_ = context;
+    session_ = session;
+}
+
+Status Model::CheckUsable(Handle handle) const {
+    if (handle_ != handle) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE,
+                     "modelRI {} is no model or has been destroyed; expected one of "
+                     "aclmdlRICaptureEnd",
+                     ToPointer(handle));
+    }
+    if (session_ != nullptr) {
+        return Error(ACL_ERROR_RT_MODEL_CAPTURED,
+                     "modelRI {} is being captured; expected aclmdlRICaptureEnd before",
+                     ToPointer(handle));
+    }
+    return {};
+}
+
+Status Model::CheckContext(Handle caller) const {
+    return context_.handle == caller
+               ? Status()
+               : Error(ACL_ERROR_RT_STREAM_CONTEXT,
+                       "modelRI {} was captured in context {}; expected the current context {}",
+                       ToPointer(handle_), ToPointer(context_.handle), ToPointer(caller));
+}
+
+void Model::NoteUses() {
+    checkedEpoch_ = 0;
+    usesNotifies_ = false;
+    for (const std::vector<RecordedTask>& tasks : body_.branches) {
+        for (const RecordedTask& task : tasks) {
+            for (const Use& use : task.uses) {
+                usesNotifies_ = usesNotifies_ || use.kind == Use::Kind::kNotify;
+            }
+        }
+    }
+}
+
+Status Model::Check(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return CheckUsable(handle);
+}
+
+Status Model::Finish(Handle handle, ModelBody* body) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (handle_ != handle) {
+        return CheckUsable(handle);
+    }
+    std::vector<Branch> branches(body->branches.size());
+    try {
+        for (size_t index = 0; index < branches.size(); ++index) {
+            branches[index].image = MakeImage(body->branches[index]);
+            if (index > 0) {
+                ADVSTEP_RETURN_IF_ERROR(CreateBranchStream(context_, &branches[index].stream,
+                                                           &branches[index].streamHandle));
+            }
+        }
+    } catch (...) {
+        DestroyStreams(branches);
+        throw;
+    }
+    session_ = nullptr;
+    branches_ = std::move(branches);
+    body_ = std::move(*body);
+    *body = ModelBody{};
+    NoteUses();
+    return {};
+}
+
+Status Model::Replay(Handle handle, const StreamRef& stream) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    ADVSTEP_RETURN_IF_ERROR(stream.Check());
+    ADVSTEP_RETURN_IF_ERROR(CheckContext(stream.caller));
+    Ticket end;
+    return ReplayLocked(stream, false, &end);
+}
+
+Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
+    Ticket end;
+    uint64_t before = 0;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+        ADVSTEP_RETURN_IF_ERROR(CheckContext(caller));
+        Branch& main = branches_[0];
+        if (main.stream == nullptr) {
+            // Of the ordinary streams: its lock comes before those of the branches.
+            ADVSTEP_RETURN_IF_ERROR(CreateHiddenStream(context_, &main.stream, &main.streamHandle));
+        }
+        if (executing_ == 0) {
+            if (const Status stale = main.stream->TakeFailure(); !stale.ok()) {
+                Log(LogLevel::kError, "a replay that nobody waited for failed: {} ({})",
+                    stale.message(), stale.code());
+            }
+        }
+        before = main.stream->Now().sequence;
+        ADVSTEP_RETURN_IF_ERROR(
+            ReplayLocked({main.stream, main.streamHandle, context_.handle}, true, &end));
+        ++executing_;
+    }
+    Status status = WaitFor(end, limit);
+    if (status.ok()) {
+        status = end.stream->TakeFailureBetween(before, end.sequence);
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --executing_;
+    return status;
+}
+
+Status Model::Replace(Handle handle, const TaskGroup::Span& span,
+                      std::vector<RecordedTask> launches) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    std::vector<RecordedTask>& tasks = body_.branches[static_cast<size_t>(span.branch)];
+    if (launches.size() != span.count) {
+        return Error(ACL_ERROR_RT_INTERNAL_ERROR,
+                     "the update has {} launches; expected the {} of the task group",
+                     launches.size(), span.count);
+    }
+    for (size_t index = 0; index < launches.size(); ++index) {
+        const char* const now = tasks[span.first + index].task().name;
+        const char* const then = launches[index].task().name;
+        if (std::strcmp(now, then) != 0) {
+            return Error(ACL_ERROR_RT_INTERNAL_ERROR,
+                         "launch {} of the update is {}; expected {} as in the task group", index,
+                         then, now);
+        }
+    }
+    std::vector<RecordedTask> replaced = tasks;
+    std::move(launches.begin(), launches.end(),
+              replaced.begin() + static_cast<ptrdiff_t>(span.first));
+    BranchImage image = MakeImage(replaced);
+    tasks = std::move(replaced);
+    branches_[static_cast<size_t>(span.branch)].image = std::move(image);
+    NoteUses();
+    return {};
+}
+
+bool Model::Running() const {
+    const auto pending = [](const Ticket& end) {
+        return end.stream != nullptr && !end.stream->Reached(end.sequence);
+    };
+    return std::any_of(replays_.begin(), replays_.end(), pending) ||
+           std::any_of(branches_.begin(), branches_.end(),
+                       [&](const Branch& branch) { return pending(branch.end); });
+}
+
+void Model::CloseLocked() {
+    for (TaskGroup* group : body_.groups) {
+        group->Close();
+        TaskGroups().Release(group);
+    }
+    handle_ = 0;
+    session_ = nullptr;
+    body_ = ModelBody{};
+    branches_.clear();
+    replays_.clear();
+}
+
+void Model::DestroyStreams(const std::vector<Branch>& branches) const {
+    for (const Branch& branch : branches) {
+        if (branch.stream != nullptr) {
+            // Nothing is queued there. It fails if the context is being destroyed, with them.
+            (void)DestroyStream({branch.stream, branch.streamHandle, context_.handle}, false);
+        }
+    }
+}
+
+Status Model::Close(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    if (Running()) {
+        return Error(
+            ACL_ERROR_RT_MODEL_RUNNING,
+            "modelRI {} has a replay that has not ended; expected a synchronisation before",
+            ToPointer(handle));
+    }
+    DestroyStreams(branches_);
+    CloseLocked();
+    return {};
+}
+
+bool Model::CloseIfOf(Handle context, Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (handle_ == 0 || context_.handle != context || (handle != 0 && handle_ != handle)) {
+        return false;
+    }
+    CloseLocked();
+    return true;
+}
+
+}  // namespace advstep

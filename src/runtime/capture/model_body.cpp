@@ -1,0 +1,83 @@
+#include "src/runtime/capture/model_body.h"
+
+#include <algorithm>
+#include <new>
+
+#include "src/runtime/memory/memories.h"
+
+namespace advstep {
+
+RecordedTask RecordTask(const Work& work, const RecordFill& fill) {
+    RecordedTask recorded;
+    recorded.role = work.role;
+    const size_t bytes = AlignedTaskBytes(work.bytes);
+    recorded.record.resize(bytes / sizeof(TaskChunk));
+    Task* const task = fill(recorded.record.data());
+    task->bytes = static_cast<uint32_t>(bytes);
+    if (work.listUses != nullptr) {
+        work.listUses(work.source, &recorded.uses);
+        for (Use& use : recorded.uses) {
+            use.epoch = TheDeviceMemory().epoch();
+        }
+    }
+    return recorded;
+}
+
+RecordedTask RecordWaitTask(const CapturePlace& place, int64_t timeoutNanoseconds) {
+    RecordedTask recorded;
+    constexpr size_t kBytes = AlignedTaskBytes(sizeof(TicketWaitTask));
+    recorded.role = Work::Role::kEventWait;
+    recorded.record.resize(kBytes / sizeof(TaskChunk));
+    auto* const task = new (recorded.record.data()) TicketWaitTask;
+    task->name = "event wait";
+    task->kind = TaskKind::kTicketWait;
+    task->timeoutNanoseconds = timeoutNanoseconds;
+    task->bytes = static_cast<uint32_t>(kBytes);
+    recorded.waitBranch = place.branch;
+    recorded.waitPosition = place.position;
+    return recorded;
+}
+
+int32_t FindUnjoined(const ModelBody& body) {
+    // How much of each branch the end of branch 0 waits for; grows until nothing is added.
+    std::vector<size_t> covered(body.branches.size(), 0);
+    covered[0] = body.branches[0].size();
+    std::vector<size_t> followed(body.branches.size(), 0);
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (size_t branch = 0; branch < covered.size(); ++branch) {
+            for (; followed[branch] < covered[branch]; ++followed[branch]) {
+                const RecordedTask& task = body.branches[branch][followed[branch]];
+                if (task.waitBranch == RecordedTask::kNoWait) {
+                    continue;
+                }
+                size_t& reached = covered[static_cast<size_t>(task.waitBranch)];
+                if (task.waitPosition > reached) {
+                    reached = task.waitPosition;
+                    grown = true;
+                }
+            }
+        }
+    }
+    for (size_t branch = 0; branch < covered.size(); ++branch) {
+        if (covered[branch] < body.branches[branch].size()) {
+            return static_cast<int32_t>(branch);
+        }
+    }
+    return -1;
+}
+
+BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
+    BranchImage image;
+    for (const RecordedTask& recorded : branch) {
+        if (recorded.waitBranch != RecordedTask::kNoWait) {
+            image.waits.push_back({image.bytes(), recorded.waitBranch, recorded.waitPosition});
+        }
+        image.heavy = image.heavy || recorded.task().heavy;
+        image.records.insert(image.records.end(), recorded.record.begin(), recorded.record.end());
+        ++image.count;
+    }
+    return image;
+}
+
+}  // namespace advstep

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/runtime/capture/task_group.h"
+#include "src/runtime/task/recorder.h"
+#include "src/runtime/task/task.h"
+
+namespace advstep {
+
+/// Memory for records, which need their alignment.
+struct alignas(kTaskAlignment) TaskChunk {
+    unsigned char bytes[kTaskAlignment];
+};
+
+/// One recorded task: a record, or the wait for a place in another branch.
+struct RecordedTask {
+    static constexpr int32_t kNoWait = -1;
+
+    std::vector<TaskChunk> record;  // of a wait without the ticket
+    Work::Role role = Work::Role::kOther;
+    std::vector<Use> uses;
+    int32_t waitBranch = kNoWait;
+    size_t waitPosition = 0;
+
+    const Task& task() const { return *reinterpret_cast<const Task*>(record.data()); }
+};
+
+RecordedTask RecordTask(const Work& work, const RecordFill& fill);
+RecordedTask RecordWaitTask(const CapturePlace& place, int64_t timeoutNanoseconds);
+
+/// What was captured, by stream. Branch 0 is the stream whose capture began.
+struct ModelBody {
+    std::vector<std::vector<RecordedTask>> branches;
+    std::vector<TaskGroup*> groups;
+};
+
+/// A branch whose last task the end of branch 0 does not wait for; -1: all are joined.
+int32_t FindUnjoined(const ModelBody& body);
+
+/// The records of a branch side by side, ready to be copied into a queue.
+struct BranchImage {
+    struct Wait {
+        size_t offset;  // of the record, in bytes
+        int32_t branch;
+        size_t position;
+    };
+
+    std::vector<TaskChunk> records;
+    std::vector<Wait> waits;
+    uint64_t count = 0;
+    bool heavy = false;
+
+    size_t bytes() const { return records.size() * sizeof(TaskChunk); }
+};
+
+BranchImage MakeImage(const std::vector<RecordedTask>& branch);
+
+}  // namespace advstep

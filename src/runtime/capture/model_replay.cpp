@@ -1,0 +1,193 @@
+// How a model's records get into queues.
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/runtime/capture/model.h"
+#include "src/runtime/commands/notify.h"
+#include "src/runtime/memory/memories.h"
+#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/streams.h"
+
+namespace advstep {
+
+/// Brings the failure of a branch to the stream that the model was replayed on, where it is looked
+/// for. If that stream did not wait for the branch, because it was aborted, destroyed or stopped,
+/// what is left of the branch is dropped: nobody could end it otherwise.
+struct Model::CollectTask : Task {
+    Ticket end;  // of the branch
+
+    static void Make(void* memory, const Ticket& end) {
+        auto* const task = new (memory) CollectTask;
+        task->name = "branch end";
+        task->kind = TaskKind::kAlways;
+        task->bytes = static_cast<uint32_t>(AlignedTaskBytes(sizeof(CollectTask)));
+        task->end = end;
+        task->run = [](const Task& base) {
+            const Ticket& branch = static_cast<const CollectTask&>(base).end;
+            if (!branch.stream->Reached(branch.sequence)) {
+                branch.stream->DropUpTo(branch.sequence);
+                Workers().NudgeSleepers();
+                return branch.stream->TakeFailure(branch.sequence);
+            }
+            Status failure = branch.stream->TakeFailure(branch.sequence);
+            // The branch may have stopped on the failure of an earlier replay.
+            return failure.ok() ? branch.stream->CheckRan(branch.sequence) : std::move(failure);
+        };
+    }
+};
+
+namespace {
+
+Status CheckStillThere(const DeviceMemory& memory, const Use& use) {
+    Allocation allocation;
+    return memory.Find(use.address, &allocation) && allocation.born <= use.epoch &&
+                   allocation.BytesFrom(use.address) >= use.bytes
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID,
+                       "{} was captured at {} with {} bytes, which have been freed since; "
+                       "expected memory that lives as long as the model",
+                       use.name, use.address, use.bytes);
+}
+
+}  // namespace
+
+Status Model::CheckUses() {
+    const DeviceMemory& memory = TheDeviceMemory();
+    const uint64_t epoch = memory.epoch();
+    if (checkedEpoch_ == epoch && !usesNotifies_) {
+        return {};
+    }
+    for (const std::vector<RecordedTask>& tasks : body_.branches) {
+        for (const RecordedTask& task : tasks) {
+            for (const Use& use : task.uses) {
+                if (use.kind == Use::Kind::kNotify) {
+                    ADVSTEP_RETURN_IF_ERROR(NotifyTable::Instance().CheckAlive(use.address));
+                } else {
+                    ADVSTEP_RETURN_IF_ERROR(CheckStillThere(memory, use));
+                }
+            }
+        }
+    }
+    checkedEpoch_ = epoch;
+    return {};
+}
+
+void Model::Fill(const BranchImage& image, const StreamRef& stream,
+                 const std::vector<uint64_t>& bases, unsigned char* memory) const {
+    if (image.count == 0) {
+        return;  // nothing was captured, and neither side has an address
+    }
+    std::memcpy(memory, image.records.data(), image.bytes());
+    for (const BranchImage::Wait& wait : image.waits) {
+        auto* const task = reinterpret_cast<TicketWaitTask*>(memory + wait.offset);
+        const auto branch = static_cast<size_t>(wait.branch);
+        task->ticket = {branch == 0 ? stream.stream : branches_[branch].stream,
+                        bases[branch] + wait.position};
+    }
+}
+
+Status Model::QueueBranch(size_t index, const StreamRef& stream,
+                          const std::vector<uint64_t>& bases) {
+    Branch& branch = branches_[index];
+    Stream::Batch batch{branch.image.bytes(), branch.image.count, branch.image.heavy, true};
+    return branch.stream->EnqueueBatch(
+        branch.streamHandle, context_.handle, batch, [](uint64_t) { return Status(); },
+        [&](void* memory) {
+            Fill(branch.image, stream, bases, static_cast<unsigned char*>(memory));
+        },
+        &branch.end);
+}
+
+// What was queued waits for tasks of the main stream that will not come: it is dropped again.
+Status Model::QueueBranches(const StreamRef& stream, uint64_t first, std::vector<uint64_t>* bases) {
+    (*bases)[0] = first - 1;
+    for (size_t index = 1; index < branches_.size(); ++index) {
+        (*bases)[index] = branches_[index].stream->Now().sequence;
+    }
+    Status status;
+    size_t queued = 1;
+    try {
+        while (queued < branches_.size() && status.ok()) {
+            status = QueueBranch(queued, stream, *bases);
+            queued += status.ok() ? 1 : 0;
+        }
+    } catch (const std::bad_alloc&) {
+        status = Status(ACL_ERROR_BAD_ALLOC);
+    }
+    for (size_t index = 1; index < queued && !status.ok(); ++index) {
+        branches_[index].stream->DropAfter((*bases)[index]);
+    }
+    return status;
+}
+
+void Model::ForgetEndedReplays() {
+    replays_.erase(
+        std::remove_if(replays_.begin(), replays_.end(),
+                       [](const Ticket& end) { return end.stream->Reached(end.sequence); }),
+        replays_.end());
+}
+
+Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end) {
+    ADVSTEP_RETURN_IF_ERROR(CheckUses());
+    const Branch& main = branches_[0];
+    ForgetEndedReplays();
+    replays_.reserve(replays_.size() + 1);
+    // Ends of earlier replays that this stream's order does not cover. All of them, as a replay
+    // that was dropped has not waited for those before it.
+    std::vector<Ticket> before;
+    for (const Ticket& earlier : replays_) {
+        if (earlier.stream != stream.stream) {
+            before.push_back(earlier);
+        }
+    }
+    for (const Branch& branch : branches_) {
+        if (branch.end.stream != nullptr && !branch.end.stream->Reached(branch.end.sequence)) {
+            before.push_back(branch.end);
+        }
+    }
+    constexpr size_t kWaitBytes = AlignedTaskBytes(sizeof(TicketWaitTask));
+    constexpr size_t kCollectBytes = AlignedTaskBytes(sizeof(CollectTask));
+    const size_t others = branches_.size() - 1;
+    Stream::Batch batch;
+    batch.bytes = before.size() * kWaitBytes + main.image.bytes() + others * kCollectBytes;
+    batch.count = before.size() + main.image.count + others;
+    batch.heavy = std::any_of(branches_.begin(), branches_.end(),
+                              [](const Branch& branch) { return branch.image.heavy; });
+    batch.evenIfStopped = evenIfStopped;
+    std::vector<uint64_t> bases(branches_.size());
+    ADVSTEP_RETURN_IF_ERROR(stream.EnqueueBatch(
+        batch, [&](uint64_t first) { return QueueBranches(stream, first + before.size(), &bases); },
+        [&](void* memory) {
+            auto* next = static_cast<unsigned char*>(memory);
+            for (const Ticket& ticket : before) {
+                auto* const wait = new (next) TicketWaitTask;
+                wait->name = "wait for the replay before";
+                wait->kind = TaskKind::kTicketWait;
+                wait->bytes = static_cast<uint32_t>(kWaitBytes);
+                wait->ticket = ticket;
+                next += kWaitBytes;
+            }
+            Fill(main.image, stream, bases, next);
+            next += main.image.bytes();
+            for (size_t index = 1; index < branches_.size(); ++index) {
+                CollectTask::Make(next, branches_[index].end);
+                next += kCollectBytes;
+            }
+        },
+        end));
+    // On one stream the last replay's end is that of all.
+    const auto same = std::find_if(replays_.begin(), replays_.end(), [&](const Ticket& earlier) {
+        return earlier.stream == stream.stream;
+    });
+    if (same != replays_.end()) {
+        *same = *end;
+    } else {
+        replays_.push_back(*end);
+    }
+    return {};
+}
+
+}  // namespace advstep

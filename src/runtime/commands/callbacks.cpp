@@ -1,0 +1,231 @@
+#include "src/runtime/commands/callbacks.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+
+#include "acl/acl_base.h"
+#include "src/base/fork.h"
+#include "src/base/never_destroyed.h"
+#include "src/runtime/stream/streams.h"
+
+namespace advstep {
+
+namespace {
+
+thread_local int callbackDepth = 0;
+
+const ForkHook forgetCallbackDepth([](void*) noexcept { callbackDepth = 0; });
+
+}  // namespace
+
+bool InsideCallback() { return callbackDepth > 0; }
+
+// Posts when it becomes the front, and with `block` waits there until the callback has run.
+struct Callbacks::CallbackTask : PollWaitTask {
+    aclrtCallback function;
+    void* userData;
+    Handle stream;
+    bool block;
+    bool posted;
+    bool noMemory;
+    uint64_t id;
+
+    static bool Holds(PollWaitTask& base) {
+        auto& task = static_cast<CallbackTask&>(base);
+        Callbacks& all = Callbacks::Instance();
+        if (!task.posted) {
+            task.posted = true;
+            try {
+                task.thread = all.Post({0, task.stream, task.function, task.userData}, &task.id);
+            } catch (const std::bad_alloc&) {
+                task.noMemory = true;
+            }
+        }
+        return task.thread == 0 || !task.block || !all.Pending(task.id);
+    }
+
+    static Status Run(const Task& base) {
+        const auto& task = static_cast<const CallbackTask&>(base);
+        if (task.noMemory) {
+            return Status(ACL_ERROR_BAD_ALLOC);
+        }
+        return task.thread != 0
+                   ? Status()
+                   : Error(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                           "aclrtLaunchCallback: no thread is subscribed to stream {} any more; "
+                           "expected aclrtSubscribeReport to last until the callback has run",
+                           ToPointer(task.stream));
+    }
+};
+
+Callbacks& Callbacks::Instance() {
+    static NeverDestroyed<Callbacks> all;
+    return *all;
+}
+
+Status Callbacks::Subscribe(uint64_t thread, const StreamRef& stream) {
+    ADVSTEP_RETURN_IF_ERROR(stream.Check());
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto [entry, added] = threads_.emplace(stream.handle, thread);
+    return added ? Status()
+                 : Error(ACL_ERROR_RT_STREAM_SUBSCRIBE,
+                         "stream {} is subscribed to by thread {}; expected aclrtUnSubscribeReport "
+                         "before",
+                         ToPointer(stream.handle), entry->second);
+}
+
+Status Callbacks::Unsubscribe(uint64_t thread, const StreamRef& stream) {
+    ADVSTEP_RETURN_IF_ERROR(stream.Check());
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const auto entry = threads_.find(stream.handle);
+        if (entry == threads_.end()) {
+            return Error(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                         "no thread is subscribed to stream {}; expected aclrtSubscribeReport "
+                         "before",
+                         ToPointer(stream.handle));
+        }
+        if (entry->second != thread) {
+            return Error(ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                         "threadId is {}; expected {}, which is subscribed to stream {}", thread,
+                         entry->second, ToPointer(stream.handle));
+        }
+        DropLocked(stream.handle);
+    }
+    Workers().Wake();
+    return {};
+}
+
+void Callbacks::DropLocked(Handle stream) {
+    threads_.erase(stream);
+    for (auto& [thread, callbacks] : callbacks_) {
+        callbacks.erase(std::remove_if(callbacks.begin(), callbacks.end(),
+                                       [&](const Callback& callback) {
+                                           if (callback.stream != stream) {
+                                               return false;
+                                           }
+                                           pending_.erase(callback.id);
+                                           return true;
+                                       }),
+                        callbacks.end());
+    }
+    for (auto entry = callbacks_.begin(); entry != callbacks_.end();) {
+        const bool unused = entry->second.empty() && !SubscribedLocked(entry->first);
+        entry = unused ? callbacks_.erase(entry) : std::next(entry);
+    }
+    posted_.notify_all();  // who waits may not be subscribed any more
+}
+
+void Callbacks::Forget(Handle stream) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (threads_.count(stream) != 0) {
+        DropLocked(stream);
+    }
+}
+
+Status Callbacks::Launch(aclrtCallback function, void* userData, bool block,
+                         const StreamRef& stream) {
+    ADVSTEP_RETURN_IF_ERROR(stream.Check());
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (threads_.count(stream.handle) == 0) {
+            return Error(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                         "no thread is subscribed to stream {}; expected aclrtSubscribeReport "
+                         "before",
+                         ToPointer(stream.handle));
+        }
+    }
+    return stream.Enqueue(sizeof(CallbackTask), [&](void* memory) {
+        auto* const task = new (memory) CallbackTask;
+        task->name = "callback";
+        task->kind = TaskKind::kPollWait;
+        task->holds = &CallbackTask::Holds;
+        task->run = &CallbackTask::Run;
+        task->function = function;
+        task->userData = userData;
+        task->stream = stream.handle;
+        task->block = block;
+        task->posted = false;
+        task->noMemory = false;
+        return task;
+    });
+}
+
+uint64_t Callbacks::Post(const Callback& callback, uint64_t* id) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto entry = threads_.find(callback.stream);
+    if (entry == threads_.end()) {
+        return 0;
+    }
+    std::deque<Callback>& callbacks = callbacks_[entry->second];
+    *id = ++lastId_;
+    pending_.emplace(*id, callback.stream);
+    try {
+        callbacks.push_back(callback);
+    } catch (...) {
+        pending_.erase(*id);
+        throw;
+    }
+    callbacks.back().id = *id;
+    posted_.notify_all();
+    return entry->second;
+}
+
+bool Callbacks::Pending(uint64_t id) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return pending_.count(id) != 0;
+}
+
+bool Callbacks::SubscribedLocked(uint64_t thread) const {
+    return std::any_of(threads_.begin(), threads_.end(),
+                       [&](const auto& entry) { return entry.second == thread; });
+}
+
+Status Callbacks::Process(const WaitLimit& limit) {
+    const auto self = static_cast<uint64_t>(pthread_self());
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+        if (!SubscribedLocked(self)) {
+            return Error(ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                         "thread {} is subscribed to no stream; expected aclrtSubscribeReport with "
+                         "its pthread_self()",
+                         self);
+        }
+        std::deque<Callback>& callbacks = callbacks_[self];
+        if (!callbacks.empty()) {
+            const Callback callback = callbacks.front();
+            callbacks.pop_front();
+            lock.unlock();
+            // Whatever it does, its stream may go on then.
+            const struct Ended {
+                Callbacks* owner;
+                uint64_t id;
+                ~Ended() {
+                    --callbackDepth;
+                    {
+                        const std::lock_guard<std::mutex> guard(owner->mutex_);
+                        owner->pending_.erase(id);
+                    }
+                    Workers().Wake();
+                }
+            } ended{this, callback.id};
+            ++callbackDepth;
+            callback.function(callback.userData);
+            return {};
+        }
+        if (limit.Expired()) {
+            return Error(ACL_ERROR_RT_REPORT_TIMEOUT, "no callback within the timeout of {} ms",
+                         limit.milliseconds);
+        }
+        if (limit.until == WaitClock::time_point::max()) {
+            posted_.wait(lock);
+        } else {
+            (void)posted_.wait_until(lock, limit.until);
+        }
+    }
+}
+
+}  // namespace advstep

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include "acl/acl_rt.h"
+#include "src/base/status.h"
+#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/task/wait_limit.h"
+
+namespace advstep {
+
+/// True while the thread runs a callback in aclrtProcessReport.
+bool InsideCallback();
+
+/// Callbacks that streams send to the threads that subscribed to them.
+///
+/// mutex_ guards all members. A stream posts with its own lock held, so no stream's lock is taken
+/// under mutex_; callbacks run without it.
+class Callbacks {
+ public:
+    static Callbacks& Instance();
+
+    /// Codes: 107011 the stream is subscribed already; those of Stream::Check.
+    Status Subscribe(uint64_t thread, const StreamRef& stream);
+    /// Callbacks of the stream that have not run are dropped, and nothing waits for them any more.
+    /// Codes: 107015 the stream is not subscribed; 107012 by another thread; those of
+    /// Stream::Check.
+    Status Unsubscribe(uint64_t thread, const StreamRef& stream);
+
+    /// Codes: 107015; those of Stream::Enqueue.
+    Status Launch(aclrtCallback function, void* userData, bool block, const StreamRef& stream);
+
+    /// Waits for a callback for the calling thread and runs it. Codes: 107012 the thread is not
+    /// subscribed; 507012 none came in time.
+    Status Process(const WaitLimit& limit);
+
+    /// The stream's life is over.
+    void Forget(Handle stream);
+
+ private:
+    struct Callback {
+        uint64_t id;
+        Handle stream;
+        aclrtCallback function;
+        void* userData;
+    };
+    struct CallbackTask;
+
+    bool SubscribedLocked(uint64_t thread) const;
+    void DropLocked(Handle stream);
+    /// The thread that has to run it, and the callback's number; 0: nobody is subscribed.
+    uint64_t Post(const Callback& callback, uint64_t* id);
+    bool Pending(uint64_t id);
+
+    std::mutex mutex_;
+    std::condition_variable posted_;
+    std::map<Handle, uint64_t> threads_;                  // by stream
+    std::map<uint64_t, std::deque<Callback>> callbacks_;  // by thread
+    std::map<uint64_t, Handle> pending_;                  // callbacks that have not ended: of whom
+    uint64_t lastId_ = 0;
+};
+
+}  // namespace advstep

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "src/base/status.h"
+#include "src/runtime/commands/event_waits.h"
+#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/task/handle_table.h"
+
+namespace advstep {
+
+/// By which call an event was made; they differ in what an unrecorded one means and in what it can.
+enum class EventKind { kCreate, kCreateWithFlag, kCreateExWithFlag };
+
+/// A movable mark in streams. Objects are reused (HandleTable); mutex_ guards everything and may be
+/// held while a stream's lock is taken, never the other way round.
+class Event {
+ public:
+    struct Traits {
+        EventKind kind = EventKind::kCreate;
+        bool timing = true;
+        bool waitable = true;
+        Handle context = 0;  // in which it was made
+    };
+
+    void Open(Handle handle, const Traits& traits);
+    Status Close(Handle handle);
+    /// True if it was alive and of that context (any: 0) and is not any more.
+    bool CloseIfOf(Handle context);
+
+    /// Queues a mark that becomes the latest record.
+    Status Record(Handle handle, const StreamRef& stream);
+    /// Makes later work of the stream wait for the latest record.
+    Status WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNanoseconds = 0);
+    /// Queues the return to unrecorded.
+    Status Reset(Handle handle, const StreamRef& stream);
+
+    /// The latest record's place; no stream if there is none, or a reset has run since. 107028: it
+    /// is in a capture.
+    Status LatestRecord(Handle handle, Ticket* ticket);
+
+    struct State {
+        EventKind kind = EventKind::kCreate;
+        bool timing = false;
+        bool recorded = false;  // false after a reset has run
+        bool complete = false;
+        int64_t nanoseconds = 0;  // when the mark was reached; with timing and complete
+        bool stamped = false;     // false if the mark was dropped
+        bool waitsPassed = true;  // of all streams that were made to wait for it
+    };
+    /// 107028: the latest record is in a capture.
+    Status Read(Handle handle, State* state);
+
+    // Of the HandleTable.
+    uint32_t tableIndex = 0;
+    uint32_t generation = 0;
+
+ private:
+    struct RecordTask;
+    static Status RunRecord(const Task& task);
+
+    Status CheckAlive(Handle handle) const;
+    Status CheckCanReset() const;
+    bool ResetHasRun() const;
+    bool Captured() const;
+    Status CheckNotCaptured() const;
+
+    std::mutex mutex_;
+    Handle handle_ = 0;
+    Traits traits_;
+    Ticket record_;              // stream null: none
+    Ticket reset_;               // of a reset after the latest record
+    CapturePlace captured_;      // the latest record, if it is in a capture
+    uint64_t recordNumber_ = 0;  // tells a late mark of an older record or life from the latest
+    int64_t nanoseconds_ = 0;
+    bool stamped_ = false;
+    EventWaits waits_;
+};
+
+/// Never destroyed: queued work may outlive main().
+HandleTable<Event>& Events();
+
+/// The event of a handle; 107017: it can be none. Each call checks whether the event is alive.
+Status FindEvent(const void* handle, Event** event);
+
+/// The timeout of later aclrtStreamWaitEvent calls; 0: for ever.
+std::atomic<uint32_t>& EventWaitSeconds();
+
+}  // namespace advstep

@@ -1,0 +1,57 @@
+#include "src/runtime/commands/launcher.h"
+
+#include <atomic>
+
+#include "src/runtime/faults/fault_injection.h"
+
+namespace advstep {
+namespace {
+
+Launcher* RealLauncher() {
+    static Launcher* const launcher = new Launcher;
+    return launcher;
+}
+
+std::atomic<Launcher*> replacement{nullptr};  // null: the real one
+
+Status FailLaunchTask(const Task& base) {
+    const KernelLaunch& launch = static_cast<const KernelTask&>(base).launch;
+    return Error(launch.faultCode, "{}: made to fail with {} by advstepFailLaunch",
+                 launch.program->call, launch.faultCode);
+}
+
+// Makes a queued launch fail with the code when it is run.
+void FailWhenRun(KernelTask* task, int32_t code) {
+    task->launch.faultCode = code;
+    task->run = &FailLaunchTask;
+}
+
+}  // namespace
+
+Status Launcher::CheckStream(const StreamRef& stream) { return stream.Check(); }
+
+Status Launcher::Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload,
+                        const Work& work) {
+    int32_t faultCode = 0;
+    if (FaultsWanted()) {
+        ADVSTEP_RETURN_IF_ERROR(CountLaunch(&faultCode));
+    }
+    return stream.Enqueue(work, [&](void* memory) {
+        KernelTask* const task = KernelTask::Make(memory, launch, payload);
+        if (faultCode != 0) {
+            FailWhenRun(task, faultCode);
+        }
+        return task;
+    });
+}
+
+Launcher& TheLauncher() {
+    Launcher* const replaced = replacement.load(std::memory_order_acquire);
+    return replaced != nullptr ? *replaced : *RealLauncher();
+}
+
+Launcher* ExchangeLauncher(Launcher* launcher) {
+    return replacement.exchange(launcher, std::memory_order_acq_rel);
+}
+
+}  // namespace advstep

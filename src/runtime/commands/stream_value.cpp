@@ -1,0 +1,109 @@
+#include "src/runtime/commands/stream_value.h"
+
+#include <new>
+
+#include "acl/acl_rt.h"
+#include "src/runtime/memory/memories.h"
+#include "src/runtime/stream/streams.h"
+
+namespace advstep {
+namespace {
+
+struct ValueWriteTask : Task {
+    uint64_t* address;
+    uint64_t value;
+};
+
+struct ValueWaitTask : PollWaitTask {
+    const uint64_t* address;
+    uint64_t value;
+    uint32_t flag;
+};
+
+Status CheckWord(const void* address) {
+    if (reinterpret_cast<uintptr_t>(address) % sizeof(uint64_t) != 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "devAddr is {}; expected a multiple of {}",
+                     address, sizeof(uint64_t));
+    }
+    Allocation allocation;
+    if (!TheDeviceMemory().Find(address, &allocation) ||
+        allocation.BytesFrom(address) < sizeof(uint64_t)) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "devAddr is {}, where no allocation has {} bytes; expected device or pinned "
+                     "host memory",
+                     address, sizeof(uint64_t));
+    }
+    return {};
+}
+
+void ListWord(const void* source, std::vector<Use>* uses) {
+    uses->push_back({Use::Kind::kMemory, "devAddr", source, sizeof(uint64_t)});
+}
+
+Work WorkOn(const void* address, size_t recordBytes) {
+    Work work(recordBytes);
+    work.listUses = &ListWord;
+    work.source = address;
+    return work;
+}
+
+bool ConditionHolds(uint64_t found, uint64_t value, uint32_t flag) {
+    switch (flag) {
+        case ACL_STREAM_WAIT_VALUE_GEQ:
+            return static_cast<int64_t>(found - value) >= 0;  // also after the counter has wrapped
+        case ACL_STREAM_WAIT_VALUE_EQ:
+            return found == value;
+        case ACL_STREAM_WAIT_VALUE_AND:
+            return (found & value) != 0;
+        default:
+            return ~(found | value) != 0;
+    }
+}
+
+}  // namespace
+
+Status EnqueueValueWrite(const StreamRef& stream, void* address, uint64_t value, uint32_t flag) {
+    if (flag != 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "flag is {}; expected 0", flag);
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckWord(address));
+    return stream.Enqueue(WorkOn(address, sizeof(ValueWriteTask)), [&](void* memory) {
+        auto* const task = new (memory) ValueWriteTask;
+        task->name = "value write";
+        task->address = static_cast<uint64_t*>(address);
+        task->value = value;
+        task->run = [](const Task& base) {
+            const auto& write = static_cast<const ValueWriteTask&>(base);
+            __atomic_store_n(write.address, write.value, __ATOMIC_RELEASE);
+            Workers().Wake();
+            return Status();
+        };
+        return task;
+    });
+}
+
+Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, uint32_t flag) {
+    if (flag > ACL_STREAM_WAIT_VALUE_NOR) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "flag is {}; expected ACL_STREAM_WAIT_VALUE_GEQ 0, EQ 1, AND 2 or NOR 3",
+                     flag);
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckWord(address));
+    return stream.Enqueue(WorkOn(address, sizeof(ValueWaitTask)), [&](void* memory) {
+        auto* const task = new (memory) ValueWaitTask;
+        task->name = "value wait";
+        task->kind = TaskKind::kPollWait;
+        task->recheck = true;  // anybody may write there
+        task->address = static_cast<const uint64_t*>(address);
+        task->value = value;
+        task->flag = flag;
+        task->holds = [](PollWaitTask& base) {
+            const auto& wait = static_cast<const ValueWaitTask&>(base);
+            return ConditionHolds(__atomic_load_n(wait.address, __ATOMIC_ACQUIRE), wait.value,
+                                  wait.flag);
+        };
+        return task;
+    });
+}
+
+}  // namespace advstep

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "src/runtime/device/kept_memory.h"
+
+namespace advstep {
+
+/// OS threads that play the simulated cores of one device together with the thread that runs the
+/// launch. Cores are claimed in contiguous chunks; the launching thread finishes what nobody has
+/// claimed, so busy or slow pool threads never hold a launch up.
+///
+/// mutex_ guards the list of jobs and each job's `helpers`. A job lives on its launcher's stack: it
+/// is reachable only through the list, and the launcher leaves when no helper is in it. Before a
+/// thread sleeps it looks for a moment whether what it waits for comes: the phases of a launch
+/// follow one another closely, and waking a thread costs more than that moment.
+class CorePool {
+ public:
+    /// `threads` >= 1, the launching thread included.
+    explicit CorePool(int32_t threads) : threads_(threads) {}
+    ~CorePool();
+
+    /// Calls body(begin, end) for chunks that cover [0, count) once each, on up to `threads`
+    /// threads, and returns when all have ended. body must not throw. May be called by several
+    /// threads at a time.
+    template <typename Body>
+    void Run(int32_t count, const Body& body) {
+        RunBody(count, {[](const void* target, int32_t begin, int32_t end) {
+                            (*static_cast<const Body*>(target))(begin, end);
+                        },
+                        &body});
+    }
+
+    /// Ends the pool's threads and frees what is kept; no launch is under way. The next Run starts
+    /// new ones.
+    void Stop();
+
+    int32_t threads() const { return threads_; }
+
+    /// What the cores' unified buffers keep between the phases of a launch.
+    KeptMemory& kept() { return kept_; }
+
+ private:
+    /// A reference to what Run was given, which outlives it.
+    struct BodyRef {
+        void (*call)(const void* target, int32_t begin, int32_t end) = nullptr;
+        const void* target = nullptr;
+    };
+    struct Job {
+        BodyRef body;
+        int32_t count = 0;
+        int32_t chunk = 0;
+        std::atomic<int32_t> next{0};
+        std::atomic<int32_t> helpers{0};  // changes under mutex_ only
+    };
+
+    static void RunChunks(Job* job);
+    void RunBody(int32_t count, BodyRef body);
+    void StartThreadsLocked();
+    void ThreadMain();
+
+    const int32_t threads_;
+    KeptMemory kept_;
+    std::mutex mutex_;
+    std::condition_variable work_;
+    std::condition_variable done_;
+    std::vector<Job*> jobs_;
+    std::atomic<uint64_t> posted_{0};  // jobs ever in the list; changes under mutex_ only
+    std::vector<std::thread> pool_;
+    bool stop_ = false;
+};
+
+}  // namespace advstep

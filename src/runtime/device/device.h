@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "src/base/settings.h"
+#include "src/runtime/device/core_limits.h"
+#include "src/runtime/device/core_order.h"
+#include "src/runtime/device/core_pool.h"
+#include "src/runtime/device/device_counters.h"
+
+namespace advstep {
+
+/// One emulated device. What it is never changes after construction, so any thread may read it.
+class Device {
+ public:
+    Device(int32_t id, const Settings& settings)
+        : id_(id), settings_(settings), order_(settings.coreOrder), cores_(settings.threads) {}
+
+    int32_t id() const { return id_; }
+    /// No other device has had it, also where one takes another's address.
+    uint64_t serial() const { return serial_; }
+    const Settings& settings() const { return settings_; }
+    const CoreOrder& order() const { return order_; }
+    CorePool& cores() const { return cores_; }
+    DeviceCounters& counters() const { return counters_; }
+    DeviceCoreLimits& limits() const { return limits_; }
+
+ private:
+    static uint64_t NextSerial() {
+        static std::atomic<uint64_t> last{0};
+        return last.fetch_add(1, std::memory_order_relaxed) + 1;
+    }
+
+    const uint64_t serial_ = NextSerial();
+    const int32_t id_;
+    const Settings settings_;
+    const CoreOrder order_;
+    mutable CorePool cores_;
+    mutable DeviceCounters counters_;
+    mutable DeviceCoreLimits limits_;
+};
+
+}  // namespace advstep

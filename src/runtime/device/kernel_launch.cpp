@@ -1,0 +1,199 @@
+#include "src/runtime/device/kernel_launch.h"
+
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "acl/acl_base.h"
+#include "src/base/log.h"
+#include "src/base/trace_event.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/trace/core_trace.h"
+#include "src/runtime/trace/trace.h"
+
+namespace advstep {
+namespace {
+
+// Waking threads breaks even at about this many rows (docs/decisions/0003-streams.md).
+constexpr int64_t kRowsWorthThreads = 32768;
+// About this many rows take as long as waking a thread, some 30 us.
+constexpr int64_t kHeavyRows = 16384;
+// A stream's lock may be kept so long: a microsecond or two.
+constexpr int64_t kBriefRows = 1024;
+// Launches that keep no more than this from phase to phase keep it on the stack.
+constexpr int64_t kFewKeptBytes = 16384;
+
+/// What the phases of a launch keep for one another, as CoreContext.
+struct Kept {
+    unsigned char* memory;
+    int64_t bytes;
+};
+
+/// A launch while it is played.
+struct Play {
+    const KernelLaunch& launch;
+    const void* payload;
+    Kept kept;
+    const std::vector<int32_t>& order;  // empty: ascending
+    const TracedKernel& traced;
+};
+
+// Only after a failure or a warning.
+[[gnu::cold, gnu::noinline]] Status EndPhase(const KernelLaunch& launch, const void* payload,
+                                             const KernelPhase& phase, const Fault& fault) {
+    const KernelProgram& program = *launch.program;
+    const FaultReport report = program.describe(fault, payload);
+    if (phase.onFault == OnFault::kFail) {
+        launch.device->counters().AddFailure(report.code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL);
+        return Error(report.code, "{}: {}", program.call, report.message);
+    }
+    // Asked for by a setting, so whatever the log level.
+    LogLine(LogLevel::kWarn, fmt::format("{}: {}", program.call, report.message));
+    return {};
+}
+
+void CountSuccess(const KernelLaunch& launch, const void* payload) {
+    const KernelProgram& program = *launch.program;
+    launch.device->counters().AddSuccess(program.count != nullptr ? program.count(payload)
+                                                                  : LaunchCounts{});
+}
+
+void PlayInOrder(const KernelPhase& phase, const void* payload, int32_t begin, int32_t end,
+                 CoreContext* core) {
+    core->index = begin;
+    if (phase.merges) {
+        core->count = end - begin;
+        phase.run(*core, payload);
+        return;
+    }
+    for (core->count = 1; core->index < end; ++core->index) {
+        phase.run(*core, payload);
+    }
+}
+
+// One thread, cores in order, no trace: most launches. Of the short ones it is a good part.
+[[gnu::always_inline]] inline Status RunPlainly(const KernelLaunch& launch, const void* payload,
+                                                const Kept& kept) {
+    const KernelProgram& program = *launch.program;
+    Fault fault;
+    CoreContext core{0,           &fault,    launch.coreCount, launch.device->settings().isa,
+                     kept.memory, kept.bytes};
+    int32_t index = 0;
+    if (program.firstTwo != nullptr) {
+        program.firstTwo(core, payload);
+        if (__builtin_expect(fault.found(), 0)) {
+            return EndPhase(launch, payload, program.phases[0], fault);
+        }
+        index = 2;
+    }
+    for (; index < program.phaseCount; ++index) {
+        const KernelPhase& phase = program.phases[index];
+        PlayInOrder(phase, payload, 0, launch.coreCount, &core);
+        if (__builtin_expect(fault.found(), 0)) {
+            ADVSTEP_RETURN_IF_ERROR(EndPhase(launch, payload, phase, fault));
+            fault = {};
+        }
+    }
+    CountSuccess(launch, payload);
+    return {};
+}
+
+void PlayCores(const Play& play, int32_t index, int32_t begin, int32_t end, Fault* fault) {
+    const KernelPhase& phase = play.launch.program->phases[index];
+    const CoreSlice slice(play.traced, index, begin, end - begin);
+    CoreContext core{
+        0, fault, 1, play.launch.device->settings().isa, play.kept.memory, play.kept.bytes};
+    if (play.order.empty()) {
+        PlayInOrder(phase, play.payload, begin, end, &core);
+        return;
+    }
+    for (int32_t position = begin; position < end; ++position) {
+        core.index = play.order[static_cast<size_t>(position)];
+        phase.run(core, play.payload);
+    }
+}
+
+void RunPhaseOnThreads(const Play& play, int32_t index, Fault* lowest) {
+    std::mutex mutex;  // guards *lowest; taken only by chunks that met a fault
+    play.launch.device->cores().Run(play.launch.coreCount, [&](int32_t begin, int32_t end) {
+        Fault fault;
+        PlayCores(play, index, begin, end, &fault);
+        if (fault.found()) {
+            const std::lock_guard<std::mutex> lock(mutex);
+            if (!lowest->found() || fault.row < lowest->row) {
+                *lowest = fault;
+            }
+        }
+    });
+}
+
+Status RunAtLength(const KernelLaunch& launch, const void* payload, const Kept& kept) {
+    const Device& device = *launch.device;
+    const KernelProgram& program = *launch.program;
+    const std::vector<int32_t> order = device.order().Of(launch.coreCount);
+    const TracedKernel traced = TracedKernel::Now(device.id(), program.call);
+    const Play play{launch, payload, kept, order, traced};
+    // A shuffled order is for tests: there every launch meets the threads.
+    const bool threads =
+        (launch.rows >= kRowsWorthThreads || !order.empty()) && device.cores().threads() > 1;
+    for (int32_t index = 0; index < program.phaseCount; ++index) {
+        Fault fault;
+        if (threads) {
+            RunPhaseOnThreads(play, index, &fault);
+        } else {
+            PlayCores(play, index, 0, launch.coreCount, &fault);
+        }
+        if (fault.found()) {
+            ADVSTEP_RETURN_IF_ERROR(EndPhase(launch, payload, program.phases[index], fault));
+        }
+    }
+    CountSuccess(launch, payload);
+    return {};
+}
+
+void DescribeKernelTask(const Task& base, TraceArgs* args) {
+    const KernelLaunch& launch = static_cast<const KernelTask&>(base).launch;
+    args->Add("rows", launch.rows);
+    args->Add("cores", launch.coreCount);
+}
+
+Status RunKernelTask(const Task& base) {
+    const auto& task = static_cast<const KernelTask&>(base);
+    return RunKernel(task.launch, &task + 1);
+}
+
+}  // namespace
+
+Status RunKernel(const KernelLaunch& launch, const void* payload) {
+    const int64_t wanted = launch.rows * launch.program->keptBytesPerRow;
+    const bool plain =
+        launch.rows < kRowsWorthThreads && launch.device->order().ascending() && !Trace::On();
+    if (plain && wanted <= kFewKeptBytes) {
+        alignas(64) unsigned char few[kFewKeptBytes];
+        // cppcheck-suppress legacyUninitvar ; the check phase keeps there what the commit reads
+        return RunPlainly(launch, payload, {few, wanted});
+    }
+    const KeptMemory::Lease lease = launch.device->cores().kept().Borrow(wanted);
+    const Kept kept{lease.data(), lease.bytes()};
+    return plain ? RunPlainly(launch, payload, kept) : RunAtLength(launch, payload, kept);
+}
+
+size_t KernelTask::BytesFor(const KernelLaunch& launch) {
+    return sizeof(KernelTask) + launch.payloadBytes;
+}
+
+KernelTask* KernelTask::Make(void* memory, const KernelLaunch& launch, const void* payload) {
+    auto* const task = new (memory) KernelTask;
+    task->name = launch.program->call;
+    task->category = TaskCategory::kKernel;
+    task->describe = &DescribeKernelTask;
+    task->run = &RunKernelTask;
+    task->heavy = launch.rows > kHeavyRows;
+    task->brief = launch.program->evenRows && launch.rows <= kBriefRows;
+    task->launch = launch;
+    std::memcpy(task + 1, payload, launch.payloadBytes);
+    return task;
+}
+
+}  // namespace advstep

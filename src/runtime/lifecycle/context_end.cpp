@@ -1,0 +1,94 @@
+#include "src/runtime/lifecycle/context_end.h"
+
+#include <new>
+
+#include "acl/acl_base.h"
+#include "src/runtime/capture/capture.h"
+#include "src/runtime/capture/capture_registry.h"
+#include "src/runtime/capture/model.h"
+#include "src/runtime/commands/callbacks.h"
+#include "src/runtime/stream/contexts.h"
+#include "src/runtime/stream/streams.h"
+#include "src/runtime/task/ticket.h"
+#include "src/runtime/task/wait_limit.h"
+
+namespace advstep {
+namespace {
+
+// Captures and models of the context end: what they have recorded cannot run any more.
+void CloseModels(const ContextRef& context) {
+    while (const auto session = CaptureRegistry::Instance().TakeOneOf(context.handle)) {
+        AbandonCapture(session.get());
+    }
+    Models().ForEach([&](Model& model) {
+        if (model.CloseIfOf(context.handle)) {
+            Models().Release(&model);
+        }
+    });
+}
+
+// 207000: a stream waits for a callback of the calling thread; with `force` the callbacks of such
+// streams are dropped.
+Status WaitForStreamsOf(const Context* context, bool force) {
+    Status refused;
+    ForEachStreamOf(context, [&](Stream& stream, Handle) {
+        if (refused.ok()) {
+            refused = WaitFor(stream.Now(), ToTheEnd());
+        }
+    });
+    if (refused.ok() || !force) {
+        return refused;
+    }
+    ForEachStreamOf(context, [](Stream&, Handle handle) { Callbacks::Instance().Forget(handle); });
+    return {};
+}
+
+// False: another thread is destroying it and will release it.
+bool CloseStream(Stream* stream, Handle handle, Handle caller) noexcept {
+    try {
+        return stream->Close(handle, caller, false).ok();
+    } catch (const std::bad_alloc&) {
+        return false;  // there was no memory to say so
+    }
+}
+
+}  // namespace
+
+Status DestroyContext(const ContextRef& reference, bool force) {
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+    Handle expected = reference.handle;
+    // From here on nobody finds it, so it gets no new streams.
+    if (!reference.context->handle.compare_exchange_strong(expected, 0)) {
+        return Error(ACL_ERROR_RT_CONTEXT_NULL,
+                     "context {} is no context or has been destroyed; expected a live context",
+                     ToPointer(reference.handle));
+    }
+    Status waited;
+    try {
+        waited = WaitForStreamsOf(reference.context, force);
+    } catch (const std::bad_alloc&) {
+        waited = Status(ACL_ERROR_BAD_ALLOC);
+    }
+    if (!waited.ok()) {
+        reference.context->handle.store(reference.handle, std::memory_order_release);
+        return waited;
+    }
+    // From here on nothing needs memory, so nothing is left half done.
+    CloseModels(reference);  // also those that were begun while this waited
+    ForEachStreamOf(reference.context, [&](Stream& stream, Handle handle) {
+        if (CloseStream(&stream, handle, reference.handle)) {
+            Callbacks::Instance().Forget(handle);
+            ReleaseStream(&stream, handle);
+        }
+    });
+    Contexts().Release(reference.context);
+    return {};
+}
+
+Status EndStream(const StreamRef& reference, bool drop) {
+    ADVSTEP_RETURN_IF_ERROR(DestroyStream(reference, drop));
+    Callbacks::Instance().Forget(reference.handle);
+    return {};
+}
+
+}  // namespace advstep

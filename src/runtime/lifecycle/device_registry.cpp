@@ -1,0 +1,179 @@
+#include "src/runtime/lifecycle/device_registry.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/base/log.h"
+#include "src/base/never_destroyed.h"
+#include "src/runtime/commands/callbacks.h"
+#include "src/runtime/memory/guarded_memory.h"
+#include "src/runtime/stream/contexts.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/task/ticket.h"
+#include "src/runtime/trace/trace.h"
+
+namespace advstep {
+namespace {
+
+bool SameMachine(const Settings& a, const Settings& b) {
+    return a.conformance == b.conformance && a.soc.name == b.soc.name && a.threads == b.threads &&
+           a.isa == b.isa && a.memoryBytes == b.memoryBytes && a.coreOrder == b.coreOrder &&
+           a.onDivergence == b.onDivergence;
+}
+
+}  // namespace
+
+DeviceRegistry& DeviceRegistry::Instance() {
+    static NeverDestroyed<DeviceRegistry> registry;
+    return *registry;
+}
+
+Status DeviceRegistry::StartLocked(const char* configPath) {
+    Settings settings;
+    ADVSTEP_RETURN_IF_ERROR(LoadSettings(configPath, &settings));
+    Entries entries;
+    for (int32_t id = 0; id < settings.devices; ++id) {
+        const auto made = std::find_if(everMade_.begin(), everMade_.end(), [&](const auto& entry) {
+            return entry->device.id() == id && SameMachine(entry->device.settings(), settings);
+        });
+        if (made != everMade_.end()) {
+            entries.push_back(made->get());
+        } else {
+            everMade_.push_back(std::make_unique<Entry>(id, settings));
+            entries.push_back(everMade_.back().get());
+        }
+    }
+    Trace::Instance().Close();
+    if (!settings.trace.empty()) {
+        ADVSTEP_RETURN_IF_ERROR(Trace::Instance().Open(settings.trace));
+    }
+    SetLogLevel(settings.logLevel);
+    GuardedMemory::Instance().SetMode(settings.guard);
+    settings_ = std::move(settings);
+    entries_ = std::move(entries);
+    started_.store(true, std::memory_order_release);
+    return {};
+}
+
+Status DeviceRegistry::EnsureStarted() {
+    if (started_.load(std::memory_order_acquire)) {
+        return {};
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return started_.load(std::memory_order_relaxed) ? Status() : StartLocked(nullptr);
+}
+
+bool DeviceRegistry::InUseLocked() const {
+    bool inUse = false;
+    Contexts().ForEach([&](const Context& context) {
+        inUse = inUse || context.handle.load(std::memory_order_relaxed) != 0;
+    });
+    return inUse;
+}
+
+Status DeviceRegistry::Init(const char* configPath) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (references_ > 0) {
+        ++references_;
+        return Error(ACL_ERROR_REPEAT_INITIALIZE,
+                     "the runtime is initialised; this is reference {}", references_);
+    }
+    if (InUseLocked()) {
+        // Devices are in use under settings read before: those stay, but a bad file is still bad.
+        Settings settings;
+        ADVSTEP_RETURN_IF_ERROR(LoadSettings(configPath, &settings));
+        if (!SameMachine(settings, settings_) || settings.devices != settings_.devices ||
+            settings.guard != settings_.guard || settings.trace != settings_.trace) {
+            Log(LogLevel::kWarn, "aclInit after first device use: the settings read then stay");
+        }
+    } else {
+        ADVSTEP_RETURN_IF_ERROR(StartLocked(configPath));
+    }
+    references_ = 1;
+    return {};
+}
+
+Status DeviceRegistry::FindLocked(int32_t deviceId, Entry** entry) {
+    if (!started_.load(std::memory_order_relaxed)) {
+        ADVSTEP_RETURN_IF_ERROR(StartLocked(nullptr));
+    }
+    const auto count = static_cast<int32_t>(entries_.size());
+    if (deviceId < 0 || deviceId >= count) {
+        return Error(ACL_ERROR_RT_INVALID_DEVICEID,
+                     "deviceId is {}; expected 0 <= deviceId < device count = {}", deviceId, count);
+    }
+    *entry = entries_[static_cast<size_t>(deviceId)];
+    return {};
+}
+
+Status DeviceRegistry::FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId,
+                                  Entry** entry) {
+    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, entry));
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): it was found
+    while ((*entry)->ending) {
+        if (InsideTask() || InsideCallback()) {
+            return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                         "device {} is being reset, which waits for the host function or callback "
+                         "that calls this; expected another thread",
+                         deviceId);
+        }
+        ended_.wait(lock);
+        ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, entry));
+    }
+    return {};
+}
+
+Status DeviceRegistry::Find(int32_t deviceId, const Device** device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Entry* found = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &found));
+    *device = &found->device;
+    return {};
+}
+
+Status DeviceRegistry::Count(uint32_t* count) {
+    ADVSTEP_RETURN_IF_ERROR(EnsureStarted());
+    const std::lock_guard<std::mutex> lock(mutex_);
+    *count = static_cast<uint32_t>(settings_.devices);
+    return {};
+}
+
+Status DeviceRegistry::HasPrimary(int32_t deviceId, bool* active) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Entry* entry = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &entry));
+    *active = entry->primary.context != nullptr;
+    return {};
+}
+
+const char* DeviceRegistry::SocName(Status* status) {
+    *status = EnsureStarted();
+    if (!status->ok()) {
+        return nullptr;
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return entries_.front()->device.settings().soc.name.c_str();  // devices stay for ever
+}
+
+Status DeviceRegistry::Set(int32_t deviceId) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    Entry* entry = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindUsable(lock, deviceId, &entry));
+    if (entry->primary.context == nullptr) {
+        entry->primary = CreateContext(&entry->device, true);
+    }
+    ++entry->uses;
+    SetCurrentContext(entry->primary);
+    return {};
+}
+
+Status DeviceRegistry::MakeContext(int32_t deviceId, ContextRef* context) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    Entry* entry = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindUsable(lock, deviceId, &entry));
+    *context = CreateContext(&entry->device, false);
+    return {};
+}
+
+}  // namespace advstep

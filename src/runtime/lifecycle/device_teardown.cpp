@@ -1,0 +1,203 @@
+// How the registry ends a device, or the runtime.
+#include <exception>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/runtime/commands/callbacks.h"
+#include "src/runtime/commands/event.h"
+#include "src/runtime/commands/notify.h"
+#include "src/runtime/device/peer_access.h"
+#include "src/runtime/lifecycle/context_end.h"
+#include "src/runtime/lifecycle/device_registry.h"
+#include "src/runtime/memory/memories.h"
+#include "src/runtime/stream/contexts.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/exception_info.h"
+#include "src/runtime/stream/stream_state.h"
+#include "src/runtime/stream/streams.h"
+#include "src/runtime/task/ticket.h"
+#include "src/runtime/trace/trace.h"
+
+namespace advstep {
+namespace {
+
+// Another thread that ends a device may wait for the callback.
+Status RefuseInsideCallback() {
+    return InsideCallback() ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                                    "called from a callback of aclrtProcessReport; expected a call "
+                                    "after it")
+                            : Status();
+}
+
+// What belongs to the device and to none of its living contexts. Nothing of it is queued any more.
+void Release(const Device& device) {
+    TheVirtualMemory().ReleaseAll(&device);
+    TheDeviceMemory().ReleaseAll(&device);
+    device.cores().Stop();
+    device.counters().Reset();
+    device.limits().Clear();
+    ForgetPeerAccess(device);
+}
+
+void CloseEvents(Handle context) {
+    NotifyTable::Instance().DestroyAllOf(context);
+    Events().ForEach([&](Event& event) {
+        if (event.CloseIfOf(context)) {
+            Events().Release(&event);
+        }
+    });
+}
+
+}  // namespace
+
+void DeviceRegistry::SetEnding(const Entries& entries) {
+    for (Entry* entry : entries) {
+        entry->ending = true;
+    }
+}
+
+Status DeviceRegistry::SetEnded(const Entries& entries, Status refused) {
+    for (Entry* entry : entries) {
+        entry->ending = false;
+        if (refused.ok()) {
+            entry->uses = 0;
+            entry->primary = ContextRef{};
+        }
+    }
+    ended_.notify_all();
+    return refused;
+}
+
+DeviceRegistry::EndingGuard::~EndingGuard() {
+    if (std::uncaught_exceptions() > exceptions_) {
+        const std::lock_guard<std::mutex> lock(registry_->mutex_);
+        for (Entry* entry : entries_) {
+            entry->ending = false;
+        }
+        registry_->ended_.notify_all();
+    }
+}
+
+Status DeviceRegistry::Finalize() {
+    uint64_t left = 0;
+    return End(true, &left);
+}
+
+Status DeviceRegistry::FinalizeReference(uint64_t* left) { return End(false, left); }
+
+bool DeviceRegistry::WouldEnd(bool all) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return references_ == 1 || (all && references_ > 0);
+}
+
+Status DeviceRegistry::End(bool all, uint64_t* left) {
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideCallback());
+    DestroyAnnouncement announcement;
+    if (WouldEnd(all)) {
+        announcement.AddAllOf(nullptr);
+    }
+    const std::lock_guard<std::mutex> teardown(teardown_);
+    Entries entries;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (references_ == 0) {
+            return Error(ACL_ERROR_REPEAT_FINALIZE, "the runtime is not initialised");
+        }
+        if (!all && references_ > 1) {
+            *left = --references_;
+            return {};
+        }
+        entries = entries_;
+        SetEnding(entries);
+    }
+    const EndingGuard guard(this, entries);
+    if (Status drained = DrainForTeardown(nullptr); !drained.ok()) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return SetEnded(entries, std::move(drained));
+    }
+    std::vector<ContextRef> contexts;
+    Contexts().ForEach([&](Context& context) {
+        ContextRef found;
+        if (FindContext(ToPointer(context.handle.load(std::memory_order_acquire)), &found).ok()) {
+            contexts.push_back(found);
+        }
+    });
+    for (const ContextRef& context : contexts) {
+        // Fails otherwise only if another thread is destroying it.
+        if (Status ended = DestroyContext(context, true); ended.code() == ACL_ERROR_BAD_ALLOC) {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            return SetEnded(entries, std::move(ended));
+        }
+        ForgetCurrentContext(context.handle);
+    }
+    CloseEvents(0);
+    for (const Entry* entry : entries) {
+        Release(entry->device);
+    }
+    TheVirtualMemory().ReleaseAll(nullptr);
+    TheDeviceMemory().ReleaseAll(nullptr);
+    Workers().Stop();
+    EventWaitSeconds().store(0);
+    SetExceptionCallback(nullptr);
+    ForgetStreamStateCallbacks();
+    Trace::Instance().Close();
+    *left = 0;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    references_ = 0;
+    started_.store(false, std::memory_order_release);
+    return SetEnded(entries, {});
+}
+
+const Context* DeviceRegistry::WouldReset(int32_t deviceId, bool force) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Entry* entry = nullptr;
+    const bool resets =
+        FindLocked(deviceId, &entry).ok() && (entry->uses == 1 || (force && entry->uses > 1));
+    return resets ? entry->primary.context : nullptr;
+}
+
+Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideCallback());
+    DestroyAnnouncement announcement;
+    if (const Context* const ending = WouldReset(deviceId, force); ending != nullptr) {
+        announcement.AddAllOf(ending);
+    }
+    const std::lock_guard<std::mutex> teardown(teardown_);
+    Entry* entry = nullptr;
+    Entries entries(1);
+    ContextRef primary;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &entry));
+        if (entry->uses == 0) {
+            return Error(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+                         "device {} is not set; expected aclrtSetDevice before", deviceId);
+        }
+        if (!force && entry->uses > 1) {
+            --entry->uses;
+            return {};
+        }
+        primary = entry->primary;
+        entries.front() = entry;
+        SetEnding(entries);
+    }
+    const EndingGuard guard(this, entries);
+    if (Status drained = DrainForTeardown(&entry->device); !drained.ok()) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return SetEnded(entries, std::move(drained));
+    }
+    // Fails for nothing else while it is this thread's to end; and nothing after it needs memory.
+    if (Status ended = DestroyContext(primary, true); ended.code() == ACL_ERROR_BAD_ALLOC) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return SetEnded(entries, std::move(ended));
+    }
+    ForgetCurrentContext(primary.handle);
+    CloseEvents(primary.handle);
+    Release(entry->device);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return SetEnded(entries, {});
+}
+
+}  // namespace advstep

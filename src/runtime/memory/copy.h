@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+
+#include "acl/acl_rt.h"
+#include "src/base/status.h"
+#include "src/runtime/memory/device_memory.h"
+#include "src/runtime/task/task.h"
+
+namespace advstep {
+
+/// A copy of one row of `count` bytes, or of several at their pitches.
+struct CopyRequest {
+    void* dst = nullptr;
+    size_t destMax = 0;
+    const void* src = nullptr;
+    size_t count = 0;
+    aclrtMemcpyKind kind = ACL_MEMCPY_DEFAULT;
+    size_t rows = 1;
+    size_t dpitch = 0;  // from row to row; nothing to a single one
+    size_t spitch = 0;
+
+    bool Empty() const { return count == 0 || rows == 0; }
+};
+
+/// What a checked copy touches.
+struct CopySides {
+    bool touchesDevice = false;
+    bool pageable = false;     // a host side that is not pinned
+    bool pageableDst = false;  // dst is one
+};
+
+/// Nulls and kind: 100000.
+Status CheckCopyArguments(const CopyRequest& request);
+
+/// Rows that are longer than their pitch: 107000. Not for a single row without pitches.
+Status CheckPitches(const CopyRequest& request);
+
+/// destMax, and ranges outside their allocation: 107000. The arguments and pitches have been
+/// checked.
+Status CheckCopyRanges(const DeviceMemory& memory, const CopyRequest& request, CopySides* sides);
+
+/// From host to host, by kind or by the addresses: 207000. The ranges have been checked.
+Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides);
+
+/// count > maxCount, or a range that is not inside one allocation of device or pinned memory:
+/// 107000.
+Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCount, size_t count);
+
+/// Takes longer than waking a thread.
+bool IsHeavyCopy(size_t bytes);
+
+void CopyNow(const CopyRequest& request);
+
+/// Records for a stream; Make constructs them in queued memory.
+struct CopyTask : Task {
+    void* dst;
+    const void* src;
+    size_t count;
+    size_t rows;
+    size_t dpitch;
+    size_t spitch;
+
+    static CopyTask* Make(void* memory, const CopyRequest& request);
+};
+
+struct FillTask : Task {
+    void* address;
+    int32_t value;
+    size_t count;
+
+    static FillTask* Make(void* memory, void* address, int32_t value, size_t count);
+};
+
+}  // namespace advstep

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "src/runtime/memory/copy.h"
+#include "src/runtime/memory/copy_batch.h"
+#include "src/runtime/task/recorder.h"
+
+namespace advstep {
+
+/// Copies and fills as a stream is told of them: what memory a replay has to find again. They refer
+/// to their argument. A copy with a pageable side is refused by captures: 107000.
+Work WorkOf(const CopyRequest& request, const CopySides& sides);
+Work WorkOf(const CopyBatch& batch, size_t recordBytes, const CopySides& sides);
+
+struct FillRange {
+    const void* address;
+    size_t count;
+};
+Work WorkOf(const FillRange& range);
+
+}  // namespace advstep

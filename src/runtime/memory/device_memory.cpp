@@ -1,0 +1,292 @@
+#include "src/runtime/memory/device_memory.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/memory/guarded_memory.h"
+#include "src/runtime/memory/memory_block.h"
+#include "src/runtime/task/ticket.h"
+
+namespace advstep {
+Status DeviceMemory::ChargeLocked(const Device* device, size_t bytes) {
+    const uint64_t total = device->settings().memoryBytes;
+    uint64_t& used = used_[device];
+    const uint64_t free = total - std::min(used, total);
+    if (bytes > free) {
+        return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                     "size is {} bytes; expected at most the {} bytes that are free of the {} of "
+                     "device {}",
+                     bytes, free, total, device->id());
+    }
+    used += bytes;
+    return {};
+}
+
+Status DeviceMemory::Charge(const Device* device, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    ReclaimLocked();
+    return ChargeLocked(device, bytes);
+}
+
+void DeviceMemory::Credit(const Device* device, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    used_[device] -= bytes;
+}
+
+Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    ReclaimLocked();
+    if (kind == MemoryKind::kDevice) {
+        ADVSTEP_RETURN_IF_ERROR(ChargeLocked(device, bytes));
+    }
+    Allocation allocation{0, bytes, kind, device};
+    void* const memory = TakeBlock(bytes, device, &allocation.guard);
+    allocation.begin = reinterpret_cast<uintptr_t>(memory);
+    allocation.born = epoch();
+    if (memory == nullptr) {
+        GiveBackLocked(allocation);
+        return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                     "size is {} bytes; expected no more than the host can give", bytes);
+    }
+    DropStaleLocked(allocation.begin, bytes);
+    try {
+        live_.emplace(allocation.begin, allocation);
+        ReserveRetiredLocked();
+    } catch (...) {
+        live_.erase(allocation.begin);
+        GiveBackLocked(allocation);
+        throw;
+    }
+    *address = memory;
+    return {};
+}
+
+Status DeviceMemory::FindFreeableLocked(MemoryKind kind, const void* address,
+                                        Live::const_iterator* it) const {
+    *it = live_.find(reinterpret_cast<uintptr_t>(address));
+    if (*it != live_.end() && (*it)->second.kind == kind &&
+        (*it)->second.origin == MemoryOrigin::kAllocated) {
+        return {};
+    }
+    return Error(ACL_ERROR_RT_PARAM_INVALID,
+                 "{} is {}, not the start of a live allocation; expected an address of {}",
+                 kind == MemoryKind::kDevice ? "devPtr" : "hostPtr", address,
+                 kind == MemoryKind::kDevice ? "aclrtMalloc" : "aclrtMallocHost");
+}
+
+Status DeviceMemory::FindFreeable(MemoryKind kind, const void* address,
+                                  Allocation* allocation) const {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    Live::const_iterator found;
+    ADVSTEP_RETURN_IF_ERROR(FindFreeableLocked(kind, address, &found));
+    *allocation = found->second;
+    return {};
+}
+
+Status DeviceMemory::Free(MemoryKind kind, void* address) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    Live::const_iterator found;
+    ADVSTEP_RETURN_IF_ERROR(FindFreeableLocked(kind, address, &found));
+    RetireLocked(found->second);
+    live_.erase(found);
+    ReclaimLocked();
+    return {};
+}
+
+// It leaves the map under this lock, so no check finds it any more. What was checked before is
+// queued by now, unless another thread is between the two: freeing what it is about to use is the
+// program's race.
+void DeviceMemory::RetireLocked(const Allocation& allocation) {
+    if (allocation.guard != nullptr) {
+        GuardedMemory::Instance().CheckEdges(*allocation.guard);  // while the caller is to be seen
+    }
+    epoch_.fetch_add(1, std::memory_order_release);
+    retired_.push_back({allocation, pendingPlaces_()});
+}
+
+// Room for all that is alive, so that a free needs none.
+void DeviceMemory::ReserveRetiredLocked() {
+    const size_t wanted = live_.size() + retired_.size();
+    if (retired_.capacity() < wanted) {
+        retired_.reserve(2 * wanted);
+    }
+}
+
+void DeviceMemory::ReclaimLocked() {
+    const auto kept = std::partition(retired_.begin(), retired_.end(), [&](const Retired& retired) {
+        return !std::all_of(retired.pending.begin(), retired.pending.end(), Reached);
+    });
+    std::for_each(kept, retired_.end(),
+                  [&](const Retired& retired) { GiveBackLocked(retired.allocation); });
+    retired_.erase(kept, retired_.end());
+}
+
+void DeviceMemory::GiveBackLocked(const Allocation& allocation) {
+    if (allocation.OfDevice()) {
+        used_[allocation.device] -= allocation.bytes;
+    }
+    GiveBackBlock(reinterpret_cast<void*>(allocation.begin), allocation.guard);
+}
+
+Status DeviceMemory::Register(void* address, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto begin = reinterpret_cast<uintptr_t>(address);
+    const auto other = LastBefore(begin + bytes, begin);
+    if (other == live_.end()) {
+        live_.emplace(begin, Allocation{begin, bytes, MemoryKind::kPinnedHost, nullptr,
+                                        MemoryOrigin::kRegistered, 0, epoch()});
+        return {};
+    }
+    const Allocation& known = other->second;
+    if (known.OfDevice()) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "ptr is {}, a range of {} bytes with device memory at {:#x}; expected host "
+                     "memory",
+                     address, bytes, known.begin);
+    }
+    return Error(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+                 "ptr is {}, a range of {} bytes that meets the {} bytes pinned at {:#x}; expected "
+                 "memory that is not pinned",
+                 address, bytes, known.bytes, known.begin);
+}
+
+Status DeviceMemory::CheckRegisteredLocked(const void* address) const {
+    const auto found = live_.find(reinterpret_cast<uintptr_t>(address));
+    return found != live_.end() && found->second.origin == MemoryOrigin::kRegistered
+               ? Status()
+               : Error(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
+                       "ptr is {}, not the start of a registered range; expected an address of "
+                       "aclrtHostRegister",
+                       address);
+}
+
+Status DeviceMemory::CheckRegistered(const void* address) const {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    return CheckRegisteredLocked(address);
+}
+
+Status DeviceMemory::Unregister(void* address, std::vector<Ticket>* pending) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckRegisteredLocked(address));
+    *pending = pendingPlaces_();
+    live_.erase(reinterpret_cast<uintptr_t>(address));
+    epoch_.fetch_add(1, std::memory_order_release);
+    return {};
+}
+
+void DeviceMemory::EnterMapped(const Allocation& range) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    DropStaleLocked(range.begin, range.bytes);
+    const auto joins = [&](const Allocation& other) {
+        return other.origin == MemoryOrigin::kMapped && other.reservation == range.reservation &&
+               other.device == range.device;
+    };
+    const auto next = live_.find(range.end());
+    const bool joinsNext = next != live_.end() && joins(next->second);
+    const auto before = LastBefore(range.begin, range.begin - 1);
+    const size_t bytes = range.bytes + (joinsNext ? next->second.bytes : 0);
+    if (before != live_.end() && joins(before->second)) {
+        before->second.bytes += bytes;
+    } else {
+        live_.emplace(range.begin, range).first->second.bytes = bytes;
+    }
+    if (joinsNext) {
+        live_.erase(next);
+    }
+}
+
+void DeviceMemory::LeaveMapped(uintptr_t begin, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto found = LastBefore(begin + 1, begin);
+    Allocation& whole = found->second;
+    if (whole.end() > begin + bytes) {
+        Allocation rest = whole;
+        rest.begin = begin + bytes;
+        rest.bytes = whole.end() - rest.begin;
+        if (whole.begin == begin) {
+            auto node = live_.extract(found);  // without memory: a device's end comes here
+            node.key() = rest.begin;
+            node.mapped() = rest;
+            live_.insert(std::move(node));
+            epoch_.fetch_add(1, std::memory_order_release);
+            return;
+        }
+        live_.emplace(rest.begin, rest);  // what may throw comes first
+    }
+    if (whole.begin < begin) {
+        whole.bytes = begin - whole.begin;
+    } else {
+        live_.erase(found);
+    }
+    epoch_.fetch_add(1, std::memory_order_release);
+}
+
+// The last allocation that begins before `end`, if it reaches beyond `begin`.
+DeviceMemory::Live::iterator DeviceMemory::LastBefore(uintptr_t end, uintptr_t begin) {
+    const auto next = live_.lower_bound(end);
+    if (next == live_.begin() || std::prev(next)->second.end() <= begin) {
+        return live_.end();
+    }
+    return std::prev(next);
+}
+
+// The system has given this range out anew: what is registered there has been freed by the program
+// without being unregistered.
+void DeviceMemory::DropStaleLocked(uintptr_t begin, size_t bytes) {
+    for (auto stale = LastBefore(begin + bytes, begin);
+         stale != live_.end() && stale->second.origin == MemoryOrigin::kRegistered;
+         stale = LastBefore(begin + bytes, begin)) {
+        live_.erase(stale);
+        epoch_.fetch_add(1, std::memory_order_release);
+    }
+}
+
+bool DeviceMemory::Find(const void* address, Allocation* allocation) const {
+    const auto wanted = reinterpret_cast<uintptr_t>(address);
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    auto next = live_.upper_bound(wanted);
+    if (next == live_.begin()) {
+        return false;
+    }
+    const Allocation& candidate = std::prev(next)->second;
+    if (wanted - candidate.begin >= candidate.bytes) {
+        return false;
+    }
+    *allocation = candidate;
+    return true;
+}
+
+uint64_t DeviceMemory::FreeBytes(const Device& device) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    ReclaimLocked();
+    return device.settings().memoryBytes - used_[&device];
+}
+
+void DeviceMemory::ReleaseAll(const Device* device) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    for (auto entry = live_.begin(); entry != live_.end();) {
+        const Allocation allocation = entry->second;
+        if (allocation.origin == MemoryOrigin::kMapped ||
+            (device != nullptr && allocation.device != device)) {
+            ++entry;
+            continue;
+        }
+        if (allocation.origin == MemoryOrigin::kAllocated) {
+            try {
+                RetireLocked(allocation);
+            } catch (const std::bad_alloc&) {
+                ++entry;  // other devices are busy, and there is no memory to note with what
+                continue;
+            }
+        } else {
+            epoch_.fetch_add(1, std::memory_order_release);
+        }
+        entry = live_.erase(entry);
+    }
+    ReclaimLocked();
+}
+
+}  // namespace advstep

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/runtime/task/task.h"
+
+namespace advstep {
+
+class Device;
+struct GuardRecord;
+
+/// From this size on an allocation begins at a multiple of it, with a hint to use large pages.
+inline constexpr size_t kLargePage = size_t{2} << 20;
+
+enum class MemoryKind { kDevice, kPinnedHost };
+
+/// Whose memory it is and how it goes back.
+enum class MemoryOrigin {
+    kAllocated,   // of DeviceMemory::Allocate
+    kRegistered,  // the program's own, pinned by aclrtHostRegister
+    kMapped,      // of VirtualMemory: neighbours in one reservation are one allocation
+};
+
+/// A live allocation.
+struct Allocation {
+    uintptr_t begin = 0;
+    size_t bytes = 0;
+    MemoryKind kind = MemoryKind::kDevice;
+    const Device* device = nullptr;  // whose memory it is; null for pinned host memory
+    MemoryOrigin origin = MemoryOrigin::kAllocated;
+    uintptr_t reservation = 0;     // of mapped memory: where the reserved range begins
+    uint64_t born = 0;             // the epoch then; 0 for mapped memory
+    GuardRecord* guard = nullptr;  // of a guarded block
+
+    uintptr_t end() const { return begin + bytes; }
+    size_t BytesFrom(const void* address) const {
+        return end() - reinterpret_cast<uintptr_t>(address);
+    }
+    bool OfDevice() const { return kind == MemoryKind::kDevice; }
+    /// Registered memory has an address on every device, which is the host's.
+    bool UsableOnDevice() const { return OfDevice() || origin == MemoryOrigin::kRegistered; }
+};
+
+/// All device and pinned host memory of the process, by address.
+///
+/// A freed block goes back when the work that was queued before has run: it leaves the map at once
+/// and waits, with the streams' places, on a list that the next call here looks through.
+/// mutex_ guards everything; look-ups share it.
+class DeviceMemory {
+ public:
+    /// `pendingPlaces` tells where the streams with work under way stand now.
+    explicit DeviceMemory(std::vector<Ticket> (*pendingPlaces)()) : pendingPlaces_(pendingPlaces) {}
+
+    /// Codes: 207001 more than is free.
+    Status Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address);
+
+    /// 107000: no start of a live allocation of that kind.
+    Status Free(MemoryKind kind, void* address);
+
+    /// The live allocation that Free would free. 107000 as Free.
+    Status FindFreeable(MemoryKind kind, const void* address, Allocation* allocation) const;
+
+    /// Pins memory of the program's. Codes: 507910 some of it is pinned; 107000 some of it is
+    /// device memory.
+    Status Register(void* address, size_t bytes);
+
+    /// 507911: no start of a registered range.
+    Status CheckRegistered(const void* address) const;
+
+    /// The memory is pinned no more; `pending` are the places to wait for before the program may
+    /// free it. Codes as CheckRegistered.
+    Status Unregister(void* address, std::vector<Ticket>* pending);
+
+    /// Enters a mapped range. It joins neighbours of the same reservation and device.
+    void EnterMapped(const Allocation& range);
+    /// Takes a range out of a mapped allocation, at once.
+    void LeaveMapped(uintptr_t begin, size_t bytes);
+
+    /// Books bytes of the device's memory for memory that is not of Allocate. 207001: more than is
+    /// free.
+    Status Charge(const Device* device, size_t bytes);
+    void Credit(const Device* device, size_t bytes);
+
+    /// The allocation that an address lies in. False: none.
+    bool Find(const void* address, Allocation* allocation) const;
+
+    /// Grows whenever an address may have become invalid, so that a check made before still holds
+    /// while it stands.
+    uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+
+    uint64_t FreeBytes(const Device& device);
+
+    /// Frees everything of the device, or with null everything there is; but for mapped memory,
+    /// which VirtualMemory takes down.
+    void ReleaseAll(const Device* device);
+
+ private:
+    struct Retired {
+        Allocation allocation;
+        std::vector<Ticket> pending;
+    };
+    using Live = std::map<uintptr_t, Allocation>;
+
+    Status ChargeLocked(const Device* device, size_t bytes);
+    Status CheckRegisteredLocked(const void* address) const;
+    Status FindFreeableLocked(MemoryKind kind, const void* address, Live::const_iterator* it) const;
+    Live::iterator LastBefore(uintptr_t end, uintptr_t begin);
+    void DropStaleLocked(uintptr_t begin, size_t bytes);
+    void ReserveRetiredLocked();
+    void ReclaimLocked();
+    void GiveBackLocked(const Allocation& allocation);
+    void RetireLocked(const Allocation& allocation);
+
+    std::vector<Ticket> (*const pendingPlaces_)();
+    mutable std::shared_mutex mutex_;
+    Live live_;  // by begin
+    std::vector<Retired> retired_;
+    std::unordered_map<const Device*, uint64_t> used_;
+    std::atomic<uint64_t> epoch_{1};
+};
+
+}  // namespace advstep

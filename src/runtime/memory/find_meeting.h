@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace advstep {
+
+/// The entry of a map of ranges by their begin that meets [begin, begin + bytes), or the map's end.
+template <typename Map>
+auto FindMeeting(Map& map, uintptr_t begin, size_t bytes) {
+    auto next = map.lower_bound(begin + bytes);
+    if (next == map.begin()) {
+        return map.end();
+    }
+    --next;
+    return next->second.begin + next->second.bytes > begin ? next : map.end();
+}
+
+}  // namespace advstep

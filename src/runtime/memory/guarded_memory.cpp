@@ -1,0 +1,167 @@
+#include "src/runtime/memory/guarded_memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "src/base/never_destroyed.h"
+#include "src/runtime/memory/address_range.h"
+#include "src/runtime/memory/guard_signal.h"
+
+namespace advstep {
+namespace {
+
+constexpr int kPattern = 0xA9;
+
+size_t RoundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+size_t PageBytes() {
+    static const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    return bytes;
+}
+
+uint8_t* At(uintptr_t address) { return reinterpret_cast<uint8_t*>(address); }
+
+// The first byte of [begin, end) that is not the pattern's, or `end`.
+uintptr_t FirstWritten(uintptr_t begin, uintptr_t end) {
+    const auto wrong = std::find_if(At(begin), At(end), [](uint8_t b) { return b != kPattern; });
+    return reinterpret_cast<uintptr_t>(wrong);
+}
+
+}  // namespace
+
+GuardedMemory& GuardedMemory::Instance() {
+    static NeverDestroyed<GuardedMemory> memory;
+    return *memory;
+}
+
+void GuardedMemory::SetMode(GuardMode mode) {
+    if (mode != GuardMode::kOff) {
+        InstallGuardHandler();
+    }
+    mode_.store(mode, std::memory_order_relaxed);
+}
+
+GuardRecord* GuardedMemory::TakeRecord() {
+    if (unused_ != nullptr) {
+        GuardRecord* const record = unused_;
+        unused_ = record->nextInList;
+        return record;
+    }
+    auto* const record = new (std::nothrow) GuardRecord;
+    if (record == nullptr) {
+        return nullptr;
+    }
+    record->nextEver = all_.load(std::memory_order_relaxed);
+    all_.store(record, std::memory_order_release);
+    return record;
+}
+
+// Addresses first, then memory in their middle.
+bool GuardedMemory::Place(GuardRecord* record, size_t bytes, size_t alignment) {
+    const size_t page = PageBytes();
+    const size_t unit = std::max(alignment, page);
+    const size_t pageBytes = RoundUp(bytes, page);
+    const size_t rangeBytes = unit + pageBytes + page;  // the unit in front keeps the alignment
+    void* const range = ReserveAddresses(nullptr, rangeBytes, unit);
+    if (range == nullptr) {
+        return false;
+    }
+    const uintptr_t pages = reinterpret_cast<uintptr_t>(range) + unit;
+    if (mprotect(At(pages), pageBytes, PROT_READ | PROT_WRITE) != 0) {
+        ReleaseAddresses(range, rangeBytes);
+        return false;
+    }
+    const bool atEnd = mode_.load(std::memory_order_relaxed) == GuardMode::kAfter;
+    // Of a block that is aligned to more than a page, the end is as near as its page allows.
+    const uintptr_t begin =
+        atEnd && alignment <= page ? pages + pageBytes - RoundUp(bytes, alignment) : pages;
+    std::memset(At(pages), kPattern, begin - pages);
+    std::memset(At(begin + bytes), kPattern, pages + pageBytes - begin - bytes);
+    record->pages = pages;
+    record->pageBytes = pageBytes;
+    record->rangeBytes.store(rangeBytes, std::memory_order_relaxed);
+    record->begin.store(begin, std::memory_order_relaxed);
+    record->bytes.store(bytes, std::memory_order_relaxed);
+    record->freed.store(false, std::memory_order_relaxed);
+    record->range.store(reinterpret_cast<uintptr_t>(range), std::memory_order_release);
+    return true;
+}
+
+GuardRecord* GuardedMemory::Allocate(size_t bytes, size_t alignment, int32_t device) noexcept {
+    EnsureAlternateStack();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    GuardRecord* const record = TakeRecord();
+    if (record == nullptr) {
+        return nullptr;
+    }
+    record->device.store(device, std::memory_order_relaxed);
+    if (!Place(record, bytes, alignment)) {
+        // The addresses of freed blocks may be all that is missing.
+        ShrinkQuarantine(0, 0);
+        if (!Place(record, bytes, alignment)) {
+            record->nextInList = unused_;
+            unused_ = record;
+            return nullptr;
+        }
+    }
+    return record;
+}
+
+void GuardedMemory::CheckEdges(const GuardRecord& record) const {
+    const uintptr_t begin = record.begin.load(std::memory_order_relaxed);
+    const uintptr_t end = begin + record.bytes.load(std::memory_order_relaxed);
+    uintptr_t wrong = FirstWritten(record.pages, begin);
+    if (wrong == begin) {
+        wrong = FirstWritten(end, record.pages + record.pageBytes);
+        if (wrong == record.pages + record.pageBytes) {
+            return;
+        }
+    }
+    DieOfWrittenEdge(record, wrong);
+}
+
+void GuardedMemory::Free(GuardRecord* record) noexcept {
+    CheckEdges(*record);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    record->freed.store(true, std::memory_order_relaxed);  // before anybody can be stopped there
+    if (!VacateAddresses(At(record->pages), record->pageBytes)) {
+        (void)mprotect(At(record->pages), record->pageBytes, PROT_NONE);
+    }
+    record->nextInList = nullptr;
+    (oldest_ == nullptr ? oldest_ : newest_->nextInList) = record;
+    newest_ = record;
+    ++quarantinedBlocks_;
+    quarantinedBytes_ += record->rangeBytes.load(std::memory_order_relaxed);
+    ShrinkQuarantine(kMostQuarantinedBlocks, kMostQuarantinedBytes);
+}
+
+void GuardedMemory::ShrinkQuarantine(size_t mostBlocks, size_t mostBytes) {
+    while (quarantinedBlocks_ > mostBlocks || quarantinedBytes_ > mostBytes) {
+        GuardRecord* const record = oldest_;
+        oldest_ = record->nextInList;
+        const size_t rangeBytes = record->rangeBytes.load(std::memory_order_relaxed);
+        --quarantinedBlocks_;
+        quarantinedBytes_ -= rangeBytes;
+        // Nobody finds it any more before its addresses can be somebody else's.
+        ReleaseAddresses(At(record->range.exchange(0)), rangeBytes);
+        record->nextInList = unused_;
+        unused_ = record;
+    }
+}
+
+const GuardRecord* GuardedMemory::Find(uintptr_t address) const {
+    for (const GuardRecord* record = all_.load(std::memory_order_acquire); record != nullptr;
+         record = record->nextEver) {
+        const uintptr_t range = record->range.load(std::memory_order_acquire);
+        if (range != 0 && address - range < record->rangeBytes.load(std::memory_order_relaxed)) {
+            return record;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace advstep

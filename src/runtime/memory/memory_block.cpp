@@ -1,0 +1,56 @@
+#include "src/runtime/memory/memory_block.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "src/runtime/device/device.h"
+#include "src/runtime/faults/fault_injection.h"
+#include "src/runtime/memory/device_memory.h"
+#include "src/runtime/memory/guarded_memory.h"
+
+namespace advstep {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+uint64_t HostBytes() {
+    return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+           static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+void* TakeBlock(size_t bytes, const Device* device, GuardRecord** guard) {
+    if (bytes > HostBytes() || AllocationFails(AllocationKind::kMemory)) {
+        return nullptr;  // of more than the host's, posix_memalign would promise it
+    }
+    const bool large = bytes >= kLargePage;
+    const size_t alignment = large ? kLargePage : kAlignment;
+    if (GuardedMemory::Instance().On()) {
+        const int32_t owner = device != nullptr ? device->id() : GuardRecord::kPinned;
+        *guard = GuardedMemory::Instance().Allocate(bytes, alignment, owner);
+        return *guard != nullptr ? reinterpret_cast<void*>((*guard)->begin.load()) : nullptr;
+    }
+    void* address = nullptr;
+    if (posix_memalign(&address, alignment, bytes) != 0) {
+        return nullptr;
+    }
+    if (large) {
+        // Fewer TLB misses on wide block tables; only a hint.
+        (void)madvise(address, bytes, MADV_HUGEPAGE);
+    }
+    return address;
+}
+
+void GiveBackBlock(void* address, GuardRecord* guard) noexcept {
+    if (guard != nullptr) {
+        GuardedMemory::Instance().Free(guard);
+    } else {
+        std::free(address);
+    }
+}
+
+}  // namespace advstep

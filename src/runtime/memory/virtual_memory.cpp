@@ -1,0 +1,202 @@
+#include "src/runtime/memory/virtual_memory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/faults/fault_injection.h"
+#include "src/runtime/memory/address_range.h"
+#include "src/runtime/memory/find_meeting.h"
+#include "src/runtime/task/ticket.h"
+#include "src/runtime/task/wait_limit.h"
+
+namespace advstep {
+
+Status VirtualMemory::Reserve(const Device* device, size_t bytes, size_t alignment, void* wanted,
+                              void** address) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReclaimLocked();  // `wanted` may have been released
+    void* const got = AllocationFails(AllocationKind::kMemory)
+                          ? nullptr
+                          : ReserveAddresses(wanted, bytes, alignment);
+    if (got == nullptr) {
+        return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                     "size is {} with alignment {}; expected a range that the host has free", bytes,
+                     alignment);
+    }
+    const auto begin = reinterpret_cast<uintptr_t>(got);
+    try {
+        reservations_.emplace(begin, Reservation{begin, bytes, device, 0, false});
+    } catch (...) {
+        ReleaseAddresses(got, bytes);
+        throw;
+    }
+    *address = got;
+    return {};
+}
+
+Status VirtualMemory::Release(void* address) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReclaimLocked();
+    const auto found = reservations_.find(reinterpret_cast<uintptr_t>(address));
+    if (found == reservations_.end() || found->second.released) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "virPtr is {}, not the start of a reserved range; expected an address of "
+                     "aclrtReserveMemAddress",
+                     address);
+    }
+    Reservation& reservation = found->second;
+    for (auto entry = mappings_.lower_bound(reservation.begin);
+         entry != mappings_.end() && entry->second.reservation == &reservation; ++entry) {
+        if (!entry->second.retired) {
+            return Error(
+                ACL_ERROR_RT_PARAM_INVALID,
+                "virPtr is {}, a range with memory mapped at {:#x}; expected aclrtUnmapMem "
+                "before",
+                address, entry->first);
+        }
+    }
+    reservation.released = true;
+    GiveBackIfUnused(&reservation);
+    return {};
+}
+
+Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReclaimLocked();
+    const auto entry = physical_.Acquire();
+    uint64_t offset = 0;
+    Status taken;
+    bool charged = false;
+    try {
+        taken = memory_.Charge(device, bytes);
+        charged = taken.ok();
+        if (charged) {
+            taken = pool_.Take(bytes, &offset);
+        }
+    } catch (const std::bad_alloc&) {
+        taken = Status(ACL_ERROR_BAD_ALLOC);
+    }
+    if (!taken.ok()) {
+        if (charged) {
+            memory_.Credit(device, bytes);
+        }
+        physical_.Release(entry.object);
+        return taken;
+    }
+    entry.object->handle = entry.handle;
+    entry.object->bytes = bytes;
+    entry.object->device = device;
+    entry.object->offset = offset;
+    entry.object->mappings = 0;
+    *handle = entry.handle;
+    return {};
+}
+
+Status VirtualMemory::FindPhysical(Handle handle, PhysicalMemory** physical) const {
+    PhysicalMemory* const found = physical_.Find(handle);
+    if (found == nullptr || found->handle != handle) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE,
+                     "handle {} is no physical memory or has been freed; expected a live handle of "
+                     "aclrtMallocPhysical",
+                     ToPointer(handle));
+    }
+    *physical = found;
+    return {};
+}
+
+Status VirtualMemory::Destroy(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReclaimLocked();
+    PhysicalMemory* physical = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindPhysical(handle, &physical));
+    physical->handle = 0;
+    GiveBackIfUnused(physical);
+    return {};
+}
+
+void VirtualMemory::Reclaim() {
+    if (retired_.load(std::memory_order_relaxed) > 0) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ReclaimLocked();
+    }
+}
+
+void VirtualMemory::ReclaimLocked() {
+    for (auto entry = mappings_.begin();
+         entry != mappings_.end() && retired_.load(std::memory_order_relaxed) > 0;) {
+        Mapping& mapping = entry->second;
+        if (!mapping.retired ||
+            !std::all_of(mapping.pending.begin(), mapping.pending.end(), Reached)) {
+            ++entry;
+            continue;
+        }
+        if (!VacateAddresses(reinterpret_cast<void*>(mapping.begin), mapping.bytes)) {
+            mapping.pending.clear();  // a later call tries again
+            ++entry;
+            continue;
+        }
+        PhysicalMemory* const physical = mapping.physical;
+        Reservation* const reservation = mapping.reservation;
+        entry = mappings_.erase(entry);
+        retired_.fetch_sub(1, std::memory_order_relaxed);
+        --physical->mappings;
+        --reservation->mappings;
+        GiveBackIfUnused(physical);
+        GiveBackIfUnused(reservation);
+    }
+}
+
+void VirtualMemory::GiveBackIfUnused(PhysicalMemory* physical) {
+    if (physical->handle == 0 && physical->mappings == 0) {
+        pool_.GiveBack(physical->offset, physical->bytes);
+        memory_.Credit(physical->device, physical->bytes);
+        physical_.Release(physical);
+    }
+}
+
+void VirtualMemory::GiveBackIfUnused(Reservation* reservation) {
+    if (reservation->released && reservation->mappings == 0) {
+        const uintptr_t begin = reservation->begin;
+        ReleaseAddresses(reinterpret_cast<void*>(begin), reservation->bytes);
+        reservations_.erase(begin);
+    }
+}
+
+bool VirtualMemory::Reserved(const void* address, size_t bytes) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return FindMeeting(reservations_, reinterpret_cast<uintptr_t>(address), bytes) !=
+           reservations_.end();
+}
+
+void VirtualMemory::ReleaseAll(const Device* device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto belongs = [&](const Device* owner) { return device == nullptr || owner == device; };
+    for (auto& [begin, mapping] : mappings_) {
+        if (!mapping.retired &&
+            (belongs(mapping.physical->device) || belongs(mapping.reservation->device))) {
+            try {
+                RetireLocked(mapping);
+            } catch (const std::bad_alloc&) {
+                // Other devices are busy, and there is no memory to note with what: it stays.
+            }
+        }
+    }
+    physical_.ForEach([&](PhysicalMemory& physical) {
+        if (physical.handle != 0 && belongs(physical.device)) {
+            physical.handle = 0;
+            GiveBackIfUnused(&physical);
+        }
+    });
+    for (auto entry = reservations_.begin(); entry != reservations_.end();) {
+        Reservation& reservation = (entry++)->second;  // it may go
+        if (belongs(reservation.device)) {
+            reservation.released = true;
+            GiveBackIfUnused(&reservation);
+        }
+    }
+    ReclaimLocked();
+}
+
+}  // namespace advstep

@@ -1,0 +1,115 @@
+// How physical memory comes to addresses, and leaves them.
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/runtime/memory/find_meeting.h"
+#include "src/runtime/memory/virtual_memory.h"
+#include "src/runtime/task/ticket.h"
+#include "src/runtime/task/wait_limit.h"
+
+namespace advstep {
+
+Status VirtualMemory::Map(void* address, size_t bytes, size_t offset, Handle handle) {
+    for (;;) {
+        std::vector<Ticket> earlier;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            ReclaimLocked();
+            ADVSTEP_RETURN_IF_ERROR(
+                MapLocked(reinterpret_cast<uintptr_t>(address), bytes, offset, handle, &earlier));
+        }
+        if (earlier.empty()) {
+            return {};
+        }
+        // Work that was queued before an aclrtUnmapMem still needs the old memory at this address.
+        ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+        for (const Ticket& ticket : earlier) {
+            ADVSTEP_RETURN_IF_ERROR(WaitFor(ticket, ToTheEnd()));
+        }
+    }
+}
+
+// Leaves in `earlier` what has to be waited for first; empty: mapped.
+Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Handle handle,
+                                std::vector<Ticket>* earlier) {
+    PhysicalMemory* physical = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindPhysical(handle, &physical));
+    if (offset > physical->bytes || bytes > physical->bytes - offset) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "size is {} at offset {}; expected both inside the {} bytes of the handle",
+                     bytes, offset, physical->bytes);
+    }
+    const auto around = FindMeeting(reservations_, begin, 1);
+    if (around == reservations_.end() || around->second.released ||
+        around->second.bytes - (begin - around->first) < bytes) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "virPtr is {:#x} with size {}; expected a range inside one reservation of "
+                     "aclrtReserveMemAddress",
+                     begin, bytes);
+    }
+    const auto other = FindMeeting(mappings_, begin, bytes);
+    if (other != mappings_.end()) {
+        if (other->second.retired && !other->second.pending.empty()) {
+            *earlier = other->second.pending;
+            return {};
+        }
+        if (other->second.retired) {
+            return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                         "virPtr is {:#x}, where the host could not unmap; expected fewer mappings "
+                         "in the process",
+                         begin);
+        }
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "virPtr is {:#x} with size {}, where memory is mapped at {:#x}; expected "
+                     "aclrtUnmapMem before",
+                     begin, bytes, other->first);
+    }
+    return PlaceMapping({begin, bytes, physical, &around->second, false, {}},
+                        physical->offset + offset);
+}
+
+Status VirtualMemory::PlaceMapping(const Mapping& mapping, uint64_t offset) {
+    const auto entry = mappings_.emplace(mapping.begin, mapping).first;
+    Status mapped = pool_.MapAt(reinterpret_cast<void*>(mapping.begin), mapping.bytes, offset);
+    if (!mapped.ok()) {
+        mappings_.erase(entry);
+        return mapped;
+    }
+    ++mapping.physical->mappings;
+    ++mapping.reservation->mappings;
+    try {
+        memory_.EnterMapped({mapping.begin, mapping.bytes, MemoryKind::kDevice,
+                             mapping.physical->device, MemoryOrigin::kMapped,
+                             mapping.reservation->begin});
+    } catch (...) {
+        entry->second.retired = true;  // no work uses it: the next call takes it down
+        retired_.fetch_add(1, std::memory_order_relaxed);
+        throw;
+    }
+    return {};
+}
+
+Status VirtualMemory::Unmap(void* address) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = mappings_.find(reinterpret_cast<uintptr_t>(address));
+    if (found == mappings_.end() || found->second.retired) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "virPtr is {}, not the start of a mapping; expected an address of aclrtMapMem",
+                     address);
+    }
+    RetireLocked(found->second);
+    ReclaimLocked();
+    return {};
+}
+
+// The same argument as for freed blocks: what was checked before is queued by now, or the program
+// unmaps what another thread is about to use.
+void VirtualMemory::RetireLocked(Mapping& mapping) {
+    std::vector<Ticket> pending = pendingPlaces_();
+    memory_.LeaveMapped(mapping.begin, mapping.bytes);
+    mapping.retired = true;
+    mapping.pending = std::move(pending);
+    retired_.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace advstep

@@ -1,0 +1,66 @@
+#include "src/runtime/stream/current.h"
+
+#include "acl/acl_base.h"
+#include "src/base/fork.h"
+#include "src/runtime/stream/streams.h"
+
+namespace advstep {
+namespace {
+
+// Read by every call: initial-exec spares it a function call, at the price of some static TLS.
+[[gnu::tls_model("initial-exec")]] thread_local ContextRef current;
+
+Status NoContext() {
+    return Error(ACL_ERROR_RT_CONTEXT_NULL,
+                 "the thread has no current context; expected aclrtSetDevice, "
+                 "aclrtCreateContext or aclrtSetCurrentContext before");
+}
+
+const ForkHook forgetCurrent([](void*) noexcept { current = ContextRef{}; });
+
+}  // namespace
+
+const ContextRef* LiveContext() { return current.alive() ? &current : nullptr; }
+
+Status CurrentContext(ContextRef* result) {
+    if (!current.alive()) {
+        return NoContext();
+    }
+    *result = current;
+    return {};
+}
+
+void SetCurrentContext(const ContextRef& context) { current = context; }
+
+KeepCurrentContext::KeepCurrentContext(const ContextRef& during) : before_(current) {
+    current = during;
+}
+
+KeepCurrentContext::~KeepCurrentContext() { current = before_; }
+
+void ForgetCurrentContext(Handle context) {
+    if (current.handle == context) {
+        current = ContextRef{};
+    }
+}
+
+Status FindStream(const void* handle, StreamRef* stream) {
+    const ContextRef* const context = LiveContext();
+    if (context == nullptr) {
+        return NoContext();
+    }
+    if (handle == nullptr) {
+        *stream = {context->defaultStream, context->defaultStreamHandle, context->handle};
+        return {};
+    }
+    const Handle number = ToHandle(handle);
+    Stream* const found = Streams().Find(number);
+    if (found == nullptr) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE, "stream {} is no stream; expected a live stream",
+                     handle);
+    }
+    *stream = {found, number, context->handle};
+    return {};
+}
+
+}  // namespace advstep

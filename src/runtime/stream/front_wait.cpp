@@ -1,0 +1,56 @@
+#include "src/runtime/stream/front_wait.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace advstep {
+namespace {
+
+// How often a sleeping worker looks at a condition that nobody announces.
+constexpr auto kRecheck = std::chrono::milliseconds(1);
+
+}  // namespace
+
+FrontObstacle FrontWait::Look(WaitTask* wait, uint64_t sequence, WaitClock::time_point* again) {
+    FrontObstacle obstacle;
+    bool over = false;
+    bool recheck = false;
+    if (wait->kind == TaskKind::kTicketWait) {
+        obstacle.kind = FrontObstacle::Kind::kTicket;
+        obstacle.ticket = static_cast<const TicketWaitTask*>(wait)->ticket;
+        over = Reached(obstacle.ticket);
+    } else {
+        auto& poll = static_cast<PollWaitTask&>(*wait);
+        obstacle.kind = FrontObstacle::Kind::kPoll;
+        over = poll.holds(poll);
+        obstacle.thread = poll.thread;
+        recheck = poll.recheck;
+    }
+    if (over) {
+        over_ = sequence;
+        expired_ = false;
+        return {};
+    }
+    if (!recheck && wait->timeoutNanoseconds == 0) {
+        return obstacle;
+    }
+    const WaitClock::time_point now = WaitClock::now();
+    if (wait->timeoutNanoseconds > 0) {
+        if (timed_ != sequence) {
+            timed_ = sequence;
+            deadline_ = now + std::chrono::nanoseconds(wait->timeoutNanoseconds);
+        }
+        if (now >= deadline_) {
+            over_ = sequence;
+            expired_ = true;
+            return {};
+        }
+        *again = std::min(*again, deadline_);
+    }
+    if (recheck) {
+        *again = std::min(*again, now + kRecheck);
+    }
+    return obstacle;
+}
+
+}  // namespace advstep

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+#include "src/runtime/task/task.h"
+#include "src/runtime/task/wait_limit.h"
+
+namespace advstep {
+
+/// Why a stream's front task is not run.
+struct FrontObstacle {
+    enum class Kind {
+        kNone,
+        kTicket,  // it waits for another stream
+        kPoll,    // it waits for a condition
+        kLeft,    // it is left to a thread that may take longer
+    };
+    Kind kind = Kind::kNone;
+    Ticket ticket;
+    uint64_t thread = 0;  // pthread_self() of the thread that has to act; 0: any
+    uint64_t front = 0;   // the sequence of the front
+};
+
+/// What is known of a stream's front task while that is a wait: whether the wait is over, and until
+/// when it may last. Plain data that the stream's lock guards; every answer is for one sequence.
+class FrontWait {
+ public:
+    static bool IsWait(const Task& task) {
+        return task.kind == TaskKind::kTicketWait || task.kind == TaskKind::kPollWait;
+    }
+
+    /// Whether the wait has been found to be over.
+    bool Over(uint64_t sequence) const { return over_ == sequence; }
+    /// Whether it ended by its timeout.
+    bool Expired(uint64_t sequence) const { return over_ == sequence && expired_; }
+
+    /// Asks a wait that is not known to be over. While it is not, the time at which to ask again,
+    /// if there is one, lowers *again.
+    FrontObstacle Look(WaitTask* wait, uint64_t sequence, WaitClock::time_point* again);
+
+ private:
+    uint64_t over_ = 0;
+    bool expired_ = false;
+    uint64_t timed_ = 0;  // this one has a deadline
+    WaitClock::time_point deadline_;
+};
+
+}  // namespace advstep

@@ -1,0 +1,255 @@
+#include "src/runtime/stream/stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/base/log.h"
+#include "src/runtime/task/ticket.h"
+
+namespace advstep {
+namespace {
+
+constexpr int kLockKept = 4;  // tasks of one synchronisation
+
+}  // namespace
+
+bool Reached(const Ticket& ticket) { return ticket.stream->Reached(ticket.sequence); }
+
+void Stream::Open(const StreamIdentity& identity, WorkerControl* workers) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    failures_.Open();  // first: it may throw
+    identity_ = identity;
+    if (workers_ != workers) {
+        workers_ = workers;  // once: it is read without the lock
+    }
+    closing_ = false;
+    modeSet_ = false;
+    recorder_ = nullptr;
+    trace_.Open(identity.context.device, identity.id, identity.hidden);
+}
+
+Status Stream::UnusableError(Handle handle, Handle caller) const {
+    if (identity_.handle != handle || closing_) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE,
+                     "stream {} is no stream or has been destroyed; expected a live stream",
+                     ToPointer(handle));
+    }
+    return Error(ACL_ERROR_RT_STREAM_CONTEXT,
+                 "stream {} belongs to context {}; expected the current context {}",
+                 ToPointer(handle), ToPointer(identity_.context.handle), ToPointer(caller));
+}
+
+Status Stream::Check(Handle handle, Handle caller) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return CheckUsable(handle, caller);
+}
+
+bool Stream::NeedsWaking(bool heavy) const {
+    const WorkerControl::Watch watch = workers_->watch();
+    return watch == WorkerControl::Watch::kAsleep ||
+           (heavy && watch == WorkerControl::Watch::kNapping);
+}
+
+Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {
+    Ticket now;
+    {
+        std::unique_lock<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        now = {this, issued_.load(std::memory_order_relaxed)};
+        const uint64_t aborts = aborts_.load();
+        // The usual case in one go: work that nobody has begun and that can be run. Whatever else
+        // there is, WaitFor finds again.
+        if (claimant_ == nullptr && !Reached(now.sequence) && !limit.timed) {
+            (void)ClaimAndRun(lock, now.sequence, limit, kLockKept);
+        }
+        if (aborts_.load() != aborts && now.sequence > abortAfter_) {
+            return AbortedError();  // the lock was released in between
+        }
+        if (Reached(now.sequence)) {
+            return failures_.Take(0, now.sequence);
+        }
+    }
+    ADVSTEP_RETURN_IF_ERROR(WaitFor(now, limit));
+    return TakeFailure(now.sequence);
+}
+
+Status Stream::Query(Handle handle, Handle caller, bool* complete) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    *complete = Reached(issued_.load(std::memory_order_relaxed));
+    return {};
+}
+
+Status Stream::Close(Handle handle, Handle caller, bool drop) {
+    Ticket last;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        last = {this, issued_.load(std::memory_order_relaxed)};
+        ADVSTEP_RETURN_IF_ERROR(RefuseOwnTask());
+        if (drop) {
+            DropLocked(ACL_ERROR_RT_INVALID_HANDLE);
+        }
+        closing_ = true;
+    }
+    if (drop) {
+        workers_->NudgeSleepers();  // who sleeps on what the dropped work was waiting for
+    }
+    Status waited = WaitFor(last, ToTheEnd());
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!waited.ok()) {
+        closing_ = false;
+        return waited;
+    }
+    failures_.LogUnreported(handle);
+    identity_ = StreamIdentity{};
+    recorder_ = nullptr;
+    return {};
+}
+
+Status Stream::AnnounceDestroy(Handle handle, Handle caller, bool* first,
+                               StreamIdentity* identity) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    ADVSTEP_RETURN_IF_ERROR(RefuseOwnTask());
+    *identity = identity_;
+    *first = !std::exchange(identity_.attributes.destroyAnnounced, true);
+    return {};
+}
+
+void Stream::WithdrawDestroy(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (identity_.handle == handle) {
+        identity_.attributes.destroyAnnounced = false;
+    }
+}
+
+Status Stream::RefuseOwnTask() const {
+    return claimant_ != Self()
+               ? Status()
+               : Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                       "stream {} is running the host function that destroys it; expected another "
+                       "thread, or another stream",
+                       ToPointer(identity_.handle));
+}
+
+void Stream::SkipLocked(uint64_t after, uint64_t upTo, int32_t code) {
+    after = std::max(after, completed_.load(std::memory_order_relaxed) + (running_ ? 1 : 0));
+    if (after >= upTo) {
+        return;
+    }
+    skipped_.Add(after, upTo, code);
+}
+
+void Stream::DropLocked(int32_t code) {
+    SkipLocked(0, issued_.load(std::memory_order_relaxed), code);
+}
+
+void Stream::DropUpTo(uint64_t sequence) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        SkipLocked(0, sequence, ACL_ERROR_RT_STREAM_ABORT);
+    }
+    workers_->Wake();
+}
+
+void Stream::DropAfter(uint64_t sequence) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        SkipLocked(sequence, issued_.load(std::memory_order_relaxed), ACL_ERROR_RT_STREAM_ABORT);
+    }
+    workers_->Wake();
+}
+
+Status Stream::Drop(Handle handle, Handle caller) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    ADVSTEP_RETURN_IF_ERROR(RefuseOwnTask());
+    DropLocked(ACL_ERROR_RT_INVALID_HANDLE);
+    return {};
+}
+
+Status Stream::Abort(Handle handle, Handle caller) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        DropLocked(ACL_ERROR_RT_STREAM_ABORT);
+        abortAfter_ = completed_.load(std::memory_order_relaxed);
+        aborts_.fetch_add(1);
+    }
+    workers_->Wake();
+    // Also those who sleep on what the dropped work was waiting for.
+    workers_->NudgeSleepers();
+    return {};
+}
+
+bool Stream::AbortedSince(uint64_t aborts, uint64_t sequence) {
+    if (aborts_.load() == aborts) {
+        return false;
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return sequence > abortAfter_ || aborts_.load() > aborts + 1;
+}
+
+void Stream::Nudge() {
+    // Before the lock: who counted earlier and is about to sleep here sees it, or sleeps already.
+    nudges_.fetch_add(1);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (sleepers_ > 0) {
+        changed_.notify_all();
+    }
+}
+
+Status Stream::CheckRan(uint64_t sequence) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return skipped_.CheckRan(sequence);
+}
+
+Status Stream::SetStopOnFailure(Handle handle, Handle caller, bool stop) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    if (modeSet_) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "stream {} has had its failure mode set; expected one call per stream",
+                     ToPointer(handle));
+    }
+    modeSet_ = true;
+    identity_.context.context->stopOnFailure.store(stop, std::memory_order_relaxed);
+    return {};
+}
+
+Status Stream::TakeFailureBetween(uint64_t sequence, uint64_t last) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return failures_.Take(sequence, last);
+}
+
+bool Stream::BelongsTo(const Device* device, const Context* context, StreamIdentity* identity) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (identity_.handle == 0 || (device != nullptr && identity_.context.device != device) ||
+        (context != nullptr && identity_.context.context != context)) {
+        return false;
+    }
+    *identity = identity_;
+    return true;
+}
+
+void Stream::Fail(uint64_t sequence, Status status) noexcept {
+    if (identity_.context.context->stopOnFailure.load(std::memory_order_relaxed)) {
+        skipped_ = {sequence, issued_.load(std::memory_order_relaxed), status.code()};
+        failures_.RefuseNewWork(status);
+    }
+    failures_.Add(sequence, std::move(status));
+}
+
+Status Stream::RefusedError() const {
+    return Status(failures_.refusal().code(), failures_.refusal().message());
+}
+
+}  // namespace advstep

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "src/runtime/device/core_limits.h"
+
+namespace advstep {
+
+inline constexpr uint32_t kLeastStreamPriority = 7;  // 0 is the greatest
+
+/// What can be set of a stream after it was made; ends with it. The stream's lock guards it.
+struct StreamAttributes {
+    uint32_t overflowCheck = 0;
+    uint32_t userTag = 0;
+    uint32_t cacheOpInfo = 0;
+    CoreLimits limits;
+    bool destroyAnnounced = false;  // to the callbacks of stream_state.h
+};
+
+}  // namespace advstep

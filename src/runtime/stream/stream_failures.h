@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/runtime/task/handle_table.h"
+
+namespace advstep {
+
+/// The failures of a stream's tasks that have not been reported, in order, and whether the stream
+/// refuses new work because of one. Plain data that the stream's lock guards.
+class StreamFailures {
+ public:
+    /// Begins a life without failures. Only this needs memory.
+    void Open();
+
+    /// Keeps a failure. A stream keeps at most 16 unreported failures: the first 15 and the latest.
+    void Add(uint64_t sequence, Status status) noexcept;
+
+    /// The first failure of a task after `sequence` and up to `last`; those between are reported
+    /// with it.
+    Status Take(uint64_t sequence, uint64_t last);
+
+    /// From now on new work is refused with the code and the message, until all is reported.
+    void RefuseNewWork(const Status& failure) noexcept;
+    /// Success while new work is welcome.
+    const Status& refusal() const { return refusal_; }
+
+    /// Writes the failures to the log: their stream ends.
+    void LogUnreported(Handle stream) const;
+
+ private:
+    static constexpr size_t kMostFailures = 16;
+
+    struct Failure {
+        uint64_t sequence;
+        Status status;
+    };
+
+    std::vector<Failure> failures_;  // never reallocated in a life
+    Status refusal_;
+};
+
+}  // namespace advstep

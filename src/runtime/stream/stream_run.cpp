@@ -1,0 +1,238 @@
+// How tasks are run, and by whom: claims, and the workers' visits.
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/base/boundary.h"
+#include "src/base/fork.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/exception_info.h"
+#include "src/runtime/stream/stream.h"
+#include "src/runtime/task/ticket.h"
+
+namespace advstep {
+namespace {
+
+// A thread is named by the address of this.
+[[gnu::tls_model("initial-exec")]] thread_local int taskDepth = 0;
+
+const ForkHook forgetTask([](void*) noexcept { taskDepth = 0; });
+
+constexpr uint64_t kTasksPerVisit = 64;  // of a worker, before it looks at other streams
+
+Status WordException(const char* what) noexcept {
+    try {
+        return Error(ACL_ERROR_FAILURE, "a task threw an exception: {}", what);
+    } catch (...) {
+        return Status(ACL_ERROR_FAILURE);
+    }
+}
+
+Status RunCatching(const Task& task) noexcept {
+    try {
+        return task.run(task);
+    } catch (const std::exception& error) {
+        return WordException(error.what());
+    } catch (...) {
+        return WordException("not a std::exception");
+    }
+}
+
+// The user's code sees its stream's context as current on whatever thread it runs, and leaves
+// nothing behind on a thread of the user's.
+Status RunTask(const Task& task, const ContextRef& context) noexcept {
+    ++taskDepth;
+    Status status;
+    if (task.kind == TaskKind::kHostFunction) {
+        const KeepErrors keepErrors;
+        const KeepCurrentContext keepContext(context);
+        status = RunCatching(task);
+    } else {
+        status = RunCatching(task);
+    }
+    --taskDepth;
+    return status;
+}
+
+Status WaitExpired(const WaitTask& task) noexcept {
+    constexpr int64_t kNanosecondsPerMillisecond = 1'000'000;
+    try {
+        return Error(ACL_ERROR_RT_WAIT_TIMEOUT, "{}: what it waits for has not come within {} ms",
+                     task.name != nullptr ? task.name : "a wait",
+                     task.timeoutNanoseconds / kNanosecondsPerMillisecond);
+    } catch (...) {
+        return Status(ACL_ERROR_RT_WAIT_TIMEOUT);
+    }
+}
+
+}  // namespace
+
+bool InsideTask() { return taskDepth > 0; }
+
+const void* Stream::Self() { return &taskDepth; }
+
+Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock) {
+    const ContextRef context = identity_.context;
+    running_ = true;
+    lock.unlock();
+    if (task.heavy || task.kind == TaskKind::kHostFunction) {
+        workers_->StepAside();
+    }
+    if (traced) {
+        trace_.Begin({this, completed_.load(std::memory_order_relaxed) + 1});
+    }
+    Status status = RunTask(task, context);
+    if (traced) {
+        trace_.End(task, status.code());
+    }
+    lock.lock();
+    running_ = false;
+    return status;
+}
+
+void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
+    const Task* const task = queue_.Front();
+    const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
+    const bool expired = frontWait_.Expired(sequence);
+    const bool traced = Trace::On();
+    Status status;
+    if (skipped_.Contains(sequence) && task->kind != TaskKind::kAlways) {
+        if (traced) {
+            trace_.Skipped(*task, {this, sequence});
+        }
+    } else if (task->run != nullptr && !expired) {
+        status = task->brief && keepLock && !traced ? RunCatching(*task)
+                                                    : RunUnlocked(*task, traced, lock);
+    } else {
+        if (expired) {
+            status = WaitExpired(static_cast<const WaitTask&>(*task));
+        }
+        if (traced) {
+            trace_.Begin({this, sequence});
+            trace_.End(*task, status.code());
+        }
+    }
+    queue_.PopFront();
+    if (!status.ok()) {
+        const int32_t code = status.code();
+        Fail(sequence, std::move(status));
+        if (HasExceptionCallback()) {
+            // Before the task counts as ended, so that a synchronisation that reports it comes
+            // after; and as a part of it, so that the callback cannot wait for this stream.
+            const StreamIdentity identity = identity_;
+            running_ = true;
+            lock.unlock();
+            workers_->StepAside();
+            ++taskDepth;
+            TellException(identity, sequence, code);
+            --taskDepth;
+            lock.lock();
+            running_ = false;
+        }
+    }
+    completed_.store(sequence, std::memory_order_release);
+    if (traced) {
+        trace_.BecameOldest();
+    }
+    if (sequence >= nextSleeper_) {
+        nextSleeper_ = kNever;
+        changed_.notify_all();
+    }
+    // At once, not when the claim ends: the next task here may need what waits for this one.
+    const bool wake = sequence >= tellWorkersAt_;
+    if (wake || expired) {
+        tellWorkersAt_ = wake ? kNever : tellWorkersAt_;
+        lock.unlock();
+        workers_->Wake();
+        if (expired) {
+            workers_->NudgeSleepers();  // who helped along with what is not waited for any more
+        }
+        lock.lock();
+    }
+}
+
+FrontObstacle Stream::LookAtFront(WaitClock::time_point* again) {
+    Task* const front = queue_.Front();
+    const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
+    if (!FrontWait::IsWait(*front) || skipped_.Contains(sequence) || frontWait_.Over(sequence)) {
+        return {};
+    }
+    return frontWait_.Look(static_cast<WaitTask*>(front), sequence, again);
+}
+
+bool Stream::LeftToOthers(const WaitLimit& limit) const {
+    if (!limit.timed) {
+        return false;
+    }
+    const Task* const front = queue_.Front();
+    const bool skipped = skipped_.Contains(completed_.load(std::memory_order_relaxed) + 1);
+    return !skipped && (front->kind == TaskKind::kHostFunction || front->heavy || limit.Expired());
+}
+
+FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
+                                  const WaitLimit& waitLimit, int lockKept) {
+    claimant_ = Self();
+    FrontObstacle obstacle;
+    while (!queue_.Empty() && !Reached(limit)) {
+        WaitClock::time_point again = WaitClock::time_point::max();
+        obstacle = LookAtFront(&again);
+        if (obstacle.kind == FrontObstacle::Kind::kNone && LeftToOthers(waitLimit)) {
+            obstacle.kind = FrontObstacle::Kind::kLeft;
+        }
+        if (obstacle.kind != FrontObstacle::Kind::kNone) {
+            obstacle.front = completed_.load(std::memory_order_relaxed) + 1;
+            break;
+        }
+        RunFront(lock, lockKept-- > 0);
+    }
+    claimant_ = nullptr;
+    if (sleepers_ > 0) {
+        changed_.notify_all();  // one of them may have to go on from here
+    }
+    // A worker that looked while this was claimed may have gone to sleep since; and what is left to
+    // the workers is not for one that naps.
+    const bool left = obstacle.kind == FrontObstacle::Kind::kLeft;
+    if (!queue_.Empty() && NeedsWaking(left)) {
+        lock.unlock();
+        workers_->Wake();
+        lock.lock();
+    }
+    return obstacle;
+}
+
+bool Stream::ReachedOrTellWorkers(uint64_t sequence) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (Reached(sequence)) {
+        return true;
+    }
+    tellWorkersAt_ = std::min(tellWorkersAt_, sequence);
+    return false;
+}
+
+bool Stream::RunSome(bool thorough, WaitClock::time_point* again) {
+    if (!thorough &&
+        issued_.load(std::memory_order_relaxed) == completed_.load(std::memory_order_relaxed)) {
+        return false;
+    }
+    FrontObstacle obstacle;
+    {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (queue_.Empty() || claimant_ != nullptr) {
+            return false;  // the claimant wakes a worker if it leaves something
+        }
+        obstacle = LookAtFront(again);
+        if (obstacle.kind == FrontObstacle::Kind::kNone) {
+            ClaimAndRun(lock, completed_.load(std::memory_order_relaxed) + kTasksPerVisit);
+            return true;
+        }
+    }
+    if (obstacle.kind == FrontObstacle::Kind::kPoll) {
+        return false;
+    }
+    // Told after the lock is released: no two streams' locks at a time. Whoever reaches the ticket
+    // from now on wakes the workers.
+    return obstacle.ticket.stream->ReachedOrTellWorkers(obstacle.ticket.sequence);
+}
+
+}  // namespace advstep

@@ -1,0 +1,126 @@
+#include "src/runtime/stream/stream_state.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "acl/acl_base.h"
+#include "src/base/never_destroyed.h"
+#include "src/runtime/stream/streams.h"
+#include "src/runtime/stream/user_callback.h"
+
+namespace advstep {
+namespace {
+
+struct Registration {
+    std::string name;
+    aclrtStreamStateCallback callback;
+    void* args;
+};
+
+// In the order in which the names came. Never destroyed: streams may be destroyed after main().
+struct Registrations {
+    std::mutex mutex;  // guards `all`; none is taken after it
+    std::vector<Registration> all;
+    std::atomic<bool> any{false};  // so that without callbacks nothing is locked
+};
+
+Registrations& TheRegistrations() {
+    static NeverDestroyed<Registrations> registrations;
+    return *registrations;
+}
+
+bool AnybodyListens() { return TheRegistrations().any.load(std::memory_order_acquire); }
+
+void Tell(const ContextRef& context, Handle handle, aclrtStreamState state) {
+    Registrations& registrations = TheRegistrations();
+    std::vector<Registration> all;
+    {
+        const std::lock_guard<std::mutex> lock(registrations.mutex);
+        all = registrations.all;
+    }
+    for (const Registration& each : all) {
+        RunUserCallback(each.name.c_str(), context,
+                        [&] { each.callback(ToPointer(handle), state, each.args); });
+    }
+}
+
+}  // namespace
+
+Status SetStreamStateCallback(const char* name, aclrtStreamStateCallback callback, void* args) {
+    Registrations& registrations = TheRegistrations();
+    const std::lock_guard<std::mutex> lock(registrations.mutex);
+    std::vector<Registration>& all = registrations.all;
+    const auto known = std::find_if(all.begin(), all.end(),
+                                    [&](const Registration& each) { return each.name == name; });
+    if (callback == nullptr) {
+        if (known == all.end()) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "callback is null and regName \"{}\" has none; expected a callback, or "
+                         "the name of a registered one to take away",
+                         name);
+        }
+        all.erase(known);
+    } else if (known != all.end()) {
+        known->callback = callback;
+        known->args = args;
+    } else {
+        all.push_back({name, callback, args});
+    }
+    registrations.any.store(!all.empty(), std::memory_order_release);
+    return {};
+}
+
+void ForgetStreamStateCallbacks() {
+    Registrations& registrations = TheRegistrations();
+    const std::lock_guard<std::mutex> lock(registrations.mutex);
+    registrations.all.clear();
+    registrations.any.store(false, std::memory_order_release);
+}
+
+void TellStreamCreated(const ContextRef& context, Handle handle) {
+    if (AnybodyListens()) {
+        Tell(context, handle, ACL_RT_STREAM_STATE_CREATE_POST);
+    }
+}
+
+DestroyAnnouncement::~DestroyAnnouncement() {
+    for (const StreamRef& stream : announced_) {
+        stream.WithdrawDestroy();
+    }
+}
+
+Status DestroyAnnouncement::Add(const StreamRef& stream) {
+    if (!AnybodyListens()) {
+        return {};
+    }
+    StreamIdentity identity;
+    announced_.reserve(announced_.size() + 1);
+    bool first = false;
+    ADVSTEP_RETURN_IF_ERROR(stream.AnnounceDestroy(&first, &identity));
+    if (first) {
+        announced_.push_back(stream);
+        Tell(identity.context, identity.handle, ACL_RT_STREAM_STATE_DESTROY_PRE);
+    }
+    return {};
+}
+
+void DestroyAnnouncement::AddAllOf(const Context* context) {
+    if (!AnybodyListens()) {
+        return;
+    }
+    std::vector<StreamRef> streams;
+    Streams().ForEach([&](Stream& stream) {
+        StreamIdentity identity;
+        if (stream.BelongsTo(nullptr, context, &identity) && !identity.hidden &&
+            identity.handle != identity.context.defaultStreamHandle) {
+            streams.push_back({&stream, identity.handle, identity.context.handle});
+        }
+    });
+    for (const StreamRef& stream : streams) {
+        (void)Add(stream);  // fails for one that another thread is destroying
+    }
+}
+
+}  // namespace advstep

@@ -1,0 +1,118 @@
+// Threads that wait for streams, and run them meanwhile.
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "acl/acl_base.h"
+#include "src/runtime/stream/stream.h"
+#include "src/runtime/task/ticket.h"
+
+namespace advstep {
+namespace {
+
+Status WaitsForItself(const char* what, Handle stream) {
+    return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                 "waits for stream {}, {}; expected a call from another thread", ToPointer(stream),
+                 what);
+}
+
+Status Expired(const WaitLimit& limit) {
+    return Error(limit.expiredCode, "still waits after the timeout of {} ms", limit.milliseconds);
+}
+
+}  // namespace
+
+void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit) {
+    nextSleeper_ = std::min(nextSleeper_, sequence);
+    if (limit.until == WaitClock::time_point::max()) {
+        changed_.wait(lock);
+    } else {
+        (void)changed_.wait_until(lock, limit.until);
+    }
+}
+
+void Stream::WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
+                           const WaitLimit& limit) {
+    ++sleepers_;
+    while (claimant_ != nullptr && !Reached(sequence) && nudges_.load() == nudges &&
+           !limit.Expired()) {
+        Sleep(lock, sequence, limit);
+    }
+    --sleepers_;
+}
+
+void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front, uint64_t nudges,
+                             const WaitLimit& limit) {
+    ++sleepers_;
+    while (!Reached(front) && nudges_.load() == nudges && !limit.Expired()) {
+        Sleep(lock, front, limit);
+    }
+    --sleepers_;
+}
+
+Status Stream::AbortedError() {
+    return Error(ACL_ERROR_RT_STREAM_ABORT, "the stream was aborted while this waited for it");
+}
+
+Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
+    const uint64_t aborts = ticket.stream->aborts_.load();
+    const auto aborted = [&] {
+        return !limit.evenIfAborted && ticket.stream->AbortedSince(aborts, ticket.sequence);
+    };
+    Ticket next = ticket;
+    // Counted before the first stream on the way is looked at, so that no nudge is missed.
+    uint64_t nudges = Stream::nudges_.load();
+    const auto startAgain = [&] {
+        next = ticket;
+        nudges = Stream::nudges_.load();
+    };
+    while (!ticket.stream->Reached(ticket.sequence) && !aborted()) {
+        if (limit.Expired()) {
+            return Expired(limit);
+        }
+        Stream& stream = *next.stream;
+        std::unique_lock<std::mutex> lock(stream.mutex_);
+        if (stream.Reached(next.sequence)) {
+            startAgain();  // what blocked it has happened: go on from where we want to be
+            continue;
+        }
+        if (stream.claimant_ == Stream::Self()) {
+            return WaitsForItself("which is running the host function that calls it",
+                                  stream.identity_.handle);
+        }
+        if (stream.claimant_ != nullptr) {
+            stream.WaitForRunner(lock, next.sequence, nudges, limit);
+            startAgain();
+            continue;
+        }
+        // No further than the ticket: later work may need something this thread holds.
+        const FrontObstacle obstacle = stream.ClaimAndRun(lock, next.sequence, limit);
+        switch (obstacle.kind) {
+            case FrontObstacle::Kind::kNone:
+                startAgain();
+                break;
+            case FrontObstacle::Kind::kTicket:
+                next = obstacle.ticket;
+                break;
+            case FrontObstacle::Kind::kPoll:
+                if (obstacle.thread != 0 &&
+                    obstacle.thread == static_cast<uint64_t>(pthread_self())) {
+                    return WaitsForItself("which waits for this thread's aclrtProcessReport",
+                                          stream.identity_.handle);
+                }
+                [[fallthrough]];
+            case FrontObstacle::Kind::kLeft:
+                // The workers go on: they were woken if they slept.
+                // The lock may have been released meanwhile, so the front may have ended.
+                stream.WaitForProgress(lock, obstacle.front, nudges, limit);
+                startAgain();
+                break;
+        }
+    }
+    if (aborted()) {
+        return Stream::AbortedError();
+    }
+    return {};
+}
+
+}  // namespace advstep

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "src/runtime/stream/stream.h"
+#include "src/runtime/stream/worker_control.h"
+#include "src/runtime/task/handle_table.h"
+
+namespace advstep {
+
+/// The threads that run streams in the background, for all devices: leader and followers.
+///
+/// At most one thread is the *watcher*: it looks at all streams and runs what it finds. It naps
+/// between looks while there has been activity of late, then sleeps until an enqueue wakes it, so
+/// an idle process uses no CPU. Before the watcher runs anything that may take long (a host
+/// function, a large kernel) it steps aside and another thread takes over, so streams never wait
+/// for each other; threads that are not needed are spares, asleep. There are as many threads as
+/// tasks ever blocked at a time, plus one.
+///
+/// mutex_ guards all members but watch_. It is never held while a stream's lock is taken.
+class StreamWorkers : public WorkerControl {
+ public:
+    explicit StreamWorkers(const HandleTable<Stream>& streams,
+                           const HandleTable<Stream>* more = nullptr)
+        : streams_(streams), more_(more) {}
+    ~StreamWorkers() override;
+
+    void Wake() override;
+    void StepAside() override;
+    void NudgeSleepers() override;
+
+    /// Ends all threads; there is no pending work and the caller is none of them. The next Wake
+    /// starts new ones.
+    void Stop();
+
+ private:
+    void ThreadMain();
+    bool BecomeWatcher();
+    void Watch();
+    bool LookAtAll(bool thorough, WaitClock::time_point* again);
+    void EnsureWatcherLocked();
+
+    template <typename Visit>
+    void ForEachStream(Visit&& visit) const {
+        streams_.ForEach(visit);
+        if (more_ != nullptr) {
+            more_->ForEach(visit);
+        }
+    }
+
+    const HandleTable<Stream>& streams_;
+    const HandleTable<Stream>* const more_;
+    std::mutex mutex_;
+    std::condition_variable wake_;   // the watcher naps or sleeps here
+    std::condition_variable spare_;  // spares sleep here
+    std::vector<std::thread> threads_;
+    int32_t spares_ = 0;
+    bool hasWatcher_ = false;  // or one is called
+    bool called_ = false;      // a spare or new thread is to become it
+    bool woken_ = false;
+    bool stop_ = false;
+};
+
+}  // namespace advstep

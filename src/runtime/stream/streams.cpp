@@ -1,0 +1,186 @@
+#include "src/runtime/stream/streams.h"
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+
+#include "acl/acl_base.h"
+#include "src/base/never_destroyed.h"
+#include "src/runtime/stream/stream_state.h"
+#include "src/runtime/task/ticket.h"
+#include "src/runtime/task/wait_limit.h"
+
+namespace advstep {
+namespace {
+
+// Together, because the workers refer to both tables: in a fork's child all three are new.
+struct StreamTables {
+    HandleTable<Stream> streams{HandleKind::kStream};
+    HandleTable<Stream> branches{HandleKind::kBranchStream};
+    StreamWorkers workers{streams, &branches};
+};
+
+StreamTables& TheStreamTables() {
+    static NeverDestroyed<StreamTables> tables;
+    return *tables;
+}
+
+std::atomic<int32_t> nextStreamId{0};
+
+struct LiveStream {
+    Stream* stream;
+    StreamIdentity identity;
+};
+
+std::vector<LiveStream> LiveStreams(const Device* device, const Context* context) {
+    std::vector<LiveStream> live;
+    ForEachStream([&](Stream& stream) {
+        StreamIdentity identity;
+        if (stream.BelongsTo(device, context, &identity)) {
+            live.push_back({&stream, identity});
+        }
+    });
+    return live;
+}
+
+Status WaitForAll(const std::vector<LiveStream>& streams, const WaitLimit& limit) {
+    std::vector<Ticket> places;
+    places.reserve(streams.size());
+    for (const LiveStream& live : streams) {
+        places.push_back(live.stream->Now());
+    }
+    for (const Ticket& place : places) {
+        ADVSTEP_RETURN_IF_ERROR(WaitFor(place, limit));
+    }
+    return {};
+}
+
+void OpenStream(const HandleTable<Stream>::Entry& entry, const ContextRef& context,
+                uint32_t priority, uint32_t flags, bool hidden = false) {
+    StreamIdentity identity;
+    identity.handle = entry.handle;
+    identity.context = context;
+    identity.id = nextStreamId.fetch_add(1, std::memory_order_relaxed);
+    identity.priority = priority;
+    identity.flags = flags;
+    identity.hidden = hidden;
+    entry.object->Open(identity, &Workers());
+}
+
+// The same for an entry that goes back if there is no memory.
+HandleTable<Stream>::Entry AcquireStream(HandleTable<Stream>* table, const ContextRef& context,
+                                         uint32_t priority, uint32_t flags, bool hidden) {
+    const auto entry = table->Acquire();
+    try {
+        OpenStream(entry, context, priority, flags, hidden);
+    } catch (...) {
+        table->Release(entry.object);
+        throw;
+    }
+    return entry;
+}
+
+Status MakeStream(HandleTable<Stream>* table, const ContextRef& context, uint32_t priority,
+                  uint32_t flags, bool hidden, Stream** stream, Handle* handle) {
+    const auto entry = AcquireStream(table, context, priority, flags, hidden);
+    if (!context.alive()) {
+        // Destroyed meanwhile, perhaps before the stream could be found there.
+        (void)DestroyStream({entry.object, entry.handle, context.handle}, true);
+        return Error(ACL_ERROR_RT_CONTEXT_NULL, "the current context has been destroyed");
+    }
+    *stream = entry.object;
+    *handle = entry.handle;
+    return {};
+}
+
+}  // namespace
+
+HandleTable<Stream>& Streams() { return TheStreamTables().streams; }
+
+HandleTable<Stream>& BranchStreams() { return TheStreamTables().branches; }
+
+StreamWorkers& Workers() { return TheStreamTables().workers; }
+
+void CreateDefaultStream(ContextRef* context) {
+    const auto entry = Streams().Acquire();
+    context->defaultStream = entry.object;
+    context->defaultStreamHandle = entry.handle;
+    try {
+        OpenStream(entry, *context, 0, 0);  // which keeps all of it for its host functions
+    } catch (...) {
+        Streams().Release(entry.object);
+        throw;
+    }
+}
+
+Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle) {
+    Stream* stream = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(
+        MakeStream(&Streams(), context, priority, flags, false, &stream, handle));
+    TellStreamCreated(context, *handle);
+    return {};
+}
+
+Status CreateHiddenStream(const ContextRef& context, Stream** stream, Handle* handle) {
+    return MakeStream(&Streams(), context, 0, 0, true, stream, handle);
+}
+
+Status CreateBranchStream(const ContextRef& context, Stream** stream, Handle* handle) {
+    return MakeStream(&BranchStreams(), context, 0, 0, true, stream, handle);
+}
+
+Status DestroyStream(const StreamRef& reference, bool drop) {
+    if (drop) {
+        ADVSTEP_RETURN_IF_ERROR(reference.Drop());
+        // Who sleeps on what the dropped work was waiting for has nothing to wait for any more.
+        Workers().NudgeSleepers();
+    }
+    ADVSTEP_RETURN_IF_ERROR(reference.Close(drop));
+    ReleaseStream(reference.stream, reference.handle);
+    return {};
+}
+
+void ReleaseStream(Stream* stream, Handle handle) {
+    const bool branch = BranchStreams().Find(handle) == stream;
+    (branch ? BranchStreams() : Streams()).Release(stream);
+}
+
+Status RefuseInsideTask() {
+    return InsideTask() ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                                "called from inside a host function, for which it might wait; "
+                                "expected another thread")
+                        : Status();
+}
+
+Status DrainDevice(const Device* device, const WaitLimit& limit) {
+    return WaitForAll(LiveStreams(device, nullptr), limit);
+}
+
+Status DrainForTeardown(const Device* device) { return DrainDevice(device, ToTheEnd()); }
+
+Status TakeDeviceFailure(const Device* device) {
+    std::vector<LiveStream> live = LiveStreams(device, nullptr);
+    std::sort(live.begin(), live.end(), [](const LiveStream& a, const LiveStream& b) {
+        return a.identity.id < b.identity.id;
+    });
+    for (const LiveStream& entry : live) {
+        // Failures of models' own streams are for who replays them.
+        if (!entry.identity.hidden) {
+            ADVSTEP_RETURN_IF_ERROR(entry.stream->TakeFailure());
+        }
+    }
+    return {};
+}
+
+std::vector<Ticket> PendingPlaces() {
+    std::vector<Ticket> places;
+    ForEachStream([&](Stream& stream) {
+        const Ticket now = stream.Now();
+        if (!stream.Reached(now.sequence)) {
+            places.push_back(now);
+        }
+    });
+    return places;
+}
+
+}  // namespace advstep

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace advstep {
+
+/// An aclrt handle as a number: generation, index, kind. Never an address, so a destroyed, foreign
+/// or wrong-kind one is recognised without touching memory. 0 is no handle.
+using Handle = uint64_t;
+static_assert(sizeof(void*) == sizeof(Handle), "handles need 64-bit pointers");
+
+enum class HandleKind : uint8_t {
+    kContext = 0xC5,
+    kStream = 0x57,
+    kEvent = 0xE3,
+    kNotify = 0x4F,
+    kModel = 0x69,
+    kTaskGroup = 0x76,
+    kBranchStream = 0x58,  // of a model; never given to a caller
+    kPhysicalMemory = 0x9B,
+};
+
+/// A number that no other live handle of its kind has.
+inline uint32_t IndexOf(Handle handle) { return static_cast<uint32_t>((handle >> 8) & 0xFFFFFF); }
+
+inline void* ToPointer(Handle handle) { return reinterpret_cast<void*>(handle); }
+inline Handle ToHandle(const void* pointer) { return reinterpret_cast<Handle>(pointer); }
+
+/// Objects behind handles of one kind. Objects are reused, never freed, so a pointer from Find is
+/// good for ever and whoever holds one only has to compare handles under the object's own lock.
+///
+/// T has public members `uint32_t tableIndex` and `uint32_t generation`, which belong to the table.
+/// Find takes no lock; Acquire and Release take the table's.
+template <typename T>
+class HandleTable {
+ public:
+    explicit HandleTable(HandleKind kind) : kind_(kind) {}
+
+    struct Entry {
+        T* object;
+        Handle handle;
+    };
+
+    /// An unused object and the handle of its new life. The caller stores the handle in it.
+    Entry Acquire() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        T* object = nullptr;
+        if (free_.empty()) {
+            object = Append();
+        } else {
+            object = free_.back();
+            free_.pop_back();
+        }
+        if (++object->generation == 0) {
+            object->generation = 1;
+        }
+        const Handle handle = (Handle{object->generation} << 32) |
+                              (Handle{object->tableIndex} << 8) | static_cast<uint8_t>(kind_);
+        return {object, handle};
+    }
+
+    /// The object's life is over; its handle must be cleared before.
+    void Release(T* object) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        free_.push_back(object);
+    }
+
+    /// How many more objects can be alive at a time.
+    uint32_t Available() const {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return kChunk * kMostChunks - count_.load(std::memory_order_relaxed) +
+               static_cast<uint32_t>(free_.size());
+    }
+
+    /// The object a handle of this kind would belong to, alive or not; null for anything else.
+    T* Find(Handle handle) const {
+        const uint32_t index = IndexOf(handle);
+        if (static_cast<uint8_t>(handle) != static_cast<uint8_t>(kind_) ||
+            index >= count_.load(std::memory_order_acquire)) {
+            return nullptr;
+        }
+        return &(*chunks_[index / kChunk])[index % kChunk];
+    }
+
+    /// Calls visit(T&) for every object there ever was, alive or not.
+    template <typename Visit>
+    void ForEach(Visit&& visit) const {
+        const uint32_t count = count_.load(std::memory_order_acquire);
+        for (uint32_t index = 0; index < count; ++index) {
+            visit((*chunks_[index / kChunk])[index % kChunk]);
+        }
+    }
+
+ private:
+    static constexpr uint32_t kChunk = 64;
+    static constexpr uint32_t kMostChunks = 16384;  // 2^20 objects alive at a time
+    using Chunk = std::array<T, kChunk>;
+
+    T* Append() {
+        const uint32_t index = count_.load(std::memory_order_relaxed);
+        if (index == kChunk * kMostChunks) {
+            throw std::bad_alloc();
+        }
+        if (index % kChunk == 0) {
+            chunks_[index / kChunk] = std::make_unique<Chunk>();
+        }
+        T* const object = &(*chunks_[index / kChunk])[index % kChunk];
+        object->tableIndex = index;
+        free_.reserve(index + 1);  // so that Release cannot fail
+        count_.store(index + 1, std::memory_order_release);
+        return object;
+    }
+
+    const HandleKind kind_;
+    mutable std::mutex mutex_;  // guards free_, generations and growth
+    std::vector<T*> free_;
+    std::atomic<uint32_t> count_{0};  // published after the chunk it needs
+    std::array<std::unique_ptr<Chunk>, kMostChunks> chunks_;
+};
+
+}  // namespace advstep

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "src/runtime/task/task.h"
+
+namespace advstep {
+
+/// FIFO of records of different sizes in linked segments. Records do not move, so the front may be
+/// run in place while others are pushed. Not thread-safe: its stream's lock guards it.
+class TaskQueue {
+ public:
+    bool Empty() const { return head_ == nullptr || (head_ == tail_ && read_ == write_); }
+
+    /// Room for a record at the end; the caller constructs it there. `bytes` is a multiple of
+    /// kTaskAlignment. Throws std::bad_alloc and leaves the queue as it was.
+    void* Push(size_t bytes);
+
+    /// Makes the next Push of that many bytes one that cannot throw.
+    void Reserve(size_t bytes);
+
+    /// The oldest record; the queue is not empty.
+    Task* Front() const { return reinterpret_cast<Task*>(head_->bytes() + read_); }
+
+    void PopFront();
+
+ private:
+    static constexpr size_t kSegmentBytes = 16384;
+
+    struct alignas(kTaskAlignment) Segment {
+        std::unique_ptr<Segment, void (*)(Segment*)> next{nullptr, nullptr};
+        size_t capacity = 0;
+        size_t end = 0;  // bytes in use, once a later segment exists
+
+        unsigned char* bytes() { return reinterpret_cast<unsigned char*>(this + 1); }
+    };
+    using SegmentPtr = std::unique_ptr<Segment, void (*)(Segment*)>;
+
+    static SegmentPtr MakeSegment(size_t capacity);
+    bool SpareHolds(size_t bytes) const { return spare_ != nullptr && spare_->capacity >= bytes; }
+    SegmentPtr TakeSegment(size_t bytes);
+    static void FreeSegment(Segment* segment);
+
+    SegmentPtr first_{nullptr, nullptr};  // owns the chain
+    SegmentPtr spare_{nullptr, nullptr};  // an empty segment, for the next that is needed
+    Segment* head_ = nullptr;
+    Segment* tail_ = nullptr;
+    size_t read_ = 0;   // in head_
+    size_t write_ = 0;  // in tail_
+};
+
+}  // namespace advstep

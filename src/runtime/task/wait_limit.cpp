@@ -1,0 +1,21 @@
+#include "src/runtime/task/wait_limit.h"
+
+#include "acl/acl_base.h"
+
+namespace advstep {
+
+Status MakeWaitLimit(int32_t milliseconds, int32_t expiredCode, WaitLimit* limit) {
+    if (milliseconds == 0 || milliseconds < -1) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "timeout is {}; expected at least 1 ms, or -1 for ever", milliseconds);
+    }
+    limit->timed = true;
+    limit->milliseconds = milliseconds;
+    limit->expiredCode = expiredCode;
+    if (milliseconds > 0) {
+        limit->until = WaitClock::now() + std::chrono::milliseconds(milliseconds);
+    }
+    return {};
+}
+
+}  // namespace advstep

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "src/base/trace_event.h"
+#include "src/base/trace_file.h"
+#include "src/runtime/task/task.h"
+
+namespace advstep {
+
+/// The process's trace (docs/tracing.md): a process per device, a track per stream and per thread
+/// that plays cores. Whoever has done something says so afterwards; events go to the file as they
+/// come, in the order in which they ended.
+///
+/// mutex_ guards everything but the atomics. It is taken last: under a stream's lock at most, and
+/// no lock is taken under it.
+class Trace {
+ public:
+    static Trace& Instance();
+    /// In the child of a fork there is another: the file is the parent's.
+    Trace() { on_.store(false, std::memory_order_relaxed); }
+
+    /// Whether to say anything: one relaxed load.
+    static bool On() { return on_.load(std::memory_order_relaxed); }
+
+    /// What slices are timed with, in nanoseconds.
+    static int64_t Now() {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(
+                   std::chrono::steady_clock::now().time_since_epoch())
+            .count();
+    }
+
+    /// Begins a trace, over the file of an earlier one. 100008: the file cannot be written.
+    Status Open(const std::string& path);
+    /// Ends it, if there is one; what threads say from now on is not kept. At the end of the
+    /// process as well.
+    void Close() noexcept;
+
+    /// Runs `tell`, which adds something. There may be no memory for that: then it is missing.
+    template <typename Tell>
+    static void TryTo(Tell&& tell) noexcept {
+        try {
+            tell();
+        } catch (...) {
+            Instance().lost_.fetch_add(1, std::memory_order_relaxed);
+        }
+    }
+
+    // Slices are given in the time of Now(). Nothing happens if the trace has ended.
+
+    /// Makes a stream's track and names it.
+    TraceTrack AddStream(int32_t device, int32_t stream, bool ofModel);
+
+    /// A task of a stream that has ended; `place` is its own. A wait that ended because `reached`
+    /// was gets an arrow from there, if that is one of the last kMostPlaces tasks.
+    void AddTask(const TraceTrack& track, const Ticket& place, const TraceSlice& slice,
+                 const TraceArgs& args, const Ticket& reached);
+
+    /// A task that was not run; a wait that was given up.
+    void AddSkipped(const TraceTrack& track, const TraceSlice& slice, const TraceArgs& args);
+
+    /// Cores that the calling thread has played for a device.
+    void AddCores(int32_t device, const TraceSlice& slice, const TraceArgs& args);
+
+    static constexpr size_t kMostPlaces = size_t{1} << 16;
+
+ private:
+    struct PlaceHash {
+        size_t operator()(const Ticket& place) const {
+            return std::hash<const void*>()(place.stream) ^
+                   (std::hash<uint64_t>()(place.sequence) << 1U);
+        }
+    };
+    struct SamePlace {
+        bool operator()(const Ticket& a, const Ticket& b) const {
+            return a.stream == b.stream && a.sequence == b.sequence;
+        }
+    };
+
+    void WriteLocked(std::string_view events);
+    void NameDeviceLocked(int32_t device);
+    TraceTrack CoreTrackLocked(int32_t device);
+    void KeepPlaceLocked(const Ticket& place, const ArrowEnd& end);
+    TraceSlice SinceStart(const TraceSlice& slice) const;
+
+    inline static std::atomic<bool> on_{false};
+
+    std::atomic<int32_t> owner_{0};  // the process that opened it; a fork's child writes nothing
+    std::atomic<uint64_t> lost_{0};  // events
+    std::mutex mutex_;
+    TraceFile file_;
+    int64_t start_ = 0;
+    uint64_t arrows_ = 0;
+    std::vector<bool> namedDevices_;
+    std::vector<int32_t> coreThreads_;                           // how many each device has had
+    std::map<std::pair<int32_t, int32_t>, int32_t> coreTracks_;  // by device and thread
+    std::unordered_map<Ticket, ArrowEnd, PlaceHash, SamePlace> places_;  // where tasks ended
+    std::deque<Ticket> placeOrder_;                                      // oldest first
+};
+
+}  // namespace advstep

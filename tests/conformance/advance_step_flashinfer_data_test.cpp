@@ -11,9 +11,10 @@
 namespace {
 
 using reference::FlashInferData;
-using support::FlashInferLayout;
+using support::Int32Layout;
 using support::IsOk;
 using support::OpBatch;
+using support::OpLayout;
 
 constexpr int64_t kMost = INT32_MAX;
 
@@ -28,7 +29,7 @@ struct DataCase {
     const char* name;
     std::function<void(FlashInferData&)> change;
     std::string message;  // "": no error
-    FlashInferLayout layout = {};
+    OpLayout layout = {};
 };
 
 class FlashInferDataTest : public support::DeviceTest,
@@ -67,14 +68,6 @@ std::function<void(FlashInferData&)> Entry(size_t row, size_t column, int64_t bl
     return [=](FlashInferData& d) { d.rows.blockTables[row * 3 + column] = block; };
 }
 
-FlashInferLayout Int32(bool lengths, bool slots, bool tables) {
-    FlashInferLayout layout;
-    layout.lengths = lengths ? ACL_INT32 : ACL_INT64;
-    layout.slots = slots ? ACL_INT32 : ACL_INT64;
-    layout.tables = tables ? ACL_INT32 : ACL_INT64;
-    return layout;
-}
-
 // One query with a block of many tokens.
 std::function<void(FlashInferData&)> LongBlock(int64_t length) {
     return [=](FlashInferData& d) {
@@ -90,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         DataCase{"Good", [](FlashInferData&) {}, ""},
         DataCase{"NegativePosition", Length(2, -1), "query 2: seqLens is -1; expected at least 0"},
         DataCase{"NegativePositionInt32", Length(2, -1),
-                 "query 2: seqLens is -1; expected at least 0", Int32(true, true, true)},
+                 "query 2: seqLens is -1; expected at least 0", Int32Layout(true, true, true)},
         DataCase{"ColumnOutside", Length(3, 12),
                  "query 3: position 12 with blockSize 4 needs column 3 of blockTables; expected "
                  "column < maxBlocks = 3"},
@@ -106,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
         DataCase{"NegativeBlockBeforeInt32", Entry(3, 0, -1),
                  "query 3: block id -1 in column 0 of blockTables goes to pagedKvIndices; expected "
                  "0 <= block id <= 2147483647",
-                 Int32(false, false, true)},
+                 Int32Layout(false, false, true)},
         DataCase{"LargeBlockBefore", Entry(3, 1, kMost + 1),
                  "query 3: block id 2147483648 in column 1 of blockTables goes to pagedKvIndices; "
                  "expected 0 <= block id <= 2147483647"},
@@ -133,14 +126,14 @@ INSTANTIATE_TEST_SUITE_P(
         DataCase{"SlotTooLargeInt32", Entry(0, 2, kMost / 4 + 1),
                  "query 0: position 8 in block 536870912 with blockSize 4 has a slot that does not "
                  "fit slotMapping's dtype; expected a smaller block id",
-                 Int32(false, true, true)},
+                 Int32Layout(false, true, true)},
         DataCase{"LengthTooLargeInt32",
                  [](FlashInferData& d) {
                      LongBlock(kMost)(d);
                      d.rows.blockTables.assign(18, 0);
                  },
                  "query 1: seqLens is 2147483647; expected one more to fit its dtype",
-                 Int32(true, false, false)},
+                 Int32Layout(true, false, false)},
         DataCase{"LongestPage", LongBlock(kMost - 1), ""},
         DataCase{"PageTooLong", LongBlock(kMost),
                  "query 1: its last block has 2147483648 tokens; expected at most 2147483647 for "

@@ -124,7 +124,7 @@ TEST_P(GoldenTest, WithARepeatedExecutor) {
 
 TEST_P(GoldenTest, WithViews) {
     ForEachPlanned([&](const GoldenCase& golden) {
-        support::BatchLayout layout;
+        support::OpLayout layout;
         layout.columns = true;
         layout.rowStride = golden.in.maxBlocks + 5;
         layout.viewOffset = 11;

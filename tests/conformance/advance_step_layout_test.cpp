@@ -13,16 +13,15 @@ namespace {
 
 using support::Advanced;
 using support::AdvanceStepBatch;
-using support::BatchLayout;
 using support::IsOk;
-using support::kBlockTables;
 using support::kSeqLens;
 using support::kSlotMapping;
 using support::MakeBatch;
+using support::OpLayout;
 
 struct LayoutCase {
     std::string name;
-    BatchLayout layout;
+    OpLayout layout;
 };
 
 std::vector<LayoutCase> Layouts() {
@@ -30,7 +29,7 @@ std::vector<LayoutCase> Layouts() {
     for (const bool columns : {false, true}) {
         for (const int64_t rowStride : {0, 8, 100}) {
             for (const int64_t viewOffset : {0, 1, 37}) {
-                BatchLayout layout;
+                OpLayout layout;
                 layout.columns = columns;
                 layout.rowStride = rowStride;
                 layout.viewOffset = viewOffset;
@@ -38,7 +37,7 @@ std::vector<LayoutCase> Layouts() {
                                          std::to_string(rowStride) + "Offset" +
                                          std::to_string(viewOffset);
                 cases.push_back({name, layout});
-                layout.dtypes[kBlockTables] = ACL_INT32;
+                layout.tables = ACL_INT32;
                 cases.push_back({name + "Int32Table", layout});
             }
         }
@@ -82,12 +81,10 @@ class VllmTest : public support::DeviceTest {
 TEST_F(VllmTest, DtypesAreIndependent) {
     for (int bits = 0; bits < 8; ++bits) {
         for (const int64_t queries : {100, 120}) {
-            BatchLayout layout;
+            OpLayout layout =
+                support::Int32Layout((bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0);
             layout.viewOffset = bits;
             layout.rowStride = 9;
-            layout.dtypes[kSeqLens] = (bits & 1) != 0 ? ACL_INT32 : ACL_INT64;
-            layout.dtypes[kSlotMapping] = (bits & 2) != 0 ? ACL_INT32 : ACL_INT64;
-            layout.dtypes[kBlockTables] = (bits & 4) != 0 ? ACL_INT32 : ACL_INT64;
             AdvanceStepBatch batch(MakeBatch(120, queries, 16, 9, 7), layout);
             ASSERT_TRUE(IsOk(batch.Run(nullptr))) << bits;
             EXPECT_TRUE(batch.Holds(Advanced(batch.Data()))) << bits << " " << queries;

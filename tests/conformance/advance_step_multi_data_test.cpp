@@ -12,9 +12,10 @@ namespace {
 
 using reference::AdvanceStepData;
 using reference::MultiData;
+using support::Int32Layout;
 using support::IsOk;
-using support::MultiLayout;
 using support::OpBatch;
+using support::OpLayout;
 
 constexpr int64_t kHuge = INT64_MAX;
 constexpr int64_t kMost = INT32_MAX;
@@ -29,7 +30,7 @@ struct DataCase {
     std::string conformance;
     std::function<void(AdvanceStepData&)> change;
     std::string message;  // "": no error
-    MultiLayout layout = {};
+    OpLayout layout = {};
 };
 
 class MultiDataTest : public support::DeviceTest, public testing::WithParamInterface<DataCase> {};
@@ -75,12 +76,6 @@ std::function<void(AdvanceStepData&)> Blocks(size_t row, int64_t length, int64_t
         d.seqLens[row] = length;
         d.blockTables[row * 3] = d.blockTables[row * 3 + 1] = d.blockTables[row * 3 + 2] = block;
     };
-}
-
-MultiLayout Narrow() {
-    MultiLayout layout;
-    layout.lengths = layout.slots = ACL_INT32;
-    return layout;
 }
 
 std::vector<DataCase> Cases(const std::string& conformance) {
@@ -142,12 +137,13 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         DataCase{"LengthPastInt32", "vllm", Blocks(1, kMost - 2, 0, kMost),
                  "step 2, query 1: seqLens is 2147483647; expected one more to fit its dtype",
-                 Narrow()},
-        DataCase{"LargestLength", "vllm", Blocks(1, kMost - 3, 0, kMost), "", Narrow()},
+                 Int32Layout(true, true, false)},
+        DataCase{"LargestLength", "vllm", Blocks(1, kMost - 3, 0, kMost), "",
+                 Int32Layout(true, true, false)},
         DataCase{"SlotPastInt32", "vllm", Blocks(1, 6, kMost / 5, 5),
                  "step 2, query 1: position 8 in block 429496729 with blockSize 5 has a slot that "
                  "does not fit slotMapping's dtype; expected a smaller block id",
-                 Narrow()}),
+                 Int32Layout(true, true, false)}),
     support::CaseName());
 INSTANTIATE_TEST_SUITE_P(
     Exact, MultiDataTest,

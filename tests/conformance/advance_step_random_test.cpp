@@ -1,154 +1,153 @@
-// AdvanceStep against the reference on random batches. A failure prints the seed of its batch; the
-// batches are the same in every run.
+// AdvanceStep and its kin against their references on random batches, launched and replayed. A
+// failure prints the seed of its batch; the batches are the same in every run.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "conformance/machines.h"
-#include "support/advance_step_batch.h"
-#include "support/batches.h"
-#include "support/random.h"
+#include "conformance/random_call.h"
+#include "conformance/random_operators.h"
 #include "support/runtime_test.h"
 
 namespace {
 
 using conformance::Machine;
-using reference::AdvanceStepData;
-using reference::AdvanceStepError;
-using support::AdvanceStepBatch;
-using support::BatchLayout;
-using support::IsOk;
-using support::kBlockTables;
-using support::kSeqLens;
-using support::kSlotMapping;
+using conformance::RandomFault;
+using conformance::RandomFlashInfer;
+using conformance::RandomMulti;
+using conformance::RandomRules;
+using conformance::RandomSize;
+using conformance::RandomStep;
+using conformance::RandomV2;
+using support::OpBatch;
+using support::OpLayout;
 using support::Random;
 
-constexpr int64_t kBlockSizes[] = {1, 2, 3, 7, 16, 31, 64, 128, 1000, 1024};
+struct RandomCall {
+    OpBatch batch;
+    std::vector<std::vector<int64_t>> expected;
+    RandomFault fault;
+    size_t misalignment;  // of the workspace
+};
 
-AdvanceStepData RandomData(Random& random, const std::string& conformance, int64_t mostRows) {
-    const int64_t seqs = std::max<int64_t>(random.Size(mostRows), conformance == "vllm" ? 1 : 2);
-    const int64_t mostQueries = conformance == "vllm" ? seqs : seqs - 1;
-    const int64_t queries = random.OneIn(2) ? mostQueries : random.Between(1, mostQueries);
-    const int64_t columns = random.Size(seqs > 4000 ? 6 : 60);
-    return support::MakeBatch(seqs, queries, random.OneOf(kBlockSizes), columns,
-                              static_cast<uint64_t>(random.Between(0, 1 << 30)));
-}
-
-// Now and then something that may be a fault, in any row.
-void Spoil(Random& random, AdvanceStepData& data) {
-    for (int64_t count = random.Between(1, 3); count > 0; --count) {
-        const int64_t row = random.Between(0, data.numSeqs - 1);
-        const int64_t edge = data.blockSize * data.maxBlocks;
+template <class Operator>
+RandomCall Draw(Random& random, const RandomRules& rules, int64_t mostRows, bool isLargest) {
+    const int64_t rowsPerSeq = Operator::RowsPerSeq(random);
+    const RandomSize size =
+        conformance::DrawSize(random, Operator::PaddingOf(rules), rowsPerSeq, mostRows, isLargest);
+    typename Operator::Data data = Operator::Make(random, size, rowsPerSeq);
+    auto& rows = Operator::Rows(data);
+    const bool isSpoilt = random.OneIn(Operator::kSpoiltOneIn);
+    for (int64_t count = isSpoilt ? random.Between(1, 3) : 0; count > 0; --count) {
+        const int64_t seq = random.Between(0, size.seqs - 1);
         switch (random.Between(0, 3)) {
             case 0:
-                data.seqLens[row] = -random.Between(1, 2 * data.blockSize);
+                Operator::SpoilMore(random, size, data, seq);
                 break;
             case 1:
-                data.seqLens[row] = edge + random.Between(-1, 1);
-                break;
-            case 2:
-                data.seqLens[row] = data.numSeqs * edge + random.Between(-1, 0);
+                rows.blockTables[random.Between(0, size.seqs * size.columns - 1)] =
+                    conformance::DrawBadBlock(random, size);
                 break;
             default:
-                data.blockTables[random.Between(0, data.numSeqs * data.maxBlocks - 1)] =
-                    -random.Between(1, 3);
+                Operator::SetPosition(random, data, seq,
+                                      conformance::DrawBadPosition(random, size));
         }
     }
-}
-
-BatchLayout RandomLayout(Random& random, const std::string& conformance, int64_t columns) {
-    BatchLayout layout;
-    layout.columns = random.OneIn(2);
-    layout.rowStride = random.OneIn(2) ? 0 : columns + random.Between(0, 5);
-    layout.viewOffset = random.OneIn(2) ? 0 : random.Between(1, 70);
-    if (random.OneIn(3)) {
-        layout.dtypes[kBlockTables] = ACL_INT32;
-    }
-    if (conformance == "vllm") {
-        layout.dtypes[kSeqLens] = random.OneIn(2) ? ACL_INT32 : ACL_INT64;
-        layout.dtypes[kSlotMapping] = random.OneIn(2) ? ACL_INT32 : ACL_INT64;
-    }
-    return layout;
+    const OpLayout layout = conformance::DrawLayout(random, Operator::TakesInt32Rows(rules),
+                                                    size.columns, rows.seqLens, rows.blockTables);
+    OpBatch batch = Operator::Batch(data, layout);
+    RandomFault fault = Operator::Reference(data, rules, layout);
+    return {std::move(batch), support::ValuesOf(data), std::move(fault),
+            static_cast<size_t>(random.Between(0, 65))};
 }
 
 struct RandomRun {
-    std::string conformance;
-    int cores;  // for exact
+    std::string name;
+    std::string call;
+    RandomCall (*draw)(Random&, const RandomRules&, int64_t, bool);
+    RandomRules rules;
     Machine machine;
-    int64_t mostRows;
+    int64_t mostRows;  // of a large run the first batch has so many
     int batches;
     int firstSeed;
+    bool isLarge;
 };
 
-std::vector<RandomRun> RandomRuns() {
+template <class Operator>
+std::vector<RandomRun> Runs() {
     std::vector<RandomRun> runs;
-    int seed = 1000;
-    for (const Machine& machine : conformance::Machines()) {
-        for (const char* conformance : {"standard", "vllm"}) {
-            runs.push_back({conformance, 0, machine, 3000, 60, seed += 1000});
+    int seed = 0;
+    const auto add = [&](const RandomRules& rules, const Machine& machine, bool isLarge) {
+        const std::string cores = rules.exactCores > 0 ? std::to_string(rules.exactCores) : "";
+        runs.push_back({(isLarge ? "Large" : "") + rules.conformance + cores + machine.name,
+                        Operator::kCall, &Draw<Operator>, rules, machine, isLarge ? 60000 : 4000,
+                        isLarge ? 12 : 80, seed += 1000, isLarge});
+    };
+    const std::vector<Machine> machines = conformance::Machines();
+    const RandomRules exact{"exact", Operator::kExactDependsOnCores ? 40 : 0};
+    for (const RandomRules& rules : {RandomRules{"standard"}, RandomRules{"vllm"}, exact}) {
+        for (const Machine* machine : {&machines[0], &machines[7]}) {
+            add(rules, *machine, true);
         }
     }
-    seed = 25000;  // the same batches whatever instruction sets there are
-    for (const int cores : {40, 48}) {
-        for (const Machine& machine : conformance::ExactMachines(cores)) {
-            runs.push_back({"exact", cores, machine, 3000, 40, seed += 1000});
+    if (Operator::kExactDependsOnCores) {
+        for (const int cores : {40, 48}) {
+            for (const Machine& machine : conformance::ExactMachines(cores)) {
+                add({"exact", cores}, machine, false);
+            }
         }
     }
-    for (const Machine& machine : {conformance::Machines()[0], conformance::Machines()[7]}) {
-        Machine large = machine;
-        large.name = "Large" + machine.name;
-        for (const char* conformance : {"standard", "vllm", "exact"}) {
-            runs.push_back({conformance, 40, large, 40000, 12, seed += 1000});
+    for (const Machine& machine : machines) {  // the last ones depend on the processor
+        add({"standard"}, machine, false);
+        add({"vllm"}, machine, false);
+        if (!Operator::kExactDependsOnCores) {
+            add({"exact"}, machine, false);
         }
     }
     return runs;
 }
 
-class RandomTest : public support::DeviceTest, public testing::WithParamInterface<RandomRun> {};
+class RandomCallTest : public support::DeviceTest, public testing::WithParamInterface<RandomRun> {
+ protected:
+    // The call returned what it has to, and the tensors hold what they have to.
+    static testing::AssertionResult IsRight(const RandomCall& call, int status) {
+        const testing::AssertionResult returned =
+            call.fault ? support::IsError(ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, status,
+                                          {GetParam().call + ": " + *call.fault + ": "})
+                       : support::IsOk(status);
+        return returned ? call.batch.Holds(call.expected) : returned;
+    }
+};
 
-TEST_P(RandomTest, AgreesWithTheReference) {
+TEST_P(RandomCallTest, AgreesWithTheReference) {
     const RandomRun& run = GetParam();
-    ASSERT_NO_FATAL_FAILURE(Restart(run.machine.With(run.conformance)));
+    ASSERT_NO_FATAL_FAILURE(Restart(run.machine.With(run.rules.conformance)));
     const support::Stream stream = support::MakeStream();
     int faults = 0;
     for (int i = 0; i < run.batches; ++i) {
-        const int seed = run.firstSeed + i;
-        SCOPED_TRACE(testing::Message() << "seed " << seed);
-        Random random(seed);
-        AdvanceStepData data = RandomData(random, run.conformance, run.mostRows);
-        if (i == 0 && run.mostRows == 40000) {
-            data = support::MakeBatch(40000, 39999, 16, 4, seed);
-        }
-        if (random.OneIn(3)) {
-            Spoil(random, data);
-        }
-        const BatchLayout layout = RandomLayout(random, run.conformance, data.maxBlocks);
-        reference::AdvanceStepLimits limits;
-        limits.seqLens = layout.dtypes[kSeqLens] == ACL_INT32 ? INT32_MAX : INT64_MAX;
-        limits.slotMapping = layout.dtypes[kSlotMapping] == ACL_INT32 ? INT32_MAX : INT64_MAX;
-
-        AdvanceStepData expected = data;
-        const auto error = run.conformance == "exact"
-                               ? reference::AdvanceStepExact(expected, run.cores)
-                               : reference::AdvanceStepStandard(expected, limits);
-        AdvanceStepBatch batch(data, layout);
-        const int status = batch.Run(stream.Get());
-        if (error.has_value()) {
-            ++faults;
-            ASSERT_TRUE(support::IsDataError(status, error->query));
-        } else {
-            ASSERT_TRUE(IsOk(status));
-        }
-        ASSERT_TRUE(batch.Holds(expected));
+        SCOPED_TRACE(testing::Message() << "seed " << run.firstSeed + i);
+        Random random(static_cast<uint64_t>(run.firstSeed + i));
+        RandomCall call = run.draw(random, run.rules, run.mostRows, run.isLarge && i == 0);
+        faults += call.fault ? 1 : 0;
+        ASSERT_TRUE(IsRight(call, call.batch.Run(stream.Get(), call.misalignment)));
+        call.batch.Upload();
+        ASSERT_TRUE(IsRight(call, call.batch.RunReplayed(stream.Get(), call.misalignment)));
     }
-    if (run.batches >= 40) {
+    if (!run.isLarge) {
         EXPECT_GT(faults, 0) << "the batches hold both";
         EXPECT_LT(faults, run.batches / 2);
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, RandomTest, testing::ValuesIn(RandomRuns()),
-                         [](const testing::TestParamInfo<RandomRun>& row) {
-                             return row.param.conformance + std::to_string(row.param.cores) +
-                                    row.param.machine.name;
-                         });
+std::string NameOfRun(const testing::TestParamInfo<RandomRun>& row) { return row.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(AdvanceStep, RandomCallTest, testing::ValuesIn(Runs<RandomStep>()),
+                         NameOfRun);
+INSTANTIATE_TEST_SUITE_P(V2, RandomCallTest, testing::ValuesIn(Runs<RandomV2>()), NameOfRun);
+INSTANTIATE_TEST_SUITE_P(FlashInfer, RandomCallTest, testing::ValuesIn(Runs<RandomFlashInfer>()),
+                         NameOfRun);
+INSTANTIATE_TEST_SUITE_P(Multi, RandomCallTest, testing::ValuesIn(Runs<RandomMulti>()), NameOfRun);
 
 }  // namespace

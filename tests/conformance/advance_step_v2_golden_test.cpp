@@ -13,7 +13,7 @@ namespace {
 using reference::AdvanceStepV2Data;
 using support::IsOk;
 using support::OpBatch;
-using support::V2Layout;
+using support::OpLayout;
 
 struct GoldenCase {
     std::string name;
@@ -145,7 +145,11 @@ TEST_P(V2GoldenLayoutTest, WithViews) {
         SCOPED_TRACE(golden.name);
         for (const aclDataType tables : {ACL_INT64, ACL_INT32}) {
             for (const bool matrices : {false, true}) {
-                V2Layout layout{matrices, tables, golden.in.maxBlocks + 3, 11};
+                OpLayout layout;
+                layout.columns = matrices;
+                layout.tables = tables;
+                layout.rowStride = golden.in.maxBlocks + 3;
+                layout.viewOffset = 11;
                 OpBatch batch = support::MakeV2Batch(golden.in, layout);
                 ExpectOutcome(batch.Run(nullptr), golden, batch);
             }

@@ -31,7 +31,7 @@ struct SetCase {
 class SetAddressTest : public support::DeviceTest, public testing::WithParamInterface<SetCase> {
  protected:
     static AdvanceStepBatch Make(uint64_t seed) {
-        support::BatchLayout layout;
+        support::OpLayout layout;
         layout.viewOffset = 3;
         return AdvanceStepBatch(MakeBatch(9, 6, 4, 5, seed), layout);
     }

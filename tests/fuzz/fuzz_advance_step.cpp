@@ -11,26 +11,15 @@ namespace {
 constexpr const char* kConformances[] = {"standard", "vllm", "exact"};
 constexpr int64_t kVectorCores = 7;
 
-support::BatchLayout MakeLayout(FuzzInput* input, bool isVllm) {
-    support::BatchLayout layout;
+support::OpLayout MakeLayout(FuzzInput* input, bool isVllm) {
+    support::OpLayout layout;
     const uint8_t form = input->Byte();
     layout.columns = (form & 1) != 0;
-    const auto narrow = [&](int bit, size_t tensor) {
-        if ((form & bit) != 0) {
-            layout.dtypes[tensor] = ACL_INT32;
-        }
-    };
-    narrow(2, support::kBlockTables);
-    if (isVllm) {
-        narrow(4, support::kSeqLens);
-        narrow(8, support::kSlotMapping);
-    }
+    layout.tables = (form & 2) != 0 ? ACL_INT32 : ACL_INT64;
+    layout.lengths = isVllm && (form & 4) != 0 ? ACL_INT32 : ACL_INT64;
+    layout.slots = isVllm && (form & 8) != 0 ? ACL_INT32 : ACL_INT64;
     layout.viewOffset = form >> 4;
     return layout;
-}
-
-int64_t Largest(const support::BatchLayout& layout, size_t tensor) {
-    return layout.dtypes[tensor] == ACL_INT32 ? INT32_MAX : INT64_MAX;
 }
 
 }  // namespace
@@ -40,14 +29,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     const std::string conformance = kConformances[input.Byte() % 3];
     UseMachine("sim:" + std::to_string(kVectorCores), conformance);
     const bool isVllm = conformance == "vllm";
-    support::BatchLayout layout = MakeLayout(&input, isVllm);
+    support::OpLayout layout = MakeLayout(&input, isVllm);
     reference::AdvanceStepData data = FuzzDecodeBatch(&input, 24);
-    const reference::AdvanceStepLimits limits = {Largest(layout, support::kSeqLens),
-                                                 Largest(layout, support::kSlotMapping)};
-    if (limits.seqLens == INT32_MAX) {
+    const reference::AdvanceStepLimits limits = layout.Limits();
+    if (layout.lengths == ACL_INT32) {
         NarrowValues(data.seqLens);
     }
-    if (layout.dtypes[support::kBlockTables] == ACL_INT32) {
+    if (layout.tables == ACL_INT32) {
         NarrowValues(data.blockTables);
     }
     layout.rowStride = data.maxBlocks + input.Byte() % 4;

@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     FuzzInput input(bytes, size);
     UseMachine("sim:" + std::to_string(1 + input.Byte() % 9), "standard");
-    support::FlashInferLayout layout;
+    support::OpLayout layout;
     const uint8_t form = input.Byte();
     layout.columns = (form & 1) != 0;
     layout.lengths = (form & 2) != 0 ? ACL_INT32 : ACL_INT64;

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     const int64_t cores = 7;
     UseMachine("sim:" + std::to_string(cores), conformance);
     const bool isVllm = conformance == "vllm";
-    support::MultiLayout layout;
+    support::OpLayout layout;
     const uint8_t form = input.Byte();
     layout.columns = (form & 1) != 0;
     layout.tables = (form & 2) != 0 ? ACL_INT32 : ACL_INT64;

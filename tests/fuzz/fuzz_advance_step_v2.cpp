@@ -48,9 +48,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     FuzzInput input(bytes, size);
     const std::string conformance = kConformances[input.Byte() % 3];
     UseMachine("sim:7", conformance);
-    support::V2Layout layout;
+    support::OpLayout layout;
     const uint8_t form = input.Byte();
-    layout.matrices = (form & 1) != 0;
+    layout.columns = (form & 1) != 0;
     layout.tables = (form & 2) != 0 ? ACL_INT32 : ACL_INT64;
     layout.viewOffset = form >> 4;
     reference::AdvanceStepV2Data data = MakeData(&input);

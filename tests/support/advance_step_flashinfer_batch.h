@@ -8,27 +8,12 @@
 #include "reference/advance_step_flashinfer_reference.h"
 #include "support/batches.h"
 #include "support/op_batch.h"
+#include "support/op_layout.h"
 
 namespace support {
 
-struct FlashInferLayout {
-    bool columns = false;  // [numSeqs, 1] for [numSeqs]
-    aclDataType lengths = ACL_INT64;
-    aclDataType slots = ACL_INT64;
-    aclDataType tables = ACL_INT64;
-    int64_t rowStride = 0;  // of blockTables; 0: maxBlocks
-    int64_t viewOffset = 0;
-
-    reference::AdvanceStepLimits Limits() const {
-        reference::AdvanceStepLimits limits;
-        limits.seqLens = lengths == ACL_INT32 ? INT32_MAX : INT64_MAX;
-        limits.slotMapping = slots == ACL_INT32 ? INT32_MAX : INT64_MAX;
-        return limits;
-    }
-};
-
 inline OpBatch MakeFlashInferBatch(const reference::FlashInferData& data,
-                                   const FlashInferLayout& layout = {}) {
+                                   const OpLayout& layout = {}) {
     const reference::AdvanceStepData& rows = data.rows;
     const int64_t seqs = rows.numSeqs;
     const std::vector<int64_t> vector =

@@ -10,26 +10,11 @@
 #include "reference/advance_step_multi_reference.h"
 #include "support/batches.h"
 #include "support/op_batch.h"
+#include "support/op_layout.h"
 
 namespace support {
 
-struct MultiLayout {
-    bool columns = false;  // a last dimension of 1 wherever it may be
-    aclDataType lengths = ACL_INT64;
-    aclDataType slots = ACL_INT64;
-    aclDataType tables = ACL_INT64;
-    int64_t rowStride = 0;  // of blockTables; 0: maxBlocks
-    int64_t viewOffset = 0;
-
-    reference::AdvanceStepLimits Limits() const {
-        reference::AdvanceStepLimits limits;
-        limits.seqLens = lengths == ACL_INT32 ? INT32_MAX : INT64_MAX;
-        limits.slotMapping = slots == ACL_INT32 ? INT32_MAX : INT64_MAX;
-        return limits;
-    }
-};
-
-inline OpBatch MakeMultiBatch(const reference::MultiData& data, const MultiLayout& layout = {}) {
+inline OpBatch MakeMultiBatch(const reference::MultiData& data, const OpLayout& layout = {}) {
     const reference::AdvanceStepData& one = data.one;
     const int64_t seqs = one.numSeqs;
     std::vector<OpTensor> tensors = {

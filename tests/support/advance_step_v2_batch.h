@@ -8,21 +8,15 @@
 #include "aclnnop/aclnn_advance_step_v2.h"
 #include "reference/advance_step_v2_reference.h"
 #include "support/op_batch.h"
+#include "support/op_layout.h"
 
 namespace support {
 
-struct V2Layout {
-    bool matrices = false;  // [numSeqs, w] for [numSeqs * w]
-    aclDataType tables = ACL_INT64;
-    int64_t rowStride = 0;  // of blockTables; 0: maxBlocks
-    int64_t viewOffset = 0;
-};
-
-inline OpBatch MakeV2Batch(const reference::AdvanceStepV2Data& data, const V2Layout& layout = {}) {
+inline OpBatch MakeV2Batch(const reference::AdvanceStepV2Data& data, const OpLayout& layout = {}) {
     const int64_t seqs = data.numSeqs;
     const int64_t w = data.RowsPerQuery();
     const std::vector<int64_t> rows =
-        layout.matrices ? std::vector<int64_t>{seqs, w} : std::vector<int64_t>{seqs * w};
+        layout.columns ? std::vector<int64_t>{seqs, w} : std::vector<int64_t>{seqs * w};
     std::vector<OpTensor> tensors = {{"inputTokens", rows, data.inputTokens},
                                      {"sampledTokenIds", {seqs, w}, data.sampledTokenIds},
                                      {"inputPositions", rows, data.inputPositions},

@@ -42,23 +42,27 @@ class OpBatch {
                 spec.strides = {argument.rowStride, 1};
             }
             tensors_.emplace_back(spec);
+            handles_.push_back(tensors_.back().Get());
         }
     }
 
     aclOpExecutor* Executor() const { return executor_; }
     uint64_t WorkspaceSize() const { return workspaceSize_; }
     void* Address(size_t index) const { return buffers_[index].Get(); }
+    aclTensor* TensorAt(size_t index) const { return tensors_[index].Get(); }
+    const Tensors& Handles() const { return handles_; }
+
+    // Destroys the descriptions; the memory stays.
+    void DestroyTensors() {
+        tensors_.clear();
+        handles_.assign(handles_.size(), nullptr);
+    }
+    // Frees the memory of one tensor.
+    void FreeMemory(size_t index) { buffers_[index] = DeviceBuffer(); }
 
     aclnnStatus Plan() { return Plan(&workspaceSize_, &executor_); }
     aclnnStatus Plan(uint64_t* workspaceSize, aclOpExecutor** executor) const {
-        return phaseOne_(Handles(), workspaceSize, executor);
-    }
-    Tensors Handles() const {
-        Tensors handles;
-        for (const Tensor& tensor : tensors_) {
-            handles.push_back(tensor.Get());
-        }
-        return handles;
+        return phaseOne_(handles_, workspaceSize, executor);
     }
 
     // Phase two, with a workspace that starts misalignment bytes into its memory.
@@ -104,21 +108,28 @@ class OpBatch {
     // Whether the device holds exactly these values, and nothing beside the views has been written.
     testing::AssertionResult Holds(const std::vector<std::vector<int64_t>>& expected) const {
         for (size_t i = 0; i < arguments_.size(); ++i) {
-            const OpTensor& argument = arguments_[i];
-            const std::vector<char> image = buffers_[i].Download<char>();
-            if (image == Image(argument, expected[i])) {
-                continue;
+            const testing::AssertionResult result = HoldsAt(i, expected[i]);
+            if (!result) {
+                return result;
             }
-            for (size_t k = 0; k < expected[i].size(); ++k) {
-                const int64_t value = Element(argument, image, k);
-                if (value != expected[i][k]) {
-                    return testing::AssertionFailure() << argument.name << "[" << k << "] is "
-                                                       << value << ", expected " << expected[i][k];
-                }
-            }
-            return testing::AssertionFailure() << argument.name << ": written beside the view";
         }
         return testing::AssertionSuccess();
+    }
+    // The same for one of the tensors.
+    testing::AssertionResult HoldsAt(size_t index, const std::vector<int64_t>& expected) const {
+        const OpTensor& argument = arguments_[index];
+        const std::vector<char> image = buffers_[index].Download<char>();
+        if (image == Image(argument, expected)) {
+            return testing::AssertionSuccess();
+        }
+        for (size_t k = 0; k < expected.size(); ++k) {
+            const int64_t value = Element(argument, image, k);
+            if (value != expected[k]) {
+                return testing::AssertionFailure() << argument.name << "[" << k << "] is " << value
+                                                   << ", expected " << expected[k];
+            }
+        }
+        return testing::AssertionFailure() << argument.name << ": written beside the view";
     }
     testing::AssertionResult IsUntouched() const {
         std::vector<std::vector<int64_t>> before;
@@ -167,6 +178,7 @@ class OpBatch {
     PhaseTwo phaseTwo_;
     std::vector<DeviceBuffer> buffers_;
     std::vector<Tensor> tensors_;
+    Tensors handles_;  // of tensors_; kept, so that phase one allocates nothing of the test's
     DeviceBuffer workspace_;
     uint64_t workspaceSize_ = 0;
     aclOpExecutor* executor_ = nullptr;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 
 #include "faults/counted_allocations.h"
@@ -23,10 +24,12 @@ constexpr unsigned kSecondsPerAttempt = 60;
 
 std::vector<Call> AllCalls() {
     std::vector<Call> all;
-    for (const auto& part :
-         {faults::RuntimeCalls(), faults::StreamCalls(), faults::MemoryCalls(),
-          faults::CaptureCalls(), faults::TensorCalls(), faults::OperatorCalls()}) {
+    for (const auto& part : {faults::RuntimeCalls(), faults::StreamCalls(), faults::MemoryCalls(),
+                             faults::CaptureCalls()}) {
         all.insert(all.end(), part.begin(), part.end());
+    }
+    for (const auto& part : {faults::TensorCalls(), faults::OperatorCalls()}) {
+        std::transform(part.begin(), part.end(), std::back_inserter(all), &faults::OfAclnn);
     }
     return all;
 }
@@ -69,20 +72,22 @@ void Expect(const char* what, int code) {
     }
 }
 
-bool Documented(int code) {
-    return code == ACL_ERROR_BAD_ALLOC || code == ACL_ERROR_RT_MEMORY_ALLOCATION ||
-           code == ACLNN_ERR_INNER;
-}
-
-// Who makes allocations fail: the library, of the device's memory as well, or the program's
-// operator new, which also meets what the C++ library allocates.
-enum class By { kLibrary, kProgram };
+// What fails: allocations of a kind, made to fail by the library, or any use of the program's
+// operator new, which the C++ library makes as well.
+enum class Fails { kInternal, kMemory, kAny, kProgram };
 
 struct Fault {
-    By by = By::kLibrary;
+    Fails what = Fails::kAny;
     uint64_t n = 0;      // the first that fails; 0: none
     uint64_t count = 1;  // so many
+    int code = 0;        // what the call has to return
 };
+
+uint32_t KindsOf(Fails what) {
+    return what == Fails::kInternal ? ADVSTEP_ALLOCATION_INTERNAL
+           : what == Fails::kMemory ? ADVSTEP_ALLOCATION_MEMORY
+                                    : ADVSTEP_ALLOCATION_ANY;
+}
 
 // In a process of its own.
 void Attempt(const Call& call, const Fault& fault, int pipe) {
@@ -94,9 +99,9 @@ void Attempt(const Call& call, const Fault& fault, int pipe) {
     }
     const InUse before = InUse::Now();
     Report report;
-    const bool byLibrary = fault.by == By::kLibrary;
+    const bool byLibrary = fault.what != Fails::kProgram;
     Expect("fail",
-           advstepFailAllocations(ADVSTEP_ALLOCATION_ANY, byLibrary ? fault.n : 0, fault.count));
+           advstepFailAllocations(KindsOf(fault.what), byLibrary ? fault.n : 0, fault.count));
     faults::FailAllocationsOfThread(byLibrary ? 0 : fault.n, fault.count);
     const uint64_t news = faults::AllocationsOfThread();
     report.code = call.call(scene);
@@ -107,13 +112,10 @@ void Attempt(const Call& call, const Fault& fault, int pipe) {
     report.struck = counts.failedAllocations + faults::FailedAllocationsOfThread();
     faults::FailAllocationsOfThread(0, 0);
     report.allocations = counts.allocations;
-    if (fault.n == 0) {
-        Expect("call", report.code);
+    if (report.code != fault.code) {
+        Fail("call", report.code);
     }
     if (report.code != 0) {
-        if (!Documented(report.code)) {
-            Fail("the code is not that of memory", report.code);
-        }
         if (aclGetRecentErrMsg() == nullptr) {
             Fail("no message", report.code);
         }
@@ -157,7 +159,7 @@ bool RunAttempt(const Call& call, const Fault& fault, Report* report) {
     EXPECT_EQ(waitpid(child, &status, 0), child);
     const bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     EXPECT_TRUE(ended) << call.name << ": allocation " << fault.n
-                       << (fault.by == By::kProgram ? " of the program" : "")
+                       << (fault.what == Fails::kProgram ? " of the program" : "")
                        << (fault.count > 1 ? " and all after it" : "") << ": "
                        << (WIFEXITED(status) ? "exit " + std::to_string(WEXITSTATUS(status))
                                              : "signal " + std::to_string(WTERMSIG(status)));
@@ -166,17 +168,20 @@ bool RunAttempt(const Call& call, const Fault& fault, Report* report) {
 
 class AllocationWalkTest : public testing::TestWithParam<Call> {
  protected:
-    // Every allocation, alone and with all after it; returns how many faults there were.
-    static uint64_t Walk(const Call& call, By by, uint64_t allocations, const Report& whole) {
+    // Every allocation, alone or with all after it; returns how many faults there were.
+    static uint64_t Walk(const Call& call, Fails what, uint64_t count, uint64_t allocations,
+                         const Report& whole) {
         uint64_t injected = 0;
-        for (const uint64_t count : {uint64_t{1}, UINT64_MAX}) {
-            for (uint64_t n = 1; n <= allocations; ++n) {
-                Report report;
-                if (RunAttempt(call, {by, n, count}, &report)) {
-                    injected += report.struck;
-                    EXPECT_EQ(report.bytes, whole.bytes) << "lost at allocation " << n;
-                    EXPECT_EQ(report.streams, whole.streams) << "lost at allocation " << n;
-                }
+        for (uint64_t n = 1; n <= allocations; ++n) {
+            const bool isNeeded =
+                what == Fails::kProgram || !call.canDoWithoutTheLast || n < allocations;
+            const int code =
+                what == Fails::kMemory ? ACL_ERROR_RT_MEMORY_ALLOCATION : call.shortage;
+            Report report;
+            if (RunAttempt(call, {what, n, count, isNeeded ? code : 0}, &report)) {
+                injected += report.struck;
+                EXPECT_EQ(report.bytes, whole.bytes) << "lost at allocation " << n;
+                EXPECT_EQ(report.streams, whole.streams) << "lost at allocation " << n;
             }
         }
         return injected;
@@ -186,10 +191,18 @@ class AllocationWalkTest : public testing::TestWithParam<Call> {
 TEST_P(AllocationWalkTest, EveryAllocationMayFail) {
     const Call call = GetParam();
     Report whole;
-    ASSERT_TRUE(RunAttempt(call, {}, &whole));
-    uint64_t injected = Walk(call, By::kLibrary, whole.allocations, whole);
+    Report internal;
+    ASSERT_TRUE(RunAttempt(call, {Fails::kAny}, &whole));
+    ASSERT_TRUE(RunAttempt(call, {Fails::kInternal}, &internal));
+    const uint64_t memory = whole.allocations - internal.allocations;
+    uint64_t injected = Walk(call, Fails::kInternal, 1, internal.allocations, whole);
+    injected += Walk(call, Fails::kMemory, 1, memory, whole);
+    // Without any memory at all not even the refusal of the device's memory can be worded.
+    injected += Walk(call, Fails::kAny, UINT64_MAX, whole.allocations, whole);
     if (whole.news > whole.allocations && !call.allocatesItself) {
-        injected += Walk(call, By::kProgram, whole.news, whole);
+        for (const uint64_t count : {uint64_t{1}, UINT64_MAX}) {
+            injected += Walk(call, Fails::kProgram, count, whole.news, whole);
+        }
     }
     std::printf("%s: %llu allocations, %llu faults\n", call.name,
                 static_cast<unsigned long long>(std::max(whole.allocations, whole.news)),

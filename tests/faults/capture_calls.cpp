@@ -75,12 +75,12 @@ std::vector<Call> CaptureCalls() {
          },
          nullptr},
         {"CapturedCopy", &Begin, &Copy, &Discard},
-        {"CapturedLaunch",
-         [](Scene& s) -> int {
-             (void)Batch(s);
-             return Begin(s);
-         },
-         &Launch, &Discard},
+        OfAclnn({"CapturedLaunch",
+                 [](Scene& s) -> int {
+                     (void)Batch(s);
+                     return Begin(s);
+                 },
+                 &Launch, &Discard}),
         {"CapturedRecord", &Begin,
          [](Scene& s) -> int { return aclrtRecordEvent(s.event, s.stream); }, &Discard},
         {"aclmdlRICaptureTaskGrpBegin", &Begin, &BeginGroup,

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "acl/acl.h"
+#include "advance_step/fault_injection.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
@@ -33,8 +34,7 @@ TEST_F(TimestampTest, IsInMicroseconds) {
     const Event end = support::MakeEventExWithFlag(ACL_EVENT_TIME_LINE);
     const Stream stream = MakeStream();
     ASSERT_TRUE(IsOk(aclrtRecordEvent(start.Get(), stream.Get())));
-    ASSERT_TRUE(IsOk(support::Enqueue(
-        stream.Get(), [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); })));
+    ASSERT_TRUE(IsOk(advstepDelayStream(stream.Get(), 20000)));
     ASSERT_TRUE(IsOk(aclrtRecordEvent(end.Get(), stream.Get())));
     ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     float ms = 0;
@@ -49,8 +49,7 @@ TEST_F(TimestampTest, IsOfTheLatestRecord) {
     ASSERT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
     const uint64_t first = TimeOf(event);
     EXPECT_EQ(TimeOf(event), first);
-    ASSERT_TRUE(IsOk(support::Enqueue(
-        nullptr, [] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); })));
+    ASSERT_TRUE(IsOk(advstepDelayStream(nullptr, 2000)));
     ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), nullptr)));
     ASSERT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
     EXPECT_GE(TimeOf(event), first + 1999);

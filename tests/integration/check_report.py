@@ -37,9 +37,10 @@ def check_plot(figure, buckets):
     width, height = map(float, svg.get("viewBox").split()[2:])
     for text in texts:
         assert 0 <= float(text.get("x")) <= width and 0 <= float(text.get("y")) <= height
-    names = [text_of(s) for s in figure.find(HTML + "p").iter(HTML + "span")]
+    legend = list(figure.find(HTML + "p").iter(HTML + "i"))
+    names = [mark.get("class") for mark in legend if mark.get("class") != "limit"]
     paths = list(svg.iter(SVG + "path"))
-    assert len(paths) in (len(names), len(names) - 1), names  # a limit is no path
+    assert len(paths) == len(names), names  # a limit is no path
     for path in paths:
         numbers = [float(n) for n in re.findall(r"-?[\d.]+", path.get("d"))]
         assert len(numbers) >= buckets and all(0 <= n <= width for n in numbers)

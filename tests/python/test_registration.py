@@ -80,7 +80,8 @@ def test_memory_of_the_old_range_is_gone():
 
 def drop_all():
     for begin, _ in listed():
-        assert _library.host_unregister(begin) in (0, 507911)  # 507911: dropped before
+        if _registration._pinned(begin):  # the others were dropped the last time
+            assert _library.host_unregister(begin) == 0
 
 
 def other_device():

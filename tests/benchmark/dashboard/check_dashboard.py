@@ -24,7 +24,8 @@ def check_row(row):
     if row["verdict"] == "skipped":
         assert set(row) == ALWAYS | {"why"} and row["why"], row
         return
-    assert row["verdict"] in ("holds", "does not hold"), row
+    holds = row["median"] <= row["goal"] if row["sense"] == "<=" else row["median"] >= row["goal"]
+    assert row["verdict"] == ("holds" if holds else "does not hold"), row
     assert set(row) == ALWAYS | MEASURED, row
     assert len(row["library_ns"]) == 1 and row["library_ns"][0] > 0, row
     assert len(row["baseline_ns"]) == (1 if row["baseline"] else 0), row

@@ -1,0 +1,90 @@
+// An idle runtime uses no CPU: its threads sleep, and nothing but a call can wake them.
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "acl/acl.h"
+#include "support/advance_step_batch.h"
+#include "support/batches.h"
+#include "support/handles.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+
+namespace {
+
+using support::IsOk;
+
+// The directories of the process's threads.
+std::set<std::string> Threads() {
+    std::set<std::string> threads;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+        threads.insert(entry.path());
+    }
+    return threads;
+}
+
+// What the thread is doing, as the kernel tells: the number of a system call and its arguments, or
+// a word. Empty where the kernel does not tell.
+std::string DoingOf(const std::string& thread) {
+    std::ifstream file(thread + "/syscall");
+    std::string text;
+    std::getline(file, text);
+    return text;
+}
+
+// Whether a thread that does this waits on a lock or a condition without a time limit.
+bool SleepsForGood(const std::string& doing) {
+    std::istringstream words(doing);
+    long number = -1;
+    std::string address, operation, value, limit;
+    words >> number >> address >> operation >> value >> limit;
+    return number == SYS_futex && limit == "0x0";
+}
+
+class IdleTest : public support::EndedRuntimeTest {
+ protected:
+    // Work for the streams' threads and for those of the cores.
+    static void Work() {
+        const support::Stream stream = support::MakeStream();
+        const support::Recorder recorder;
+        support::AdvanceStepBatch batch(support::MakeBatch(40000, 30000, 4, 5, 7));
+        ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 0)));
+        ASSERT_TRUE(recorder.WaitFor(1));
+        ASSERT_TRUE(IsOk(batch.Run(stream.Get())));
+    }
+};
+
+TEST_F(IdleTest, EveryThreadSleepsUntilItIsCalled) {
+    if (DoingOf("/proc/thread-self").empty()) {
+        GTEST_SKIP() << "the kernel does not tell what threads do";
+    }
+    const std::set<std::string> before = Threads();  // the test's own, and a sanitizer's
+    const support::SettingsGuard guard(support::Settings{{"ADVANCE_STEP_THREADS", "4"}});
+    ASSERT_TRUE(IsOk(guard.Status()));
+    ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
+    for (int round = 0; round < 2; ++round) {  // the second after they have been woken
+        ASSERT_NO_FATAL_FAILURE(Work());
+        const std::set<std::string> now = Threads();
+        std::set<std::string> threads;
+        std::set_difference(now.begin(), now.end(), before.begin(), before.end(),
+                            std::inserter(threads, threads.end()));
+        ASSERT_GE(threads.size(), 4U) << "of streams and of cores";
+        for (const std::string& thread : threads) {
+            EXPECT_TRUE(support::Eventually([&] { return SleepsForGood(DoingOf(thread)); }))
+                << "thread " << thread << " is at " << DoingOf(thread);
+        }
+        // One that slept was not woken by another that went to sleep.
+        for (const std::string& thread : threads) {
+            EXPECT_TRUE(SleepsForGood(DoingOf(thread))) << thread;
+        }
+    }
+}
+
+}  // namespace

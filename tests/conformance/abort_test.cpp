@@ -9,19 +9,19 @@
 
 #include "acl/acl.h"
 #include "conformance/captures.h"
-#include "conformance/waits.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 #include "support/table.h"
+#include "support/waits.h"
 
 namespace {
 
-using conformance::kLong;
 using support::Event;
 using support::HostGate;
 using support::IsError;
 using support::IsOk;
+using support::kLong;
 using support::MakeEvent;
 using support::MakeStream;
 using support::Recorder;
@@ -222,7 +222,7 @@ TEST_P(AbortedStuckTest, ComesFree) {
     ASSERT_TRUE(IsOk(GetParam().wait(stream.Get(), event.Get(), notify.Get(), word.Get())));
     ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
-                        aclrtSynchronizeStreamWithTimeout(stream.Get(), 5)));
+                        aclrtSynchronizeStreamWithTimeout(stream.Get(), support::kShort)));
     EXPECT_TRUE(IsOk(aclrtStreamAbort(stream.Get())));
     ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 2)));
     EXPECT_TRUE(recorder.WaitFor(1)) << "by itself";

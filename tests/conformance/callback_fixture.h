@@ -1,4 +1,5 @@
-// Callbacks for tests.
+// What the tests of callbacks have in common. They are in this namespace, so that none lists the
+// names that it uses.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_CALLBACK_FIXTURE_H_
 #define ADVANCE_STEP_TESTS_CONFORMANCE_CALLBACK_FIXTURE_H_
 
@@ -7,19 +8,25 @@
 
 #include <functional>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "acl/acl.h"
-#include "conformance/waits.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/threads.h"
+#include "support/waits.h"
 
 namespace conformance {
 
+using support::HostGate;
+using support::IsError;
 using support::IsOk;
+using support::kLong;
+using support::kShort;
+using support::MakeStream;
+using support::OnAnotherThread;
 using support::Recorder;
 using support::Stream;
 
@@ -45,15 +52,6 @@ class CallbackTest : public support::DeviceTest {
     }
     aclError LaunchMark(int value, aclrtCallbackBlockType type, const Stream& stream) {
         return Launch([recorder = recorder_, value] { recorder.MarkNow(value); }, type, stream);
-    }
-    // Calls fn on another thread, with the current context.
-    template <class Function>
-    static void OnAnotherThread(Function fn) {
-        const aclrtContext context = support::CurrentContext();
-        std::thread([&] {
-            ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-            fn();
-        }).join();
     }
 
     Recorder recorder_;

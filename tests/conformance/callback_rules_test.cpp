@@ -1,36 +1,15 @@
 // Subscriptions and callbacks: every code, and what ends them.
 #include <gtest/gtest.h>
-#include <pthread.h>
 
-#include <algorithm>
 #include <atomic>
-#include <functional>
-#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
-#include "acl/acl.h"
 #include "conformance/callback_fixture.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
 
+namespace conformance {
 namespace {
-
-using conformance::CallbackTest;
-using conformance::kBlock;
-using conformance::kLong;
-using conformance::kNoBlock;
-using conformance::kShort;
-using conformance::Me;
-using conformance::Nothing;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
 
 // Codes.
 TEST_F(CallbackTest, AStreamIsSubscribedOnce) {
@@ -228,3 +207,4 @@ TEST_F(CallbackTest, AnAbortDropsCallbacks) {
 }
 
 }  // namespace
+}  // namespace conformance

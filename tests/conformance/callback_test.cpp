@@ -1,36 +1,15 @@
 // Callbacks that a subscribed thread runs.
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
-#include <memory>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
-#include "acl/acl.h"
 #include "conformance/callback_fixture.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
 
+namespace conformance {
 namespace {
-
-using conformance::CallbackTest;
-using conformance::kBlock;
-using conformance::kLong;
-using conformance::kNoBlock;
-using conformance::kShort;
-using conformance::Me;
-using conformance::Nothing;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
 
 TEST_F(CallbackTest, RunsInProcessReport) {
     const Stream stream = MakeStream();
@@ -195,3 +174,4 @@ TEST_F(CallbackTest, ACallbackMayUseTheRuntime) {
 }
 
 }  // namespace
+}  // namespace conformance

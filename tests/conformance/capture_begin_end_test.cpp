@@ -1,60 +1,10 @@
-// Begin, end and state of a capture: every code, and that a refused call leaves the capture as it
-// was.
+// Begin and end of a capture: every code, and that a refused call leaves the capture as it was.
 #include <gtest/gtest.h>
 
-#include <thread>
+#include "conformance/capture_fixture.h"
 
-#include "acl/acl.h"
-#include "conformance/captures.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
-
+namespace conformance {
 namespace {
-
-using conformance::Begin;
-using conformance::End;
-using conformance::kActive;
-using conformance::kGlobal;
-using conformance::kNone;
-using conformance::kRelaxed;
-using conformance::kThreadLocal;
-using conformance::Model;
-using conformance::Replay;
-using conformance::StatusOf;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
-
-// Calls fn on another thread, with the current context.
-template <class Function>
-void OnAnotherThread(Function fn) {
-    const aclrtContext context = support::CurrentContext();
-    std::thread([&] {
-        ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-        fn();
-    }).join();
-}
-
-class CaptureTest : public support::DeviceTest {
- protected:
-    // The capture is as it was: it ends, and its replay makes exactly the mark 1.
-    static void ExpectOneMark(const Stream& stream, const Recorder& recorder) {
-        ASSERT_EQ(StatusOf(stream.Get()), kActive);
-        const Model model = End(stream.Get());
-        EXPECT_EQ(recorder.Values(), std::vector<int>{});
-        EXPECT_TRUE(IsOk(Replay(model, stream)));
-        EXPECT_EQ(recorder.Values(), std::vector<int>{1});
-    }
-    static aclError TryEnd(aclrtStream stream) {
-        aclmdlRI model = nullptr;
-        const aclError status = aclmdlRICaptureEnd(stream, &model);
-        EXPECT_EQ(model, nullptr) << "no output on error";
-        return status;
-    }
-};
 
 TEST_F(CaptureTest, RecordsAndDoesNotRun) {
     const Stream stream = MakeStream();
@@ -72,11 +22,7 @@ TEST_F(CaptureTest, RecordsAndDoesNotRun) {
 TEST_F(CaptureTest, EveryModeRecords) {
     for (const aclmdlRICaptureMode mode : {kGlobal, kThreadLocal, kRelaxed}) {
         SCOPED_TRACE(mode);
-        const Stream stream = MakeStream();
-        const Recorder recorder;
-        Begin(stream.Get(), mode);
-        ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
-        ExpectOneMark(stream, recorder);
+        OneMark(mode).ExpectUnharmed();
     }
 }
 
@@ -92,7 +38,7 @@ TEST_F(CaptureTest, WorkBeforeAndAfterIsNoPartOfIt) {
     const Stream stream = MakeStream();
     const Recorder recorder;
     {
-        const support::HostGate gate(stream.Get());
+        const HostGate gate(stream.Get());
         ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
         Begin(stream.Get());
         ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 2)));
@@ -111,8 +57,8 @@ TEST_F(CaptureTest, AStreamIsCapturedAgainAndAgain) {
     const Recorder recorder;
     std::vector<Model> models;
     for (int i = 0; i < 10; ++i) {
-        models.push_back(conformance::Capture(
-            stream.Get(), [&] { EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), i))); }));
+        models.push_back(
+            Capture(stream.Get(), [&] { EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), i))); }));
     }
     for (int i = 9; i >= 0; --i) {
         EXPECT_TRUE(IsOk(Replay(models[static_cast<size_t>(i)], stream)));
@@ -153,11 +99,12 @@ TEST_F(CaptureTest, OtherStreamsGoOn) {
 TEST_F(CaptureTest, WorkOfOtherThreadsIsRecordedToo) {
     for (const aclmdlRICaptureMode mode : {kGlobal, kThreadLocal, kRelaxed}) {
         SCOPED_TRACE(mode);
-        const Stream stream = MakeStream();
-        const Recorder recorder;
-        Begin(stream.Get(), mode);
-        OnAnotherThread([&] { EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 1))); });
-        ExpectOneMark(stream, recorder);
+        const OneMark capture(mode);
+        OnAnotherThread([&] { EXPECT_TRUE(IsOk(capture.recorder.Mark(capture.stream.Get(), 2))); });
+        const Model model = End(capture.stream.Get());
+        EXPECT_EQ(capture.recorder.Values(), std::vector<int>{});
+        EXPECT_TRUE(IsOk(Replay(model, capture.stream)));
+        EXPECT_EQ(capture.recorder.Values(), (std::vector<int>{1, 2}));
     }
 }
 
@@ -205,19 +152,17 @@ TEST_F(CaptureTest, BeginRefusesTheDefaultStream) {
 }
 
 TEST_F(CaptureTest, BeginRefusesAStreamBeingCaptured) {
-    const Stream stream = MakeStream();
-    const Recorder recorder;
-    Begin(stream.Get());
-    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    const OneMark capture;
     for (const aclmdlRICaptureMode mode : {kGlobal, kThreadLocal, kRelaxed}) {
-        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURED, aclmdlRICaptureBegin(stream.Get(), mode),
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURED,
+                            aclmdlRICaptureBegin(capture.stream.Get(), mode),
                             {"aclmdlRICaptureBegin: "}));
     }
     OnAnotherThread([&] {
-        EXPECT_TRUE(
-            IsError(ACL_ERROR_RT_STREAM_CAPTURED, aclmdlRICaptureBegin(stream.Get(), kRelaxed)));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURED,
+                            aclmdlRICaptureBegin(capture.stream.Get(), kRelaxed)));
     });
-    ExpectOneMark(stream, recorder);
+    capture.ExpectUnharmed();
 }
 
 TEST_F(CaptureTest, EndRefusesAStreamNotCaptured) {
@@ -230,147 +175,40 @@ TEST_F(CaptureTest, EndRefusesAStreamNotCaptured) {
 }
 
 TEST_F(CaptureTest, EndRefusesANullModel) {
-    const Stream stream = MakeStream();
-    const Recorder recorder;
-    Begin(stream.Get());
-    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
-    EXPECT_TRUE(
-        IsError(ACL_ERROR_INVALID_PARAM, aclmdlRICaptureEnd(stream.Get(), nullptr), {"modelRI"}));
-    ExpectOneMark(stream, recorder);
+    const OneMark capture;
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclmdlRICaptureEnd(capture.stream.Get(), nullptr),
+                        {"modelRI"}));
+    capture.ExpectUnharmed();
 }
 
 TEST_F(CaptureTest, EndRefusesAnotherThreadUnlessRelaxed) {
     for (const aclmdlRICaptureMode mode : {kGlobal, kThreadLocal}) {
         SCOPED_TRACE(mode);
-        const Stream stream = MakeStream();
-        const Recorder recorder;
-        Begin(stream.Get(), mode);
-        ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+        const OneMark capture(mode);
         OnAnotherThread([&] {
-            EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD, TryEnd(stream.Get()),
-                                {"aclmdlRICaptureEnd: "}));
+            EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
+                                TryEnd(capture.stream.Get()), {"aclmdlRICaptureEnd: "}));
         });
-        ExpectOneMark(stream, recorder);
+        capture.ExpectUnharmed();
     }
 }
 
 TEST_F(CaptureTest, RelaxedEndsOnAnyThread) {
-    const Stream stream = MakeStream();
-    const Recorder recorder;
-    Begin(stream.Get(), kRelaxed);
-    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
-    OnAnotherThread([&] { ExpectOneMark(stream, recorder); });
+    const OneMark capture(kRelaxed);
+    OnAnotherThread([&] { capture.ExpectUnharmed(); });
 }
 
 // What the thread may do during captures does not change who may end one.
 TEST_F(CaptureTest, ThreadModeDoesNotLetOthersEnd) {
-    const Stream stream = MakeStream();
-    const Recorder recorder;
-    Begin(stream.Get());
-    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    const OneMark capture;
     OnAnotherThread([&] {
         aclmdlRICaptureMode mode = kRelaxed;
         ASSERT_TRUE(IsOk(aclmdlRICaptureThreadExchangeMode(&mode)));
-        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD, TryEnd(stream.Get())));
+        EXPECT_TRUE(
+            IsError(ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD, TryEnd(capture.stream.Get())));
     });
-    ExpectOneMark(stream, recorder);
-}
-
-TEST_F(CaptureTest, InfoOfAStreamNotCaptured) {
-    const Stream stream = MakeStream();
-    int place = 0;
-    aclmdlRICaptureStatus status = kActive;
-    aclmdlRI model = &place;
-    EXPECT_TRUE(IsOk(aclmdlRICaptureGetInfo(stream.Get(), &status, &model)));
-    EXPECT_EQ(status, kNone);
-    EXPECT_EQ(model, nullptr);
-}
-
-TEST_F(CaptureTest, InfoNamesTheModelThatEndReturns) {
-    const Stream stream = MakeStream();
-    Begin(stream.Get());
-    aclmdlRICaptureStatus status = kNone;
-    aclmdlRI model = nullptr;
-    EXPECT_TRUE(IsOk(aclmdlRICaptureGetInfo(stream.Get(), &status, &model)));
-    EXPECT_EQ(status, kActive);
-    const Model ended = End(stream.Get());
-    EXPECT_EQ(model, ended.Get());
-    EXPECT_EQ(StatusOf(stream.Get()), kNone);
-}
-
-TEST_F(CaptureTest, InfoTakesOneOutput) {
-    const Stream stream = MakeStream();
-    Begin(stream.Get());
-    aclmdlRI model = nullptr;
-    EXPECT_TRUE(IsOk(aclmdlRICaptureGetInfo(stream.Get(), nullptr, &model)));
-    EXPECT_NE(model, nullptr);
-    EXPECT_EQ(StatusOf(stream.Get()), kActive) << "with the other output null";
-    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM,
-                        aclmdlRICaptureGetInfo(stream.Get(), nullptr, nullptr),
-                        {"aclmdlRICaptureGetInfo: "}));
-    End(stream.Get());
-}
-
-TEST_F(CaptureTest, InfoOnAnyThread) {
-    const Stream stream = MakeStream();
-    Begin(stream.Get(), kThreadLocal);
-    OnAnotherThread([&] { EXPECT_EQ(StatusOf(stream.Get()), kActive); });
-    End(stream.Get());
-}
-
-TEST_F(CaptureTest, TheModelIsOfNoUseBeforeTheEnd) {
-    const Stream stream = MakeStream();
-    const Stream other = MakeStream();
-    const Recorder recorder;
-    Begin(stream.Get());
-    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
-    aclmdlRI model = nullptr;
-    ASSERT_TRUE(IsOk(aclmdlRICaptureGetInfo(stream.Get(), nullptr, &model)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_MODEL_CAPTURED, aclmdlRIExecuteAsync(model, other.Get()),
-                        {"aclmdlRIExecuteAsync: "}));
-    EXPECT_TRUE(
-        IsError(ACL_ERROR_RT_MODEL_CAPTURED, aclmdlRIExecute(model, -1), {"aclmdlRIExecute: "}));
-    EXPECT_TRUE(
-        IsError(ACL_ERROR_RT_MODEL_CAPTURED, aclmdlRIDestroy(model), {"aclmdlRIDestroy: "}));
-    ExpectOneMark(stream, recorder);
-}
-
-// The end of what a capture belongs to is the end of the capture.
-TEST_F(CaptureTest, GoesWithTheRuntime) {
-    Stream stream = MakeStream();
-    const Recorder recorder;
-    Begin(stream.Get());
-    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
-    const aclrtStream handle = stream.Release();
-    aclmdlRI model = nullptr;
-    ASSERT_TRUE(IsOk(aclmdlRICaptureGetInfo(handle, nullptr, &model)));
-    EXPECT_TRUE(IsOk(aclFinalize()));
-    ASSERT_NO_FATAL_FAILURE(Restart({}));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, TryEnd(handle)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclmdlRIDestroy(model)));
-    const Stream fresh = MakeStream();
-    EXPECT_EQ(StatusOf(fresh.Get()), kNone);
-    EXPECT_EQ(recorder.Values(), std::vector<int>{});
-    const support::DeviceBuffer device(std::vector<char>(16, 'd'));
-    EXPECT_EQ(device.Download<char>(), std::vector<char>(16, 'd')) << "no capture forbids copies";
-}
-
-TEST_F(CaptureTest, GoesWithItsContext) {
-    const aclrtContext primary = support::CurrentContext();
-    aclrtContext context = nullptr;
-    ASSERT_TRUE(IsOk(aclrtCreateContext(&context, 0)));
-    Stream stream = MakeStream();
-    Begin(stream.Get());
-    aclmdlRI model = nullptr;
-    ASSERT_TRUE(IsOk(aclmdlRICaptureGetInfo(stream.Get(), nullptr, &model)));
-    EXPECT_TRUE(IsOk(aclrtDestroyContext(context)));
-    const aclrtStream handle = stream.Release();
-    ASSERT_TRUE(IsOk(aclrtSetCurrentContext(primary)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, TryEnd(handle)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclmdlRIDestroy(model)));
-    const support::DeviceBuffer device(std::vector<char>(16, 'd'));
-    EXPECT_EQ(device.Download<char>(), std::vector<char>(16, 'd')) << "no capture forbids copies";
-    EXPECT_TRUE(IsOk(aclrtSynchronizeDevice()));
+    capture.ExpectUnharmed();
 }
 
 }  // namespace
+}  // namespace conformance

@@ -2,31 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <thread>
 
-#include "acl/acl.h"
-#include "conformance/captures.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
+#include "conformance/capture_fixture.h"
 
+namespace conformance {
 namespace {
-
-using conformance::Begin;
-using conformance::End;
-using conformance::kActive;
-using conformance::kGlobal;
-using conformance::kRelaxed;
-using conformance::kThreadLocal;
-using conformance::Model;
-using conformance::Replay;
-using conformance::StatusOf;
-using support::DeviceBuffer;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::PinnedArray;
-using support::Stream;
 
 constexpr size_t kBytes = 64;
 
@@ -62,13 +42,12 @@ std::string ModeCaseName(const testing::TestParamInfo<ModeCase>& row) {
            "Thread" + names[row.param.thread];
 }
 
-class UnsafeCopyTest : public support::DeviceTest, public testing::WithParamInterface<ModeCase> {
+class UnsafeCopyTest : public CaptureTest, public testing::WithParamInterface<ModeCase> {
  protected:
     // Makes call during the capture, in the row's thread with the row's mode.
     template <class Call>
     void DuringTheCapture(Call call) {
         const Stream stream = MakeStream();
-        const aclrtContext context = support::CurrentContext();
         const auto withMode = [&] {
             aclmdlRICaptureMode mode = GetParam().thread;
             EXPECT_TRUE(IsOk(aclmdlRICaptureThreadExchangeMode(&mode)));
@@ -79,10 +58,7 @@ class UnsafeCopyTest : public support::DeviceTest, public testing::WithParamInte
         if (GetParam().sameThread) {
             withMode();
         } else {
-            std::thread([&] {
-                EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-                withMode();
-            }).join();
+            OnAnotherThread(withMode);
         }
         EXPECT_EQ(StatusOf(stream.Get()), kActive);
         End(stream.Get());
@@ -100,7 +76,7 @@ class UnsafeCopyTest : public support::DeviceTest, public testing::WithParamInte
                   std::vector<char>(kBytes, IsForbidden(GetParam()) ? 'd' : whenMade));
     }
     void SetUp() override {
-        ASSERT_NO_FATAL_FAILURE(support::DeviceTest::SetUp());
+        ASSERT_NO_FATAL_FAILURE(CaptureTest::SetUp());
         device_ = DeviceBuffer(std::vector<char>(kBytes, 'd'));
     }
     void TearDown() override { device_ = DeviceBuffer(); }
@@ -172,7 +148,7 @@ TEST_P(UnsafeCopyTest, AsynchronousWorkOnAnotherStreamIsSafe) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, UnsafeCopyTest, testing::ValuesIn(ModeCases()), ModeCaseName);
 
-class CapturedCopyTest : public support::DeviceTest {};
+class CapturedCopyTest : public CaptureTest {};
 
 TEST_F(CapturedCopyTest, PageableMemoryIsRefusedInEveryMode) {
     const DeviceBuffer device(std::vector<char>(kBytes, 'd'));
@@ -203,7 +179,7 @@ TEST_F(CapturedCopyTest, PinnedAndDeviceCopiesAndFillsReplay) {
     const PinnedArray<char> out(kBytes, '-');
     const DeviceBuffer first(std::vector<char>(kBytes, '1'));
     const DeviceBuffer second(std::vector<char>(kBytes, '2'));
-    const Model model = conformance::Capture(stream.Get(), [&] {
+    const Model model = Capture(stream.Get(), [&] {
         EXPECT_TRUE(IsOk(aclrtMemcpyAsync(first.Get(), kBytes, in.Get(), kBytes,
                                           ACL_MEMCPY_HOST_TO_DEVICE, stream.Get())));
         EXPECT_TRUE(IsOk(aclrtMemcpyAsync(second.Get(), kBytes, first.Get(), kBytes,
@@ -257,3 +233,4 @@ TEST_F(CapturedCopyTest, EverythingIsAllowedAfterTheEnd) {
 }
 
 }  // namespace
+}  // namespace conformance

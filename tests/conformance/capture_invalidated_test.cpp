@@ -1,44 +1,16 @@
 // Captures that a stream could not join: nothing but their end is left.
-// the thread's own mode.
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <string>
-#include <thread>
+#include "conformance/capture_fixture.h"
 
-#include "acl/acl.h"
-#include "conformance/captures.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
-#include "support/table.h"
-
+namespace conformance {
 namespace {
 
-using conformance::Begin;
-using conformance::End;
-using conformance::kActive;
-using conformance::kGlobal;
-using conformance::kInvalidated;
-using conformance::kNone;
-using conformance::kRelaxed;
-using conformance::kThreadLocal;
-using conformance::MakeCaptureEvent;
-using conformance::Model;
-using conformance::Replay;
-using conformance::StatusOf;
-using support::Event;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
-
 // A stream that has stopped on a failure cannot join.
-class InvalidatedTest : public support::DeviceTest {
+class InvalidatedTest : public CaptureTest {
  protected:
     void SetUp() override {
-        ASSERT_NO_FATAL_FAILURE(support::DeviceTest::SetUp());
+        ASSERT_NO_FATAL_FAILURE(CaptureTest::SetUp());
         stream_ = MakeStream();
         stopped_ = MakeStream();
         ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stopped_.Get(), ACL_STOP_ON_FAILURE)));
@@ -49,8 +21,7 @@ class InvalidatedTest : public support::DeviceTest {
         ASSERT_TRUE(IsOk(recorder_.Mark(stream_.Get(), 1)));
         event_ = MakeCaptureEvent();
         ASSERT_TRUE(IsOk(aclrtRecordEvent(event_.Get(), stream_.Get())));
-        ASSERT_NE(aclrtStreamWaitEvent(stopped_.Get(), event_.Get()), ACL_SUCCESS);
-        ASSERT_NE(support::TakeMessage(), "");
+        ExpectCannotJoin(event_);
         ASSERT_EQ(StatusOf(stream_.Get()), kInvalidated);
     }
     void TearDown() override {
@@ -62,13 +33,16 @@ class InvalidatedTest : public support::DeviceTest {
         event_ = Event();
         aclGetRecentErrMsg();
     }
+    // The stream that has stopped answers with its failure.
+    void ExpectCannotJoin(const Event& event) const {
+        EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtStreamWaitEvent(stopped_.Get(), event.Get())));
+    }
     static void ExpectInvalidated(aclError status) {
         EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, status));
     }
 
     Stream stream_, stopped_;
     Event event_;
-    Recorder recorder_;
 };
 
 TEST_F(InvalidatedTest, HasNoModel) {
@@ -92,17 +66,17 @@ TEST_F(InvalidatedTest, EndsWithoutAResult) {
     EXPECT_TRUE(IsOk(recorder_.Mark(stream_.Get(), 2)));
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream_.Get())));
     EXPECT_EQ(recorder_.Values(), std::vector<int>{2});
-    const Model next = conformance::Capture(
-        stream_.Get(), [&] { EXPECT_TRUE(IsOk(recorder_.Mark(stream_.Get(), 3))); });
+    const Model next =
+        Capture(stream_.Get(), [&] { EXPECT_TRUE(IsOk(recorder_.Mark(stream_.Get(), 3))); });
     EXPECT_TRUE(IsOk(Replay(next, stream_)));
     EXPECT_EQ(recorder_.Values(), (std::vector<int>{2, 3}));
 }
 
 TEST_F(InvalidatedTest, TakesNoWork) {
     const Event event = MakeCaptureEvent();
-    const support::DeviceBuffer device(64);
-    const support::PinnedArray<char> pinned(64);
-    const conformance::Notify notify = conformance::MakeNotify();
+    const DeviceBuffer device(64);
+    const PinnedArray<char> pinned(64);
+    const Notify notify = MakeNotify();
     ExpectInvalidated(recorder_.Mark(stream_.Get(), 2));
     ExpectInvalidated(aclrtRecordEvent(event.Get(), stream_.Get()));
     ExpectInvalidated(aclrtStreamWaitEvent(stream_.Get(), event_.Get()));
@@ -130,4 +104,23 @@ TEST_F(InvalidatedTest, TakesNoOtherCall) {
     EXPECT_EQ(status, ACL_STREAM_STATUS_RESERVED);
 }
 
+// A stream that joined before the invalidation is invalidated with the rest.
+TEST_F(InvalidatedTest, ReachesEveryStream) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    const Event event = MakeCaptureEvent();
+    Begin(stream.Get());
+    Order(stream, side);
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), side.Get())));
+    ExpectCannotJoin(event);
+    EXPECT_EQ(StatusOf(stream.Get()), kInvalidated);
+    EXPECT_EQ(StatusOf(side.Get()), kInvalidated);
+    ExpectInvalidated(recorder_.Mark(side.Get(), 1));
+    ExpectInvalidated(TryEnd(stream.Get()));
+    EXPECT_EQ(StatusOf(side.Get()), kNone);
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(side.Get())));
+    EXPECT_EQ(recorder_.Values(), std::vector<int>{});
+}
+
 }  // namespace
+}  // namespace conformance

@@ -1,38 +1,14 @@
-// What may not be done during a capture, and that it goes on after a refused call; invalidation;
-// the thread's own mode.
+// What may not be done during a capture, and that it goes on after a refused call.
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string>
-#include <thread>
 
-#include "acl/acl.h"
-#include "conformance/captures.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
+#include "conformance/capture_fixture.h"
 #include "support/table.h"
 
+namespace conformance {
 namespace {
-
-using conformance::Begin;
-using conformance::End;
-using conformance::kActive;
-using conformance::kGlobal;
-using conformance::kInvalidated;
-using conformance::kNone;
-using conformance::kRelaxed;
-using conformance::kThreadLocal;
-using conformance::MakeCaptureEvent;
-using conformance::Model;
-using conformance::Replay;
-using conformance::StatusOf;
-using support::Event;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
 
 // A capture with one mark, and what a refused call may name.
 struct Scene {
@@ -44,7 +20,7 @@ struct Scene {
     Event unrecorded = support::MakeEvent();
     Event resettable = support::MakeEventWithFlag(ACL_EVENT_SYNC);  // recorded, not in it
     Stream other = MakeStream();
-    Model ready = conformance::Capture(other.Get(), [] {});
+    Model ready = Capture(other.Get(), [] {});
     Recorder recorder;
     float ms = -7;
     aclrtStreamStatus streamStatus = ACL_STREAM_STATUS_RESERVED;
@@ -75,7 +51,7 @@ struct RuleCase {
     std::function<aclError(Scene&)> call;
 };
 
-class CaptureRuleTest : public support::DeviceTest, public testing::WithParamInterface<RuleCase> {};
+class CaptureRuleTest : public CaptureTest, public testing::WithParamInterface<RuleCase> {};
 
 TEST_P(CaptureRuleTest, IsRefusedAndTheCaptureGoesOn) {
     Scene scene;
@@ -161,13 +137,13 @@ INSTANTIATE_TEST_SUITE_P(
                                  aclrtStreamWaitEventWithTimeout, nullptr, s.captured.Get(), 1)),
     support::CaseName());
 
-class CaptureRulesTest : public support::DeviceTest {};
+class CaptureRulesTest : public CaptureTest {};
 
 TEST_F(CaptureRulesTest, AnUnrecordedEventIsNoWait) {
     const Stream stream = MakeStream();
     const Event event = MakeCaptureEvent();
     const Recorder recorder;
-    const Model model = conformance::Capture(stream.Get(), [&] {
+    const Model model = Capture(stream.Get(), [&] {
         EXPECT_TRUE(IsOk(aclrtStreamWaitEvent(stream.Get(), event.Get())));
         EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
     });
@@ -196,7 +172,7 @@ TEST_F(CaptureRulesTest, AStreamOfTheCaptureFollowsItsRules) {
     const Stream stream = MakeStream();
     const Stream side = MakeStream();
     Begin(stream.Get());
-    conformance::Order(stream, side);
+    Order(stream, side);
     aclmdlRICaptureStatus status = kNone;
     aclmdlRI mine = nullptr;
     aclmdlRI joined = nullptr;
@@ -213,7 +189,7 @@ TEST_F(CaptureRulesTest, AStreamOfTheCaptureFollowsItsRules) {
     EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
                         aclmdlRICaptureEnd(side.Get(), &model), {"aclmdlRICaptureEnd: "}));
     EXPECT_EQ(model, nullptr);
-    conformance::Order(side, stream);
+    Order(side, stream);
     End(stream.Get());
     EXPECT_EQ(StatusOf(side.Get()), kNone);
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(side.Get())));
@@ -246,69 +222,5 @@ TEST_F(CaptureRulesTest, AnEventOfAnEndedCaptureCanBeRecordedAgain) {
     EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
 }
 
-// A stream that joined before the invalidation is invalidated with the rest.
-TEST_F(CaptureRulesTest, InvalidationReachesEveryStream) {
-    const Stream stream = MakeStream();
-    const Stream side = MakeStream();
-    const Stream stopped = MakeStream();
-    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stopped.Get(), ACL_STOP_ON_FAILURE)));
-    ASSERT_TRUE(IsOk(support::EnqueueFailure(stopped.Get())));
-    const Recorder recorder;
-    ASSERT_TRUE(
-        support::Eventually([&] { return recorder.Mark(stopped.Get(), -1) == ACL_ERROR_FAILURE; }));
-    const Event event = MakeCaptureEvent();
-    Begin(stream.Get());
-    conformance::Order(stream, side);
-    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), side.Get())));
-    EXPECT_NE(aclrtStreamWaitEvent(stopped.Get(), event.Get()), ACL_SUCCESS);
-    EXPECT_EQ(StatusOf(stream.Get()), kInvalidated);
-    EXPECT_EQ(StatusOf(side.Get()), kInvalidated);
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, recorder.Mark(side.Get(), 1)));
-    aclmdlRI model = nullptr;
-    EXPECT_TRUE(
-        IsError(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, aclmdlRICaptureEnd(stream.Get(), &model)));
-    EXPECT_EQ(StatusOf(side.Get()), kNone);
-    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(side.Get())));
-    EXPECT_EQ(recorder.Values(), std::vector<int>{});
-    EXPECT_EQ(aclrtSynchronizeStream(stopped.Get()), ACL_ERROR_FAILURE);
-}
-
-// aclmdlRICaptureThreadExchangeMode.
-class ThreadModeTest : public support::DeviceTest {
- protected:
-    static aclmdlRICaptureMode Exchange(aclmdlRICaptureMode mode) {
-        EXPECT_TRUE(IsOk(aclmdlRICaptureThreadExchangeMode(&mode)));
-        return mode;
-    }
-};
-
-TEST_F(ThreadModeTest, IsSwapped) {
-    std::thread([] {
-        EXPECT_EQ(Exchange(kThreadLocal), kGlobal) << "at first GLOBAL";
-        EXPECT_EQ(Exchange(kRelaxed), kThreadLocal);
-        EXPECT_EQ(Exchange(kGlobal), kRelaxed);
-        EXPECT_EQ(Exchange(kGlobal), kGlobal);
-    }).join();
-}
-
-TEST_F(ThreadModeTest, IsTheThreadsOwn) {
-    std::thread([] {
-        Exchange(kRelaxed);
-        std::thread([] { EXPECT_EQ(Exchange(kThreadLocal), kGlobal); }).join();
-        EXPECT_EQ(Exchange(kGlobal), kRelaxed);
-    }).join();
-}
-
-TEST_F(ThreadModeTest, RefusesNullAndBadModes) {
-    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclmdlRICaptureThreadExchangeMode(nullptr),
-                        {"aclmdlRICaptureThreadExchangeMode: ", "mode"}));
-    for (const int bad : {-1, 3, 1 << 20}) {
-        auto mode = static_cast<aclmdlRICaptureMode>(bad);
-        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRICaptureThreadExchangeMode(&mode),
-                            {"aclmdlRICaptureThreadExchangeMode: "}, {bad}));
-        EXPECT_EQ(static_cast<int>(mode), bad);
-    }
-    EXPECT_EQ(Exchange(kGlobal), kGlobal);
-}
-
 }  // namespace
+}  // namespace conformance

@@ -4,12 +4,16 @@
 #include <thread>
 
 #include "acl/acl.h"
+#include "conformance/copy_batch.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 
 namespace {
 
+using conformance::CopyBatch;
+using conformance::kDevice0;
+using conformance::kHost;
 using support::DeviceBuffer;
 using support::HostGate;
 using support::IsError;
@@ -179,6 +183,87 @@ TEST_F(CopyOrderTest, ErrorsShowAtTheCallNotLater) {
     const PinnedArray<char> pinned(kSize, 'p');
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, ToDevice(device, pinned.Get(), stream)));
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
+class CopyBatchOrderTest : public support::DeviceTest {};
+
+TEST_F(CopyBatchOrderTest, HostToHost) {
+    std::vector<char> from(64, 'f'), to(64, 't');
+    CopyBatch batch;
+    batch.Govern(kHost, kHost);
+    batch.Add(to.data(), from.data(), 64);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, batch.InStream(nullptr),
+                        {"aclrtMemcpyBatchAsync: ", "batch 0", "kind"}));
+    EXPECT_EQ(batch.failIndex, 0U);
+    EXPECT_EQ(to, std::vector<char>(64, 't'));
+    EXPECT_TRUE(IsOk(batch.Now()));
+    EXPECT_EQ(to, from);
+}
+
+TEST_F(CopyBatchOrderTest, PinnedIsAsynchronousAndTheArraysMayGo) {
+    const PinnedArray<char> pinned(64, 'p');
+    const DeviceBuffer device(std::vector<char>(64, 'd'));
+    const Stream stream = support::MakeStream();
+    const HostGate gate(stream.Get());
+    ASSERT_TRUE(gate.WaitEntered());
+    {
+        CopyBatch batch;
+        batch.Govern(kDevice0, kHost);
+        for (size_t i = 0; i < 64; ++i) {
+            batch.Add(device.At(i), pinned.Get() + i, 1);
+        }
+        ASSERT_TRUE(IsOk(batch.InStream(stream.Get())));
+    }
+    EXPECT_EQ(device.Download<char>(), std::vector<char>(64, 'd'));
+    gate.Open();
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(device.Download<char>(), std::vector<char>(64, 'p'));
+}
+
+TEST_F(CopyBatchOrderTest, OnePageableSideMakesItWait) {
+    const PinnedArray<char> pinned(64, 'p');
+    std::vector<char> host(64, 'h');
+    const DeviceBuffer device(std::vector<char>(128, 'd'));
+    CopyBatch batch;
+    batch.Govern(kDevice0, kHost);
+    batch.Add(device.Get(), pinned.Get(), 64);
+    batch.Add(device.At(64), host.data(), 64);
+    const support::Recorder recorder;
+    ASSERT_TRUE(IsOk(recorder.Mark(nullptr, 1)));
+    ASSERT_TRUE(IsOk(batch.InStream(nullptr)));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{1}) << "in stream order";
+    std::vector<char> expected(64, 'p');
+    expected.insert(expected.end(), 64, 'h');
+    EXPECT_EQ(device.Download<char>(), expected);
+    aclError inside = ACL_SUCCESS;
+    ASSERT_TRUE(IsOk(support::Enqueue(nullptr, [&] { inside = batch.InStream(nullptr); })));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(inside, ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    EXPECT_EQ(batch.failIndex, SIZE_MAX);
+}
+
+TEST_F(CopyBatchOrderTest, ManyCopiesAreOneTask) {
+    constexpr size_t kCount = 100000;
+    const PinnedArray<char> pinned(kCount, 'p');
+    const DeviceBuffer device(std::vector<char>(kCount, 'd'));
+    CopyBatch batch;
+    batch.Govern(kDevice0, kHost);
+    for (size_t i = 0; i < kCount; ++i) {
+        batch.Add(device.At(kCount - 1 - i), pinned.Get() + i, 1);
+    }
+    ASSERT_TRUE(IsOk(batch.InStream(nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(device.Download<char>(), std::vector<char>(kCount, 'p'));
+}
+
+TEST_F(CopyBatchOrderTest, StreamAndContextErrorsAreOfNoBatch) {
+    std::vector<char> host(64);
+    const DeviceBuffer device(64);
+    CopyBatch batch;
+    batch.Govern(kDevice0, kHost);
+    batch.Add(device.Get(), host.data(), 64);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, batch.InStream(&batch), {"stream"}));
+    EXPECT_EQ(batch.failIndex, SIZE_MAX);
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 // Executors of acl_meta.h: one run, many runs, and when they may go.
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "aclnnop/aclnn_advance_step.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/threads.h"
 
 namespace {
 
@@ -62,16 +61,9 @@ TEST_F(ExecutorTest, ManyMayBePlanned) {
 
 TEST_F(ExecutorTest, PhasesMayRunOnDifferentThreads) {
     const Stream stream = MakeStream();
-    const aclrtContext context = support::CurrentContext();
     AdvanceStepBatch batch(MakeBatch(9, 6, 4, 5, 1));
-    std::thread([&] {
-        ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-        ASSERT_TRUE(IsOk(batch.Plan()));
-    }).join();
-    std::thread([&] {
-        ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-        ASSERT_TRUE(IsOk(batch.Launch(stream.Get())));
-    }).join();
+    support::OnAnotherThread([&] { ASSERT_TRUE(IsOk(batch.Plan())); });
+    support::OnAnotherThread([&] { ASSERT_TRUE(IsOk(batch.Launch(stream.Get()))); });
     ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     EXPECT_TRUE(batch.Holds(Advanced(batch.Data())));
 }

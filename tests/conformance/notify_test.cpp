@@ -6,19 +6,19 @@
 
 #include "acl/acl.h"
 #include "conformance/captures.h"
-#include "conformance/waits.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/waits.h"
 
 namespace {
 
-using conformance::kShort;
 using conformance::MakeNotify;
 using conformance::Notify;
 using support::HostGate;
 using support::IsError;
 using support::IsOk;
+using support::kShort;
 using support::MakeStream;
 using support::Recorder;
 using support::Stream;
@@ -152,8 +152,9 @@ TEST_F(NotifyTest, TheWaiterNeedsNobodyToRunTheOtherStream) {
         const Notify notify = MakeNotify();
         ASSERT_TRUE(IsOk(Wait(notify, stream)));
         ASSERT_TRUE(IsOk(Record(notify, other)));
-        ASSERT_TRUE(IsOk(i % 2 == 0 ? aclrtSynchronizeStream(stream.Get())
-                                    : aclrtSynchronizeStreamWithTimeout(stream.Get(), 100000)));
+        ASSERT_TRUE(IsOk(i % 2 == 0
+                             ? aclrtSynchronizeStream(stream.Get())
+                             : aclrtSynchronizeStreamWithTimeout(stream.Get(), support::kLong)));
     }
 }
 
@@ -263,64 +264,6 @@ TEST_F(NotifyTest, DestroyAndIdNeedNoContext) {
         EXPECT_TRUE(IsOk(aclrtGetNotifyId(notify, &id)));
         EXPECT_TRUE(IsOk(aclrtDestroyNotify(notify)));
     }).join();
-}
-
-// Timeouts; their unit is the second.
-TEST_F(NotifyTest, ExpiresFailsAndTakesNothing) {
-    const Stream stream = MakeStream();
-    const Notify notify = MakeNotify();
-    ASSERT_TRUE(IsOk(Wait(notify, stream, 1)));
-    ASSERT_TRUE(IsOk(recorder_.Mark(stream.Get(), 1)));
-    EXPECT_TRUE(recorder_.WaitFor(1)) << "without a synchronisation";
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(stream.Get())));
-    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
-    ASSERT_TRUE(IsOk(Record(notify, stream)));
-    ASSERT_TRUE(IsOk(Wait(notify, stream, 1)));
-    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get()))) << "the flag is for the next wait";
-}
-
-TEST_F(NotifyTest, ExpiryStopsTheStreamInModeStop) {
-    const Stream stream = MakeStream();
-    const Notify notify = MakeNotify();
-    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stream.Get(), ACL_STOP_ON_FAILURE)));
-    ASSERT_TRUE(IsOk(Wait(notify, stream, 1)));
-    ASSERT_TRUE(IsOk(recorder_.Mark(stream.Get(), 1)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(stream.Get())));
-    EXPECT_EQ(recorder_.Values(), std::vector<int>{});
-}
-
-TEST_F(NotifyTest, LongTimeoutsAndZeroDoNotExpire) {
-    const Stream clock = MakeStream();
-    const Notify never = MakeNotify();
-    const Notify notify = MakeNotify();
-    std::vector<Stream> streams;
-    for (const uint32_t timeout : {0U, 1000U, UINT32_MAX}) {
-        streams.push_back(MakeStream());
-        ASSERT_TRUE(IsOk(Wait(notify, streams.back(), timeout)));
-    }
-    // aclrtSetOpWaitTimeout is for events.
-    ASSERT_TRUE(IsOk(aclrtSetOpWaitTimeout(1)));
-    streams.push_back(MakeStream());
-    ASSERT_TRUE(IsOk(Wait(notify, streams.back(), 0)));
-    ASSERT_TRUE(IsOk(Wait(never, clock, 1)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(clock.Get())));
-    for (size_t i = 0; i < streams.size(); ++i) {
-        ASSERT_TRUE(IsOk(Record(notify, clock)));
-        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(clock.Get())));
-        // One more of the streams comes free.
-        EXPECT_TRUE(support::Eventually([&] {
-            size_t free = 0;
-            for (const Stream& stream : streams) {
-                aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
-                EXPECT_EQ(aclrtStreamQuery(stream.Get(), &status), ACL_SUCCESS);
-                free += status == ACL_STREAM_STATUS_COMPLETE ? 1 : 0;
-            }
-            return free == i + 1;
-        }));
-    }
-    for (const Stream& stream : streams) {
-        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
-    }
 }
 
 }  // namespace

@@ -1,32 +1,22 @@
 // Both operators in captures: the golden cases replayed, and what may be gone by then.
 #include <gtest/gtest.h>
 
-#include "conformance/captures.h"
+#include "conformance/capture_fixture.h"
 #include "conformance/machines.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
 #include "support/golden.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
 #include "support/step_batch.h"
 #include "support/step_golden.h"
 
+namespace conformance {
 namespace {
 
-using conformance::Capture;
-using conformance::Machine;
-using conformance::Model;
-using conformance::Replay;
 using reference::StepOutcome;
 using support::AdvanceStepBatch;
 using support::GoldenCase;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
 using support::StepBatch;
 using support::StepGoldenCase;
-using support::Stream;
 
 struct ReplayRun {
     std::string conformance;
@@ -46,8 +36,7 @@ std::vector<ReplayRun> Runs() {
     return runs;
 }
 
-class OperatorReplayTest : public support::DeviceTest,
-                           public testing::WithParamInterface<ReplayRun> {
+class OperatorReplayTest : public CaptureTest, public testing::WithParamInterface<ReplayRun> {
  protected:
     static constexpr int kReplays = 3;
 
@@ -131,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, OperatorReplayTest, testing::ValuesIn(Runs())
                              return row.param.conformance + row.param.machine.name;
                          });
 
-class DecodeReplayTest : public support::DeviceTest {};
+class DecodeReplayTest : public CaptureTest {};
 
 reference::AdvanceStepData Data() { return support::MakeBatch(6, 5, 4, 64, 11); }
 
@@ -213,14 +202,14 @@ TEST_F(DecodeReplayTest, ARefusedLaunchChangesNothing) {
     const Stream stream = MakeStream();
     AdvanceStepBatch good(Data());
     AdvanceStepBatch bad(Data());
-    conformance::Begin(stream.Get());
+    Begin(stream.Get());
     ASSERT_TRUE(IsOk(good.Plan()));
     ASSERT_TRUE(IsOk(good.Launch(stream.Get())));
     ASSERT_TRUE(IsOk(bad.Plan()));
     bad.FreeMemory(support::kSeqLens);
     EXPECT_NE(bad.Launch(stream.Get()), ACLNN_SUCCESS);
-    EXPECT_EQ(conformance::StatusOf(stream.Get()), conformance::kActive);
-    const Model model = conformance::End(stream.Get());
+    EXPECT_EQ(StatusOf(stream.Get()), kActive);
+    const Model model = End(stream.Get());
     EXPECT_TRUE(IsOk(Replay(model, stream)));
     EXPECT_TRUE(good.Holds(support::Advanced(good.Data())));
 }
@@ -240,3 +229,4 @@ TEST_F(DecodeReplayTest, LargeBatchesReplayToo) {
 }
 
 }  // namespace
+}  // namespace conformance

@@ -8,29 +8,13 @@
 #include <stdexcept>
 #include <thread>
 
-#include "acl/acl.h"
-#include "conformance/captures.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
+#include "conformance/capture_fixture.h"
+#include "support/waits.h"
 
+namespace conformance {
 namespace {
 
-using conformance::Begin;
-using conformance::Capture;
-using conformance::End;
-using conformance::MakeNotify;
-using conformance::Model;
-using conformance::Notify;
-using conformance::Order;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Signal;
-using support::Stream;
-
-class ReplayAbortTest : public support::DeviceTest {
+class ReplayAbortTest : public CaptureTest {
  protected:
     // A model whose replays stand at `go` and note with `entered` that they do.
     Model CaptureHeld(const Stream& stream) {
@@ -65,7 +49,7 @@ TEST_F(ReplayAbortTest, ReplaysRunOneAfterAnotherAlsoAroundADroppedOne) {
     EXPECT_TRUE(IsError(ACL_ERROR_RT_MODEL_RUNNING, aclmdlRIDestroy(model.Get())));
     ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), third.Get())));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
-                        aclrtSynchronizeStreamWithTimeout(third.Get(), 5)));
+                        aclrtSynchronizeStreamWithTimeout(third.Get(), support::kShort)));
     go_.Set();
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(third.Get())));
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(first.Get())));
@@ -113,7 +97,7 @@ TEST_F(ReplayAbortTest, AReplayWhoseBranchWasSkippedIsNoSuccess) {
     Order(branch, first);
     const Model model = End(first.Get());
     {
-        const support::HostGate gate(first.Get());
+        const HostGate gate(first.Get());
         ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), first.Get())));
         ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), second.Get())));
     }
@@ -159,7 +143,7 @@ TEST_F(ReplayAbortTest, EveryExecuteIsToldOfItsOwnFailure) {
 TEST_F(ReplayAbortTest, OneOfTwoEndsGetsTheModel) {
     for (int round = 0; round < 200; ++round) {
         const Stream stream = MakeStream();
-        Begin(stream.Get(), conformance::kRelaxed);
+        Begin(stream.Get(), kRelaxed);
         aclrtContext context = nullptr;
         ASSERT_TRUE(IsOk(aclrtGetCurrentContext(&context)));
         aclmdlRI models[2] = {};
@@ -179,3 +163,4 @@ TEST_F(ReplayAbortTest, OneOfTwoEndsGetsTheModel) {
 }
 
 }  // namespace
+}  // namespace conformance

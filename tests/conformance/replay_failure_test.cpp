@@ -1,26 +1,12 @@
 // Tasks of a replay that fail, in both failure modes.
 #include <gtest/gtest.h>
 
-#include "acl/acl.h"
-#include "conformance/captures.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
+#include "conformance/capture_fixture.h"
 
+namespace conformance {
 namespace {
 
-using conformance::Capture;
-using conformance::Model;
-using conformance::Order;
-using conformance::Replay;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
-
-class ReplayFailureTest : public support::DeviceTest {
+class ReplayFailureTest : public CaptureTest {
  protected:
     // Marks 1, fails, marks 2.
     Model CaptureFailure() const {
@@ -31,11 +17,6 @@ class ReplayFailureTest : public support::DeviceTest {
             EXPECT_TRUE(IsOk(recorder_.Mark(stream.Get(), 2)));
         });
     }
-    static aclError Queue(const Model& model, const Stream& stream) {
-        return aclmdlRIExecuteAsync(model.Get(), stream.Get());
-    }
-
-    Recorder recorder_;
 };
 
 TEST_F(ReplayFailureTest, IsReportedOnceAndLaterTasksRun) {
@@ -155,3 +136,4 @@ TEST_F(ReplayFailureTest, DoesNotReachOtherStreams) {
 }
 
 }  // namespace
+}  // namespace conformance

@@ -7,21 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "acl/acl.h"
-#include "conformance/captures.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
+#include "conformance/capture_fixture.h"
 
 namespace conformance {
 
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Signal;
-using support::Stream;
-
-class ReplayTest : public support::DeviceTest {
+class ReplayTest : public CaptureTest {
  protected:
     // A model that makes these marks.
     Model CaptureMarks(const std::vector<int>& values) const {
@@ -50,11 +40,6 @@ class ReplayTest : public support::DeviceTest {
         });
         return held;
     }
-    static aclError Queue(const Model& model, const Stream& stream) {
-        return aclmdlRIExecuteAsync(model.Get(), stream.Get());
-    }
-
-    Recorder recorder_;
 };
 
 }  // namespace conformance

@@ -5,28 +5,11 @@
 #include <memory>
 #include <thread>
 
-#include "acl/acl.h"
 #include "advance_step/fault_injection.h"
-#include "conformance/captures.h"
 #include "conformance/replay_fixture.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
 
+namespace conformance {
 namespace {
-
-using conformance::Capture;
-using conformance::Model;
-using conformance::Order;
-using conformance::Replay;
-using conformance::ReplayTest;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Signal;
-using support::Stream;
 
 TEST_F(ReplayTest, ExecuteWaitsForTheEnd) {
     const Model model = CaptureMarks({1, 2});
@@ -107,7 +90,7 @@ TEST_F(ReplayTest, RefusesNullAndWrongHandles) {
     aclmdlRI destroyed = model.Release();
     ASSERT_TRUE(IsOk(aclmdlRIDestroy(destroyed)));
     int local = 0;
-    const support::Event event = support::MakeEvent();
+    const Event event = support::MakeEvent();
     for (void* const bad :
          {destroyed, stream.Get(), event.Get(), static_cast<void*>(support::CurrentContext()),
           static_cast<void*>(&local), reinterpret_cast<void*>(uintptr_t{8})}) {
@@ -272,3 +255,4 @@ TEST_F(ReplayTest, AModelGoesWithItsDeviceAndTheRuntime) {
 }
 
 }  // namespace
+}  // namespace conformance

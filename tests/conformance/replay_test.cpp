@@ -5,27 +5,10 @@
 #include <memory>
 #include <thread>
 
-#include "acl/acl.h"
-#include "conformance/captures.h"
 #include "conformance/replay_fixture.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
 
+namespace conformance {
 namespace {
-
-using conformance::Capture;
-using conformance::Model;
-using conformance::Order;
-using conformance::Replay;
-using conformance::ReplayTest;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Signal;
-using support::Stream;
 
 TEST_F(ReplayTest, IsInStreamOrder) {
     const Stream stream = MakeStream();
@@ -91,7 +74,7 @@ TEST_F(ReplayTest, IsWhatEventsAreRecordedBehind) {
     const Stream stream = MakeStream();
     const Stream other = MakeStream();
     const Model model = CaptureMarks({1, 2});
-    const support::Event event = support::MakeEvent();
+    const Event event = support::MakeEvent();
     ASSERT_TRUE(IsOk(Queue(model, stream)));
     ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
     ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(other.Get(), event.Get())));
@@ -181,10 +164,10 @@ TEST_F(ReplayTest, WhileAnotherStreamIsCaptured) {
     const Stream stream = MakeStream();
     const Stream captured = MakeStream();
     const Model model = CaptureMarks({1});
-    conformance::Begin(captured.Get());
+    Begin(captured.Get());
     EXPECT_TRUE(IsOk(Replay(model, stream)));
     EXPECT_EQ(recorder_.Values(), std::vector<int>{1});
-    conformance::End(captured.Get());
+    End(captured.Get());
 }
 
 // Host functions of a replay.
@@ -250,3 +233,4 @@ TEST_F(ReplayTest, HostFunctionsOfABranchMayNotWaitForTheReplay) {
 // aclmdlRIExecute.
 
 }  // namespace
+}  // namespace conformance

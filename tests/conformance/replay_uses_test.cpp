@@ -4,29 +4,11 @@
 
 #include <string>
 
-#include "acl/acl.h"
-#include "conformance/captures.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
+#include "conformance/capture_fixture.h"
 #include "support/table.h"
 
+namespace conformance {
 namespace {
-
-using conformance::Capture;
-using conformance::MakeNotify;
-using conformance::Model;
-using conformance::Notify;
-using conformance::Order;
-using conformance::Replay;
-using support::DeviceBuffer;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::PinnedArray;
-using support::Recorder;
-using support::Stream;
 
 constexpr size_t kUseBytes = 64;
 
@@ -53,8 +35,7 @@ struct FreedCase {
     void (*free)(Memory& m);
 };
 
-class FreedMemoryTest : public support::DeviceTest,
-                        public testing::WithParamInterface<FreedCase> {};
+class FreedMemoryTest : public CaptureTest, public testing::WithParamInterface<FreedCase> {};
 
 TEST_P(FreedMemoryTest, IsRefusedAndHarmless) {
     Memory memory;
@@ -171,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
                   [](Memory& m) { m.device = DeviceBuffer(); }}),
     support::CaseName());
 
-class ReplayUsesTest : public support::DeviceTest {};
+class ReplayUsesTest : public CaptureTest {};
 
 TEST_F(ReplayUsesTest, ADestroyedNotifyIsRefused) {
     const Stream stream = MakeStream();
@@ -276,3 +257,4 @@ TEST_F(ReplayUsesTest, ValuesWithinTheCapture) {
 }
 
 }  // namespace
+}  // namespace conformance

@@ -10,6 +10,7 @@
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 #include "support/step_batch.h"
+#include "support/threads.h"
 
 namespace {
 
@@ -86,10 +87,7 @@ TEST_F(ResourceLimitTest, AStreamsLimitIsInEffectWhileTheThreadUsesIt) {
     ASSERT_TRUE(IsOk(aclrtUseStreamResInCurrentThread(stream.Get())));
     EXPECT_EQ(InEffect(kVector), 5U);
     EXPECT_EQ(InEffect(kCube), 20U) << "the stream has no limit of that type";
-    std::thread([context = support::CurrentContext()] {
-        ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-        EXPECT_EQ(InEffect(kVector), 30U) << "another thread";
-    }).join();
+    support::OnAnotherThread([] { EXPECT_EQ(InEffect(kVector), 30U) << "another thread"; });
     ASSERT_TRUE(IsOk(aclrtSetStreamResLimit(stream.Get(), kVector, 6)));
     EXPECT_EQ(InEffect(kVector), 6U) << "a change takes effect at once";
     ASSERT_TRUE(IsOk(aclrtUseStreamResInCurrentThread(other.Get())));

@@ -2,13 +2,12 @@
 // themselves.
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "acl/acl.h"
 #include "support/advance_step_batch.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/threads.h"
 
 namespace {
 
@@ -77,11 +76,8 @@ TEST_F(FailureTest, MessageIsOfTheThreadThatSynchronises) {
     support::AdvanceStepBatch batch(BadBatch());
     ASSERT_TRUE(IsOk(batch.Plan()));
     ASSERT_TRUE(IsOk(batch.Launch(stream.Get())));
-    const aclrtContext context = support::CurrentContext();
-    std::thread([&] {
-        ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-        EXPECT_TRUE(IsDataError(aclrtSynchronizeStream(stream.Get()), 1, {-9}));
-    }).join();
+    support::OnAnotherThread(
+        [&] { EXPECT_TRUE(IsDataError(aclrtSynchronizeStream(stream.Get()), 1, {-9})); });
     EXPECT_EQ(support::TakeMessage(), "");
     EXPECT_EQ(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL), ACL_SUCCESS);
 }

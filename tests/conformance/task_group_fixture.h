@@ -6,26 +6,21 @@
 
 #include <vector>
 
-#include "acl/acl.h"
-#include "conformance/captures.h"
+#include "conformance/capture_fixture.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
-#include "support/handles.h"
-#include "support/runtime_test.h"
 
 namespace conformance {
 
 using support::AdvanceStepBatch;
-using support::IsOk;
-using support::Stream;
 
 inline constexpr int kGroupStatus = ACL_ERROR_STREAM_TASK_GROUP_STATUS;
 
-inline reference::AdvanceStepData Data(uint64_t seed) {
+inline reference::AdvanceStepData GroupData(uint64_t seed) {
     return support::MakeBatch(5, 4, 8, 6, seed);
 }
 
-class TaskGroupTest : public support::DeviceTest {
+class TaskGroupTest : public CaptureTest {
  protected:
     static void Launch(AdvanceStepBatch& batch, const Stream& stream) {
         EXPECT_TRUE(IsOk(batch.Plan()));

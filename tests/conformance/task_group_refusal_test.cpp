@@ -1,40 +1,20 @@
-// Task groups: updates that do not fit, and work that is none of a group.
+// Task groups: every code of the four calls, updates that do not fit, and work that is none of a
+// group.
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string>
 
-#include "acl/acl.h"
-#include "conformance/captures.h"
 #include "conformance/task_group_fixture.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
 #include "support/step_batch.h"
 #include "support/table.h"
 
+namespace conformance {
 namespace {
 
-using conformance::Begin;
-using conformance::Data;
-using conformance::End;
-using conformance::kActive;
-using conformance::kGroupStatus;
-using conformance::kNone;
-using conformance::Model;
-using conformance::Order;
-using conformance::Replay;
-using conformance::StatusOf;
-using conformance::TaskGroupTest;
 using support::AdvanceStepBatch;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
 
 // Another number or kind of launches: the update is over, the model as before.
 struct MismatchCase {
@@ -47,7 +27,7 @@ class MismatchTest : public TaskGroupTest, public testing::WithParamInterface<Mi
 
 TEST_P(MismatchTest, ChangesNothing) {
     const Stream stream = MakeStream();
-    AdvanceStepBatch a(Data(1)), b(Data(2));
+    AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
     support::StepBatch step(reference::IdleStepData({2, 2, 4, 8, 16, 16, 4}));
     Begin(stream.Get());
     GroupBegin(stream);
@@ -85,10 +65,10 @@ INSTANTIATE_TEST_SUITE_P(Table, MismatchTest,
 
 // Work that cannot be grouped, in a group and in an update.
 struct Others {
-    support::DeviceBuffer device{64};
-    support::PinnedArray<char> pinned{64};
-    conformance::Notify notify = conformance::MakeNotify();
-    support::Event event = conformance::MakeCaptureEvent();  // recorded where the work goes
+    DeviceBuffer device{64};
+    PinnedArray<char> pinned{64};
+    Notify notify = MakeNotify();
+    Event event = MakeCaptureEvent();  // recorded where the work goes
     Recorder recorder;
 };
 
@@ -103,7 +83,7 @@ TEST_P(IntruderTest, IsRefusedInAGroup) {
     const Stream stream = MakeStream();
     const Stream side = MakeStream();
     const Others others;
-    AdvanceStepBatch batch(Data(1));
+    AdvanceStepBatch batch(GroupData(1));
     Begin(stream.Get());
     Order(stream, side);
     ASSERT_TRUE(IsOk(aclrtRecordEvent(others.event.Get(), side.Get())));
@@ -122,7 +102,7 @@ TEST_P(IntruderTest, IsRefusedInAGroup) {
 TEST_P(IntruderTest, IsRefusedInAnUpdate) {
     const Stream stream = MakeStream();
     const Others others;
-    AdvanceStepBatch a(Data(1)), b(Data(2));
+    AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
     Begin(stream.Get());
     GroupBegin(stream);
     Launch(a, stream);
@@ -176,4 +156,120 @@ INSTANTIATE_TEST_SUITE_P(
                                  }}),
     support::CaseName());
 
+// Codes of the capture's half.
+TEST_F(TaskGroupTest, GroupCallsNeedACapture) {
+    const Stream stream = MakeStream();
+    aclrtTaskGrp group = nullptr;
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_NOT_CAPTURED, aclmdlRICaptureTaskGrpBegin(stream.Get()),
+                        {"aclmdlRICaptureTaskGrpBegin: "}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+                        aclmdlRICaptureTaskGrpEnd(stream.Get(), &group),
+                        {"aclmdlRICaptureTaskGrpEnd: "}));
+    EXPECT_EQ(group, nullptr);
+}
+
+TEST_F(TaskGroupTest, GroupCallsComeInPairs) {
+    const Stream stream = MakeStream();
+    AdvanceStepBatch batch(GroupData(1));
+    aclrtTaskGrp none = nullptr;
+    aclmdlRI model = nullptr;
+    Begin(stream.Get());
+    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskGrpEnd(stream.Get(), &none),
+                        {"aclmdlRICaptureTaskGrpEnd: "}));
+    GroupBegin(stream);
+    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskGrpBegin(stream.Get()),
+                        {"aclmdlRICaptureTaskGrpBegin: "}));
+    EXPECT_TRUE(
+        IsError(kGroupStatus, aclmdlRICaptureEnd(stream.Get(), &model), {"aclmdlRICaptureEnd: "}));
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclmdlRICaptureTaskGrpEnd(stream.Get(), nullptr),
+                        {"handle"}));
+    EXPECT_EQ(none, nullptr);
+    EXPECT_EQ(model, nullptr);
+    EXPECT_EQ(StatusOf(stream.Get()), kActive);
+    Launch(batch, stream);
+    const aclrtTaskGrp group = GroupEnd(stream);
+    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskGrpEnd(stream.Get(), &none)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_MODEL_CAPTURED,
+                        aclmdlRICaptureTaskUpdateBegin(MakeStream().Get(), group),
+                        {"aclmdlRICaptureTaskUpdateBegin: "}));
+    const Model ended = End(stream.Get());
+    ExpectAdvanced(ended, stream, {&batch}, {true});
+}
+
+TEST_F(TaskGroupTest, AnOpenGroupOfASideStreamKeepsTheCaptureOpen) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    aclmdlRI model = nullptr;
+    Begin(stream.Get());
+    Order(stream, side);
+    Order(side, stream);
+    GroupBegin(side);
+    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureEnd(stream.Get(), &model)));
+    EXPECT_EQ(StatusOf(stream.Get()), kActive);
+    GroupEnd(side);
+    End(stream.Get());
+}
+
+// Codes of the update's half.
+TEST_F(TaskGroupTest, UpdateRefusesWhatIsNoGroup) {
+    const Stream stream = MakeStream();
+    Begin(stream.Get());
+    GroupBegin(stream);
+    const aclrtTaskGrp group = GroupEnd(stream);
+    Model model = End(stream.Get());
+    int local = 0;
+    for (void* const bad : {model.Get(), stream.Get(), static_cast<void*>(&local),
+                            reinterpret_cast<void*>(uintptr_t{8})}) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE,
+                            aclmdlRICaptureTaskUpdateBegin(stream.Get(), bad),
+                            {"aclmdlRICaptureTaskUpdateBegin: "}));
+    }
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM,
+                        aclmdlRICaptureTaskUpdateBegin(stream.Get(), nullptr), {"handle"}));
+    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskUpdateEnd(stream.Get()),
+                        {"aclmdlRICaptureTaskUpdateEnd: "}))
+        << "a refused begin begins nothing";
+    ASSERT_TRUE(IsOk(aclmdlRIDestroy(model.Release())));
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_RT_INVALID_HANDLE, aclmdlRICaptureTaskUpdateBegin(stream.Get(), group)));
+}
+
+TEST_F(TaskGroupTest, UpdateCallsComeInPairs) {
+    const Stream stream = MakeStream();
+    AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
+    Begin(stream.Get());
+    GroupBegin(stream);
+    Launch(a, stream);
+    const aclrtTaskGrp group = GroupEnd(stream);
+    const Model model = End(stream.Get());
+    UpdateBegin(stream, group);
+    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskUpdateBegin(stream.Get(), group),
+                        {"aclmdlRICaptureTaskUpdateBegin: "}));
+    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureBegin(stream.Get(), kGlobal),
+                        {"aclmdlRICaptureBegin: "}));
+    EXPECT_EQ(StatusOf(stream.Get()), kNone) << "an update is no capture";
+    Launch(b, stream);
+    UpdateEnd(stream);
+    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskUpdateEnd(stream.Get())));
+    ExpectAdvanced(model, stream, {&a, &b}, {false, true});
+}
+
+TEST_F(TaskGroupTest, UpdateRefusesACapturingStream) {
+    const Stream stream = MakeStream();
+    const Stream other = MakeStream();
+    Begin(stream.Get());
+    GroupBegin(stream);
+    const aclrtTaskGrp group = GroupEnd(stream);
+    const Model model = End(stream.Get());
+    Begin(other.Get());
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURED,
+                        aclmdlRICaptureTaskUpdateBegin(other.Get(), group),
+                        {"aclmdlRICaptureTaskUpdateBegin: "}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURED, aclmdlRICaptureTaskUpdateEnd(other.Get()),
+                        {"aclmdlRICaptureTaskUpdateEnd: "}));
+    EXPECT_EQ(StatusOf(other.Get()), kActive);
+    End(other.Get());
+}
+
 }  // namespace
+}  // namespace conformance

@@ -1,44 +1,23 @@
-// Task groups: launches of a model that are replaced, and every code of the four calls.
+// Task groups: launches of a model that are replaced.
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string>
 
-#include "acl/acl.h"
-#include "conformance/captures.h"
 #include "conformance/task_group_fixture.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
-#include "support/handles.h"
-#include "support/host_work.h"
-#include "support/runtime_test.h"
 #include "support/step_batch.h"
 #include "support/table.h"
 
+namespace conformance {
 namespace {
 
-using conformance::Begin;
-using conformance::Data;
-using conformance::End;
-using conformance::kActive;
-using conformance::kGroupStatus;
-using conformance::kNone;
-using conformance::Model;
-using conformance::Order;
-using conformance::Replay;
-using conformance::StatusOf;
-using conformance::TaskGroupTest;
 using support::AdvanceStepBatch;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
 
 TEST_F(TaskGroupTest, ReplaysLikeOtherWork) {
     const Stream stream = MakeStream();
-    AdvanceStepBatch batch(Data(1));
+    AdvanceStepBatch batch(GroupData(1));
     Begin(stream.Get());
     GroupBegin(stream);
     Launch(batch, stream);
@@ -51,7 +30,8 @@ TEST_F(TaskGroupTest, ReplaysLikeOtherWork) {
 TEST_F(TaskGroupTest, AnUpdateReplacesTheLaunch) {
     const Stream stream = MakeStream();
     const Stream updates = MakeStream();
-    AdvanceStepBatch before(Data(1)), inside(Data(2)), next(Data(3)), last(Data(4)), after(Data(5));
+    AdvanceStepBatch before(GroupData(1)), inside(GroupData(2)), next(GroupData(3)),
+        last(GroupData(4)), after(GroupData(5));
     const std::vector<AdvanceStepBatch*> all = {&before, &inside, &next, &last, &after};
     Begin(stream.Get());
     Launch(before, stream);
@@ -75,7 +55,8 @@ TEST_F(TaskGroupTest, AnUpdateReplacesTheLaunch) {
 
 TEST_F(TaskGroupTest, SeveralGroupsAndLaunches) {
     const Stream stream = MakeStream();
-    AdvanceStepBatch a(Data(1)), b(Data(2)), c(Data(3)), d(Data(4)), e(Data(5));
+    AdvanceStepBatch a(GroupData(1)), b(GroupData(2)), c(GroupData(3)), d(GroupData(4)),
+        e(GroupData(5));
     const std::vector<AdvanceStepBatch*> all = {&a, &b, &c, &d, &e};
     Begin(stream.Get());
     GroupBegin(stream);
@@ -102,7 +83,7 @@ TEST_F(TaskGroupTest, SeveralGroupsAndLaunches) {
 TEST_F(TaskGroupTest, OfASideStream) {
     const Stream stream = MakeStream();
     const Stream side = MakeStream();
-    AdvanceStepBatch a(Data(1)), b(Data(2)), c(Data(3));
+    AdvanceStepBatch a(GroupData(1)), b(GroupData(2)), c(GroupData(3));
     Begin(stream.Get());
     Launch(a, stream);
     Order(stream, side);
@@ -121,8 +102,8 @@ TEST_F(TaskGroupTest, OfASideStream) {
 TEST_F(TaskGroupTest, TakesEventRecords) {
     const Stream stream = MakeStream();
     const Stream side = MakeStream();
-    const support::Event event = conformance::MakeCaptureEvent();
-    AdvanceStepBatch a(Data(1)), b(Data(2)), c(Data(3));
+    const Event event = MakeCaptureEvent();
+    AdvanceStepBatch a(GroupData(1)), b(GroupData(2)), c(GroupData(3));
     Begin(stream.Get());
     GroupBegin(stream);
     Launch(a, stream);
@@ -141,7 +122,7 @@ TEST_F(TaskGroupTest, TakesEventRecords) {
 
 TEST_F(TaskGroupTest, MayBeEmpty) {
     const Stream stream = MakeStream();
-    AdvanceStepBatch batch(Data(1));
+    AdvanceStepBatch batch(GroupData(1));
     Begin(stream.Get());
     GroupBegin(stream);
     const aclrtTaskGrp group = GroupEnd(stream);
@@ -155,7 +136,7 @@ TEST_F(TaskGroupTest, MayBeEmpty) {
 TEST_F(TaskGroupTest, QueuedReplaysUseTheOldLaunches) {
     const Stream stream = MakeStream();
     const Stream updates = MakeStream();
-    AdvanceStepBatch a(Data(1)), b(Data(2));
+    AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
     Begin(stream.Get());
     GroupBegin(stream);
     Launch(a, stream);
@@ -177,7 +158,7 @@ TEST_F(TaskGroupTest, QueuedReplaysUseTheOldLaunches) {
 // What the replaced launches used may go; what the new ones use may not.
 TEST_F(TaskGroupTest, TheMemoryIsThatOfTheNewLaunches) {
     const Stream stream = MakeStream();
-    AdvanceStepBatch a(Data(1)), b(Data(2));
+    AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
     Begin(stream.Get());
     GroupBegin(stream);
     Launch(a, stream);
@@ -194,119 +175,5 @@ TEST_F(TaskGroupTest, TheMemoryIsThatOfTheNewLaunches) {
         IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIExecuteAsync(model.Get(), stream.Get())));
 }
 
-// Codes of the capture's half.
-TEST_F(TaskGroupTest, GroupCallsNeedACapture) {
-    const Stream stream = MakeStream();
-    aclrtTaskGrp group = nullptr;
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_NOT_CAPTURED, aclmdlRICaptureTaskGrpBegin(stream.Get()),
-                        {"aclmdlRICaptureTaskGrpBegin: "}));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_NOT_CAPTURED,
-                        aclmdlRICaptureTaskGrpEnd(stream.Get(), &group),
-                        {"aclmdlRICaptureTaskGrpEnd: "}));
-    EXPECT_EQ(group, nullptr);
-}
-
-TEST_F(TaskGroupTest, GroupCallsComeInPairs) {
-    const Stream stream = MakeStream();
-    AdvanceStepBatch batch(Data(1));
-    aclrtTaskGrp none = nullptr;
-    aclmdlRI model = nullptr;
-    Begin(stream.Get());
-    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskGrpEnd(stream.Get(), &none),
-                        {"aclmdlRICaptureTaskGrpEnd: "}));
-    GroupBegin(stream);
-    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskGrpBegin(stream.Get()),
-                        {"aclmdlRICaptureTaskGrpBegin: "}));
-    EXPECT_TRUE(
-        IsError(kGroupStatus, aclmdlRICaptureEnd(stream.Get(), &model), {"aclmdlRICaptureEnd: "}));
-    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclmdlRICaptureTaskGrpEnd(stream.Get(), nullptr),
-                        {"handle"}));
-    EXPECT_EQ(none, nullptr);
-    EXPECT_EQ(model, nullptr);
-    EXPECT_EQ(StatusOf(stream.Get()), kActive);
-    Launch(batch, stream);
-    const aclrtTaskGrp group = GroupEnd(stream);
-    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskGrpEnd(stream.Get(), &none)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_MODEL_CAPTURED,
-                        aclmdlRICaptureTaskUpdateBegin(MakeStream().Get(), group),
-                        {"aclmdlRICaptureTaskUpdateBegin: "}));
-    const Model ended = End(stream.Get());
-    ExpectAdvanced(ended, stream, {&batch}, {true});
-}
-
-TEST_F(TaskGroupTest, AnOpenGroupOfASideStreamKeepsTheCaptureOpen) {
-    const Stream stream = MakeStream();
-    const Stream side = MakeStream();
-    aclmdlRI model = nullptr;
-    Begin(stream.Get());
-    Order(stream, side);
-    Order(side, stream);
-    GroupBegin(side);
-    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureEnd(stream.Get(), &model)));
-    EXPECT_EQ(StatusOf(stream.Get()), kActive);
-    GroupEnd(side);
-    End(stream.Get());
-}
-
-// Codes of the update's half.
-TEST_F(TaskGroupTest, UpdateRefusesWhatIsNoGroup) {
-    const Stream stream = MakeStream();
-    Begin(stream.Get());
-    GroupBegin(stream);
-    const aclrtTaskGrp group = GroupEnd(stream);
-    Model model = End(stream.Get());
-    int local = 0;
-    for (void* const bad : {model.Get(), stream.Get(), static_cast<void*>(&local),
-                            reinterpret_cast<void*>(uintptr_t{8})}) {
-        EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE,
-                            aclmdlRICaptureTaskUpdateBegin(stream.Get(), bad),
-                            {"aclmdlRICaptureTaskUpdateBegin: "}));
-    }
-    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM,
-                        aclmdlRICaptureTaskUpdateBegin(stream.Get(), nullptr), {"handle"}));
-    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskUpdateEnd(stream.Get()),
-                        {"aclmdlRICaptureTaskUpdateEnd: "}))
-        << "a refused begin begins nothing";
-    ASSERT_TRUE(IsOk(aclmdlRIDestroy(model.Release())));
-    EXPECT_TRUE(
-        IsError(ACL_ERROR_RT_INVALID_HANDLE, aclmdlRICaptureTaskUpdateBegin(stream.Get(), group)));
-}
-
-TEST_F(TaskGroupTest, UpdateCallsComeInPairs) {
-    const Stream stream = MakeStream();
-    AdvanceStepBatch a(Data(1)), b(Data(2));
-    Begin(stream.Get());
-    GroupBegin(stream);
-    Launch(a, stream);
-    const aclrtTaskGrp group = GroupEnd(stream);
-    const Model model = End(stream.Get());
-    UpdateBegin(stream, group);
-    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskUpdateBegin(stream.Get(), group),
-                        {"aclmdlRICaptureTaskUpdateBegin: "}));
-    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureBegin(stream.Get(), conformance::kGlobal),
-                        {"aclmdlRICaptureBegin: "}));
-    EXPECT_EQ(StatusOf(stream.Get()), kNone) << "an update is no capture";
-    Launch(b, stream);
-    UpdateEnd(stream);
-    EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskUpdateEnd(stream.Get())));
-    ExpectAdvanced(model, stream, {&a, &b}, {false, true});
-}
-
-TEST_F(TaskGroupTest, UpdateRefusesACapturingStream) {
-    const Stream stream = MakeStream();
-    const Stream other = MakeStream();
-    Begin(stream.Get());
-    GroupBegin(stream);
-    const aclrtTaskGrp group = GroupEnd(stream);
-    const Model model = End(stream.Get());
-    Begin(other.Get());
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURED,
-                        aclmdlRICaptureTaskUpdateBegin(other.Get(), group),
-                        {"aclmdlRICaptureTaskUpdateBegin: "}));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_CAPTURED, aclmdlRICaptureTaskUpdateEnd(other.Get()),
-                        {"aclmdlRICaptureTaskUpdateEnd: "}));
-    EXPECT_EQ(StatusOf(other.Get()), kActive);
-    End(other.Get());
-}
-
 }  // namespace
+}  // namespace conformance

@@ -4,19 +4,19 @@
 #include <string>
 
 #include "acl/acl.h"
-#include "conformance/waits.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 #include "support/table.h"
+#include "support/waits.h"
 
 namespace {
 
-using conformance::kShort;
 using support::DeviceBuffer;
 using support::HostGate;
 using support::IsError;
 using support::IsOk;
+using support::kShort;
 using support::MakeStream;
 using support::PinnedArray;
 using support::Recorder;

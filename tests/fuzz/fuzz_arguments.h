@@ -111,12 +111,12 @@ class FuzzTensors {
     bool isSpoilt_ = false;
 };
 
-/// What phase one must say of the arguments. kEither: spoilt tensors, which may be legal all the
+/// What phase one must say of the arguments. kUnknown: spoilt tensors, which may be legal all the
 /// same, such as an offset that stays inside the memory.
-enum class FuzzVerdict { kLegal, kIllegal, kEither };
+enum class FuzzVerdict { kLegal, kIllegal, kUnknown };
 
 inline FuzzVerdict VerdictOf(const FuzzTensors& tensors, bool attributesFit) {
-    return tensors.IsSpoilt() ? FuzzVerdict::kEither
+    return tensors.IsSpoilt() ? FuzzVerdict::kUnknown
            : attributesFit    ? FuzzVerdict::kLegal
                               : FuzzVerdict::kIllegal;
 }

@@ -1,0 +1,94 @@
+// The text of a graph.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "ge/ge_ir_build.h"
+#include "graph/graph_rules_fixture.h"
+
+namespace {
+
+using graphs::Failed;
+using graphs::MakeGraphTensor;
+using graphs::Selected;
+using graphs::Succeeded;
+
+class DumpTest : public graphs::GraphRulesTest {
+ protected:
+    DumpTest() {
+        char name[] = "/tmp/advance_step_dump_XXXXXX";
+        folder_ = mkdtemp(name);
+    }
+    ~DumpTest() override {
+        unlink((Path() + ".txt").c_str());
+        rmdir(folder_.c_str());
+    }
+    std::string Path() const { return folder_ + "/dump"; }
+
+    std::string folder_;
+};
+
+TEST_F(DumpTest, WritesText) {
+    advance_.AddControlInput(sources_[0]);
+    ge::Graph graph("dumped");
+    graph.SetInputs(sources_).SetOutputs(Selected{{advance_, {2}}});
+    ASSERT_EQ(ge::aclgrphDumpGraph(graph, Path().c_str(), Path().size()), ge::GRAPH_SUCCESS);
+    std::stringstream text;
+    text << std::ifstream(Path() + ".txt").rdbuf();
+    for (const char* part : {"graph \"dumped\"", "operator \"advance\" of type AdvanceStep",
+                             "attribute num_queries = 3", "input spec_token not linked",
+                             "input seq_lens from \"seq_lens\".y", "after \"input_tokens\"",
+                             "output slot_mapping", "graph output \"advance\".seq_lens"}) {
+        EXPECT_NE(text.str().find(part), std::string::npos) << part << "\n" << text.str();
+    }
+    EXPECT_TRUE(Succeeded(Session().AddGraph(1, graph)));  // a dump does not use it up
+}
+
+TEST_F(DumpTest, WritesAttributesOfEveryKind) {
+    const ge::Tensor tensor = MakeGraphTensor({2, 3}, {1, 2, 3, 4, 5, 6});
+    advance_.SetAttr("a_text", "of words")
+        .SetAttr("a_flag", true)
+        .SetAttr("a_real", 0.25F)
+        .SetAttr("a_type", ge::DT_INT32)
+        .SetAttr("a_tensor", tensor)
+        .SetAttr("numbers", std::vector<int64_t>{1, -2})
+        .SetAttr("reals", std::vector<float>{0.5F})
+        .SetAttr("flags", std::vector<bool>{true, false})
+        .SetAttr("texts", std::vector<std::string>{"a", "b"})
+        .SetAttr("types", std::vector<ge::DataType>{ge::DT_BOOL})
+        .SetAttr("tensors", std::vector<ge::Tensor>{tensor})
+        .SetAttr("matrix", std::vector<std::vector<int64_t>>{{1}, {2, 3}});
+    ge::Graph graph("attributes");
+    graph.SetInputs(sources_).SetOutputs(Selected{{advance_, {2}}});
+    ASSERT_EQ(ge::aclgrphDumpGraph(graph, Path().c_str(), Path().size()), ge::GRAPH_SUCCESS);
+    std::stringstream text;
+    text << std::ifstream(Path() + ".txt").rdbuf();
+    for (const char* part :
+         {"a_text = \"of words\"\n", "a_flag = true\n", "a_real = 0.25\n", "a_type = data type 3\n",
+          "a_tensor = tensor [2, 3] of 48 bytes\n", "numbers = [1, -2]\n", "reals = [0.5]\n",
+          "flags = [true, false]\n", "texts = [\"a\", \"b\"]\n", "types = [data type 12]\n",
+          "tensors = [tensor [2, 3] of 48 bytes]\n", "matrix = [[1], [2, 3]]\n"}) {
+        EXPECT_NE(text.str().find(part), std::string::npos) << part << "\n" << text.str();
+    }
+}
+
+TEST_F(DumpTest, RefusesBadArguments) {
+    ge::Graph graph("dumped");
+    const auto dump = [&](const char* file, size_t len) {
+        return ge::aclgrphDumpGraph(graph, file, len);
+    };
+    EXPECT_TRUE(
+        Failed(dump(Path().c_str(), Path().size()), {"no inputs"}, ge::GRAPH_PARAM_INVALID));
+    graph.SetInputs(sources_);
+    EXPECT_TRUE(Failed(dump(nullptr, 0), {"null"}, ge::GRAPH_PARAM_INVALID));
+    EXPECT_TRUE(Failed(dump("", 0), {"empty"}, ge::GRAPH_PARAM_INVALID));
+    EXPECT_TRUE(Failed(dump("abc", 2), {"len is 2", "3 bytes"}, ge::GRAPH_PARAM_INVALID));
+    const std::string nowhere = folder_ + "/missing/dump";
+    EXPECT_TRUE(Failed(dump(nowhere.c_str(), nowhere.size()), {nowhere}, ge::GRAPH_PARAM_INVALID));
+}
+
+}  // namespace

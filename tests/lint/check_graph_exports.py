@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""libadvance_step_graph.so exports what its headers declare, overload by overload, and nothing else;
-it needs nothing of the project but libadvance_step.so.
+"""libadvance_step_graph.so exports exactly the functions that its headers declare.
+
+Overloads are counted. The library needs nothing of the project except libadvance_step.so.
 
 check_graph_exports.py libadvance_step_graph.so
 """

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# check_isa_objects.sh NM OBJECT...: fails if an object file that is compiled for one instruction set
-# defines a symbol that the linker may take for another object's as well. On a machine without that
-# instruction set the library would then crash far from the kernels.
+# Finds symbols of one instruction set's objects that the linker may take for those of another one.
+#
+#   check_isa_objects.sh NM OBJECT...
+#
+# On a machine without that instruction set the library would then crash far from the kernels.
 set -euo pipefail
 
 nm=$1

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Every relative link of the Markdown files leads to a file, and to a heading that it has; and docs/README.md
-has every page of docs/."""
+"""Every relative link of the Markdown files leads to a file and to a heading in it.
+
+docs/README.md links every page of docs/.
+"""
 
 import pathlib
 import re

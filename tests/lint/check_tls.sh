@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# check_tls.sh READELF LIBRARY: what every thread keeps in a library's static memory. Some of it is of
-# the initial-exec kind, so where the library comes by dlopen, all of it must fit what glibc has set
-# aside for that, which other libraries use as well.
+# Limits the static memory that the library keeps for every thread.
+#
+#   check_tls.sh READELF LIBRARY
+#
+# Some of this memory is of the initial-exec kind. So where the library is loaded by dlopen, all of it must
+# fit the space that glibc has set aside for that, which other libraries use as well.
 set -euo pipefail
 
 readonly most=512

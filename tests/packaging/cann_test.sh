@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The prefix in the shape of CANN's: a sample builds against it, and clients by dlopen find everything.
+# The prefix in the shape of CANN's: a sample builds against it, and dlopen finds everything.
 #
 #   cann_test.sh BUILD-FOLDER
 set -euo pipefail

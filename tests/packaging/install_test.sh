@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What is installed serves programs in C and C++, by find_package and by pkg-config, shared and static,
-# and from another folder than it was installed to.
+# The installed library serves programs in C and C++, shared and static, also after it was moved.
+# Programs find it by find_package and by pkg-config.
 #
 #   install_test.sh BUILD-FOLDER
 set -euo pipefail

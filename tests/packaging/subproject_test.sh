@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The project as part of another one, by FetchContent: its programs and nothing else of it are built.
+# The project as a part of another one, by FetchContent: its tests and examples are not built.
 #
 #   subproject_test.sh BUILD-FOLDER
 set -euo pipefail

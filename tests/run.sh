@@ -11,6 +11,7 @@
 #   tests/run.sh            all of them
 #   tests/run.sh --quick    the first: what a change needs before it is committed
 #   tests/run.sh dev tsan   these
+#   tests/run.sh --install [PART ...]   only the Debian packages that they need
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -19,7 +20,7 @@ source examples/parts.sh
 jobs=$(nproc)
 
 usage() {
-    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
+    awk '/^[^#]/ { exit } !/^#!|SPDX/ { sub(/^# ?/, ""); print }' "$0" >&2
     exit 2
 }
 
@@ -82,6 +83,11 @@ run_release() {
 }
 
 parts=("$@")
+only_install=
+if [[ ${parts[0]:-} == --install ]]; then
+    only_install=yes
+    parts=("${parts[@]:1}")
+fi
 for name in "${parts[@]}"; do
     [[ $name =~ ^(--quick|quick|dev|tsan|release)$ ]] || usage
 done
@@ -91,6 +97,10 @@ if [[ ${parts[*]} == quick ]]; then
 else
     ((${#parts[@]} > 0)) || parts=(quick dev tsan release)
     part packages "Debian packages that are missing; two minutes on a new machine" install_for_all
+fi
+if [[ $only_install ]]; then
+    parts_done
+    exit
 fi
 # The minutes are those of a machine with two cores, where nothing is built yet.
 for name in "${parts[@]}"; do

@@ -4,7 +4,7 @@
     reference_filter.py HEADER
 
 The headers are written to be read as they are. Their rules, told to Doxygen:
-- the comment at the top is the file's;
+- the comment at the top is the file's; the line with the licence above it is none of Doxygen's;
 - a comment to the right of a declaration is its description;
 - a comment above declarations holds for all of them up to the next empty line;
 - members, enumerators and macros without a comment are described with the type, or in errors.md;
@@ -61,6 +61,8 @@ def main():
     within = False  # what pending was on the line before
     kind = None
     out = ["/// @file"]
+    if lines and "SPDX-License-Identifier:" in lines[0]:
+        del lines[0]
     for number, line in enumerate(lines):
         text = line
         if re.search(r"\S.*/\* ", line) and not line.lstrip().startswith(("*", "/*")):

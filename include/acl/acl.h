@@ -13,32 +13,35 @@
 extern "C" {
 #endif
 
-/// Reads the settings of the emulated machine and starts the runtime. Optional: every other call
-/// works without it, and then the settings are read at first device use.
+/// Reads the settings of the emulated machine and starts the runtime. The call is optional: without
+/// it, the first use of a device reads the settings.
 ///
-/// Settings come from the environment (ADVANCE_STEP_*, see docs/runtime.md) and, where the
-/// environment is silent, from the object "advance_step" in a JSON file.
+/// An environment variable (ADVANCE_STEP_*, see docs/runtime.md) takes precedence over the same
+/// setting in the object "advance_step" of the JSON file.
 ///
 /// @param[in] configPath  JSON file; NULL or "" for none
 /// @retval ACL_SUCCESS                     the first reference
-/// @retval ACL_ERROR_REPEAT_INITIALIZE     initialised before: one more reference, nothing is read
+/// @retval ACL_ERROR_REPEAT_INITIALIZE     the runtime is initialised already; one reference is
+///                                         added and nothing is read
 /// @retval ACL_ERROR_INVALID_FILE          the file cannot be read
 /// @retval ACL_ERROR_PARSE_FILE            the file is not JSON
-/// @retval ACL_ERROR_FILE_ATTR_INVALID     a setting has a value it cannot have; nothing started
+/// @retval ACL_ERROR_FILE_ATTR_INVALID     a setting has an invalid value; the runtime is not
+///                                         started
 ADVSTEP_API aclError aclInit(const char* configPath);
 
-/// Ends the runtime whatever the number of references: waits for pending work, destroys every
-/// context, stream and event, frees all device and pinned host memory. aclInit may follow.
+/// Ends the runtime, whatever the number of references: waits for pending work, destroys every
+/// context, stream and event, and frees all device memory and pinned host memory. aclInit may
+/// follow.
 ///
-/// @retval ACL_SUCCESS                       ended
+/// @retval ACL_SUCCESS                       the runtime has ended
 /// @retval ACL_ERROR_REPEAT_FINALIZE         the runtime is not initialised
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
 ADVSTEP_API aclError aclFinalize(void);
 
-/// Takes one reference of aclInit off, and ends the runtime as aclFinalize with the last one.
+/// Removes one reference of aclInit. The last one ends the runtime, as aclFinalize does.
 ///
-/// @param[out] refCount  references that are left; may be NULL
-/// @retval ACL_SUCCESS                       taken off
+/// @param[out] refCount  number of references that are left; may be NULL
+/// @retval ACL_SUCCESS                       the reference is removed
 /// @retval ACL_ERROR_REPEAT_FINALIZE         the runtime is not initialised
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
 ADVSTEP_API aclError aclFinalizeReference(uint64_t* refCount);

@@ -22,8 +22,8 @@ extern "C" {
 typedef int aclError;
 typedef uint16_t aclFloat16;
 
-/* Handles are opaque values, never addresses: a destroyed, foreign or wrong-kind handle is
- * answered with ACL_ERROR_RT_INVALID_HANDLE. */
+/* Handles are opaque values, never addresses. Calls return ACL_ERROR_RT_INVALID_HANDLE for a handle
+ * that was destroyed, is of another kind or is not of this library. */
 typedef void* aclrtStream;
 typedef void* aclrtEvent;
 typedef void* aclrtContext;
@@ -38,12 +38,12 @@ typedef void* aclrtTaskGrp;
 #define ACL_ERROR_NONE 0
 
 /* Interface errors. */
-#define ACL_ERROR_INVALID_PARAM 100000           /* null or out-of-range argument */
-#define ACL_ERROR_UNINITIALIZE 100001            /* never returned here: calls work without aclInit */
-#define ACL_ERROR_REPEAT_INITIALIZE 100002       /* aclInit when initialised; counted, harmless */
-#define ACL_ERROR_INVALID_FILE 100003            /* configuration file missing or unreadable */
-#define ACL_ERROR_PARSE_FILE 100006              /* configuration file is not JSON */
-#define ACL_ERROR_FILE_ATTR_INVALID 100008       /* a setting has a value it cannot have */
+#define ACL_ERROR_INVALID_PARAM 100000           /* an argument is null or out of its range */
+#define ACL_ERROR_UNINITIALIZE 100001            /* never returned: calls work without aclInit */
+#define ACL_ERROR_REPEAT_INITIALIZE 100002       /* aclInit when initialised; adds a reference */
+#define ACL_ERROR_INVALID_FILE 100003            /* the configuration file cannot be read */
+#define ACL_ERROR_PARSE_FILE 100006              /* the configuration file is not JSON */
+#define ACL_ERROR_FILE_ATTR_INVALID 100008       /* a setting has an invalid value */
 #define ACL_ERROR_UNSUPPORTED_DATA_TYPE 100026
 #define ACL_ERROR_REPEAT_FINALIZE 100037         /* aclFinalize when not initialised */
 #define ACL_ERROR_BAD_ALLOC 200000               /* the host is out of memory */
@@ -61,13 +61,13 @@ typedef void* aclrtTaskGrp;
 #define ACL_ERROR_RT_INVALID_DEVICEID 107001
 #define ACL_ERROR_RT_CONTEXT_NULL 107002            /* the thread has no current context */
 #define ACL_ERROR_RT_STREAM_CONTEXT 107003          /* the stream belongs to another context */
-#define ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID 107006 /* not complete, or made without timing */
+#define ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID 107006 /* the event is incomplete or has no timing */
 #define ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL 107007
 #define ACL_ERROR_RT_STREAM_SUBSCRIBE 107011
 #define ACL_ERROR_RT_THREAD_SUBSCRIBE 107012
 #define ACL_ERROR_RT_STREAM_NO_CB_REG 107015
 #define ACL_ERROR_RT_INVALID_MEMORY_TYPE 107016
-#define ACL_ERROR_RT_INVALID_HANDLE 107017          /* destroyed, foreign or wrong-kind handle */
+#define ACL_ERROR_RT_INVALID_HANDLE 107017          /* no live object of its kind */
 #define ACL_ERROR_RT_WAIT_TIMEOUT 107019
 #define ACL_ERROR_RT_TASK_TIMEOUT 107020
 #define ACL_ERROR_RT_STREAM_ABORT 107023
@@ -164,15 +164,15 @@ typedef enum {
     ACL_FORMAT_NCL = 47
 } aclFormat;
 
-/// Bytes of one element of dataType; 0 for ACL_DT_UNDEFINED, ACL_STRING, types of less than a
-/// byte per element (INT4, UINT1, FLOAT6, FLOAT4) and unknown values.
+/// Returns the bytes of one element of dataType; 0 for ACL_DT_UNDEFINED, ACL_STRING, types with
+/// less than a byte per element (INT4, UINT1, FLOAT6, FLOAT4) and unknown values.
 ADVSTEP_API size_t aclDataTypeSize(aclDataType dataType);
 
-/// The message of the thread's most recent failed call, or of the asynchronous failure that it
-/// reported: `<call>: <argument> <what it is>; expected <rule>`.
+/// Returns the message of the thread's most recent failed call, or of the asynchronous failure that
+/// the call reported: `<call>: <argument> <what it is>; expected <rule>`.
 ///
-/// Reading clears: the next call returns NULL until another call fails.
-/// @return text valid until the thread's next acl call; NULL if there is none
+/// The call clears the message: the next one returns NULL until another call fails.
+/// @return text valid until the thread's next acl call; NULL if there is no message
 ADVSTEP_API const char* aclGetRecentErrMsg(void);
 
 #ifdef __cplusplus

@@ -1,17 +1,20 @@
 /// Devices, contexts, streams, events and memory of the emulated machine.
 ///
-/// Rules for every call below
-///   - A null out-pointer or handle is ACL_ERROR_INVALID_PARAM, unless the call says otherwise.
-///   - A destroyed, foreign or wrong-kind handle is ACL_ERROR_RT_INVALID_HANDLE.
-///   - Calls marked [context] answer ACL_ERROR_RT_CONTEXT_NULL when the thread has no current
-///     context, and take NULL for the current context's default stream where they take a stream.
-///   - A call that would wait for the host function that makes it answers
-///     ACL_ERROR_RT_FEATURE_NOT_SUPPORT: synchronisations, pageable asynchronous copies,
-///     aclrtFreeWithDevSync, aclrtHostUnregister, an aclrtMapMem that has to wait, and those that
-///     destroy a stream or context or end a device or the runtime; also aclrtSetDevice and
-///     aclrtCreateContext for a device whose reset waits for that function.
-///   - Calls that take a stream answer ACL_ERROR_RT_STREAM_CONTEXT for one of another context.
-///   - On error no output argument is written and aclGetRecentErrMsg() says what was wrong.
+/// Rules for every call below:
+///   - A call returns ACL_ERROR_INVALID_PARAM for a null out-pointer or handle, unless its
+///     description says otherwise.
+///   - A call returns ACL_ERROR_RT_INVALID_HANDLE for a handle that was destroyed, is of another
+///     kind or is not of this library.
+///   - A call marked [context] returns ACL_ERROR_RT_CONTEXT_NULL if the thread has no current
+///     context. If it takes a stream, NULL denotes the current context's default stream.
+///   - A call that would wait for the host function that makes it returns
+///     ACL_ERROR_RT_FEATURE_NOT_SUPPORT. Such calls are synchronisations, pageable asynchronous
+///     copies, aclrtFreeWithDevSync, aclrtHostUnregister, an aclrtMapMem that has to wait, and
+///     calls that destroy a stream or context or end a device or the runtime; also aclrtSetDevice
+///     and aclrtCreateContext for a device whose reset waits for that function.
+///   - A call that takes a stream returns ACL_ERROR_RT_STREAM_CONTEXT for a stream of another
+///     context.
+///   - A call that fails writes no output argument; aclGetRecentErrMsg() returns the reason.
 ///   - Every call may be made from any thread.
 #ifndef ADVSTEP_ACL_ACL_RT_H_
 #define ADVSTEP_ACL_ACL_RT_H_

@@ -8,13 +8,14 @@
 extern "C" {
 #endif
 
-/// Optional; checks the settings as aclInit does, and holds no reference. May be repeated.
+/// Checks the settings as aclInit does, and adds no reference. The call is optional and may be
+/// repeated.
 /// @param[in] configPath  JSON file as for aclInit; NULL or "" for none
 /// @retval ACLNN_SUCCESS
 /// @retval ACLNN_ERR_PARAM_INVALID  the file or a setting is not valid; the message says which
 ADVSTEP_API aclnnStatus aclnnInit(const char* configPath);
 
-/// Optional; ends nothing that is in use. Always ACLNN_SUCCESS.
+/// Does nothing and returns ACLNN_SUCCESS. The call is optional.
 ADVSTEP_API aclnnStatus aclnnFinalize(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/// AdvanceStep: after sampling, move every query of a decode batch one token forward.
+/// AdvanceStep: moves every query of a decode batch one token forward, after sampling.
 #ifndef ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_H_
 #define ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_H_
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/// Phase one of AdvanceStep: checks the arguments and plans one run. Reads shapes and attributes
+/// Phase one of AdvanceStep: checks the arguments and plans one run. It reads shapes and attributes
 /// only, so the input data need not exist yet.
 ///
 /// Rows [0, numQueries) move one token forward; rows [numQueries, numSeqs) are padding. With
@@ -17,8 +17,8 @@ extern "C" {
 ///     inputPositions[q] = pos
 ///     seqLens[q]        = pos + 1
 ///     slotMapping[q]    = blockTables[q][pos / blockSize] * blockSize + pos % blockSize
-/// and a padding row gets token 0, position 0 and slot -1; its seqLens stays.
-/// Other conformances, and why: docs/operators/advance_step.md.
+/// and a padding row gets token 0, position 0 and slot -1; its seqLens is not changed.
+/// docs/operators/advance_step.md explains the other conformances.
 ///
 /// @param[in,out] inputTokens      int64 [numSeqs]             token ids
 /// @param[in]     sampledTokenIds  int64 [numQueries, 1]       token ids
@@ -30,7 +30,7 @@ extern "C" {
 /// @param[in]     numSeqs          rows, padding included; < 200000000
 /// @param[in]     numQueries       rows that advance; 1 <= numQueries < numSeqs
 /// @param[in]     blockSize        tokens per block; >= 1
-/// @param[out]    workspaceSize    bytes of device memory phase two needs; may be 0
+/// @param[out]    workspaceSize    bytes of device memory that phase two needs; may be 0
 /// @param[out]    executor         plan for one aclnnAdvanceStep call
 ///
 /// All tensors are ND; [numSeqs, 1] is accepted for [numSeqs]. Conformance vllm also accepts int32
@@ -42,35 +42,35 @@ extern "C" {
 ///                                       in/out tensor overlaps another tensor
 /// @retval ACLNN_ERR_INNER_TILING_ERROR  a shape or an attribute is not as above
 /// @retval ACLNN_ERR_RUNTIME_ERROR       the thread has no current context
-/// On error no output is written and aclGetRecentErrMsg() names the argument.
+/// A call that fails writes no output; aclGetRecentErrMsg() names the argument.
 ADVSTEP_API aclnnStatus aclnnAdvanceStepGetWorkspaceSize(
     const aclTensor* inputTokens, const aclTensor* sampledTokenIds, const aclTensor* inputPositions,
     const aclTensor* seqLens, const aclTensor* slotMapping, const aclTensor* blockTables,
     int64_t numSeqs, int64_t numQueries, int64_t blockSize, uint64_t* workspaceSize,
     aclOpExecutor** executor);
 
-/// Phase two: queues the planned run on the stream and returns. Spends the executor, also when it
-/// fails, unless aclSetAclOpExecutorRepeatable was called.
+/// Phase two: queues the planned run on the stream and returns. The call spends the executor, also
+/// when it fails, unless aclSetAclOpExecutorRepeatable was called.
 ///
-/// Data errors show at the next synchronisation of the stream as
-/// ACL_ERROR_RT_VECTOR_CORE_EXCEPTION; the message names the lowest bad query and its values, and
-/// no tensor of the run has been written. Later work of the stream goes on.
+/// The next synchronisation of the stream reports a data error as
+/// ACL_ERROR_RT_VECTOR_CORE_EXCEPTION; the message names the lowest bad query and its values. The
+/// run has then written no tensor. Later work of the stream still runs.
 ///
 /// @param[in] workspace      device memory of at least the planned size, of any alignment; may be
 ///                           NULL if workspaceSize is 0
 /// @param[in] workspaceSize  bytes at workspace
 /// @param[in] executor       from phase one
-/// @param[in] stream         of the current context; NULL for its default stream
+/// @param[in] stream         stream of the current context; NULL: its default stream
 ///
-/// @retval ACLNN_SUCCESS            queued
+/// @retval ACLNN_SUCCESS            the run is queued
 /// @retval ACLNN_ERR_PARAM_NULLPTR  executor is null; workspace is null with workspaceSize > 0; a
 ///                                  tensor's address is null
-/// @retval ACLNN_ERR_PARAM_INVALID  workspaceSize is less than planned; the executor is spent or of
-///                                  another operator
-/// @retval ACLNN_ERR_RUNTIME_ERROR  no current context, or one of another device; a bad stream, or
-///                                  one that has stopped on a failure; a tensor that is not inside
-///                                  one allocation of the device, or not aligned to its elements.
-///                                  The message has the runtime's code.
+/// @retval ACLNN_ERR_PARAM_INVALID  workspaceSize is less than planned; the executor is spent or
+///                                  belongs to another operator
+/// @retval ACLNN_ERR_RUNTIME_ERROR  the thread has no current context, or one of another device;
+///                                  the stream is invalid or has stopped on a failure; a tensor is
+///                                  not inside one allocation of the device, or is not aligned to
+///                                  its elements. The message has the runtime's code.
 ADVSTEP_API aclnnStatus aclnnAdvanceStep(void* workspace, uint64_t workspaceSize,
                                          aclOpExecutor* executor, aclrtStream stream);
 

@@ -1,5 +1,5 @@
-/// AdvanceStepFlashInfer: AdvanceStep, and the paged KV arrays that FlashInfer's attention reads. The
-/// project's own interface.
+/// AdvanceStepFlashInfer: AdvanceStep that also writes the paged KV arrays that FlashInfer's
+/// attention reads. This interface is the project's own.
 #ifndef ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_FLASHINFER_H_
 #define ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_FLASHINFER_H_
 
@@ -9,18 +9,19 @@
 extern "C" {
 #endif
 
-/// Phase one of AdvanceStepFlashInfer: checks the arguments and plans one run. Reads shapes and
+/// Phase one of AdvanceStepFlashInfer: checks the arguments and plans one run. It reads shapes and
 /// attributes only, so the input data need not exist yet.
 ///
-/// The first six tensors are treated as by aclnnAdvanceStep under conformance vllm, whatever the
-/// conformance of the device. With pos = seqLens[q] before the run, a query q also gets
+/// The first six tensors change as in aclnnAdvanceStep with conformance vllm, whatever the
+/// conformance of the device is. With pos = seqLens[q] before the run, a query q also gets
 ///     pagedKvLastPageLen[q] = pos % blockSize + 1
 ///     blockTableBound[q]    = pos / blockSize + 1, the blocks that pos + 1 tokens need
 ///     pagedKvIndptr[0]      = 0
 ///     pagedKvIndptr[q + 1]  = pagedKvIndptr[q] + blockTableBound[q]
 ///     pagedKvIndices[pagedKvIndptr[q] + c] = blockTables[q][c], for 0 <= c < blockTableBound[q]
-/// A padding row repeats the last value of pagedKvIndptr; its pagedKvLastPageLen and blockTableBound
-/// stay. So do the entries of pagedKvIndices behind the last query's.
+/// A padding row repeats the last value of pagedKvIndptr. Its pagedKvLastPageLen and
+/// blockTableBound are not changed, nor are the entries of pagedKvIndices after those of the last
+/// query.
 ///
 /// @param[in,out] inputTokens        int64 [numSeqs]             token ids
 /// @param[in]     sampledTokenIds    int64 [numQueries, 1]       token ids
@@ -30,17 +31,17 @@ extern "C" {
 /// @param[in]     blockTables        int64 or int32 [numSeqs, maxBlocks]  block ids; the row stride
 ///                                   may exceed maxBlocks
 /// @param[in,out] pagedKvIndices     int32 [capacity]            block ids of all queries
-/// @param[in,out] pagedKvIndptr      int32 [numSeqs + 1]         where each one's begin
+/// @param[in,out] pagedKvIndptr      int32 [numSeqs + 1]         start of each query's block ids
 /// @param[in,out] pagedKvLastPageLen int32 [numSeqs]             tokens in the last block
 /// @param[in,out] blockTableBound    int32 [numSeqs]             blocks
 /// @param[in]     numSeqs            rows, padding included; < 200000000
 /// @param[in]     numQueries         rows that advance; 1 <= numQueries <= numSeqs
 /// @param[in]     blockSize          tokens per block; >= 1
-/// @param[out]    workspaceSize      bytes of device memory phase two needs
+/// @param[out]    workspaceSize      bytes of device memory that phase two needs
 /// @param[out]    executor           plan for one aclnnAdvanceStepFlashInfer call
 ///
 /// All tensors are ND; [numSeqs, 1] is accepted for [numSeqs]. capacity may be any number, 0
-/// included; whether it is enough shows in the run.
+/// included; the run fails if it is too small.
 ///
 /// @retval ACLNN_SUCCESS                 both outputs are set
 /// @retval ACLNN_ERR_PARAM_NULLPTR       a pointer is null
@@ -48,7 +49,7 @@ extern "C" {
 ///                                       in/out tensor overlaps another tensor
 /// @retval ACLNN_ERR_INNER_TILING_ERROR  a shape or an attribute is not as above
 /// @retval ACLNN_ERR_RUNTIME_ERROR       the thread has no current context
-/// On error no output is written and aclGetRecentErrMsg() names the argument.
+/// A call that fails writes no output; aclGetRecentErrMsg() names the argument.
 ADVSTEP_API aclnnStatus aclnnAdvanceStepFlashInferGetWorkspaceSize(
     const aclTensor* inputTokens, const aclTensor* sampledTokenIds, const aclTensor* inputPositions,
     const aclTensor* seqLens, const aclTensor* slotMapping, const aclTensor* blockTables,
@@ -56,28 +57,29 @@ ADVSTEP_API aclnnStatus aclnnAdvanceStepFlashInferGetWorkspaceSize(
     const aclTensor* pagedKvLastPageLen, const aclTensor* blockTableBound, int64_t numSeqs,
     int64_t numQueries, int64_t blockSize, uint64_t* workspaceSize, aclOpExecutor** executor);
 
-/// Phase two: queues the planned run on the stream and returns. Spends the executor, also when it
-/// fails, unless aclSetAclOpExecutorRepeatable was called.
+/// Phase two: queues the planned run on the stream and returns. The call spends the executor, also
+/// when it fails, unless aclSetAclOpExecutorRepeatable was called.
 ///
-/// Data errors show at the next synchronisation of the stream as
-/// ACL_ERROR_RT_VECTOR_CORE_EXCEPTION; the message names the lowest bad query and its values, and
-/// no tensor of the run has been written. Later work of the stream goes on. A pagedKvIndices that is
-/// too small is one of them.
+/// The next synchronisation of the stream reports a data error as
+/// ACL_ERROR_RT_VECTOR_CORE_EXCEPTION; the message names the lowest bad query and its values. The
+/// run has then written no tensor. Later work of the stream still runs. A pagedKvIndices that is
+/// too small is a data error.
 ///
 /// @param[in] workspace      device memory of at least the planned size, of any alignment
 /// @param[in] workspaceSize  bytes at workspace
 /// @param[in] executor       from phase one
-/// @param[in] stream         of the current context; NULL for its default stream
+/// @param[in] stream         stream of the current context; NULL: its default stream
 ///
-/// @retval ACLNN_SUCCESS            queued
+/// @retval ACLNN_SUCCESS            the run is queued
 /// @retval ACLNN_ERR_PARAM_NULLPTR  executor is null; workspace is null with workspaceSize > 0; a
 ///                                  tensor's address is null
-/// @retval ACLNN_ERR_PARAM_INVALID  workspaceSize is less than planned; the executor is spent or of
-///                                  another operator
-/// @retval ACLNN_ERR_RUNTIME_ERROR  no current context, or one of another device; a bad stream, or
-///                                  one that has stopped on a failure; a tensor or workspace that
-///                                  is not inside one allocation of the device, or a tensor not
-///                                  aligned to its elements. The message has the runtime's code.
+/// @retval ACLNN_ERR_PARAM_INVALID  workspaceSize is less than planned; the executor is spent or
+///                                  belongs to another operator
+/// @retval ACLNN_ERR_RUNTIME_ERROR  the thread has no current context, or one of another device;
+///                                  the stream is invalid or has stopped on a failure; a tensor or
+///                                  the workspace is not inside one allocation of the device; a
+///                                  tensor is not aligned to its elements. The message has the
+///                                  runtime's code.
 ADVSTEP_API aclnnStatus aclnnAdvanceStepFlashInfer(void* workspace, uint64_t workspaceSize,
                                                    aclOpExecutor* executor,
                                                    aclrtStream stream);

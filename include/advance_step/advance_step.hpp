@@ -1,16 +1,16 @@
-/// The library for C++17: objects that clean up after themselves, and operators that can be called.
-/// Header-only, on the C interface; docs/cpp.md has a tour.
+/// The library for C++17: objects that own their handles, and operators as function objects. The
+/// interface is header-only, on top of the C interface; docs/cpp.md has a tour.
 ///
-/// Everything that can fail has two forms. TryX() returns a Result<T>, in the manner of
-/// std::expected. X() returns T, and throws the same Error; it is there where exceptions are on.
-/// An Error has the code that the C call returned and the library's message.
+/// Every function that can fail has two forms. TryX() returns a Result<T>, which resembles
+/// std::expected. X() returns T, or throws the same Error; it exists if exceptions are enabled. An
+/// Error has the code that the C call returned and the library's message.
 ///
-/// Objects own one handle each. They can be moved, not copied; an empty one, made by its default
-/// constructor or moved from, may be destroyed or assigned to. What a destructor's call returns
-/// is dropped. Objects of a device must go before the last Device of it.
+/// An object owns one handle. It can be moved, not copied. An empty object, default-constructed or
+/// moved from, may be destroyed or assigned to. A destructor ignores the code that its call
+/// returns. The objects of a device must be destroyed before the last Device of it.
 ///
-/// No call is made beyond those that a C program would make, and nothing is allocated on the host
-/// unless a call fails, but for the vectors that Tensor::Download returns.
+/// The interface makes only the calls that a C program would make. It allocates host memory only
+/// for the vectors that Tensor::Download returns, and when a call fails.
 #ifndef ADVSTEP_ADVANCE_STEP_ADVANCE_STEP_HPP_
 #define ADVSTEP_ADVANCE_STEP_ADVANCE_STEP_HPP_
 

@@ -1,4 +1,4 @@
-/// What the operators have done on a device so far. The project's own interface.
+/// Counters of the operators' work on a device. This interface is the project's own.
 #ifndef ADVSTEP_ADVANCE_STEP_COUNTERS_H_
 #define ADVSTEP_ADVANCE_STEP_COUNTERS_H_
 
@@ -8,22 +8,23 @@
 extern "C" {
 #endif
 
-/// Counts since the device was first set, last reset (aclrtResetDevice to 0 uses, aclFinalize) or
-/// last given to advstepResetCounters. A launch is counted when a synchronisation has covered it.
+/// The counts start when the device is first set. A reset of the device (aclrtResetDevice to 0
+/// uses, aclFinalize) and advstepResetCounters set them to 0. A launch is counted by the end of a
+/// synchronisation that waits for it.
 typedef struct {
-    uint64_t launches;   /* operator launches that ran, failed ones included */
+    uint64_t launches;   /* operator launches that ran, including failed ones */
     uint64_t advanced;   /* AdvanceStep and its kin: queries moved forward */
     uint64_t padded;     /* AdvanceStep and its kin: padding rows blanked */
-    uint64_t released;   /* Step: finished slots that gave blocks back */
-    uint64_t needed;     /* Step: entries of the need list */
+    uint64_t released;   /* Step: finished slots whose blocks were freed */
+    uint64_t needed;     /* Step: entries in the need list */
     uint64_t preempted;  /* Step: slots preempted */
-    uint64_t dispatched; /* Step: blocks handed to slots that needed one */
+    uint64_t dispatched; /* Step: blocks given to slots that needed one */
     uint64_t recovered;  /* Step: slots recovered */
     uint64_t noProgress; /* launches that ended with ACL_ERROR_RT_RESOURCE_ALLOC_FAIL */
     uint64_t dataErrors; /* launches that ended with ACL_ERROR_RT_VECTOR_CORE_EXCEPTION */
 } AdvStepCounters;
 
-/// Reads the counters of a device; launches still queued are not in them.
+/// Reads the counters of a device. Launches that are still queued are not counted.
 /// @retval ACL_ERROR_INVALID_PARAM        counters is NULL
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID  deviceId is not in [0, device count)
 ADVSTEP_API aclError advstepReadCounters(int32_t deviceId, AdvStepCounters* counters);

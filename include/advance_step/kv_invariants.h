@@ -1,5 +1,5 @@
-/// A checker for the state that Step keeps: for tests, and for users who debug a scheduler. The
-/// project's own interface.
+/// A checker for the state that Step keeps, for tests and for debugging a scheduler. This interface
+/// is the project's own.
 #ifndef ADVSTEP_ADVANCE_STEP_KV_INVARIANTS_H_
 #define ADVSTEP_ADVANCE_STEP_KV_INVARIANTS_H_
 
@@ -11,7 +11,7 @@ extern "C" {
 
 /// Host copies of Step's tensors (aclnnop/aclnn_step.h has shapes and meanings), between two calls.
 typedef struct {
-    int64_t batch;        /* B: slots that take part */
+    int64_t batch;        /* B: slots in the batch */
     int64_t tableWidth;   /* W: columns of blockTables */
     int64_t freeCapacity; /* F: entries of freeList */
     int64_t blockSize;    /* tokens per block; >= 1 */
@@ -30,22 +30,23 @@ typedef struct {
     int32_t freeListLen;
 } AdvStepKvState;
 
-/// Checks, in this order, and names the first violation:
-///   1. counts in range: freeListLen, stepLens, usedListLen, dynamic columns inside the row;
-///   2. the stack holds every preempted slot once, and nothing else;
-///   3. preempted slots own no dynamic block: their dynamic columns are -1;
-///   4. every block of the pool is exactly once on the free list or in a dynamic column of a slot
-///      that is not preempted, and no other id is there;
-///   5. running slots (fed, not stopped) are backed: every column up to the last cached token has a
-///      block.
+/// Checks these invariants in this order and reports the first violation:
+///   1. Counts are in range: freeListLen, stepLens, usedListLen; dynamic columns are inside the
+///   row.
+///   2. The stack holds every preempted slot once, and nothing else.
+///   3. Preempted slots own no dynamic block: their dynamic columns are -1.
+///   4. Every block of the pool is exactly once on the free list or in a dynamic column of a slot
+///      that is not preempted, and no other id is there.
+///   5. Running slots (fed and not stopped) have their blocks: every column up to the last cached
+///      token has one.
 ///
-/// @param[in]  state        all pointers set; those of length 0 may be NULL
+/// @param[in]  state        all pointers are set; pointers to 0 elements may be NULL
 /// @param[out] violation    text of the first violation, cut to violationSize; "" if there is none;
 ///                          may be NULL
 /// @param[in]  violationSize  bytes at violation
-/// @retval ACL_SUCCESS                 no violation
-/// @retval ACL_ERROR_INVALID_PARAM     state or a pointer in it is NULL, a dim is negative
-/// @retval ACL_ERROR_FAILURE           there is a violation; also in aclGetRecentErrMsg()
+/// @retval ACL_SUCCESS                 there is no violation
+/// @retval ACL_ERROR_INVALID_PARAM     state or a pointer in it is NULL, or a dim is negative
+/// @retval ACL_ERROR_FAILURE           there is a violation; aclGetRecentErrMsg() has the text too
 ADVSTEP_API aclError advstepCheckKvInvariants(const AdvStepKvState* state, char* violation,
                                               size_t violationSize);
 

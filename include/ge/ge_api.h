@@ -1,4 +1,4 @@
-/// Sessions: graphs are added, and run on the emulated device. Behaviour: docs/graph_mode.md.
+/// Sessions, which run graphs on the emulated device. docs/graph_mode.md describes the behaviour.
 #ifndef ADVSTEP_GE_GE_API_H_
 #define ADVSTEP_GE_GE_API_H_
 
@@ -21,57 +21,61 @@ class SessionCore;
 
 namespace ge {
 
-/// Must come before the first session. The second call succeeds, and the first one's options stay.
-/// FAILED for an empty key, or a value that is not an integer where one is expected.
+/// Starts graph mode; it must be called before the first session. A second call succeeds and
+/// changes no options. Returns FAILED for an empty key, and for a value that is not an integer if
+/// the option expects one.
 ADVSTEP_GRAPH_API Status GEInitialize(const std::map<AscendString, AscendString>& options);
 
-/// Ends all sessions, after their queued runs, for good; in a callback of a run it does not wait for
-/// them. Always SUCCESS. GEInitialize may follow.
+/// Waits for the queued runs of all sessions, then ends the sessions. A call from the callback of a
+/// run does not wait. Returns SUCCESS. GEInitialize may follow, but does not revive the sessions.
 ADVSTEP_GRAPH_API Status GEFinalize();
 
-/// The calling thread's messages since the last call, a line each as `Title(Code): text`; "" when
-/// there are none. At most the newest 1000.
+/// Returns the calling thread's messages since the last call, at most the newest 1000, each on a
+/// line as `Title(Code): text`; "" if there are none.
 ADVSTEP_GRAPH_API AscendString GEGetErrorMsgV2();
 ADVSTEP_GRAPH_API AscendString GEGetWarningMsgV2();
 
-/// Every call may be made from any thread. Calls return SUCCESS, or FAILED with a message; and
-/// FAILED on a session that was made without GEInitialize or lived through GEFinalize.
+/// Every call may be made from any thread. A call returns SUCCESS, or FAILED with a message. Calls
+/// of a session return FAILED if GEInitialize was not called before the session was made, or if
+/// GEFinalize was called since.
 class ADVSTEP_GRAPH_API Session {
  public:
-    /// Unknown options are ignored, with a warning. A bad option makes a session that only fails.
+    /// Ignores unknown options, with a warning. All calls of a session with a bad option fail.
     explicit Session(const std::map<AscendString, AscendString>& options);
-    /// Waits for queued runs; in a callback of a run it does not wait, and they still run.
+    /// Waits for queued runs. In the callback of a run it does not wait; the queued runs still run.
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    /// Records the graph as it is now, under a number. If the number is in use, it succeeds and the
-    /// first graph stays. A graph can be added once, AddGraphWithCopy aside.
+    /// Stores the present state of the graph under a number. If the number is in use, the call
+    /// succeeds and the first graph stays. A graph can be added only once, except by
+    /// AddGraphWithCopy.
     Status AddGraph(uint32_t graphId, const Graph& graph);
     Status AddGraph(uint32_t graphId, const Graph& graph,
                     const std::map<AscendString, AscendString>& options);
     Status AddGraphWithCopy(uint32_t graphId, const Graph& graph);
     Status AddGraphWithCopy(uint32_t graphId, const Graph& graph,
                             const std::map<AscendString, AscendString>& options);
-    /// Queued runs still run.
+    /// Removes a graph. Its queued runs still run.
     Status RemoveGraph(uint32_t graphId);
 
-    /// Makes all the checks of RunGraph that need no data.
-    /// 1343242242 for an unknown number, as the runs.
+    /// Makes all checks of RunGraph that need no data. Returns 1343242242 for an unknown number, as
+    /// the runs do.
     Status BuildGraph(uint32_t graphId, const std::vector<Tensor>& inputs);
-    /// Runs the graph, behind runs that are queued. inputs[i] feeds the Data operator of index i;
-    /// where the indices are not 0 to n - 1, the i-th one in the order of SetInputs. outputs is
-    /// cleared, and filled on success. Fails while another RunGraph of the session is under way.
+    /// Runs the graph after all queued runs. inputs[i] is the input of the Data operator with index
+    /// i; if the indices are not 0 to n - 1, of the i-th Data operator in the order of SetInputs.
+    /// The call clears outputs, and fills it on success. It fails while another RunGraph of the
+    /// session is in progress.
     Status RunGraph(uint32_t graphId, const std::vector<Tensor>& inputs,
                     std::vector<Tensor>& outputs);
-    /// Copies the inputs, queues a run and returns. Runs of a session are made in order, by one
-    /// thread, which then makes the callback. On failure there is no callback.
+    /// Copies the inputs, queues a run and returns. One thread makes the runs of a session in
+    /// order, and calls the callback after each. If this call fails there is no callback.
     Status RunGraphAsync(uint32_t graphId, const std::vector<Tensor>& inputs,
                          RunAsyncCallback callback);
 
-    /// True for an unknown number only.
+    /// Returns true only for an unknown number.
     bool IsGraphNeedRebuild(uint32_t graphId);
-    /// A number that no other session of the process has.
+    /// Returns the session's number. No other session of the process has the same one.
     uint64_t GetSessionId() const;
 
  private:

@@ -10,11 +10,12 @@
 
 namespace ge {
 
-const char* const OPTION_GRAPH_RUN_MODE = "ge.graphRunMode"; /* an integer; kept and ignored */
-/// An integer >= -1; the emulated device that runs, where there is one of this number, else 0.
+const char* const OPTION_GRAPH_RUN_MODE = "ge.graphRunMode"; /* an integer; it has no effect */
+/// An integer >= -1: the number of the emulated device that runs the graphs. Device 0 runs them if
+/// there is no such device.
 const char* const OPTION_EXEC_DEVICE_ID = "ge.exec.deviceId";
 
-/// Gets the run's status and outputs, which are empty where it has failed.
+/// Receives the run's status and its outputs. The outputs are empty if the run failed.
 using RunAsyncCallback = std::function<void(Status, std::vector<Tensor>&)>;
 
 }  // namespace ge

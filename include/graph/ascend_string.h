@@ -9,16 +9,17 @@
 
 namespace ge {
 
-/// A value of bytes; orders like std::string, so that it can be a key of std::map.
+/// A string of bytes. It compares like std::string, so it can be a key of std::map.
 class ADVSTEP_GRAPH_API AscendString {
  public:
     AscendString() = default;
-    /// Implicit. A null name is an empty string.
+    /// Implicit conversion. A null name gives an empty string.
     AscendString(const char* name);
-    /// The first length bytes; may contain zero bytes.
+    /// Takes the first length bytes, which may contain zero bytes.
     AscendString(const char* name, size_t length);
 
-    /// Ends with a zero byte and is never null; valid until the string changes or goes.
+    /// Returns the bytes with a zero byte at the end, never null; valid until the string changes or
+    /// is destroyed.
     const char* GetString() const;
     size_t GetLength() const;
 

@@ -29,25 +29,26 @@ class ADVSTEP_GRAPH_API Graph {
     Graph(const Graph& other) = default;
     Graph& operator=(const Graph& other) = default;
 
-    /// Makes the graph of everything that is reachable from the operators over data and control
-    /// links in both directions, breadth first in the order given. At least one of them has no
-    /// linked input. A second call is a fault, which Session::AddGraph reports.
+    /// Makes the graph of all operators that are reachable from these over data and control links
+    /// in both directions, breadth first in the order given. At least one of the operators given
+    /// must have no linked input. A second call is a fault, which Session::AddGraph reports.
     Graph& SetInputs(const std::vector<Operator>& inputs);
 
-    /// What Session::RunGraph returns, in this order: all outputs of an operator, those with these
-    /// indices (none given: all), or the one of this name. An operator that is not in the graph and
-    /// a bad index are skipped; a bad name is a fault. No effect before SetInputs. A later call
-    /// replaces an earlier one.
+    /// Selects the outputs that Session::RunGraph returns, in this order: all outputs of an
+    /// operator, those with the given indices (all if there are none), or the one with the given
+    /// name. An operator that is not in the graph and a bad index are skipped; a bad name is a
+    /// fault. The call has no effect before SetInputs. A later call replaces an earlier one.
     Graph& SetOutputs(const std::vector<Operator>& outputs);
     Graph& SetOutputs(const std::vector<std::pair<Operator, std::vector<size_t>>>& outputs);
     Graph& SetOutputs(const std::vector<std::pair<Operator, AscendString>>& outputs);
 
-    /// For FindOpByName only: SetInputs decides what is in the graph. GRAPH_FAILED for an empty
-    /// handle, and for another operator of a known name.
+    /// Makes an operator known to FindOpByName. It does not add the operator to the graph:
+    /// SetInputs alone does. Returns GRAPH_FAILED for an empty handle, and for a name that another
+    /// operator has.
     graphStatus AddOp(const Operator& op);
     graphStatus FindOpByName(const char* name, Operator& op) const;
     graphStatus GetName(AscendString& name) const;
-    /// Whether SetInputs has been called and nothing was wrong since.
+    /// Returns whether SetInputs has been called and there has been no fault since.
     bool IsValid() const;
 
  private:

@@ -1,4 +1,4 @@
-/// Operators of a graph that is being built. Classes of operator types come from operator_reg.h.
+/// Operators of a graph that is being built. operator_reg.h defines classes of operator types.
 #ifndef ADVSTEP_GRAPH_OPERATOR_H_
 #define ADVSTEP_GRAPH_OPERATOR_H_
 
@@ -21,10 +21,10 @@ class OperatorAccess;
 
 namespace ge {
 
-/// A handle: copies, and slices of the classes of operator types, denote one operator. What is
-/// linked stays alive as long as there is a handle to a part of it.
+/// A handle: its copies denote the same operator, also if they are made from an object of a derived
+/// class. Linked operators live as long as there is a handle to one of them.
 ///
-/// One operator, and those linked with it, must not be changed by two threads at a time.
+/// Two threads must not change one operator, or operators that are linked, at the same time.
 class ADVSTEP_GRAPH_API Operator {
  public:
     using OpInt = int64_t;
@@ -62,19 +62,19 @@ class ADVSTEP_GRAPH_API Operator {
     size_t GetInputsSize() const;
     size_t GetOutputsSize() const;
 
-    /// Links an output of src with the input dst, and copies its description to it. Without a
-    /// selector src must have exactly one output. An unknown name or index, an empty src, or a
-    /// second link of one input is kept as a fault, which Session::RunGraph reports.
+    /// Links an output of src with the input dst, and copies the output's description to the input.
+    /// Without srcOutput or srcIndex, src must have exactly one output. An unknown name or index,
+    /// an empty src or a second link of one input is a fault, which Session::RunGraph reports.
     Operator& SetInput(const char* dst, const Operator& src);
     Operator& SetInput(const char* dst, const Operator& src, const char* srcOutput);
     Operator& SetInput(const char* dst, const Operator& src, uint32_t srcIndex);
-    /// This operator runs after src.
+    /// Makes this operator run after src.
     Operator& AddControlInput(const Operator& src);
 
-    /// A default description for an unknown name.
+    /// Returns a default description for an unknown name.
     TensorDesc GetInputDescByName(const char* name) const;
     TensorDesc GetOutputDescByName(const char* name) const;
-    /// GRAPH_FAILED for an unknown name.
+    /// Returns GRAPH_FAILED for an unknown name.
     graphStatus UpdateInputDesc(const char* name, const TensorDesc& desc);
     graphStatus UpdateOutputDesc(const char* name, const TensorDesc& desc);
 
@@ -97,8 +97,8 @@ class ADVSTEP_GRAPH_API Operator {
     Operator& SetAttr(const char* name, const std::vector<DataType>& value);
     Operator& SetAttr(const char* name, const std::vector<std::vector<int64_t>>& value);
 
-    /// GRAPH_FAILED, and value stays, for a missing attribute or one of another type. Integers are
-    /// one type, and fail where the value does not fit; strings are one type too.
+    /// Returns GRAPH_FAILED, without a change of value, if the attribute is missing or of another
+    /// type, or if an integer does not fit. All integers are one type, and so are all strings.
     graphStatus GetAttr(const char* name, int64_t& value) const;
     graphStatus GetAttr(const char* name, int32_t& value) const;
     graphStatus GetAttr(const char* name, uint32_t& value) const;
@@ -118,12 +118,12 @@ class ADVSTEP_GRAPH_API Operator {
     graphStatus GetAttr(const char* name, std::vector<std::vector<int64_t>>& value) const;
 
  protected:
-    /* What the macros of operator_reg.h call while an operator is constructed. */
+    /* The macros of operator_reg.h call these while an operator is constructed. */
     void DeclareInput(const char* name);
     void DeclareOptionalInput(const char* name);
     void DeclareOutput(const char* name);
     void DeclareRequiredAttr(const char* name);
-    /* name0, name1, ... up to count. */
+    /* Declares name0, name1, ...: count of them. */
     void DeclareDynamicInputs(const char* name, uint32_t count);
     void DeclareDynamicOutputs(const char* name, uint32_t count);
 

@@ -12,7 +12,7 @@
 
 namespace ge {
 
-/// Makes a type known, as REG_OP does. The first registration of a type counts.
+/// Registers a type, as REG_OP does. Later registrations of the same type are ignored.
 class ADVSTEP_GRAPH_API OperatorCreatorRegister {
  public:
     OperatorCreatorRegister(const char* type,
@@ -22,10 +22,10 @@ class ADVSTEP_GRAPH_API OperatorCreatorRegister {
 /// Every call may be made from any thread.
 class ADVSTEP_GRAPH_API OperatorFactory {
  public:
-    /// An empty handle for an unknown type.
+    /// Returns an empty handle for an unknown type.
     static Operator CreateOperator(const char* name, const char* type);
     static bool IsExistOp(const char* type);
-    /// In alphabetical order.
+    /// Returns the types in alphabetical order.
     static graphStatus GetOpsTypeList(std::vector<AscendString>& types);
 };
 

@@ -11,16 +11,19 @@
 ///     }
 ///
 /// defines ge::op::Type, with ge::Operator as its public base, and registers it. Its constructors
-/// take a name as const char*, std::string or ge::AscendString, or none; they declare what is
-/// written, in this order. `types` is never evaluated. Kind is one of Int, Float, Bool, String,
-/// AscendString, Tensor, Type and their lists ListInt, ListFloat, ListBool, ListString,
-/// ListAscendString, ListType, ListTensor, ListListInt.
+/// take a name as const char*, std::string or ge::AscendString, or none; they declare the inputs,
+/// outputs and attributes in the order written. `types` is never evaluated. Kind is one of Int,
+/// Float, Bool, String, AscendString, Tensor, Type and their lists ListInt, ListFloat, ListBool,
+/// ListString, ListAscendString, ListType, ListTensor, ListListInt.
 ///
-/// An input has set_input_NAME, set_input_NAME_by_name, get_input_desc_NAME, update_input_desc_NAME
-/// and name_in_NAME; an output get_output_desc_NAME, update_output_desc_NAME and name_out_NAME; an
-/// attribute set_attr_NAME, get_attr_NAME and name_attr_NAME. A required attribute that is not set
-/// reads as zero or empty. Setters return the operator. Also accepted, to compile only: DATATYPE,
-/// DYNAMIC_INPUT and DYNAMIC_OUTPUT.
+/// The class has these functions, with the NAME of each input, output and attribute:
+///   - for an input: set_input_NAME, set_input_NAME_by_name, get_input_desc_NAME,
+///     update_input_desc_NAME and name_in_NAME
+///   - for an output: get_output_desc_NAME, update_output_desc_NAME and name_out_NAME
+///   - for an attribute: set_attr_NAME, get_attr_NAME and name_attr_NAME
+///
+/// A required attribute that is not set reads as zero or empty. Setters return the operator.
+/// DATATYPE, DYNAMIC_INPUT and DYNAMIC_OUTPUT compile too, but no operator runs with them.
 #ifndef ADVSTEP_GRAPH_OPERATOR_REG_H_
 #define ADVSTEP_GRAPH_OPERATOR_REG_H_
 
@@ -36,10 +39,11 @@
 #include "tensor.h"
 #include "types.h"
 
-/* In a chain a dot stands before each macro but the first. So every macro leaves a function of the
- * class open, at `(*this)`, and the next one begins with the name of the function that it opens
- * itself. Each of these functions declares one thing and calls the next; the constructors call the
- * first. No macro may contain the names that programs define: see ge_api_error_codes.h. */
+/* A chain has a dot before each macro except the first. So every macro leaves a function of the
+ * class open, at `(*this)`, and the next macro starts with the name of the function that it opens
+ * itself. Each of these functions declares one input, output or attribute and calls the next
+ * function; the constructors call the first. No macro may contain names that programs define as
+ * macros: see ge_api_error_codes.h. */
 
 #define REG_OP(x)                                                                              \
     namespace op {                                                                             \
@@ -114,7 +118,7 @@
             DeclareOutput(#n);                                                                 \
             (*this)
 
-/* The default is the rest of the arguments: it may contain commas. */
+/* The default is variadic because it may contain commas. */
 #define ATTR(n, Kind, ...)                                                                     \
             advstepDeclareAttr_##n();                                                          \
         }                                                                                      \

@@ -25,14 +25,15 @@ class ADVSTEP_GRAPH_API Shape {
     Shape() = default;
     explicit Shape(const std::vector<int64_t>& dims);
 
-    /// The rank; 0 where it is not known ({-2}).
+    /// Returns the rank; 0 if it is unknown ({-2}).
     size_t GetDimNum() const;
-    /// 0 if index >= GetDimNum().
+    /// Returns 0 if index >= GetDimNum().
     int64_t GetDim(size_t index) const;
-    /// GRAPH_FAILED if index >= GetDimNum().
+    /// Returns GRAPH_FAILED if index >= GetDimNum().
     graphStatus SetDim(size_t index, int64_t value);
     std::vector<int64_t> GetDims() const;
-    /// The product of the dimensions; -1 if one of them is -1 or -2; 0 for rank 0 and on overflow.
+    /// Returns the product of the dimensions; -1 if one of them is -1 or -2; 0 for rank 0 and on
+    /// overflow.
     int64_t GetShapeSize() const;
 
  private:
@@ -79,13 +80,13 @@ class ADVSTEP_GRAPH_API TensorDesc {
     AscendString name_;
 };
 
-/// A description and bytes. Copies of a Tensor share both; Clone shares neither. The bytes are not
-/// held against the description here but by Session::RunGraph.
+/// A description and bytes. Copies of a Tensor share both; a Clone shares neither.
+/// Session::RunGraph checks that the bytes fit the description; this class does not.
 class ADVSTEP_GRAPH_API Tensor {
  public:
     Tensor();
     explicit Tensor(const TensorDesc& desc);
-    /// These copy the bytes at once, to memory aligned to 64 bytes.
+    /// These constructors copy the bytes to memory aligned to 64 bytes.
     Tensor(const TensorDesc& desc, const std::vector<uint8_t>& data);
     Tensor(const TensorDesc& desc, const uint8_t* data, size_t size);
     Tensor(const Tensor& other) = default;
@@ -93,21 +94,22 @@ class ADVSTEP_GRAPH_API Tensor {
 
     Tensor Clone() const;
 
-    /// A copy.
+    /// Returns a copy.
     TensorDesc GetTensorDesc() const;
     graphStatus SetTensorDesc(const TensorDesc& desc);
 
-    /// Null where there are no bytes.
+    /// Returns null if there are no bytes.
     const uint8_t* GetData() const;
     uint8_t* GetData();
     size_t GetSize() const;
 
-    /// Copies the bytes. GRAPH_FAILED, and nothing changes, if data is null with a size above 0 or
-    /// there is no memory.
+    /// Copies the bytes. Returns GRAPH_FAILED, without a change, if data is null with a size above
+    /// 0 or if memory is short.
     graphStatus SetData(const uint8_t* data, size_t size);
     graphStatus SetData(const std::vector<uint8_t>& data);
-    /// Takes the bytes themselves; deleter, if there is one, frees them when no Tensor has them any
-    /// more. On GRAPH_FAILED the bytes stay the caller's.
+    /// Takes ownership of the bytes. The deleter, if there is one, frees them when the last Tensor
+    /// that shares them is destroyed. If the call returns GRAPH_FAILED the caller keeps the
+    /// ownership.
     graphStatus SetData(uint8_t* data, size_t size, const std::function<void(uint8_t*)>& deleter);
 
  private:

@@ -19,8 +19,8 @@ namespace ge {
 using char_t = char;
 using float32_t = float;
 
-const int64_t UNKNOWN_DIM = -1;     /* a dimension known only at run time */
-const int64_t UNKNOWN_DIM_NUM = -2; /* alone in a shape: even the rank is not known */
+const int64_t UNKNOWN_DIM = -1;     /* a dimension that is known only at run time */
+const int64_t UNKNOWN_DIM_NUM = -2; /* as the only dimension of a shape: the rank is unknown */
 const std::vector<int64_t> UNKNOWN_SHAPE = {-1};
 const std::vector<int64_t> UNKNOWN_RANK = {-2};
 
@@ -88,7 +88,8 @@ enum Format {
     FORMAT_MAX = 255
 };
 
-/// Where a tensor lies. Kept and ignored: every tensor of a program is in host memory.
+/// The place of a tensor. A description keeps it, but it has no effect: every tensor of a program
+/// is in host memory.
 enum Placement { kPlacementHost = 0, kPlacementDevice = 1, kPlacementEnd = 2 };
 
 }  // namespace ge

@@ -6,10 +6,10 @@
 
 namespace ge {
 
-/// Moves the queries of a batch one token forward; with both optional inputs linked and not empty,
-/// as aclnnAdvanceStepV2 does. Tensors are INT64 and have the shapes of the aclnn calls. Outputs
-/// start as copies of the inputs of the same name, which stay as they are; all four take the shape
-/// and data type of input_tokens.
+/// Moves the queries of a batch one token forward, as aclnnAdvanceStep does; as aclnnAdvanceStepV2
+/// does if both optional inputs are linked and not empty. Tensors are INT64 and have the shapes of
+/// the aclnn calls. An output starts as a copy of the input of the same name; the input is not
+/// changed. All four outputs have the shape and data type of input_tokens.
 REG_OP(AdvanceStep)
     .INPUT(input_tokens, TensorType({DT_INT64}))
     .INPUT(sampled_token_ids, TensorType({DT_INT64}))

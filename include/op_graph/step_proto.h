@@ -6,9 +6,9 @@
 
 namespace ge {
 
-/// Releases, dispatches, preempts and recovers KV cache blocks, as aclnnStep does. An output
-/// NAME_out starts as a copy of the input NAME, which stays as it is, and has its shape and data
-/// type. Inputs without an output are only read.
+/// Releases, dispatches, preempts and recovers KV cache blocks, as aclnnStep does. The output
+/// NAME_out starts as a copy of the input NAME and has its shape and data type; the input is not
+/// changed. Inputs without an output are only read.
 REG_OP(Step)
     .INPUT(stop_flags, TensorType({DT_BOOL}))
     .INPUT(seq_lens_this_time, TensorType({DT_INT32}))

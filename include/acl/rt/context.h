@@ -20,11 +20,11 @@ ADVSTEP_API aclError aclrtDestroyContext(aclrtContext context);
 /// Makes the context the thread's current one. It may be current in several threads.
 ADVSTEP_API aclError aclrtSetCurrentContext(aclrtContext context);
 
-/// The thread's current context. [context]
+/// Returns the thread's current context. [context]
 ADVSTEP_API aclError aclrtGetCurrentContext(aclrtContext* context);
 
-/// The default stream of the current context, which NULL stands for as well. The context owns it.
-/// [context]
+/// Returns the default stream of the current context. NULL denotes the same stream in calls that
+/// take one. The context owns the stream. [context]
 ADVSTEP_API aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream);
 
 #ifdef __cplusplus

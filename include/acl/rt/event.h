@@ -11,62 +11,67 @@ extern "C" {
 /// Creates an event with timing. [context]
 ADVSTEP_API aclError aclrtCreateEvent(aclrtEvent* event);
 
-/// As aclrtCreateEvent; timing only with ACL_EVENT_TIME_LINE, waiting and resetting only with
-/// ACL_EVENT_SYNC. [context]
+/// As aclrtCreateEvent, except that the event has timing only with ACL_EVENT_TIME_LINE, and that
+/// streams can wait for it and reset it only with ACL_EVENT_SYNC. [context]
 /// @param[in] flag  ACL_EVENT_SYNC, ACL_EVENT_CAPTURE_STREAM_PROGRESS, ACL_EVENT_TIME_LINE, or-ed
 /// @retval ACL_ERROR_RT_PARAM_INVALID        flag is 0 or has unknown bits
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  ACL_EVENT_DEVICE_USE_ONLY, _EXTERNAL or _IPC
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  flag has ACL_EVENT_DEVICE_USE_ONLY, _EXTERNAL or _IPC
 ADVSTEP_API aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
 
-/// Creates an event that counts as complete until it is recorded; timing only with
-/// ACL_EVENT_TIME_LINE. Arguments and codes as aclrtCreateEventWithFlag. [context]
+/// Creates an event that counts as complete until it is recorded. It has timing only with
+/// ACL_EVENT_TIME_LINE. Arguments and codes are those of aclrtCreateEventWithFlag. [context]
 ADVSTEP_API aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
 
-/// Destroys an event, also while it is pending: queued records and waits keep their meaning.
+/// Destroys an event. It may be pending: records and waits that are queued stay valid.
 ADVSTEP_API aclError aclrtDestroyEvent(aclrtEvent event);
 
-/// Queues a mark; the event is complete when everything queued before it has run. Recording again
-/// moves the event. [context]
+/// Records the event at the end of the stream's queue. The event is complete when the work queued
+/// before the record has run. A later record replaces an earlier one. [context]
 ADVSTEP_API aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
 
 /// Makes later work of the stream wait for the event's latest record at the time of this call. An
-/// unrecorded aclrtCreateEventExWithFlag event is no wait. [context]
-/// @retval ACL_ERROR_RT_PARAM_INVALID        unrecorded event of aclrtCreateEvent(WithFlag)
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  aclrtCreateEventWithFlag without ACL_EVENT_SYNC
+/// event of aclrtCreateEventExWithFlag that was never recorded causes no wait. [context]
+/// @retval ACL_ERROR_RT_PARAM_INVALID        the event is of aclrtCreateEvent(WithFlag) and is not
+///                                           recorded
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  the event is of aclrtCreateEventWithFlag without
+///                                           ACL_EVENT_SYNC
 ADVSTEP_API aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
 
-/// Waits for the event's latest record (at once if there is none); runs pending work itself.
-/// Returns the first unreported failure of work queued before the record, once.
+/// Waits for the event's latest record; returns at once if there is none. The calling thread helps
+/// to run the work before the record. Returns the first failure of that work that no
+/// synchronisation has reported yet. A failure is reported once.
 ADVSTEP_API aclError aclrtSynchronizeEvent(aclrtEvent event);
 
-/// Whether the latest record has completed; unrecorded: NOT_READY, but COMPLETE for
-/// aclrtCreateEventExWithFlag.
+/// Reports whether the latest record is complete. An event that was never recorded is NOT_READY;
+/// one of aclrtCreateEventExWithFlag is COMPLETE.
 ADVSTEP_API aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status);
 
-/// As aclrtQueryEventStatus with the values of aclrtEventStatus.
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  event of aclrtCreateEventExWithFlag
+/// As aclrtQueryEventStatus, with the values of aclrtEventStatus.
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  the event is of aclrtCreateEventExWithFlag
 ADVSTEP_API aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status);
 
-/// Queues the event's return to unrecorded, in stream order. [context]
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  not of aclrtCreateEventWithFlag with ACL_EVENT_SYNC
+/// Queues a reset: in stream order, the event becomes unrecorded again. [context]
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  the event is not of aclrtCreateEventWithFlag with
+///                                           ACL_EVENT_SYNC
 ADVSTEP_API aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
 
-/// Milliseconds from startEvent's record to endEvent's; negative when the end came first.
+/// Returns the milliseconds from startEvent's record to endEvent's; they are negative if endEvent's
+/// record came first.
 /// @retval ACL_ERROR_RT_INTERNAL_ERROR           an event is unrecorded
-/// @retval ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID  an event is incomplete or made without timing
+/// @retval ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID  an event is incomplete or has no timing
 ADVSTEP_API aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent);
 
-/// Microseconds of a clock that only goes forward, when the latest record was reached.
+/// Returns the time of the latest record, in microseconds of a monotonic clock.
 /// @retval ACL_ERROR_RT_INTERNAL_ERROR           the event is unrecorded
-/// @retval ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID  it is incomplete or made without timing
+/// @retval ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID  the event is incomplete or has no timing
 ADVSTEP_API aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp);
 
-/// Whether every stream that aclrtStreamWaitEvent has made wait for the event so far has passed
-/// that wait; COMPLETE also if there is none.
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  event of aclrtCreateEventExWithFlag
+/// Reports whether all waits for the event that aclrtStreamWaitEvent has queued so far are over;
+/// COMPLETE if there are none.
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  the event is of aclrtCreateEventExWithFlag
 ADVSTEP_API aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status);
 
-/// A number that no other live event has.
+/// Returns the event's number. No other live event has the same one.
 ADVSTEP_API aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId);
 
 #ifdef __cplusplus

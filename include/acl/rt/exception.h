@@ -1,4 +1,4 @@
-/// What is told of tasks that fail. Rules for every call: acl/acl_rt.h.
+/// Reporting of failed tasks. Rules for every call: acl/acl_rt.h.
 #ifndef ADVSTEP_ACL_RT_EXCEPTION_H_
 #define ADVSTEP_ACL_RT_EXCEPTION_H_
 
@@ -8,34 +8,36 @@
 extern "C" {
 #endif
 
-/// From now on calls callback(info) for every task that fails, in any stream: an operator that met
-/// bad data, a host function that threw. The thread that ran the task calls it, with the stream's
-/// context current, before the task counts as ended: a synchronisation that reports the failure
-/// returns after it.
+/// Registers a callback for failed tasks. The library calls callback(info) for every task that
+/// fails in any stream, for instance an operator that met bad data or a host function that threw.
+/// The thread that ran the task makes the call, with the stream's context current, before the task
+/// counts as ended. A synchronisation that reports the failure returns after the callback.
 ///
-/// The callback may make acl calls, under the rules of a host function of that stream: what waits
-/// for the stream is ACL_ERROR_RT_FEATURE_NOT_SUPPORT. Exceptions of it are logged and dropped.
-/// The failure stays for the synchronisation to report. aclFinalize forgets the callback.
+/// The callback may make acl calls under the rules of a host function of that stream: a call that
+/// would wait for the stream returns ACL_ERROR_RT_FEATURE_NOT_SUPPORT. Exceptions of the callback
+/// are logged and dropped. A synchronisation still reports the failure. aclFinalize removes the
+/// callback.
 ///
-/// @param[in] callback  takes the place of an earlier one; NULL: none from now on, but a call under
-///                      way in another thread may end later
+/// @param[in] callback  replaces an earlier one; NULL removes it, but a call in progress in another
+///                      thread may end later
 ADVSTEP_API aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
 
-/// Place of the task among all that the stream has had, counted through the lives of the stream's
-/// slot; the low 32 bits. This and the next four: 0xFFFFFFFF for NULL; info is valid during the
-/// callback.
+/// Returns the low 32 bits of the task's number in its stream. Numbering continues when the
+/// stream's slot is used again by a new stream. This call and the next four return 0xFFFFFFFF for
+/// NULL; info is valid during the callback.
 ADVSTEP_API uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
-/// As aclrtStreamGetId.
+/// Returns the stream's number, as aclrtStreamGetId does.
 ADVSTEP_API uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
-/// The operating system's number of the thread that ran the task.
+/// Returns the operating system's number of the thread that ran the task.
 ADVSTEP_API uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
-/// The device of the stream.
+/// Returns the number of the stream's device.
 ADVSTEP_API uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
-/// The code that the synchronisation will return, such as ACL_ERROR_RT_VECTOR_CORE_EXCEPTION.
+/// Returns the code of the failure, such as ACL_ERROR_RT_VECTOR_CORE_EXCEPTION. The synchronisation
+/// that reports the failure returns the same code.
 ADVSTEP_API uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo* info);
 
 #ifdef __cplusplus

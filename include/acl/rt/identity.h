@@ -1,4 +1,5 @@
-/// Errors of the thread, and what the runtime is. Rules for every call: acl/acl_rt.h.
+/// The thread's last error, and the version and identity of the runtime. Rules for every call:
+/// acl/acl_rt.h.
 #ifndef ADVSTEP_ACL_RT_IDENTITY_H_
 #define ADVSTEP_ACL_RT_IDENTITY_H_
 
@@ -8,22 +9,24 @@
 extern "C" {
 #endif
 
-/// The code of the thread's most recent failed acl or aclrt call; 0 if there is none. Stays set.
+/// Returns the code of the thread's most recent failed acl or aclrt call, or 0 if there is none.
+/// The code stays set.
 /// @retval ACL_ERROR_RT_PARAM_INVALID  level is not ACL_RT_THREAD_LEVEL
 ADVSTEP_API aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 
-/// As aclrtPeekAtLastError, and clears it.
+/// As aclrtPeekAtLastError, and clears the code.
 ADVSTEP_API aclError aclrtGetLastError(aclrtLastErrLevel level);
 
-/// The interface's version: ACL_MAJOR_VERSION, ACL_MINOR_VERSION, ACL_PATCH_VERSION of acl.h.
+/// Returns the interface's version: ACL_MAJOR_VERSION, ACL_MINOR_VERSION, ACL_PATCH_VERSION of
+/// acl.h.
 ADVSTEP_API aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion,
                                      int32_t* patchVersion);
 
-/// Name of the emulated SoC (setting ADVANCE_STEP_SOC); NULL when the settings are not valid.
-/// @return text valid until the runtime is ended
+/// Returns the name of the emulated SoC (setting ADVANCE_STEP_SOC), or NULL if the settings are not
+/// valid. The text is valid until the runtime ends.
 ADVSTEP_API const char* aclrtGetSocName(void);
 
-/// Always ACL_HOST: the caller runs on the host's CPU, beside the emulated device.
+/// Returns ACL_HOST: the caller runs on the host's CPU, not on the emulated device.
 ADVSTEP_API aclError aclrtGetRunMode(aclrtRunMode* runMode);
 
 #ifdef __cplusplus

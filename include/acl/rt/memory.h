@@ -8,63 +8,65 @@
 extern "C" {
 #endif
 
-/// Allocates device memory, aligned to 64 bytes or more; contents are undefined. [context]
+/// Allocates device memory, aligned to 64 bytes or more. The contents are undefined. [context]
 /// @param[in] size    bytes; >= 1, else ACL_ERROR_INVALID_PARAM
-/// @param[in] policy  a page policy, with memory-type bits or-ed; all name the same memory here
-/// @retval ACL_ERROR_RT_PARAM_INVALID      unknown policy
-/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  more than is free
+/// @param[in] policy  a page policy, with memory-type bits or-ed; all denote the same memory here
+/// @retval ACL_ERROR_RT_PARAM_INVALID      policy is unknown
+/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  size is more than is free
 ADVSTEP_API aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 
 /// As aclrtMalloc.
 ADVSTEP_API aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 
-/// Frees device memory. Safe while queued work uses it: the memory goes back when the work queued
+/// Frees device memory. Queued work may still use the memory: it is freed when the work queued
 /// before this call has run.
 /// @retval ACL_ERROR_INVALID_PARAM     devPtr is NULL
 /// @retval ACL_ERROR_RT_PARAM_INVALID  devPtr is not the start of a live device allocation
 ADVSTEP_API aclError aclrtFree(void* devPtr);
 
-/// Waits for the work that is queued on the memory's device, then frees it. What failed there is
-/// still told by a synchronisation. Codes as aclrtFree.
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  inside a host function
+/// Waits for the work that is queued on the memory's device, then frees the memory. A later
+/// synchronisation reports failures of that work. The codes are those of aclrtFree and:
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
 ADVSTEP_API aclError aclrtFreeWithDevSync(void* devPtr);
 
-/// Allocates pinned host memory, which asynchronous copies need to be asynchronous. [context]
+/// Allocates pinned host memory. An asynchronous copy returns before it has run only if its host
+/// memory is pinned. [context]
 /// @retval ACL_ERROR_INVALID_PARAM         hostPtr is NULL or size is 0
-/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has no such memory
+/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has not enough memory
 ADVSTEP_API aclError aclrtMallocHost(void** hostPtr, size_t size);
 
-/// Frees pinned host memory; codes and safety as aclrtFree.
+/// Frees pinned host memory. Codes and behaviour with queued work are those of aclrtFree.
 ADVSTEP_API aclError aclrtFreeHost(void* hostPtr);
 
-/// Pins memory of the program's own, until aclrtHostUnregister or the end of the runtime. Copies
-/// and fills then take it as they take memory of aclrtMallocHost, and so do copies and tensors as
-/// device memory. Unregister it before it is freed. [context]
-/// @param[in]  ptr     begin of the range; any alignment
+/// Pins memory of the program until aclrtHostUnregister or the end of the runtime. Copies and fills
+/// then treat it as memory of aclrtMallocHost. Copies and tensors also accept it as device memory.
+/// The program must unregister it before freeing it. [context]
+/// @param[in]  ptr     start of the range; any alignment
 /// @param[in]  size    bytes; >= 1, else ACL_ERROR_INVALID_PARAM
 /// @param[in]  type    an aclrtHostRegisterType; all mean the same here
 /// @param[out] devPtr  the range's address on every device, which is ptr
-/// @retval ACL_ERROR_RT_PARAM_INVALID                unknown type; part of the range is device
-///                                                   memory, reserved or no memory at all
-/// @retval ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED  part of the range is registered, or pinned
-///                                                   by aclrtMallocHost
+/// @retval ACL_ERROR_RT_PARAM_INVALID                type is unknown; part of the range is device
+///                                                   memory, is reserved or is not mapped
+/// @retval ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED  part of the range is registered, or is of
+///                                                   aclrtMallocHost
 ADVSTEP_API aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
                                        void** devPtr);
 
-/// Ends a registration, and waits for the work that is queued in any stream, so that the memory
-/// may be freed.
+/// Ends a registration, and waits for the work that is queued in any stream. The program may free
+/// the memory afterwards.
 /// @retval ACL_ERROR_INVALID_PARAM               ptr is NULL
 /// @retval ACL_ERROR_HOST_MEMORY_NOT_REGISTERED  ptr is not the start of a registered range
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT      inside a host function, or a stream waits for a
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT      called from a host function, or a stream waits for
+///                                               a
 ///                                               callback of the calling thread
 ADVSTEP_API aclError aclrtHostUnregister(void* ptr);
 
-/// Says what memory an address lies in. Any address may be asked for; it is not touched.
-/// @param[out] attributes  location: device with its id; host for pinned memory, of
-///                         aclrtMallocHost or aclrtHostRegister; unregistered for everything
-///                         else; id is 0 where there is no device. pageSize: bytes; 2 MiB for
-///                         mapped memory and device allocations of 2 MiB or more, the host's page
-///                         else. rsv: 0.
+/// Reports the kind of memory at an address. Any address is allowed; the memory is not accessed.
+/// @param[out] attributes  location: device with its id; host for pinned memory of aclrtMallocHost
+///                         or aclrtHostRegister; unregistered for all other addresses. The id is 0
+///                         if there is no device. pageSize, in bytes: 2 MiB for mapped memory and
+///                         for device allocations of 2 MiB or more, otherwise the host's page size.
+///                         rsv: 0.
 /// @retval ACL_ERROR_INVALID_PARAM  ptr or attributes is NULL
 ADVSTEP_API aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes);
 

@@ -1,4 +1,5 @@
-/// Flags and words that streams set and wait for. Rules for every call: acl/acl_rt.h.
+/// Notifies (flags) and words in memory that streams set and wait for. Rules for every call:
+/// acl/acl_rt.h.
 #ifndef ADVSTEP_ACL_RT_NOTIFY_H_
 #define ADVSTEP_ACL_RT_NOTIFY_H_
 
@@ -8,37 +9,37 @@
 extern "C" {
 #endif
 
-/// Creates a flag that is not set. [context]
+/// Creates a notify: a flag that is not set. [context]
 /// @param[in] flag  ACL_NOTIFY_DEFAULT or ACL_NOTIFY_DEVICE_USE_ONLY, which mean the same here
-/// @retval ACL_ERROR_RT_PARAM_INVALID  another flag
+/// @retval ACL_ERROR_RT_PARAM_INVALID  flag has another value
 ADVSTEP_API aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag);
 
-/// Destroys a notify, also while records and waits are queued: those keep their meaning.
+/// Destroys a notify. Records and waits that are queued stay valid.
 ADVSTEP_API aclError aclrtDestroyNotify(aclrtNotify notify);
 
 /// Sets the flag, in stream order. [context]
 ADVSTEP_API aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream);
 
-/// Makes later work of the stream wait until the flag is set, and takes it: one record lets one
-/// wait go on. The record may be queued later than the wait. [context]
-/// @param[in] timeout  in seconds from when it is the oldest work of the stream; 0 for ever. When
-///                     it expires the wait has failed with ACL_ERROR_RT_WAIT_TIMEOUT, which a
-///                     synchronisation reports
+/// Makes later work of the stream wait until the flag is set, then clears the flag: one record ends
+/// one wait. The record may be queued later than the wait. [context]
+/// @param[in] timeout  in seconds, from the time when the wait is the oldest work of the stream; 0:
+///                     for ever. A wait that lasts longer fails with ACL_ERROR_RT_WAIT_TIMEOUT,
+///                     which a synchronisation reports
 ADVSTEP_API aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream,
                                              uint32_t timeout);
 
-/// A number that no other live notify has.
+/// Returns the notify's number. No other live notify has the same one.
 ADVSTEP_API aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t* notifyId);
 
 /// Stores value at devAddr, in stream order. [context]
 /// @param[in] devAddr  8 bytes of device or pinned host memory, a multiple of 8
 /// @param[in] flag     0
-/// @retval ACL_ERROR_RT_PARAM_INVALID  devAddr or flag is something else
+/// @retval ACL_ERROR_RT_PARAM_INVALID  devAddr or flag is not as above
 ADVSTEP_API aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag,
                                      aclrtStream stream);
 
-/// Makes later work of the stream wait until the word at devAddr, p, compares with value; anybody
-/// may write it. [context]
+/// Makes later work of the stream wait until the comparison of the word p at devAddr with value
+/// holds. Any thread or stream may write the word. [context]
 /// @param[in] flag  ACL_STREAM_WAIT_VALUE_GEQ: (int64_t)(p - value) >= 0; _EQ: p == value;
 ///                  _AND: (p & value) != 0; _NOR: ~(p | value) != 0
 /// @retval ACL_ERROR_RT_PARAM_INVALID  as aclrtValueWrite

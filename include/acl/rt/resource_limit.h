@@ -1,12 +1,12 @@
-/// How many cores operators may use. Rules for every call: acl/acl_rt.h.
+/// Limits of the cores that operators may use. Rules for every call: acl/acl_rt.h.
 ///
-/// A limit on vector cores cuts the work of later phase-one calls finer or coarser; results do not
-/// change, and conformance exact keeps to the SoC's cores. No operator uses cube cores: their limit
-/// is only kept. In effect are, type by type, the first of
-///   - the limit of the stream that the thread uses (aclrtUseStreamResInCurrentThread), for plans on
-///     that stream's device,
-///   - the limit of the device,
-///   - the cores of the SoC.
+/// Later phase-one calls split their work by the limit on vector cores. Results do not change.
+/// Plans of conformance exact always use the SoC's number of cores. No operator uses cube cores:
+/// their limit has no effect. For each type, the first of these that is set applies:
+///   - the limit of the stream whose limits the thread uses (aclrtUseStreamResInCurrentThread), for
+///     plans on that stream's device
+///   - the limit of the device
+///   - the cores of the SoC
 #ifndef ADVSTEP_ACL_RT_RESOURCE_LIMIT_H_
 #define ADVSTEP_ACL_RT_RESOURCE_LIMIT_H_
 
@@ -16,46 +16,51 @@
 extern "C" {
 #endif
 
-/// Limits a device, until it is reset or the runtime ended.
-/// @param[in] value  1 to the cores of that type in the SoC
+/// Sets a limit of a device, until the device is reset or the runtime ends.
+/// @param[in] value  from 1 to the number of cores of that type in the SoC
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID   deviceId is not in [0, device count)
-/// @retval ACL_ERROR_RT_PARAM_INVALID      no aclrtDevResLimitType, or value out of range
+/// @retval ACL_ERROR_RT_PARAM_INVALID      type is not a value of aclrtDevResLimitType, or value is
+///                                         out of range
 ADVSTEP_API aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type,
                                             uint32_t value);
 
-/// The device's limit, or without one the cores of the SoC.
+/// Returns the device's limit, or the cores of the SoC if no limit is set.
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID   deviceId is not in [0, device count)
-/// @retval ACL_ERROR_RT_PARAM_INVALID      no aclrtDevResLimitType
+/// @retval ACL_ERROR_RT_PARAM_INVALID      type is not a value of aclrtDevResLimitType
 ADVSTEP_API aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type,
                                             uint32_t* value);
 
-/// Takes the device's limits of both types away.
+/// Removes the device's limits of both types.
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID   deviceId is not in [0, device count)
 ADVSTEP_API aclError aclrtResetDeviceResLimit(int32_t deviceId);
 
-/// Limits a stream, until it is destroyed. It takes effect in threads that use the stream. [context]
+/// Sets a limit of a stream, until the stream is destroyed. It applies to threads that use the
+/// stream's limits. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID  as aclrtSetDeviceResLimit
 ADVSTEP_API aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type,
                                             uint32_t value);
 
-/// The stream's limit, or without one what aclrtGetDeviceResLimit says. [context]
-/// @retval ACL_ERROR_RT_PARAM_INVALID  no aclrtDevResLimitType
+/// Returns the stream's limit, or the result of aclrtGetDeviceResLimit if no limit is set.
+/// [context]
+/// @retval ACL_ERROR_RT_PARAM_INVALID  type is not a value of aclrtDevResLimitType
 ADVSTEP_API aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type,
                                             uint32_t* value);
 
-/// Takes the stream's limits of both types away. [context]
+/// Removes the stream's limits of both types. [context]
 ADVSTEP_API aclError aclrtResetStreamResLimit(aclrtStream stream);
 
-/// From now on the calling thread plans with the limits that the stream has at the time of a
-/// phase-one call, until it uses another stream, ends the use, or the stream is destroyed. [context]
+/// Makes the calling thread plan with the limits that the stream has at the time of a phase-one
+/// call. It lasts until the thread uses another stream's limits or ends the use, or until the
+/// stream is destroyed. [context]
 ADVSTEP_API aclError aclrtUseStreamResInCurrentThread(aclrtStream stream);
 
 /// Ends the use. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID  the calling thread does not use that stream's limits
 ADVSTEP_API aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream);
 
-/// The cores that the calling thread plans with now, on the current context's device. [context]
-/// @retval ACL_ERROR_RT_PARAM_INVALID  no aclrtDevResLimitType
+/// Returns the number of cores with which the calling thread plans now, on the current context's
+/// device. [context]
+/// @retval ACL_ERROR_RT_PARAM_INVALID  type is not a value of aclrtDevResLimitType
 ADVSTEP_API aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t* value);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
-/// Synchronisation with a limit, waits with a limit, and abort. Rules for every call: acl/acl_rt.h.
+/// Synchronisations and waits with a timeout, and abort. Rules for every call: acl/acl_rt.h.
 ///
-/// The timed synchronisations never start a host function or long work on the calling thread: that
-/// is left to the library's own threads, so they return in time.
+/// The synchronisations with a timeout never run a host function or long work on the calling
+/// thread, so they return in time. The library's own threads run that work.
 #ifndef ADVSTEP_ACL_RT_TIMEOUT_H_
 #define ADVSTEP_ACL_RT_TIMEOUT_H_
 
@@ -13,32 +13,34 @@ extern "C" {
 
 /// As aclrtSynchronizeStream, for at most timeout milliseconds (-1: for ever). [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID        timeout is 0 or less than -1
-/// @retval ACL_ERROR_RT_STREAM_SYNC_TIMEOUT  the work has not ended in time, and goes on
-/// @retval ACL_ERROR_RT_STREAM_ABORT         the stream was aborted meanwhile
+/// @retval ACL_ERROR_RT_STREAM_SYNC_TIMEOUT  the work has not ended in time; it continues
+/// @retval ACL_ERROR_RT_STREAM_ABORT         the stream was aborted during the wait
 ADVSTEP_API aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
 
-/// As aclrtSynchronizeDevice; arguments and codes as aclrtSynchronizeStreamWithTimeout. [context]
+/// As aclrtSynchronizeDevice. Arguments and codes are those of aclrtSynchronizeStreamWithTimeout.
+/// [context]
 ADVSTEP_API aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
 
-/// As aclrtSynchronizeEvent; arguments and codes as aclrtSynchronizeStreamWithTimeout, but:
+/// As aclrtSynchronizeEvent. Arguments and codes are those of aclrtSynchronizeStreamWithTimeout,
+/// except:
 /// @retval ACL_ERROR_RT_EVENT_SYNC_TIMEOUT  the record has not been reached in time
 ADVSTEP_API aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
 
-/// As aclrtStreamWaitEvent, for at most timeout seconds from when the wait is the oldest work of
-/// the stream (0: for ever). When they are over the wait has failed with
-/// ACL_ERROR_RT_WAIT_TIMEOUT, which a synchronisation reports. [context]
+/// As aclrtStreamWaitEvent, for at most timeout seconds from the time when the wait is the oldest
+/// work of the stream (0: for ever). A wait that lasts longer fails with ACL_ERROR_RT_WAIT_TIMEOUT,
+/// which a synchronisation reports. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID  timeout is negative
 ADVSTEP_API aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event,
                                                      int32_t timeout);
 
-/// The timeout, in seconds, of later aclrtStreamWaitEvent calls of all threads; 0, as at first, for
-/// ever. Lasts until the runtime is ended.
+/// Sets the timeout, in seconds, of later aclrtStreamWaitEvent calls of all threads, until the
+/// runtime ends. The default is 0: for ever.
 ADVSTEP_API aclError aclrtSetOpWaitTimeout(uint32_t timeout);
 
-/// Drops the stream's work that has not started, that of replays on it included; what is running
-/// ends by itself. Synchronisations
-/// that wait for the stream return ACL_ERROR_RT_STREAM_ABORT. The stream takes new work. May be
-/// called from a host function. [context]
+/// Drops the stream's work that has not started, including work of replays on it. Work that is
+/// running ends by itself. Synchronisations that wait for the stream return
+/// ACL_ERROR_RT_STREAM_ABORT. The stream accepts new work. May be called from a host function.
+/// [context]
 ADVSTEP_API aclError aclrtStreamAbort(aclrtStream stream);
 
 #ifdef __cplusplus

@@ -143,7 +143,7 @@ typedef enum {
     ACL_STREAM_ATTR_PRIORITY = 5
 } aclrtStreamAttr;
 
-/// The member that goes with the aclrtStreamAttr.
+/// The value of a stream attribute. The aclrtStreamAttr of the call selects the member.
 typedef union {
     uint64_t failureMode;
     uint32_t overflowSwitch;
@@ -210,13 +210,13 @@ typedef enum {
     ACL_HOST_REGISTER_READONLY = 8
 } aclrtHostRegisterType;
 
-/// What a failed task says of itself; read by the aclrtGet...FromExceptionInfo calls.
+/// Description of a failed task. The aclrtGet...FromExceptionInfo calls read it.
 typedef struct rtExceptionInfo aclrtExceptionInfo;
 
-/// Work of the host inside a stream; runs on a thread of the library or on a synchronising one.
+/// Host work in a stream. It runs on a thread of the library or on a thread that synchronises.
 typedef void (*aclrtHostFunc)(void* args);
 
-/// Work of the host that a subscribed thread runs, in aclrtProcessReport.
+/// Host work of a stream. The subscribed thread runs it in aclrtProcessReport.
 typedef void (*aclrtCallback)(void* userData);
 
 typedef void (*aclrtExceptionInfoCallback)(aclrtExceptionInfo* exceptionInfo);

@@ -1,5 +1,5 @@
-/// Plans that can be run again, and what all operators share. Part of advance_step.hpp, which has the
-/// rules.
+/// Plans that can be run again, and the code that all operators share. Part of advance_step.hpp,
+/// which has the rules.
 #ifndef ADVSTEP_ADVANCE_STEP_CPP_EXECUTOR_HPP_
 #define ADVSTEP_ADVANCE_STEP_CPP_EXECUTOR_HPP_
 
@@ -18,8 +18,8 @@ namespace advance_step {
 using Launch = aclnnStatus (*)(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
                                aclrtStream stream);
 
-/// A plan that runs any number of times, with a workspace of its own. One run at a time: queue the
-/// runs on one stream, or wait in between.
+/// A plan that can run any number of times, with a workspace of its own. Only one run may be active
+/// at a time: queue the runs on one stream, or wait for each run.
 class Executor {
  public:
     /// No plan.
@@ -30,15 +30,15 @@ class Executor {
         return detail::ToResult(
             launch_(workspace_.Data(), workspace_.Size(), executor_.get(), stream.Get()));
     }
-    /// aclSetTensorAddr: another address for later runs.
+    /// Calls aclSetTensorAddr: changes the address of a tensor for later runs.
     /// @param[in] index    position among the operator's tensors in signature order, 0-based
-    /// @param[in] tensor   the tensor given to the plan, or one like it
+    /// @param[in] tensor   the tensor given to the plan, or a similar one
     /// @param[in] address  device address
     Result<void> TrySetAddress(size_t index, const Tensor& tensor, void* address) const {
         return detail::ToResult(aclSetTensorAddr(executor_.get(), index, tensor.Get(), address));
     }
 
-    /// The handle, for calls of the C interface; the object keeps it.
+    /// The handle, for calls of the C interface. The object still owns it.
     aclOpExecutor* Get() const noexcept { return executor_.get(); }
     /// Bytes of the workspace; may be 0.
     size_t WorkspaceSize() const noexcept { return workspace_.Size(); }
@@ -56,10 +56,10 @@ class Executor {
     template <class Arguments>
     friend class Operator;
 
-    // Where a moved-from or default-made executor has its launch: phase two refuses a null handle.
+    // The launch of an empty executor: fails as phase two does for a null handle.
     static aclnnStatus Refuse(void*, uint64_t, aclOpExecutor*, aclrtStream) {
         aclOpExecutor* none = nullptr;
-        return aclSetAclOpExecutorRepeatable(none);  // fails, with a message
+        return aclSetAclOpExecutorRepeatable(none);  // sets the message
     }
 
     Buffer workspace_;
@@ -67,11 +67,12 @@ class Executor {
     Launch launch_ = Refuse;
 };
 
-/// An operator that can be called. Arguments has its tensors and attributes, PhaseOne() and kPhaseTwo.
+/// An operator as a function object. Arguments has its tensors and attributes, PhaseOne() and
+/// kPhaseTwo.
 template <class Arguments>
 class Operator {
  public:
-    /// Plans runs on these tensors, to be repeated.
+    /// Makes a repeatable plan for these tensors.
     static Result<Executor> TryPlan(const Arguments& arguments) {
         uint64_t workspaceSize = 0;
         aclOpExecutor* planned = nullptr;
@@ -92,8 +93,8 @@ class Operator {
         return executor;
     }
 
-    /// Both phases, once: checks the arguments, queues the run and returns. The workspace is kept for
-    /// the next call, so the calls of one object go to one stream.
+    /// Makes both phases once: checks the arguments, queues the run and returns. The object keeps
+    /// the workspace for its next call, so all calls of one object must use one stream.
     Result<void> TryCall(const Arguments& arguments, StreamRef stream) {
         uint64_t workspaceSize = 0;
         aclOpExecutor* executor = nullptr;

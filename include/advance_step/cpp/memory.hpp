@@ -15,7 +15,7 @@
 
 namespace advance_step {
 
-/// The aclDataType of a C++ type; ACL_DT_UNDEFINED for all that have none.
+/// The aclDataType of a C++ type; ACL_DT_UNDEFINED for other types.
 template <class T>
 inline constexpr aclDataType kDataType = ACL_DT_UNDEFINED;
 /// @cond Doxygen lists the primary template only.
@@ -43,15 +43,15 @@ template <>
 inline constexpr aclDataType kDataType<double> = ACL_DOUBLE;
 /// @endcond
 
-/// Device memory. It may go while queued work uses it: see aclrtFree.
+/// Device memory. It may be destroyed while queued work uses it: see aclrtFree.
 class Buffer {
  public:
     /// No memory.
     Buffer() noexcept = default;
-    /// Takes the memory over.
+    /// Takes ownership of the memory.
     Buffer(Buffer&& other) noexcept
         : memory_(std::move(other.memory_)), size_(std::exchange(other.size_, 0)) {}
-    /// Takes the memory over; what was held before is freed.
+    /// Takes ownership of the memory; memory owned before is freed.
     Buffer& operator=(Buffer&& other) noexcept {
         Buffer taken(std::move(other));
         std::swap(memory_, taken.memory_);
@@ -60,32 +60,32 @@ class Buffer {
     }
     ~Buffer() = default;
 
-    /// aclrtMalloc.
+    /// Calls aclrtMalloc.
     /// @param[in] size  bytes; >= 1
     static Result<Buffer> TryAllocate(size_t size) {
         void* memory = nullptr;
         const int code = aclrtMalloc(&memory, size, ACL_MEM_MALLOC_HUGE_FIRST);
         return detail::ToResult(code, Buffer(memory, size));
     }
-    /// Copies count values to the begin of the memory now, in no order with streams: aclrtMemcpy.
+    /// Copies count values to the start of the memory now, independent of streams: aclrtMemcpy.
     template <class T>
     Result<void> TryUpload(const T* values, size_t count) const {
         static_assert(std::is_trivially_copyable_v<T>, "bytes are copied");
         return detail::ToResult(aclrtMemcpy(Data(), size_, values, count * sizeof(T),
                                             ACL_MEMCPY_HOST_TO_DEVICE));
     }
-    /// Copies count values from the begin of the memory now, in no order with streams.
+    /// Copies count values from the start of the memory now, independent of streams.
     template <class T>
     Result<void> TryDownload(T* values, size_t count) const {
         static_assert(std::is_trivially_copyable_v<T>, "bytes are copied");
-        // With a count that the memory does not have the range is refused, as the device's.
+        // aclrtMemcpy refuses a count that is too large: the range is then not inside the memory.
         return detail::ToResult(aclrtMemcpy(values, count * sizeof(T), Data(), count * sizeof(T),
                                             ACL_MEMCPY_DEVICE_TO_HOST));
     }
 
-    /// Device address; null of an empty one.
+    /// The device address; null for an empty object.
     void* Data() const noexcept { return memory_.get(); }
-    /// Bytes.
+    /// The number of bytes.
     size_t Size() const noexcept { return size_; }
 
 #if ADVSTEP_CPP_EXCEPTIONS
@@ -110,20 +110,20 @@ class Buffer {
     size_t size_ = 0;
 };
 
-/// A contiguous ND tensor: its description, and, unless it was made by Describe, its memory.
+/// A contiguous ND tensor: its description, and also its memory unless Describe made it.
 class Tensor {
  public:
     /// No tensor.
     Tensor() noexcept = default;
 
-    /// Describes memory that something else owns: aclCreateTensor.
+    /// Describes memory that the object does not own: aclCreateTensor.
     /// @param[in] shape    rank dims
     /// @param[in] address  device address of the first element
     static Result<Tensor> TryDescribe(aclDataType dataType, const int64_t* shape, size_t rank,
                                       void* address) {
         return TryDescribe(dataType, shape, rank, address, Buffer());
     }
-    /// Allocates memory for a tensor and describes it; contents are undefined.
+    /// Allocates memory for a tensor and describes it. The contents are undefined.
     /// @param[in] shape  rank dims, all >= 1
     static Result<Tensor> TryAllocate(aclDataType dataType, const int64_t* shape, size_t rank) {
         size_t size = aclDataTypeSize(dataType);
@@ -137,9 +137,9 @@ class Tensor {
         void* address = memory->Data();
         return TryDescribe(dataType, shape, rank, address, *std::move(memory));
     }
-    /// Allocates a tensor of values and copies them there now.
-    /// @param[in] shape   dims, whose product is values.size(), as is checked
-    /// @param[in] values  a std::vector, std::array or the like
+    /// Allocates a tensor and copies values to it now.
+    /// @param[in] shape   dims; it fails unless their product is values.size()
+    /// @param[in] values  a std::vector, a std::array or a similar container
     template <class Values>
     static Result<Tensor> TryFrom(std::initializer_list<int64_t> shape, const Values& values) {
         using T = std::remove_cv_t<std::remove_pointer_t<decltype(values.data())>>;
@@ -160,13 +160,13 @@ class Tensor {
         }
         return tensor;
     }
-    /// Copies all values to the begin of the tensor's own memory now, in no order with streams.
+    /// Copies all values to the start of the tensor's own memory now, independent of streams.
     template <class Values>
     Result<void> TryUpload(const Values& values) const {
         return memory_.TryUpload(values.data(), values.size());
     }
-    /// The tensor's own memory as values of T, now, in no order with streams. For ACL_BOOL take
-    /// uint8_t, since a std::vector<bool> has no addresses.
+    /// Copies the tensor's own memory to a vector of T now, independent of streams. T is uint8_t
+    /// for ACL_BOOL, because the elements of a std::vector<bool> have no addresses.
     template <class T>
     Result<std::vector<T>> TryDownload() const {
         static_assert(!std::is_same_v<T, bool>, "take uint8_t for ACL_BOOL");
@@ -177,11 +177,11 @@ class Tensor {
         return values;
     }
 
-    /// The description, for calls of the C interface; the object keeps it.
+    /// The description, for calls of the C interface. The object still owns it.
     aclTensor* Get() const noexcept { return tensor_.get(); }
-    /// The same, so that arguments of operators can be set to tensors.
+    /// The same. It allows assigning a Tensor to an argument of an operator.
     operator const aclTensor*() const noexcept { return Get(); }
-    /// The tensor's own memory; empty of one made by Describe.
+    /// The tensor's own memory; empty if Describe made the tensor.
     const Buffer& Memory() const noexcept { return memory_; }
 
 #if ADVSTEP_CPP_EXCEPTIONS

@@ -1,4 +1,4 @@
-/// The operators, as objects that can be called. Part of advance_step.hpp, which has the rules.
+/// The operators as function objects. Part of advance_step.hpp, which has the rules.
 ///
 ///     AdvanceStep advance;
 ///     advance(arguments, stream);                              // once; throws
@@ -18,7 +18,7 @@
 
 namespace advance_step {
 
-/// What aclnnAdvanceStepGetWorkspaceSize takes; aclnnop/aclnn_advance_step.h says what each is.
+/// The arguments of aclnnAdvanceStepGetWorkspaceSize; aclnnop/aclnn_advance_step.h describes them.
 struct AdvanceStepArguments {
     const aclTensor* inputTokens = nullptr;
     const aclTensor* sampledTokenIds = nullptr;
@@ -42,7 +42,8 @@ struct AdvanceStepArguments {
 /// aclnnAdvanceStep: moves every query of a decode batch one token forward.
 using AdvanceStep = Operator<AdvanceStepArguments>;
 
-/// What aclnnAdvanceStepV2GetWorkspaceSize takes; aclnnop/aclnn_advance_step_v2.h says what each is.
+/// The arguments of aclnnAdvanceStepV2GetWorkspaceSize; aclnnop/aclnn_advance_step_v2.h describes
+/// them.
 struct AdvanceStepV2Arguments {
     const aclTensor* inputTokens = nullptr;
     const aclTensor* sampledTokenIds = nullptr;
@@ -68,7 +69,8 @@ struct AdvanceStepV2Arguments {
 /// aclnnAdvanceStepV2: AdvanceStep for speculative decoding.
 using AdvanceStepV2 = Operator<AdvanceStepV2Arguments>;
 
-/// What aclnnAdvanceStepFlashInferGetWorkspaceSize takes; aclnnop/aclnn_advance_step_flashinfer.h says what each is.
+/// The arguments of aclnnAdvanceStepFlashInferGetWorkspaceSize;
+/// aclnnop/aclnn_advance_step_flashinfer.h describes them.
 struct AdvanceStepFlashInferArguments {
     const aclTensor* inputTokens = nullptr;
     const aclTensor* sampledTokenIds = nullptr;
@@ -94,10 +96,11 @@ struct AdvanceStepFlashInferArguments {
     /// Phase two.
     static constexpr Launch kPhaseTwo = aclnnAdvanceStepFlashInfer;
 };
-/// aclnnAdvanceStepFlashInfer: AdvanceStep, and the paged KV arrays of FlashInfer.
+/// aclnnAdvanceStepFlashInfer: AdvanceStep that also writes the paged KV arrays of FlashInfer.
 using AdvanceStepFlashInfer = Operator<AdvanceStepFlashInferArguments>;
 
-/// What aclnnAdvanceStepMultiGetWorkspaceSize takes; aclnnop/aclnn_advance_step_multi.h says what each is.
+/// The arguments of aclnnAdvanceStepMultiGetWorkspaceSize; aclnnop/aclnn_advance_step_multi.h
+/// describes them.
 struct AdvanceStepMultiArguments {
     const aclTensor* inputTokens = nullptr;
     const aclTensor* sampledTokenIds = nullptr;
@@ -121,7 +124,7 @@ struct AdvanceStepMultiArguments {
 /// aclnnAdvanceStepMulti: several steps with known tokens in one launch.
 using AdvanceStepMulti = Operator<AdvanceStepMultiArguments>;
 
-/// What aclnnStepGetWorkspaceSize takes; aclnnop/aclnn_step.h says what each is.
+/// The arguments of aclnnStepGetWorkspaceSize; aclnnop/aclnn_step.h describes them.
 struct StepArguments {
     const aclTensor* stopFlags = nullptr;
     const aclTensor* seqLensThisTime = nullptr;
@@ -160,7 +163,7 @@ struct StepArguments {
     /// Phase two.
     static constexpr Launch kPhaseTwo = aclnnStep;
 };
-/// aclnnStep: gives back, hands out, preempts and recovers KV cache blocks.
+/// aclnnStep: releases, dispatches, preempts and recovers KV cache blocks.
 using Step = Operator<StepArguments>;
 
 }  // namespace advance_step

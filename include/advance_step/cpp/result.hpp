@@ -10,7 +10,7 @@
 
 #include "acl/acl_base.h"
 
-/// 1 where exceptions are on, so that the throwing forms exist.
+/// 1 if exceptions are enabled; the throwing forms exist only then.
 #if defined(__cpp_exceptions)
 #define ADVSTEP_CPP_EXCEPTIONS 1
 #else
@@ -19,11 +19,11 @@
 
 namespace advance_step {
 
-/// What a call answered that did not succeed.
+/// The code and the message of a call that failed.
 class Error : public std::runtime_error {
  public:
-    /// @param[in] code     of the C call, not 0
-    /// @param[in] message  what what() returns
+    /// @param[in] code     code of the C call, not 0
+    /// @param[in] message  text that what() returns
     Error(int code, const char* message) : std::runtime_error(message), code_(code) {}
 
     /// The code of docs/errors.md that the C call returned.
@@ -33,7 +33,7 @@ class Error : public std::runtime_error {
     int code_;
 };
 
-/// A T, or the Error that kept it from being made. Members are named as those of std::expected.
+/// A T, or the Error of the call that would have made it. Members have the names of std::expected.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -42,29 +42,29 @@ class [[nodiscard]] Result {
     /// A failure.
     Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
 
-    /// Whether there is a T.
+    /// Returns whether there is a T.
     bool has_value() const noexcept { return content_.index() == 0; }
     /// As has_value().
     explicit operator bool() const noexcept { return has_value(); }
 
     /// The T of a success; undefined for a failure.
     T& operator*() & noexcept { return *std::get_if<0>(&content_); }
-    /// The same, of a constant result.
+    /// The same for a constant result.
     const T& operator*() const& noexcept { return *std::get_if<0>(&content_); }
-    /// The same, to be moved from.
+    /// The same as an rvalue.
     T&& operator*() && noexcept { return std::move(*std::get_if<0>(&content_)); }
     /// Members of the T of a success; undefined for a failure.
     T* operator->() noexcept { return std::get_if<0>(&content_); }
-    /// The same, of a constant result.
+    /// The same for a constant result.
     const T* operator->() const noexcept { return std::get_if<0>(&content_); }
 
     /// The Error of a failure; undefined for a success.
     const Error& error() const noexcept { return *std::get_if<1>(&content_); }
 
 #if ADVSTEP_CPP_EXCEPTIONS
-    /// The T of a success. @throws Error  of a failure
+    /// The T of a success. @throws Error  the Error of a failure
     T& value() & { return Checked(), **this; }
-    /// The same, to be moved from.
+    /// The same as an rvalue.
     T&& value() && { return Checked(), *std::move(*this); }
 #endif
 
@@ -79,7 +79,7 @@ class [[nodiscard]] Result {
     std::variant<T, Error> content_;
 };
 
-/// Success, or the Error of what failed.
+/// Success, or the Error of a failed call.
 template <>
 class [[nodiscard]] Result<void> {
  public:
@@ -88,7 +88,7 @@ class [[nodiscard]] Result<void> {
     /// A failure.
     Result(Error error) : error_(std::move(error)) {}
 
-    /// Whether this is a success.
+    /// Returns whether this is a success.
     bool has_value() const noexcept { return !error_.has_value(); }
     /// As has_value().
     explicit operator bool() const noexcept { return has_value(); }
@@ -96,7 +96,7 @@ class [[nodiscard]] Result<void> {
     const Error& error() const noexcept { return *error_; }
 
 #if ADVSTEP_CPP_EXCEPTIONS
-    /// Nothing. @throws Error  of a failure
+    /// Returns for a success. @throws Error  the Error of a failure
     void value() const {
         if (error_) {
             throw Error(*error_);
@@ -108,37 +108,38 @@ class [[nodiscard]] Result<void> {
     std::optional<Error> error_;
 };
 
-/// What the header's own parts need.
+/// Helpers of the header itself.
 namespace detail {
 
-/// The thread's most recent message as an Error; outside the way of a call that succeeds.
+/// Makes an Error of a code and the thread's most recent message. Out of line, so that calls that
+/// succeed stay short.
 [[gnu::cold, gnu::noinline]] inline Error LastError(int code) {
     const char* message = aclGetRecentErrMsg();
     return Error(code, message != nullptr ? message : "no message");
 }
 
-/// The code of a C call as a result.
+/// Makes a result of the code of a C call.
 inline Result<void> ToResult(int code) {
     return code == ACL_SUCCESS ? Result<void>() : Result<void>(LastError(code));
 }
 
-/// The code of a C call that brings a value, as a result.
+/// Makes a result of the code of a C call and its value.
 template <class T>
 Result<T> ToResult(int code, T value) {
     return code == ACL_SUCCESS ? Result<T>(std::move(value)) : Result<T>(LastError(code));
 }
 
-/// Hands a handle to the C call that takes it back.
+/// Destroys a handle with its C call.
 template <auto Destroy>
 struct Destroyer {
-    /// What the call returns is dropped.
+    /// Ignores the code that the call returns.
     template <class Handle>
     void operator()(Handle* handle) const noexcept {
         static_cast<void>(Destroy(handle));
     }
 };
 
-/// A handle that goes with its owner; as large as the handle.
+/// An owned handle. It is as large as the handle itself.
 template <class Handle, auto Destroy>
 using Owned = std::unique_ptr<Handle, Destroyer<Destroy>>;
 

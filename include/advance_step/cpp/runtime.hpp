@@ -13,42 +13,42 @@ namespace advance_step {
 
 class Event;
 
-/// One use of a device. While it lives, the thread that opened it has the device's context current;
-/// the last one to go resets the device.
+/// One use of a device. It makes the device's context current in the thread that opens it. The
+/// destruction of the last Device resets the device.
 class Device {
  public:
     /// No device.
     Device() noexcept = default;
-    /// Takes the use over.
+    /// Takes ownership of the use.
     Device(Device&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
-    /// Takes the use over; what was held before is given back.
+    /// Takes ownership of the use; a use owned before is released.
     Device& operator=(Device&& other) noexcept {
         Device taken(std::move(other));
         std::swap(id_, taken.id_);
         return *this;
     }
-    /// aclrtResetDevice.
+    /// Calls aclrtResetDevice.
     ~Device() {
         if (id_ >= 0) {
             static_cast<void>(aclrtResetDevice(id_));
         }
     }
 
-    /// aclrtSetDevice.
+    /// Calls aclrtSetDevice.
     static Result<Device> TryOpen(int32_t id = 0) {
         const int code = aclrtSetDevice(id);
         return code == ACL_SUCCESS ? Result<Device>(Device(id)) : detail::LastError(code);
     }
-    /// aclrtSynchronizeDevice, of the current device.
+    /// Calls aclrtSynchronizeDevice, which waits for the current device.
     Result<void> TrySynchronize() const { return detail::ToResult(aclrtSynchronizeDevice()); }
-    /// advstepReadCounters.
+    /// Calls advstepReadCounters.
     Result<AdvStepCounters> TryCounters() const {
         AdvStepCounters counters{};
         const int code = advstepReadCounters(id_, &counters);
         return detail::ToResult(code, counters);
     }
 
-    /// The number it was opened with; -1 of an empty one.
+    /// The device's number; -1 for an empty object.
     int32_t Id() const noexcept { return id_; }
 
 #if ADVSTEP_CPP_EXCEPTIONS
@@ -66,31 +66,31 @@ class Device {
     int32_t id_ = -1;
 };
 
-/// An in-order queue of device work. An empty one stands for the default stream of the current
+/// An in-order queue of device work. An empty object denotes the default stream of the current
 /// context.
 class Stream {
  public:
     /// The default stream.
     Stream() noexcept = default;
 
-    /// aclrtCreateStream.
+    /// Calls aclrtCreateStream.
     static Result<Stream> TryCreate() {
         aclrtStream stream = nullptr;
         const int code = aclrtCreateStream(&stream);
         return detail::ToResult(code, Stream(stream));
     }
-    /// aclrtSynchronizeStream: also tells what has failed in the stream.
+    /// Calls aclrtSynchronizeStream, which also reports a failure in the stream.
     Result<void> TrySynchronize() const { return detail::ToResult(aclrtSynchronizeStream(Get())); }
-    /// aclrtStreamQuery: whether everything queued so far has run.
+    /// Calls aclrtStreamQuery: returns whether all work queued so far has run.
     Result<bool> TryIsDone() const {
         aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
         const int code = aclrtStreamQuery(Get(), &status);
         return detail::ToResult(code, status == ACL_STREAM_STATUS_COMPLETE);
     }
-    /// aclrtStreamWaitEvent.
+    /// Calls aclrtStreamWaitEvent.
     inline Result<void> TryWait(const Event& event) const;
 
-    /// The handle, for calls of the C interface; the object keeps it.
+    /// The handle, for calls of the C interface. The object still owns it.
     aclrtStream Get() const noexcept { return handle_.get(); }
 
 #if ADVSTEP_CPP_EXCEPTIONS
@@ -110,7 +110,7 @@ class Stream {
     detail::Owned<void, aclrtDestroyStream> handle_;
 };
 
-/// Where a function takes a stream: a Stream, or a handle of the C interface. Owns nothing.
+/// A stream as a function's argument: a Stream, or a handle of the C interface. It owns nothing.
 class StreamRef {
  public:
     /// The Stream must live until the function returns.
@@ -124,38 +124,39 @@ class StreamRef {
     aclrtStream handle_;
 };
 
-/// A mark in a stream, with its time.
+/// An event with timing.
 class Event {
  public:
     /// No event.
     Event() noexcept = default;
 
-    /// aclrtCreateEvent.
+    /// Calls aclrtCreateEvent.
     static Result<Event> TryCreate() {
         aclrtEvent event = nullptr;
         const int code = aclrtCreateEvent(&event);
         return detail::ToResult(code, Event(event));
     }
-    /// aclrtRecordEvent.
+    /// Calls aclrtRecordEvent.
     Result<void> TryRecord(StreamRef stream) const {
         return detail::ToResult(aclrtRecordEvent(Get(), stream.Get()));
     }
-    /// aclrtSynchronizeEvent.
+    /// Calls aclrtSynchronizeEvent.
     Result<void> TrySynchronize() const { return detail::ToResult(aclrtSynchronizeEvent(Get())); }
-    /// aclrtQueryEventStatus: whether the latest record has been reached.
+    /// Calls aclrtQueryEventStatus: returns whether the latest record is complete.
     Result<bool> TryIsDone() const {
         aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
         const int code = aclrtQueryEventStatus(Get(), &status);
         return detail::ToResult(code, status == ACL_EVENT_RECORDED_STATUS_COMPLETE);
     }
-    /// aclrtEventElapsedTime: milliseconds from the start's record to this one's.
+    /// Calls aclrtEventElapsedTime: returns the milliseconds from the record of start to the record
+    /// of this event.
     Result<float> TryMillisecondsSince(const Event& start) const {
         float milliseconds = 0;
         const int code = aclrtEventElapsedTime(&milliseconds, start.Get(), Get());
         return detail::ToResult(code, milliseconds);
     }
 
-    /// The handle, for calls of the C interface; the object keeps it.
+    /// The handle, for calls of the C interface. The object still owns it.
     aclrtEvent Get() const noexcept { return handle_.get(); }
 
 #if ADVSTEP_CPP_EXCEPTIONS

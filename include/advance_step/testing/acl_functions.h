@@ -1,4 +1,4 @@
-/// The library behind advance_step::mock, and counts of the calls; docs/mocking.md has an example.
+/// The library's functions without the mock, and counts of calls; docs/mocking.md has an example.
 #ifndef ADVSTEP_ADVANCE_STEP_TESTING_ACL_FUNCTIONS_H_
 #define ADVSTEP_ADVANCE_STEP_TESTING_ACL_FUNCTIONS_H_
 
@@ -19,7 +19,7 @@
 
 namespace advance_step::testing {
 
-/// A pointer to every public C function, under its name: aclrtMalloc is
+/// One pointer for each public C function, with the function's name: aclrtMalloc is
 /// aclError (*aclrtMalloc)(void**, size_t, aclrtMemMallocPolicy).
 struct AclFunctions {
 #define ADVSTEP_FUNCTION(result, name, parameters, arguments) result(*name) parameters;
@@ -30,12 +30,11 @@ struct AclFunctions {
 #undef ADVSTEP_FUNCTION
 };
 
-/// The functions of libadvance_step.so itself, whatever mock there is.
+/// Returns the functions of libadvance_step.so itself, whatever mock is active.
 const AclFunctions& Real();
 
-/// How often a C function was called since the start of the program or ForgetCalls, by a mock's
-/// leave or without one. What is called through Real(), and what the library calls inside, is not
-/// counted.
+/// Returns the number of calls of a C function since the start of the program or ForgetCalls, with
+/// or without a mock. Calls through Real() and calls inside the library are not counted.
 /// @throw std::invalid_argument  there is no such function
 uint64_t CallsOf(std::string_view function);
 

@@ -1,5 +1,5 @@
-/// A decode step without a model, and a fixture with it, for tests of schedulers. Link
-/// advance_step::mock; docs/mocking.md has an example.
+/// A decode step without a model, and a test fixture that has one, for tests of schedulers.
+/// Programs link advance_step::mock; docs/mocking.md has an example.
 #ifndef ADVSTEP_ADVANCE_STEP_TESTING_FAKE_ENGINE_H_
 #define ADVSTEP_ADVANCE_STEP_TESTING_FAKE_ENGINE_H_
 
@@ -14,19 +14,19 @@
 
 namespace advance_step::testing {
 
-/// What a scheduler knows of a sequence, and what a step changes of it.
+/// A sequence, as the scheduler sees it. A step changes the length, the position and the slot.
 struct FakeSequence {
     int64_t length = 0;          ///< tokens so far
-    std::vector<int64_t> blocks; ///< of the KV cache, in order; the next token must fit in them
+    std::vector<int64_t> blocks; ///< KV cache blocks, in order; the next token must fit in them
     int64_t token = 0;           ///< sampled last, becomes the next input
-    int64_t position = -1;       ///< where the last step put the token
-    int64_t slot = -1;           ///< slot of its K and V in the KV cache
+    int64_t position = -1;       ///< position at which the last step put the token
+    int64_t slot = -1;           ///< KV cache slot for the token's K and V
 };
 
-/// Moves sequences one token forward with aclnnAdvanceStep, as an engine would around its model.
-/// Every call of the library goes through the C functions, so mocks see it and may refuse it:
-/// aclrtMalloc for the tensors, six aclCreateTensor, aclrtMemcpy, phase one, aclrtMalloc for a
-/// workspace if there is one, phase two, aclrtSynchronizeStream, aclrtMemcpy, and what frees.
+/// Moves sequences one token forward with aclnnAdvanceStep, as an engine does around its model. It
+/// uses the public C functions, so a mock sees every call and may refuse it: aclrtMalloc for the
+/// tensors, six aclCreateTensor, aclrtMemcpy, phase one, aclrtMalloc for a workspace if one is
+/// needed, phase two, aclrtSynchronizeStream, aclrtMemcpy, and the calls that free all of these.
 class FakeEngine {
  public:
     /// @param[in] blockSize  tokens of a KV cache block; >= 1
@@ -36,9 +36,9 @@ class FakeEngine {
     /// @return ACL_SUCCESS, or the code of the first call that failed
     int Decode(std::vector<FakeSequence>& sequences, aclrtStream stream);
 
-    uint64_t DecodeCalls() const { return decodeCalls_; }      ///< failed ones included
-    uint64_t DecodedSteps() const { return decodedSteps_; }    ///< that succeeded
-    uint64_t DecodedTokens() const { return decodedTokens_; }  ///< of all sequences
+    uint64_t DecodeCalls() const { return decodeCalls_; }      ///< including failed ones
+    uint64_t DecodedSteps() const { return decodedSteps_; }    ///< calls that succeeded
+    uint64_t DecodedTokens() const { return decodedTokens_; }  ///< sum over all sequences
 
  private:
     int64_t blockSize_;
@@ -47,19 +47,19 @@ class FakeEngine {
     uint64_t decodedTokens_ = 0;
 };
 
-/// Device 0, a stream, an engine with blocks of 4 tokens, and the mock that all calls go to. Call
-/// counts begin after SetUp.
+/// A fixture with device 0, a stream, an engine with blocks of 4 tokens, and a mock for all calls.
+/// Call counts start after SetUp.
 class FakeEngineTest : public ::testing::Test {
  protected:
-    /// Device 0 and the stream; ends the test where they cannot be had.
+    /// Opens device 0 and the stream. The test ends if this fails.
     void SetUp() override {
         ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
         ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
         ForgetCalls();
     }
-    /// Judges the expectations, then ends the stream and the device.
+    /// Verifies the expectations, then closes the stream and the device.
     void TearDown() override {
-        // Expectations are done with before the calls that end the device.
+        // Expectations must not apply to the calls that close the device.
         EXPECT_TRUE(::testing::Mock::VerifyAndClearExpectations(&acl));
         if (stream != nullptr) {
             EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
@@ -67,12 +67,12 @@ class FakeEngineTest : public ::testing::Test {
         EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
     }
 
-    /// How often a C function was called since SetUp.
+    /// Returns the number of calls of a C function since SetUp.
     static uint64_t Calls(std::string_view function) { return CallsOf(function); }
 
     ::testing::NiceMock<MockAcl> acl;  ///< takes every call
     FakeEngine engine{4};              ///< blocks of 4 tokens
-    aclrtStream stream = nullptr;      ///< of device 0
+    aclrtStream stream = nullptr;      ///< stream of device 0
 };
 
 }  // namespace advance_step::testing

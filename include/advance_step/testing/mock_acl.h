@@ -1,4 +1,4 @@
-/// A GoogleMock object that takes the place of every public C function. Link advance_step::mock;
+/// A GoogleMock object that replaces every public C function. Programs link advance_step::mock;
 /// docs/mocking.md has an example.
 #ifndef ADVSTEP_ADVANCE_STEP_TESTING_MOCK_ACL_H_
 #define ADVSTEP_ADVANCE_STEP_TESTING_MOCK_ACL_H_
@@ -10,16 +10,16 @@
 
 namespace advance_step::testing {
 
-/// While it lives, the C functions are its methods, for all threads; their default action is to
-/// call the library. Several form a stack: the newest is called, so destroy them in reverse order,
-/// and after the threads that make calls have ended. Mostly used within GoogleMock's NiceMock,
-/// which is silent about calls that nothing is expected of.
+/// While a mock exists, its methods replace the C functions in all threads. The default action of a
+/// method is to call the library. Several mocks form a stack, and the newest receives the calls:
+/// destroy them in reverse order, after the threads that make calls have ended. GoogleMock's
+/// NiceMock<MockAcl> is the usual form; it does not warn about calls without an expectation.
 ///
-/// There is a method for every C function, of the same name, parameters and result:
+/// Each C function has a method of the same name, parameters and result:
 ///
 ///     EXPECT_CALL(acl, aclrtMalloc(_, 64, _)).WillOnce(Return(ACL_ERROR_RT_MEMORY_ALLOCATION));
 ///
-/// but aclnnStepGetWorkspaceSize has one parameter, a StepArguments.
+/// The method aclnnStepGetWorkspaceSize is an exception: it has one parameter, a StepArguments.
 class MockAcl {
  public:
     MockAcl();
@@ -27,9 +27,9 @@ class MockAcl {
     MockAcl& operator=(const MockAcl&) = delete;
     virtual ~MockAcl();
 
-/// A function of the lists.
+/// The method of a function in the lists.
 #define ADVSTEP_FUNCTION(result, name, parameters, arguments) MOCK_METHOD(result, name, parameters);
-/// One with more parameters than GoogleMock has room for.
+/// The method of a function with more parameters than GoogleMock allows.
 #define ADVSTEP_LONG_FUNCTION(result, name, parameters, arguments) \
     MOCK_METHOD(result, name, (const StepArguments& all));
 #include "advance_step/testing/acl_functions.inc"
@@ -43,7 +43,8 @@ class MockAcl {
 
 }  // namespace advance_step::testing
 
-// Compiled once, in a file of advance_step::mock: they take most of the time.
+// These are compiled once, in a file of advance_step::mock, because they take most of the compile
+// time.
 namespace testing {
 extern template class NiceMock<advance_step::testing::MockAcl>;
 extern template class NaggyMock<advance_step::testing::MockAcl>;

@@ -6,7 +6,7 @@
 
 namespace advance_step::testing {
 
-/// In the order and with the names of the C function's parameters.
+/// The members have the names and the order of the C function's parameters.
 struct StepArguments {
     const aclTensor* stopFlags;
     const aclTensor* seqLensThisTime;
@@ -35,7 +35,7 @@ struct StepArguments {
     uint64_t* workspaceSize;
     aclOpExecutor** executor;
 
-    /// function(stopFlags, ..., executor)
+    /// Returns function(stopFlags, ..., executor).
     aclnnStatus PassTo(decltype(&aclnnStepGetWorkspaceSize) function) const {
         return function(stopFlags, seqLensThisTime, oriSeqLensEncoder, seqLensEncoder,
                         seqLensDecoder, blockTables, encoderBlockLens, isBlockStep, stepBlockList,

@@ -32,8 +32,8 @@ ADVSTEP_API aclError aclrtGetDevice(int32_t* deviceId);
 ADVSTEP_API aclError aclrtGetDeviceCount(uint32_t* count);
 
 /// Waits until all work queued on the current context's device has run. The calling thread helps to
-/// run it. Returns the first failure on the device that no synchronisation has reported yet. A
-/// failure is reported once. [context]
+/// run it. If failures are unreported the call returns the first one of the stream that was created
+/// first. A failure is reported once. [context]
 ADVSTEP_API aclError aclrtSynchronizeDevice(void);
 
 /// Returns the free and the total bytes of device memory of the current context's device. [context]

@@ -11,14 +11,15 @@ namespace {
 
 constexpr size_t kMostMessageBytes = 1024;  // longer ones are cut
 
-// `handedOut` is what the caller holds while `recent` takes the next failure.
+// `recent` is the next message; `handedOut` is the one that the caller has received and may still
+// read.
 struct ErrorTexts {
     char recent[kMostMessageBytes];
     char handedOut[kMostMessageBytes];
 };
 
-// Per thread, so no lock; plain data, so that calls from global destructors, after the thread's
-// objects are gone, still find it.
+// Each thread has one, so it needs no lock. It is plain data, because global destructors may call
+// the library after the thread's objects have been destroyed.
 struct ErrorState {
     bool hasRecent;
     aclError lastError;

@@ -8,8 +8,8 @@
 
 namespace advstep {
 
-/// Keeps the failure for aclGetRecentErrMsg as `<call>: <message>`; returns its code. Allocates
-/// nothing.
+/// Keeps the failure for aclGetRecentErrMsg as `<call>: <message>` and returns its code. It
+/// allocates nothing.
 int32_t RecordFailure(const char* call, int32_t code, const char* message) noexcept;
 int32_t RecordFailure(const char* call, const Status& status) noexcept;
 
@@ -19,8 +19,8 @@ inline aclError RecordAclFailure(const char* call, const Status& status) noexcep
     return RecordAclFailure(call, status.code(), status.message().c_str());
 }
 
-/// Puts the thread's message and last error back when it goes: around user code that the library
-/// runs on a thread of the user's.
+/// Restores the thread's message and last error when it is destroyed. It surrounds user code that
+/// the library runs on a thread of the program.
 class KeepErrors {
  public:
     KeepErrors() noexcept;
@@ -34,14 +34,16 @@ class KeepErrors {
     aclError lastError_;
 };
 
-/// The message kept, or null; clears it. The text lives until the thread's next call of this.
+/// Returns the message, or null if there is none, and clears it. The text is valid until the
+/// thread's next call of this function.
 const char* TakeRecentMessage() noexcept;
 
 aclError PeekLastError() noexcept;
 aclError TakeLastError() noexcept;
 
-/// Body of an extern "C" acl or aclrt function: runs `body`, which returns a Status, and turns its
-/// failure and every exception into a code and a message. `call` is the function's own name.
+/// The body of an extern "C" acl or aclrt function: runs `body`, which returns a Status, and
+/// converts its failure or an exception into a code and a message. `call` is the function's own
+/// name.
 template <typename Body>
 aclError AclBoundary(const char* call, Body&& body) noexcept {
     try {
@@ -56,8 +58,7 @@ aclError AclBoundary(const char* call, Body&& body) noexcept {
     }
 }
 
-/// The same for aclnn functions, whose codes are of their own range; `inner` is the code that
-/// stands for exceptions.
+/// The same for aclnn functions, which have codes of their own. `inner` is the code for exceptions.
 template <typename Body>
 int32_t AclnnBoundary(const char* call, int32_t inner, Body&& body) noexcept {
     try {
@@ -70,7 +71,7 @@ int32_t AclnnBoundary(const char* call, int32_t inner, Body&& body) noexcept {
     }
 }
 
-/// Null arguments of the acl calls.
+/// 100000: the argument is null.
 inline Status RequireNotNull(const void* pointer, const char* argument) {
     return pointer != nullptr
                ? Status()

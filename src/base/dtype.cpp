@@ -67,7 +67,7 @@ constexpr FormatRow kFormats[] = {
 
 size_t SizeOf(aclDataType dataType) {
     if (dataType == ACL_INT64) {
-        return sizeof(int64_t);  // what most tensors here are
+        return sizeof(int64_t);  // most tensors here
     }
     for (const DataTypeRow& row : kDataTypes) {
         if (row.type == dataType) {

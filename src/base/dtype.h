@@ -7,10 +7,11 @@
 
 namespace advstep {
 
-/// Bytes of one element; 0 for types without a whole number of bytes and for unknown values.
+/// Returns the bytes of one element; 0 for types without a whole number of bytes and for unknown
+/// values.
 size_t SizeOf(aclDataType dataType);
 
-/// The name as the header spells it, or the number for unknown values.
+/// Returns the name as the public header spells it, or the number for unknown values.
 std::string NameOf(aclDataType dataType);
 std::string NameOf(aclFormat format);
 

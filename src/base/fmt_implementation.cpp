@@ -1,5 +1,5 @@
-// The one place where {fmt} is compiled into the library, so that it needs no libfmt at run time
-// and the other files only read the light declarations of fmt/core.h.
+// This file alone compiles {fmt} into the library. So the library needs no libfmt at run time, and
+// the other files include only the small declarations of fmt/core.h.
 #ifndef FMT_HEADER_ONLY
 #define FMT_HEADER_ONLY
 #endif
@@ -7,8 +7,7 @@
 
 namespace advstep {
 
-// Having its address taken makes the inline function part of this object, for all others to link
-// to.
+// Taking its address puts the inline function into this object, so that all others can link to it.
 extern std::string (*const vformatInThisObject)(fmt::string_view, fmt::format_args);
 std::string (*const vformatInThisObject)(fmt::string_view, fmt::format_args) = &fmt::vformat;
 

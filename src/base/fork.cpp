@@ -23,7 +23,7 @@ ForkHook::ForkHook(Renew renew, void* owner) noexcept : renew_(renew), owner_(ow
     while (!allHooks.compare_exchange_weak(next_, this, std::memory_order_release,
                                            std::memory_order_relaxed)) {
     }
-    // The library's own hooks make the first one while it is loaded.
+    // The library's own static hooks run this while the library is loaded.
     static const int atFork = pthread_atfork(nullptr, nullptr, &RenewAll);
     (void)atFork;
 }

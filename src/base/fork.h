@@ -2,14 +2,15 @@
 
 namespace advstep {
 
-/// What has to be forgotten in the child of a fork: threads that are not there any more may have
-/// held any lock and been in the middle of anything, so there the library begins anew, and what the
-/// parent had is left alone. Hooks are static objects, or parts of one.
+/// Resets a part of the library in the child of a fork. The parent's other threads do not exist in
+/// the child, but may have held locks and left objects half changed. So the library starts with new
+/// objects in the child, and never touches those of the parent. Hooks are static objects or members
+/// of static objects.
 class ForkHook {
  public:
     using Renew = void (*)(void* owner) noexcept;
 
-    /// In a child `renew(owner)` is called, in the thread that forked, before fork returns.
+    /// The child of a fork calls `renew(owner)`, in the thread that forked, before fork returns.
     explicit ForkHook(Renew renew, void* owner = nullptr) noexcept;
     ForkHook(const ForkHook&) = delete;
     ForkHook& operator=(const ForkHook&) = delete;
@@ -19,7 +20,7 @@ class ForkHook {
 
     const Renew renew_;
     void* const owner_;
-    ForkHook* next_ = nullptr;  // in the list of all, which only grows
+    ForkHook* next_ = nullptr;  // in the list of all hooks, which only grows
 };
 
 }  // namespace advstep

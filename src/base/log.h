@@ -12,10 +12,10 @@ enum class LogLevel { kError = 0, kWarn = 1, kInfo = 2, kDebug = 3 };
 void SetLogLevel(LogLevel level);
 bool LogEnabled(LogLevel level);
 
-/// Writes one line to standard error in one piece, so lines of several threads do not mix.
+/// Writes one line to standard error by one call, so that lines of several threads do not mix.
 void LogLine(LogLevel level, std::string_view text);
 
-/// Nothing is said where there is no memory to say it.
+/// Formats and writes a line. It writes nothing if memory is short.
 template <typename... Args>
 void Log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) noexcept {
     if (LogEnabled(level)) {

@@ -7,9 +7,9 @@
 
 namespace advstep {
 
-/// For the static objects that threads may use after main(): made where it stands, so the first use
-/// takes no memory and cannot fail; never destroyed. In the child of a fork another one takes its
-/// place.
+/// A static object that threads may use after main(). It is constructed in place, so its first use
+/// allocates nothing and cannot fail, and it is never destroyed. In the child of a fork a new
+/// object replaces it.
 template <typename T>
 class NeverDestroyed {
  public:
@@ -20,7 +20,7 @@ class NeverDestroyed {
     T& operator*() { return *object_; }
 
  private:
-    // Of a child that forks again: kept, as everything that was here.
+    // Objects of earlier forks are kept, as all objects here are.
     struct Kept {
         T* object;
         Kept* before;
@@ -31,7 +31,7 @@ class NeverDestroyed {
         auto* const kept = new (std::nothrow) Kept{self.object_, self.kept_};
         T* const renewed = new (std::nothrow) T;
         if (kept == nullptr || renewed == nullptr) {
-            std::abort();  // a child that has no memory at its begin cannot go on
+            std::abort();  // a child without memory at its start cannot continue
         }
         self.kept_ = kept;
         self.object_ = renewed;

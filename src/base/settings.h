@@ -11,13 +11,13 @@
 
 namespace advstep {
 
-/// Which reading of the AdvanceStep formula the device follows: docs/operators/advance_step.md.
+/// The reading of the AdvanceStep formula that the device follows: docs/operators/advance_step.md.
 enum class Conformance { kStandard, kVllm, kExact };
 
-/// What a call does that would give another result under conformance exact.
+/// The reaction to a call whose result would differ under conformance exact.
 enum class OnDivergence { kIgnore, kWarn, kError };
 
-/// Where a device allocation meets an unmapped page.
+/// The position of an unmapped page relative to a device allocation.
 enum class GuardMode { kOff, kAfter, kBefore };
 
 struct SocSpec {
@@ -28,35 +28,37 @@ struct SocSpec {
     int64_t l2CacheBytes = int64_t{192} << 20;
 };
 
-/// The emulated machine; docs/runtime.md has the variables. Defaults as there.
+/// The emulated machine. docs/runtime.md has the variables and their defaults.
 struct Settings {
     Conformance conformance = Conformance::kStandard;
     SocSpec soc;
     int32_t devices = 2;
-    int32_t threads = 1;                // OS threads that play the cores of one device
-    uint64_t memoryBytes = 0;           // of one device
-    std::optional<uint64_t> coreOrder;  // seed of a shuffled order; none: ascending
+    int32_t threads = 1;                // OS threads that run the cores of one device
+    uint64_t memoryBytes = 0;           // device memory of one device
+    std::optional<uint64_t> coreOrder;  // seed of a shuffled order; no value: ascending
     GuardMode guard = GuardMode::kOff;
     OnDivergence onDivergence = OnDivergence::kIgnore;
-    Isa isa = Isa::kBaseline;  // of the kernels; this machine runs it
+    Isa isa = Isa::kBaseline;  // instruction set of the kernels; this machine supports it
     LogLevel logLevel = LogLevel::kError;
-    std::string trace;  // a file; empty: none
+    std::string trace;  // path of the trace file; empty: no trace
 };
 
-/// The SoC of that name, or of "sim:<vector cores>"; none if the name is unknown.
+/// Returns the SoC with that name, or the simulated one of "sim:<vector cores>"; no value if the
+/// name is unknown.
 std::optional<SocSpec> FindSoc(const std::string& name);
 
 using SettingTexts = std::map<std::string, std::string>;
 
-/// The object "advance_step" of a JSON file. Codes: 100003 unreadable, 100006 not JSON, 100008 an
-/// entry that is no setting.
+/// Reads the object "advance_step" of a JSON file. 100003: the file cannot be read. 100006: the
+/// file is not JSON. 100008: an entry is not a setting.
 Status ReadSettingsFile(const std::string& path, SettingTexts* texts);
 
-/// Settings of this process: environment first, then the file (null or "": none), then defaults.
-/// Codes: as ReadSettingsFile, and 100008 for a bad value. On error *settings is unchanged.
+/// Loads the settings of this process. The environment takes precedence over the file (null or "":
+/// no file), and the file over the defaults. The codes are those of ReadSettingsFile, and 100008: a
+/// value is bad. On error *settings is unchanged.
 Status LoadSettings(const char* configPath, Settings* settings);
 
-/// Names of all settings, as in the environment.
+/// Returns whether this is the name of a setting, as in the environment.
 bool IsSettingName(const std::string& name);
 
 }  // namespace advstep

@@ -7,8 +7,8 @@
 namespace advstep {
 namespace {
 
-// For a message. Lists and objects only by their kind: writing them out takes as much stack as they
-// are deep.
+// Describes a value for a message. Lists and objects appear only by their kind, because printing
+// them would use stack in proportion to their depth.
 std::string Describe(const nlohmann::json& value) {
     return value.is_array() ? "a list" : value.is_object() ? "an object" : value.dump();
 }
@@ -17,7 +17,7 @@ std::string Describe(const nlohmann::json& value) {
 
 Status ReadSettingsFile(const std::string& path, SettingTexts* texts) {
     std::ifstream file(path);
-    // A directory opens, but cannot be read.
+    // A directory can be opened but not read.
     if (!file || (file.peek() == std::ifstream::traits_type::eof() && file.bad())) {
         return Error(ACL_ERROR_INVALID_FILE,
                      "configPath is \"{}\", which cannot be read; expected a JSON file", path);

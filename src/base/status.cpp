@@ -5,7 +5,7 @@
 namespace advstep {
 namespace {
 
-// Made when the library is loaded: they are asked for when there is no memory.
+// These are allocated when the library is loaded, because they are needed when memory is short.
 const std::string* const none = new std::string;
 const std::string* const wordless = new std::string("no memory was left to say more");
 

@@ -8,13 +8,13 @@
 
 namespace advstep {
 
-/// Outcome of a call: a code of acl_base.h or acl_meta.h, and on failure a message that says what
-/// an argument is and what was expected. Success carries no allocation.
+/// The outcome of a call: a code of acl_base.h or acl_meta.h, and for a failure a message with the
+/// value of an argument and the expected values. A success allocates nothing.
 class [[nodiscard]] Status {
  public:
     Status() = default;
     Status(int32_t code, std::string message);
-    /// A failure without words, for where there is no memory for them.
+    /// A failure without a message of its own, for use when memory is short.
     explicit Status(int32_t code) noexcept : word_(WordOf(code)) {}
     Status(Status&& other) noexcept : word_(std::exchange(other.word_, 0)) {}
     Status& operator=(Status&& other) noexcept {
@@ -29,7 +29,8 @@ class [[nodiscard]] Status {
 
     bool ok() const { return word_ == 0; }
     int32_t code() const;
-    /// Without the name of the call, which the boundary puts in front. Empty on success.
+    /// Returns the message without the name of the call, which the boundary adds. It is empty for a
+    /// success.
     const std::string& message() const;
 
  private:
@@ -40,8 +41,8 @@ class [[nodiscard]] Status {
     }
     void Forget() noexcept;
 
-    // 0: success; odd: a code without words; even: the address of a Failure. One word, so that a
-    // success costs a store and a test.
+    // 0: success; odd: a code without a message; even: the address of a Failure. It is one word, so
+    // that a success costs one store and one test.
     uintptr_t word_ = 0;
 };
 

@@ -7,7 +7,7 @@ namespace advstep {
 bool Overlaps(const uint8_t* begin, int64_t bytes, const uint8_t* address,
               const MemoryExtent& extent) {
     const int64_t span = extent.spanBytes();
-    // Addresses of unrelated objects: compared as numbers.
+    // The addresses may belong to unrelated objects, so they are compared as numbers.
     const auto from = reinterpret_cast<uintptr_t>(begin);
     const auto runs = reinterpret_cast<uintptr_t>(address);
     if (bytes == 0 || span == 0 || from >= runs + static_cast<uintptr_t>(span) ||
@@ -17,7 +17,7 @@ bool Overlaps(const uint8_t* begin, int64_t bytes, const uint8_t* address,
     if (extent.rows == 1) {
         return true;
     }
-    // Between two runs there may be room: look at the run at or before the first shared byte.
+    // There may be a gap between two runs, so look at the run at or before the first shared byte.
     const auto first = static_cast<int64_t>(std::max(from, runs) - runs);
     const auto last = static_cast<int64_t>(
         std::min(from + static_cast<uintptr_t>(bytes), runs + static_cast<uintptr_t>(span)) - runs);

@@ -5,11 +5,12 @@
 
 namespace advstep {
 
-/// A T of the calling thread's own, zeroed, made when it is first asked for; null if there is no
-/// memory for it. Of a library that is loaded by dlopen the threads' static memory is scarce (glibc
-/// sets some 1.6 KiB aside for all of them), so anything large belongs here.
+/// Returns the calling thread's own T, which the first call allocates and fills with zeros; null if
+/// memory is short. Large thread-local data belongs here: a library that is loaded by dlopen has
+/// little static thread-local memory (glibc reserves some 1.6 KiB for all such libraries).
 ///
-/// Freed when the thread ends. Later calls, from other objects' destructors, make another one.
+/// The T is freed when the thread ends. A later call, from the destructor of another object,
+/// allocates another one.
 template <typename T>
 T* ThreadMemory() noexcept {
     static_assert(std::is_trivially_destructible_v<T> && std::is_trivially_copyable_v<T>);

@@ -14,7 +14,7 @@ std::string Microseconds(int64_t nanoseconds) {
                        nanoseconds % kNanosecondsPerMicrosecond);
 }
 
-// What all events begin with; the caller closes the object.
+// Returns the members with which all events begin; the caller closes the object.
 std::string Head(char phase, const TraceTrack& track, std::string_view name) {
     std::string json = "{\"name\":";
     AppendJsonString(name, &json);

@@ -7,7 +7,7 @@
 
 namespace advstep {
 
-/// Where an event is drawn.
+/// The row in which an event is drawn.
 struct TraceTrack {
     int32_t process = 0;
     int32_t thread = 0;
@@ -16,13 +16,13 @@ struct TraceTrack {
 /// Appends `text`, which is UTF-8, as a JSON string with its quotes.
 void AppendJsonString(std::string_view text, std::string* json);
 
-/// What is known of an event beside its name and time: the members of its object "args".
+/// Details of an event besides its name and time: the members of its object "args".
 class TraceArgs {
  public:
     void Add(std::string_view key, int64_t value);
     void Add(std::string_view key, std::string_view value);
 
-    /// The whole object.
+    /// Returns the whole object.
     std::string Json() const { return "{" + members_ + "}"; }
 
  private:
@@ -31,7 +31,7 @@ class TraceArgs {
     std::string members_;
 };
 
-// All times are in nanoseconds since the trace began; the format's own are microseconds.
+// All times are in nanoseconds since the start of the trace; the format has microseconds.
 
 struct TraceSlice {
     std::string_view name;
@@ -42,25 +42,26 @@ struct TraceSlice {
 
 std::string SliceEvent(const TraceTrack& track, const TraceSlice& slice, const TraceArgs& args);
 
-/// Something without a length.
+/// Returns an event without a duration.
 std::string InstantEvent(const TraceTrack& track, std::string_view name, std::string_view category,
                          int64_t time, const TraceArgs& args);
 
-/// The names of the track's process or thread; threads are drawn in the order of their numbers.
+/// Return events that name the track's process or thread. Threads are drawn in the order of their
+/// numbers.
 std::string ProcessNameEvent(const TraceTrack& track, std::string_view name);
 std::string ThreadNameEvent(const TraceTrack& track, std::string_view name);
 
-/// One end of an arrow: in the slice that is drawn there at that time.
+/// One end of an arrow. It is attached to the slice of the track at that time.
 struct ArrowEnd {
     TraceTrack track;
     int64_t time = 0;
 };
 
-/// Both ends, as two events. `id` is the arrow's own.
+/// Returns both ends of an arrow as two events. Each arrow needs an `id` of its own.
 std::string ArrowEvents(uint64_t id, std::string_view name, const ArrowEnd& from,
                         const ArrowEnd& to);
 
-/// Between two events of a file.
+/// The text between two events of a file.
 inline constexpr std::string_view kTraceSeparator = ",\n";
 
 }  // namespace advstep

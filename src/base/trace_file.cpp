@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::string_view kHead = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
 constexpr std::string_view kTail = "\n]}\n";
-constexpr mode_t kMode = 0666;  // less the umask
+constexpr mode_t kMode = 0666;  // without the bits of the umask
 
 std::string ErrorText(int error) { return std::generic_category().message(error); }
 
-// False with errno if not all could be written.
+// Returns false, with errno set, if not all could be written.
 bool WriteAll(int file, std::string_view text) {
     while (!text.empty()) {
         const ssize_t count = write(file, text.data(), text.size());
@@ -31,7 +31,8 @@ bool WriteAll(int file, std::string_view text) {
     return true;
 }
 
-// Behind what stays, to be written over by what comes next. A pipe has no such place.
+// Writes the end of the JSON text after the events written so far. The next events overwrite it. On
+// a pipe this is not possible.
 bool WriteTailAt(int file, int64_t offset) {
     ssize_t count = 0;
     do {
@@ -91,7 +92,7 @@ Status TraceFile::Flush() {
 }
 
 Status TraceFile::GiveUp(int error) {
-    // Back to what was complete; what the end needs was there before, so there is room for it.
+    // Cut the file back to the last complete state. Its end fitted before, so there is room for it.
     if (ftruncate(file_, static_cast<off_t>(written_)) == 0) {
         (void)WriteTailAt(file_, written_);
     }

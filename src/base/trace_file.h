@@ -9,9 +9,9 @@
 
 namespace advstep {
 
-/// A file of trace events that is written as they come: what is not in the file yet are at most
-/// kBufferBytes. After each write the file is complete JSON, so a process that is killed leaves
-/// valid JSON behind as well. Not thread-safe: its owner's lock guards it.
+/// A file of trace events. At most kBufferBytes of events wait in memory to be written. The file is
+/// complete JSON after each write, so even a killed process leaves valid JSON. The class is not
+/// thread-safe: its owner's lock guards it.
 class TraceFile {
  public:
     static constexpr size_t kBufferBytes = size_t{64} << 10;
@@ -21,14 +21,16 @@ class TraceFile {
     TraceFile(const TraceFile&) = delete;
     TraceFile& operator=(const TraceFile&) = delete;
 
-    /// Begins a new file, over one that is there. 100008: it cannot be opened or written.
+    /// Creates the file, or replaces an existing one. 100008: the file cannot be opened or written.
     Status Open(const std::string& path);
 
-    /// Adds one event, or several with kTraceSeparator between them. 500001: the file could not be
-    /// written; it ends with what was written before, and is closed. Nothing if it is not open.
+    /// Adds one event, or several with kTraceSeparator between them. It does nothing if the file is
+    /// not open. 500001: the file could not be written; it keeps the events written before and is
+    /// closed.
     Status Append(std::string_view events);
 
-    /// Writes what is missing. Codes as Append. Nothing if it is not open.
+    /// Writes the remaining events and closes the file. It does nothing if the file is not open.
+    /// The codes are those of Append.
     Status Close();
 
     bool IsOpen() const { return file_ >= 0; }
@@ -40,8 +42,8 @@ class TraceFile {
     int file_ = -1;
     std::string path_;
     std::string buffer_;
-    int64_t written_ = 0;  // bytes of the file that stay
-    bool empty_ = true;    // no event yet
+    int64_t written_ = 0;  // bytes of the file that later writes do not overwrite
+    bool empty_ = true;    // the file has no event yet
 };
 
 }  // namespace advstep

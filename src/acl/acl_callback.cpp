@@ -1,4 +1,4 @@
-// Callbacks for subscribed threads.
+// Callbacks that subscribed threads run.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/runtime/commands/callbacks.h"

@@ -18,7 +18,7 @@ namespace {
 
 const DeviceMemory& Memory() { return TheDeviceMemory(); }
 
-// What moves bytes at once, in no order with streams, passes here once its arguments are checked.
+// Runs a synchronous copy or fill, after the checks of its arguments.
 template <typename Act>
 Status ActNow(Act&& act) {
     ADVSTEP_RETURN_IF_ERROR(
@@ -27,8 +27,8 @@ Status ActNow(Act&& act) {
     return {};
 }
 
-// Waits for one's own queued copy of pageable memory. Inside a host function that could wait for
-// that very function, so it is refused before anything is queued.
+// A copy of pageable memory waits for itself. A host function that makes the call could then wait
+// for its own end, so the call is refused before the copy is queued.
 Status RefusePageableInsideTask() {
     return InsideTask()
                ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
@@ -37,24 +37,25 @@ Status RefusePageableInsideTask() {
                : Status();
 }
 
-// What copies in a stream passes here once its arguments are checked; `make` constructs the record.
-// With pageable memory it returns when the copy has run.
+// Queues a copy, after the checks of its arguments; `make` constructs the record. With pageable
+// memory it returns when the copy has run.
 template <typename Make>
 Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Make&& make) {
     if (!pageable) {
         return target.Enqueue(work, make);
     }
     ADVSTEP_RETURN_IF_ERROR(RefusePageableInsideTask());
-    // A stream that is being captured has its own words for it.
+    // For a stream that is being captured, the enqueue below returns a more precise error.
     if (target.CheckFree().ok()) {
         ADVSTEP_RETURN_IF_ERROR(
             CaptureRegistry::Instance().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
-        // Whoever may not wait for what is queued already is told so before the copy is queued.
+        // A thread that must not wait for the work queued so far gets the error before the copy is
+        // queued.
         ADVSTEP_RETURN_IF_ERROR(WaitFor(target.stream->Now()));
     }
     Ticket done;
     ADVSTEP_RETURN_IF_ERROR(target.Enqueue(work, make, &done));
-    // The caller's memory is its own again only when the copy is not under way.
+    // The caller may use its memory again only when the copy has ended.
     ADVSTEP_RETURN_IF_ERROR(WaitFor(done, ToTheEnd()));
     return target.stream->CheckRan(done.sequence);
 }
@@ -94,8 +95,8 @@ Status CheckRows(const CopyRequest& request) {
     return CheckPitches(request);
 }
 
-// The rest of a batch call is `run`, which says with its argument which batch is wrong. failIndex
-// is the one output that a failure writes.
+// Makes a batch call: `run` does the work and stores the index of a wrong batch in its argument.
+// failIndex is the only output that a failing call writes.
 template <typename Run>
 Status ReportIndex(size_t* failIndex, Run&& run) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(failIndex, "failIndex"));

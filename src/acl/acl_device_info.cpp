@@ -1,4 +1,4 @@
-// What a device is, and whether it is in use.
+// Properties and states of devices.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/runtime/device/device.h"
@@ -8,7 +8,7 @@ using namespace advstep;
 
 namespace {
 
-// deviceId is unsigned here and nowhere else.
+// Finds a device by an unsigned number, which only aclrtGetDeviceInfo takes.
 Status FindDevice(uint32_t deviceId, const Device** device) {
     if (deviceId > INT32_MAX) {
         uint32_t count = 0;

@@ -44,7 +44,7 @@ Status MakeEventWithFlag(aclrtEvent* event, uint32_t flag, EventKind kind) {
     return MakeEvent(event, traits);
 }
 
-// Finds both and hands them to a member of Event.
+// Finds the event and the stream and calls a member function of Event with them.
 Status OnStream(aclrtEvent event, aclrtStream stream,
                 Status (Event::*action)(Handle, const StreamRef&)) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));

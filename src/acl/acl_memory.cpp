@@ -37,7 +37,7 @@ Status Allocate(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
     }
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    TheVirtualMemory().Reclaim();  // what waits there counts against the device, too
+    TheVirtualMemory().Reclaim();  // memory that waits there counts as used
     return TheDeviceMemory().Allocate(MemoryKind::kDevice, current.device, size, devPtr);
 }
 
@@ -58,7 +58,7 @@ Status CheckRegistration(void* ptr, uint64_t size, aclrtHostRegisterType type) {
     return {};
 }
 
-// The unit in which the memory is mapped, as far as the allocation tells.
+// The page size that aclrtPointerGetAttributes reports; null: an address in no allocation.
 uint32_t PageSize(const Allocation* allocation) {
     const bool large =
         allocation != nullptr && allocation->OfDevice() &&
@@ -129,8 +129,9 @@ aclError aclrtHostUnregister(void* ptr) {
     return AclBoundary("aclrtHostUnregister", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ptr, "ptr"));
         ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
-        // The program may free its memory next, so queued work must be through with it. Waited for
-        // before, so that a refusal changes nothing; again for what was queued meanwhile.
+        // The program may free its memory next, so queued work must have ended. The first wait
+        // comes before the end of the registration, so that a refused call changes nothing; the
+        // second one is for work that was queued in between.
         ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().CheckRegistered(ptr));
         for (const Ticket& place : PendingPlaces()) {
             ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));

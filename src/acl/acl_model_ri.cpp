@@ -23,7 +23,7 @@ Status CheckMode(aclmdlRICaptureMode mode, const char* argument) {
                        argument, number);
 }
 
-// The capture calls mean no default stream by null.
+// The capture calls refuse a null stream; it does not denote the default stream.
 Status FindNamedStream(aclrtStream stream, StreamRef* found) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(stream, "stream"));
     return FindStream(stream, found);

@@ -1,4 +1,4 @@
-// What streams are: identities, attributes, and who is told that they come and go.
+// Identities and attributes of streams, and the callbacks for their creation and destruction.
 #include <cstring>
 
 #include "acl/acl_rt.h"
@@ -36,7 +36,7 @@ Status UnknownType(int type) {
                  type);
 }
 
-// Everything but the failure mode, which aclrtSetStreamFailureMode sets.
+// Sets any attribute except the failure mode, which SetFailureMode sets.
 Status SetAttribute(StreamIdentity& identity, aclrtStreamAttr type,
                     const aclrtStreamAttrValue& value) {
     StreamAttributes& attributes = identity.attributes;

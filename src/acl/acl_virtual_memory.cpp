@@ -44,7 +44,7 @@ Status CheckAlignment(size_t alignment) {
                        alignment);
 }
 
-// A property this device can have, and the device.
+// Checks that the library supports the property, and finds its device.
 Status CheckProperty(const aclrtPhysicalMemProp& prop, const Device** device) {
     if (prop.handleType == ACL_MEM_HANDLE_TYPE_POSIX) {
         return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,

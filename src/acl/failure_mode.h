@@ -8,8 +8,8 @@
 
 namespace advstep {
 
-/// 107000: `mode`, which the caller knows as `argument`, is no mode, or the stream's was set
-/// before.
+/// Sets the failure mode of the stream's context. `argument` is the name of `mode` in the call.
+/// 107000: `mode` is not a failure mode, or the stream's mode was set before.
 inline Status SetFailureMode(const StreamRef& stream, const char* argument, uint64_t mode) {
     if (mode != ACL_CONTINUE_ON_FAILURE && mode != ACL_STOP_ON_FAILURE) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,

@@ -1,4 +1,4 @@
-// Scalars, arrays and lists. No operator here takes one; clients create and destroy them.
+// Scalars, arrays and lists. Programs create and destroy them, but no operator here takes one.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -18,7 +18,7 @@ namespace advstep {
 
 template <typename T>
 struct ArrayValues {
-    // Not std::vector: that of bool packs bits.
+    // std::vector does not serve here, because std::vector<bool> packs bits.
     explicit ArrayValues(uint64_t count) : size(count), data(new T[count]) {}
     uint64_t size;
     std::unique_ptr<T[]> data;

@@ -7,10 +7,10 @@
 namespace advstep {
 namespace {
 
-constexpr size_t kExecutorLooks = 4;  // operators that a program uses in turn
+constexpr size_t kExecutorLooks = 4;  // number of operators that a program typically uses in turn
 
-// A contiguous view is one run; otherwise rows of the first axis, each contiguous (the checks of
-// the operators let nothing else pass).
+// A contiguous view is one run. Any other view consists of rows along the first axis, each of them
+// contiguous; the operators' checks refuse other layouts.
 MemoryExtent ExtentOf(const TensorView& view) {
     if (view.packedBytes >= 0) {
         return {1, view.packedBytes, view.packedBytes};
@@ -31,7 +31,7 @@ MemoryExtent ExtentOf(const TensorView& view) {
     return extent;
 }
 
-// Pair by pair, with the gaps between rows.
+// Checks every pair, and takes account of gaps between rows.
 Status FindOverlap(const aclOpExecutor& executor) {
     for (int32_t index = 0; index < executor.tensorCount; ++index) {
         const TensorSlot& written = executor.slots[index];
@@ -58,7 +58,7 @@ Status FindOverlap(const aclOpExecutor& executor) {
     return {};
 }
 
-// Also where there is no memory to say what overlaps.
+// Recycles the executor if the check fails, also if memory is too short for the message.
 Status CheckOverlapsOrGiveBack(aclOpExecutor* executor) {
     std::unique_ptr<aclOpExecutor, void (*)(aclOpExecutor*)> owner(executor,
                                                                    [](aclOpExecutor* failed) {
@@ -74,7 +74,8 @@ Status CheckOverlapsOrGiveBack(aclOpExecutor* executor) {
 
 }  // namespace
 
-// Most calls need nothing more than this: all pairs without a branch take less time than sorting.
+// Most calls need no other check of overlaps. Comparing all pairs without branches takes less time
+// than sorting.
 void LookAtAddresses(aclOpExecutor* executor) {
     uintptr_t begins[aclOpExecutor::kMostTensors];
     uintptr_t ends[aclOpExecutor::kMostTensors];
@@ -123,7 +124,7 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     aclOpExecutor* const made = ObjectPool<aclOpExecutor>::Instance().AcquireLike<kExecutorLooks>(
         [&](const aclOpExecutor& record) { return record.slots == plan.slots; });
     made->key = plan.key != nullptr ? *plan.key : PlanKey();
-    // What was found of the addresses stays true for a record that is planned for them again.
+    // The findings about addresses stay valid for a record that is planned for the same addresses.
     bool asBefore = made->slots == plan.slots && made->launch.device == plan.launch.device &&
                     made->tensorCount == plan.tensorCount;
     made->launch = plan.launch;

@@ -13,64 +13,63 @@
 
 namespace advstep {
 
-/// A tensor argument of an operator: static data.
+/// Static description of a tensor argument of an operator.
 struct TensorSlot {
-    const char* name = nullptr;  // as the header spells it
-    bool written = false;        // in/out or out
-    size_t addressAt = 0;        // where the payload keeps the address of the first element
+    const char* name = nullptr;  // as the public header spells it
+    bool written = false;        // the operator writes the tensor
+    size_t addressAt = 0;        // offset in the payload of the first element's address
 };
 
-/// What the executor keeps of the tensor that was given for it.
+/// The executor's data about one tensor argument.
 struct PlannedTensor {
-    uint8_t* address;     // of the first element, as in the payload; null while unknown
-    int64_t spanBytes;    // of extent
-    int64_t itemSize;     // bytes of an element, which addresses are multiples of
+    uint8_t* address;     // the first element's, as in the payload; null while unknown
+    int64_t spanBytes;    // span of `extent`
+    int64_t itemSize;     // bytes of an element; addresses are multiples of it
     int64_t offsetBytes;  // from the storage address to the first element
     MemoryExtent extent;
 };
 
-/// Everything phase one has worked out; `payload` are plain bytes, tiling and addresses.
+/// The result of phase one. `payload` holds plain bytes: tiling data and addresses.
 struct Plan {
     KernelLaunch launch;
     const void* payload = nullptr;
     uint64_t workspaceBytes = 0;
-    int64_t workspaceAt = -1;  // where the payload keeps the workspace's address; -1: it has none
-    bool allDistinct = false;  // tensors that are only read may not overlap one another either
+    int64_t workspaceAt = -1;  // offset in the payload of the workspace's address; -1: none
+    bool allDistinct = false;  // tensors that are only read must not overlap each other either
     const TensorSlot* slots = nullptr;  // in signature order; outlives the executor
     const TensorView* const* views = nullptr;
     int32_t tensorCount = 0;
-    const PlanKey* key = nullptr;  // null: the plan is not to be found again
+    const PlanKey* key = nullptr;  // null: PlannedBefore does not find the plan
 };
 
 }  // namespace advstep
 
 /// The plan of one call, from phase one to phase two: the prebuilt launch record.
-///
-/// Records are pooled. `state` tells a live one from a spent one, also when the same record is used
-/// twice at a time; everything else belongs to whoever holds the executor.
+/// Records are pooled. `state` distinguishes a live record from a spent one, also if two threads
+/// use the same record at a time. All other members belong to the owner of the executor.
 struct aclOpExecutor {
     enum class State : uint32_t { kFree, kPlanned, kRepeatable };
     static constexpr int32_t kMostTensors = 24;
     static constexpr size_t kMostPayload = 512;
 
     std::atomic<State> state{State::kFree};
-    advstep::PlanKey key;  // of what the record holds; survives its use
+    advstep::PlanKey key;  // of the plan in the record; kept after the record is spent
     advstep::KernelLaunch launch;
     uint64_t workspaceBytes = 0;
     int64_t workspaceAt = -1;
     bool allDistinct = false;
-    uint64_t checkedEpoch = 0;        // of DeviceMemory, when all addresses were last found good
-    const void* workspace = nullptr;  // that the payload has, and
-    uint64_t workspaceEpoch = 0;      // the epoch when it was last found good
+    uint64_t checkedEpoch = 0;  // epoch of DeviceMemory at the last successful check of addresses
+    const void* workspace = nullptr;  // the workspace's address in the payload
+    uint64_t workspaceEpoch = 0;      // epoch at the last successful check of it
     const advstep::TensorSlot* slots = nullptr;
     int32_t tensorCount = 0;
-    // Of the addresses, as LookAtAddresses found them.
-    bool known = false;    // all that are needed
-    bool aligned = false;  // to their elements
-    bool apart = false;    // none overlaps another, even if rows had no gaps between them
+    // Findings of LookAtAddresses.
+    bool known = false;    // all needed addresses are known
+    bool aligned = false;  // all are aligned to their elements
+    bool apart = false;    // no two spans overlap, gaps between rows included
     advstep::PlannedTensor tensors[kMostTensors];
     alignas(advstep::kTaskAlignment) unsigned char payload[kMostPayload];
-    aclOpExecutor* nextFree = nullptr;  // of the ObjectPool
+    aclOpExecutor* nextFree = nullptr;  // belongs to the ObjectPool
 
     void SetAddress(int32_t index, uint8_t* address) {
         tensors[index].address = address;
@@ -80,21 +79,21 @@ struct aclOpExecutor {
 
 namespace advstep {
 
-/// An executor for a plan that has been made, used and not changed before, if there is one at hand.
-/// False: phase one has to go its way. With useless arguments as well, for it to say so.
+/// Reuses the record of an equal plan that was made before and not changed. Returns false if there
+/// is none, and for invalid arguments: phase one must then plan anew or report the error.
 bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** executor);
 
-/// An executor for the plan. 161002: a written tensor (with allDistinct: any) overlaps another one,
-/// as far as addresses are known.
+/// Makes an executor for the plan. 161002: a written tensor (with allDistinct: any tensor) overlaps
+/// another one. Tensors whose address is unknown are not compared.
 Status MakeExecutor(const Plan& plan, aclOpExecutor** executor);
 
-/// Takes the record back; its state is kFree already.
+/// Returns the record to the pool. Its state must be kFree.
 void RecycleExecutor(aclOpExecutor* executor) noexcept;
 
-/// After a change of addresses.
+/// Updates known, aligned and apart. It must be called after a change of addresses.
 void LookAtAddresses(aclOpExecutor* executor);
 
-/// 161002 as MakeExecutor; the addresses have been looked at.
+/// 161002: as MakeExecutor. It needs the findings of LookAtAddresses.
 Status CheckOverlaps(const aclOpExecutor& executor);
 
 }  // namespace advstep

@@ -1,4 +1,4 @@
-// What clients do to executors besides running them.
+// Calls on executors, except phase two.
 #include "aclnn/acl_meta.h"
 #include "src/aclnn/executor.h"
 #include "src/base/boundary.h"
@@ -28,7 +28,8 @@ Status SpentError() {
 
 enum class Count { kAll, kWritten };
 
-// Position among all tensors of the index-th tensor that counts; -1 if there is none.
+// Returns the position of the index-th tensor among those that `count` selects; -1 if there is
+// none.
 int32_t FindTensor(const aclOpExecutor& executor, size_t index, Count count) {
     for (int32_t position = 0; position < executor.tensorCount; ++position) {
         if (count == Count::kWritten && !executor.slots[position].written) {
@@ -55,7 +56,7 @@ aclnnStatus SetAddress(const char* call, aclOpExecutor* executor, size_t index,
                          count == Count::kAll ? "a tensor" : "an in/out tensor",
                          executor->launch.program->call);
         }
-        executor->key = PlanKey();  // it is another plan from now on
+        executor->key = PlanKey();  // the plan has changed
         uint8_t* const before = executor->tensors[position].address;
         auto* const storage = static_cast<uint8_t*>(addr);
         executor->SetAddress(position, storage == nullptr

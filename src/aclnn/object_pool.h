@@ -9,17 +9,17 @@
 
 namespace advstep {
 
-/// Objects that are handed out and taken back, never freed: a pointer to a taken-back one can still
-/// be looked at, so use after destruction is told, not suffered. T has a public member
-/// `T* nextFree`, which belongs to the pool, and is default-constructed once.
+/// A pool of objects that are never freed. A pointer to a released object can still be read, so the
+/// library can detect and report the use of a destroyed object. T is default-constructed once and
+/// has a public member `T* nextFree`, which belongs to the pool.
 ///
-/// A thread keeps some free objects to itself; the pool's list, under mutex_, serves the others.
-/// One pool per type.
+/// Each thread caches some free objects. The pool's own list, under mutex_, holds the others. There
+/// is one pool for each type.
 template <typename T>
 class ObjectPool {
  public:
     static ObjectPool& Instance() {
-        static NeverDestroyed<ObjectPool> pool;  // outlives every thread's cache
+        static NeverDestroyed<ObjectPool> pool;  // lives longer than every thread's cache
         return *pool;
     }
 
@@ -29,14 +29,15 @@ class ObjectPool {
             Refill(&cache, cache.closed ? 1 : kBatch);
         }
         T* const object = cache.first;
-        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): Refill has brought one
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): Refill has added one
         cache.first = object->nextFree;
         --cache.count;
         return object;
     }
 
-    /// One of the few that were given back last of which fits(const T&) holds, if there is one. If
-    /// not, none of the very last, so that objects used in turn for different things keep to them.
+    /// Returns one of the kLooks objects that were released last: the first for which fits(const
+    /// T&) holds, or else the oldest of them. So objects that are used in turn for different
+    /// contents keep their contents.
     template <size_t kLooks, typename Fits>
     T* AcquireLike(Fits&& fits) {
         Cache& cache = ThreadCache();
@@ -65,12 +66,12 @@ class ObjectPool {
  private:
     static constexpr size_t kBatch = 32;
 
-    // Plain data, so that global destructors, which run after the thread's objects are gone, may
-    // still use the pool; then it keeps nothing.
+    // Plain data, because global destructors may use the pool after the thread's objects have been
+    // destroyed; the cache then stays empty.
     struct Cache {
         T* first;
         size_t count;
-        bool watched;  // there is a CacheCloser
+        bool watched;  // the thread has a CacheCloser
         bool closed;
     };
 
@@ -83,7 +84,7 @@ class ObjectPool {
     };
 
     static Cache& ThreadCache() {
-        // initial-exec spares every call a function call, at the price of some static TLS.
+        // initial-exec saves a function call on every access, at the price of some static TLS.
         [[gnu::tls_model("initial-exec")]] static thread_local Cache cache{};
         if (!cache.watched) {
             WatchThread(&cache);

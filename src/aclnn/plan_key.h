@@ -9,11 +9,11 @@
 
 namespace advstep {
 
-/// All that a plan depends on, as numbers: the call, the device with its settings, the cores that
-/// may be used, attributes, and the versions of the tensors. Equal keys have equal plans.
+/// All inputs of a plan, as numbers: the call, the device with its settings, the cores that may be
+/// used, attributes, and the versions of the tensors. Equal keys have equal plans.
 class PlanKey {
  public:
-    /// None: equals no other.
+    /// An empty key, which equals no other key.
     PlanKey() = default;
     PlanKey(const PlanKey& other) { *this = other; }
     PlanKey& operator=(const PlanKey& other) {
@@ -22,8 +22,8 @@ class PlanKey {
         return *this;
     }
 
-    /// `call` is the name of phase two, static text. Of no use, as the default, if the thread has
-    /// no current context or one of the tensors is none.
+    /// `call` is the name of phase two, static text. The key is empty if the thread has no current
+    /// context or if one of the tensors is null or destroyed.
     PlanKey(const char* call, std::initializer_list<const aclTensor*> tensors,
             std::initializer_list<int64_t> attributes);
 

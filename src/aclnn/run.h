@@ -10,18 +10,19 @@
 
 namespace advstep {
 
-/// 161001 for a null output argument.
+/// 161001: the output argument is null.
 Status RequireOutput(const void* pointer, const char* argument);
 
-/// The device that phase one plans for. 361001: the thread has no current context.
+/// Finds the device for which phase one plans. 361001: the thread has no current context.
 Status PlanningDevice(const Device** device);
 
-/// Vector cores that the calling thread may plan with on that device: its resource limits.
+/// Returns the number of vector cores that the calling thread may plan with on that device, by its
+/// resource limits.
 int32_t PlanningVectorCores(const Device& device);
 
 /// Phase two of every operator: spends the executor (unless repeatable) and queues its launch.
-/// `call` is the extern "C" function's name; an executor of another operator is 161002.
-/// Codes: aclnnAdvanceStep in its header.
+/// `call` is the name of the extern "C" function. 161002: the executor belongs to another operator.
+/// The other codes are those of aclnnAdvanceStep in its header.
 Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,
                    aclOpExecutor* executor, aclrtStream stream);
 

@@ -11,7 +11,7 @@ using namespace advstep;
 
 namespace {
 
-constexpr size_t kTensorLooks = 8;  // tensors of a call
+constexpr size_t kTensorLooks = 8;  // number of tensors in a typical call
 
 struct TensorArguments {
     const int64_t* viewDims;
@@ -37,14 +37,14 @@ Status CheckShapes(const TensorArguments& arguments) {
 }
 
 void FillContiguousStrides(const int64_t* dims, uint64_t rank, int64_t* strides) {
-    uint64_t step = 1;  // wraps for absurd shapes, which the operators refuse
+    uint64_t step = 1;  // it wraps for shapes so large that the operators refuse them
     for (uint64_t axis = rank; axis-- > 0;) {
         strides[axis] = static_cast<int64_t>(step);
         step *= static_cast<uint64_t>(dims[axis]);
     }
 }
 
-// Drawn in blocks, so that threads do not meet.
+// A thread takes versions in blocks, so that threads rarely access the shared counter.
 uint64_t NextVersion() {
     constexpr uint64_t kBlock = 4096;
     static std::atomic<uint64_t> nextBlock{1};
@@ -60,7 +60,7 @@ void Renew(aclTensor* tensor) {
     tensor->version.store(tensor->lastVersion, std::memory_order_relaxed);
 }
 
-// A handful of numbers at most, as a rule: a call of memcpy would take longer.
+// Most shapes have few dimensions, for which a call of memcpy would take longer.
 void CopyDims(const int64_t* from, uint64_t count, int64_t* to) {
     if (count > 2) {
         std::copy_n(from, count, to);
@@ -113,8 +113,8 @@ bool SameDims(const int64_t* one, const int64_t* other, uint64_t count) {
     return (count < 1 || one[0] == other[0]) && (count < 2 || one[1] == other[1]);
 }
 
-// Whether a tensor that was destroyed described the same. Of few axes, as nearly all are: programs
-// that create their tensors anew for every call create the same ones.
+// Returns whether a destroyed tensor had the same description, if it has few axes. Programs that
+// create their tensors for every call create the same ones again.
 bool Describes(const aclTensor& tensor, const TensorArguments& arguments) {
     const TensorView& view = tensor.view;
     const uint64_t rank = arguments.viewDimsNum;
@@ -219,7 +219,7 @@ aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
         mine->version.store(0, std::memory_order_relaxed);
         if (mine->largeDims != nullptr) {
             mine->largeDims.reset();
-            mine->lastVersion = 0;  // what it described is gone
+            mine->lastVersion = 0;  // its description has been destroyed
         }
         ObjectPool<aclTensor>::Instance().Release(mine);
         return {};

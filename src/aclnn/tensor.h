@@ -8,29 +8,29 @@
 #include "src/base/status.h"
 #include "src/base/tensor_view.h"
 
-/// What the opaque handle points to. Not thread-safe: a tensor belongs to whoever created it.
+/// The object of the opaque handle. It is not thread-safe: a tensor belongs to its creator.
 struct aclTensor {
     static constexpr uint32_t kAlive = 0x7E4504A1;
     static constexpr uint64_t kInlineRank = 8;
 
     std::atomic<uint32_t> magic{0};
-    // Of what the tensor describes: another description has another version. 0: not alive.
+    // The version of the description: different descriptions have different versions. 0: not alive.
     std::atomic<uint64_t> version{0};
-    uint64_t lastVersion = 0;  // outlives the tensor, as the description does
-    advstep::TensorView view;  // its arrays are in inlineDims, or in largeDims for more axes
+    uint64_t lastVersion = 0;  // kept after destruction, as the description is
+    advstep::TensorView view;  // its arrays are in inlineDims, or in largeDims for many axes
     const int64_t* storageDims = nullptr;
     uint64_t storageRank = 0;
     int64_t inlineDims[3 * kInlineRank]{};
     std::unique_ptr<int64_t[]> largeDims;
-    aclTensor* nextFree = nullptr;  // of the ObjectPool
+    aclTensor* nextFree = nullptr;  // belongs to the ObjectPool
 };
 
 namespace advstep {
 
-/// Why a tensor argument is no tensor: 161001 null; 161002 destroyed.
+/// Returns the error for an invalid tensor argument. 161001: it is null. 161002: it is destroyed.
 Status NoTensorError(const aclTensor* tensor, const char* argument);
 
-/// The view that a tensor argument stands for. Codes as NoTensorError.
+/// Finds the view of a tensor argument. The codes are those of NoTensorError.
 inline Status ViewOf(const aclTensor* tensor, const char* argument, TensorView* view) {
     if (tensor == nullptr || tensor->magic.load(std::memory_order_relaxed) != aclTensor::kAlive) {
         return NoTensorError(tensor, argument);

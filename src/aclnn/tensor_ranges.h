@@ -6,12 +6,12 @@
 
 namespace advstep {
 
-/// 107000 unless [address, address + bytes) lies inside one allocation of the device, or inside
-/// registered memory, which has an address on every device. The message names it.
+/// 107000: [address, address + bytes) lies neither inside one allocation of the device nor inside
+/// registered memory, which has an address on every device. The message contains `name`.
 Status CheckRange(const Device& device, const char* name, const void* address, uint64_t bytes);
 
-/// 107000 unless every tensor is aligned to its elements and passes CheckRange. As long as nothing
-/// is freed, a check holds: it is not made again for the same executor, and hardly for the same
+/// 107000: a tensor is not aligned to its elements or fails CheckRange. A successful check stays
+/// valid until memory is freed: it is not repeated for the same executor, and rarely for the same
 /// addresses.
 Status CheckTensorRanges(aclOpExecutor* executor);
 

@@ -5,9 +5,9 @@
 
 namespace advstep {
 
-/// Books arrays in a call's workspace: phase one learns the size, the kernel gets the offsets, and
-/// both come from here. Offsets count from the workspace's first aligned byte, which
-/// AlignedWorkspace finds in phase two, so the caller's address may have any alignment.
+/// The layout of arrays in a call's workspace. Phase one takes the size from it, and the kernel the
+/// offsets. Offsets count from the workspace's first aligned byte, which AlignedWorkspace finds in
+/// phase two; so the caller's address may have any alignment.
 class WorkspaceLayout {
  public:
     static constexpr uint64_t kAlignment = 64;
@@ -20,7 +20,7 @@ class WorkspaceLayout {
         return static_cast<int64_t>(offset);
     }
 
-    /// What phase one asks for.
+    /// The workspace size that phase one reports.
     uint64_t bytes() const { return bytes_ == 0 ? 0 : bytes_ + kAlignment - 1; }
 
  private:

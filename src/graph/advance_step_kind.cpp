@@ -35,7 +35,7 @@ Outcome WrongShape(const char* name, const ValueDesc& desc, const std::string& e
                 name, ShapeText(desc.dims), expected);
 }
 
-// An optional input without the other one is not used, but has to have its shape.
+// If only one of the optional inputs is given it is not used, but its shape must be right.
 Outcome ChooseAdvanceStep(const OperatorArguments& arguments, AclnnCalls* calls) {
     const ValueDesc* specToken = arguments.descs[kSpecToken];
     const ValueDesc* acceptedNum = arguments.descs[kAcceptedNum];

@@ -37,7 +37,7 @@ DeviceMemory::~DeviceMemory() {
 }
 
 Outcome DeviceMemory::Allocate(size_t bytes) {
-    // An allocation has at least one byte, and a tensor without elements still has an address.
+    // aclrtMalloc refuses 0 bytes, and a tensor without elements still needs an address.
     ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckAcl(
         "aclrtMalloc", aclrtMalloc(&address_, bytes == 0 ? 1 : bytes, ACL_MEM_MALLOC_HUGE_FIRST)));
     bytes_ = bytes;
@@ -63,7 +63,7 @@ Outcome DeviceMemory::CopyFrom(const DeviceMemory& other) const {
 }
 
 TensorHandle MakeTensor(const ValueDesc& desc, const DeviceMemory& memory) {
-    // Data types have acl's numbers.
+    // The data types of graph mode have the numbers of aclDataType.
     return TensorHandle(aclCreateTensor(
         desc.dims.data(), desc.dims.size(), static_cast<aclDataType>(desc.dataType), nullptr, 0,
         ACL_FORMAT_ND, desc.dims.data(), desc.dims.size(), memory.address()));

@@ -10,15 +10,15 @@
 
 namespace advstep::graph {
 
-/// Success, or a failure with what the call says of itself.
+/// Returns success for ACL_SUCCESS, or a failure with the message of the call.
 Outcome CheckAcl(const char* call, int32_t code);
 
-/// aclGetRecentErrMsg, or the code where there is no message.
+/// Returns the text of aclGetRecentErrMsg, or the code if there is no message.
 std::string TakeAclMessage(int32_t code);
 
-/// A context of its own, current in this thread; its default stream runs the operators. One for
-/// each run, so that nothing is left when a program resets the device in between. While it is open,
-/// captures of other threads do not restrict this one.
+/// A new context, current in this thread. Its default stream runs the operators. Each run has one,
+/// so that a program may reset the device between runs. While it is open, captures of other threads
+/// do not restrict this thread.
 class DeviceContext {
  public:
     DeviceContext() = default;
@@ -26,12 +26,13 @@ class DeviceContext {
     DeviceContext(const DeviceContext&) = delete;
     DeviceContext& operator=(const DeviceContext&) = delete;
 
-    /// The device of this number; another number, or none, is device 0.
+    /// Opens a context on the device with this number, or on device 0 if there is no such device or
+    /// no number.
     Outcome Open(std::optional<int32_t> deviceId);
 
  private:
     aclrtContext context_ = nullptr;
-    aclmdlRICaptureMode mode_ = ACL_MODEL_RI_CAPTURE_MODE_RELAXED;  // to swap with the thread's
+    aclmdlRICaptureMode mode_ = ACL_MODEL_RI_CAPTURE_MODE_RELAXED;  // swapped with the thread's
 };
 
 /// Device memory that is freed with the object.
@@ -60,7 +61,7 @@ struct TensorDeleter {
 };
 using TensorHandle = std::unique_ptr<aclTensor, TensorDeleter>;
 
-/// Null where there is no memory for it.
+/// Returns null if memory is short.
 TensorHandle MakeTensor(const ValueDesc& desc, const DeviceMemory& memory);
 
 }  // namespace advstep::graph

@@ -7,10 +7,10 @@ namespace {
 
 struct DataTypeFacts {
     const char* name;
-    size_t bits;  // of one element; 0: none
+    size_t bits;  // of one element; 0: no size
 };
 
-// By the value of the enumeration; 5 is not in use.
+// Indexed by the value of the enumeration; 5 is not in use.
 constexpr std::array<DataTypeFacts, ge::DT_MAX> kFacts = {{
     {"FLOAT", 32},        {"FLOAT16", 16},     {"INT8", 8},          {"INT32", 32},
     {"UINT8", 8},         {"undefined", 0},    {"INT16", 16},        {"UINT16", 16},

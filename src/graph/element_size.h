@@ -9,14 +9,15 @@
 
 namespace advstep::graph {
 
-/// As a message spells it: INT64, FLOAT, ....
+/// Returns the data type as messages spell it, for instance INT64.
 const char* NameOf(ge::DataType dataType);
 
-/// As a message spells a shape: [8, 4].
+/// Returns a shape as messages spell it, for instance [8, 4].
 std::string ShapeText(const std::vector<int64_t>& dims);
 
-/// Bytes of a tensor: elements of less than a byte are packed, rank 0 is one element. Nothing for a
-/// data type without a size, a negative dimension, or more bytes than a size_t can count.
+/// Returns the bytes of a tensor. Elements of less than a byte are packed; rank 0 is one element.
+/// Returns no value for a data type without a size, for a negative dimension, and for more bytes
+/// than a size_t can count.
 std::optional<size_t> ByteSize(const std::vector<int64_t>& dims, ge::DataType dataType);
 
 }  // namespace advstep::graph

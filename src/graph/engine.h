@@ -10,21 +10,24 @@
 
 namespace advstep::graph {
 
-/// What GEInitialize starts: the options of the process, and its sessions.
+/// The state that GEInitialize starts: the options of the process, and its sessions.
 class Engine {
  public:
-    /// Never destroyed: sessions may leak and run while the process ends.
+    /// Returns the engine. It is never destroyed, because sessions that were not destroyed may run
+    /// while the process ends.
     static Engine& The();
 
     Outcome Initialize(const OptionMap& options);
-    /// Ends the sessions outside the lock: callbacks that they wait for may come back here.
+    /// Ends the sessions. It does so outside the lock, because callbacks that they wait for may
+    /// call the engine.
     void Finalize();
 
-    /// The core of a session that is dead if the engine is not initialised or the options are bad.
+    /// Makes the core of a session. All its calls fail if the engine is not initialised or the
+    /// options are bad.
     Outcome MakeSession(const OptionMap& options, std::shared_ptr<SessionCore>* core);
 
  private:
-    std::mutex mutex_;  // guards what follows; a session's own lock is not taken inside
+    std::mutex mutex_;  // guards the members below; code that holds it takes no session's lock
     bool isInitialized_ = false;
     Options options_;
     uint64_t lastId_ = 0;

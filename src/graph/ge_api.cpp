@@ -21,7 +21,7 @@ namespace {
 
 AscendString ToMessage(const std::string& text) { return AscendString(text.data(), text.size()); }
 
-// The options of a graph are checked; none of them changes how it runs.
+// The options of a graph are checked, but none of them changes the run.
 Outcome CheckAndAdd(SessionCore& core, uint32_t graphId, const Graph& graph,
                     const OptionMap& options, bool isCopy) {
     Options ignored;

@@ -36,8 +36,8 @@ struct ModelNode {
     bool IsConst() const { return type == "Const" || type == "Constant"; }
 };
 
-/// A graph as it was when it was added to a session. Never changes, and shares nothing with the
-/// operators of the program, so that any thread may run it.
+/// A graph in the state in which it was added to a session. It never changes and shares nothing
+/// with the operators of the program, so any thread may run it.
 struct GraphModel {
     std::string name;
     std::vector<ModelNode> nodes;

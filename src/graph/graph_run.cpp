@@ -47,8 +47,9 @@ class GraphRun {
     }
 
  private:
-    // The memory that the call uses for its input: the value's own, or a copy where the operator
-    // updates it and others read it, or where it is input twice, which aclnn calls refuse.
+    // Finds the memory of one input of the call. It is the value's own memory, except in two cases
+    // that need a copy: the operator updates the input while others still read the value, or the
+    // same value is an earlier input too, which aclnn calls refuse.
     Outcome BindInput(const PlannedCall& call, size_t input, SharedMemory* bound) {
         const size_t value = *call.inputs[input];
         const auto& outputs = call.kind->outputs;
@@ -134,7 +135,8 @@ class GraphRun {
                           code, TakeAclMessage(code));
     }
 
-    // An output has the inferred type and shape, but the bytes of the input that it updates.
+    // An output has the inferred type and shape, but its memory has the size of the input that it
+    // updates.
     Outcome CheckInferredSizes(const PlannedCall& call) const {
         for (const OutputRule& rule : call.kind->outputs) {
             const ValueDesc& like = plan_.values[*call.inputs[rule.like]].desc;
@@ -160,13 +162,13 @@ class GraphRun {
         if (tensor->SetData(bytes.get(), desc.bytes, deleter) != ge::GRAPH_SUCCESS) {
             return Fail(kInnerError, "the host is out of memory");
         }
-        bytes.release();  // the tensor's now
+        bytes.release();  // the tensor owns them now
         return {};
     }
 
     const GraphModel& model_;
     const RunPlan& plan_;
-    std::vector<SharedMemory> memory_;  // of each value, while somebody needs it
+    std::vector<SharedMemory> memory_;  // memory of each value, until its last use
     std::vector<size_t> usesLeft_;
 };
 
@@ -176,7 +178,7 @@ Outcome RunModel(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
                  std::optional<int32_t> deviceId, std::vector<ge::Tensor>* outputs) {
     RunPlan plan;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, true, &plan));
-    DeviceContext context;  // goes after the memory
+    DeviceContext context;  // destroyed after the memory
     ADVSTEP_GRAPH_RETURN_IF_ERROR(context.Open(deviceId));
     return GraphRun(model, plan).Run(outputs);
 }

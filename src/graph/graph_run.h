@@ -9,8 +9,9 @@
 
 namespace advstep::graph {
 
-/// Runs a model on the emulated device, in the calling thread, whose current context it changes.
-/// *outputs is replaced on success and stays on failure; it may be inputs.
+/// Runs a model on the emulated device, in the calling thread; the thread's current context
+/// changes. On success *outputs is replaced; on failure it is unchanged. It may be the same object
+/// as inputs.
 Outcome RunModel(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
                  std::optional<int32_t> deviceId, std::vector<ge::Tensor>* outputs);
 

@@ -13,12 +13,12 @@
 
 namespace advstep::graph {
 
-/// What the copies of one ge::Graph share.
+/// The state that the copies of one ge::Graph share.
 class GraphState {
  public:
     explicit GraphState(const char* name);
 
-    /// One output of one operator, or all of it.
+    /// One output of an operator, or all of them.
     struct Selection {
         ge::Operator op;
         std::vector<size_t> indices;
@@ -29,13 +29,14 @@ class GraphState {
     void SetOutputs(const std::vector<Selection>& selections);
     void SetOutputs(const std::vector<std::pair<ge::Operator, ge::AscendString>>& selections);
     bool AddOp(const ge::Operator& op);
-    /// An empty handle if there is none.
+    /// Returns an empty handle if there is no such operator.
     ge::Operator FindOp(const std::string& name) const;
     bool IsValid() const;
 
-    /// The graph as it is now. Fails if it has no inputs or a fault.
+    /// Makes a model of the graph's present state. It fails if the graph has no inputs or has a
+    /// fault.
     Outcome MakeModel(std::shared_ptr<const GraphModel>* model) const;
-    /// The same for Session::AddGraph, which takes a graph only once, with unique names only.
+    /// The same for Session::AddGraph, which accepts a graph only once and only with unique names.
     Outcome MakeModelOnce(bool isCopy, std::shared_ptr<const GraphModel>* model);
 
  private:
@@ -43,7 +44,7 @@ class GraphState {
     Outcome MakeModelLocked(std::shared_ptr<const GraphModel>* model) const;
 
     const std::string name_;
-    // Guards what follows; what operators contain is their users' business (graph/operator.h).
+    // Guards the members below. It does not guard the operators: see graph/operator.h.
     mutable std::mutex mutex_;
     bool hasInputs_ = false;
     bool wasAdded_ = false;

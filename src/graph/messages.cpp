@@ -6,7 +6,7 @@
 namespace advstep::graph {
 namespace {
 
-// A program that never reads its messages must not grow for ever.
+// The limit bounds the memory of a program that never reads its messages.
 constexpr size_t kMostLines = 1000;
 
 thread_local std::deque<std::string> errors;
@@ -36,7 +36,7 @@ ge::Status ReportError(const char* call, const Outcome& outcome) noexcept {
         try {
             Keep(errors, fmt::format("{}({}): {}: {}", outcome.kind().title, outcome.kind().code,
                                      call, outcome.text()));
-        } catch (...) {  // no memory for the message; the status remains
+        } catch (...) {  // memory is too short for the message; the status is still returned
         }
     }
     return outcome.status();

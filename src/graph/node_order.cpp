@@ -53,7 +53,7 @@ std::vector<size_t> OrderData(const GraphModel& model) {
             inGraphOrder.push_back(node);
         }
     }
-    // The indices count if they are a permutation.
+    // The indices are used only if they are a permutation.
     const size_t count = inGraphOrder.size();
     std::vector<size_t> byIndex(count, model.nodes.size());
     for (const size_t node : inGraphOrder) {

@@ -7,11 +7,11 @@
 
 namespace advstep::graph {
 
-/// The nodes such that each comes after those it depends on, else in the order of the graph. Fails
-/// where nodes depend on each other in a circle.
+/// Orders the nodes so that each comes after those on which it depends; otherwise they keep the
+/// order of the graph. It fails if the dependencies form a cycle.
 Outcome OrderNodes(const GraphModel& model, std::vector<size_t>* order);
 
-/// The Data nodes in the order of the tensors that feed them.
+/// Returns the Data nodes in the order of their input tensors.
 std::vector<size_t> OrderData(const GraphModel& model);
 
 }  // namespace advstep::graph

@@ -24,7 +24,8 @@ std::string GeneratedName(const char* type) {
     return fmt::format("{}_{}", type, count.fetch_add(1, std::memory_order_relaxed));
 }
 
-// Index of the chosen output of source; on a fault source's number of outputs, and why.
+// Returns the index of the chosen output of source. On a fault it returns the number of outputs and
+// sets *why.
 size_t FindSourceOutput(OperatorNode* source, const char* output, std::string* why) {
     for (size_t index = 0; index < source->outputs.size(); ++index) {
         if (source->outputs[index].name == output) {
@@ -79,7 +80,7 @@ Operator::Operator(Operator&& other) noexcept : node_(std::exchange(other.node_,
 
 // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): the handle is counted before it is dropped
 Operator& Operator::operator=(const Operator& other) {
-    AddHandle(other.node_);  // before the drop: it may be the same
+    AddHandle(other.node_);  // before the drop, because both may be the same node
     DropHandle(node_);
     node_ = other.node_;
     return *this;

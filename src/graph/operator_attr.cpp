@@ -17,7 +17,7 @@ Operator& Set(Operator& op, OperatorNode* node, const char* name, AttrValue valu
     return op;
 }
 
-// The attribute, or null if it is missing or not a T.
+// Returns the attribute, or null if it is missing or not a T.
 template <class T>
 const T* Find(const OperatorNode* node, const char* name) {
     if (node == nullptr || name == nullptr) {

@@ -1,4 +1,5 @@
-// Inputs, outputs and attributes as REG_OP declares them. A name that is declared before stays.
+// Declarations of inputs, outputs and attributes, for REG_OP. A second declaration of a name
+// changes nothing.
 #include <fmt/core.h>
 
 #include "graph/operator.h"

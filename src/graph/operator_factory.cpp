@@ -9,13 +9,13 @@ namespace {
 
 using Creator = std::function<Operator(const AscendString&)>;
 
-// Types register themselves before main, and from libraries that are loaded later.
+// Types register themselves before main, and when a library with types is loaded later.
 struct Registry {
     std::mutex mutex;
-    std::map<std::string, Creator> creators;  // guarded by mutex; nothing is ever taken out
+    std::map<std::string, Creator> creators;  // guarded by mutex; entries are never removed
 };
 
-// Never destroyed: objects of other files may use it while the process ends.
+// It is never destroyed, because static objects of other files may use it while the process ends.
 Registry& TheRegistry() {
     static Registry* const registry = new Registry;
     return *registry;

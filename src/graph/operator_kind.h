@@ -10,16 +10,16 @@
 
 namespace advstep::graph {
 
-/// Shape and data type of a value; its format is always ND.
+/// The shape and the data type of a value; its format is always ND.
 struct ValueDesc {
     std::vector<int64_t> dims;
     ge::DataType dataType = ge::DT_FLOAT;
     size_t bytes = 0;
 };
 
-/// What an operator is called with; everything in the order of its kind.
+/// The arguments of an operator's call, in the order that its kind declares.
 struct OperatorArguments {
-    std::vector<const ValueDesc*> descs;  // of the inputs; null: absent
+    std::vector<const ValueDesc*> descs;  // descriptions of the inputs; null: absent
     std::vector<aclTensor*> tensors;      // the inputs on the device; null: absent
     std::vector<int64_t> attrs;
 };
@@ -39,21 +39,22 @@ struct InputRule {
 
 struct OutputRule {
     const char* name;
-    size_t input;  // it starts as a copy of this one, and the operator updates the copy
-    size_t like;   // it takes the shape and data type of this one
+    size_t input;  // the output starts as a copy of this input, and the operator updates the copy
+    size_t like;   // the output has the shape and data type of this input
 };
 
-/// A type of operators that runs here.
+/// An operator type that graph mode can run.
 struct OperatorKind {
     const char* type;
     std::vector<InputRule> inputs;
     std::vector<OutputRule> outputs;
     std::vector<const char*> attrs;  // required integers
-    /// Chooses the calls by the inputs that are there; checks what the calls do not see.
+    /// Chooses the calls by the inputs that are present, and makes the checks that the calls do not
+    /// make.
     Outcome (*choose)(const OperatorArguments& arguments, AclnnCalls* calls);
 };
 
-/// Null for a type that does not run here.
+/// Returns null for a type that graph mode cannot run.
 const OperatorKind* FindOperatorKind(const std::string& type);
 
 const OperatorKind& AdvanceStepKind();

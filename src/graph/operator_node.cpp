@@ -40,7 +40,7 @@ void AddHandle(OperatorNode* node) noexcept {
 }
 
 void DropHandle(OperatorNode* node) noexcept {
-    // The last one must see what the others did with the group before they let go of it.
+    // acq_rel: the thread that drops the last handle must see all changes of the group by others.
     if (node != nullptr && node->group->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         delete node->group;
     }
@@ -55,7 +55,7 @@ void Connect(OperatorNode* one, OperatorNode* other) {
         return;
     }
     if (to->members.size() < from->members.size()) {
-        std::swap(to, from);  // the smaller one moves, so that a chain costs n log n
+        std::swap(to, from);  // the smaller group moves, so that a chain of n links costs n log n
     }
     to->members.reserve(to->members.size() + from->members.size());
     for (std::unique_ptr<OperatorNode>& member : from->members) {

@@ -23,7 +23,7 @@ struct OperatorNode;
 struct InputSlot {
     std::string name;
     bool isOptional = false;
-    bool hasDesc = false;  // the program has given one
+    bool hasDesc = false;  // the program has set one
     ge::TensorDesc desc;
     OperatorNode* source = nullptr;  // null: not linked
     size_t sourceOutput = 0;
@@ -34,11 +34,11 @@ struct OutputSlot {
     ge::TensorDesc desc;
 };
 
-/// All operators that are linked with each other. They go together, with the last handle to any of
-/// them: links go both ways, so that none of them can own another.
+/// All operators that are linked with each other. They are destroyed together, with the last handle
+/// to any of them. No operator can own another, because links have both directions.
 ///
-/// Only the number of handles is atomic: handles may be copied and dropped in any thread, but
-/// operators of one group are changed by one thread at a time (graph/operator.h).
+/// Only the number of handles is atomic. Any thread may copy and drop handles, but only one thread
+/// at a time may change the operators of a group (graph/operator.h).
 struct OperatorGroup {
     std::atomic<size_t> handles{0};
     std::vector<std::unique_ptr<OperatorNode>> members;
@@ -54,13 +54,13 @@ struct OperatorNode {
     std::vector<std::string> requiredAttrs;
     std::vector<OperatorNode*> controlSources;
     std::vector<OperatorNode*> neighbours;  // over links of both kinds and directions, in order
-    std::vector<std::string> faults;        // what a run will report
+    std::vector<std::string> faults;        // a run reports these
 
     InputSlot* FindInput(const std::string& inputName);
     OutputSlot* FindOutput(const std::string& outputName);
 };
 
-/// A node in a group of its own, with one handle.
+/// Makes a node in a group of its own, with one handle.
 OperatorNode* MakeNode(const char* name, const char* type);
 void AddHandle(OperatorNode* node) noexcept;
 /// Destroys the group with its last handle.
@@ -68,7 +68,7 @@ void DropHandle(OperatorNode* node) noexcept;
 /// Joins the groups of two nodes and makes them neighbours.
 void Connect(OperatorNode* one, OperatorNode* other);
 
-/// From handles to nodes and back.
+/// Converts handles to nodes and nodes to handles.
 class OperatorAccess {
  public:
     static OperatorNode* NodeOf(const ge::Operator& op) { return op.node_; }

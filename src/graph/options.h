@@ -15,7 +15,7 @@ struct Options {
     std::optional<int32_t> deviceId;
 };
 
-/// Reads options; warns of those that are unknown. On failure *parsed stays.
+/// Reads options, and warns of unknown ones. On failure *parsed is unchanged.
 Outcome ParseOptions(const OptionMap& options, Options* parsed);
 
 }  // namespace advstep::graph

@@ -11,7 +11,7 @@
 
 namespace advstep::graph {
 
-/// Kinds of failures, as messages begin.
+/// A kind of failure. Messages begin with its title and code.
 struct ErrorKind {
     const char* title;
     const char* code;
@@ -25,10 +25,10 @@ inline constexpr ErrorKind kBadTensor = {"Invalid_Input_Tensor", "E13025"};
 inline constexpr ErrorKind kInnerError = {"Inner_Error", "E19999"};
 inline constexpr ErrorKind kUnsupported = {"Unsupported_Operator", "EZ3003"};
 
-/// What runs on an unknown graph return.
+/// The status of runs of an unknown graph.
 inline constexpr ge::Status kUnknownGraph = 1343242242;
 
-/// Success, or a code with a message. Success carries no allocation.
+/// Success, or a code with a message. A success allocates nothing.
 class [[nodiscard]] Outcome {
  public:
     Outcome() = default;
@@ -38,7 +38,7 @@ class [[nodiscard]] Outcome {
     bool ok() const { return status_ == ge::SUCCESS; }
     ge::Status status() const { return status_; }
     const ErrorKind& kind() const { return kind_; }
-    /// Without the name of the call, which ReportError puts in front.
+    /// Returns the message without the name of the call, which ReportError adds.
     const std::string& text() const { return text_; }
 
  private:
@@ -52,7 +52,7 @@ Outcome Fail(const ErrorKind& kind, fmt::format_string<Args...> format, Args&&..
     return {ge::FAILED, kind, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// The result of body(), an Outcome, or the exception that it threw as one.
+/// Returns the Outcome of body(), or an Outcome made of the exception that it threw.
 template <typename Body>
 Outcome Catch(Body&& body) {
     try {

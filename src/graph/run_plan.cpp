@@ -53,7 +53,7 @@ class Planner {
  private:
     size_t IndexOf(const ValueId& value) const { return firstValues_[value.node] + value.output; }
 
-    // What can be wrong with a node whatever the tensors are.
+    // Makes the checks of a node that do not depend on the tensors.
     Outcome CheckNode(const ModelNode& node) const {
         if (!node.faults.empty()) {
             return Fail(kInnerError, "{}", node.faults.front());
@@ -219,7 +219,7 @@ class Planner {
     const GraphModel& model_;
     const bool checkBytes_;
     RunPlan& plan_;
-    std::vector<size_t> firstValues_;  // of each node
+    std::vector<size_t> firstValues_;  // index of each node's first value
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace advstep::graph {
 /// One value of a run: an output of a node.
 struct PlannedValue {
     ValueDesc desc;
-    size_t uses = 0;  // by inputs of operators and by outputs of the graph
+    size_t uses = 0;  // number of inputs of operators and outputs of the graph that are this value
 };
 
 /// One operator call of a run.
@@ -21,17 +21,17 @@ struct PlannedCall {
     size_t node = 0;
     const OperatorKind* kind = nullptr;
     std::vector<std::optional<size_t>> inputs;   // values, in the order of the kind
-    std::vector<std::optional<size_t>> outputs;  // the same; nothing where the node has none
+    std::vector<std::optional<size_t>> outputs;  // the same; no value: the node has none
     std::vector<int64_t> attrs;
 };
 
-/// One tensor that a run starts with.
+/// One tensor that exists at the start of a run.
 struct PlannedSource {
     size_t value = 0;
     ge::Tensor tensor;
 };
 
-/// Everything about a run of a model with certain tensors that is known before it starts.
+/// The plan of a run of a model with given tensors. It is complete before the run starts.
 struct RunPlan {
     std::vector<PlannedValue> values;
     std::vector<PlannedSource> sources;
@@ -39,8 +39,8 @@ struct RunPlan {
     std::vector<size_t> outputs;     // values
 };
 
-/// Makes every check of a run that needs no data, and infers all shapes.
-/// @param[in] checkBytes  whether the tensors must have the bytes of their shapes
+/// Makes all checks of a run that need no data, and infers all shapes.
+/// @param[in] checkBytes  whether the size of a tensor must match its shape
 Outcome MakePlan(const GraphModel& model, const std::vector<ge::Tensor>& inputs, bool checkBytes,
                  RunPlan* plan);
 

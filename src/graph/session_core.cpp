@@ -36,7 +36,7 @@ Outcome SessionCore::AddGraph(uint32_t graphId, const ge::Graph& graph, bool isC
     Model model;
     Outcome found = FindLocked(graphId, kUnknownGraph, &model);
     if (found.status() != kUnknownGraph) {
-        return found;  // dead, or the number is in use
+        return found;  // the session has ended, or the number is in use
     }
     ADVSTEP_GRAPH_RETURN_IF_ERROR(GraphAccess::StateOf(graph).MakeModelOnce(isCopy, &model));
     graphs_.emplace(graphId, std::move(model));
@@ -77,8 +77,8 @@ Outcome SessionCore::RunGraph(uint32_t graphId, const std::vector<ge::Tensor>& i
     };
     isRunning_ = true;
     if (isWorker) {
-        // In a callback. The worker waits for nobody, so that callbacks of two sessions that run
-        // each other's graphs get on.
+        // The call comes from a callback. A worker runs the graph itself and waits for no other
+        // worker, so that callbacks of two sessions can run each other's graphs without a deadlock.
         lock.unlock();
         run();
         lock.lock();
@@ -122,9 +122,9 @@ Outcome SessionCore::RunGraphAsync(uint32_t graphId, const std::vector<ge::Tenso
         });
         try {
             callback(status, outputs);
-        } catch (...) {  // the program's own; nobody is there to take it
+        } catch (...) {  // an exception of the program, which has no caller that could catch it
         }
-        TakeErrors();  // what the callback did not ask for
+        TakeErrors();  // drops messages that the callback did not read
         TakeWarnings();
     });
     return {};
@@ -139,7 +139,7 @@ void SessionCore::QueueLocked(std::function<void()> job) {
     jobs_.push_back(std::move(job));
     if (!hasWorker_) {
         try {
-            // Keeps the session's core while it works, also when the session goes in a callback.
+            // The worker owns the session's core, because a callback may destroy the session.
             worker_ = std::thread([self = shared_from_this()] { self->Work(); });
         } catch (...) {
             jobs_.pop_back();
@@ -162,7 +162,7 @@ void SessionCore::Work() {
         jobs_.pop_front();
         lock.unlock();
         job();
-        job = nullptr;  // what it holds may be the last of its kind, and is the program's
+        job = nullptr;  // outside the lock, because this may run destructors of the program
         lock.lock();
     }
     hasWorker_ = false;
@@ -176,7 +176,7 @@ void SessionCore::End(bool isDestruction) {
     changed_.notify_all();
     if (isWorker) {
         if (isDestruction && worker_.joinable()) {
-            worker_.detach();  // it ends after its last job, and the core with it
+            worker_.detach();  // the worker ends after its last job and then destroys the core
         }
         return;
     }
@@ -186,7 +186,8 @@ void SessionCore::End(bool isDestruction) {
         worker.join();
         lock.lock();
     }
-    // Another thread may be joining the worker, or run a graph in a callback of another session.
+    // Another thread may be joining the worker, or may run a graph from a callback of another
+    // session.
     changed_.wait(lock, [this] { return !hasWorker_ && !isRunning_; });
 }
 

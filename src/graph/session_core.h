@@ -18,11 +18,11 @@
 
 namespace advstep::graph {
 
-/// A session. Its graphs run in one thread of its own, its worker, so that the context, messages
-/// and last error of the program's threads stay as they are; it starts with the first run.
+/// A session. Its graphs run in a thread of its own, the worker, so that the context, the messages
+/// and the last error of the program's threads do not change. The first run starts the worker.
 class SessionCore : public std::enable_shared_from_this<SessionCore> {
  public:
-    /// isAlive false: every call fails.
+    /// If isAlive is false every call fails.
     SessionCore(uint64_t id, bool isAlive, std::optional<int32_t> deviceId);
 
     uint64_t id() const { return id_; }
@@ -36,11 +36,11 @@ class SessionCore : public std::enable_shared_from_this<SessionCore> {
                           ge::RunAsyncCallback callback);
     bool HasGraph(uint32_t graphId) const;
 
-    /// Refuses all later calls, and waits for the runs that are queued; in a callback of a run, it
+    /// Refuses all later calls, and waits for the queued runs. A call from the callback of a run
     /// does not wait. Callbacks may end each other's sessions.
     void End(bool isDestruction);
 
-    /// Whether the calling thread is the worker of some session.
+    /// Returns whether the calling thread is the worker of any session.
     static bool IsWorker();
 
  private:
@@ -53,12 +53,12 @@ class SessionCore : public std::enable_shared_from_this<SessionCore> {
     const uint64_t id_;
     const std::optional<int32_t> deviceId_;
 
-    // Guards what follows. Never held while a graph runs or a callback is called.
+    // Guards the members below. It is never held while a graph runs or a callback is called.
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     bool isAlive_;
-    bool isRunning_ = false;  // a RunGraph is under way
-    bool hasWorker_ = false;  // until it has left its last job
+    bool isRunning_ = false;  // a RunGraph is in progress
+    bool hasWorker_ = false;  // false again when the worker has ended its last job
     std::map<uint32_t, Model> graphs_;
     std::deque<std::function<void()>> jobs_;
     std::thread worker_;

@@ -59,7 +59,7 @@ graphStatus Tensor::SetData(uint8_t* data, size_t size,
     if (data == nullptr && size > 0) {
         return GRAPH_FAILED;
     }
-    // A unique_ptr calls its deleter whatever it is.
+    // A unique_ptr calls its deleter even if that is an empty function, so there is always one.
     std::function<void(uint8_t*)> release = [](uint8_t*) {};
     if (deleter) {
         release = deleter;

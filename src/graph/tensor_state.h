@@ -10,18 +10,18 @@
 
 namespace advstep::graph {
 
-/// Bytes in host memory, the program's own or aligned to 64 bytes.
+/// Bytes in host memory: memory of the program, or memory of the library, aligned to 64 bytes.
 using HostBytes = std::unique_ptr<uint8_t[], std::function<void(uint8_t*)>>;
 
 constexpr std::align_val_t kHostAlignment{64};
 
-/// Null for size 0. Throws std::bad_alloc.
+/// Allocates bytes; null for size 0. Throws std::bad_alloc.
 inline HostBytes MakeHostBytes(size_t size) {
     auto* bytes = size == 0 ? nullptr : static_cast<uint8_t*>(operator new(size, kHostAlignment));
     return HostBytes(bytes, [](uint8_t* from) { operator delete(from, kHostAlignment); });
 }
 
-/// What the copies of one ge::Tensor share. Not locked: like a std::vector.
+/// The state that the copies of one ge::Tensor share. It has no lock, like a std::vector.
 struct TensorState {
     ge::TensorDesc desc;
     HostBytes bytes;

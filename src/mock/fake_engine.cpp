@@ -9,7 +9,7 @@ namespace advance_step::testing {
 
 namespace {
 
-// The tensors of one step, and what must be given back after it.
+// The tensors of one step, and the resources to free after it.
 class DecodeStep {
  public:
     DecodeStep(const std::vector<FakeSequence>& sequences, int64_t blockSize, aclrtStream stream)
@@ -41,7 +41,7 @@ class DecodeStep {
         }
     }
 
-    // ACL_SUCCESS, or the code of the first call that failed.
+    // Returns ACL_SUCCESS, or the code of the first call that failed.
     int Run() {
         if (const int code = aclrtMalloc(&memory_, Bytes(), ACL_MEM_MALLOC_HUGE_FIRST)) {
             return code;
@@ -72,10 +72,11 @@ class DecodeStep {
     }
 
  private:
-    // Arrays of Rows() values, the table of as many rows, in values_ and memory_ one after another.
+    // The arrays follow one another in values_ and memory_. Each has Rows() values; the table has
+    // Rows() rows.
     enum Array : int64_t { kInput, kSampled, kPositions, kLengths, kSlots, kTable };
 
-    int64_t Rows() const { return queries_ + 1; }  // the operator wants a row of padding
+    int64_t Rows() const { return queries_ + 1; }  // the operator requires at least one padding row
     size_t Bytes() const { return values_.size() * sizeof(int64_t); }
     int64_t& At(Array array, int64_t row) {
         return values_[static_cast<size_t>(array * Rows() + row)];

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Lists every public C function, from the public headers, in the form that advance_step::mock includes.
+"""Writes lists of all functions in the public C headers, for advance_step::mock.
 
 list_functions.py          writes the lists
-list_functions.py --check  says which of them is not what it would write, and exits with 1
+list_functions.py --check  prints the lists that are out of date, and exits with 1 if there are any
 """
 import pathlib
 import re
@@ -31,7 +31,7 @@ class Function:
         for parameter in parameters.split(","):
             parameter = " ".join(parameter.split())
             if parameter not in ("", "void"):
-                # const of the parameter itself means nothing to the caller.
+                # A const of the parameter itself has no meaning for the caller.
                 parameter = re.sub(r"^const (\w+ \w+)$", r"\1", parameter)
                 self.parameters.append(parameter)
 
@@ -40,7 +40,7 @@ class Function:
         if len(self.parameters) > METHOD_PARAMETERS:
             kind = "ADVSTEP_LONG_FUNCTION"
         words = ", ".join(re.search(r"\w+$", parameter)[0] for parameter in self.parameters)
-        # A tilde is a space at which no line ends.
+        # A tilde stands for a space at which the line must not be broken.
         parameters = ", ".join(self.parameters).replace(" ", "~").replace(",~", ", ")
         text = f"{kind}({self.result.replace(' ', '~')}, {self.name}, ({parameters}), ({words}))"
         return "\n".join(textwrap.wrap(text, 100, subsequent_indent="    ", break_long_words=False,

@@ -1,5 +1,6 @@
-// The C functions once more: each counts its call and hands it to the newest mock, or to the
-// library. All of the mock that needs GoogleMock is in this file: it takes long to compile.
+// Replacements of the C functions: each counts its call and passes it to the newest mock, or to the
+// library. All code of the mock that needs GoogleMock is in this file, because it takes long to
+// compile.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -33,11 +34,12 @@ const char* const kNames[kFunctions] = {
 
 std::atomic<uint64_t> counts[kFunctions];
 
-// nullptr: none, the library. A constant initialiser: calls may come from constructors of static
-// objects.
+// nullptr: there is no mock, and calls reach the library. The initialiser is constant, because
+// constructors of static objects may make calls.
 std::atomic<MockAcl*> newestMock{nullptr};
 
-// The mock that gets a call of function `index`, which is counted; nullptr: none.
+// Counts a call of function `index` and returns the mock that receives it; nullptr: the library
+// does.
 MockAcl* Called(Index index) {
     counts[index].fetch_add(1, std::memory_order_relaxed);
     return newestMock.load(std::memory_order_acquire);

@@ -1,5 +1,5 @@
-// The functions of libadvance_step.so. Those of this program hide them, so they are asked for by
-// handle.
+// The functions of libadvance_step.so. The functions of this program hide them, so they are looked
+// up through a handle of the library.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace advance_step::testing {
 
 namespace {
 
-// Loaded at start already, unless the linker dropped it because nothing seemed to need it.
+// The library is loaded at the program's start, unless the linker dropped it as unused.
 void* OpenLibrary() {
     void* library = dlopen(ADVSTEP_MOCK_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {

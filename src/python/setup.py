@@ -1,6 +1,6 @@
 """Puts libadvance_step.so into the wheel, beside the package.
 
-The library is the file that ADVANCE_STEP_LIBRARY names, else that of the release preset.
+The library is the file that ADVANCE_STEP_LIBRARY names, or else that of the release preset.
 """
 
 import os
@@ -33,7 +33,7 @@ class BuildWithLibrary(build_py):
         super().run()
         target = pathlib.Path(self.build_lib, "advance_step")
         target.mkdir(parents=True, exist_ok=True)
-        shutil.copy(library(), target / NAME)  # follows links: the file itself
+        shutil.copy(library(), target / NAME)  # it follows links and copies the file itself
 
 
 class PlatformWheel(bdist_wheel):
@@ -45,7 +45,7 @@ class PlatformWheel(bdist_wheel):
 
 class PlatformDistribution(Distribution):
     def has_ext_modules(self):
-        return True  # so that it is installed with what depends on the platform
+        return True  # so the package is installed as platform-dependent
 
 
 setup(distclass=PlatformDistribution,

@@ -6,9 +6,10 @@
     advance_step(input_tokens, sampled_token_ids, input_positions, seq_lens, slot_mapping,
                  block_tables, num_seqs, num_queries, block_size)
 
-The package calls libadvance_step.so by ctypes, so it needs no compiler, and neither numpy nor
-torch. The library is the file that ADVANCE_STEP_LIBRARY names, else one beside the package, else
-the one that the loader finds. All functions may be called from any thread. More: docs/python.md.
+The package calls libadvance_step.so by ctypes, so it needs no compiler; numpy and torch are
+optional. It loads the file that ADVANCE_STEP_LIBRARY names, or the library in the folder of the
+package, or the one that the loader finds. All functions may be called from any thread.
+docs/python.md has more.
 """
 
 from ._emulation import emulation_directory

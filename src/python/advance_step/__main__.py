@@ -1,4 +1,5 @@
-"""python3 -m advance_step [--emulation]: what is in use, or the directory of the emulation."""
+"""python3 -m advance_step [--emulation]: prints version and library, or the emulation's
+directory."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Describes arrays of any kind: where their memory is, dtype, shape and strides.
+"""Describes arrays of any kind: memory, dtype, shape and strides.
 
-Taken are torch tensors on the CPU, objects with ``__array_interface__`` (numpy arrays and others)
-and objects with the buffer protocol (array.array, bytearray, ctypes arrays, memoryview). numpy and
-torch are looked at only if the program has imported them.
+It accepts torch tensors on the CPU, objects with ``__array_interface__`` (numpy arrays and others)
+and objects with the buffer protocol (array.array, bytearray, ctypes arrays, memoryview). It uses
+numpy and torch only if the program has imported them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _FORMAT = {  # struct format -> kind; the size comes from itemsize
 
 
 class ArrayView:
-    """An array as the C library needs it. `begin` and `end` bound the memory to register: that of
-    the object which owns it, so that views of one array share a registration."""
+    """An array as the C library needs it. `begin` and `end` bound the memory to register: the
+    memory of the owning object, so that views of one array share a registration."""
 
     __slots__ = ("address", "shape", "strides", "dtype", "writable", "begin", "end", "export")
 
@@ -42,7 +42,7 @@ class ArrayView:
         self.strides = strides  # elements
         self.dtype = dtype[0]
         self.writable = writable
-        self.export: Any = None  # what must live as long as the address is used, besides the array
+        self.export: Any = None  # another object that must live while the address is used
         if 0 in shape:
             self.begin = self.end = address
             return
@@ -81,8 +81,9 @@ _torch_dtypes: dict[Any, tuple[int, int]] = {}
 
 
 def plain_torch(torch: Any) -> Any:
-    """The class of context managers in which methods of tensor subclasses are torch.Tensor's."""
-    name = "DisableTorchFunctionSubclass"  # the old name means more since torch 2.0
+    """Returns the context manager in which subclasses of tensors use the methods of
+    torch.Tensor."""
+    name = "DisableTorchFunctionSubclass"  # since torch 2.0 the old name has a wider meaning
     return getattr(torch._C, name, torch._C.DisableTorchFunction)
 
 
@@ -160,7 +161,7 @@ _STRIDES_AND_FORMAT = 0x10 | 0x08 | 0x04  # PyBUF_STRIDES | PyBUF_ND | PyBUF_FOR
 
 
 class _Export:
-    """An exported buffer: while it lives the exporter neither moves nor frees its memory."""
+    """An exported buffer. While it exists the exporter neither moves nor frees its memory."""
 
     def __init__(self, array: Any) -> None:
         self.buffer = _PyBuffer()
@@ -182,17 +183,17 @@ def _view_of_buffer(array: Any, name: str) -> ArrayView:
         raise refuse(name, f"has buffer format {code!r}", "a dtype of aclDataType")
     shape = tuple(buffer.shape[: buffer.ndim])
     strides = (_elements(name, tuple(buffer.strides[: buffer.ndim]), size)
-               if buffer.strides else _contiguous(shape))  # ctypes arrays give none
+               if buffer.strides else _contiguous(shape))  # ctypes arrays have none
     view = ArrayView(buffer.buf or 0, shape, strides, dtype, not buffer.readonly)
     view.export = export
     return view
 
 
 def describe(array: Any, name: str) -> ArrayView:
-    """The view of an array; `name` is for the message.
+    """Returns the view of an array; `name` is for the message.
 
     Raises:
-        ArgumentError: the object is of no kind that is taken, or its memory is not the CPU's.
+        ArgumentError: objects of this kind are not accepted, or the memory is not the CPU's.
     """
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):

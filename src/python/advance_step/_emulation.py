@@ -1,4 +1,4 @@
-"""Where the emulation of torch_npu lies: outside every default import path."""
+"""Finds the emulation of torch_npu, which is outside every default import path."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import pathlib
 
 
 def emulation_directory() -> str:
-    """The directory to put on PYTHONPATH, or first in sys.path, so that ``import torch_npu`` finds
-    the emulation."""
+    """Returns the directory of the emulation. With it on PYTHONPATH, or first in sys.path,
+    ``import torch_npu`` imports the emulation."""
     package = pathlib.Path(__file__).resolve().parent
-    # Installed it is in the package, in the sources beside it.
+    # An installation has it in the package, the source tree beside the package.
     for folder in (package / "emulation", package.parent / "emulation"):
         if (folder / "torch_npu" / "__init__.py").is_file():
             return str(folder)

@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions that carry the code and the message of the C library."""
+"""Exceptions with the code and the message of the C library."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ class AdvanceStepError(RuntimeError):
     """A call of the C library failed.
 
     Attributes:
-        code: the aclError or aclnnStatus, for instance 507035; docs/errors.md has them all.
-        message: the library's message: the call, the argument, what it is, what was expected.
+        code: the aclError or aclnnStatus, for instance 507035; docs/errors.md has all codes.
+        message: the library's message, with the call, the argument, its value and the expected
+            values.
     """
 
     def __init__(self, code: int, message: str) -> None:
@@ -51,7 +52,7 @@ class AdvanceStepError(RuntimeError):
 
 
 class ArgumentError(AdvanceStepError, ValueError):
-    """An argument has a dtype, layout, shape or value that the operator does not take (161001,
+    """The operator does not accept the dtype, layout, shape or value of an argument (161001,
     161002, 561002). Nothing was queued and nothing was written."""
 
 
@@ -60,7 +61,7 @@ class DataError(AdvanceStepError):
 
 
 class NoProgressError(AdvanceStepError):
-    """Step needs more blocks than exist and nothing is left to preempt (207005). Nothing was
+    """Step needs more blocks than are free, and no slot is left to preempt (207005). Nothing was
     written; shed load and call it again."""
 
 
@@ -74,5 +75,5 @@ _CLASSES: dict[int, type[AdvanceStepError]] = {
 
 
 def make_error(code: int, message: str) -> AdvanceStepError:
-    """The exception for a code, of the class that callers can catch it by."""
+    """Makes the exception for a code, of the most specific class."""
     return _CLASSES.get(code, AdvanceStepError)(code, message)

@@ -1,4 +1,4 @@
-"""Runs operators: finds or makes the plan, queues it, and waits."""
+"""Runs operators: finds or makes the plan, queues a run, and waits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._plan import Operator, Plan
 from ._runtime import Generation, thread
 from .device import Stream, current_stream
 
-_MOST_PLANS = 128  # of a thread
+_MOST_PLANS = 128  # for each thread
 _ATTEMPTS = 8
 _synchronize = _library.finish
 
@@ -21,10 +21,11 @@ def launch(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, .
     """Runs an operator once.
 
     Args:
-        stream: None for the thread's current one.
-        wait: whether to return only when it has run; otherwise failures on the device are raised by
-            a later synchronisation.
-        approve: called before a plan is made of these arrays; raises if they may not be used.
+        stream: the stream of the run; None: the thread's current stream.
+        wait: whether to return only after the run; otherwise a later synchronisation raises
+            failures on the device.
+        approve: a function that is called before a plan is made; it raises if the arrays must not
+            be used.
     """
     state = thread
     if state.generation != Generation.current:
@@ -36,7 +37,7 @@ def launch(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, .
     device = stream.device.index
     if state.active != device:
         state.activate(device)
-    attributes = tuple(map(index, attributes))  # of numpy numbers and the like
+    attributes = tuple(map(index, attributes))  # accepts numpy numbers too
     key = (operator, stream.handle, attributes, *map(id, arrays))
     plan = state.plans.get(key)
     if plan is None or not plan.holds(arrays):
@@ -63,8 +64,9 @@ def _keep(plans: dict[Any, Plan], key: Any, plan: Plan) -> None:
 
 
 def _run(plan: Plan, stream: Stream, arrays: Any, wait: bool) -> int:
-    """Queues a run and may wait for it: all under the stream's lock, so that nobody else is told of
-    its failure. The stream keeps the arrays until a synchronisation has covered the run.
+    """Queues a run and waits for it if `wait` is set. It holds the stream's lock, so that no other
+    call reports the failure of this run. The stream keeps the arrays until a synchronisation has
+    waited for the run.
 
     Returns RUNTIME_ERROR, with nothing queued, or 0; raises other failures.
     """
@@ -86,8 +88,8 @@ def _run(plan: Plan, stream: Stream, arrays: Any, wait: bool) -> int:
 
 
 def _run_anew(make: Callable[[], Plan], stream: Stream, arrays: Any, wait: bool) -> None:
-    """Runs again after RUNTIME_ERROR: the registration of the memory or the thread's context may
-    not be as this package left it. Several attempts, since other threads may be at the
+    """Runs again after RUNTIME_ERROR, because other code may have changed the registration of the
+    memory or the thread's context. It makes several attempts, because other threads may be changing
     registrations."""
     code = RUNTIME_ERROR
     for _ in range(_ATTEMPTS):
@@ -100,10 +102,10 @@ def _run_anew(make: Callable[[], Plan], stream: Stream, arrays: Any, wait: bool)
 
 
 class PreparedCall:
-    """An operator on given arrays, checked and planned once, to be run many times.
+    """An operator on given arrays that is checked and planned once and can run many times.
 
-    ``call()`` runs it and waits; ``call(wait=False)`` queues it. It costs about a microsecond, and
-    is always on the memory that the arrays had when it was prepared. Several threads may call it;
+    ``call()`` runs it and waits; ``call(wait=False)`` queues it. A call costs about a microsecond.
+    It uses the memory that the arrays had when the call was prepared. Several threads may call it;
     they take turns.
     """
 
@@ -114,14 +116,14 @@ class PreparedCall:
         self._device = self._stream.device.index
         self._arrays = arrays
         self._plan = _make(operator, arrays, attributes, self._device)
-        self._watches = self._plan.watches  # None: arrays that do not move while they are exported
+        self._watches = self._plan.watches  # None: exported arrays do not move
         self._generation = Generation.current
 
     def __call__(self, *, wait: bool = True) -> None:
         """Runs the operator.
 
         Args:
-            wait: whether to return only when it has run.
+            wait: whether to return only after the run.
 
         Raises:
             RuntimeError: the memory of an array has moved, or finalize() was called since.

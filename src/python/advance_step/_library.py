@@ -1,7 +1,7 @@
 """Finds libadvance_step.so and binds its functions.
 
-A function that may wait for work is bound to release the interpreter lock (``CDLL``). One that
-never waits keeps it (``PyDLL``), which is cheaper.
+A function that may wait for work releases the interpreter lock (``CDLL``). A function that never
+waits keeps it (``PyDLL``), which is cheaper.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _NAMES = ("libadvance_step.so.0", "libadvance_step.so")
 
 
 def _candidates() -> list[str]:
-    """Where the library may be: the named file alone, else beside the package, else the loader."""
+    """Returns the paths to try: the named file alone, or the package's folder and then the
+    loader."""
     named = os.environ.get("ADVANCE_STEP_LIBRARY")
     if named:
         return [os.path.abspath(named)]
@@ -49,7 +50,7 @@ _prompt = ctypes.PyDLL(PATH)
 
 def _bind(library: Any, name: str, *argtypes: Any, restype: Any = c_int) -> Any:
     try:
-        function = library[name]  # each look-up by item is a new object with its own prototype
+        function = library[name]  # each look-up by item makes a new object with its own prototype
     except AttributeError:
         raise ImportError(f"{PATH} has no {name}: it is not the library of this package") from None
     function.argtypes = argtypes
@@ -98,8 +99,8 @@ destroy_executor = _bind(_prompt, "aclDestroyAclOpExecutor", c_void_p)
 
 
 def bind_operator(name: str, tensors: int, attributes: int) -> tuple[Any, Any]:
-    """The two calls of an operator: aclnn<name>GetWorkspaceSize and aclnn<name>. The second takes
-    ctypes objects, for it has no prototype: that saves a tenth of a microsecond."""
+    """Returns the two calls of an operator: aclnn<name>GetWorkspaceSize and aclnn<name>. The second
+    has no prototype, which saves a tenth of a microsecond, and so takes ctypes objects only."""
     plan = _bind(_prompt, f"aclnn{name}GetWorkspaceSize", *[c_void_p] * tensors,
                  *[c_int64] * attributes, POINTER(c_uint64), _out)
     return plan, _prompt[f"aclnn{name}"]

@@ -1,11 +1,11 @@
 """Plans: the tensors and the repeatable executor of one call on the same arrays.
 
-To make a plan costs some 20 us, to run it again less than one. So each thread keeps the plans of
+Making a plan costs some 20 us, running it again less than one. So each thread keeps the plans of
 its latest calls, by operator, stream, arrays (by id) and attributes. A plan is used again only if
-the arrays still have the memory, shape, strides, dtype and right to write that it was made for.
+memory, shape, strides, dtype and permission to write of the arrays are those for which it was made.
 
-A plan belongs to a thread, or to a PreparedCall, which runs it under its stream's lock: an executor
-serves one thread at a time.
+A plan belongs to a thread, or to a PreparedCall, which runs it under its stream's lock, because
+only one thread at a time may use an executor.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Operator:
     """An operator of the library.
 
     Args:
-        name: as in aclnn<name>.
-        tensors: names of its tensors, in signature order; "*" behind a name: in/out, "?" behind it:
-            may be None.
-        attributes: names of its integers.
+        name: the name as in aclnn<name>.
+        tensors: names of the tensors, in signature order; a name with "*" is in/out, a name with
+            "?" may be None.
+        attributes: names of the integers.
     """
 
     def __init__(self, name: str, tensors: Sequence[str], attributes: Sequence[str]) -> None:
@@ -50,13 +50,13 @@ _torch_state = operator.attrgetter("shape", "dtype")
 
 
 class _NumpyWatches:
-    """Tells whether numpy arrays are as those of the plan: what counts is memory and geometry.
+    """Checks that numpy arrays still have the memory and geometry of the plan.
 
-    There is no weak reference here, since numpy resizes no array that has one. The address has no
-    cheap accessor (0.5 us). An ndarray begins, in numpy's C interface, with the object header and
-    the address, so a cell is laid over that field; `of` makes no watches if a cell does not show
-    the address. A cell is read only while an ndarray is there: arrays are found by their id, and a
-    PreparedCall has its own.
+    It uses no weak references, because numpy does not resize an array that has one. The public
+    access to the address is slow (0.5 us). But in numpy's C interface an ndarray begins with the
+    object header and the address, so a ctypes cell over that field reads the address; `of` returns
+    None if the cell does not show it. A cell is read only while its ndarray exists: plans are found
+    by the ids of living arrays, and a PreparedCall owns its arrays.
     """
 
     __slots__ = ("entries", "kind")
@@ -79,7 +79,7 @@ class _NumpyWatches:
         return cls(kind, entries)
 
     def hold(self, arrays: Sequence[Any]) -> bool:
-        """`arrays` have the ids of those that the watches were made of."""
+        """Returns whether the arrays are unchanged. They have the ids of the plan's arrays."""
         kind = self.kind
         for (cell, address, state), array in zip(self.entries, arrays):
             if type(array) is not kind or cell.value != address or _numpy_state(array) != state:
@@ -87,7 +87,7 @@ class _NumpyWatches:
         return True
 
     def in_place(self) -> bool:
-        """Whether the memory is where it was; the arrays live."""
+        """Returns whether the memory has not moved. The arrays must exist."""
         for cell, address, _ in self.entries:
             if cell.value != address:
                 return False
@@ -95,7 +95,7 @@ class _NumpyWatches:
 
 
 class _TorchWatches:
-    """Tells whether torch tensors are still as they were."""
+    """Checks that torch tensors still have the memory and geometry of the plan."""
 
     __slots__ = ("entries", "plain", "subclassed")
 
@@ -142,11 +142,11 @@ def _watch(arrays: Sequence[Any],
     numpy = sys.modules.get("numpy")
     if numpy is not None and all(type(array) is numpy.ndarray for array in arrays):
         return _NumpyWatches.of(numpy.ndarray, arrays, views)
-    return None  # a look at other kinds costs more than a new plan, or may be wrong
+    return None  # checking other kinds costs more than a new plan, or may be wrong
 
 
 class Plan:
-    """One call of an operator, checked and planned, for any number of runs."""
+    """One call of an operator that is checked and planned, for any number of runs."""
 
     __slots__ = ("views", "watches", "ranges", "run", "executor", "workspace",
                  "_partial", "_generation")
@@ -182,11 +182,11 @@ class Plan:
             workspace = c_void_p()
             _library.check(_library.malloc(byref(workspace), size, 0), "aclrtMalloc")
             self.workspace = workspace.value or 0
-        # Phase two, but for the stream.
+        # The arguments of phase two, except the stream.
         self.run = functools.partial(op.run, c_void_p(self.workspace), size, executor)
 
     def holds(self, arrays: Sequence[Any]) -> bool:
-        """Whether the plan is one of these arrays as they are now."""
+        """Returns whether the plan fits these arrays in their present state."""
         if self.watches is None:
             return False
         if self._partial:
@@ -196,14 +196,14 @@ class Plan:
     def __del__(self, destroy: Any = _library.destroy_executor, free: Any = _library.free) -> None:
         if self.executor:
             destroy(self.executor)
-        # After an end of the runtime the address may be somebody else's memory.
+        # If the runtime has ended since, the address may belong to other memory.
         if self.workspace and self._generation == Generation.current:
             free(self.workspace)
 
 
 def _view(op: Operator, at: int, array: Any) -> ArrayView | None:
     if array is None:
-        return None  # phase one says whether it may be
+        return None  # phase one checks whether it may be None
     view = describe(array, op.tensors[at])
     if op.written[at] and not view.writable:
         raise refuse(op.tensors[at], "is read-only", "an array that can be written")
@@ -212,7 +212,7 @@ def _view(op: Operator, at: int, array: Any) -> ArrayView | None:
 
 def _int64(name: str, value: int) -> int:
     number = operator.index(value)
-    if not -(1 << 63) <= number < 1 << 63:  # ctypes would cut it
+    if not -(1 << 63) <= number < 1 << 63:  # ctypes would truncate it
         raise ArgumentError(TILING_ERROR, f"{name} is {number}; expected a number of 64 bits")
     return number
 

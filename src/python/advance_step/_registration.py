@@ -1,16 +1,16 @@
 """Registers memory of the program with the runtime, so that the device can use it in place.
 
-The C library takes a tensor only if its memory lies in one device allocation or one registered
-range (aclrtHostRegister), and registered ranges may not overlap. So this module keeps one set of
+The C library accepts a tensor only if its memory lies in one device allocation or one registered
+range (aclrtHostRegister), and registered ranges must not overlap. So this module keeps one set of
 ranges for the process:
 
-- a range that lies in a registered one needs nothing;
-- one that overlaps others replaces them by their union;
-- a range stays registered when its memory is freed: nothing uses it until new memory takes its
-  place.
+- A range that lies in a registered one needs no registration.
+- A range that overlaps registered ones replaces them by the union of all.
+- A range stays registered when its memory is freed. It is not used until new memory has the same
+  addresses.
 
 While ranges are replaced, a call of another thread may find its memory not registered. Nothing is
-queued then, and it calls `renew` and tries again: this waits for `_lock`, behind the replacement.
+queued then; the thread calls `renew`, which waits on `_lock` for the replacement, and tries again.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from . import _library, _runtime
 
 _MAPPED = 0  # aclrtHostRegisterType
 _HOST = 0  # aclrtMemLocationType
-_RANGE_REFUSED = 107000  # part of it is device memory, or no memory
+_RANGE_REFUSED = 107000  # part of the range is device memory or is not mapped
 _REGISTERED_BY_OTHERS = 507910
-_MOST_RANGES = 1024  # then all are given up, so that memory freed long ago is not kept in the list
+_MOST_RANGES = 1024  # then all are unregistered, which drops ranges of freed memory
 
-_lock = threading.Lock()  # guards the lists, which are sorted and in step
+_lock = threading.Lock()  # guards the two sorted lists; equal indices belong to one range
 _begins: list[int] = []
 _ends: list[int] = []
 
@@ -40,7 +40,7 @@ def _register(begin: int, end: int) -> int:
         _begins.insert(at, begin)
         _ends.insert(at, end)
     elif code in (_RANGE_REFUSED, _REGISTERED_BY_OTHERS):
-        _library.recent_message()  # whether the operator can use it is checked when it is queued
+        _library.recent_message()  # phase two checks whether the operator can use the range
     else:
         _library.check(code, "aclrtHostRegister")
     return code
@@ -54,7 +54,7 @@ def _take_overlapping(begin: int, end: int) -> tuple[int, int]:
     for at in range(first, last):
         low, high = min(low, _begins[at]), max(high, _ends[at])
         if _library.host_unregister(_begins[at]):
-            _library.recent_message()  # the runtime has dropped it, for device memory in its place
+            _library.recent_message()  # device memory has replaced it, and the runtime dropped it
     del _begins[first:last], _ends[first:last]
     return low, high
 
@@ -71,24 +71,24 @@ def _ensure(begin: int, end: int) -> None:
         _take_overlapping(0, 1 << 64)
     low, high = _take_overlapping(begin, end)
     if _register(low, high) == _RANGE_REFUSED and (low, high) != (begin, end):
-        _register(begin, end)  # memory of the old ranges is gone
+        _register(begin, end)  # the memory of the old ranges has been freed
 
 
 def ensure(ranges: Iterable[tuple[int, int]]) -> None:
-    """Has every range [begin, end) registered, or in device memory. Needs a current context."""
+    """Registers every range [begin, end) that is not device memory. It needs a current context."""
     with _lock:
         for begin, end in ranges:
             _ensure(begin, end)
 
 
 def _pinned(address: int) -> bool:
-    """Whether the runtime has the address registered."""
-    attributes = (c_uint32 * 7)()  # device, kind, page size, four without a meaning
+    """Returns whether the runtime has the address registered."""
+    attributes = (c_uint32 * 7)()  # device, kind, page size, four reserved
     return _library.pointer_attributes(address, attributes) == 0 and attributes[1] == _HOST
 
 
 def renew(ranges: Iterable[tuple[int, int]]) -> None:
-    """As ensure, after the runtime did not find a range: it may have dropped what is listed."""
+    """As ensure, for use when the runtime refused a range: it may have dropped listed ranges."""
     wanted = [(begin, end) for begin, end in ranges if begin != end]
     with _lock:
         for begin, end in wanted:

@@ -1,8 +1,8 @@
-"""Start and end of the runtime, and what each thread has current.
+"""Start and end of the runtime, and the current device and stream of each thread.
 
-The C library keeps a current context per thread. `ThreadState.active` is the device whose context
-this package made current last, so that the hot path need not ask. Lock `_lock` guards the start,
-the end and the contexts; all else here belongs to one thread.
+The C library keeps a current context for each thread. `ThreadState.active` is the device whose
+context this package made current last, which saves a query on the hot path. The lock `_lock` guards
+the start, the end and the contexts; all other state here belongs to one thread.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _before_end: list[Callable[[], None]] = []
 
 
 class Generation:
-    """Counts the ends of the runtime: a handle of an earlier generation is void."""
+    """Counts the ends of the runtime. A handle of an earlier generation is no longer valid."""
 
     current = 0
 
 
 def on_end(function: Callable[[], None]) -> None:
-    """Has function called before the runtime ends."""
+    """Registers a function that is called before the runtime ends."""
     _before_end.append(function)
 
 
@@ -41,7 +41,7 @@ def _start(config: str | None) -> None:
     global _started
     path = os.fsencode(config) if config is not None else None
     code = _library.acl_init(path)
-    if code != _REPEAT_INITIALIZE:  # somebody else's aclInit: ours is one more reference
+    if code != _REPEAT_INITIALIZE:  # after an aclInit by other code this one adds a reference
         _library.check(code, "aclInit")
     else:
         _library.recent_message()
@@ -49,14 +49,15 @@ def _start(config: str | None) -> None:
 
 
 def initialize(config: str | os.PathLike[str] | None = None) -> None:
-    """Starts the runtime with a settings file; without this call the first use starts it.
+    """Starts the runtime with a settings file. Without this call the first use starts the runtime.
 
     Args:
         config: JSON file with an object "advance_step" of settings, see docs/runtime.md. The
-            environment wins over it.
+            environment takes precedence over the file.
 
     Raises:
-        AdvanceStepError: the file or a setting is not valid, or the runtime has been started.
+        AdvanceStepError: the file or a setting is not valid, or the runtime has been started
+            already.
     """
     with _lock:
         if _started:
@@ -66,10 +67,11 @@ def initialize(config: str | os.PathLike[str] | None = None) -> None:
 
 
 def finalize() -> None:
-    """Ends the runtime if nobody else in the process uses it; the next use reads the settings anew.
+    """Ends the runtime if no other code of the process uses it. The next use reads the settings
+    anew.
 
-    Waits for pending work. Streams, events and device memory of before are void. No other thread
-    may be in a call of this package.
+    The call waits for pending work. Existing streams, events and device memory must not be used
+    afterwards. No other thread may be in a call of this package.
     """
     global _started
     with _lock:
@@ -85,7 +87,7 @@ def finalize() -> None:
 
 
 def context_of(device: int) -> int:
-    """The primary context of a device, which this process then uses once."""
+    """Returns the primary context of a device. The first call for a device counts one use of it."""
     with _lock:
         if not _started:
             _start(None)
@@ -99,7 +101,7 @@ def context_of(device: int) -> int:
 
 
 def device_count() -> int:
-    """Number of emulated devices."""
+    """Returns the number of emulated devices."""
     with _lock:
         if not _started:
             _start(None)
@@ -109,7 +111,7 @@ def device_count() -> int:
 
 
 def soc_name() -> str:
-    """Name of the emulated SoC, for instance "Ascend910B3"."""
+    """Returns the name of the emulated SoC, for instance "Ascend910B3"."""
     with _lock:
         if not _started:
             _start(None)
@@ -120,7 +122,7 @@ def soc_name() -> str:
 
 
 class ThreadState(threading.local):
-    """What a thread has current, and the plans that only it may run."""
+    """The current device and streams of a thread, and its own plans."""
 
     def __init__(self) -> None:
         self._reset()
@@ -129,13 +131,14 @@ class ThreadState(threading.local):
         self.generation = Generation.current
         self.active = -1  # device of the context that is current in the C library; -1: unknown
         self.device = 0
-        self.streams: dict[int, Stream] = {}  # by device: the thread's own, or that of a with block
+        self.streams: dict[int, Stream] = {}  # by device: its own, or of a with block
         self.plans: dict[Any, Any] = {}
-        # For each with block that is open: device, and of a stream's the device and stream before.
+        # One entry for each open with block: the device before it, and for a with block of a stream
+        # also the stream's device and its stream before the block.
         self.saved: list[tuple[int, int | None, Stream | None]] = []
 
     def refresh(self) -> None:
-        """Forgets everything if the runtime has ended since."""
+        """Clears the state if the runtime has ended since the last call."""
         if self.generation != Generation.current:
             self._reset()
 

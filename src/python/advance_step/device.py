@@ -13,15 +13,15 @@ from ._runtime import Generation, context_of, thread
 
 _EVENT_FLAGS = 0x1 | 0x8  # ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE
 _COMPLETE = {"stream": 0, "event": 1}
-# A synchronisation with one of these codes has not waited: the work may still be queued.
+# A synchronisation that returns one of these codes has not waited: the work may still be queued.
 _NOT_WAITED = frozenset((107002, 107003, 107017, 107027, 207000))
 
 
 class Device:
     """A device of the emulated machine.
 
-    ``with Device(1):`` makes it the thread's current device until the end of the block; without one
-    it is device 0. The number of devices is the setting ADVANCE_STEP_DEVICES.
+    ``with Device(1):`` makes it the thread's current device until the end of the block. Outside
+    such blocks device 0 is current. The setting ADVANCE_STEP_DEVICES is the number of devices.
     """
 
     __slots__ = ("index",)
@@ -40,7 +40,7 @@ class Device:
 
     def __enter__(self) -> Device:
         thread.refresh()
-        context_of(self.index)  # refuses an index that does not exist, and a bad setting
+        context_of(self.index)  # raises for an index that does not exist, and for a bad setting
         thread.saved.append((thread.device, None, None))
         thread.device = self.index
         return self
@@ -58,8 +58,9 @@ class Device:
         """Waits for all work of the device, in all streams.
 
         Raises:
-            AdvanceStepError: the first failure, of the stream that was created first, that has not
-                been raised yet. A further failure needs a further call.
+            AdvanceStepError: the first failure that has not been raised yet. If several streams
+                have failures, it is the failure of the stream that was created first; further calls
+                raise the others.
         """
         thread.refresh()
         if thread.active != self.index:
@@ -76,10 +77,11 @@ class Device:
         _library.check(code, "aclrtSynchronizeDevice")
 
     def allocate(self, size: int) -> memoryview:
-        """Device memory, as writable bytes, of which numpy.frombuffer makes an array.
+        """Allocates device memory and returns it as writable bytes, for instance for
+        numpy.frombuffer.
 
-        It goes back when nothing refers to it any more; queued work that uses it is not disturbed.
-        Contents are undefined. Memory that was allocated before finalize() must not be used after.
+        The contents are undefined. The memory is freed when there is no reference to it any more
+        and queued work that uses it has run. It must not be used after finalize().
         """
         thread.refresh()
         thread.activate(self.index)
@@ -93,23 +95,23 @@ class Device:
 
 def _free(address: int, generation: int) -> None:
     if generation == Generation.current and _library.free(address):
-        _library.recent_message()  # the runtime has ended without this package
+        _library.recent_message()  # other code has ended the runtime
 
 
 class Stream:
-    """A queue of work on a device: what is queued runs in order, and beside other streams.
+    """A queue of work on a device. Its work runs in order; streams run at the same time.
 
     ``with stream:`` makes the stream, and its device, the thread's current ones.
 
     Args:
         device: the device, its index, or None for the thread's current device.
-        priority: 0 (greatest) to 7; kept, changes no result.
+        priority: 0 (greatest) to 7; it does not change results.
     """
 
-    # _lock: held from the first to the last step of queueing, and of queueing and waiting in one
-    # call, so that the failure which such a call raises is its own. _held: plans and arrays of
-    # queued work, by plan; they must live until a synchronisation has covered it. `dirty`:
-    # something has been queued since the last synchronisation began.
+    # _lock: held while a call queues work, and also while it then waits, so that the call raises
+    # only a failure of its own work. _held: plans and arrays of queued work, by plan; they must
+    # exist until a synchronisation has waited for the work. dirty: work has been queued since the
+    # start of the last synchronisation.
     __slots__ = ("device", "handle", "dirty", "_argument", "_lock", "_held", "_generation",
                  "__weakref__")
 
@@ -148,15 +150,15 @@ class Stream:
 
     @property
     def valid(self) -> bool:
-        """Whether the runtime has not ended since the stream was made."""
+        """Returns whether the runtime is still the one in which the stream was made."""
         return self._generation == Generation.current
 
     def synchronize(self) -> None:
-        """Waits for all work of the stream, and runs it if it has not begun.
+        """Waits for all work of the stream. The calling thread helps to run it.
 
         Raises:
-            AdvanceStepError: the first failure of the stream that has not been raised yet; with it
-                all earlier ones are told.
+            AdvanceStepError: the first failure of the stream that has not been raised yet. Other
+                failures up to this call are not raised any more.
         """
         thread.refresh()
         if thread.active != self.device.index:
@@ -168,7 +170,7 @@ class Stream:
         _library.check(code, "aclrtSynchronizeStream")
 
     def query(self) -> bool:
-        """Whether all work of the stream has run."""
+        """Returns whether all work of the stream has run."""
         thread.refresh()
         thread.activate(self.device.index)
         status = c_int()
@@ -176,7 +178,7 @@ class Stream:
         return status.value == _COMPLETE["stream"]
 
     def record_event(self, event: Event | None = None) -> Event:
-        """Records the event, or a new one, behind the work of the stream; returns it."""
+        """Records the event, or a new one, after the stream's queued work, and returns it."""
         if event is None:
             event = Event(self.device)
         event.record(self)
@@ -191,7 +193,7 @@ class Stream:
             _library.check(_library.wait_event(self.handle, event.handle), "aclrtStreamWaitEvent")
 
     def wait_stream(self, other: Stream) -> None:
-        """Makes later work of this stream wait for what the other stream has queued by now."""
+        """Makes later work of this stream wait for all work that is now queued in the other one."""
         self.wait_event(other.record_event())
 
     def _take_held(self) -> dict[int, Any]:
@@ -210,7 +212,7 @@ class Stream:
 
 
 class Event:
-    """A mark in a stream, with a time. An event that was never recorded counts as complete.
+    """A point in a stream, with its time. An event that was never recorded counts as complete.
 
     Args:
         device: the device, its index, or None for the thread's current device.
@@ -230,7 +232,7 @@ class Event:
         self.handle = handle.value or 0
 
     def record(self, stream: Stream | None = None) -> None:
-        """Moves the event behind what the stream (None: the current one) has queued by now."""
+        """Records the event after the work that the stream (None: the current one) has queued."""
         target = current_stream() if stream is None else stream
         thread.activate(target.device.index)
         _library.check(_library.record_event(self.handle, target.handle), "aclrtRecordEvent")
@@ -240,20 +242,20 @@ class Event:
         (current_stream() if stream is None else stream).wait_event(self)
 
     def synchronize(self) -> None:
-        """Waits for the event; raises the first failure of work queued before it that has not been
+        """Waits for the event. Raises the first failure of work queued before it that has not been
         raised yet."""
         thread.refresh()
         thread.activate(self.device.index)
         _library.check(_library.synchronize_event(self.handle), "aclrtSynchronizeEvent")
 
     def query(self) -> bool:
-        """Whether everything before the event has run."""
+        """Returns whether all work before the event has run."""
         status = c_int()
         _library.check(_library.query_event(self.handle, byref(status)), "aclrtQueryEventStatus")
         return status.value == _COMPLETE["event"]
 
     def elapsed_time(self, end: Event) -> float:
-        """Milliseconds from this event to the end event; both must be complete."""
+        """Returns the milliseconds from this event to the end event. Both must be complete."""
         result = c_float()
         _library.check(_library.elapsed_time(byref(result), self.handle, end.handle),
                        "aclrtEventElapsedTime")
@@ -264,20 +266,20 @@ class Event:
             _library.destroy_event(self.handle)
 
 
-_streams: dict[int, tuple[weakref.ref[Stream], ...]] = {}  # by device; the tuples do not change
+_streams: dict[int, tuple[weakref.ref[Stream], ...]] = {}  # by device; a change replaces the tuple
 _streams_lock = threading.Lock()  # guards changes of _streams
 
 
 def current_device() -> Device:
-    """The thread's current device."""
+    """Returns the thread's current device."""
     thread.refresh()
     return Device(thread.device)
 
 
 def current_stream(device: Device | int | None = None) -> Stream:
-    """The thread's current stream of a device (None: of the current one).
+    """Returns the thread's current stream of a device (None: of the current one).
 
-    Outside of all ``with stream:`` blocks each thread has a stream of its own per device.
+    Outside of all ``with stream:`` blocks each thread has a stream of its own for each device.
     """
     thread.refresh()
     index = _as_device(device).index
@@ -306,8 +308,8 @@ def _leave() -> None:
 
 
 def _in_context(device: int, function: Any, handle: int) -> None:
-    """Calls function with the device's context current, for a finalizer: on any thread, at any
-    time; leaves the thread's context as it was."""
+    """Calls function with the device's context current and then restores the thread's context. It
+    is for finalizers, which may run on any thread at any time."""
     before = c_void_p()
     if _library.get_context(byref(before)):
         _library.recent_message()

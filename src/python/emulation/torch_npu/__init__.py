@@ -1,8 +1,7 @@
-"""An emulation of torch_npu on the CPU, of libadvance_step. It is not Huawei's torch_npu.
+"""An emulation of torch_npu on the CPU, by libadvance_step. It is not Huawei's torch_npu.
 
-It maps device "npu" of torch to the emulated devices, and has npu_advance_step_flashattn. What else
-torch_npu has is not here: to ask for it raises AttributeError. docs/python.md says what is
-emulated.
+It maps torch's device "npu" to the emulated devices, and has npu_advance_step_flashattn. Access to
+any other name of torch_npu raises AttributeError. docs/python.md lists the names that are emulated.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any
 from ._guard import HERE, refuse_to_shadow
 
 refuse_to_shadow()
-if importlib.util.find_spec("advance_step") is None:  # in the sources the two are neighbours
+if importlib.util.find_spec("advance_step") is None:  # in the source tree both are neighbours
     sys.path.append(os.path.dirname(HERE))
 
 import advance_step  # noqa: E402
@@ -31,7 +30,7 @@ __version__ = f"{advance_step.__version__}+emulation"
 
 
 class EmulationWarning(UserWarning):
-    """Says, once, that torch_npu is emulated."""
+    """A warning, given once, that torch_npu is emulated."""
 
 
 if hasattr(torch, "npu"):

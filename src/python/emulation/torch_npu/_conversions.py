@@ -1,5 +1,5 @@
-"""Torch functions that tell devices apart: moving tensors, factory functions, what a tensor says of
-itself. `install` gives them to torch."""
+"""Torch functions that depend on the device: moving tensors, making tensors, describing tensors.
+`install` puts them into torch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FACTORIES = (
     "randint_like", "randn", "randn_like", "randperm", "range", "scalar_tensor", "tensor",
     "tril_indices", "triu_indices", "zeros", "zeros_like")
 _METHODS = ("new_empty", "new_empty_strided", "new_full", "new_ones", "new_tensor", "new_zeros")
-_OF_DATA = ("as_tensor", "asarray", "tensor")  # torch hands their argument to no override
+_OF_DATA = ("as_tensor", "asarray", "tensor")  # torch does not offer their argument to overrides
 
 _to: Any = torch.Tensor.to
 
@@ -35,13 +35,13 @@ def _factory(original: Callable[..., Any]) -> Callable[..., Any]:
         if target is None:
             return original(*args, **kwargs)
         made = original(*args, **{**kwargs, "device": "cpu"})
-        # as_tensor and asarray may return the memory of their argument.
+        # as_tensor and asarray may return a tensor on the memory of their argument.
         return wrap(made.clone() if of_data else made, index_of(target))
     return factory
 
 
 def _with_host_data(args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The arguments, with a copy on the CPU in the place of a first one that is on npu."""
+    """Returns the arguments; a first one on npu is replaced by a copy on the CPU."""
     if isinstance(args[0], NpuTensor):
         kwargs = {**kwargs, "device": kwargs.get("device") or args[0].device}
         args = (_cpu(args[0]), *args[1:])
@@ -49,7 +49,7 @@ def _with_host_data(args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, A
 
 
 def _split_to(tensor: torch.Tensor, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
-    """The device argument of Tensor.to (None: stays), and the others by name."""
+    """Returns the device argument of Tensor.to (None: no change), and the others by name."""
     kwargs = dict(kwargs)
     first = args[0] if args else kwargs.pop("other", None)
     target = kwargs.pop("device", None)
@@ -88,7 +88,7 @@ def to(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
 
 
 def npu(self: torch.Tensor, device: Any = None, non_blocking: bool = False) -> torch.Tensor:
-    """A copy on an npu device; the tensor itself if it is there already."""
+    """Returns a copy on an npu device, or the tensor itself if it is there already."""
     return self.to(f"npu:{device_index(device)}")
 
 
@@ -164,7 +164,7 @@ def _install_special() -> None:
 
 
 def install() -> None:
-    """Maps device "npu" in torch."""
+    """Makes torch accept the device "npu"."""
     _install_special()
     for name in _FACTORIES:
         if hasattr(torch, name):

@@ -1,9 +1,8 @@
-"""Device "npu" for a torch that does not know the name.
+"""The device "npu" for a torch that does not know the name.
 
-torch.device is a closed C type, and torch 1.13 knows a fixed list of device types. So `NpuDevice`
-has the interface of torch.device, and `device` takes the place of torch.device: it makes an
-NpuDevice of "npu" and "npu:N", a real torch.device of everything else, and both are instances of
-it.
+torch.device is a closed C type, and torch 1.13 has a fixed list of device types. So `NpuDevice` has
+the interface of torch.device, and `device` replaces torch.device: it makes an NpuDevice for "npu"
+and "npu:N" and a real torch.device for other names, and both are instances of it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ REAL_DEVICE: Any = torch.device
 
 
 class NpuDevice:
-    """What torch.device("npu:0") is. `index` is None for "npu", the current device."""
+    """The result of torch.device("npu:0"). `index` is None for "npu", the current device."""
 
     __slots__ = ("index",)
     type = "npu"
@@ -51,7 +50,7 @@ class NpuDevice:
 
 
 def npu_device(spec: Any, index: int | None = None) -> NpuDevice | None:
-    """The NpuDevice that a device argument names, or None if it names another device."""
+    """Returns the NpuDevice that a device argument names, or None if it names another device."""
     if isinstance(spec, NpuDevice):
         return spec
     if not isinstance(spec, str) or not (spec == "npu" or spec.startswith("npu:")):
@@ -65,7 +64,7 @@ def npu_device(spec: Any, index: int | None = None) -> NpuDevice | None:
 
 
 def index_of(device: NpuDevice) -> int:
-    """The number of the device; "npu" is the thread's current one."""
+    """Returns the number of the device; "npu" denotes the thread's current one."""
     return advance_step.current_device().index if device.index is None else device.index
 
 
@@ -78,7 +77,7 @@ class _DeviceType(type):
 
 
 class device(metaclass=_DeviceType):  # noqa: N801 - it is torch.device
-    """torch.device, and devices of type "npu"."""
+    """The replacement of torch.device, which also accepts "npu"."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         spec = args[0] if args else kwargs.get("type", kwargs.get("device"))

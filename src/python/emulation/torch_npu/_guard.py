@@ -1,4 +1,4 @@
-"""Refuses to stand in the place of a torch_npu that is installed."""
+"""Refuses to hide an installed torch_npu."""
 
 from __future__ import annotations
 

@@ -26,13 +26,13 @@ def npu_advance_step_flashattn(
         accepted_num: Optional[torch.Tensor] = None) -> None:
     """Queues one step of all queries of a decode batch, in place, on the current stream.
 
-    Shapes and dtypes, all tensors being on one npu device: see advance_step.advance_step, and with
-    spec_token and accepted_num advance_step.advance_step_v2.
+    All tensors are on one npu device. Shapes and dtypes are those of advance_step.advance_step, or
+    of advance_step.advance_step_v2 if spec_token and accepted_num are given.
 
     Raises:
-        RuntimeError: a tensor is not on the device, or an argument is not as documented. Data
-            errors are raised by a later synchronisation, or by the next torch function that uses a
-            tensor of the device. Nothing has been written in any case.
+        RuntimeError: a tensor is not on the device, or an argument is not as documented. A later
+            synchronisation, or the next torch function that uses a tensor of the device, raises a
+            data error. A run that fails has written nothing.
     """
     arrays: tuple[Any, ...] = (input_tokens, sampled_token_ids, input_positions, seq_lens,
                                slot_mapping, block_tables)
@@ -60,11 +60,11 @@ def _dispatch(func: Any) -> Any:
 
 
 def register() -> Any:
-    """Registers the operator with torch; the library object must be kept."""
-    torch_: Any = torch  # its own types are incomplete
+    """Registers the operator with torch. The caller must keep the library object."""
+    torch_: Any = torch  # torch's type hints are incomplete
     library = torch_.library.Library("npu", "DEF")
     library.define(_SCHEMA)
-    library.impl(_NAME, npu_advance_step_flashattn, "CPU")  # where the memory of NpuTensors is
+    library.impl(_NAME, npu_advance_step_flashattn, "CPU")  # NpuTensors have CPU memory
     packet = getattr(torch_.ops.npu, _NAME)
     for func in (packet, packet.default):
         special[func] = _dispatch(func)

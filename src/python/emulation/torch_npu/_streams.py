@@ -1,4 +1,4 @@
-"""Streams and events with the interface of torch.npu, on those of the library."""
+"""Streams and events with the interface of torch.npu, based on those of the package."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ._device import index_of, npu_device
 
 
 class Stream(advance_step.Stream):
-    """A stream of a device (None: the current one). `priority` changes no result."""
+    """A stream of a device (None: the current one). `priority` does not change results."""
 
     def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
         super().__init__(device_index(device), min(max(priority, 0), 7))
 
     @property
     def npu_stream(self) -> int:
-        """The handle, an aclrtStream."""
+        """Returns the handle, an aclrtStream."""
         return self.handle
 
     def record_event(self, event: Any = None) -> Any:
-        """Records the event, or a new one, behind the work of the stream; returns it."""
+        """Records the event, or a new one, after the stream's queued work, and returns it."""
         return super().record_event(Event() if event is None else event)
 
     def __enter__(self) -> Any:
@@ -32,7 +32,7 @@ class Stream(advance_step.Stream):
 
 
 class Event(advance_step.Event):
-    """A mark in a stream; `elapsed_time` needs enable_timing on both events."""
+    """A point in a stream. `elapsed_time` needs enable_timing on both events."""
 
     __slots__ = ("timed",)
 
@@ -58,16 +58,17 @@ class Event(advance_step.Event):
 
 class _Current(threading.local):
     def __init__(self) -> None:
-        self.streams: dict[int, Stream] = {}  # by device; a device without has its default stream
+        self.streams: dict[int, Stream] = {}  # by device; no entry: the device's default stream
 
 
 _current = _Current()
-_defaults: dict[int, Stream] = {}  # by device: shared by all threads, as on a device
+_defaults: dict[int, Stream] = {}  # by device; all threads share them, as on a real device
 _defaults_lock = threading.Lock()
 
 
 def device_index(device: Any = None) -> int:
-    """The number of a device: given as number, text, torch.device, or None for the current."""
+    """Returns the number of a device, given as number, text, torch.device, or None (the
+    current)."""
     if device is None:
         return advance_step.current_device().index
     if isinstance(device, int):
@@ -79,13 +80,13 @@ def device_index(device: Any = None) -> int:
 
 
 def stream_for(index: int) -> Stream:
-    """The thread's current stream of npu:index."""
+    """Returns the thread's current stream of npu:index."""
     stream = _current.streams.get(index) or _defaults.get(index)
     return stream if stream is not None and stream.valid else default_stream(index)
 
 
 def default_stream(device: Any = None) -> Stream:
-    """The stream that all threads use until they choose another."""
+    """Returns the stream that all threads use until they set another one."""
     index = device_index(device)
     with _defaults_lock:
         stream = _defaults.get(index)
@@ -95,7 +96,7 @@ def default_stream(device: Any = None) -> Stream:
 
 
 def current_stream(device: Any = None) -> Stream:
-    """The thread's current stream of a device."""
+    """Returns the thread's current stream of a device."""
     return stream_for(device_index(device))
 
 

@@ -1,8 +1,8 @@
-"""Tensors on device "npu": a subclass of torch.Tensor over memory of the CPU.
+"""Tensors on device "npu": a subclass of torch.Tensor on memory of the CPU.
 
-An operator of the library runs in its stream, later. Every other torch function runs at once on the
-CPU, after a synchronisation of the current stream if anything is queued there: so it comes after
-the work of its stream, as on a device, and raises the failures of that work.
+An operator of the library is queued in its stream and runs later. Every other torch function runs
+at once on the CPU. It first synchronises the current stream if work is queued there. So it runs
+after the work of its stream, as on a device, and raises the failures of that work.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ special: dict[Any, Callable[..., Any]] = {}  # torch functions that have an emul
 
 
 class NpuTensor(torch.Tensor):
-    """A tensor whose `device` is npu:N. Made by factory functions with device="npu", by `.npu()`,
-    by `.to("npu")`, and by torch functions of other NpuTensors."""
+    """A tensor whose `device` is npu:N. Factory functions with device="npu", `.npu()`, `.to("npu")`
+    and torch functions on other NpuTensors make such tensors."""
 
     npu_index: int
 
@@ -32,13 +32,13 @@ class NpuTensor(torch.Tensor):
         if emulation is not None:
             return emulation(*args, **kwargs)
         index = _common_index(func, args, kwargs)
-        if getattr(func, "__name__", "") != "__get__":  # an attribute is there already
+        if getattr(func, "__name__", "") != "__get__":  # reading an attribute needs no wait
             settle(index)
         return run(index, func, args, kwargs)
 
 
 def wrap(tensor: torch.Tensor, index: int) -> NpuTensor:
-    """The same memory as a tensor of npu:index."""
+    """Returns the same memory as a tensor of npu:index."""
     with without_override():
         wrapped: NpuTensor = tensor.as_subclass(NpuTensor)
     wrapped.npu_index = index
@@ -46,21 +46,21 @@ def wrap(tensor: torch.Tensor, index: int) -> NpuTensor:
 
 
 def plain(tensor: torch.Tensor) -> torch.Tensor:
-    """The same memory as a tensor of the CPU."""
+    """Returns the same memory as a tensor of the CPU."""
     with without_override():
         return tensor.as_subclass(torch.Tensor)
 
 
 def settle(index: int) -> None:
-    """Waits for the current stream of npu:index, if anything is queued there."""
+    """Waits for the current stream of npu:index if work is queued there."""
     stream = stream_for(index)
     if stream.dirty:
         stream.synchronize()
 
 
 def run(index: int, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    """Runs a torch function on memory of npu:index. Tensors of the result are on the device that
-    device= names, or on npu:index."""
+    """Runs a torch function on memory of npu:index. Tensors in the result are on the device that
+    the argument `device` names, or else on npu:index."""
     target: int | None = index
     given = kwargs.pop("device", None)
     if given is not None:
@@ -88,7 +88,7 @@ def _wrapped(result: Any, index: int) -> Any:
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
-    """The tensors of an argument, in lists, tuples and dicts too."""
+    """Yields the tensors of an argument, also those in lists, tuples and dicts."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, (list, tuple)):
@@ -99,11 +99,11 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _common_index(func: Any, args: Any, kwargs: Any) -> int:
-    """The one device of the call's tensors; numbers (0-dim tensors of the CPU) go with any."""
+    """Returns the device of the call's tensors. Numbers (0-dim CPU tensors) may join any device."""
     tensors = list(tensors_in([args, kwargs]))
     indices = {tensor.npu_index for tensor in tensors if isinstance(tensor, NpuTensor)}
     names = sorted(f"npu:{index}" for index in indices)
-    # Indices of the CPU may select from a tensor of the device, and be assigned to it.
+    # Index tensors on the CPU may select from a tensor of the device and assign to it.
     selects = func in _SELECTIONS and isinstance(args[0], NpuTensor)
     for tensor in tensors:
         if not selects and not isinstance(tensor, NpuTensor) and tensor.dim() > 0:

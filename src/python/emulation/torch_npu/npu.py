@@ -14,17 +14,17 @@ IS_EMULATION = True
 
 
 def is_available() -> bool:
-    """True: emulated devices are always there."""
+    """Returns True, because emulated devices always exist."""
     return True
 
 
 def device_count() -> int:
-    """Number of emulated devices, the setting ADVANCE_STEP_DEVICES."""
+    """Returns the number of emulated devices, which the setting ADVANCE_STEP_DEVICES sets."""
     return advance_step.device_count()
 
 
 def current_device() -> int:
-    """Index of the thread's current device."""
+    """Returns the index of the thread's current device."""
     return advance_step.current_device().index
 
 
@@ -34,13 +34,13 @@ def set_device(device: Any) -> None:
 
 
 def get_device_name(device: Any = None) -> str:
-    """Name of the emulated SoC."""
+    """Returns the name of the emulated SoC."""
     device_index(device)
     return f"{advance_step.soc_name()} (emulated)"
 
 
 def synchronize(device: Any = None) -> None:
-    """Waits for all work of a device; raises the first failure that has not been raised yet."""
+    """Waits for all work of a device. Raises the first failure that has not been raised yet."""
     if device is None:
         advance_step.current_device().synchronize()
     else:
@@ -48,7 +48,7 @@ def synchronize(device: Any = None) -> None:
 
 
 def manual_seed(seed: int) -> None:
-    """Random numbers of the emulated devices come from the generator of the CPU."""
+    """Seeds the CPU's generator, which makes the random numbers of the emulated devices."""
     torch.manual_seed(seed)
 
 

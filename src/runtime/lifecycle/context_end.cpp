@@ -1,8 +1,12 @@
 #include "src/runtime/lifecycle/context_end.h"
 
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
 #include <new>
 
 #include "acl/acl_base.h"
+#include "src/base/never_destroyed.h"
 #include "src/runtime/capture/capture.h"
 #include "src/runtime/capture/capture_registry.h"
 #include "src/runtime/capture/model.h"
@@ -43,6 +47,36 @@ Status WaitForStreamsOf(const Context* context, bool force) {
     return {};
 }
 
+// How many threads are in DestroyContext. The mutex guards the count; none is taken after it.
+struct ContextEnds {
+    std::mutex mutex;
+    std::condition_variable fewer;
+    int32_t count = 0;
+};
+
+ContextEnds& TheContextEnds() {
+    static NeverDestroyed<ContextEnds> ends;
+    return *ends;
+}
+
+class EndUnderWay {
+ public:
+    EndUnderWay() {
+        const std::lock_guard<std::mutex> lock(ends_.mutex);
+        ++ends_.count;
+    }
+    ~EndUnderWay() {
+        const std::lock_guard<std::mutex> lock(ends_.mutex);
+        --ends_.count;
+        ends_.fewer.notify_all();
+    }
+    EndUnderWay(const EndUnderWay&) = delete;
+    EndUnderWay& operator=(const EndUnderWay&) = delete;
+
+ private:
+    ContextEnds& ends_ = TheContextEnds();
+};
+
 // False: another thread is destroying it and will release it.
 bool CloseStream(Stream* stream, Handle handle, Handle caller) noexcept {
     try {
@@ -56,6 +90,7 @@ bool CloseStream(Stream* stream, Handle handle, Handle caller) noexcept {
 
 Status DestroyContext(const ContextRef& reference, bool force) {
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+    const EndUnderWay underWay;  // counted before the handle goes, which hides the context
     Handle expected = reference.handle;
     // From here on nobody finds it, so it gets no new streams.
     if (!reference.context->handle.compare_exchange_strong(expected, 0)) {
@@ -83,6 +118,14 @@ Status DestroyContext(const ContextRef& reference, bool force) {
     });
     Contexts().Release(reference.context);
     return {};
+}
+
+bool WaitForContextEnds() {
+    ContextEnds& ends = TheContextEnds();
+    std::unique_lock<std::mutex> lock(ends.mutex);
+    const bool any = ends.count > 0;
+    ends.fewer.wait(lock, [&] { return ends.count == 0; });
+    return any;
 }
 
 Status EndStream(const StreamRef& reference, bool drop) {

@@ -13,6 +13,9 @@ namespace advstep {
 /// instead.
 Status DestroyContext(const ContextRef& reference, bool force = false);
 
+/// Waits while other threads are in DestroyContext. False: there were none.
+bool WaitForContextEnds();
+
 /// Ends a stream and its subscription. Codes as Stream::Close.
 Status EndStream(const StreamRef& reference, bool drop);
 

@@ -29,14 +29,41 @@ Status RefuseInsideCallback() {
                             : Status();
 }
 
-// What belongs to the device and to none of its living contexts. Nothing of it is queued any more.
+// Takes back the device's memory and settings. Other contexts of the device live on after a reset,
+// and may be running kernels: the cores keep their threads and memory until the runtime ends.
 void Release(const Device& device) {
     TheVirtualMemory().ReleaseAll(&device);
     TheDeviceMemory().ReleaseAll(&device);
-    device.cores().Stop();
     device.counters().Reset();
     device.limits().Clear();
     ForgetPeerAccess(device);
+}
+
+// New contexts are not made meanwhile: all devices are ending. 200000: no memory.
+Status DestroyAllContexts() {
+    for (;;) {
+        std::vector<ContextRef> contexts;
+        Contexts().ForEach([&](Context& context) {
+            ContextRef found;
+            const Handle handle = context.handle.load(std::memory_order_acquire);
+            if (FindContext(ToPointer(handle), &found).ok()) {
+                contexts.push_back(found);
+            }
+        });
+        for (const ContextRef& context : contexts) {
+            // Fails otherwise only if another thread is destroying it.
+            Status ended = DestroyContext(context, true);
+            if (ended.code() == ACL_ERROR_BAD_ALLOC) {
+                return ended;
+            }
+            ForgetCurrentContext(context.handle);
+        }
+        // A context that another thread is destroying has no handle any more, but its kernels may
+        // run. If that thread gives up, the context is alive again.
+        if (!WaitForContextEnds() && contexts.empty()) {
+            return {};
+        }
+    }
 }
 
 void CloseEvents(Handle context) {
@@ -116,23 +143,15 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
         const std::lock_guard<std::mutex> lock(mutex_);
         return SetEnded(entries, std::move(drained));
     }
-    std::vector<ContextRef> contexts;
-    Contexts().ForEach([&](Context& context) {
-        ContextRef found;
-        if (FindContext(ToPointer(context.handle.load(std::memory_order_acquire)), &found).ok()) {
-            contexts.push_back(found);
-        }
-    });
-    for (const ContextRef& context : contexts) {
-        // Fails otherwise only if another thread is destroying it.
-        if (Status ended = DestroyContext(context, true); ended.code() == ACL_ERROR_BAD_ALLOC) {
-            const std::lock_guard<std::mutex> lock(mutex_);
-            return SetEnded(entries, std::move(ended));
-        }
-        ForgetCurrentContext(context.handle);
+    if (Status ended = DestroyAllContexts(); !ended.ok()) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return SetEnded(entries, std::move(ended));
     }
+    // A stream that another thread is destroying may still run what was queued before.
+    ForEachStream([](Stream& stream) { (void)WaitFor(stream.Now(), ToTheEnd()); });
     CloseEvents(0);
     for (const Entry* entry : entries) {
+        entry->device.cores().Stop();  // no stream is left, so no launch is
         Release(entry->device);
     }
     TheVirtualMemory().ReleaseAll(nullptr);

@@ -7,6 +7,7 @@
 #include "reference/step_invariants.h"
 #include "support/random.h"
 #include "support/runtime_test.h"
+#include "support/sanitizers.h"
 #include "support/step_batch.h"
 #include "support/step_service.h"
 
@@ -38,6 +39,10 @@ StepDims RandomDims(Random& random) {
     dims.capacity = random.OneIn(20) ? 0 : demand / random.OneOf({2, 4, 8, 20}) + 1;
     return dims;
 }
+
+// Under the thread sanitizer, which costs ten times as much, fewer steps: threads meet in each of
+// them, and the results of all are held without it.
+constexpr int64_t kPart = support::kThreadSanitizer ? 8 : 1;
 
 // What has happened in the runs so far.
 struct Tally {
@@ -122,18 +127,20 @@ TEST_P(StepRandomTest, AgreesWithTheReference) {
     const StepRandomRun& run = GetParam();
     ASSERT_NO_FATAL_FAILURE(Restart(run.machine.With(run.conformance)));
     Tally tally;
-    for (uint64_t seed = run.firstSeed; tally.steps < 1200; seed += 100) {
+    for (uint64_t seed = run.firstSeed; tally.steps < 1200 / kPart; seed += 100) {
         Random random(seed);
         const StepDims dims = RandomDims(random);
         const int64_t steps = dims.batch == 0 ? 2 : dims.batch > 100 ? 30 : 60;
         ASSERT_NO_FATAL_FAILURE(Serve(dims, seed, run.conformance == "exact", steps, tally));
     }
-    EXPECT_GT(tally.released, 100);
-    EXPECT_GT(tally.dispatched, 1000);
-    EXPECT_GT(tally.preempted, 50);
-    EXPECT_GT(tally.recovered, 5);
-    EXPECT_GT(tally.invalid, 10);
-    EXPECT_LT(tally.invalid + tally.noProgress, tally.steps / 2);
+    if (kPart == 1) {
+        EXPECT_GT(tally.released, 100);
+        EXPECT_GT(tally.dispatched, 1000);
+        EXPECT_GT(tally.preempted, 50);
+        EXPECT_GT(tally.recovered, 5);
+        EXPECT_GT(tally.invalid, 10);
+        EXPECT_LT(tally.invalid + tally.noProgress, tally.steps / 2);
+    }
     RecordProperty("steps", std::to_string(tally.steps));
 }
 
@@ -144,7 +151,8 @@ TEST_P(StepRandomTest, AgreesInTheSizesAroundACore) {
     for (const int64_t batch : {1, 2, 63, 64, 65, 128, 255, 256, 257, 320, 512, 513, 1000}) {
         const StepDims dims = {batch, batch + 1, 6, batch, 17, 17, 4};
         const uint64_t seed = run.firstSeed + 5000 + static_cast<uint64_t>(batch);
-        ASSERT_NO_FATAL_FAILURE(Serve(dims, seed, run.conformance == "exact", 4, tally));
+        ASSERT_NO_FATAL_FAILURE(
+            Serve(dims, seed, run.conformance == "exact", kPart == 1 ? 4 : 1, tally));
     }
 }
 
@@ -180,10 +188,10 @@ TEST_P(StepServiceTest, TenThousandSteps) {
     const auto seed = static_cast<uint64_t>(GetParam());
     Tally tally;
     const StepDims dims = {16, 17, 9, GetParam(), 30, 30, 4};
-    ASSERT_NO_FATAL_FAILURE(Serve(dims, seed, false, 10000, tally));
-    EXPECT_GE(tally.steps, 10000);
-    EXPECT_GT(tally.released, 500);
-    EXPECT_GT(tally.dispatched, 1000);
+    ASSERT_NO_FATAL_FAILURE(Serve(dims, seed, false, 10000 / kPart, tally));
+    EXPECT_GE(tally.steps, 10000 / kPart);
+    EXPECT_GT(tally.released, 500 / kPart);
+    EXPECT_GT(tally.dispatched, 1000 / kPart);
 }
 
 INSTANTIATE_TEST_SUITE_P(FreeBlocks, StepServiceTest, testing::Values(14, 24, 60),

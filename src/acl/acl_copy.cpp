@@ -18,6 +18,12 @@ namespace {
 
 const DeviceMemory& Memory() { return TheDeviceMemory(); }
 
+// The device of the current context, which is that of every stream it can use; null: none.
+const Device* OwnDevice() {
+    const ContextRef* const context = LiveContext();
+    return context != nullptr ? context->device : nullptr;
+}
+
 // Runs a synchronous copy or fill, after the checks of its arguments.
 template <typename Act>
 Status ActNow(Act&& act) {
@@ -81,7 +87,7 @@ Status CopyAsync(const CopyRequest& request, aclrtStream stream) {
     if (request.Empty()) {
         return target.Check();
     }
-    return CopyInStream(target, sides.pageable, WorkOf(request, sides),
+    return CopyInStream(target, sides.pageable, WorkOf(request, sides, OwnDevice()),
                         [&](void* memory) { return CopyTask::Make(memory, request); });
 }
 
@@ -138,7 +144,7 @@ Status CopyAllAsync(const CopyBatch& batch, aclrtStream stream, size_t* wrong) {
     ADVSTEP_RETURN_IF_ERROR(CheckBatchCopies(Memory(), batch, true, &sides, wrong));
     size_t bytes = 0;
     ADVSTEP_RETURN_IF_ERROR(CopyBatchTask::Bytes(batch, &bytes));
-    return CopyInStream(target, sides.pageable, WorkOf(batch, bytes, sides),
+    return CopyInStream(target, sides.pageable, WorkOf(batch, bytes, sides, OwnDevice()),
                         [&](void* memory) { return CopyBatchTask::Make(memory, batch); });
 }
 
@@ -208,7 +214,8 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), devPtr, maxCount, count));
+        CopySides sides;
+        ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), devPtr, maxCount, count, &sides));
         return ActNow([&] { std::memset(devPtr, value, count); });
     });
 }
@@ -219,8 +226,9 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
         StreamRef target;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
-        ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), devPtr, maxCount, count));
-        const FillRange range{devPtr, count};
+        CopySides sides;
+        ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), devPtr, maxCount, count, &sides));
+        const FillRange range{devPtr, count, sides.ForeignTo(OwnDevice())};
         return target.Enqueue(WorkOf(range), [&](void* memory) {
             return FillTask::Make(memory, devPtr, value, count);
         });

@@ -133,7 +133,7 @@ aclError aclrtHostUnregister(void* ptr) {
         // comes before the end of the registration, so that a refused call changes nothing; the
         // second one is for work that was queued in between.
         ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().CheckRegistered(ptr));
-        for (const Ticket& place : PendingPlaces()) {
+        for (const Ticket& place : PendingPlaces(nullptr)) {
             ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
         }
         std::vector<Ticket> pending;

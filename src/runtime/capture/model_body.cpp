@@ -10,6 +10,7 @@ namespace advstep {
 RecordedTask RecordTask(const Work& work, const RecordFill& fill) {
     RecordedTask recorded;
     recorded.role = work.role;
+    recorded.foreign = work.foreign;
     const size_t bytes = AlignedTaskBytes(work.bytes);
     recorded.record.resize(bytes / sizeof(TaskChunk));
     Task* const task = fill(recorded.record.data());
@@ -74,6 +75,7 @@ BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
             image.waits.push_back({image.bytes(), recorded.waitBranch, recorded.waitPosition});
         }
         image.heavy = image.heavy || recorded.task().heavy;
+        image.foreign = image.foreign || recorded.foreign;
         image.records.insert(image.records.end(), recorded.record.begin(), recorded.record.end());
         ++image.count;
     }

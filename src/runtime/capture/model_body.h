@@ -22,6 +22,7 @@ struct RecordedTask {
 
     std::vector<TaskChunk> record;  // of a wait without the ticket
     Work::Role role = Work::Role::kOther;
+    bool foreign = false;  // as Work::foreign
     std::vector<Use> uses;
     int32_t waitBranch = kNoWait;
     size_t waitPosition = 0;
@@ -53,6 +54,7 @@ struct BranchImage {
     std::vector<Wait> waits;
     uint64_t count = 0;
     bool heavy = false;
+    bool foreign = false;  // one of the tasks is
 
     size_t bytes() const { return records.size() * sizeof(TaskChunk); }
 };

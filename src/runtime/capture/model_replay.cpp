@@ -92,7 +92,8 @@ void Model::Fill(const BranchImage& image, const StreamRef& stream,
 Status Model::QueueBranch(size_t index, const StreamRef& stream,
                           const std::vector<uint64_t>& bases) {
     Branch& branch = branches_[index];
-    Stream::Batch batch{branch.image.bytes(), branch.image.count, branch.image.heavy, true};
+    Stream::Batch batch{branch.image.bytes(), branch.image.count, branch.image.heavy,
+                        branch.image.foreign, true};
     return branch.stream->EnqueueBatch(
         branch.streamHandle, context_.handle, batch, [](uint64_t) { return Status(); },
         [&](void* memory) {
@@ -156,6 +157,7 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
     batch.count = before.size() + main.image.count + others;
     batch.heavy = std::any_of(branches_.begin(), branches_.end(),
                               [](const Branch& branch) { return branch.image.heavy; });
+    batch.foreign = main.image.foreign;
     batch.evenIfStopped = evenIfStopped;
     std::vector<uint64_t> bases(branches_.size());
     ADVSTEP_RETURN_IF_ERROR(stream.EnqueueBatch(

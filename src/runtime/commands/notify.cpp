@@ -65,7 +65,7 @@ Status NotifyTable::CheckAlive(const void* handle) {
 }
 
 void NotifyTable::Retire(Notify* notify) {
-    std::vector<Ticket> pending = PendingPlaces();
+    std::vector<Ticket> pending = PendingPlaces(nullptr);
     const std::lock_guard<std::mutex> lock(mutex_);
     retired_.push_back({notify, std::move(pending)});
 }

@@ -4,6 +4,7 @@
 
 #include "acl/acl_rt.h"
 #include "src/runtime/memory/memories.h"
+#include "src/runtime/stream/current.h"
 #include "src/runtime/stream/streams.h"
 
 namespace advstep {
@@ -20,7 +21,8 @@ struct ValueWaitTask : PollWaitTask {
     uint32_t flag;
 };
 
-Status CheckWord(const void* address) {
+// *foreign: the word is memory of another device than the current context's.
+Status CheckWord(const void* address, bool* foreign) {
     if (reinterpret_cast<uintptr_t>(address) % sizeof(uint64_t) != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "devAddr is {}; expected a multiple of {}",
                      address, sizeof(uint64_t));
@@ -33,6 +35,9 @@ Status CheckWord(const void* address) {
                      "host memory",
                      address, sizeof(uint64_t));
     }
+    const ContextRef* const context = LiveContext();
+    *foreign =
+        allocation.OfDevice() && (context == nullptr || allocation.device != context->device);
     return {};
 }
 
@@ -40,8 +45,9 @@ void ListWord(const void* source, std::vector<Use>* uses) {
     uses->push_back({Use::Kind::kMemory, "devAddr", source, sizeof(uint64_t)});
 }
 
-Work WorkOn(const void* address, size_t recordBytes) {
+Work WorkOn(const void* address, size_t recordBytes, bool foreign) {
     Work work(recordBytes);
+    work.foreign = foreign;
     work.listUses = &ListWord;
     work.source = address;
     return work;
@@ -66,8 +72,9 @@ Status EnqueueValueWrite(const StreamRef& stream, void* address, uint64_t value,
     if (flag != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "flag is {}; expected 0", flag);
     }
-    ADVSTEP_RETURN_IF_ERROR(CheckWord(address));
-    return stream.Enqueue(WorkOn(address, sizeof(ValueWriteTask)), [&](void* memory) {
+    bool foreign = false;
+    ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &foreign));
+    return stream.Enqueue(WorkOn(address, sizeof(ValueWriteTask), foreign), [&](void* memory) {
         auto* const task = new (memory) ValueWriteTask;
         task->name = "value write";
         task->address = static_cast<uint64_t*>(address);
@@ -88,8 +95,9 @@ Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, 
                      "flag is {}; expected ACL_STREAM_WAIT_VALUE_GEQ 0, EQ 1, AND 2 or NOR 3",
                      flag);
     }
-    ADVSTEP_RETURN_IF_ERROR(CheckWord(address));
-    return stream.Enqueue(WorkOn(address, sizeof(ValueWaitTask)), [&](void* memory) {
+    bool foreign = false;
+    ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &foreign));
+    return stream.Enqueue(WorkOn(address, sizeof(ValueWaitTask), foreign), [&](void* memory) {
         auto* const task = new (memory) ValueWaitTask;
         task->name = "value wait";
         task->kind = TaskKind::kPollWait;

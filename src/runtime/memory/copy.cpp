@@ -78,7 +78,10 @@ Status CheckSide(const DeviceMemory& memory, const CopyRequest& request, const S
         sides->pageableDst = sides->pageableDst || side.address == request.dst;
         return {};
     }
-    sides->touchesDevice = sides->touchesDevice || allocation.OfDevice();
+    if (allocation.OfDevice()) {
+        sides->touchesDevice = true;
+        sides->Touch(allocation.device);
+    }
     if (!inside) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "copies {} bytes {} a {} range of {} bytes; expected {} inside one allocation",
@@ -148,7 +151,8 @@ Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides) {
                       : Status();
 }
 
-Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCount, size_t count) {
+Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCount, size_t count,
+                 CopySides* sides) {
     if (count > maxCount) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "count is {}; expected at most maxCount = {}",
                      count, maxCount);
@@ -164,6 +168,9 @@ Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCoun
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "sets {} bytes in a range of {} bytes; expected devPtr inside one allocation",
                      count, allocation.BytesFrom(address));
+    }
+    if (allocation.OfDevice()) {
+        sides->Touch(allocation.device);
     }
     return {};
 }

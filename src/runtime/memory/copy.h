@@ -26,8 +26,19 @@ struct CopyRequest {
 /// What a checked copy touches.
 struct CopySides {
     bool touchesDevice = false;
-    bool pageable = false;     // a host side that is not pinned
-    bool pageableDst = false;  // dst is one
+    bool pageable = false;           // a host side that is not pinned
+    bool pageableDst = false;        // dst is one
+    const Device* device = nullptr;  // of device memory, if there is some;
+    bool severalDevices = false;     // of more than one device
+
+    void Touch(const Device* touched) {
+        severalDevices = severalDevices || (device != nullptr && device != touched);
+        device = touched;
+    }
+    /// Device memory of another device than that one.
+    bool ForeignTo(const Device* own) const {
+        return severalDevices || (device != nullptr && device != own);
+    }
 };
 
 /// Nulls and kind: 100000.
@@ -45,7 +56,8 @@ Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides);
 
 /// count > maxCount, or a range that is not inside one allocation of device or pinned memory:
 /// 107000.
-Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCount, size_t count);
+Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCount, size_t count,
+                 CopySides* sides);
 
 /// Takes longer than waking a thread.
 bool IsHeavyCopy(size_t bytes);

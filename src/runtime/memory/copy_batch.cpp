@@ -58,6 +58,10 @@ Status CheckCopy(const DeviceMemory& memory, const CopyRequest& request,
         ADVSTEP_RETURN_IF_ERROR(CheckOwner(memory, "src", request.src, attr.srcLoc));
     }
     sides->touchesDevice = sides->touchesDevice || mine.touchesDevice;
+    if (mine.touchesDevice) {
+        sides->Touch(mine.device);
+        sides->severalDevices = sides->severalDevices || mine.severalDevices;
+    }
     sides->pageable = sides->pageable || mine.pageable;
     sides->pageableDst = sides->pageableDst || mine.pageableDst;
     return {};

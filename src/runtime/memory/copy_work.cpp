@@ -9,8 +9,9 @@ void List(const char* name, const void* address, size_t bytes, std::vector<Use>*
     }
 }
 
-Work Copying(size_t recordBytes, const CopySides& sides) {
+Work Copying(size_t recordBytes, const CopySides& sides, const Device* device) {
     Work work(recordBytes);
+    work.foreign = sides.ForeignTo(device);
     if (sides.pageable) {
         work.refusal = ACL_ERROR_RT_PARAM_INVALID;
         work.refusalText =
@@ -25,8 +26,8 @@ Work Copying(size_t recordBytes, const CopySides& sides) {
 
 }  // namespace
 
-Work WorkOf(const CopyRequest& request, const CopySides& sides) {
-    Work work = Copying(sizeof(CopyTask), sides);
+Work WorkOf(const CopyRequest& request, const CopySides& sides, const Device* device) {
+    Work work = Copying(sizeof(CopyTask), sides, device);
     work.source = &request;
     work.listUses = [](const void* source, std::vector<Use>* uses) {
         const auto& copy = *static_cast<const CopyRequest*>(source);
@@ -36,8 +37,9 @@ Work WorkOf(const CopyRequest& request, const CopySides& sides) {
     return work;
 }
 
-Work WorkOf(const CopyBatch& batch, size_t recordBytes, const CopySides& sides) {
-    Work work = Copying(recordBytes, sides);
+Work WorkOf(const CopyBatch& batch, size_t recordBytes, const CopySides& sides,
+            const Device* device) {
+    Work work = Copying(recordBytes, sides, device);
     work.source = &batch;
     work.listUses = [](const void* source, std::vector<Use>* uses) {
         const auto& copies = *static_cast<const CopyBatch*>(source);
@@ -52,6 +54,7 @@ Work WorkOf(const CopyBatch& batch, size_t recordBytes, const CopySides& sides) 
 Work WorkOf(const FillRange& range) {
     Work work(sizeof(FillTask));
     work.source = &range;
+    work.foreign = range.foreign;
     work.listUses = [](const void* source, std::vector<Use>* uses) {
         const auto& fill = *static_cast<const FillRange*>(source);
         List("devPtr", fill.address, fill.count, uses);

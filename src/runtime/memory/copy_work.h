@@ -7,13 +7,16 @@
 namespace advstep {
 
 /// Copies and fills as a stream is told of them: what memory a replay has to find again. They refer
-/// to their argument. A copy with a pageable side is refused by captures: 107000.
-Work WorkOf(const CopyRequest& request, const CopySides& sides);
-Work WorkOf(const CopyBatch& batch, size_t recordBytes, const CopySides& sides);
+/// to their argument. `device` is the stream's. A copy with a pageable side is refused by captures:
+/// 107000.
+Work WorkOf(const CopyRequest& request, const CopySides& sides, const Device* device);
+Work WorkOf(const CopyBatch& batch, size_t recordBytes, const CopySides& sides,
+            const Device* device);
 
 struct FillRange {
     const void* address;
     size_t count;
+    bool foreign;  // memory of another device than the stream's
 };
 Work WorkOf(const FillRange& range);
 

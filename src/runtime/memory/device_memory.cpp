@@ -13,7 +13,7 @@
 namespace advstep {
 Status DeviceMemory::ChargeLocked(const Device* device, size_t bytes) {
     const uint64_t total = device->settings().memoryBytes;
-    uint64_t& used = used_[device];
+    uint64_t& used = owned_[device].used;
     const uint64_t free = total - std::min(used, total);
     if (bytes > free) {
         return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -33,7 +33,7 @@ Status DeviceMemory::Charge(const Device* device, size_t bytes) {
 
 void DeviceMemory::Credit(const Device* device, size_t bytes) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    used_[device] -= bytes;
+    owned_[device].used -= bytes;
 }
 
 Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address) {
@@ -42,6 +42,7 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
     if (kind == MemoryKind::kDevice) {
         ADVSTEP_RETURN_IF_ERROR(ChargeLocked(device, bytes));
     }
+    Owned& owned = owned_[device];
     Allocation allocation{0, bytes, kind, device};
     void* const memory = TakeBlock(bytes, device, &allocation.guard);
     allocation.begin = reinterpret_cast<uintptr_t>(memory);
@@ -53,9 +54,11 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
     }
     DropStaleLocked(allocation.begin, bytes);
     try {
+        ++owned.blocks;
+        ReserveRetired(&owned);
         live_.emplace(allocation.begin, allocation);
-        ReserveRetiredLocked();
     } catch (...) {
+        --owned.blocks;
         live_.erase(allocation.begin);
         GiveBackLocked(allocation);
         throw;
@@ -103,30 +106,48 @@ void DeviceMemory::RetireLocked(const Allocation& allocation) {
     if (allocation.guard != nullptr) {
         GuardedMemory::Instance().CheckEdges(*allocation.guard);  // while the caller is to be seen
     }
+    Owned& owned = owned_.at(allocation.device);
     epoch_.fetch_add(1, std::memory_order_release);
-    retired_.push_back({allocation, pendingPlaces_()});
+    owned.retired.push_back({allocation, pendingPlaces_(allocation.device)});
+    --owned.blocks;
 }
 
-// Room for all that is alive, so that a free needs none.
-void DeviceMemory::ReserveRetiredLocked() {
-    const size_t wanted = live_.size() + retired_.size();
-    if (retired_.capacity() < wanted) {
-        retired_.reserve(2 * wanted);
+// Room for all blocks that live, so that a free needs none.
+void DeviceMemory::ReserveRetired(Owned* owned) {
+    const size_t wanted = owned->retired.size() + owned->blocks;
+    if (owned->retired.capacity() < wanted) {
+        owned->retired.reserve(2 * wanted);
     }
 }
 
 void DeviceMemory::ReclaimLocked() {
-    const auto kept = std::partition(retired_.begin(), retired_.end(), [&](const Retired& retired) {
-        return !std::all_of(retired.pending.begin(), retired.pending.end(), Reached);
-    });
-    std::for_each(kept, retired_.end(),
-                  [&](const Retired& retired) { GiveBackLocked(retired.allocation); });
-    retired_.erase(kept, retired_.end());
+    for (auto& [device, owned] : owned_) {
+        ReclaimLocked(&owned);
+    }
+}
+
+void DeviceMemory::ReclaimLocked(Owned* owned) {
+    std::vector<Retired>& retired = owned->retired;
+    for (; owned->front < retired.size(); ++owned->front) {
+        Retired& oldest = retired[owned->front];
+        while (!oldest.pending.empty() && Reached(oldest.pending.back())) {
+            oldest.pending.pop_back();
+        }
+        if (!oldest.pending.empty()) {
+            break;
+        }
+        GiveBackLocked(oldest.allocation);
+    }
+    // As many are moved as have gone, so it costs each block a constant.
+    if (owned->front >= owned->Waiting()) {
+        retired.erase(retired.begin(), retired.begin() + static_cast<ptrdiff_t>(owned->front));
+        owned->front = 0;
+    }
 }
 
 void DeviceMemory::GiveBackLocked(const Allocation& allocation) {
     if (allocation.OfDevice()) {
-        used_[allocation.device] -= allocation.bytes;
+        owned_[allocation.device].used -= allocation.bytes;
     }
     GiveBackBlock(reinterpret_cast<void*>(allocation.begin), allocation.guard);
 }
@@ -171,57 +192,10 @@ Status DeviceMemory::CheckRegistered(const void* address) const {
 Status DeviceMemory::Unregister(void* address, std::vector<Ticket>* pending) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckRegisteredLocked(address));
-    *pending = pendingPlaces_();
+    *pending = pendingPlaces_(nullptr);
     live_.erase(reinterpret_cast<uintptr_t>(address));
     epoch_.fetch_add(1, std::memory_order_release);
     return {};
-}
-
-void DeviceMemory::EnterMapped(const Allocation& range) {
-    const std::unique_lock<std::shared_mutex> lock(mutex_);
-    DropStaleLocked(range.begin, range.bytes);
-    const auto joins = [&](const Allocation& other) {
-        return other.origin == MemoryOrigin::kMapped && other.reservation == range.reservation &&
-               other.device == range.device;
-    };
-    const auto next = live_.find(range.end());
-    const bool joinsNext = next != live_.end() && joins(next->second);
-    const auto before = LastBefore(range.begin, range.begin - 1);
-    const size_t bytes = range.bytes + (joinsNext ? next->second.bytes : 0);
-    if (before != live_.end() && joins(before->second)) {
-        before->second.bytes += bytes;
-    } else {
-        live_.emplace(range.begin, range).first->second.bytes = bytes;
-    }
-    if (joinsNext) {
-        live_.erase(next);
-    }
-}
-
-void DeviceMemory::LeaveMapped(uintptr_t begin, size_t bytes) {
-    const std::unique_lock<std::shared_mutex> lock(mutex_);
-    const auto found = LastBefore(begin + 1, begin);
-    Allocation& whole = found->second;
-    if (whole.end() > begin + bytes) {
-        Allocation rest = whole;
-        rest.begin = begin + bytes;
-        rest.bytes = whole.end() - rest.begin;
-        if (whole.begin == begin) {
-            auto node = live_.extract(found);  // without memory: a device's end comes here
-            node.key() = rest.begin;
-            node.mapped() = rest;
-            live_.insert(std::move(node));
-            epoch_.fetch_add(1, std::memory_order_release);
-            return;
-        }
-        live_.emplace(rest.begin, rest);  // what may throw comes first
-    }
-    if (whole.begin < begin) {
-        whole.bytes = begin - whole.begin;
-    } else {
-        live_.erase(found);
-    }
-    epoch_.fetch_add(1, std::memory_order_release);
 }
 
 // The last allocation that begins before `end`, if it reaches beyond `begin`.
@@ -262,7 +236,7 @@ bool DeviceMemory::Find(const void* address, Allocation* allocation) const {
 uint64_t DeviceMemory::FreeBytes(const Device& device) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     ReclaimLocked();
-    return device.settings().memoryBytes - used_[&device];
+    return device.settings().memoryBytes - owned_[&device].used;
 }
 
 void DeviceMemory::ReleaseAll(const Device* device) {

@@ -51,13 +51,16 @@ struct Allocation {
 
 /// All device and pinned host memory of the process, by address.
 ///
-/// A freed block goes back when the work that was queued before has run: it leaves the map at once
-/// and waits, with the streams' places, on a list that the next call here looks through.
-/// mutex_ guards everything; look-ups share it.
+/// A freed block goes back when the work that was queued before and may use it has run: it leaves
+/// the map at once and waits in its device's queue, with the places in streams where that work
+/// ends. What is reached for a block is reached for those before it, so a call looks at the fronts
+/// only. mutex_ guards everything; look-ups share it.
 class DeviceMemory {
  public:
-    /// `pendingPlaces` tells where the streams with work under way stand now.
-    explicit DeviceMemory(std::vector<Ticket> (*pendingPlaces)()) : pendingPlaces_(pendingPlaces) {}
+    using FindPending = std::vector<Ticket> (*)(const Device* device);
+
+    /// `pendingPlaces` is ::advstep::PendingPlaces, except in tests.
+    explicit DeviceMemory(FindPending pendingPlaces) : pendingPlaces_(pendingPlaces) {}
 
     /// Codes: 207001 more than is free.
     Status Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address);
@@ -105,7 +108,16 @@ class DeviceMemory {
  private:
     struct Retired {
         Allocation allocation;
-        std::vector<Ticket> pending;
+        std::vector<Ticket> pending;  // the last is removed when it is reached
+    };
+    /// The memory of a device, or pinned host memory.
+    struct Owned {
+        uint64_t used = 0;             // bytes
+        size_t blocks = 0;             // that live
+        std::vector<Retired> retired;  // from `front` on, oldest first
+        size_t front = 0;
+
+        size_t Waiting() const { return retired.size() - front; }
     };
     using Live = std::map<uintptr_t, Allocation>;
 
@@ -114,16 +126,16 @@ class DeviceMemory {
     Status FindFreeableLocked(MemoryKind kind, const void* address, Live::const_iterator* it) const;
     Live::iterator LastBefore(uintptr_t end, uintptr_t begin);
     void DropStaleLocked(uintptr_t begin, size_t bytes);
-    void ReserveRetiredLocked();
+    static void ReserveRetired(Owned* owned);
     void ReclaimLocked();
+    void ReclaimLocked(Owned* owned);
     void GiveBackLocked(const Allocation& allocation);
     void RetireLocked(const Allocation& allocation);
 
-    std::vector<Ticket> (*const pendingPlaces_)();
+    const FindPending pendingPlaces_;
     mutable std::shared_mutex mutex_;
-    Live live_;  // by begin
-    std::vector<Retired> retired_;
-    std::unordered_map<const Device*, uint64_t> used_;
+    Live live_;                                       // by begin
+    std::unordered_map<const Device*, Owned> owned_;  // by device; null: pinned host memory
     std::atomic<uint64_t> epoch_{1};
 };
 

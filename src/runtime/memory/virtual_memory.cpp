@@ -65,6 +65,7 @@ Status VirtualMemory::Release(void* address) {
 Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();
+    retired_.try_emplace(device);
     const auto entry = physical_.Acquire();
     uint64_t offset = 0;
     Status taken;
@@ -114,38 +115,6 @@ Status VirtualMemory::Destroy(Handle handle) {
     physical->handle = 0;
     GiveBackIfUnused(physical);
     return {};
-}
-
-void VirtualMemory::Reclaim() {
-    if (retired_.load(std::memory_order_relaxed) > 0) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        ReclaimLocked();
-    }
-}
-
-void VirtualMemory::ReclaimLocked() {
-    for (auto entry = mappings_.begin();
-         entry != mappings_.end() && retired_.load(std::memory_order_relaxed) > 0;) {
-        Mapping& mapping = entry->second;
-        if (!mapping.retired ||
-            !std::all_of(mapping.pending.begin(), mapping.pending.end(), Reached)) {
-            ++entry;
-            continue;
-        }
-        if (!VacateAddresses(reinterpret_cast<void*>(mapping.begin), mapping.bytes)) {
-            mapping.pending.clear();  // a later call tries again
-            ++entry;
-            continue;
-        }
-        PhysicalMemory* const physical = mapping.physical;
-        Reservation* const reservation = mapping.reservation;
-        entry = mappings_.erase(entry);
-        retired_.fetch_sub(1, std::memory_order_relaxed);
-        --physical->mappings;
-        --reservation->mappings;
-        GiveBackIfUnused(physical);
-        GiveBackIfUnused(reservation);
-    }
 }
 
 void VirtualMemory::GiveBackIfUnused(PhysicalMemory* physical) {

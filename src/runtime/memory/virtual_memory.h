@@ -26,7 +26,7 @@ class VirtualMemory {
     /// Sizes and addresses are multiples of this.
     static constexpr size_t kGranularity = kLargePage;
 
-    VirtualMemory(DeviceMemory& memory, std::vector<Ticket> (*pendingPlaces)())
+    VirtualMemory(DeviceMemory& memory, DeviceMemory::FindPending pendingPlaces)
         : memory_(memory), pendingPlaces_(pendingPlaces) {}
     VirtualMemory(const VirtualMemory&) = delete;
     VirtualMemory& operator=(const VirtualMemory&) = delete;
@@ -83,6 +83,13 @@ class VirtualMemory {
         Reservation* reservation;
         bool retired;                 // unmapped,
         std::vector<Ticket> pending;  // but work queued before that is under way
+        Mapping* nextRetired = nullptr;
+    };
+    /// The unmapped ranges of a device's memory, oldest first. What is reached for one is reached
+    /// for those before it.
+    struct RetiredMappings {
+        Mapping* first = nullptr;
+        Mapping* last = nullptr;
     };
     using Mappings = std::map<uintptr_t, Mapping>;
 
@@ -90,19 +97,22 @@ class VirtualMemory {
     Status MapLocked(uintptr_t begin, size_t bytes, size_t offset, Handle handle,
                      std::vector<Ticket>* earlier);
     Status PlaceMapping(const Mapping& mapping, uint64_t offset);
+    void EnterRetired(Mapping* mapping);
     void RetireLocked(Mapping& mapping);
     void ReclaimLocked();
+    bool TakeDown(Mapping* mapping);
     void GiveBackIfUnused(PhysicalMemory* physical);
     void GiveBackIfUnused(Reservation* reservation);
 
     DeviceMemory& memory_;
-    std::vector<Ticket> (*const pendingPlaces_)();
+    const DeviceMemory::FindPending pendingPlaces_;
     mutable std::mutex mutex_;
     PagePool pool_;
     HandleTable<PhysicalMemory> physical_{HandleKind::kPhysicalMemory};
     std::map<uintptr_t, Reservation> reservations_;  // by begin, as are the mappings
     Mappings mappings_;
-    std::atomic<size_t> retired_{0};  // mappings
+    std::map<const Device*, RetiredMappings> retired_;  // entries are made with physical memory
+    std::atomic<size_t> retiredCount_{0};
 };
 
 }  // namespace advstep

@@ -1,7 +1,9 @@
 // How physical memory comes to addresses, and leaves them.
+#include <algorithm>
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/find_meeting.h"
 #include "src/runtime/memory/virtual_memory.h"
 #include "src/runtime/task/ticket.h"
@@ -49,8 +51,9 @@ Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Ha
     }
     const auto other = FindMeeting(mappings_, begin, bytes);
     if (other != mappings_.end()) {
-        if (other->second.retired && !other->second.pending.empty()) {
-            *earlier = other->second.pending;
+        const std::vector<Ticket>& pending = other->second.pending;
+        if (other->second.retired && !std::all_of(pending.begin(), pending.end(), Reached)) {
+            *earlier = pending;
             return {};
         }
         if (other->second.retired) {
@@ -64,7 +67,7 @@ Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Ha
                      "aclrtUnmapMem before",
                      begin, bytes, other->first);
     }
-    return PlaceMapping({begin, bytes, physical, &around->second, false, {}},
+    return PlaceMapping({begin, bytes, physical, &around->second, false, {}, nullptr},
                         physical->offset + offset);
 }
 
@@ -82,8 +85,13 @@ Status VirtualMemory::PlaceMapping(const Mapping& mapping, uint64_t offset) {
                              mapping.physical->device, MemoryOrigin::kMapped,
                              mapping.reservation->begin});
     } catch (...) {
-        entry->second.retired = true;  // no work uses it: the next call takes it down
-        retired_.fetch_add(1, std::memory_order_relaxed);
+        // No work uses it.
+        entry->second.retired = true;
+        retiredCount_.fetch_add(1, std::memory_order_relaxed);
+        if (!TakeDown(&entry->second)) {
+            retiredCount_.fetch_sub(1, std::memory_order_relaxed);
+            EnterRetired(&entry->second);
+        }
         throw;
     }
     return {};
@@ -105,11 +113,63 @@ Status VirtualMemory::Unmap(void* address) {
 // The same argument as for freed blocks: what was checked before is queued by now, or the program
 // unmaps what another thread is about to use.
 void VirtualMemory::RetireLocked(Mapping& mapping) {
-    std::vector<Ticket> pending = pendingPlaces_();
+    std::vector<Ticket> pending = pendingPlaces_(mapping.physical->device);
     memory_.LeaveMapped(mapping.begin, mapping.bytes);
     mapping.retired = true;
     mapping.pending = std::move(pending);
-    retired_.fetch_add(1, std::memory_order_relaxed);
+    EnterRetired(&mapping);
+}
+
+void VirtualMemory::EnterRetired(Mapping* mapping) {
+    RetiredMappings& retired = retired_.at(mapping->physical->device);
+    (retired.first == nullptr ? retired.first : retired.last->nextRetired) = mapping;
+    retired.last = mapping;
+    retiredCount_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void VirtualMemory::Reclaim() {
+    if (retiredCount_.load(std::memory_order_relaxed) > 0) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ReclaimLocked();
+    }
+}
+
+void VirtualMemory::ReclaimLocked() {
+    if (retiredCount_.load(std::memory_order_relaxed) == 0) {
+        return;
+    }
+    for (auto& [device, retired] : retired_) {
+        while (retired.first != nullptr) {
+            Mapping* const oldest = retired.first;
+            Mapping* const next = oldest->nextRetired;
+            if (!TakeDown(oldest)) {
+                break;
+            }
+            retired.first = next;
+        }
+    }
+}
+
+// False: work still uses it, or the host cannot unmap it now; a later call tries again.
+bool VirtualMemory::TakeDown(Mapping* mapping) {
+    while (!mapping->pending.empty()) {
+        if (!Reached(mapping->pending.back())) {
+            return false;
+        }
+        mapping->pending.pop_back();
+    }
+    if (!VacateAddresses(reinterpret_cast<void*>(mapping->begin), mapping->bytes)) {
+        return false;
+    }
+    PhysicalMemory* const physical = mapping->physical;
+    Reservation* const reservation = mapping->reservation;
+    mappings_.erase(mapping->begin);
+    retiredCount_.fetch_sub(1, std::memory_order_relaxed);
+    --physical->mappings;
+    --reservation->mappings;
+    GiveBackIfUnused(physical);
+    GiveBackIfUnused(reservation);
+    return true;
 }
 
 }  // namespace advstep

@@ -20,6 +20,7 @@ void Stream::Open(const StreamIdentity& identity, WorkerControl* workers) {
     const std::lock_guard<std::mutex> lock(mutex_);
     failures_.Open();  // first: it may throw
     identity_ = identity;
+    device_.store(identity.context.device, std::memory_order_release);
     if (workers_ != workers) {
         workers_ = workers;  // once: it is read without the lock
     }

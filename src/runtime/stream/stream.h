@@ -53,6 +53,7 @@ class Stream {
         size_t bytes = 0;
         uint64_t count = 0;
         bool heavy = false;          // one of them is
+        bool foreign = false;        // one of them is
         bool evenIfStopped = false;  // on a failure
     };
 
@@ -116,6 +117,12 @@ class Stream {
     void Nudge();
     /// A place now: everything queued so far.
     Ticket Now() { return {this, issued_.load(std::memory_order_acquire)}; }
+
+    /// The latest task queued so far that may use the device's memory (null: any memory).
+    Ticket LastUse(const Device* device) {
+        const bool all = device == nullptr || device_.load(std::memory_order_acquire) == device;
+        return {this, (all ? issued_ : foreign_).load(std::memory_order_acquire)};
+    }
 
     bool Reached(uint64_t sequence) const {
         return completed_.load(std::memory_order_acquire) >= sequence;
@@ -212,10 +219,12 @@ class Stream {
     StreamIdentity identity_;  // handle 0: not alive
     WorkerControl* workers_ = nullptr;
     TaskQueue queue_;
-    std::atomic<uint64_t> issued_{0};     // tasks ever queued; goes on through all lives
-    std::atomic<uint64_t> completed_{0};  // tasks ever ended; stored with release
-    const void* claimant_ = nullptr;      // identity of the thread that runs tasks; null: nobody
-    bool running_ = false;                // the front is, with the lock released
+    std::atomic<uint64_t> issued_{0};             // tasks ever queued; goes on through all lives
+    std::atomic<uint64_t> completed_{0};          // tasks ever ended; stored with release
+    std::atomic<uint64_t> foreign_{0};            // the last task with memory of another device
+    std::atomic<const Device*> device_{nullptr};  // of the latest life
+    const void* claimant_ = nullptr;  // identity of the thread that runs tasks; null: nobody
+    bool running_ = false;            // the front is, with the lock released
     SkippedTasks skipped_;
     std::atomic<uint64_t> aborts_{0};
     uint64_t abortAfter_ = 0;  // tasks after this one were aborted by the last of them
@@ -234,67 +243,6 @@ class Stream {
     bool modeSet_ = false;
 };
 
-template <typename Fill>
-Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fill,
-                       Ticket* ticket) {
-    bool wake = false;
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
-        if (recorder_ != nullptr && RecordingLocked()) {
-            using Callable = std::remove_reference_t<Fill>;
-            const RecordFill make{[](void* callable, void* memory) -> Task* {
-                                      return (*static_cast<Callable*>(callable))(memory);
-                                  },
-                                  const_cast<void*>(static_cast<const void*>(&fill))};
-            return recorder_->Record(recorderBranch_, work, make);
-        }
-        if (!failures_.refusal().ok()) {
-            return RefusedError();
-        }
-        const size_t bytes = AlignedTaskBytes(work.bytes);
-        Task* const task = fill(queue_.Push(bytes));
-        task->bytes = static_cast<uint32_t>(bytes);
-        const uint64_t sequence = issued_.load(std::memory_order_relaxed) + 1;
-        issued_.store(sequence, std::memory_order_relaxed);
-        TraceOldest(sequence);
-        if (ticket != nullptr) {
-            *ticket = {this, sequence};
-        }
-        wake = NeedsWaking(task->heavy);
-    }
-    if (wake) {
-        workers_->Wake();
-    }
-    return {};
-}
-
-template <typename Prepare, typename Fill>
-Status Stream::EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Prepare&& prepare,
-                            Fill&& fill, Ticket* last) {
-    bool wake = false;
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
-        ADVSTEP_RETURN_IF_ERROR(CheckNotRecorded());
-        if (!failures_.refusal().ok() && !batch.evenIfStopped) {
-            return RefusedError();
-        }
-        const uint64_t issued = issued_.load(std::memory_order_relaxed);
-        queue_.Reserve(batch.bytes);
-        ADVSTEP_RETURN_IF_ERROR(prepare(issued + 1));
-        if (batch.count > 0) {
-            fill(queue_.Push(batch.bytes));
-            issued_.store(issued + batch.count, std::memory_order_relaxed);
-            TraceOldest(issued + 1);
-        }
-        *last = {this, issued + batch.count};
-        wake = NeedsWaking(batch.heavy);
-    }
-    if (wake) {
-        workers_->Wake();
-    }
-    return {};
-}
-
 }  // namespace advstep
+
+#include "src/runtime/stream/stream_enqueue.h"

@@ -172,12 +172,12 @@ Status TakeDeviceFailure(const Device* device) {
     return {};
 }
 
-std::vector<Ticket> PendingPlaces() {
+std::vector<Ticket> PendingPlaces(const Device* device) {
     std::vector<Ticket> places;
     ForEachStream([&](Stream& stream) {
-        const Ticket now = stream.Now();
-        if (!stream.Reached(now.sequence)) {
-            places.push_back(now);
+        const Ticket last = stream.LastUse(device);
+        if (!stream.Reached(last.sequence)) {
+            places.push_back(last);
         }
     });
     return places;

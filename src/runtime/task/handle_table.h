@@ -59,6 +59,7 @@ class HandleTable {
         if (++object->generation == 0) {
             object->generation = 1;
         }
+        MarkAlive(object->tableIndex, true);
         const Handle handle = (Handle{object->generation} << 32) |
                               (Handle{object->tableIndex} << 8) | static_cast<uint8_t>(kind_);
         return {object, handle};
@@ -67,6 +68,7 @@ class HandleTable {
     /// The object's life is over; its handle must be cleared before.
     void Release(T* object) {
         const std::lock_guard<std::mutex> lock(mutex_);
+        MarkAlive(object->tableIndex, false);
         free_.push_back(object);
     }
 
@@ -87,19 +89,45 @@ class HandleTable {
         return &(*chunks_[index / kChunk])[index % kChunk];
     }
 
-    /// Calls visit(T&) for every object there ever was, alive or not.
+    /// Calls visit(T&) for every object between its Acquire and its Release; for one that comes or
+    /// goes meanwhile, perhaps. Takes no lock and no memory, and costs what is alive: one look for
+    /// 4096 objects of which none is.
     template <typename Visit>
     void ForEach(Visit&& visit) const {
         const uint32_t count = count_.load(std::memory_order_acquire);
-        for (uint32_t index = 0; index < count; ++index) {
-            visit((*chunks_[index / kChunk])[index % kChunk]);
+        for (uint32_t group = 0; group * kChunk * kChunk < count; ++group) {
+            uint64_t chunks = aliveChunks_[group].load();
+            for (; chunks != 0; chunks &= chunks - 1) {
+                const uint32_t chunk = group * kChunk + LowestBit(chunks);
+                uint64_t objects = alive_[chunk].load();
+                for (; objects != 0; objects &= objects - 1) {
+                    visit((*chunks_[chunk])[LowestBit(objects)]);
+                }
+            }
         }
     }
 
  private:
-    static constexpr uint32_t kChunk = 64;
+    static constexpr uint32_t kChunk = 64;          // objects; as many as a word of alive_ has bits
     static constexpr uint32_t kMostChunks = 16384;  // 2^20 objects alive at a time
     using Chunk = std::array<T, kChunk>;
+
+    static uint32_t LowestBit(uint64_t word) {
+        return static_cast<uint32_t>(__builtin_ctzll(word));
+    }
+
+    // Under mutex_. A chunk's bit is set while one of its objects is alive.
+    void MarkAlive(uint32_t index, bool alive) {
+        const uint32_t chunk = index / kChunk;
+        Assign(&alive_[chunk], index % kChunk, alive);
+        Assign(&aliveChunks_[chunk / kChunk], chunk % kChunk,
+               alive_[chunk].load(std::memory_order_relaxed) != 0);
+    }
+    static void Assign(std::atomic<uint64_t>* word, uint32_t bit, bool value) {
+        const uint64_t mask = uint64_t{1} << bit;
+        const uint64_t now = word->load(std::memory_order_relaxed);
+        word->store(value ? now | mask : now & ~mask);
+    }
 
     T* Append() {
         const uint32_t index = count_.load(std::memory_order_relaxed);
@@ -121,6 +149,10 @@ class HandleTable {
     std::vector<T*> free_;
     std::atomic<uint32_t> count_{0};  // published after the chunk it needs
     std::array<std::unique_ptr<Chunk>, kMostChunks> chunks_;
+    // Change under mutex_. Sequentially consistent, as WorkerControl::watch_ is: the last look of a
+    // worker before it sleeps finds a stream that was acquired before it said that it sleeps.
+    std::array<std::atomic<uint64_t>, kMostChunks> alive_{};
+    std::array<std::atomic<uint64_t>, kMostChunks / kChunk> aliveChunks_{};
 };
 
 }  // namespace advstep

@@ -50,6 +50,7 @@ struct Work {
     void (*listUses)(const void* source, std::vector<Use>* uses) = nullptr;
     const void* source = nullptr;   // of listUses
     CapturePlace* place = nullptr;  // kEventRecord: set if it was captured
+    bool foreign = false;           // touches memory of another device than its stream's
 };
 
 /// Constructs a record in memory; refers to a callable that outlives the call.

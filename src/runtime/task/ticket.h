@@ -9,6 +9,7 @@
 
 namespace advstep {
 
+class Device;
 class Stream;
 
 /// A point in a stream: reached when the stream has completed that many tasks. Streams count on
@@ -31,7 +32,9 @@ bool InsideTask();
 /// 207000: the thread is in the middle of a task.
 Status RefuseInsideTask();
 
-/// The places of the streams with work under way, now.
-std::vector<Ticket> PendingPlaces();
+/// Where the work that is queued now and may use the device's memory ends, in each stream that has
+/// some under way: everything on the streams of that device, and of the other streams what touches
+/// memory of a device that is not their own. Null: all work, which may use pinned host memory.
+std::vector<Ticket> PendingPlaces(const Device* device);
 
 }  // namespace advstep

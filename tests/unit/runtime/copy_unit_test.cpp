@@ -45,7 +45,7 @@ class CopyTest : public testing::Test {
     }
 
     const Device device_{0, WithMemory()};
-    DeviceMemory memory_{[] { return std::vector<Ticket>(); }};
+    DeviceMemory memory_{[](const Device*) { return std::vector<Ticket>(); }};
     char pageable_[100] = {};
     char* places_[4] = {};
     CopySides sides_;
@@ -134,14 +134,16 @@ TEST_F(CopyTest, NothingFitsEverywhere) {
 }
 
 TEST_F(CopyTest, FillTakesDeviceAndPinnedMemory) {
-    EXPECT_TRUE(Succeeds(CheckFill(memory_, places_[kDevice], 100, 100)));
-    EXPECT_TRUE(Succeeds(CheckFill(memory_, places_[kPinned] + 1, 99, 99)));
-    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, CheckFill(memory_, pageable_, 10, 10),
+    EXPECT_TRUE(Succeeds(CheckFill(memory_, places_[kDevice], 100, 100, &sides_)));
+    EXPECT_TRUE(Succeeds(CheckFill(memory_, places_[kPinned] + 1, 99, 99, &sides_)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID,
+                          CheckFill(memory_, pageable_, 10, 10, &sides_),
                           {"devPtr", "no allocation"}));
-    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, CheckFill(memory_, places_[kDevice], 9, 10),
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID,
+                          CheckFill(memory_, places_[kDevice], 9, 10, &sides_),
                           {"10", "maxCount = 9"}));
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID,
-                          CheckFill(memory_, places_[kDevice] + 1, 100, 100),
+                          CheckFill(memory_, places_[kDevice] + 1, 100, 100, &sides_),
                           {"sets 100 bytes in a range of 99 bytes"}));
 }
 

@@ -54,7 +54,7 @@ class DeviceMemoryTest : public testing::Test {
     const Device device_{0, WithMemory(kTotal)};
     const Device other_{1, WithMemory(kTotal)};
     static inline std::vector<Ticket> places_;  // of work under way
-    DeviceMemory memory_{[] { return places_; }};
+    DeviceMemory memory_{[](const Device*) { return places_; }};
 };
 
 TEST_F(DeviceMemoryTest, AllocationsAreAlignedAndWritable) {

@@ -99,15 +99,31 @@ TEST_F(HandleTableTest, GenerationIsNeverZero) {
     EXPECT_NE(table_->Acquire().handle >> 32, 0U);
 }
 
-TEST_F(HandleTableTest, VisitsEveryObjectAliveOrNot) {
-    std::set<Thing*> expected;
-    for (int index = 0; index < 100; ++index) {
-        expected.insert(table_->Acquire().object);
+TEST_F(HandleTableTest, VisitsWhatIsAlive) {
+    std::vector<Thing*> things;
+    for (int index = 0; index < 9000; ++index) {  // more than two groups of chunks
+        things.push_back(table_->Acquire().object);
     }
-    table_->Release(*expected.begin());
-    std::set<Thing*> visited;
-    table_->ForEach([&](Thing& thing) { EXPECT_TRUE(visited.insert(&thing).second); });
-    EXPECT_EQ(visited, expected);
+    std::set<Thing*> expected;
+    for (size_t index = 0; index < things.size(); ++index) {
+        if (index % 64 == 0 ? index < 4096 : index % 127 == 5) {
+            expected.insert(things[index]);
+        } else {
+            table_->Release(things[index]);
+        }
+    }
+    const auto visit = [&] {
+        std::set<Thing*> visited;
+        table_->ForEach([&](Thing& thing) { EXPECT_TRUE(visited.insert(&thing).second); });
+        return visited;
+    };
+    EXPECT_EQ(visit(), expected);
+    for (Thing* const thing : expected) {
+        table_->Release(thing);
+    }
+    EXPECT_TRUE(visit().empty());
+    Thing* const again = table_->Acquire().object;
+    EXPECT_EQ(visit(), std::set<Thing*>{again});
 }
 
 TEST_F(HandleTableTest, PointersAndHandlesConvert) {

@@ -37,7 +37,7 @@ class MappedMemoryTest : public testing::Test {
 
     const Device device_{0, WithMemory(1000)};
     const Device other_{1, WithMemory(1000)};
-    DeviceMemory memory_{[] { return std::vector<Ticket>(); }};
+    DeviceMemory memory_{[](const Device*) { return std::vector<Ticket>(); }};
 };
 
 TEST_F(MappedMemoryTest, NeighboursJoinOnEitherSide) {
@@ -104,7 +104,7 @@ TEST_F(MappedMemoryTest, RegistrationsMeetNothing) {
 
 TEST_F(MappedMemoryTest, UnregisteringTellsWhatToWaitForAndRaisesTheEpoch) {
     static Stream stream;
-    DeviceMemory memory([] { return std::vector<Ticket>{{&stream, 3}}; });
+    DeviceMemory memory([](const Device*) { return std::vector<Ticket>{{&stream, 3}}; });
     ASSERT_TRUE(Succeeds(memory.Register(Pointer(2000), 10)));
     const uint64_t epoch = memory.epoch();
     std::vector<Ticket> pending;

@@ -182,20 +182,59 @@ TEST_F(StreamsTest, DeviceFailuresComeInTheOrderOfTheStreams) {
 
 TEST_F(StreamsTest, PendingPlacesAreThoseWithWorkUnderWay) {
     ASSERT_TRUE(Succeeds(DrainDevice(nullptr)));
-    EXPECT_TRUE(PendingPlaces().empty());
+    EXPECT_TRUE(PendingPlaces(nullptr).empty());
     const support::Signal opened;
     const StreamRef held = NewStream(a_);
     ASSERT_TRUE(Succeeds(Enqueue(held, [=] {
         EXPECT_TRUE(opened.Wait());
         return Status();
     })));
-    const std::vector<Ticket> places = PendingPlaces();
+    const std::vector<Ticket> places = PendingPlaces(nullptr);
     ASSERT_EQ(places.size(), 1U);
     EXPECT_EQ(places.front().stream, held.stream);
     EXPECT_EQ(places.front().sequence, held.stream->Now().sequence);
     opened.Set();
     EXPECT_TRUE(Succeeds(WaitFor(places.front())));
-    EXPECT_TRUE(PendingPlaces().empty());
+    EXPECT_TRUE(PendingPlaces(nullptr).empty());
+}
+
+TEST_F(StreamsTest, PendingPlacesOfADeviceAreThoseThatMayUseItsMemory) {
+    const support::Signal opened;
+    const StreamRef heldA = NewStream(a_);
+    const StreamRef heldB = NewStream(b_);
+    for (const StreamRef& held : {heldA, heldB}) {
+        ASSERT_TRUE(Succeeds(Enqueue(held, [=] {
+            EXPECT_TRUE(opened.Wait());
+            return Status();
+        })));
+    }
+    const auto expectOnly = [](const Device* device, const Ticket& place) {
+        const std::vector<Ticket> places = PendingPlaces(device);
+        ASSERT_EQ(places.size(), 1U);
+        EXPECT_EQ(places.front().stream, place.stream);
+        EXPECT_EQ(places.front().sequence, place.sequence);
+    };
+    expectOnly(&deviceA_, heldA.stream->Now());
+    expectOnly(&deviceB_, heldB.stream->Now());
+    EXPECT_EQ(PendingPlaces(nullptr).size(), 2U);
+    // A task of B's stream that touches memory of another device, and one after it that does not.
+    Work foreign(sizeof(Task));
+    foreign.foreign = true;
+    Ticket touching;
+    for (const Work& work : {foreign, Work(sizeof(Task))}) {
+        ASSERT_TRUE(Succeeds(heldB.Enqueue(
+            work, [](void* memory) { return new (memory) Task; },
+            work.foreign ? &touching : nullptr)));
+    }
+    const std::vector<Ticket> places = PendingPlaces(&deviceA_);
+    ASSERT_EQ(places.size(), 2U);
+    for (const Ticket& place : places) {
+        const Ticket wanted = place.stream == heldB.stream ? touching : heldA.stream->Now();
+        EXPECT_EQ(place.sequence, wanted.sequence);
+    }
+    opened.Set();
+    ASSERT_TRUE(Succeeds(DrainDevice(nullptr)));
+    EXPECT_TRUE(PendingPlaces(nullptr).empty());
 }
 
 }  // namespace

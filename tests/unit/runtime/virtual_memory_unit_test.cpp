@@ -54,8 +54,8 @@ class VirtualMemoryTest : public testing::Test {
     support::Watchdog watchdog_{std::chrono::seconds(60)};
     const Device device_{0, WithMemory()};
     static inline std::vector<Ticket> places_;  // of work under way
-    DeviceMemory memory_{[] { return places_; }};
-    VirtualMemory virtual_{memory_, [] { return places_; }};
+    DeviceMemory memory_{[](const Device*) { return places_; }};
+    VirtualMemory virtual_{memory_, [](const Device*) { return places_; }};
     Stream stream_;
     unit::CountingWorkers workers_;
     unit::StreamBench bench_{&stream_, 0x157, &workers_};

@@ -1,0 +1,81 @@
+// How records come into a stream: the templates of stream.h, which includes this.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <type_traits>
+
+#include "src/runtime/stream/stream.h"
+
+namespace advstep {
+
+template <typename Fill>
+Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fill,
+                       Ticket* ticket) {
+    bool wake = false;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        if (recorder_ != nullptr && RecordingLocked()) {
+            using Callable = std::remove_reference_t<Fill>;
+            const RecordFill make{[](void* callable, void* memory) -> Task* {
+                                      return (*static_cast<Callable*>(callable))(memory);
+                                  },
+                                  const_cast<void*>(static_cast<const void*>(&fill))};
+            return recorder_->Record(recorderBranch_, work, make);
+        }
+        if (!failures_.refusal().ok()) {
+            return RefusedError();
+        }
+        const size_t bytes = AlignedTaskBytes(work.bytes);
+        Task* const task = fill(queue_.Push(bytes));
+        task->bytes = static_cast<uint32_t>(bytes);
+        const uint64_t sequence = issued_.load(std::memory_order_relaxed) + 1;
+        issued_.store(sequence, std::memory_order_relaxed);
+        if (work.foreign) {
+            foreign_.store(sequence, std::memory_order_relaxed);
+        }
+        TraceOldest(sequence);
+        if (ticket != nullptr) {
+            *ticket = {this, sequence};
+        }
+        wake = NeedsWaking(task->heavy);
+    }
+    if (wake) {
+        workers_->Wake();
+    }
+    return {};
+}
+
+template <typename Prepare, typename Fill>
+Status Stream::EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Prepare&& prepare,
+                            Fill&& fill, Ticket* last) {
+    bool wake = false;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotRecorded());
+        if (!failures_.refusal().ok() && !batch.evenIfStopped) {
+            return RefusedError();
+        }
+        const uint64_t issued = issued_.load(std::memory_order_relaxed);
+        queue_.Reserve(batch.bytes);
+        ADVSTEP_RETURN_IF_ERROR(prepare(issued + 1));
+        if (batch.count > 0) {
+            fill(queue_.Push(batch.bytes));
+            issued_.store(issued + batch.count, std::memory_order_relaxed);
+            if (batch.foreign) {
+                foreign_.store(issued + batch.count, std::memory_order_relaxed);
+            }
+            TraceOldest(issued + 1);
+        }
+        *last = {this, issued + batch.count};
+        wake = NeedsWaking(batch.heavy);
+    }
+    if (wake) {
+        workers_->Wake();
+    }
+    return {};
+}
+
+}  // namespace advstep

@@ -3,8 +3,8 @@
 ///
 /// Faults of allocations and launches belong to the thread that requests them. They affect only
 /// later calls of that thread, so the same program always meets the same fault. Other threads,
-/// including the library's own, are never affected. Without faults the cost is one load for each
-/// allocation and each launch.
+/// including the library's own, are never affected. The cost is one load for each allocation and
+/// each launch while no fault is set.
 ///
 /// An injected fault has the effects of a real one: the call returns the documented code with a
 /// message, no resource is lost, and the next call works.

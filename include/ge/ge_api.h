@@ -42,7 +42,8 @@ class ADVSTEP_GRAPH_API Session {
  public:
     /// Ignores unknown options, with a warning. All calls of a session with a bad option fail.
     explicit Session(const std::map<AscendString, AscendString>& options);
-    /// Waits for queued runs. In the callback of a run it does not wait; the queued runs still run.
+    /// Waits for queued runs. A call from the callback of a run does not wait; queued runs still
+    /// run.
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;

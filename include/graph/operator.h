@@ -63,8 +63,9 @@ class ADVSTEP_GRAPH_API Operator {
     size_t GetOutputsSize() const;
 
     /// Links an output of src with the input dst, and copies the output's description to the input.
-    /// Without srcOutput or srcIndex, src must have exactly one output. An unknown name or index,
-    /// an empty src or a second link of one input is a fault, which Session::RunGraph reports.
+    /// src must have exactly one output if neither srcOutput nor srcIndex is given. An unknown name
+    /// or index, an empty src or a second link of one input is a fault, which Session::RunGraph
+    /// reports.
     Operator& SetInput(const char* dst, const Operator& src);
     Operator& SetInput(const char* dst, const Operator& src, const char* srcOutput);
     Operator& SetInput(const char* dst, const Operator& src, uint32_t srcIndex);

@@ -23,9 +23,9 @@ ADVSTEP_API aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream)
 /// @retval ACL_ERROR_RT_THREAD_SUBSCRIBE  another thread is subscribed to the stream
 ADVSTEP_API aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 
-/// Queues a callback for the subscribed thread. With ACL_CALLBACK_BLOCK later work of the stream
-/// waits until the callback has run. Meanwhile the subscribed thread must not wait for the stream
-/// or end its context, its device or the runtime; such a call returns
+/// Queues a callback for the subscribed thread. Later work of the stream waits until the callback
+/// has run, if blockType is ACL_CALLBACK_BLOCK. Meanwhile the subscribed thread must not wait for
+/// the stream or end its context, its device or the runtime; such a call returns
 /// ACL_ERROR_RT_FEATURE_NOT_SUPPORT. [context]
 /// @param[in] userData  passed to fn; may be NULL
 /// @retval ACL_ERROR_INVALID_PARAM        fn is NULL

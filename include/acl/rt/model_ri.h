@@ -73,8 +73,8 @@ ADVSTEP_API aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureS
 /// @retval ACL_ERROR_RT_PARAM_INVALID  *mode is not a value of aclmdlRICaptureMode
 ADVSTEP_API aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode);
 
-/// Begins a task group: operator launches that can be replaced later. Until the end of the group
-/// the stream accepts operator launches and event records only; other work is refused with
+/// Begins a task group: operator launches that can be replaced later. The stream accepts operator
+/// launches and event records only, until the end of the group; other work is refused with
 /// ACL_ERROR_STREAM_TASK_GROUP_INTR. [context]
 /// @retval ACL_ERROR_RT_STREAM_NOT_CAPTURED    the stream is not being captured
 /// @retval ACL_ERROR_STREAM_TASK_GROUP_STATUS  a task group is open on the stream

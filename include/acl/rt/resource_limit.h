@@ -2,7 +2,7 @@
 ///
 /// Later phase-one calls split their work by the limit on vector cores. Results do not change.
 /// Plans of conformance exact always use the SoC's number of cores. No operator uses cube cores:
-/// their limit has no effect. For each type, the first of these that is set applies:
+/// their limit has no effect. The first of these that is set applies, for each type:
 ///   - the limit of the stream whose limits the thread uses (aclrtUseStreamResInCurrentThread), for
 ///     plans on that stream's device
 ///   - the limit of the device

@@ -43,15 +43,15 @@ Status RefusePageableInsideTask() {
                : Status();
 }
 
-// Queues a copy, after the checks of its arguments; `make` constructs the record. With pageable
-// memory it returns when the copy has run.
+// Queues a copy, after the checks of its arguments; `make` constructs the record. It returns after
+// the copy has run if the memory is pageable.
 template <typename Make>
 Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Make&& make) {
     if (!pageable) {
         return target.Enqueue(work, make);
     }
     ADVSTEP_RETURN_IF_ERROR(RefusePageableInsideTask());
-    // For a stream that is being captured, the enqueue below returns a more precise error.
+    // The enqueue below returns a more precise error for a stream that is being captured.
     if (target.CheckFree().ok()) {
         ADVSTEP_RETURN_IF_ERROR(
             CaptureRegistry::Instance().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));

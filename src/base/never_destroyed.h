@@ -8,8 +8,8 @@
 namespace advstep {
 
 /// A static object that threads may use after main(). It is constructed in place, so its first use
-/// allocates nothing and cannot fail, and it is never destroyed. In the child of a fork a new
-/// object replaces it.
+/// allocates nothing and cannot fail, and it is never destroyed. A new object replaces it in the
+/// child of a fork.
 template <typename T>
 class NeverDestroyed {
  public:

@@ -55,7 +55,7 @@ Status ReadSettingsFile(const std::string& path, SettingTexts* texts);
 
 /// Loads the settings of this process. The environment takes precedence over the file (null or "":
 /// no file), and the file over the defaults. The codes are those of ReadSettingsFile, and 100008: a
-/// value is bad. On error *settings is unchanged.
+/// value is bad. A failing call does not change *settings.
 Status LoadSettings(const char* configPath, Settings* settings);
 
 /// Returns whether this is the name of a setting, as in the environment.

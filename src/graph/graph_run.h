@@ -10,7 +10,7 @@
 namespace advstep::graph {
 
 /// Runs a model on the emulated device, in the calling thread; the thread's current context
-/// changes. On success *outputs is replaced; on failure it is unchanged. It may be the same object
+/// changes. *outputs is replaced on success and unchanged on failure. It may be the same object
 /// as inputs.
 Outcome RunModel(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
                  std::optional<int32_t> deviceId, std::vector<ge::Tensor>* outputs);

@@ -24,8 +24,8 @@ std::string GeneratedName(const char* type) {
     return fmt::format("{}_{}", type, count.fetch_add(1, std::memory_order_relaxed));
 }
 
-// Returns the index of the chosen output of source. On a fault it returns the number of outputs and
-// sets *why.
+// Returns the index of the chosen output of source. It returns the number of outputs and sets *why
+// on a fault.
 size_t FindSourceOutput(OperatorNode* source, const char* output, std::string* why) {
     for (size_t index = 0; index < source->outputs.size(); ++index) {
         if (source->outputs[index].name == output) {

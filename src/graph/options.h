@@ -15,7 +15,7 @@ struct Options {
     std::optional<int32_t> deviceId;
 };
 
-/// Reads options, and warns of unknown ones. On failure *parsed is unchanged.
+/// Reads options, and warns of unknown ones. *parsed is unchanged on failure.
 Outcome ParseOptions(const OptionMap& options, Options* parsed);
 
 }  // namespace advstep::graph

@@ -37,7 +37,7 @@ class BuildWithLibrary(build_py):
 
 
 class PlatformWheel(bdist_wheel):
-    """For any Python 3 on this platform."""
+    """A wheel for any Python 3 on this platform."""
 
     def get_tag(self):
         return "py3", "none", super().get_tag()[2]

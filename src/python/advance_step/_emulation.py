@@ -6,8 +6,8 @@ import pathlib
 
 
 def emulation_directory() -> str:
-    """Returns the directory of the emulation. With it on PYTHONPATH, or first in sys.path,
-    ``import torch_npu`` imports the emulation."""
+    """Returns the directory of the emulation. ``import torch_npu`` imports the emulation if the
+    directory is on PYTHONPATH or first in sys.path."""
     package = pathlib.Path(__file__).resolve().parent
     # An installation has it in the package, the source tree beside the package.
     for folder in (package / "emulation", package.parent / "emulation"):

@@ -49,7 +49,7 @@ def _start(config: str | None) -> None:
 
 
 def initialize(config: str | os.PathLike[str] | None = None) -> None:
-    """Starts the runtime with a settings file. Without this call the first use starts the runtime.
+    """Starts the runtime with a settings file. The first use starts it if there was no such call.
 
     Args:
         config: JSON file with an object "advance_step" of settings, see docs/runtime.md. The

@@ -279,7 +279,7 @@ def current_device() -> Device:
 def current_stream(device: Device | int | None = None) -> Stream:
     """Returns the thread's current stream of a device (None: of the current one).
 
-    Outside of all ``with stream:`` blocks each thread has a stream of its own for each device.
+    Each thread has a stream of its own for each device, for use outside of ``with stream:`` blocks.
     """
     thread.refresh()
     index = _as_device(device).index

@@ -64,7 +64,7 @@ def advance_step(input_tokens: Array, sampled_token_ids: Array, input_positions:
         num_queries: rows that advance; less than num_seqs, or with conformance vllm equal to it.
         block_size: tokens per block, at least 1.
         stream: the stream of the run; None: the thread's current stream.
-        wait: whether to return only after the run. With False a later synchronisation raises a
+        wait: whether to return only after the run. If it is False a later synchronisation raises a
             failure on the device, and the arrays must not be used before it.
 
     Raises:

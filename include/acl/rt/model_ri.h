@@ -50,8 +50,8 @@ ADVSTEP_API aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMod
 /// @retval ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD   another thread began the capture, in a mode
 ///                                                    other than RELAXED
 /// @retval ACL_ERROR_STREAM_TASK_GROUP_STATUS         a task group is open
-/// @retval ACL_ERROR_RT_STREAM_UNJOINED               no stream of the capture waits for a stream
-///                                                    that joined
+/// @retval ACL_ERROR_RT_STREAM_UNJOINED               a stream that joined has work for which the
+///                                                    first stream does not wait
 /// @retval ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED    the capture is over without a result
 /// @retval ACL_ERROR_BAD_ALLOC                        memory is short; the capture is over without
 ///                                                    a result if it is no longer active

@@ -104,7 +104,7 @@ ADVSTEP_API aclError aclrtGetStreamAvailableNum(uint32_t* streamCount);
 /// @param[in] regName   name of the callback
 /// @param[in] callback  NULL removes the name; a call in progress in another thread may end later
 /// @param[in] args      passed to callback; may be NULL
-/// @retval ACL_ERROR_RT_PARAM_INVALID  callback is NULL and the name has none
+/// @retval ACL_ERROR_RT_PARAM_INVALID  callback is NULL, and no callback has that name
 ADVSTEP_API aclError aclrtRegStreamStateCallback(const char* regName,
                                                  aclrtStreamStateCallback callback, void* args);
 

@@ -9,8 +9,9 @@
 
 namespace advstep {
 
-/// An aclrt handle as a number: generation, index, kind. Never an address, so a destroyed, foreign
-/// or wrong-kind one is recognised without touching memory. 0 is no handle.
+/// An aclrt handle as a number: generation, index and kind. It is never an address, so a handle
+/// that is destroyed, foreign or of the wrong kind is recognised without touching memory. 0 is no
+/// handle.
 using Handle = uint64_t;
 static_assert(sizeof(void*) == sizeof(Handle), "handles need 64-bit pointers");
 
@@ -21,21 +22,21 @@ enum class HandleKind : uint8_t {
     kNotify = 0x4F,
     kModel = 0x69,
     kTaskGroup = 0x76,
-    kBranchStream = 0x58,  // of a model; never given to a caller
+    kBranchStream = 0x58,  // a stream of a model; no caller gets one
     kPhysicalMemory = 0x9B,
 };
 
-/// A number that no other live handle of its kind has.
+/// Returns a number that no other live handle of its kind has.
 inline uint32_t IndexOf(Handle handle) { return static_cast<uint32_t>((handle >> 8) & 0xFFFFFF); }
 
 inline void* ToPointer(Handle handle) { return reinterpret_cast<void*>(handle); }
 inline Handle ToHandle(const void* pointer) { return reinterpret_cast<Handle>(pointer); }
 
-/// Objects behind handles of one kind. Objects are reused, never freed, so a pointer from Find is
-/// good for ever and whoever holds one only has to compare handles under the object's own lock.
+/// The objects of the handles of one kind. Objects are reused and never freed, so a pointer from
+/// Find stays valid for ever: its holder only has to compare handles under the object's own lock.
 ///
 /// T has public members `uint32_t tableIndex` and `uint32_t generation`, which belong to the table.
-/// Find takes no lock; Acquire and Release take the table's.
+/// Find takes no lock. Acquire and Release take the table's lock.
 template <typename T>
 class HandleTable {
  public:
@@ -46,7 +47,8 @@ class HandleTable {
         Handle handle;
     };
 
-    /// An unused object and the handle of its new life. The caller stores the handle in it.
+    /// Returns an unused object and the handle of its new life. The caller stores the handle in the
+    /// object.
     Entry Acquire() {
         const std::lock_guard<std::mutex> lock(mutex_);
         T* object = nullptr;
@@ -65,21 +67,22 @@ class HandleTable {
         return {object, handle};
     }
 
-    /// The object's life is over; its handle must be cleared before.
+    /// Ends the object's life. The caller clears the object's handle before.
     void Release(T* object) {
         const std::lock_guard<std::mutex> lock(mutex_);
         MarkAlive(object->tableIndex, false);
         free_.push_back(object);
     }
 
-    /// How many more objects can be alive at a time.
+    /// Returns how many more objects can be acquired now.
     uint32_t Available() const {
         const std::lock_guard<std::mutex> lock(mutex_);
         return kChunk * kMostChunks - count_.load(std::memory_order_relaxed) +
                static_cast<uint32_t>(free_.size());
     }
 
-    /// The object a handle of this kind would belong to, alive or not; null for anything else.
+    /// Returns the object that a handle of this kind belongs to, alive or not. Null: the handle is
+    /// of another kind, or the table has no object with its index.
     T* Find(Handle handle) const {
         const uint32_t index = IndexOf(handle);
         if (static_cast<uint8_t>(handle) != static_cast<uint8_t>(kind_) ||
@@ -145,7 +148,7 @@ class HandleTable {
     }
 
     const HandleKind kind_;
-    mutable std::mutex mutex_;  // guards free_, generations and growth
+    mutable std::mutex mutex_;  // guards free_, the generations and growth
     std::vector<T*> free_;
     std::atomic<uint32_t> count_{0};  // published after the chunk it needs
     std::array<std::unique_ptr<Chunk>, kMostChunks> chunks_;

@@ -1,5 +1,5 @@
-// How work gets into something else than a stream's queue: what a stream that is being captured, or
-// whose launches replace a task group's, knows of whoever takes them.
+// The interface through which a stream hands its work to a recorder instead of its own queue. The
+// recorder is a capture, or the update of a task group.
 #pragma once
 
 #include <cstddef>
@@ -15,45 +15,46 @@ namespace advstep {
 
 class Recorder;
 
-/// Something that work will use when it runs, and that may be gone by the time of a replay.
+/// A resource that work uses when it runs, and that may be gone by the time of a replay.
 struct Use {
     enum class Kind : uint8_t { kMemory, kNotify };
     Kind kind = Kind::kMemory;
-    const char* name = nullptr;     // of the argument; static text
-    const void* address = nullptr;  // or the notify's handle
+    const char* name = nullptr;     // the argument's name, static text
+    const void* address = nullptr;  // of the memory, or the notify's handle
     uint64_t bytes = 0;
-    uint64_t epoch = 0;  // of DeviceMemory, when it was captured: later memory is other memory
+    uint64_t epoch = 0;  // DeviceMemory's at the capture; memory allocated later is not meant
 };
 
 /// A point in a capture: the end of the first `position` tasks of a branch.
 struct CapturePlace {
-    std::weak_ptr<Recorder> capture;  // empty: none
+    std::weak_ptr<Recorder> capture;  // empty: no place
     int32_t branch = 0;
     size_t position = 0;
 };
 
-/// What a stream is told of work beside its record; most of it matters only to a recorder.
+/// The description of work that a caller passes to a stream beside the record of the work. Only a
+/// recorder needs most of it.
 struct Work {
     enum class Role : uint8_t {
         kOther,
-        kLaunch,       // of a kernel: may be in a task group
-        kEventRecord,  // leaves a place and no task in a capture
-        kEventWait,    // for something outside the capture
+        kLaunch,       // a kernel launch, which may be in a task group
+        kEventRecord,  // leaves a place in a capture, and no task
+        kEventWait,    // a wait for an event recorded outside the capture
     };
 
     Work(size_t recordBytes) : bytes(recordBytes) {}  // NOLINT: most work is only its record
 
     size_t bytes;
     Role role = Role::kOther;
-    int32_t refusal = 0;                // the code of a capture that cannot take it, and
-    const char* refusalText = nullptr;  // "<what it is>; expected <rule>"
+    int32_t refusal = 0;                // the code of a capture that refuses it; 0: none does
+    const char* refusalText = nullptr;  // the message, "<what it is>; expected <rule>"
     void (*listUses)(const void* source, std::vector<Use>* uses) = nullptr;
     const void* source = nullptr;   // of listUses
     CapturePlace* place = nullptr;  // kEventRecord: set if it was captured
     bool foreign = false;           // touches memory of another device than its stream's
 };
 
-/// Constructs a record in memory; refers to a callable that outlives the call.
+/// A function that constructs a record in memory. It refers to a callable that outlives the call.
 struct RecordFill {
     Task* (*make)(void* callable, void* memory);
     void* callable;
@@ -61,33 +62,35 @@ struct RecordFill {
     Task* operator()(void* memory) const { return make(callable, memory); }
 };
 
-/// A stream that a capture pulls in.
+/// A stream that joins a capture.
 struct JoiningStream {
     Handle stream = 0;
     Handle context = 0;
-    const Status& refusal;  // of new work, because an earlier task failed
+    const Status& refusal;  // of new work, after a failure; success: none
 };
 
-/// Its lock comes after the streams'.
+/// The object to which a stream hands its work instead of queueing it. The recorder's lock is taken
+/// under the stream's.
 class Recorder {
  public:
     virtual ~Recorder() = default;
 
-    /// Nothing is recorded any more; the stream forgets it.
+    /// True once nothing is recorded any more. The stream then forgets the recorder.
     virtual bool Over() const = 0;
-    /// A capture: the stream cannot be waited for.
+    /// True for a capture, whose streams cannot be waited for.
     virtual bool Captures() const = 0;
 
-    /// 507903: a capture that has been invalidated.
+    /// 507903: the capture has been invalidated.
     virtual Status CheckActive() const = 0;
 
     virtual Status Record(int32_t branch, const Work& work, const RecordFill& fill) = 0;
-    /// Later work of the branch waits for the place.
+    /// Makes later work of the branch wait for the place.
     virtual Status RecordWait(int32_t branch, const CapturePlace& place,
                               int64_t timeoutNanoseconds) = 0;
 
-    /// A new branch for a stream that begins with a wait for the place; -1: nothing is recorded any
-    /// more. Codes: 507903; 107003 a stream of another context; the stream's refusal.
+    /// Opens a new branch for the stream, which begins with a wait for the place. *branch is -1 if
+    /// nothing is recorded any more. 507903: the capture has been invalidated. 107003: the stream
+    /// is of another context. The code of `refusal`: the stream refuses new work.
     virtual Status Join(const JoiningStream& stream, const CapturePlace& place,
                         int64_t timeoutNanoseconds, int32_t* branch) = 0;
 };

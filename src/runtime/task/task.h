@@ -11,28 +11,29 @@ namespace advstep {
 class TraceArgs;
 
 enum class TaskKind : uint8_t {
-    kPlain,         // kernels, copies: ends by itself
+    kPlain,         // a kernel, a copy: ends by itself
     kHostFunction,  // the user's code: may block for as long as it likes
     kTicketWait,    // a TicketWaitTask: ends when its ticket is reached; never run
     kPollWait,      // a PollWaitTask: ends when its condition holds
-    kAlways,        // a mark: runs even where failed or dropped work is skipped
+    kAlways,        // a mark: runs even if it is among the tasks to be skipped
 };
 
-/// Under which heading the trace shows a task. A host function and a wait are known by their kind.
+/// The heading under which the trace shows a task. A host function and a wait have a heading by
+/// their kind.
 enum class TaskCategory : uint8_t { kMark, kKernel, kMemory };
 
-/// Head of a queued record; what `run` needs follows it, as the members of a derived struct. Plain
-/// data: copied as bytes, never destroyed.
+/// The head of a queued record. The arguments of `run` follow it, as the members of a derived
+/// struct. A record is plain data: it is copied as bytes and never destroyed.
 struct Task {
     Status (*run)(const Task& task) = nullptr;
     const char* name = nullptr;  // static text, for people
     TaskKind kind = TaskKind::kPlain;
     bool heavy = false;  // takes longer than waking a thread (about 30 us)
-    bool brief = false;  // takes a few us, and no lock that is held while a stream's is taken:
-                         // whoever waits for it may keep the stream's lock
+    bool brief = false;  // takes a few us, and no lock under which a stream's lock is taken: the
+                         // thread that runs it may keep the stream's lock
     TaskCategory category = TaskCategory::kMark;
     uint32_t bytes = 0;  // of the whole record, a multiple of kTaskAlignment
-    /// Adds what the trace shows of the task beside its name; null: nothing.
+    /// Adds what the trace shows of the task beside its name. Null: the trace shows no more.
     void (*describe)(const Task& task, TraceArgs* args) = nullptr;
 };
 
@@ -42,8 +43,8 @@ constexpr size_t AlignedTaskBytes(size_t bytes) {
     return (bytes + kTaskAlignment - 1) / kTaskAlignment * kTaskAlignment;
 }
 
-/// The time starts when the wait has become the oldest task of its stream. An expired wait is a
-/// task that failed with 107019.
+/// A wait with a timeout. Its time starts when the wait becomes the oldest task of its stream. A
+/// wait that expires is a task that fails with 107019.
 struct WaitTask : Task {
     int64_t timeoutNanoseconds = 0;  // 0: for ever
 };
@@ -52,15 +53,17 @@ struct TicketWaitTask : WaitTask {
     Ticket ticket;
 };
 
-/// Waits for something that is no place in a stream. Whoever makes it true wakes the workers; where
-/// that can be anybody, `recheck` makes them look again and again.
+/// A wait for a condition that is no place in a stream. The thread that makes the condition true
+/// wakes the workers. `recheck` makes them look again and again, for a condition that any thread
+/// may make true unannounced.
 struct PollWaitTask : WaitTask {
-    /// Asked under the stream's lock, so it must not take one that is held while a stream's is
-    /// taken. Not asked again once it has said true: it may consume what it found. Then `run`, if
-    /// there is one, says how it went.
+    /// Returns whether the condition holds. It is called under the stream's lock, so it must take
+    /// no lock under which a stream's lock is taken. It is not called again after it has returned
+    /// true, so it may consume what it found. `run`, if there is one, then returns the result of
+    /// the wait.
     bool (*holds)(PollWaitTask& task) = nullptr;
     bool recheck = false;
-    uint64_t thread = 0;  // pthread_self() of the one that can make it true; 0: anybody
+    uint64_t thread = 0;  // pthread_self() of the one that can make it true; 0: any
 };
 
 }  // namespace advstep

@@ -42,7 +42,7 @@ void* TaskQueue::Push(size_t bytes) {
             first_ = TakeSegment(bytes);
             head_ = tail_ = first_.get();
         }
-        read_ = write_ = 0;  // start over, so a short queue stays in the same few lines
+        read_ = write_ = 0;  // starts over, so that a short queue stays in the same few cache lines
     }
     if (tail_->capacity - write_ < bytes) {
         SegmentPtr next = TakeSegment(bytes);

@@ -7,20 +7,22 @@
 
 namespace advstep {
 
-/// FIFO of records of different sizes in linked segments. Records do not move, so the front may be
-/// run in place while others are pushed. Not thread-safe: its stream's lock guards it.
+/// A FIFO of records of different sizes in linked segments. Records do not move, so the front may
+/// be run in place while others are pushed. The queue is not thread-safe: its stream's lock guards
+/// it.
 class TaskQueue {
  public:
     bool Empty() const { return head_ == nullptr || (head_ == tail_ && read_ == write_); }
 
-    /// Room for a record at the end; the caller constructs it there. `bytes` is a multiple of
-    /// kTaskAlignment. Throws std::bad_alloc and leaves the queue as it was.
+    /// Returns room for a record at the end, where the caller constructs it. `bytes` is a multiple
+    /// of kTaskAlignment. Throws std::bad_alloc if there is no memory, and leaves the queue as it
+    /// was.
     void* Push(size_t bytes);
 
-    /// Makes the next Push of that many bytes one that cannot throw.
+    /// Makes sure that the next Push of so many bytes cannot throw.
     void Reserve(size_t bytes);
 
-    /// The oldest record; the queue is not empty.
+    /// Returns the oldest record. The queue is not empty.
     Task* Front() const { return reinterpret_cast<Task*>(head_->bytes() + read_); }
 
     void PopFront();
@@ -43,7 +45,7 @@ class TaskQueue {
     static void FreeSegment(Segment* segment);
 
     SegmentPtr first_{nullptr, nullptr};  // owns the chain
-    SegmentPtr spare_{nullptr, nullptr};  // an empty segment, for the next that is needed
+    SegmentPtr spare_{nullptr, nullptr};  // an empty segment for the next need
     Segment* head_ = nullptr;
     Segment* tail_ = nullptr;
     size_t read_ = 0;   // in head_

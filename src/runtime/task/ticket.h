@@ -1,4 +1,5 @@
-// What every folder of the runtime may ask of a place in a stream. src/runtime/stream answers.
+// The questions that every folder of the runtime may ask about a place in a stream.
+// src/runtime/stream answers them.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@ namespace advstep {
 class Device;
 class Stream;
 
-/// A point in a stream: reached when the stream has completed that many tasks. Streams count on
-/// through all their lives, so a ticket of a destroyed stream is one that has been reached.
+/// A point in a stream. It is reached when the stream has completed `sequence` tasks. A stream
+/// object counts on through all its lives, so a ticket of a destroyed stream has been reached.
 struct Ticket {
     Stream* stream = nullptr;
     uint64_t sequence = 0;
@@ -21,15 +22,15 @@ struct Ticket {
 
 bool Reached(const Ticket& ticket);
 
-/// Runs and waits until the ticket's point is reached. 207000: that needs a task which the calling
-/// thread itself is in the middle of (a host function that waits for its own stream); 107023: the
-/// ticket's stream is aborted meanwhile; the limit's code when the limit expires.
+/// Runs and waits until the ticket's point is reached. 207000: the point needs the calling thread
+/// itself, because it runs a host function of the stream or has to run a callback of it. 107023:
+/// the ticket's stream is aborted meanwhile. The limit's expiredCode: the limit expires.
 Status WaitFor(const Ticket& ticket, const WaitLimit& limit = {});
 
-/// True while the thread runs a task (of any stream).
+/// Returns true while the calling thread runs a task of any stream.
 bool InsideTask();
 
-/// 207000: the thread is in the middle of a task.
+/// 207000: the calling thread runs a task.
 Status RefuseInsideTask();
 
 /// Where the work that is queued now and may use the device's memory ends, in each stream that has

@@ -10,10 +10,10 @@ struct TracedTask {
     uint64_t sequence = 0;
 };
 
-/// The task that the calling thread is about to run, while there is a trace.
+/// Notes the task that the calling thread is about to run. Called only while there is a trace.
 void SetTracedTask(const TracedTask& task);
 
-/// The kernel that the calling thread has begun to run, for whoever plays its cores.
+/// The kernel that the calling thread has begun to run, as the threads that play its cores see it.
 struct TracedKernel {
     bool traced = false;
     int32_t device = 0;

@@ -10,10 +10,10 @@
 namespace advstep {
 namespace {
 
-// Readers take process 0 and thread 0 for the idle task.
+// Trace viewers take process 0 and thread 0 for the idle task.
 constexpr int32_t kFirstProcess = 1;
 constexpr int32_t kFirstStream = 1;
-constexpr int32_t kFirstCoreThread = 1 << 30;  // above every stream's
+constexpr int32_t kFirstCoreThread = 1 << 30;  // above every stream's number
 
 // The library's objects are initialised before the program's and destroyed after them, so the file
 // gets what the program's destructors do.
@@ -24,7 +24,7 @@ const struct AtExit {
 }  // namespace
 
 Trace& Trace::Instance() {
-    static NeverDestroyed<Trace> trace;  // threads may say something until the process is gone
+    static NeverDestroyed<Trace> trace;  // threads may add events until the process is gone
     return *trace;
 }
 
@@ -41,7 +41,7 @@ Status Trace::Open(const std::string& path) {
 
 void Trace::Close() noexcept {
     if (owner_.exchange(0) != getpid()) {
-        return;  // nothing is open, or a fork's child ends, in which the lock may be held for ever
+        return;  // nothing is open, or this is a fork's child, where the lock may be held for ever
     }
     on_.store(false, std::memory_order_relaxed);
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -53,7 +53,7 @@ void Trace::Close() noexcept {
             Log(LogLevel::kError, "the trace lacks {} events: the host was out of memory", lost);
         }
     } catch (...) {
-        // There is no memory to say so.
+        // There is no memory for the message.
     }
     namedDevices_.clear();
     coreThreads_.clear();
@@ -133,7 +133,8 @@ void Trace::AddTask(const TraceTrack& track, const Ticket& place, const TraceSli
     }
     const TraceSlice moved = SinceStart(slice);
     WriteLocked(SliceEvent(track, moved, args));
-    // Just before the end: an arrow belongs to the slice that is drawn at its time.
+    // The arrow ends just before the slice, because an arrow belongs to the slice that is drawn at
+    // its time.
     ArrowEnd end{track, std::max(moved.begin, moved.end - 1)};
     if (const auto from = places_.find(reached); from != places_.end()) {
         end.time = std::max(end.time, from->second.time);

@@ -17,35 +17,37 @@
 
 namespace advstep {
 
-/// The process's trace (docs/tracing.md): a process per device, a track per stream and per thread
-/// that plays cores. Whoever has done something says so afterwards; events go to the file as they
-/// come, in the order in which they ended.
+/// The trace of this process (docs/tracing.md). It shows a process per device, with a track per
+/// stream and a track per thread that plays cores. A thread adds an event when the event has ended,
+/// so the file has the events in the order of their ends.
 ///
-/// mutex_ guards everything but the atomics. It is taken last: under a stream's lock at most, and
-/// no lock is taken under it.
+/// mutex_ guards everything except the atomics. It is taken last: perhaps under a stream's lock or
+/// the device registry's, and no lock is taken under it.
 class Trace {
  public:
     static Trace& Instance();
-    /// In the child of a fork there is another: the file is the parent's.
+    /// The child of a fork gets a new trace, which is off: the file is the parent's.
     Trace() { on_.store(false, std::memory_order_relaxed); }
 
-    /// Whether to say anything: one relaxed load.
+    /// Returns whether there is a trace, by one relaxed load.
     static bool On() { return on_.load(std::memory_order_relaxed); }
 
-    /// What slices are timed with, in nanoseconds.
+    /// Returns the time of slices, in nanoseconds.
     static int64_t Now() {
         return std::chrono::duration_cast<std::chrono::nanoseconds>(
                    std::chrono::steady_clock::now().time_since_epoch())
             .count();
     }
 
-    /// Begins a trace, over the file of an earlier one. 100008: the file cannot be written.
+    /// Begins a trace and overwrites the file of an earlier one. 100008: the file cannot be
+    /// written.
     Status Open(const std::string& path);
-    /// Ends it, if there is one; what threads say from now on is not kept. At the end of the
-    /// process as well.
+    /// Ends the trace, if there is one. Events that threads add later are dropped. The end of the
+    /// process ends the trace as well.
     void Close() noexcept;
 
-    /// Runs `tell`, which adds something. There may be no memory for that: then it is missing.
+    /// Runs `tell`, which adds an event. The event is lost, and counted as lost, if there is no
+    /// memory for it.
     template <typename Tell>
     static void TryTo(Tell&& tell) noexcept {
         try {
@@ -55,20 +57,21 @@ class Trace {
         }
     }
 
-    // Slices are given in the time of Now(). Nothing happens if the trace has ended.
+    // Slices are given in the time of Now(). The calls do nothing if the trace has ended.
 
     /// Makes a stream's track and names it.
     TraceTrack AddStream(int32_t device, int32_t stream, bool ofModel);
 
-    /// A task of a stream that has ended; `place` is its own. A wait that ended because `reached`
-    /// was gets an arrow from there, if that is one of the last kMostPlaces tasks.
+    /// Adds a task that has ended; `place` is the place of the task. A wait that ended because the
+    /// ticket `reached` was reached gets an arrow from there, if that is one of the last
+    /// kMostPlaces tasks.
     void AddTask(const TraceTrack& track, const Ticket& place, const TraceSlice& slice,
                  const TraceArgs& args, const Ticket& reached);
 
-    /// A task that was not run; a wait that was given up.
+    /// Adds a task that was skipped, or a wait that was given up.
     void AddSkipped(const TraceTrack& track, const TraceSlice& slice, const TraceArgs& args);
 
-    /// Cores that the calling thread has played for a device.
+    /// Adds cores that the calling thread has played for a device.
     void AddCores(int32_t device, const TraceSlice& slice, const TraceArgs& args);
 
     static constexpr size_t kMostPlaces = size_t{1} << 16;

@@ -1,6 +1,6 @@
-// Every use of operator new in the library comes here first: the linker is told so (--wrap, see
-// cmake/library.cmake), so that an allocation can be made to fail on purpose. Memory is still that
-// of the program's own operator new, and goes back by its operator delete.
+// Every use of operator new in the library comes here first, by the linker's option --wrap (see
+// cmake/library.cmake), so that an allocation can be made to fail on purpose. The memory still
+// comes from the program's own operator new, and its operator delete frees it.
 #include <cstddef>
 #include <new>
 

@@ -5,7 +5,7 @@
 namespace advstep {
 namespace {
 
-// Plain data: it is looked at in every allocation, so it must not need any itself.
+// Plain data: every allocation looks at it, so it must need no allocation itself.
 struct ThreadFaults {
     bool wanted;
     uint32_t kinds;
@@ -19,7 +19,7 @@ struct ThreadFaults {
 
 thread_local ThreadFaults faults{};
 
-// The forking thread's stay; those of the others are gone with them.
+// The forking thread keeps its faults. The faults of the other threads are gone with the threads.
 const ForkHook forgetFaults([](void*) noexcept { threadsWithFaults = faults.wanted ? 1 : 0; });
 
 void Want() noexcept {

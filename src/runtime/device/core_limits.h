@@ -12,12 +12,12 @@ namespace advstep {
 
 inline constexpr size_t kCoreTypes = 2;  // aclrtDevResLimitType has as many values
 
-/// How many cores of each type a launch may use; 0: as many as there are. Plain data.
+/// The number of cores of each type that a launch may use. 0: all that there are. Plain data.
 struct CoreLimits {
     std::array<uint32_t, kCoreTypes> cores{};
 };
 
-/// The same for a device, where any thread reads it without a lock.
+/// The limits of a device, which any thread reads without a lock.
 class DeviceCoreLimits {
  public:
     uint32_t Of(aclrtDevResLimitType type) const {
@@ -36,7 +36,7 @@ class DeviceCoreLimits {
     std::array<std::atomic<uint32_t>, kCoreTypes> cores_{};
 };
 
-/// Cores of a type that the SoC has.
+/// Returns the number of cores of a type that the SoC has.
 inline uint32_t SocCores(const SocSpec& soc, aclrtDevResLimitType type) {
     return static_cast<uint32_t>(type == ACL_RT_DEV_RES_CUBE_CORE ? soc.aiCores : soc.vectorCores);
 }

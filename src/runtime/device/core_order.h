@@ -6,15 +6,15 @@
 
 namespace advstep {
 
-/// The order in which a launch plays its cores: position -> core index. Ascending, or shuffled by a
-/// seed; the same seed and count give the same order on every machine.
+/// The order in which a launch plays its cores: position -> core index. The order is ascending, or
+/// shuffled by a seed. The same seed and count give the same order on every machine.
 class CoreOrder {
  public:
     explicit CoreOrder(std::optional<uint64_t> seed) : seed_(seed) {}
 
     bool ascending() const { return !seed_.has_value(); }
 
-    /// A permutation of [0, coreCount). Empty when ascending.
+    /// Returns a permutation of [0, coreCount). It is empty when the order is ascending.
     std::vector<int32_t> Of(int32_t coreCount) const;
 
  private:

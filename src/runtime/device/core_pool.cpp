@@ -9,8 +9,8 @@
 namespace advstep {
 namespace {
 
-// Chunks per thread: a thread that comes late or is slow leaves its share to the others, and all
-// end at about the same time.
+// Each thread has several chunks: a thread that comes late or is slow leaves its share to the
+// others, and all threads end at about the same time.
 constexpr int32_t kChunksPerThread = 16;
 
 // Waking a thread costs 4 to 12 us.
@@ -22,7 +22,7 @@ void Relax() {
 #endif
 }
 
-/// Looks for a moment whether it has come true.
+/// Polls the condition until it holds, for kMoment at most.
 template <typename Condition>
 void LookFor(const Condition& condition) {
     constexpr int kLooksPerClock = 32;
@@ -79,7 +79,7 @@ void CorePool::RunBody(int32_t count, BodyRef body) {
     work_.notify_all();
     RunChunks(&job);
     LookFor([&] { return job.helpers.load(std::memory_order_relaxed) == 0; });
-    // Helpers that are in a chunk still write; what they wrote is seen through mutex_.
+    // Helpers that are in a chunk still write. Taking mutex_ makes what they wrote visible here.
     std::unique_lock<std::mutex> lock(mutex_);
     jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
     done_.wait(lock, [&] { return job.helpers == 0; });
@@ -87,7 +87,7 @@ void CorePool::RunBody(int32_t count, BodyRef body) {
 
 void CorePool::ThreadMain() {
     std::unique_lock<std::mutex> lock(mutex_);
-    bool looked = true;  // since the last job
+    bool looked = true;  // whether this thread has polled since its last job
     while (!stop_) {
         const auto open = std::find_if(jobs_.begin(), jobs_.end(), [](const Job* job) {
             return job->next.load(std::memory_order_relaxed) < job->count;

@@ -12,13 +12,13 @@
 namespace advstep {
 
 /// OS threads that play the simulated cores of one device together with the thread that runs the
-/// launch. Cores are claimed in contiguous chunks; the launching thread finishes what nobody has
-/// claimed, so busy or slow pool threads never hold a launch up.
+/// launch. Cores are claimed in contiguous chunks. The launching thread plays the cores that no
+/// other thread has claimed, so busy or slow pool threads never hold up a launch.
 ///
 /// mutex_ guards the list of jobs and each job's `helpers`. A job lives on its launcher's stack: it
-/// is reachable only through the list, and the launcher leaves when no helper is in it. Before a
-/// thread sleeps it looks for a moment whether what it waits for comes: the phases of a launch
-/// follow one another closely, and waking a thread costs more than that moment.
+/// is reachable only through the list, and the launcher returns only when no helper is in the job.
+/// A thread polls for a moment before it sleeps: the phases of a launch follow one another closely,
+/// and waking a thread costs about as much as that moment.
 class CorePool {
  public:
     /// `threads` >= 1, the launching thread included.
@@ -36,17 +36,17 @@ class CorePool {
                         &body});
     }
 
-    /// Ends the pool's threads and frees what is kept; no launch is under way. The next Run starts
-    /// new ones.
+    /// Ends the pool's threads and frees the kept memory. No launch is under way. The next Run
+    /// starts new threads.
     void Stop();
 
     int32_t threads() const { return threads_; }
 
-    /// What the cores' unified buffers keep between the phases of a launch.
+    /// Returns the memory for what the cores' unified buffers keep between the phases of a launch.
     KeptMemory& kept() { return kept_; }
 
  private:
-    /// A reference to what Run was given, which outlives it.
+    /// A reference to the body that Run was given. The body outlives the reference.
     struct BodyRef {
         void (*call)(const void* target, int32_t begin, int32_t end) = nullptr;
         const void* target = nullptr;
@@ -70,7 +70,7 @@ class CorePool {
     std::condition_variable work_;
     std::condition_variable done_;
     std::vector<Job*> jobs_;
-    std::atomic<uint64_t> posted_{0};  // jobs ever in the list; changes under mutex_ only
+    std::atomic<uint64_t> posted_{0};  // jobs ever put into the list; changes under mutex_ only
     std::vector<std::thread> pool_;
     bool stop_ = false;
 };

@@ -12,14 +12,16 @@
 
 namespace advstep {
 
-/// One emulated device. What it is never changes after construction, so any thread may read it.
+/// One emulated device. Its id, settings and core order never change after construction, so any
+/// thread may read them.
 class Device {
  public:
     Device(int32_t id, const Settings& settings)
         : id_(id), settings_(settings), order_(settings.coreOrder), cores_(settings.threads) {}
 
     int32_t id() const { return id_; }
-    /// No other device has had it, also where one takes another's address.
+    /// Returns a number that no other device ever has, even a device that takes the address of
+    /// another.
     uint64_t serial() const { return serial_; }
     const Settings& settings() const { return settings_; }
     const CoreOrder& order() const { return order_; }

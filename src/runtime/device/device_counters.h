@@ -7,13 +7,13 @@
 
 namespace advstep {
 
-/// What the operators have done on a device. Launches on several threads add at the same time; each
-/// number is right by itself, and all of them are once the launches have been waited for.
+/// Counts of the work that the operators have done on a device. Launches on several threads add at
+/// the same time. Each number is right by itself, and all of them together are right once the
+/// launches have been waited for.
 ///
-/// Each of the first threads of the process that add has a sheet of its own, which nobody else
-/// writes: an addition that other threads may make too costs a launch of 8 rows a tenth of its
-/// time. All later threads share the last sheet. A reset writes no sheet, but keeps what to
-/// subtract.
+/// Each of the first threads of the process that add has a sheet of its own, which no other thread
+/// writes: an addition to a shared sheet costs a launch of 8 rows a tenth of its time. All later
+/// threads share the last sheet. A reset writes no sheet, but keeps the sums to subtract.
 class DeviceCounters {
  public:
     struct Values {
@@ -36,7 +36,8 @@ class DeviceCounters {
         }
     }
 
-    /// `noProgress`: for want of blocks; otherwise for bad data.
+    /// Counts a failed launch. `noProgress`: the launch failed for want of blocks, otherwise
+    /// because of bad data.
     void AddFailure(bool noProgress) {
         const int32_t number = ThreadNumber();
         for (const Counter counter : {kLaunches, noProgress ? kNoProgress : kDataErrors}) {
@@ -50,7 +51,7 @@ class DeviceCounters {
 
     Values Read() const {
         const auto get = [this](Counter counter) {
-            // First what a reset found, so that the sum is not less.
+            // The sum at the last reset is read first, so that the present sum is not less.
             const uint64_t before = before_.counters[counter].load(std::memory_order_acquire);
             return Sum(counter) - before;
         };
@@ -103,7 +104,7 @@ class DeviceCounters {
         add(kPadded, counts.padded);
         if ((counts.released | counts.needed | counts.preempted | counts.dispatched |
              counts.recovered) == 0) {
-            return;  // not Step
+            return;  // the operator is not Step
         }
         add(kReleased, counts.released);
         add(kNeeded, counts.needed);
@@ -112,7 +113,8 @@ class DeviceCounters {
         add(kRecovered, counts.recovered);
     }
 
-    // To a sheet that nobody else writes. Zeros as well: that costs less than to look.
+    // Adds to a sheet that no other thread writes. It adds zeros as well, which costs less than a
+    // test.
     static void AddAlone(std::atomic<uint64_t>* value, int64_t more) {
         value->store(value->load(std::memory_order_relaxed) + static_cast<uint64_t>(more),
                      std::memory_order_relaxed);
@@ -124,7 +126,8 @@ class DeviceCounters {
         }
     }
 
-    /// 0, 1, ... in the order in which threads call this first; never given twice.
+    /// Returns the calling thread's number: 0, 1, ... in the order of the threads' first calls. No
+    /// number is given twice.
     static int32_t ThreadNumber() {
         static std::atomic<int32_t> next{0};
         thread_local int32_t number = -1;
@@ -143,7 +146,7 @@ class DeviceCounters {
     }
 
     Sheet sheets_[kOwnedSheets + 1];
-    Sheet before_;  // the last reset
+    Sheet before_;  // the sums at the last reset
 };
 
 }  // namespace advstep

@@ -6,11 +6,13 @@
 
 namespace advstep {
 
-/// What the unified buffers of a device's cores keep from one phase of a launch to the next, as one
-/// piece of memory. One launch at a time has it: `taken_` hands it over, with what it points to.
+/// One piece of memory for what the unified buffers of a device's cores keep from one phase of a
+/// launch to the next. One launch at a time has it: `taken_` hands it over together with its
+/// contents.
 class KeptMemory {
  public:
-    /// About the unified buffers of 40 vector cores; a launch that would keep more keeps this much.
+    /// About the size of the unified buffers of 40 vector cores. A launch that would keep more
+    /// keeps this much.
     static constexpr int64_t kMostBytes = int64_t{8} << 20;
 
     class Lease {
@@ -31,16 +33,16 @@ class KeptMemory {
         int64_t bytes_;
     };
 
-    /// Up to so many bytes until the end of the lease. Nothing while another launch has them, or
-    /// when the host is out of memory.
+    /// Lends up to `bytes` bytes until the end of the lease. The lease is empty while another
+    /// launch has the memory, or when the host is out of memory.
     Lease Borrow(int64_t bytes);
 
-    /// Gives the memory back to the host. No lease is out.
+    /// Gives the memory back to the host. No lease is open.
     void Free();
 
  private:
     std::atomic<bool> taken_{false};
-    std::unique_ptr<unsigned char[]> memory_;  // grows, and stays
+    std::unique_ptr<unsigned char[]> memory_;  // grows, and stays until Free
     int64_t size_ = 0;
 };
 

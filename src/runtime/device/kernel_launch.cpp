@@ -19,12 +19,12 @@ namespace {
 constexpr int64_t kRowsWorthThreads = 32768;
 // About this many rows take as long as waking a thread, some 30 us.
 constexpr int64_t kHeavyRows = 16384;
-// A stream's lock may be kept so long: a microsecond or two.
+// A stream's lock may be kept while so many rows run, which takes a microsecond or two.
 constexpr int64_t kBriefRows = 1024;
 // Launches that keep no more than this from phase to phase keep it on the stack.
 constexpr int64_t kFewKeptBytes = 16384;
 
-/// What the phases of a launch keep for one another, as CoreContext.
+/// The memory that the phases of a launch keep for one another, as in CoreContext.
 struct Kept {
     unsigned char* memory;
     int64_t bytes;
@@ -39,7 +39,7 @@ struct Play {
     const TracedKernel& traced;
 };
 
-// Only after a failure or a warning.
+// Ends a phase that found a fault: with a failure, or with a warning in the log.
 [[gnu::cold, gnu::noinline]] Status EndPhase(const KernelLaunch& launch, const void* payload,
                                              const KernelPhase& phase, const Fault& fault) {
     const KernelProgram& program = *launch.program;
@@ -48,7 +48,7 @@ struct Play {
         launch.device->counters().AddFailure(report.code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL);
         return Error(report.code, "{}: {}", program.call, report.message);
     }
-    // Asked for by a setting, so whatever the log level.
+    // A setting asked for the warning, so it is written at every log level.
     LogLine(LogLevel::kWarn, fmt::format("{}: {}", program.call, report.message));
     return {};
 }
@@ -72,7 +72,8 @@ void PlayInOrder(const KernelPhase& phase, const void* payload, int32_t begin, i
     }
 }
 
-// One thread, cores in order, no trace: most launches. Of the short ones it is a good part.
+// Runs a launch on one thread, with the cores in order and no trace, as most launches are. It is
+// inlined because it is a good part of the time of a short launch.
 [[gnu::always_inline]] inline Status RunPlainly(const KernelLaunch& launch, const void* payload,
                                                 const Kept& kept) {
     const KernelProgram& program = *launch.program;
@@ -134,7 +135,7 @@ Status RunAtLength(const KernelLaunch& launch, const void* payload, const Kept& 
     const std::vector<int32_t> order = device.order().Of(launch.coreCount);
     const TracedKernel traced = TracedKernel::Now(device.id(), program.call);
     const Play play{launch, payload, kept, order, traced};
-    // A shuffled order is for tests: there every launch meets the threads.
+    // A shuffled order is for tests, so every launch with one uses the threads.
     const bool threads =
         (launch.rows >= kRowsWorthThreads || !order.empty()) && device.cores().threads() > 1;
     for (int32_t index = 0; index < program.phaseCount; ++index) {

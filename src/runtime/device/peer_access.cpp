@@ -11,9 +11,10 @@
 namespace advstep {
 namespace {
 
-// Pairs of a device and a peer that it may reach. Never destroyed, as the devices are not.
+// The pairs of a device and a peer that it may reach. They are never destroyed, as the devices are
+// not.
 struct Peers {
-    std::mutex mutex;  // guards `enabled`; none is taken after it
+    std::mutex mutex;  // guards `enabled`; no lock is taken after it
     std::set<std::pair<const Device*, const Device*>> enabled;
 };
 

@@ -1,5 +1,5 @@
-// Which device may reach which other one's memory. Copies do not ask: the emulated devices share
-// the host's memory.
+// The access of devices to each other's memory. Copies do not check it, because the emulated
+// devices share the host's memory.
 #pragma once
 
 #include "src/base/status.h"
@@ -7,12 +7,12 @@
 
 namespace advstep {
 
-/// 107000: peer is the device itself, or enabled already.
+/// 107000: the peer is the device itself, or access to it is enabled already.
 Status EnablePeerAccess(const Device& device, const Device& peer);
-/// 107000: not enabled.
+/// 107000: access to the peer is not enabled.
 Status DisablePeerAccess(const Device& device, const Device& peer);
 
-/// What the device reaches, and who reaches it.
+/// Disables the access of the device to all peers, and their access to it.
 void ForgetPeerAccess(const Device& device);
 
 }  // namespace advstep

@@ -16,13 +16,13 @@ void* ReserveAt(void* wanted, size_t bytes) {
         return nullptr;
     }
     if (got != wanted) {
-        (void)munmap(got, bytes);  // a kernel that takes the address for a hint
+        (void)munmap(got, bytes);  // the kernel took the address for a hint
         return nullptr;
     }
     return got;
 }
 
-// Reserves more, and cuts off both ends.
+// Reserves a longer range and cuts off both ends.
 void* ReserveAligned(size_t bytes, size_t alignment) {
     size_t more = 0;
     if (__builtin_add_overflow(bytes, alignment, &more)) {
@@ -60,8 +60,8 @@ bool HasMemory(const void* address, size_t bytes) {
     const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto begin = reinterpret_cast<uintptr_t>(address);
     const uintptr_t first = begin / page * page;
-    // Nothing is written for private memory, and writing back shared memory does no harm; an
-    // address without memory is an error.
+    // msync writes nothing for private memory, does no harm to shared memory, and fails at an
+    // address without memory.
     return msync(reinterpret_cast<void*>(first), begin + bytes - first, MS_ASYNC) == 0;
 }
 

@@ -4,16 +4,17 @@
 
 namespace advstep {
 
-/// Addresses without memory: whoever touches them gets a signal. At `wanted`, or if that is null
-/// or not free, at any multiple of the alignment. Null: there are none so many.
+/// Reserves addresses without memory: an access to them raises a signal. The range begins at
+/// `wanted`, or at any multiple of the alignment if `wanted` is null or not free. Null: the host
+/// has no such range.
 void* ReserveAddresses(void* wanted, size_t bytes, size_t alignment);
 
 void ReleaseAddresses(void* address, size_t bytes);
 
-/// Takes away what is mapped there and keeps the addresses. False: the host cannot now.
+/// Unmaps the memory and keeps the addresses reserved. False: the host cannot do it now.
 bool VacateAddresses(void* address, size_t bytes);
 
-/// The program has memory at all of these addresses.
+/// Returns whether the program has memory at all of these addresses.
 bool HasMemory(const void* address, size_t bytes);
 
 }  // namespace advstep

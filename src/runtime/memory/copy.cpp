@@ -10,25 +10,27 @@
 namespace advstep {
 namespace {
 
-// About 10 GB/s: more than this takes longer than waking a thread.
+// Copies run at about 10 GB/s, so a copy of more bytes takes longer than waking a thread.
 constexpr size_t kHeavyBytes = size_t{256} << 10;
 
 struct Side {
-    const char* name;    // of the argument
-    const char* action;  // what the copy does there
+    const char* name;    // the name of the argument
+    const char* action;  // the direction of the copy: "into" or "from"
     const void* address;
     size_t pitch;
     bool onDevice = false;
 };
 
-// Bytes from the first to the last that a side's rows take. False: more than there are addresses.
+// Computes the bytes from the first to the last that a side's rows take. False: that is more than
+// there are addresses.
 bool Footprint(const CopyRequest& request, const Side& side, size_t* bytes) {
-    size_t before = 0;  // of the last row
+    size_t before = 0;  // bytes before the last row
     return !__builtin_mul_overflow(request.rows - 1, side.pitch, &before) &&
            !__builtin_add_overflow(before, request.count, bytes);
 }
 
-// Which sides the kind puts on the device; DEFAULT tells by the addresses.
+// Sets onDevice of the sides that the kind puts on the device. ACL_MEMCPY_DEFAULT decides by the
+// addresses.
 void PlaceSides(const DeviceMemory& memory, aclrtMemcpyKind kind, Side* dst, Side* src) {
     switch (static_cast<int>(kind)) {
         case ACL_MEMCPY_HOST_TO_DEVICE:
@@ -91,7 +93,7 @@ Status CheckSide(const DeviceMemory& memory, const CopyRequest& request, const S
     return {};
 }
 
-// In ascending order; what overlaps within a row is copied as by memmove.
+// Copies the rows in ascending order. The two sides of a row may overlap, as with memmove.
 void CopyRows(void* dst, const void* src, size_t count, size_t rows, size_t dpitch, size_t spitch) {
     auto* to = static_cast<unsigned char*>(dst);
     const auto* from = static_cast<const unsigned char*>(src);

@@ -17,13 +17,13 @@ struct CopyRequest {
     size_t count = 0;
     aclrtMemcpyKind kind = ACL_MEMCPY_DEFAULT;
     size_t rows = 1;
-    size_t dpitch = 0;  // from row to row; nothing to a single one
+    size_t dpitch = 0;  // from row to row; a single row needs none
     size_t spitch = 0;
 
     bool Empty() const { return count == 0 || rows == 0; }
 };
 
-/// What a checked copy touches.
+/// The kinds of memory that a checked copy touches.
 struct CopySides {
     bool touchesDevice = false;
     bool pageable = false;           // a host side that is not pinned
@@ -41,17 +41,18 @@ struct CopySides {
     }
 };
 
-/// Nulls and kind: 100000.
+/// 100000: an address is null, or the kind is unknown.
 Status CheckCopyArguments(const CopyRequest& request);
 
-/// Rows that are longer than their pitch: 107000. Not for a single row without pitches.
+/// 107000: the rows are longer than their pitch. Not called for a single row without pitches.
 Status CheckPitches(const CopyRequest& request);
 
-/// destMax, and ranges outside their allocation: 107000. The arguments and pitches have been
-/// checked.
+/// 107000: `count` exceeds `destMax`, a range is not inside its allocation, or a side that the kind
+/// puts on the device is no device memory. The arguments and pitches have been checked.
 Status CheckCopyRanges(const DeviceMemory& memory, const CopyRequest& request, CopySides* sides);
 
-/// From host to host, by kind or by the addresses: 207000. The ranges have been checked.
+/// 207000: the copy is from host to host, by its kind or by its addresses. The ranges have been
+/// checked.
 Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides);
 
 /// count > maxCount, or a range that is not inside one allocation of device or pinned memory:
@@ -59,7 +60,7 @@ Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides);
 Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCount, size_t count,
                  CopySides* sides);
 
-/// Takes longer than waking a thread.
+/// Returns whether a copy takes longer than waking a thread.
 bool IsHeavyCopy(size_t bytes);
 
 void CopyNow(const CopyRequest& request);

@@ -32,7 +32,8 @@ aclrtMemcpyKind KindOf(const aclrtMemcpyBatchAttr& attr) {
     return OnDevice(attr.srcLoc) ? ACL_MEMCPY_DEVICE_TO_HOST : ACL_MEMCPY_HOST_TO_HOST;
 }
 
-// Device memory is that of the device the attribute names. The range has been checked.
+// Checks that device memory belongs to the device that its attribute names. The range has been
+// checked.
 Status CheckOwner(const DeviceMemory& memory, const char* name, const void* address,
                   const aclrtMemLocation& location) {
     Allocation allocation;

@@ -10,7 +10,7 @@
 
 namespace advstep {
 
-/// The arguments of a batch of copies, as the caller has them.
+/// The arguments of a batch of copies, as the caller gave them.
 struct CopyBatch {
     void* const* dsts = nullptr;
     const size_t* destMaxs = nullptr;
@@ -22,15 +22,16 @@ struct CopyBatch {
     size_t attrCount = 0;
 };
 
-/// No index of a batch: the failure is of the call as a whole.
+/// An index that no copy has: the failure concerns the call as a whole.
 inline constexpr size_t kNoBatch = SIZE_MAX;
 
-/// Null arrays: 100000. Attributes that do not govern every batch once, in order: 107000.
+/// 100000: an array is null. 107000: the attributes do not govern every copy once, in order, or a
+/// location is of an unknown type.
 Status CheckBatchArguments(const CopyBatch& batch);
 
-/// Every copy, as CheckCopyRanges does it, and its places against its attribute; with `inStream`
-/// also RefuseHostToHost. `wrong` is the index of the one that fails. The arguments have been
-/// checked.
+/// Checks every copy as CheckCopyRanges does, and its addresses against its attribute; with
+/// `inStream` also as RefuseHostToHost does. *wrong becomes the index of the copy that fails. The
+/// arguments have been checked.
 Status CheckBatchCopies(const DeviceMemory& memory, const CopyBatch& batch, bool inStream,
                         CopySides* sides, size_t* wrong);
 
@@ -43,9 +44,9 @@ struct CopyBatchTask : Task {
         const void* src;
         size_t count;
     };
-    size_t count;  // of copies, which follow
+    size_t count;  // of copies, which follow the record
 
-    /// Bytes of the record; 107000: more copies than a record can have.
+    /// Computes the bytes of the record. 107000: there are more copies than a record can have.
     static Status Bytes(const CopyBatch& batch, size_t* bytes);
     static CopyBatchTask* Make(void* memory, const CopyBatch& batch);
 };

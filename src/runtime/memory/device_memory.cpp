@@ -99,12 +99,13 @@ Status DeviceMemory::Free(MemoryKind kind, void* address) {
     return {};
 }
 
-// It leaves the map under this lock, so no check finds it any more. What was checked before is
-// queued by now, unless another thread is between the two: freeing what it is about to use is the
-// program's race.
+// The allocation leaves the map under this lock, so no check finds it any more. Work whose check
+// found it is queued by now, unless another thread is between its check and its queueing. It is a
+// race of the program to free memory that another thread is about to use.
 void DeviceMemory::RetireLocked(const Allocation& allocation) {
     if (allocation.guard != nullptr) {
-        GuardedMemory::Instance().CheckEdges(*allocation.guard);  // while the caller is to be seen
+        // Checked now, while the stack still shows the caller.
+        GuardedMemory::Instance().CheckEdges(*allocation.guard);
     }
     Owned& owned = owned_.at(allocation.device);
     epoch_.fetch_add(1, std::memory_order_release);
@@ -207,8 +208,8 @@ DeviceMemory::Live::iterator DeviceMemory::LastBefore(uintptr_t end, uintptr_t b
     return std::prev(next);
 }
 
-// The system has given this range out anew: what is registered there has been freed by the program
-// without being unregistered.
+// The system has handed out this range anew, so the program freed the memory that is registered
+// there without unregistering it.
 void DeviceMemory::DropStaleLocked(uintptr_t begin, size_t bytes) {
     for (auto stale = LastBefore(begin + bytes, begin);
          stale != live_.end() && stale->second.origin == MemoryOrigin::kRegistered;
@@ -252,7 +253,7 @@ void DeviceMemory::ReleaseAll(const Device* device) {
             try {
                 RetireLocked(allocation);
             } catch (const std::bad_alloc&) {
-                ++entry;  // other devices are busy, and there is no memory to note with what
+                ++entry;  // other devices are busy, and there is no memory for their places
                 continue;
             }
         } else {

@@ -17,12 +17,12 @@ namespace advstep {
 class Device;
 struct GuardRecord;
 
-/// From this size on an allocation begins at a multiple of it, with a hint to use large pages.
+/// An allocation of at least this size begins at a multiple of it, with a hint to use large pages.
 inline constexpr size_t kLargePage = size_t{2} << 20;
 
 enum class MemoryKind { kDevice, kPinnedHost };
 
-/// Whose memory it is and how it goes back.
+/// The owner of memory, and so the way in which it is freed.
 enum class MemoryOrigin {
     kAllocated,   // of DeviceMemory::Allocate
     kRegistered,  // the program's own, pinned by aclrtHostRegister
@@ -34,10 +34,10 @@ struct Allocation {
     uintptr_t begin = 0;
     size_t bytes = 0;
     MemoryKind kind = MemoryKind::kDevice;
-    const Device* device = nullptr;  // whose memory it is; null for pinned host memory
+    const Device* device = nullptr;  // the device that has the memory; null: pinned host memory
     MemoryOrigin origin = MemoryOrigin::kAllocated;
     uintptr_t reservation = 0;     // of mapped memory: where the reserved range begins
-    uint64_t born = 0;             // the epoch then; 0 for mapped memory
+    uint64_t born = 0;             // the epoch at the allocation; 0 for mapped memory
     GuardRecord* guard = nullptr;  // of a guarded block
 
     uintptr_t end() const { return begin + bytes; }
@@ -45,7 +45,7 @@ struct Allocation {
         return end() - reinterpret_cast<uintptr_t>(address);
     }
     bool OfDevice() const { return kind == MemoryKind::kDevice; }
-    /// Registered memory has an address on every device, which is the host's.
+    /// Registered memory has the host's address on every device.
     bool UsableOnDevice() const { return OfDevice() || origin == MemoryOrigin::kRegistered; }
 };
 
@@ -62,47 +62,47 @@ class DeviceMemory {
     /// `pendingPlaces` is ::advstep::PendingPlaces, except in tests.
     explicit DeviceMemory(FindPending pendingPlaces) : pendingPlaces_(pendingPlaces) {}
 
-    /// Codes: 207001 more than is free.
+    /// 207001: `bytes` is more than is free.
     Status Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address);
 
-    /// 107000: no start of a live allocation of that kind.
+    /// 107000: `address` is not the start of a live allocation of that kind.
     Status Free(MemoryKind kind, void* address);
 
-    /// The live allocation that Free would free. 107000 as Free.
+    /// Finds the live allocation that Free would free. Codes as Free.
     Status FindFreeable(MemoryKind kind, const void* address, Allocation* allocation) const;
 
-    /// Pins memory of the program's. Codes: 507910 some of it is pinned; 107000 some of it is
+    /// Pins memory of the program. 507910: some of it is pinned already. 107000: some of it is
     /// device memory.
     Status Register(void* address, size_t bytes);
 
-    /// 507911: no start of a registered range.
+    /// 507911: `address` is not the start of a registered range.
     Status CheckRegistered(const void* address) const;
 
-    /// The memory is pinned no more; `pending` are the places to wait for before the program may
-    /// free it. Codes as CheckRegistered.
+    /// Ends the pinning. `pending` are the places to wait for before the program may free the
+    /// memory. Codes as CheckRegistered.
     Status Unregister(void* address, std::vector<Ticket>* pending);
 
-    /// Enters a mapped range. It joins neighbours of the same reservation and device.
+    /// Enters a mapped range. It joins its neighbours of the same reservation and device.
     void EnterMapped(const Allocation& range);
-    /// Takes a range out of a mapped allocation, at once.
+    /// Removes a range from a mapped allocation at once.
     void LeaveMapped(uintptr_t begin, size_t bytes);
 
-    /// Books bytes of the device's memory for memory that is not of Allocate. 207001: more than is
-    /// free.
+    /// Books bytes of the device's memory for memory that does not come from Allocate. 207001:
+    /// `bytes` is more than is free.
     Status Charge(const Device* device, size_t bytes);
     void Credit(const Device* device, size_t bytes);
 
-    /// The allocation that an address lies in. False: none.
+    /// Finds the allocation in which an address lies. False: there is none.
     bool Find(const void* address, Allocation* allocation) const;
 
-    /// Grows whenever an address may have become invalid, so that a check made before still holds
-    /// while it stands.
+    /// Returns a number that grows whenever an address may have become invalid. A check still holds
+    /// while the number is the same.
     uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
 
     uint64_t FreeBytes(const Device& device);
 
-    /// Frees everything of the device, or with null everything there is; but for mapped memory,
-    /// which VirtualMemory takes down.
+    /// Frees all memory of the device, or all memory there is if `device` is null. Mapped memory is
+    /// an exception: VirtualMemory unmaps it.
     void ReleaseAll(const Device* device);
 
  private:

@@ -5,7 +5,8 @@
 
 namespace advstep {
 
-/// The entry of a map of ranges by their begin that meets [begin, begin + bytes), or the map's end.
+/// Returns the last entry that overlaps [begin, begin + bytes) in a map of ranges by their begin,
+/// or the end of the map.
 template <typename Map>
 auto FindMeeting(Map& map, uintptr_t begin, size_t bytes) {
     auto next = map.lower_bound(begin + bytes);

@@ -15,7 +15,8 @@
 namespace advstep {
 namespace {
 
-// A line for standard error, made without memory or locks: the handler may do no more.
+// A line for standard error, made without memory or locks, because a signal handler may use
+// neither.
 class Line {
  public:
     Line& operator<<(const char* text) {
@@ -93,18 +94,18 @@ const char* AccessOf(const void* context) {
 struct sigaction segvBefore;
 struct sigaction busBefore;
 
-// As if this handler were not there.
+// Treats the signal as if this handler were not installed.
 void PassOn(int signal, siginfo_t* info, void* context) {
     const struct sigaction& before = signal == SIGSEGV ? segvBefore : busBefore;
     if ((before.sa_flags & SA_SIGINFO) != 0) {
         before.sa_sigaction(signal, info, context);
         return;
     }
-    const bool sent = info->si_code <= 0;  // by kill or raise, not by an access
+    const bool sent = info->si_code <= 0;  // by kill or raise, not caused by an access
     if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
         before.sa_handler(signal);
     } else if (before.sa_handler == SIG_DFL || !sent) {
-        // The access is made again when this returns, and then ends the process where it is.
+        // The access is repeated when this returns, and then ends the process at that place.
         struct sigaction byDefault {};
         byDefault.sa_handler = SIG_DFL;
         (void)sigaction(signal, &byDefault, nullptr);
@@ -136,7 +137,7 @@ void HandleSignal(int signal, siginfo_t* info, void* context) {
     PassOn(signal, info, context);
 }
 
-// Ends with the thread.
+// An alternate signal stack of the calling thread, which is freed when the thread ends.
 class AlternateStack {
  public:
     AlternateStack() {
@@ -182,7 +183,7 @@ void InstallGuardHandler() {
         action.sa_sigaction = &HandleSignal;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK;
         (void)sigemptyset(&action.sa_mask);
-        // What was there is known before the handler can be called.
+        // The earlier handlers are stored before this one can be called.
         (void)sigaction(SIGSEGV, nullptr, &segvBefore);
         (void)sigaction(SIGBUS, nullptr, &busBefore);
         (void)sigaction(SIGSEGV, &action, nullptr);

@@ -25,7 +25,7 @@ size_t PageBytes() {
 
 uint8_t* At(uintptr_t address) { return reinterpret_cast<uint8_t*>(address); }
 
-// The first byte of [begin, end) that is not the pattern's, or `end`.
+// Returns the first byte of [begin, end) that is not that of the pattern, or `end`.
 uintptr_t FirstWritten(uintptr_t begin, uintptr_t end) {
     const auto wrong = std::find_if(At(begin), At(end), [](uint8_t b) { return b != kPattern; });
     return reinterpret_cast<uintptr_t>(wrong);
@@ -60,7 +60,7 @@ GuardRecord* GuardedMemory::TakeRecord() {
     return record;
 }
 
-// Addresses first, then memory in their middle.
+// Reserves the addresses first, and then makes memory of their middle.
 bool GuardedMemory::Place(GuardRecord* record, size_t bytes, size_t alignment) {
     const size_t page = PageBytes();
     const size_t unit = std::max(alignment, page);
@@ -76,7 +76,8 @@ bool GuardedMemory::Place(GuardRecord* record, size_t bytes, size_t alignment) {
         return false;
     }
     const bool atEnd = mode_.load(std::memory_order_relaxed) == GuardMode::kAfter;
-    // Of a block that is aligned to more than a page, the end is as near as its page allows.
+    // A block that is aligned to more than a page begins with its first page, so its end is as near
+    // to the unmapped page as its size allows.
     const uintptr_t begin =
         atEnd && alignment <= page ? pages + pageBytes - RoundUp(bytes, alignment) : pages;
     std::memset(At(pages), kPattern, begin - pages);
@@ -100,7 +101,7 @@ GuardRecord* GuardedMemory::Allocate(size_t bytes, size_t alignment, int32_t dev
     }
     record->device.store(device, std::memory_order_relaxed);
     if (!Place(record, bytes, alignment)) {
-        // The addresses of freed blocks may be all that is missing.
+        // The quarantine may hold the addresses that are missing.
         ShrinkQuarantine(0, 0);
         if (!Place(record, bytes, alignment)) {
             record->nextInList = unused_;
@@ -127,7 +128,8 @@ void GuardedMemory::CheckEdges(const GuardRecord& record) const {
 void GuardedMemory::Free(GuardRecord* record) noexcept {
     CheckEdges(*record);
     const std::lock_guard<std::mutex> lock(mutex_);
-    record->freed.store(true, std::memory_order_relaxed);  // before anybody can be stopped there
+    record->freed.store(true,
+                        std::memory_order_relaxed);  // before an access there can raise a signal
     if (!VacateAddresses(At(record->pages), record->pageBytes)) {
         (void)mprotect(At(record->pages), record->pageBytes, PROT_NONE);
     }
@@ -146,7 +148,8 @@ void GuardedMemory::ShrinkQuarantine(size_t mostBlocks, size_t mostBytes) {
         const size_t rangeBytes = record->rangeBytes.load(std::memory_order_relaxed);
         --quarantinedBlocks_;
         quarantinedBytes_ -= rangeBytes;
-        // Nobody finds it any more before its addresses can be somebody else's.
+        // The range is cleared first: Find must not return the record once its addresses may belong
+        // to something else.
         ReleaseAddresses(At(record->range.exchange(0)), rangeBytes);
         record->nextInList = unused_;
         unused_ = record;

@@ -9,18 +9,19 @@
 
 namespace advstep {
 
-/// A guarded block: addresses that begin and end with unmapped pages. Records are reused, never
-/// freed, and all in one list, so that the signal handler can look at them at any time without a
-/// lock. What the handler reads is atomic; `range` is stored last and cleared first.
+/// A guarded block: a range of addresses that begins and ends with unmapped pages. Records are
+/// reused and never freed, and all of them stay in one list, so that the signal handler can look at
+/// them at any time without a lock. The members that the handler reads are atomic; `range` is
+/// stored last and cleared first.
 struct GuardRecord {
     std::atomic<uintptr_t> range{0};  // the addresses, unmapped pages included; 0: unused
     std::atomic<size_t> rangeBytes{0};
-    std::atomic<uintptr_t> begin{0};  // what the caller has
+    std::atomic<uintptr_t> begin{0};  // the address that the caller has
     std::atomic<size_t> bytes{0};
     std::atomic<int32_t> device{kPinned};
     std::atomic<bool> freed{false};
 
-    // Of GuardedMemory, under its lock.
+    // GuardedMemory uses these under its lock.
     uintptr_t pages = 0;  // the memory between the unmapped pages
     size_t pageBytes = 0;
     GuardRecord* nextInList = nullptr;  // of the free records or of the quarantine
@@ -30,33 +31,35 @@ struct GuardRecord {
     static constexpr int32_t kPinned = -1;  // no device: pinned host memory
 };
 
-/// Memory with unmapped pages at both sides, for ADVANCE_STEP_GUARD. With `after` a block ends
-/// where the unmapped page begins, but for the bytes that its alignment takes; with `before` it
-/// begins where one ends. What is left of its pages is filled with a pattern, which is compared
-/// when the block is freed. A freed block loses its memory and keeps its addresses until it is one
-/// of too many (the quarantine).
+/// Memory with unmapped pages at both sides, for ADVANCE_STEP_GUARD. A block of mode `after` ends
+/// where the unmapped page begins, except for the bytes that its alignment takes. A block of mode
+/// `before` begins where the unmapped page ends. The rest of the block's pages is filled with a
+/// pattern, which is compared when the block is freed. A freed block loses its memory and keeps its
+/// addresses in the quarantine, until newer blocks exceed the limits of the quarantine.
 ///
-/// mutex_ guards everything but the mode and what is atomic in the records; none is taken after it.
+/// mutex_ guards everything except the mode and the atomic members of the records. No lock is taken
+/// after it.
 class GuardedMemory {
  public:
     /// Never destroyed: memory may be touched after main().
     static GuardedMemory& Instance();
 
-    /// Of later allocations. The first that is not off installs the signal handler.
+    /// Sets the mode of later allocations. The first mode other than kOff installs the signal
+    /// handler.
     void SetMode(GuardMode mode);
     bool On() const { return mode_.load(std::memory_order_relaxed) != GuardMode::kOff; }
 
-    /// A block of the device, or GuardRecord::kPinned; null: the host cannot. The contents are
-    /// undefined.
+    /// Allocates a block of the device, or of the host if `device` is GuardRecord::kPinned. The
+    /// contents are undefined. Null: the host cannot give so much.
     GuardRecord* Allocate(size_t bytes, size_t alignment, int32_t device) noexcept;
 
     /// Ends the process with a message if something has been written beside the block.
     void CheckEdges(const GuardRecord& record) const;
 
-    /// Checks the edges, too.
+    /// Frees the block, after CheckEdges.
     void Free(GuardRecord* record) noexcept;
 
-    /// The record whose addresses an address is among, or null. Async-signal-safe.
+    /// Returns the record whose range has the address, or null. Async-signal-safe.
     const GuardRecord* Find(uintptr_t address) const;
 
     static constexpr size_t kMostQuarantinedBlocks = 4096;
@@ -71,7 +74,7 @@ class GuardedMemory {
     std::atomic<GuardRecord*> all_{nullptr};
     std::mutex mutex_;
     GuardRecord* unused_ = nullptr;
-    GuardRecord* oldest_ = nullptr;  // of the quarantine, which goes on to newest_
+    GuardRecord* oldest_ = nullptr;  // the list of the quarantine, which ends at newest_
     GuardRecord* newest_ = nullptr;
     size_t quarantinedBlocks_ = 0;
     size_t quarantinedBytes_ = 0;

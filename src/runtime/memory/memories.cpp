@@ -6,7 +6,8 @@
 namespace advstep {
 namespace {
 
-// Together, because the one refers to the other: in a fork's child both are new.
+// The two stand together because the second refers to the first: in the child of a fork both are
+// new.
 struct Memories {
     DeviceMemory device{&PendingPlaces};
     VirtualMemory mapped{device, &PendingPlaces};

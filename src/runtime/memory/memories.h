@@ -1,4 +1,4 @@
-// The memory of all devices, and of the host as far as it is pinned.
+// The memory of all devices, and the pinned memory of the host.
 #pragma once
 
 #include "src/runtime/memory/device_memory.h"

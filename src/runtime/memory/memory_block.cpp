@@ -25,7 +25,7 @@ uint64_t HostBytes() {
 
 void* TakeBlock(size_t bytes, const Device* device, GuardRecord** guard) {
     if (bytes > HostBytes() || AllocationFails(AllocationKind::kMemory)) {
-        return nullptr;  // of more than the host's, posix_memalign would promise it
+        return nullptr;  // posix_memalign would promise more than the host has
     }
     const bool large = bytes >= kLargePage;
     const size_t alignment = large ? kLargePage : kAlignment;
@@ -39,7 +39,7 @@ void* TakeBlock(size_t bytes, const Device* device, GuardRecord** guard) {
         return nullptr;
     }
     if (large) {
-        // Fewer TLB misses on wide block tables; only a hint.
+        // The hint saves TLB misses on wide block tables.
         (void)madvise(address, bytes, MADV_HUGEPAGE);
     }
     return address;

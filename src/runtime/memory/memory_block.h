@@ -7,9 +7,9 @@ namespace advstep {
 class Device;
 struct GuardRecord;
 
-/// The bytes of an allocation: of the device, or with null pinned host memory. Aligned to 64 bytes,
-/// from kLargePage on to that. *guard is set if ADVANCE_STEP_GUARD is on. Null: the host has not
-/// that much.
+/// Returns memory for an allocation of the device, or of pinned host memory if `device` is null. It
+/// is aligned to 64 bytes, or to kLargePage if it is at least that large. *guard is set if
+/// ADVANCE_STEP_GUARD is on. Null: the host has not so much memory.
 void* TakeBlock(size_t bytes, const Device* device, GuardRecord** guard);
 
 void GiveBackBlock(void* address, GuardRecord* guard) noexcept;

@@ -7,9 +7,10 @@
 
 namespace advstep {
 
-/// Pages without an address, which can be mapped at any number of them: ranges of one file in
-/// memory. The file only grows, and a range that goes back leaves a hole, so that a range costs
-/// neither a descriptor nor memory until it is written. VirtualMemory's lock guards it.
+/// Pages without an address, which can be mapped at any number of addresses. They are ranges of one
+/// file in memory. The file only grows, and a range that is given back leaves a hole, so a range
+/// costs no descriptor, and no memory until it is written. The lock of VirtualMemory guards the
+/// pool.
 class PagePool {
  public:
     PagePool() = default;
@@ -17,11 +18,12 @@ class PagePool {
     PagePool& operator=(const PagePool&) = delete;
     ~PagePool();
 
-    /// 207001: the host has none.
+    /// Takes a new range. 207001: the host has no memory for it.
     Status Take(size_t bytes, uint64_t* offset);
     void GiveBack(uint64_t offset, size_t bytes);
 
-    /// Maps a range in place of what is mapped at the address. 207001: the host cannot.
+    /// Maps a range at the address, in place of what is mapped there. 207001: the host cannot map
+    /// it.
     Status MapAt(void* address, size_t bytes, uint64_t offset) const;
 
  private:

@@ -16,7 +16,7 @@ namespace advstep {
 Status VirtualMemory::Reserve(const Device* device, size_t bytes, size_t alignment, void* wanted,
                               void** address) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ReclaimLocked();  // `wanted` may have been released
+    ReclaimLocked();  // the range at `wanted` may have been released
     void* const got = AllocationFails(AllocationKind::kMemory)
                           ? nullptr
                           : ReserveAddresses(wanted, bytes, alignment);
@@ -148,7 +148,8 @@ void VirtualMemory::ReleaseAll(const Device* device) {
             try {
                 RetireLocked(mapping);
             } catch (const std::bad_alloc&) {
-                // Other devices are busy, and there is no memory to note with what: it stays.
+                // Other devices are busy, and there is no memory for their places: the mapping
+                // stays.
             }
         }
     }
@@ -159,7 +160,7 @@ void VirtualMemory::ReleaseAll(const Device* device) {
         }
     });
     for (auto entry = reservations_.begin(); entry != reservations_.end();) {
-        Reservation& reservation = (entry++)->second;  // it may go
+        Reservation& reservation = (entry++)->second;  // it may be erased
         if (belongs(reservation.device)) {
             reservation.released = true;
             GiveBackIfUnused(&reservation);

@@ -15,12 +15,13 @@
 
 namespace advstep {
 
-/// Addresses and memory apart: reserved ranges, physical memory behind handles, and mappings of
-/// the one in the other, which DeviceMemory knows as device memory.
+/// Reserved ranges of addresses, physical memory with handles, and mappings of physical memory at
+/// reserved addresses. DeviceMemory treats the mappings as device memory.
 ///
 /// An unmapped range leaves DeviceMemory at once, but stays mapped until the work that was queued
-/// before has run; so does a released reservation. Physical memory goes back when it has neither a
-/// handle nor a mapping. mutex_ guards everything and is taken before DeviceMemory's.
+/// before has run. A released reservation stays until its last such range is gone. Physical memory
+/// is freed when it has neither a handle nor a mapping. mutex_ guards everything and is taken
+/// before DeviceMemory's.
 class VirtualMemory {
  public:
     /// Sizes and addresses are multiples of this.
@@ -31,35 +32,39 @@ class VirtualMemory {
     VirtualMemory(const VirtualMemory&) = delete;
     VirtualMemory& operator=(const VirtualMemory&) = delete;
 
-    /// A range of addresses at `wanted` if that is free. Codes: 207001 there is none so long.
+    /// Reserves a range of addresses, at `wanted` if that is free. 207001: the host has no such
+    /// range.
     Status Reserve(const Device* device, size_t bytes, size_t alignment, void* wanted,
                    void** address);
-    /// 107000: no start of a reservation, or something is mapped in it.
+    /// Ends a reservation. 107000: `address` is not the start of one, or memory is mapped in it.
     Status Release(void* address);
 
-    /// Physical memory of the device. 207001: more than is free.
+    /// Makes physical memory of the device. 207001: `bytes` is more than is free.
     Status Create(const Device* device, size_t bytes, Handle* handle);
-    /// The handle's life is over. 107017: no live handle.
+    /// Ends the handle's life. 107017: the handle is not alive.
     Status Destroy(Handle handle);
 
-    /// Codes: 107017; 107000 outside a reservation, over another mapping, or more than the handle
-    /// has; 207001; 207000 inside a task, if work still uses what was unmapped there.
+    /// Maps physical memory at reserved addresses. 107017: the handle is not alive. 107000: the
+    /// range is not inside one reservation, meets another mapping, or exceeds the handle's memory.
+    /// 207001: the host cannot map it. 207000: the calling thread runs a task, and earlier work
+    /// still uses memory that was unmapped there.
     Status Map(void* address, size_t bytes, size_t offset, Handle handle);
-    /// 107000: no start of a mapping.
+    /// Ends a mapping. 107000: `address` is not the start of one.
     Status Unmap(void* address);
 
-    /// A part of the range is reserved.
+    /// Returns whether a part of the range is reserved.
     bool Reserved(const void* address, size_t bytes) const;
 
-    /// Gives back what no work uses any more; cheap when nothing waits for that.
+    /// Frees the unmapped ranges that no work uses any more. The call is cheap when there are none.
     void Reclaim();
 
-    /// Takes down everything of the device, or with null everything there is.
+    /// Ends all mappings, handles and reservations of the device, or all there are if `device` is
+    /// null.
     void ReleaseAll(const Device* device);
 
  private:
     struct PhysicalMemory {
-        Handle handle = 0;  // 0: destroyed, but perhaps mapped
+        Handle handle = 0;  // 0: destroyed, but perhaps still mapped
         size_t bytes = 0;
         const Device* device = nullptr;
         uint64_t offset = 0;  // in the pool

@@ -31,7 +31,7 @@ Status VirtualMemory::Map(void* address, size_t bytes, size_t offset, Handle han
     }
 }
 
-// Leaves in `earlier` what has to be waited for first; empty: mapped.
+// Maps the range, or stores in `earlier` the places that have to be waited for first.
 Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Handle handle,
                                 std::vector<Ticket>* earlier) {
     PhysicalMemory* physical = nullptr;
@@ -110,8 +110,8 @@ Status VirtualMemory::Unmap(void* address) {
     return {};
 }
 
-// The same argument as for freed blocks: what was checked before is queued by now, or the program
-// unmaps what another thread is about to use.
+// As for freed blocks (DeviceMemory::RetireLocked), work whose check found the range is queued by
+// now, or the program unmaps memory that another thread is about to use.
 void VirtualMemory::RetireLocked(Mapping& mapping) {
     std::vector<Ticket> pending = pendingPlaces_(mapping.physical->device);
     memory_.LeaveMapped(mapping.begin, mapping.bytes);

@@ -10,10 +10,10 @@ namespace advstep {
 class Device;
 class Stream;
 
-/// A device as one part of a program sees it: a default stream and the failure mode. Objects are
-/// reused (HandleTable). What does not change within a life is written while the handle is 0 and
-/// published with it; readers of a context that may be ending take a ContextRef, which compares the
-/// handle again after reading.
+/// A device as one part of a program sees it, with a default stream and a failure mode. Objects are
+/// reused (HandleTable). The members that do not change within a life are written while the handle
+/// is 0 and are published with the handle. Readers of a context that may be ending take a
+/// ContextRef (FindContext), which compares the handle again after reading.
 class Context {
  public:
     bool Alive(Handle expected) const {
@@ -27,13 +27,13 @@ class Context {
     std::atomic<Handle> defaultStreamHandle{0};
     std::atomic<bool> stopOnFailure{false};
 
-    // Of the HandleTable.
+    // These belong to the HandleTable.
     uint32_t tableIndex = 0;
     uint32_t generation = 0;
 };
 
-/// A context as it was when it was looked up: values of one life. Whether it still lives is
-/// context->Alive(handle).
+/// A context as it was when it was looked up, with the values of that life. alive() returns whether
+/// that life still lasts.
 struct ContextRef {
     Context* context = nullptr;
     Handle handle = 0;

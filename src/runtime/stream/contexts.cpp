@@ -52,7 +52,8 @@ Status FindContext(const void* handle, ContextRef* context) {
         found.defaultStreamHandle =
             found.context->defaultStreamHandle.load(std::memory_order_acquire);
     }
-    // Again: values of a later life are published after this one's handle was cleared.
+    // The handle is compared again: values of a later life are published after this life's handle
+    // was cleared.
     if (!found.alive()) {
         return Error(ACL_ERROR_RT_INVALID_HANDLE,
                      "context {} is no context or has been destroyed; expected a live context",

@@ -10,10 +10,10 @@ namespace advstep {
 /// Never destroyed: threads and queued work may outlive main().
 HandleTable<Context>& Contexts();
 
-/// A context with its default stream.
+/// Makes a context with its default stream.
 ContextRef CreateContext(Device* device, bool primary);
 
-/// The live context of a handle; 107017: there is none.
+/// Finds the live context of a handle. 107017: there is none.
 Status FindContext(const void* handle, ContextRef* context);
 
 }  // namespace advstep

@@ -7,7 +7,7 @@
 namespace advstep {
 namespace {
 
-// Read by every call: initial-exec spares it a function call, at the price of some static TLS.
+// Every call reads it: initial-exec saves a function call, at the price of some static TLS.
 [[gnu::tls_model("initial-exec")]] thread_local ContextRef current;
 
 Status NoContext() {

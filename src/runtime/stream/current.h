@@ -6,15 +6,18 @@
 
 namespace advstep {
 
-/// The calling thread's current context. 107002: it has none, or it has been destroyed.
+/// Finds the calling thread's current context. 107002: the thread has none, or it has been
+/// destroyed.
 Status CurrentContext(ContextRef* current);
 
-/// The same, or null where that fails; until the thread's next call of SetCurrentContext.
+/// Returns the current context, or null where CurrentContext would fail. The pointer is valid until
+/// the thread changes its current context.
 const ContextRef* LiveContext();
 
 void SetCurrentContext(const ContextRef& context);
 
-/// Makes a context the thread's current one, and the one before again when it goes.
+/// Makes a context the thread's current one, and restores the earlier one when it is destroyed
+/// itself.
 class KeepCurrentContext {
  public:
     explicit KeepCurrentContext(const ContextRef& during);
@@ -26,11 +29,12 @@ class KeepCurrentContext {
     const ContextRef before_;
 };
 
-/// No current context any more if it is this one.
+/// Leaves the thread without a current context if this is the current one.
 void ForgetCurrentContext(Handle context);
 
-/// The stream of a handle, or with null the current context's default stream. Codes 107002 and
-/// 107017. Whether it is alive and of this context is checked by every Stream call.
+/// Finds the stream of a handle, or the current context's default stream if `handle` is null.
+/// 107002: the thread has no current context. 107017: the handle can be no stream. Each call of
+/// Stream checks whether the stream is alive and of this context.
 Status FindStream(const void* handle, StreamRef* stream);
 
 }  // namespace advstep

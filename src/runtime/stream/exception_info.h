@@ -1,4 +1,4 @@
-// What is told of a failed task, and to whom.
+// The report of a failed task to the exception callback.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include "acl/rt/types.h"
 #include "src/runtime/stream/stream.h"
 
-/// Public as an opaque struct.
+/// The public headers declare it only.
 struct rtExceptionInfo {
     uint32_t taskId = 0;
     uint32_t streamId = 0;
@@ -17,7 +17,8 @@ struct rtExceptionInfo {
 
 namespace advstep {
 
-/// Null: nobody is told. A call under way in another thread may end after this.
+/// Replaces the callback. Null: there is none. A call that is under way in another thread may end
+/// after this call.
 void SetExceptionCallback(aclrtExceptionInfoCallback callback);
 bool HasExceptionCallback();
 

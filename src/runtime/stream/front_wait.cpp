@@ -6,7 +6,7 @@
 namespace advstep {
 namespace {
 
-// How often a sleeping worker looks at a condition that nobody announces.
+// The interval at which a sleeping worker checks a condition that no thread announces.
 constexpr auto kRecheck = std::chrono::milliseconds(1);
 
 }  // namespace

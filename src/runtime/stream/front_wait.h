@@ -7,7 +7,7 @@
 
 namespace advstep {
 
-/// Why a stream's front task is not run.
+/// The reason why a stream's front task is not run.
 struct FrontObstacle {
     enum class Kind {
         kNone,
@@ -21,27 +21,27 @@ struct FrontObstacle {
     uint64_t front = 0;   // the sequence of the front
 };
 
-/// What is known of a stream's front task while that is a wait: whether the wait is over, and until
-/// when it may last. Plain data that the stream's lock guards; every answer is for one sequence.
+/// The state of a stream's front task while that is a wait: whether the wait is over, and its
+/// deadline. Plain data that the stream's lock guards. Every answer concerns one sequence.
 class FrontWait {
  public:
     static bool IsWait(const Task& task) {
         return task.kind == TaskKind::kTicketWait || task.kind == TaskKind::kPollWait;
     }
 
-    /// Whether the wait has been found to be over.
+    /// Returns whether the wait has been found to be over.
     bool Over(uint64_t sequence) const { return over_ == sequence; }
-    /// Whether it ended by its timeout.
+    /// Returns whether the wait ended by its timeout.
     bool Expired(uint64_t sequence) const { return over_ == sequence && expired_; }
 
-    /// Asks a wait that is not known to be over. While it is not, the time at which to ask again,
-    /// if there is one, lowers *again.
+    /// Checks a wait that is not known to be over. If it is not over, returns its obstacle, and
+    /// lowers *again to the time of the next check if a time is known.
     FrontObstacle Look(WaitTask* wait, uint64_t sequence, WaitClock::time_point* again);
 
  private:
     uint64_t over_ = 0;
     bool expired_ = false;
-    uint64_t timed_ = 0;  // this one has a deadline
+    uint64_t timed_ = 0;  // the sequence of the wait that deadline_ is for
     WaitClock::time_point deadline_;
 };
 

@@ -6,7 +6,8 @@
 namespace advstep {
 namespace {
 
-// Of the thread; handle 0: it uses none. A destroyed one is told by its handle.
+// The stream whose limits the thread uses; handle 0: none. A destroyed stream is recognised by its
+// handle.
 [[gnu::tls_model("initial-exec")]] thread_local StreamRef streamInUse;
 
 const ForkHook forgetStreamInUse([](void*) noexcept { streamInUse = StreamRef{}; });
@@ -90,7 +91,7 @@ uint32_t CoresInEffect(const Device& device, aclrtDevResLimitType type) {
             return Status();
         });
         if (!status.ok()) {
-            streamInUse = StreamRef{};  // destroyed since
+            streamInUse = StreamRef{};  // the stream has been destroyed since
         } else if (limit != 0) {
             return limit;
         }

@@ -10,7 +10,7 @@
 namespace advstep {
 namespace {
 
-constexpr int kLockKept = 4;  // tasks of one synchronisation
+constexpr int kLockKept = 4;  // tasks per synchronisation
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void Stream::Open(const StreamIdentity& identity, WorkerControl* workers) {
     identity_ = identity;
     device_.store(identity.context.device, std::memory_order_release);
     if (workers_ != workers) {
-        workers_ = workers;  // once: it is read without the lock
+        workers_ = workers;  // stored once, because it is read without the lock
     }
     closing_ = false;
     modeSet_ = false;
@@ -60,13 +60,13 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
         ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         now = {this, issued_.load(std::memory_order_relaxed)};
         const uint64_t aborts = aborts_.load();
-        // The usual case in one go: work that nobody has begun and that can be run. Whatever else
-        // there is, WaitFor finds again.
+        // The usual case, work that no thread has begun and that can be run, is handled here in one
+        // go. WaitFor handles all other cases.
         if (claimant_ == nullptr && !Reached(now.sequence) && !limit.timed) {
             (void)ClaimAndRun(lock, now.sequence, limit, kLockKept);
         }
         if (aborts_.load() != aborts && now.sequence > abortAfter_) {
-            return AbortedError();  // the lock was released in between
+            return AbortedError();  // aborted while the lock was released
         }
         if (Reached(now.sequence)) {
             return failures_.Take(0, now.sequence);
@@ -98,7 +98,7 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
         closing_ = true;
     }
     if (drop) {
-        workers_->NudgeSleepers();  // who sleeps on what the dropped work was waiting for
+        workers_->NudgeSleepers();  // some may sleep on what the dropped work was waiting for
     }
     Status waited = WaitFor(last, ToTheEnd());
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -186,7 +186,7 @@ Status Stream::Abort(Handle handle, Handle caller) {
         aborts_.fetch_add(1);
     }
     workers_->Wake();
-    // Also those who sleep on what the dropped work was waiting for.
+    // Some threads may sleep on what the dropped work was waiting for.
     workers_->NudgeSleepers();
     return {};
 }
@@ -200,7 +200,8 @@ bool Stream::AbortedSince(uint64_t aborts, uint64_t sequence) {
 }
 
 void Stream::Nudge() {
-    // Before the lock: who counted earlier and is about to sleep here sees it, or sleeps already.
+    // Counted before the lock is taken: a thread that read the count earlier and is about to sleep
+    // here sees the change, or sleeps already.
     nudges_.fetch_add(1);
     const std::lock_guard<std::mutex> lock(mutex_);
     if (sleepers_ > 0) {

@@ -26,15 +26,15 @@
 
 namespace advstep {
 
-/// An in-order queue of tasks. Nobody in particular runs it: any thread may *claim* it, and then
-/// runs its tasks one by one. Workers do so in the background; a thread that waits for a stream
-/// claims it itself, and the streams whose events it waits for.
+/// An in-order queue of tasks. Any thread may *claim* it, and then runs its tasks one by one.
+/// Workers do so in the background. A thread that waits for a stream claims the stream itself, and
+/// also the streams whose events it waits for.
 ///
-/// Objects are reused for later streams (HandleTable), so every entry compares handles under the
-/// lock. mutex_ guards everything but the counters' readers and the front record, which belongs
-/// to the claimant while it runs, with the lock released (brief kernels: kept). No two streams'
-/// locks are ever held together, but for a replay, which holds its stream's while it queues on the
-/// streams of its own that nobody else queues on (model.h).
+/// Objects are reused for later streams (HandleTable), so every call compares handles under the
+/// lock. mutex_ guards everything except the readers of the counters, and the front record while it
+/// runs: the lock is released then (kept for brief kernels), and the record belongs to the
+/// claimant. No two streams' locks are held together, except in a replay, which holds its stream's
+/// lock while it queues on the model's own streams, on which nothing else queues (model.h).
 class Stream {
  public:
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
@@ -42,8 +42,8 @@ class Stream {
     void Open(const StreamIdentity& identity, WorkerControl* workers);
 
     /// Appends a record that `fill(void*)` constructs, or hands it to the recorder. `caller` is the
-    /// handle of the caller's context. Codes: 107017 not this stream any more; 107003 another
-    /// context's; the code of a failure that stopped the stream; those of Recorder::Record.
+    /// handle of the caller's context. 107017: the stream has ended. 107003: it is of another
+    /// context. A stream stopped by a failure returns its code. Others as Recorder::Record.
     template <typename Fill>
     Status Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fill,
                    Ticket* ticket = nullptr);
@@ -58,14 +58,14 @@ class Stream {
     };
 
     /// Appends the records that `fill(void*)` constructs, with their `bytes`. `prepare(first)` is
-    /// called before with the sequence of the first; if it fails nothing is queued. Both run under
-    /// the stream's lock. Codes as Enqueue; 107027 while the stream is captured, 107034 while it
-    /// updates a task group.
+    /// called before with the first sequence; if it fails, nothing is queued. Both run under the
+    /// stream's lock. 107027: the stream is captured. 107034: it updates a task group. Others as
+    /// Enqueue.
     template <typename Prepare, typename Fill>
     Status EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Prepare&& prepare,
                         Fill&& fill, Ticket* last);
 
-    /// Codes as Enqueue, without the stopped case.
+    /// Returns 107017 and 107003 as Enqueue.
     Status Check(Handle handle, Handle caller);
 
     /// Runs `use(StreamIdentity&)`, which returns a Status, under the lock. Codes as Check.
@@ -76,33 +76,32 @@ class Stream {
         return use(identity_);
     }
 
-    /// Waits for what is queued now, running it; then takes the unreported failure, if any.
-    /// 107027 while the stream is captured; codes of WaitFor.
+    /// Runs and waits for the work that is queued now, and returns its first unreported failure.
+    /// 107027: the stream is captured. Other codes as WaitFor.
     Status Synchronize(Handle handle, Handle caller, const WaitLimit& limit = {});
 
     Status Query(Handle handle, Handle caller, bool* complete);
-    /// Pending work that has not started is not run any more.
+    /// Skips the pending work that has not started.
     Status Drop(Handle handle, Handle caller);
 
-    /// As Drop; who waits for it is told 107023, and the stream goes on with new work. May be
-    /// called from the stream's own host function.
+    /// As Drop, but waits for that work return 107023, and the stream takes new work. A host
+    /// function of the stream may call this.
     Status Abort(Handle handle, Handle caller);
 
-    /// No more work; pending work is run (with `drop`: what of it is not dropped), the handle
-    /// becomes unknown. 107017, 107003, 107027 while it is captured, and 207000 from a host
-    /// function of this stream. A failure that nobody has been told of goes to the log.
+    /// Ends the stream: pending work is run, or skipped if `drop`, unreported failures go to the
+    /// log, and the handle becomes unknown. 107017, 107003: as Enqueue. 107027: the stream is
+    /// captured. 207000: a host function of this stream calls this.
     Status Close(Handle handle, Handle caller, bool drop);
 
-    /// Whether Close would begin, and if so *first: this was not asked before, or was withdrawn.
-    /// Codes as Close.
+    /// Codes as Close before it waits. *first: no earlier announcement is in force.
     Status AnnounceDestroy(Handle handle, Handle caller, bool* first, StreamIdentity* identity);
     void WithdrawDestroy(Handle handle);
 
-    /// Sets the failure mode of the stream's context, once per stream: 107000 the second time.
+    /// Sets the failure mode of the stream's context. 107000: the stream has set it before.
     Status SetStopOnFailure(Handle handle, Handle caller, bool stop);
 
-    /// The first unreported failure of a task after `sequence` and up to `last`; those between are
-    /// reported with it.
+    /// Returns the first unreported failure of a task after `sequence` and up to `last`. All
+    /// failures between count as reported.
     Status TakeFailureBetween(uint64_t sequence, uint64_t last);
     Status TakeFailure(uint64_t last = kNever) { return TakeFailureBetween(0, last); }
 
@@ -110,12 +109,12 @@ class Stream {
     void DropUpTo(uint64_t sequence);
     void DropAfter(uint64_t sequence);
 
-    /// The code of the failure for which a task that has ended was skipped; success if it was run.
+    /// Returns the code for which a task that has ended was skipped, or success if it was run.
     Status CheckRan(uint64_t sequence);
 
     /// Makes the threads that sleep here look again at what they wait for.
     void Nudge();
-    /// A place now: everything queued so far.
+    /// Returns the place after everything queued so far.
     Ticket Now() { return {this, issued_.load(std::memory_order_acquire)}; }
 
     /// The latest task queued so far that may use the device's memory (null: any memory).
@@ -128,38 +127,39 @@ class Stream {
         return completed_.load(std::memory_order_acquire) >= sequence;
     }
 
-    /// Runs some of what can be run now, unless somebody else does. False if there was nothing;
-    /// then whatever it waits for will wake the workers, or it is to be looked at again at *again
-    /// (lowered). `thorough`: look under the lock even if the counters say there is nothing.
+    /// Runs some tasks, unless another thread runs the stream. False: nothing could be run. Then
+    /// the event that the stream waits for wakes the workers, or *again is lowered to the time of
+    /// the next look. `thorough`: looks under the lock even if the counters show no work.
     bool RunSome(bool thorough, WaitClock::time_point* again);
 
-    /// Identity if the object is alive, or being closed, with this device and context (any: null).
+    /// True if the stream is alive or being closed, and has this device and context (null: any).
     bool BelongsTo(const Device* device, const Context* context, StreamIdentity* identity);
 
     // stream_recording.cpp: captures and updates of task groups.
-    /// Work goes to the recorder from now on, as its branch 0. 207000 for a default stream; 107027
-    /// while it is captured; 107033 while it updates a task group.
+    /// Sends later work to the recorder, as branch 0. 207000: a default stream cannot be captured.
+    /// 107027: the stream is captured. 107033: it updates a task group.
     Status StartRecording(Handle handle, Handle caller, const std::shared_ptr<Recorder>& recorder);
-    /// 107027 while it is captured.
+    /// 107027: the stream is captured.
     Status CheckFree(Handle handle, Handle caller);
-    /// The recorder that work goes to, or null, and the branch there.
+    /// Finds the recorder that takes the work, or null, and the branch there.
     Status FindRecorder(Handle handle, Handle caller, std::shared_ptr<Recorder>* recorder,
                         int32_t* branch);
-    /// Work goes to the queue again, if it goes to this recorder.
+    /// Sends later work to the queue again, if this recorder takes it now.
     void StopRecording(const Recorder* recorder);
-    /// Makes later work wait for a place in a capture that goes on; a stream that is not captured
-    /// joins it. Codes: 107024 another capture; 107031 the default stream; 107003.
+    /// Makes later work wait for a place in an active capture, which a stream that is not captured
+    /// joins. 107024: the capture is another one. 107031: a default stream cannot join. 107003: the
+    /// contexts differ.
     Status WaitInCapture(Handle handle, Handle caller, const CapturePlace& place,
                          int64_t timeoutNanoseconds);
 
-    // Of the HandleTable.
+    // These belong to the HandleTable.
     uint32_t tableIndex = 0;
     uint32_t generation = 0;
 
  private:
     friend Status WaitFor(const Ticket& ticket, const WaitLimit& limit);
 
-    /// What names the calling thread as a claimant.
+    /// Returns the name of the calling thread as a claimant.
     static const void* Self();
 
     Status CheckUsable(Handle handle, Handle caller) const {
@@ -169,7 +169,7 @@ class Stream {
     }
     Status UnusableError(Handle handle, Handle caller) const;
     Status CheckNotCaptured() const { return recorder_ == nullptr ? Status() : CapturedError(); }
-    /// Success if the recorder does not capture, or no more.
+    /// Success if no capture is under way.
     Status CapturedError() const;
     Status CheckNotRecorded() const;
     Status RefuseOwnTask() const;
@@ -184,26 +184,26 @@ class Stream {
         }
     }
 
-    /// Claims the stream, runs up to `limit` and lets go. The lock is held on entry and exit, not
-    /// while a task runs, but for brief ones among the first `lockKept`: not many, for who enqueues
-    /// has to wait. Returns why it ended before.
+    /// Claims the stream, runs it up to `limit` and lets go. The lock is held on entry and exit,
+    /// and released while a task runs, except for brief tasks among the first `lockKept`, which are
+    /// few because enqueuers have to wait. Returns the obstacle at which it ended early.
     FrontObstacle ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
                               const WaitLimit& waitLimit = {}, int lockKept = 0);
-    /// Whether the front can be run. The queue is not empty.
+    /// Returns the obstacle of the front, if any. The queue is not empty.
     FrontObstacle LookAtFront(WaitClock::time_point* again);
     bool LeftToOthers(const WaitLimit& limit) const;
     void RunFront(std::unique_lock<std::mutex>& lock, bool keepLock);
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
     void Fail(uint64_t sequence, Status status) noexcept;
 
-    /// Asks for a wake-up of the workers when `sequence` is reached; true if it has been already.
+    /// Has the workers woken when `sequence` is reached. True: it has been reached already.
     bool ReachedOrTellWorkers(uint64_t sequence);
 
-    /// Sleeps until `sequence` is reached, nobody runs the stream, the limit, or a Nudge of any
-    /// stream since there were `nudges`.
+    /// Sleeps until `sequence` is reached, no thread runs the stream, the limit expires, or a Nudge
+    /// of any stream raises nudges_ above `nudges`.
     void WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
                        const WaitLimit& limit);
-    /// The same until the task `front` has ended, whether somebody runs the stream or not.
+    /// Sleeps likewise until the task `front` has ended, even if no thread runs the stream.
     void WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front, uint64_t nudges,
                          const WaitLimit& limit);
     void Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit);
@@ -211,7 +211,7 @@ class Stream {
     bool AbortedSince(uint64_t aborts, uint64_t sequence);
     static Status AbortedError();
 
-    /// Of all streams: what a thread found at one stream may have sent it to sleep at another.
+    /// Counts for all streams: a thread may sleep at one because of what it found at another.
     static inline std::atomic<uint64_t> nudges_{0};
 
     std::mutex mutex_;
@@ -227,11 +227,11 @@ class Stream {
     bool running_ = false;            // the front is, with the lock released
     SkippedTasks skipped_;
     std::atomic<uint64_t> aborts_{0};
-    uint64_t abortAfter_ = 0;  // tasks after this one were aborted by the last of them
+    uint64_t abortAfter_ = 0;  // the last abort skipped the tasks after this one
     bool closing_ = false;
     uint64_t tellWorkersAt_ = kNever;  // lowest sequence that another stream's front waits for
     int32_t sleepers_ = 0;
-    uint64_t nextSleeper_ = kNever;  // lowest sequence they want
+    uint64_t nextSleeper_ = kNever;  // lowest sequence that a sleeper waits for
 
     FrontWait frontWait_;
     StreamFailures failures_;

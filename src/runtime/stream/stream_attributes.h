@@ -8,7 +8,8 @@ namespace advstep {
 
 inline constexpr uint32_t kLeastStreamPriority = 7;  // 0 is the greatest
 
-/// What can be set of a stream after it was made; ends with it. The stream's lock guards it.
+/// The settings of a stream that can be changed after its creation. They end with the stream. The
+/// stream's lock guards them.
 struct StreamAttributes {
     uint32_t overflowCheck = 0;
     uint32_t userTag = 0;

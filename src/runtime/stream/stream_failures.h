@@ -13,22 +13,23 @@ namespace advstep {
 /// refuses new work because of one. Plain data that the stream's lock guards.
 class StreamFailures {
  public:
-    /// Begins a life without failures. Only this needs memory.
+    /// Begins a life without failures. This call allocates the memory for the failures of the life.
     void Open();
 
     /// Keeps a failure. A stream keeps at most 16 unreported failures: the first 15 and the latest.
     void Add(uint64_t sequence, Status status) noexcept;
 
-    /// The first failure of a task after `sequence` and up to `last`; those between are reported
-    /// with it.
+    /// Returns the first failure of a task after `sequence` and up to `last`. The failures between
+    /// are reported with it: all of them are removed.
     Status Take(uint64_t sequence, uint64_t last);
 
-    /// From now on new work is refused with the code and the message, until all is reported.
+    /// Refuses new work with the code and the message of the failure, until all failures are
+    /// reported.
     void RefuseNewWork(const Status& failure) noexcept;
-    /// Success while new work is welcome.
+    /// Returns success while new work is accepted.
     const Status& refusal() const { return refusal_; }
 
-    /// Writes the failures to the log: their stream ends.
+    /// Writes the unreported failures to the log when the stream ends.
     void LogUnreported(Handle stream) const;
 
  private:

@@ -8,14 +8,14 @@
 
 namespace advstep {
 
-/// What a stream is told about itself when it is created.
+/// The facts about a stream that are set when it is created.
 struct StreamIdentity {
     Handle handle = 0;
     ContextRef context;
     int32_t id = 0;
     uint32_t priority = 0;
     uint32_t flags = 0;
-    bool hidden = false;  // of a model: no caller knows it
+    bool hidden = false;  // a stream of a model, which no caller knows
     StreamAttributes attributes;
 };
 

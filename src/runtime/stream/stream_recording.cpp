@@ -93,7 +93,7 @@ Status Stream::WaitInCapture(Handle handle, Handle caller, const CapturePlace& p
     const std::shared_ptr<Recorder> capture = place.capture.lock();
     int32_t branch = 0;
     if (capture == nullptr) {
-        return {};  // over: then the event is as one that was never recorded
+        return {};  // the capture is over, so the event counts as never recorded
     }
     ADVSTEP_RETURN_IF_ERROR(
         capture->Join({identity_.handle, identity_.context.handle, failures_.refusal()}, place,

@@ -7,8 +7,8 @@
 
 namespace advstep {
 
-/// A stream as a call has found it. Each method is the Stream's of the same name, which compares
-/// both handles again, because the stream may have ended since.
+/// A stream as a call has found it. Each method calls Stream's method of the same name, which
+/// compares both handles again, because the stream may have ended since.
 struct StreamRef {
     Stream* stream = nullptr;
     Handle handle = 0;

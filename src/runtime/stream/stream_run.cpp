@@ -1,4 +1,4 @@
-// How tasks are run, and by whom: claims, and the workers' visits.
+// The running of tasks: claims, and the visits of the workers.
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -14,7 +14,7 @@
 namespace advstep {
 namespace {
 
-// A thread is named by the address of this.
+// The address of this variable names the thread.
 [[gnu::tls_model("initial-exec")]] thread_local int taskDepth = 0;
 
 const ForkHook forgetTask([](void*) noexcept { taskDepth = 0; });
@@ -39,8 +39,8 @@ Status RunCatching(const Task& task) noexcept {
     }
 }
 
-// The user's code sees its stream's context as current on whatever thread it runs, and leaves
-// nothing behind on a thread of the user's.
+// A host function sees its stream's context as the current one on whatever thread it runs. The
+// thread's context, message and last error are the same after it as before.
 Status RunTask(const Task& task, const ContextRef& context) noexcept {
     ++taskDepth;
     Status status;
@@ -118,8 +118,9 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
         const int32_t code = status.code();
         Fail(sequence, std::move(status));
         if (HasExceptionCallback()) {
-            // Before the task counts as ended, so that a synchronisation that reports it comes
-            // after; and as a part of it, so that the callback cannot wait for this stream.
+            // The callback is called before the task counts as ended, so that a synchronisation
+            // reports the failure after the callback. It is called as a part of the task, so that
+            // it cannot wait for this stream.
             const StreamIdentity identity = identity_;
             running_ = true;
             lock.unlock();
@@ -139,14 +140,15 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
         nextSleeper_ = kNever;
         changed_.notify_all();
     }
-    // At once, not when the claim ends: the next task here may need what waits for this one.
+    // The workers are woken at once, not when the claim ends: the next task here may need work that
+    // waits for this task.
     const bool wake = sequence >= tellWorkersAt_;
     if (wake || expired) {
         tellWorkersAt_ = wake ? kNever : tellWorkersAt_;
         lock.unlock();
         workers_->Wake();
         if (expired) {
-            workers_->NudgeSleepers();  // who helped along with what is not waited for any more
+            workers_->NudgeSleepers();  // some may sleep on what the expired wait was waiting for
         }
         lock.lock();
     }
@@ -188,10 +190,10 @@ FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t l
     }
     claimant_ = nullptr;
     if (sleepers_ > 0) {
-        changed_.notify_all();  // one of them may have to go on from here
+        changed_.notify_all();  // one of them may have to run the rest
     }
-    // A worker that looked while this was claimed may have gone to sleep since; and what is left to
-    // the workers is not for one that naps.
+    // A worker that looked while this thread had the claim may have gone to sleep since. Work that
+    // is left to the workers must not wait for the end of a nap.
     const bool left = obstacle.kind == FrontObstacle::Kind::kLeft;
     if (!queue_.Empty() && NeedsWaking(left)) {
         lock.unlock();
@@ -230,8 +232,8 @@ bool Stream::RunSome(bool thorough, WaitClock::time_point* again) {
     if (obstacle.kind == FrontObstacle::Kind::kPoll) {
         return false;
     }
-    // Told after the lock is released: no two streams' locks at a time. Whoever reaches the ticket
-    // from now on wakes the workers.
+    // The other stream is asked after the lock is released, because no two streams' locks are held
+    // together. A thread that reaches the ticket from now on wakes the workers.
     return obstacle.ticket.stream->ReachedOrTellWorkers(obstacle.ticket.sequence);
 }
 

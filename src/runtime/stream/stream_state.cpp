@@ -19,11 +19,12 @@ struct Registration {
     void* args;
 };
 
-// In the order in which the names came. Never destroyed: streams may be destroyed after main().
+// The callbacks in the order in which their names were registered. Never destroyed, because streams
+// may be destroyed after main().
 struct Registrations {
-    std::mutex mutex;  // guards `all`; none is taken after it
+    std::mutex mutex;  // guards `all`; no lock is taken after it
     std::vector<Registration> all;
-    std::atomic<bool> any{false};  // so that without callbacks nothing is locked
+    std::atomic<bool> any{false};  // so that nothing is locked if there are no callbacks
 };
 
 Registrations& TheRegistrations() {
@@ -119,7 +120,7 @@ void DestroyAnnouncement::AddAllOf(const Context* context) {
         }
     });
     for (const StreamRef& stream : streams) {
-        (void)Add(stream);  // fails for one that another thread is destroying
+        (void)Add(stream);  // fails for a stream that another thread is destroying
     }
 }
 

@@ -1,5 +1,5 @@
-// Who is told that streams come and go. Default streams, which come and go with their context, are
-// not told of.
+// Callbacks for the creation and the destruction of streams. Default streams, which begin and end
+// with their context, are not announced.
 #pragma once
 
 #include <vector>
@@ -10,17 +10,18 @@
 
 namespace advstep {
 
-/// A callback under its name, in place of an earlier one. Null takes the name away; 107000: there
-/// is none. A call under way in another thread may end after this.
+/// Registers a callback under its name, in place of an earlier one. A null callback removes the
+/// name. 107000: there is no such name to remove. A call that is under way in another thread may
+/// end after this call.
 Status SetStreamStateCallback(const char* name, aclrtStreamStateCallback callback, void* args);
 void ForgetStreamStateCallbacks();
 
-/// CREATE_POST; no lock is held.
+/// Calls the callbacks with CREATE_POST. No lock is held.
 void TellStreamCreated(const ContextRef& context, Handle handle);
 
-/// DESTROY_PRE, once per stream however many threads are about to destroy it. No lock is held when
-/// one is made. When it goes, those of its streams that still live count as not told of: their
-/// destruction was refused.
+/// Calls the callbacks with DESTROY_PRE, once per stream even if several threads are about to
+/// destroy it. No lock is held when streams are added. The destructor withdraws the announcement of
+/// the streams that still live, because their destruction was refused.
 class DestroyAnnouncement {
  public:
     DestroyAnnouncement() = default;
@@ -28,9 +29,9 @@ class DestroyAnnouncement {
     DestroyAnnouncement(const DestroyAnnouncement&) = delete;
     DestroyAnnouncement& operator=(const DestroyAnnouncement&) = delete;
 
-    /// Codes as Stream::Close before it waits.
+    /// Announces a stream. Codes as Stream::AnnounceDestroy.
     Status Add(const StreamRef& stream);
-    /// Every stream of the context; null: of all contexts.
+    /// Announces every stream of the context, or of all contexts if `context` is null.
     void AddAllOf(const Context* context);
 
  private:

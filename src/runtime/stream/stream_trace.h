@@ -9,21 +9,22 @@ namespace advstep {
 
 class Device;
 
-/// What a stream tells the trace of its tasks. It belongs to the claimant, as the front record
-/// does; an enqueuer touches it, under the stream's lock, when its task has just become the front.
-/// Whether there is a trace is for the caller to ask (Trace::On).
+/// A stream's part of the trace. It belongs to the claimant, as the front record does. An enqueuer
+/// touches it, under the stream's lock, when its task has just become the front. The caller checks
+/// whether there is a trace (Trace::On).
 class StreamTrace {
  public:
     void Open(const Device* device, int32_t stream, bool ofModel);
 
-    /// A task has become the stream's oldest.
+    /// Notes that a task has become the stream's oldest.
     void BecameOldest();
 
-    /// Around a task that is run, or at the end of a wait; `code` says how it ended.
+    /// Begin and End are called around a task that is run, or at the end of a wait. `code` is the
+    /// result of the task.
     void Begin(const Ticket& place);
     void End(const Task& task, int32_t code) noexcept;
 
-    /// The task is not run, or not waited for any more.
+    /// Adds a task that is skipped, or a wait that is given up.
     void Skipped(const Task& task, const Ticket& place) noexcept;
 
  private:
@@ -34,9 +35,9 @@ class StreamTrace {
     bool ofModel_ = false;
     bool hasTrack_ = false;
     TraceTrack track_;
-    Ticket place_;             // of the task that has begun,
-    int64_t begin_ = 0;        // and when
-    int64_t oldestSince_ = 0;  // the front
+    Ticket place_;             // the place of the task that has begun
+    int64_t begin_ = 0;        // when the task began
+    int64_t oldestSince_ = 0;  // when the front became the oldest task
 };
 
 }  // namespace advstep

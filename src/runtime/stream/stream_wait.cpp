@@ -1,4 +1,4 @@
-// Threads that wait for streams, and run them meanwhile.
+// Threads that wait for streams, and run the streams meanwhile.
 #include <pthread.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
         Stream& stream = *next.stream;
         std::unique_lock<std::mutex> lock(stream.mutex_);
         if (stream.Reached(next.sequence)) {
-            startAgain();  // what blocked it has happened: go on from where we want to be
+            startAgain();  // the obstacle is gone: go on from the ticket
             continue;
         }
         if (stream.claimant_ == Stream::Self()) {
@@ -85,7 +85,8 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
             startAgain();
             continue;
         }
-        // No further than the ticket: later work may need something this thread holds.
+        // The stream is run no further than the ticket: later work may need something that this
+        // thread holds.
         const FrontObstacle obstacle = stream.ClaimAndRun(lock, next.sequence, limit);
         switch (obstacle.kind) {
             case FrontObstacle::Kind::kNone:
@@ -102,8 +103,8 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
                 }
                 [[fallthrough]];
             case FrontObstacle::Kind::kLeft:
-                // The workers go on: they were woken if they slept.
-                // The lock may have been released meanwhile, so the front may have ended.
+                // The workers continue: they were woken if they slept. The lock may have been
+                // released meanwhile, so the front may have ended.
                 stream.WaitForProgress(lock, obstacle.front, nudges, limit);
                 startAgain();
                 break;

@@ -10,8 +10,8 @@
 namespace advstep {
 namespace {
 
-// docs/decisions/0003-streams.md: waking a thread costs 4-12 us, so a worker that was busy a moment
-// ago looks by itself for a while; a nap is short against a decode step.
+// Waking a thread costs 4-12 us (docs/decisions/0003-streams.md), so a worker that was busy a
+// moment ago looks by itself for a while. A nap is short compared with a decode step.
 constexpr auto kNap = std::chrono::microseconds(150);
 constexpr auto kWakeful = std::chrono::milliseconds(10);
 
@@ -31,7 +31,7 @@ void StreamWorkers::EnsureWatcherLocked() {
         try {
             threads_.emplace_back([this] { ThreadMain(); });
         } catch (const std::exception& error) {
-            // Whoever synchronises still runs everything; the next Wake tries again.
+            // Synchronising threads still run all work. The next Wake tries again.
             watch_.store(WorkerControl::Watch::kAsleep);
             Log(LogLevel::kError, "cannot start a stream worker: {}", error.what());
             return;
@@ -98,7 +98,8 @@ void StreamWorkers::Watch() {
         }
         const bool sleep = WaitClock::now() - lastActive >= kWakeful;
         watch_.store(sleep ? WorkerControl::Watch::kAsleep : WorkerControl::Watch::kNapping);
-        // The last look before sleeping is after the store, under the streams' locks: see watch_.
+        // The last look before sleeping comes after the store, under the streams' locks: see
+        // watch_.
         if (sleep && LookAtAll(true, &again)) {
             if (!isWatcher) {
                 return;
@@ -112,7 +113,8 @@ void StreamWorkers::Watch() {
         if (!sleep) {
             wake_.wait_until(lock, std::min(WaitClock::now() + kNap, again), called);
         } else if (again != WaitClock::time_point::max()) {
-            // A wait with a deadline, or for what nobody announces: not an activity by itself.
+            // A look at a deadline, or at a condition that no thread announces, is no activity by
+            // itself.
             if (wake_.wait_until(lock, again, called)) {
                 lastActive = WaitClock::now();
             }

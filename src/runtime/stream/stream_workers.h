@@ -14,14 +14,14 @@ namespace advstep {
 
 /// The threads that run streams in the background, for all devices: leader and followers.
 ///
-/// At most one thread is the *watcher*: it looks at all streams and runs what it finds. It naps
-/// between looks while there has been activity of late, then sleeps until an enqueue wakes it, so
-/// an idle process uses no CPU. Before the watcher runs anything that may take long (a host
-/// function, a large kernel) it steps aside and another thread takes over, so streams never wait
-/// for each other; threads that are not needed are spares, asleep. There are as many threads as
-/// tasks ever blocked at a time, plus one.
+/// At most one thread is the *watcher*: it looks at all streams and runs the tasks that it finds.
+/// It naps between looks while there has been activity of late, and then sleeps until an enqueue
+/// wakes it, so an idle process uses no CPU. The watcher steps aside before it runs a task that may
+/// take long (a host function, a large kernel), and another thread takes over, so streams never
+/// wait for each other. Threads that are not needed are spares, asleep. There are as many threads
+/// as tasks were ever blocked at a time, plus one.
 ///
-/// mutex_ guards all members but watch_. It is never held while a stream's lock is taken.
+/// mutex_ guards all members except watch_. It is never held while a stream's lock is taken.
 class StreamWorkers : public WorkerControl {
  public:
     explicit StreamWorkers(const HandleTable<Stream>& streams,
@@ -33,8 +33,8 @@ class StreamWorkers : public WorkerControl {
     void StepAside() override;
     void NudgeSleepers() override;
 
-    /// Ends all threads; there is no pending work and the caller is none of them. The next Wake
-    /// starts new ones.
+    /// Ends all threads. There is no pending work, and the caller is none of the threads. The next
+    /// Wake starts new threads.
     void Stop();
 
  private:
@@ -59,8 +59,8 @@ class StreamWorkers : public WorkerControl {
     std::condition_variable spare_;  // spares sleep here
     std::vector<std::thread> threads_;
     int32_t spares_ = 0;
-    bool hasWatcher_ = false;  // or one is called
-    bool called_ = false;      // a spare or new thread is to become it
+    bool hasWatcher_ = false;  // a thread is the watcher, or one has been called
+    bool called_ = false;      // a spare or a new thread is to become the watcher
     bool woken_ = false;
     bool stop_ = false;
 };

@@ -13,7 +13,8 @@
 namespace advstep {
 namespace {
 
-// Together, because the workers refer to both tables: in a fork's child all three are new.
+// The three stand together because the workers refer to both tables: in the child of a fork all
+// three are new.
 struct StreamTables {
     HandleTable<Stream> streams{HandleKind::kStream};
     HandleTable<Stream> branches{HandleKind::kBranchStream};
@@ -67,7 +68,7 @@ void OpenStream(const HandleTable<Stream>::Entry& entry, const ContextRef& conte
     entry.object->Open(identity, &Workers());
 }
 
-// The same for an entry that goes back if there is no memory.
+// Opens a stream in a new entry, which is released again if there is no memory.
 HandleTable<Stream>::Entry AcquireStream(HandleTable<Stream>* table, const ContextRef& context,
                                          uint32_t priority, uint32_t flags, bool hidden) {
     const auto entry = table->Acquire();
@@ -84,7 +85,7 @@ Status MakeStream(HandleTable<Stream>* table, const ContextRef& context, uint32_
                   uint32_t flags, bool hidden, Stream** stream, Handle* handle) {
     const auto entry = AcquireStream(table, context, priority, flags, hidden);
     if (!context.alive()) {
-        // Destroyed meanwhile, perhaps before the stream could be found there.
+        // The context was destroyed meanwhile, perhaps before the stream could be found there.
         (void)DestroyStream({entry.object, entry.handle, context.handle}, true);
         return Error(ACL_ERROR_RT_CONTEXT_NULL, "the current context has been destroyed");
     }
@@ -106,7 +107,8 @@ void CreateDefaultStream(ContextRef* context) {
     context->defaultStream = entry.object;
     context->defaultStreamHandle = entry.handle;
     try {
-        OpenStream(entry, *context, 0, 0);  // which keeps all of it for its host functions
+        OpenStream(entry, *context, 0,
+                   0);  // the stream keeps a copy of the context for its host functions
     } catch (...) {
         Streams().Release(entry.object);
         throw;
@@ -132,7 +134,8 @@ Status CreateBranchStream(const ContextRef& context, Stream** stream, Handle* ha
 Status DestroyStream(const StreamRef& reference, bool drop) {
     if (drop) {
         ADVSTEP_RETURN_IF_ERROR(reference.Drop());
-        // Who sleeps on what the dropped work was waiting for has nothing to wait for any more.
+        // Threads that sleep on what the dropped work was waiting for have nothing to wait for any
+        // more.
         Workers().NudgeSleepers();
     }
     ADVSTEP_RETURN_IF_ERROR(reference.Close(drop));
@@ -164,7 +167,7 @@ Status TakeDeviceFailure(const Device* device) {
         return a.identity.id < b.identity.id;
     });
     for (const LiveStream& entry : live) {
-        // Failures of models' own streams are for who replays them.
+        // The failures of models' own streams are reported by the replays.
         if (!entry.identity.hidden) {
             ADVSTEP_RETURN_IF_ERROR(entry.stream->TakeFailure());
         }

@@ -8,9 +8,9 @@
 
 namespace advstep {
 
-/// Calls user code in the middle of an acl call or of a task: with the stream's context current,
-/// and so that the thread's context, message and last error are afterwards what they were. What it
-/// throws goes to the log; neither the call nor the task is undone.
+/// Calls user code in the middle of an acl call or of a task. The stream's context is current
+/// during the call. The thread's context, message and last error are the same after it as before.
+/// An exception of the code goes to the log; neither the acl call nor the task is undone.
 template <typename Call>
 void RunUserCallback(const char* name, const ContextRef& context, Call&& call) noexcept {
     const KeepErrors keepErrors;

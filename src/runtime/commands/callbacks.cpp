@@ -23,7 +23,8 @@ const ForkHook forgetCallbackDepth([](void*) noexcept { callbackDepth = 0; });
 
 bool InsideCallback() { return callbackDepth > 0; }
 
-// Posts when it becomes the front, and with `block` waits there until the callback has run.
+// Posts its callback when it becomes the front, and with `block` waits there until the callback has
+// run.
 struct Callbacks::CallbackTask : PollWaitTask {
     aclrtCallback function;
     void* userData;
@@ -116,7 +117,7 @@ void Callbacks::DropLocked(Handle stream) {
         const bool unused = entry->second.empty() && !SubscribedLocked(entry->first);
         entry = unused ? callbacks_.erase(entry) : std::next(entry);
     }
-    posted_.notify_all();  // who waits may not be subscribed any more
+    posted_.notify_all();  // a waiting thread may not be subscribed any more
 }
 
 void Callbacks::Forget(Handle stream) {
@@ -199,7 +200,7 @@ Status Callbacks::Process(const WaitLimit& limit) {
             const Callback callback = callbacks.front();
             callbacks.pop_front();
             lock.unlock();
-            // Whatever it does, its stream may go on then.
+            // The stream may go on after the callback, even if the callback throws.
             const struct Ended {
                 Callbacks* owner;
                 uint64_t id;

@@ -13,32 +13,33 @@
 
 namespace advstep {
 
-/// True while the thread runs a callback in aclrtProcessReport.
+/// Returns true while the calling thread runs a callback in aclrtProcessReport.
 bool InsideCallback();
 
 /// Callbacks that streams send to the threads that subscribed to them.
 ///
 /// mutex_ guards all members. A stream posts with its own lock held, so no stream's lock is taken
-/// under mutex_; callbacks run without it.
+/// under mutex_. Callbacks run without the lock.
 class Callbacks {
  public:
     static Callbacks& Instance();
 
-    /// Codes: 107011 the stream is subscribed already; those of Stream::Check.
+    /// Subscribes a thread to the callbacks of the stream. 107011: the stream is subscribed
+    /// already. Codes also as Stream::Check.
     Status Subscribe(uint64_t thread, const StreamRef& stream);
-    /// Callbacks of the stream that have not run are dropped, and nothing waits for them any more.
-    /// Codes: 107015 the stream is not subscribed; 107012 by another thread; those of
-    /// Stream::Check.
+    /// Ends a subscription. Callbacks of the stream that have not run are dropped, and nothing
+    /// waits for them any more. 107015: the stream is not subscribed. 107012: another thread is
+    /// subscribed to it. Codes also as Stream::Check.
     Status Unsubscribe(uint64_t thread, const StreamRef& stream);
 
-    /// Codes: 107015; those of Stream::Enqueue.
+    /// Queues a callback. 107015: the stream is not subscribed. Codes also as Stream::Enqueue.
     Status Launch(aclrtCallback function, void* userData, bool block, const StreamRef& stream);
 
-    /// Waits for a callback for the calling thread and runs it. Codes: 107012 the thread is not
-    /// subscribed; 507012 none came in time.
+    /// Waits for a callback for the calling thread and runs it. 107012: the thread is not
+    /// subscribed. 507012: no callback came in time.
     Status Process(const WaitLimit& limit);
 
-    /// The stream's life is over.
+    /// Ends the subscription of a stream that has ended.
     void Forget(Handle stream);
 
  private:
@@ -52,7 +53,8 @@ class Callbacks {
 
     bool SubscribedLocked(uint64_t thread) const;
     void DropLocked(Handle stream);
-    /// The thread that has to run it, and the callback's number; 0: nobody is subscribed.
+    /// Hands the callback to the subscribed thread and numbers it. Returns that thread, or 0 if no
+    /// thread is subscribed.
     uint64_t Post(const Callback& callback, uint64_t* id);
     bool Pending(uint64_t id);
 
@@ -60,7 +62,7 @@ class Callbacks {
     std::condition_variable posted_;
     std::map<Handle, uint64_t> threads_;                  // by stream
     std::map<uint64_t, std::deque<Callback>> callbacks_;  // by thread
-    std::map<uint64_t, Handle> pending_;                  // callbacks that have not ended: of whom
+    std::map<uint64_t, Handle> pending_;  // streams of the callbacks that have not ended
     uint64_t lastId_ = 0;
 };
 

@@ -15,7 +15,7 @@ struct Event::RecordTask : Task {
 
 namespace {
 
-// A capture has no use for the events that can be queried or reset.
+// Lets a capture refuse the events that can be queried or reset, for which it has no use.
 void RefuseOldEvent(EventKind kind, Work* work) {
     if (kind != EventKind::kCreateExWithFlag) {
         work->refusal = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
@@ -111,7 +111,7 @@ Status Event::Record(Handle handle, const StreamRef& stream) {
             return task;
         },
         &ticket));
-    // Whoever runs the mark already waits for mutex_.
+    // A thread that runs the mark already waits for mutex_.
     recordNumber_ = number;
     record_ = ticket;
     captured_ = place;
@@ -182,7 +182,7 @@ Status Event::Reset(Handle handle, const StreamRef& stream) {
     Ticket ticket;
     Work work(sizeof(Task));
     RefuseOldEvent(traits_.kind, &work);
-    // An empty task: the event is unrecorded from the moment it is reached.
+    // The task is empty: the event is unrecorded from the moment at which the task is reached.
     ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(
         work,
         [](void* memory) {

@@ -11,10 +11,11 @@
 
 namespace advstep {
 
-/// By which call an event was made; they differ in what an unrecorded one means and in what it can.
+/// The call that made an event. The kinds differ in the meaning of an unrecorded event and in what
+/// an event can do.
 enum class EventKind { kCreate, kCreateWithFlag, kCreateExWithFlag };
 
-/// A movable mark in streams. Objects are reused (HandleTable); mutex_ guards everything and may be
+/// A movable mark in streams. Objects are reused (HandleTable). mutex_ guards everything. It may be
 /// held while a stream's lock is taken, never the other way round.
 class Event {
  public:
@@ -22,12 +23,12 @@ class Event {
         EventKind kind = EventKind::kCreate;
         bool timing = true;
         bool waitable = true;
-        Handle context = 0;  // in which it was made
+        Handle context = 0;  // in which the event was made
     };
 
     void Open(Handle handle, const Traits& traits);
     Status Close(Handle handle);
-    /// True if it was alive and of that context (any: 0) and is not any more.
+    /// Closes the event if it is alive and of that context (0: any). True: it was closed.
     bool CloseIfOf(Handle context);
 
     /// Queues a mark that becomes the latest record.
@@ -37,8 +38,8 @@ class Event {
     /// Queues the return to unrecorded.
     Status Reset(Handle handle, const StreamRef& stream);
 
-    /// The latest record's place; no stream if there is none, or a reset has run since. 107028: it
-    /// is in a capture.
+    /// Finds the place of the latest record. Its stream is null if there is no record, or a reset
+    /// has run since. 107028: the latest record is in a capture.
     Status LatestRecord(Handle handle, Ticket* ticket);
 
     struct State {
@@ -46,14 +47,14 @@ class Event {
         bool timing = false;
         bool recorded = false;  // false after a reset has run
         bool complete = false;
-        int64_t nanoseconds = 0;  // when the mark was reached; with timing and complete
+        int64_t nanoseconds = 0;  // when the mark was reached; valid with timing and complete
         bool stamped = false;     // false if the mark was dropped
-        bool waitsPassed = true;  // of all streams that were made to wait for it
+        bool waitsPassed = true;  // true if no stream waits for the event any more
     };
     /// 107028: the latest record is in a capture.
     Status Read(Handle handle, State* state);
 
-    // Of the HandleTable.
+    // These belong to the HandleTable.
     uint32_t tableIndex = 0;
     uint32_t generation = 0;
 
@@ -70,10 +71,11 @@ class Event {
     std::mutex mutex_;
     Handle handle_ = 0;
     Traits traits_;
-    Ticket record_;              // stream null: none
-    Ticket reset_;               // of a reset after the latest record
-    CapturePlace captured_;      // the latest record, if it is in a capture
-    uint64_t recordNumber_ = 0;  // tells a late mark of an older record or life from the latest
+    Ticket record_;          // stream null: none
+    Ticket reset_;           // of a reset after the latest record
+    CapturePlace captured_;  // the latest record, if it is in a capture
+    uint64_t recordNumber_ =
+        0;  // separates the latest record from a late mark of an older one or life
     int64_t nanoseconds_ = 0;
     bool stamped_ = false;
     EventWaits waits_;
@@ -82,10 +84,11 @@ class Event {
 /// Never destroyed: queued work may outlive main().
 HandleTable<Event>& Events();
 
-/// The event of a handle; 107017: it can be none. Each call checks whether the event is alive.
+/// Finds the event of a handle. 107017: the handle can be no event. Each call of Event checks
+/// whether the event is alive.
 Status FindEvent(const void* handle, Event** event);
 
-/// The timeout of later aclrtStreamWaitEvent calls; 0: for ever.
+/// The timeout of later aclrtStreamWaitEvent calls, in seconds. 0: for ever.
 std::atomic<uint32_t>& EventWaitSeconds();
 
 }  // namespace advstep

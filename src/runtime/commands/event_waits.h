@@ -8,10 +8,10 @@
 
 namespace advstep {
 
-/// Where streams wait for an event: the last wait of each stream that has not passed yet.
+/// The waits of streams for an event: the last wait of each stream, until it has passed.
 class EventWaits {
  public:
-    /// Makes Add safe: it must not fail once the wait is queued.
+    /// Makes room for the next Add, which must not fail once the wait is queued.
     void Reserve() {
         waits_.erase(std::remove_if(waits_.begin(), waits_.end(), Passed), waits_.end());
         waits_.reserve(waits_.size() + 1);

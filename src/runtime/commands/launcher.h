@@ -6,8 +6,8 @@
 
 namespace advstep {
 
-/// The layer below the executor: takes a planned launch to a stream. Tests put one of their own in
-/// its place to see what phase two asks for.
+/// The layer below the executor, which queues planned launches on streams. Tests replace it to see
+/// the launches of phase two.
 class Launcher {
  public:
     virtual ~Launcher() = default;
@@ -15,15 +15,15 @@ class Launcher {
     /// Codes as Stream::Check.
     virtual Status CheckStream(const StreamRef& stream);
 
-    /// Queues a copy of the launch and its payload. `work` says what memory it uses; its size is
-    /// the launch's. Codes as Stream::Enqueue.
+    /// Queues a copy of the launch and its payload. `work` has the size of the KernelTask and lists
+    /// the memory that the launch uses. Codes as Stream::Enqueue.
     virtual Status Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload,
                           const Work& work);
 };
 
 Launcher& TheLauncher();
 
-/// Puts another launcher in place (null: the real one) and returns the one before. Not while
+/// Installs another launcher (null: the real one) and returns the earlier one. Not called while
 /// another thread is in phase two.
 Launcher* ExchangeLauncher(Launcher* launcher);
 

@@ -19,7 +19,7 @@ struct WaitNotifyTask : PollWaitTask {
     Notify* notify;
 };
 
-// What a replay needs to find alive.
+// Lists the notify, which must be alive at a replay.
 void ListNotify(const void* source, std::vector<Use>* uses) {
     uses->push_back({Use::Kind::kNotify, "notify", source, 0});
 }
@@ -76,7 +76,7 @@ Status NotifyTable::Destroy(const void* handle) {
     Handle expected = ToHandle(handle);
     // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): it was found
     if (!found->handle.compare_exchange_strong(expected, 0)) {
-        return Find(handle, &found);  // another thread was faster
+        return Find(handle, &found);  // another thread has destroyed it
     }
     try {
         Retire(found);
@@ -95,7 +95,7 @@ void NotifyTable::DestroyAllOf(Handle context) {
             try {
                 Retire(&notify);
             } catch (const std::bad_alloc&) {
-                // Its place in the table is not used again.
+                // The place of the notify in the table is not used again.
             }
         }
     });
@@ -113,7 +113,7 @@ Status NotifyTable::Record(const void* handle, const StreamRef& stream) {
         task->notify = notify;
         task->run = [](const Task& base) {
             static_cast<const RecordNotifyTask&>(base).notify->set.store(true);
-            Workers().Wake();  // whoever waits is not woken by a place in a stream
+            Workers().Wake();  // waits for a flag are not woken by the progress of a stream
             return Status();
         };
         return task;

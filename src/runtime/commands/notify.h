@@ -12,33 +12,34 @@
 
 namespace advstep {
 
-/// A flag between streams: recording it in a stream sets it, a wait takes it. Objects are reused
+/// A flag between streams: a record in a stream sets it, and a wait takes it. Objects are reused
 /// (HandleTable) once the work that was queued when they were destroyed has run.
 class Notify {
  public:
     std::atomic<Handle> handle{0};
-    std::atomic<Handle> context{0};  // in which it was made
+    std::atomic<Handle> context{0};  // in which the notify was made
     std::atomic<bool> set{false};
 
-    // Of the HandleTable.
+    // These belong to the HandleTable.
     uint32_t tableIndex = 0;
     uint32_t generation = 0;
 };
 
-/// All notifies. mutex_ guards the destroyed ones; no lock but the table's is taken under it.
+/// All notifies. mutex_ guards the destroyed ones. Only the table's lock is taken under it.
 class NotifyTable {
  public:
     static NotifyTable& Instance();
 
     Handle Create(Handle context);
-    /// 107017.
+    /// Destroys a notify. 107017: the handle is no live notify.
     Status Destroy(const void* handle);
-    /// Those of the context (all: 0).
+    /// Destroys the notifies of the context (0: all notifies).
     void DestroyAllOf(Handle context);
-    /// 107017 if the handle is no live notify.
+    /// 107017: the handle is no live notify.
     Status CheckAlive(const void* handle);
 
-    /// Codes: 107017; those of Stream::Enqueue.
+    /// Queue a record of the notify, or a wait for it. 107017: the handle is no live notify. Codes
+    /// also as Stream::Enqueue.
     Status Record(const void* handle, const StreamRef& stream);
     Status Wait(const void* handle, const StreamRef& stream, int64_t timeoutNanoseconds);
 

@@ -29,7 +29,7 @@ struct HoldTask : PollWaitTask {
 
 // Never destroyed: streams may be held after main().
 struct Holds {
-    std::mutex mutex;  // guards the others; taken under a stream's, none after it
+    std::mutex mutex;  // guards the others; taken under a stream's lock, no lock after it
     std::unordered_set<uint64_t> held;
     uint64_t last = 0;
 };
@@ -45,7 +45,7 @@ bool Released(uint64_t hold) {
     return holds.held.count(hold) == 0;
 }
 
-// Gives the hold up unless it has been queued.
+// A new hold, which is removed again unless it has been queued.
 class HoldGuard {
  public:
     HoldGuard() {
@@ -132,7 +132,7 @@ Status ReleaseHold(uint64_t hold) {
                          hold);
         }
     }
-    Workers().Wake();  // whoever waits is not woken by a place in a stream
+    Workers().Wake();  // holds are not woken by the progress of a stream
     return {};
 }
 

@@ -7,14 +7,14 @@
 
 namespace advstep {
 
-/// Tasks for tests of programs, as the calls of advance_step/fault_injection.h. Codes as
+/// Queue the tasks of the calls of advance_step/fault_injection.h, for tests of programs. Codes as
 /// Stream::Enqueue.
 Status EnqueueFailure(const StreamRef& stream, int32_t code);
 Status EnqueueDelay(const StreamRef& stream, uint64_t microseconds);
 
-/// 207000: the stream is captured.
+/// Queues a hold. 207000: the stream is being captured. Codes also as Stream::Enqueue.
 Status EnqueueHold(const StreamRef& stream, uint64_t* hold);
-/// 107000: no such hold.
+/// 107000: there is no such hold.
 Status ReleaseHold(uint64_t hold);
 void ReleaseAllHolds();
 

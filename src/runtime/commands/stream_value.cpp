@@ -101,7 +101,7 @@ Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, 
         auto* const task = new (memory) ValueWaitTask;
         task->name = "value wait";
         task->kind = TaskKind::kPollWait;
-        task->recheck = true;  // anybody may write there
+        task->recheck = true;  // any thread may write there
         task->address = static_cast<const uint64_t*>(address);
         task->value = value;
         task->flag = flag;

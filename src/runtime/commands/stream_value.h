@@ -7,8 +7,8 @@
 
 namespace advstep {
 
-/// A stream that stores to, or waits for, a 64-bit word of device or pinned memory. Codes: 107000
-/// an address that is not a multiple of 8 or lies in no allocation, an unknown flag; those of
+/// Queue a store to, or a wait for, a 64-bit word of device or pinned memory. 107000: the address
+/// is not a multiple of 8, no allocation has the word, or the flag is unknown. Codes also as
 /// Stream::Enqueue.
 Status EnqueueValueWrite(const StreamRef& stream, void* address, uint64_t value, uint32_t flag);
 Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, uint32_t flag);

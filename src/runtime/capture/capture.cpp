@@ -10,8 +10,8 @@
 namespace advstep {
 namespace {
 
-// The launches that replace those of a task group. mutex_ guards all that changes; it is taken
-// under the stream's lock.
+// Takes the launches that replace those of a task group. mutex_ guards all members that change. It
+// is taken under the stream's lock.
 class UpdateRecorder : public Recorder {
  public:
     UpdateRecorder(Handle model, const TaskGroup::Span& span) : model_(model), span_(span) {}
@@ -56,7 +56,7 @@ class UpdateRecorder : public Recorder {
     std::vector<RecordedTask> launches_;
 };
 
-// The session that captures the stream. 107029: none.
+// Finds the session that captures the stream. 107029: there is none.
 Status FindSession(const StreamRef& stream, std::shared_ptr<CaptureSession>* session,
                    int32_t* branch) {
     std::shared_ptr<Recorder> recorder;
@@ -114,7 +114,8 @@ Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode) {
         CaptureRegistry::Instance().Add(session);
         started = stream.StartRecording(session);
         if (started.ok() && !context.alive()) {
-            // Being destroyed, perhaps by a thread that had looked for captures before.
+            // The context is being destroyed, perhaps by a thread that looked for captures before
+            // this one was added.
             started = Error(ACL_ERROR_RT_CONTEXT_NULL, "the current context has been destroyed");
         }
     } catch (const std::bad_alloc&) {

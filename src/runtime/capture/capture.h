@@ -8,13 +8,13 @@
 
 namespace advstep {
 
-/// Begin and end of captures, task groups and their updates: what joins streams, sessions, the
-/// registry and models. Codes are those of the aclmdlRI calls (acl/rt/model_ri.h).
+/// The begin and the end of captures, task groups and their updates: these calls connect streams,
+/// sessions, the registry and models. Codes as the aclmdlRI calls (acl/rt/model_ri.h).
 Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode);
 Status EndCapture(const StreamRef& stream, Handle* model);
 Status ReadCapture(const StreamRef& stream, aclmdlRICaptureStatus* status, Handle* model);
 
-/// Ends it without a result.
+/// Ends the capture without a result.
 void AbandonCapture(CaptureSession* session);
 
 Status BeginTaskGroup(const StreamRef& stream);
@@ -22,7 +22,8 @@ Status EndTaskGroup(const StreamRef& stream, Handle* group);
 Status BeginTaskUpdate(const StreamRef& stream, const void* group);
 Status EndTaskUpdate(const StreamRef& stream);
 
-/// The model of a handle; 107017 if it can be none. Whether it is alive is checked by every call.
+/// Finds the model of a handle. 107017: the handle can be no model. Each call of Model checks
+/// whether the model is alive.
 Status FindModel(const void* handle, Model** model);
 
 }  // namespace advstep

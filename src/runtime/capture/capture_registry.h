@@ -9,9 +9,9 @@
 
 namespace advstep {
 
-/// The captures under way, and what they forbid to whom.
+/// The captures under way, and the calls that they forbid to threads.
 ///
-/// mutex_ guards the list; sessions' locks are taken under it, streams' are not.
+/// mutex_ guards the list. No lock is taken under it.
 class CaptureRegistry {
  public:
     static CaptureRegistry& Instance();
@@ -19,16 +19,18 @@ class CaptureRegistry {
     void Add(const std::shared_ptr<CaptureSession>& session);
     void Remove(const CaptureSession* session);
 
-    /// One of the context, or null. It is not in the list any more.
+    /// Removes a capture of the context from the list and returns it. Null: there is none.
     std::shared_ptr<CaptureSession> TakeOneOf(Handle context);
 
-    /// `code` if a capture forbids the calling thread what it cannot record: its own unless that is
-    /// RELAXED, or any thread's of mode GLOBAL; as far as the thread's own mode lets it.
+    /// Returns `code` if a capture forbids the calling thread the calls that a capture cannot
+    /// record. A capture that this thread began forbids them unless the capture's mode is RELAXED.
+    /// A capture of another thread forbids them if its mode and this thread's mode are GLOBAL.
+    /// Nothing is forbidden to a thread of mode RELAXED.
     Status CheckUnsafe(int32_t code) {
         return count_.load(std::memory_order_acquire) == 0 ? Status() : CheckUnsafeSlowly(code);
     }
 
-    /// 107027 if a stream of the device is being captured.
+    /// 107027: a stream of the device is being captured.
     Status CheckNoneOn(const Device* device);
 
  private:
@@ -39,7 +41,7 @@ class CaptureRegistry {
     std::atomic<size_t> count_{0};
 };
 
-/// Puts another mode in place for the calling thread and returns the one before; GLOBAL at first.
+/// Sets the mode of the calling thread and returns the earlier one. The first one is GLOBAL.
 aclmdlRICaptureMode ExchangeThreadCaptureMode(aclmdlRICaptureMode mode);
 
 }  // namespace advstep

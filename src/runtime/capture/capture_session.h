@@ -13,11 +13,11 @@
 
 namespace advstep {
 
-/// A capture from begin to end: takes the work of the stream that it began on and of the streams
-/// that joined it through events.
+/// A capture from begin to end. It takes the work of the stream on which it began, and of the
+/// streams that joined it through events.
 ///
-/// mutex_ guards the state's changes and what was recorded; it is taken with a stream's lock held,
-/// or an event's, and no other lock is taken under it.
+/// mutex_ guards the changes of the state, and the recorded work. It is taken under a stream's or
+/// an event's lock. Only a task group's lock is taken under it.
 class CaptureSession : public Recorder {
  public:
     CaptureSession(const ContextRef& context, Handle stream, aclmdlRICaptureMode mode,
@@ -26,29 +26,32 @@ class CaptureSession : public Recorder {
     bool Over() const override { return state_.load(std::memory_order_acquire) == State::kOver; }
     bool Captures() const override { return true; }
 
-    /// Codes: 507903 invalidated; the work's own refusal; 107024 work that waits for something
-    /// outside; 107034 in a task group, of which it cannot be a part.
+    /// 507903: the capture has been invalidated. 107024: the work waits for something outside the
+    /// capture. 107034: a task group is open, and the work cannot be a part of it. The work's own
+    /// refusal, if it has one.
     Status Record(int32_t branch, const Work& work, const RecordFill& fill) override;
-    /// 107024: a place in another capture.
+    /// 107024: the place is in another capture. 507903, 107034: as Record.
     Status RecordWait(int32_t branch, const CapturePlace& place,
                       int64_t timeoutNanoseconds) override;
 
-    /// A new branch for a stream that begins with a wait for the place; -1: the capture is over.
-    /// A stream that has stopped on a failure, or no memory, invalidates the capture.
+    /// As Recorder::Join. The capture is invalidated if the stream refuses new work after a
+    /// failure, or if there is no memory.
     Status Join(const JoiningStream& stream, const CapturePlace& place, int64_t timeoutNanoseconds,
                 int32_t* branch) override;
 
-    /// 107033 if one is open; 507903.
+    /// 107033: a task group is open. 507903: the capture has been invalidated.
     Status BeginGroup(int32_t branch);
-    /// 107033 if none is open; 507903. The group is opened, and goes with what was recorded.
+    /// Opens the group as a part of the recorded work, with the launches since BeginGroup. 107033:
+    /// no task group is open. 507903: the capture has been invalidated.
     Status EndGroup(int32_t branch, TaskGroup* group, Handle handle);
 
-    /// Takes what was recorded, and the capture is over. Codes: 107036 not the stream it began on;
-    /// 107038 not the thread; 107033 a task group is open; 107025 a stream has not joined again:
-    /// after these it goes on. 507903 invalidated: over as well. `ended`: this call made it over.
+    /// Ends the capture and moves the recorded work to *body. 107036: the capture began on another
+    /// stream. 107038: another thread began it. 107033: a task group is open. 107025: a stream has
+    /// not joined again. The capture continues after these codes. 107029: it is over already.
+    /// 507903: it was invalidated, and is over now. *ended: this call ended the capture.
     Status End(Handle stream, ModelBody* body, bool* ended);
 
-    /// Over, whatever it is; what was recorded is for the caller to release.
+    /// Ends the capture, in every state. The caller releases the recorded work.
     void Abandon(ModelBody* body);
 
     Status CheckActive() const override;
@@ -57,7 +60,7 @@ class CaptureSession : public Recorder {
     aclmdlRICaptureMode mode() const { return mode_; }
     std::thread::id thread() const { return thread_; }
     Handle model() const { return model_; }
-    /// So that events can refer to it.
+    /// Stores the pointer by which events refer to the capture.
     void KnowsItself(const std::shared_ptr<CaptureSession>& self) { self_ = self; }
 
  private:
@@ -75,15 +78,15 @@ class CaptureSession : public Recorder {
 
     const ContextRef context_;
     const aclmdlRICaptureMode mode_;
-    const std::thread::id thread_;  // that began it
-    const Handle model_;            // which it will be
+    const std::thread::id thread_;  // the thread that began it
+    const Handle model_;            // the model that it becomes
     std::weak_ptr<CaptureSession> self_;
 
     mutable std::mutex mutex_;
     std::atomic<State> state_{State::kActive};
     ModelBody body_;
-    std::vector<Handle> streams_;     // of the branches
-    std::vector<size_t> openGroups_;  // of the branches: the first task
+    std::vector<Handle> streams_;     // by branch
+    std::vector<size_t> openGroups_;  // by branch: the first task of an open group
 };
 
 }  // namespace advstep

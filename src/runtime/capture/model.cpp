@@ -126,7 +126,8 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
         ADVSTEP_RETURN_IF_ERROR(CheckContext(caller));
         Branch& main = branches_[0];
         if (main.stream == nullptr) {
-            // Of the ordinary streams: its lock comes before those of the branches.
+            // The stream is of Streams(), not of BranchStreams(). Its lock is taken before those of
+            // the branches.
             ADVSTEP_RETURN_IF_ERROR(CreateHiddenStream(context_, &main.stream, &main.streamHandle));
         }
         if (executing_ == 0) {
@@ -202,7 +203,8 @@ void Model::CloseLocked() {
 void Model::DestroyStreams(const std::vector<Branch>& branches) const {
     for (const Branch& branch : branches) {
         if (branch.stream != nullptr) {
-            // Nothing is queued there. It fails if the context is being destroyed, with them.
+            // Nothing is queued there. The call fails if the context is being destroyed, which
+            // destroys the streams too.
             (void)DestroyStream({branch.stream, branch.streamHandle, context_.handle}, false);
         }
     }

@@ -16,9 +16,9 @@ namespace advstep {
 
 /// A captured model (aclmdlRI), from the begin of its capture on.
 ///
-/// A replay puts copies of the first branch's records into the stream it is replayed on and those
-/// of the other branches into streams of the model's own, so a queued replay needs the model no
-/// more: an update of a task group changes later replays only. Replays run one after another.
+/// A replay copies the records of the first branch into the stream on which it is replayed, and
+/// those of the other branches into streams of the model's own. A queued replay needs the model no
+/// more, so an update of a task group changes only later replays. Replays run one after another.
 ///
 /// Objects are reused (HandleTable). mutex_ guards everything; streams' locks are taken under it.
 class Model {
@@ -26,42 +26,42 @@ class Model {
     void Open(Handle handle, const ContextRef& context,
               const std::shared_ptr<CaptureSession>& session);
 
-    /// 107017; 107026 still being captured.
+    /// 107017: the model is not alive. 107026: it is still being captured.
     Status Check(Handle handle);
 
-    /// The capture has ended with *body, which is taken; creates the streams of the other branches.
-    /// 107017 if the context ended meanwhile: *body stays.
+    /// Takes *body, with which the capture has ended, and creates the streams of the other
+    /// branches. 107017: the context ended meanwhile, and *body stays.
     Status Finish(Handle handle, ModelBody* body);
 
-    /// Queues one replay. Codes: 107017; 107026 still being captured; 107003 a stream of another
-    /// context; 107000 memory, or 107017 a notify, that was captured is gone; those of
-    /// Stream::EnqueueBatch.
+    /// Queues one replay. 107003: the stream is of another context. 107000: captured memory is
+    /// gone. 107017: a captured notify is gone. Codes also as Check and Stream::EnqueueBatch.
     Status Replay(Handle handle, const StreamRef& stream);
 
-    /// Replays on a stream of its own and waits. Codes also of WaitFor, and of the failed task.
+    /// Replays on a stream of the model's own and waits. Codes as Replay and WaitFor, and the code
+    /// of the failed task.
     Status Execute(Handle handle, Handle caller, const WaitLimit& limit);
 
-    /// Puts launches in the place of a task group's. 107017; 107026; 507000 another number of
-    /// launches, or of another operator: then nothing has changed.
+    /// Replaces the launches of a task group. 507000: there is another number of launches, or one
+    /// of another operator, and nothing has changed. Codes also as Check.
     Status Replace(Handle handle, const TaskGroup::Span& span, std::vector<RecordedTask> launches);
 
-    /// 107017; 107026; 107037 a replay is running.
+    /// 107037: a replay is running. Codes also as Check.
     Status Close(Handle handle);
 
-    /// Closes it if it is alive and of that context, and has that handle (any: 0); true if so. Its
-    /// streams are the context's to end.
+    /// Closes the model if it is alive, of that context, and has that handle (0: any). True: it was
+    /// closed. The end of the context ends the model's streams.
     bool CloseIfOf(Handle context, Handle handle = 0);
 
-    // Of the HandleTable.
+    // These belong to the HandleTable.
     uint32_t tableIndex = 0;
     uint32_t generation = 0;
 
  private:
     struct Branch {
         BranchImage image;
-        Stream* stream = nullptr;  // of its own; of branch 0 only for Execute
+        Stream* stream = nullptr;  // the model's own; that of branch 0 is only for Execute
         Handle streamHandle = 0;
-        Ticket end;  // of the last replay; not of branch 0
+        Ticket end;  // of the last replay; unused in branch 0
     };
     struct CollectTask;
 
@@ -85,10 +85,10 @@ class Model {
     std::shared_ptr<CaptureSession> session_;  // while it is being captured
     ModelBody body_;
     std::vector<Branch> branches_;
-    std::vector<Ticket> replays_;  // the ends, on the streams they were replayed on
+    std::vector<Ticket> replays_;  // the ends, on the streams of the replays
     int32_t executing_ = 0;        // threads that wait in Execute
     bool usesNotifies_ = false;
-    uint64_t checkedEpoch_ = 0;  // of DeviceMemory, when all memory was last found there
+    uint64_t checkedEpoch_ = 0;  // DeviceMemory's when all memory was last found
 };
 
 /// Never destroyed: queued work may outlive main().

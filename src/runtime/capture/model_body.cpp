@@ -40,7 +40,8 @@ RecordedTask RecordWaitTask(const CapturePlace& place, int64_t timeoutNanosecond
 }
 
 int32_t FindUnjoined(const ModelBody& body) {
-    // How much of each branch the end of branch 0 waits for; grows until nothing is added.
+    // The number of tasks of each branch for which the end of branch 0 waits. The numbers grow
+    // until no wait adds anything.
     std::vector<size_t> covered(body.branches.size(), 0);
     covered[0] = body.branches[0].size();
     std::vector<size_t> followed(body.branches.size(), 0);

@@ -11,7 +11,7 @@
 
 namespace advstep {
 
-/// Memory for records, which need their alignment.
+/// The unit of memory for records, which need its alignment.
 struct alignas(kTaskAlignment) TaskChunk {
     unsigned char bytes[kTaskAlignment];
 };
@@ -20,7 +20,7 @@ struct alignas(kTaskAlignment) TaskChunk {
 struct RecordedTask {
     static constexpr int32_t kNoWait = -1;
 
-    std::vector<TaskChunk> record;  // of a wait without the ticket
+    std::vector<TaskChunk> record;  // a wait has no ticket yet
     Work::Role role = Work::Role::kOther;
     bool foreign = false;  // as Work::foreign
     std::vector<Use> uses;
@@ -33,13 +33,14 @@ struct RecordedTask {
 RecordedTask RecordTask(const Work& work, const RecordFill& fill);
 RecordedTask RecordWaitTask(const CapturePlace& place, int64_t timeoutNanoseconds);
 
-/// What was captured, by stream. Branch 0 is the stream whose capture began.
+/// The captured work, by stream. Branch 0 is the stream on which the capture began.
 struct ModelBody {
     std::vector<std::vector<RecordedTask>> branches;
     std::vector<TaskGroup*> groups;
 };
 
-/// A branch whose last task the end of branch 0 does not wait for; -1: all are joined.
+/// Returns a branch for whose last task the end of branch 0 does not wait, or -1 if all branches
+/// have joined again.
 int32_t FindUnjoined(const ModelBody& body);
 
 /// The records of a branch side by side, ready to be copied into a queue.

@@ -1,4 +1,4 @@
-// How a model's records get into queues.
+// Replays: the way of a model's records into queues.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -13,11 +13,11 @@
 
 namespace advstep {
 
-/// Brings the failure of a branch to the stream that the model was replayed on, where it is looked
-/// for. If that stream did not wait for the branch, because it was aborted, destroyed or stopped,
-/// what is left of the branch is dropped: nobody could end it otherwise.
+/// Brings the failure of a branch to the stream of the replay, which reports it. That stream has
+/// not waited for the branch if it was aborted, destroyed or stopped. Then this task skips the rest
+/// of the branch, which nothing else could end.
 struct Model::CollectTask : Task {
-    Ticket end;  // of the branch
+    Ticket end;  // the end of the branch
 
     static void Make(void* memory, const Ticket& end) {
         auto* const task = new (memory) CollectTask;
@@ -102,7 +102,8 @@ Status Model::QueueBranch(size_t index, const StreamRef& stream,
         &branch.end);
 }
 
-// What was queued waits for tasks of the main stream that will not come: it is dropped again.
+// Queues the branches except the first. If one fails, those queued before it are skipped again,
+// because they wait for tasks of the main stream that will not come.
 Status Model::QueueBranches(const StreamRef& stream, uint64_t first, std::vector<uint64_t>* bases) {
     (*bases)[0] = first - 1;
     for (size_t index = 1; index < branches_.size(); ++index) {
@@ -136,8 +137,8 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
     const Branch& main = branches_[0];
     ForgetEndedReplays();
     replays_.reserve(replays_.size() + 1);
-    // Ends of earlier replays that this stream's order does not cover. All of them, as a replay
-    // that was dropped has not waited for those before it.
+    // The ends of earlier replays that the order of this stream does not cover. All of them are
+    // needed, because a replay that was dropped has not waited for those before it.
     std::vector<Ticket> before;
     for (const Ticket& earlier : replays_) {
         if (earlier.stream != stream.stream) {
@@ -180,7 +181,7 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
             }
         },
         end));
-    // On one stream the last replay's end is that of all.
+    // The end of the last replay on a stream is also the end of all earlier ones there.
     const auto same = std::find_if(replays_.begin(), replays_.end(), [&](const Ticket& earlier) {
         return earlier.stream == stream.stream;
     });

@@ -9,7 +9,7 @@
 
 namespace advstep {
 
-/// Launches of a model that can be replaced by others. Objects are reused (HandleTable); mutex_
+/// Launches of a model that can be replaced by others. Objects are reused (HandleTable). mutex_
 /// guards everything.
 class TaskGroup {
  public:
@@ -31,7 +31,7 @@ class TaskGroup {
         handle_ = 0;
     }
 
-    /// False: not this group any more.
+    /// False: the handle is of an earlier group.
     bool Read(Handle handle, Span* span) {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (handle_ != handle) {
@@ -41,7 +41,7 @@ class TaskGroup {
         return true;
     }
 
-    // Of the HandleTable.
+    // These belong to the HandleTable.
     uint32_t tableIndex = 0;
     uint32_t generation = 0;
 

@@ -19,7 +19,7 @@
 namespace advstep {
 namespace {
 
-// Captures and models of the context end: what they have recorded cannot run any more.
+// Ends the captures and the models of the context: their recorded work cannot run any more.
 void CloseModels(const ContextRef& context) {
     while (const auto session = CaptureRegistry::Instance().TakeOneOf(context.handle)) {
         AbandonCapture(session.get());
@@ -31,8 +31,8 @@ void CloseModels(const ContextRef& context) {
     });
 }
 
-// 207000: a stream waits for a callback of the calling thread; with `force` the callbacks of such
-// streams are dropped.
+// 207000: a stream waits for a callback of the calling thread. `force` drops the callbacks of the
+// context's streams instead.
 Status WaitForStreamsOf(const Context* context, bool force) {
     Status refused;
     ForEachStreamOf(context, [&](Stream& stream, Handle) {
@@ -82,7 +82,7 @@ bool CloseStream(Stream* stream, Handle handle, Handle caller) noexcept {
     try {
         return stream->Close(handle, caller, false).ok();
     } catch (const std::bad_alloc&) {
-        return false;  // there was no memory to say so
+        return false;  // there was no memory for the message
     }
 }
 
@@ -92,7 +92,7 @@ Status DestroyContext(const ContextRef& reference, bool force) {
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
     const EndUnderWay underWay;  // counted before the handle goes, which hides the context
     Handle expected = reference.handle;
-    // From here on nobody finds it, so it gets no new streams.
+    // No call finds the context from now on, so it gets no new streams.
     if (!reference.context->handle.compare_exchange_strong(expected, 0)) {
         return Error(ACL_ERROR_RT_CONTEXT_NULL,
                      "context {} is no context or has been destroyed; expected a live context",
@@ -108,8 +108,8 @@ Status DestroyContext(const ContextRef& reference, bool force) {
         reference.context->handle.store(reference.handle, std::memory_order_release);
         return waited;
     }
-    // From here on nothing needs memory, so nothing is left half done.
-    CloseModels(reference);  // also those that were begun while this waited
+    // Nothing after this needs memory, so nothing is left half done.
+    CloseModels(reference);  // also those that began while this waited
     ForEachStreamOf(reference.context, [&](Stream& stream, Handle handle) {
         if (CloseStream(&stream, handle, reference.handle)) {
             Callbacks::Instance().Forget(handle);

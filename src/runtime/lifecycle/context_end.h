@@ -1,4 +1,4 @@
-// How a context ends, and a stream to which a thread may have subscribed.
+// The end of a context, and of a stream to which a thread may have subscribed.
 #pragma once
 
 #include "src/base/status.h"
@@ -8,9 +8,9 @@
 namespace advstep {
 
 /// Waits for the context's streams, also those that another thread is destroying, and destroys them
-/// and it. 107002: not alive; 207000: called from inside a task, for which it might wait, or a
-/// stream waits for a callback of the calling thread; with `force` such callbacks are dropped
-/// instead.
+/// and the context. 107002: the context is not alive. 207000: the calling thread runs a task, for
+/// which this might wait, or a stream waits for a callback of this thread. `force` drops such
+/// callbacks instead.
 Status DestroyContext(const ContextRef& reference, bool force = false);
 
 /// Waits while other threads are in DestroyContext. False: there were none.

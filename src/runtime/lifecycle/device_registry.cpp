@@ -80,7 +80,8 @@ Status DeviceRegistry::Init(const char* configPath) {
                      "the runtime is initialised; this is reference {}", references_);
     }
     if (InUseLocked()) {
-        // Devices are in use under settings read before: those stay, but a bad file is still bad.
+        // Devices are in use under settings that were read before. Those stay, but a bad file is
+        // still an error.
         Settings settings;
         ADVSTEP_RETURN_IF_ERROR(LoadSettings(configPath, &settings));
         if (!SameMachine(settings, settings_) || settings.devices != settings_.devices ||

@@ -15,55 +15,58 @@
 
 namespace advstep {
 
-/// Start and end of the runtime, and its devices.
+/// The start and the end of the runtime, and its devices.
 ///
-/// mutex_ guards all members with the entries; it is never held while work is waited for, so host
-/// functions may come here. A reset or the end waits with teardown_ only, which makes them one at a
-/// time; until it is through, the devices it takes down are `ending` and a thread that wants to use
-/// one of them waits on ended_.
+/// mutex_ guards all members and the entries. It is never held during a wait for work, so host
+/// functions may call the registry. A reset or the end of the runtime waits with only teardown_
+/// held, which makes them one at a time. The devices that it ends are `ending` meanwhile, and a
+/// thread that wants to use one of them waits on ended_.
 class DeviceRegistry {
  public:
     static DeviceRegistry& Instance();
 
-    /// As aclInit. Codes: 100002, and those of LoadSettings.
+    /// As aclInit. 100002: the runtime is initialised already. Codes also as LoadSettings.
     Status Init(const char* configPath);
-    /// As aclFinalize. Codes: 100037; 207000 inside a host function.
+    /// As aclFinalize. 100037: the runtime is not initialised. 207000: a host function or a
+    /// callback calls this.
     Status Finalize();
-    /// Takes one reference off and ends the runtime with the last one. Codes as Finalize.
+    /// Decrements the reference count; at 0 it ends the runtime. Codes as Finalize.
     Status FinalizeReference(uint64_t* left);
 
-    /// Reads the settings unless they have been. Codes: those of LoadSettings.
+    /// Reads the settings unless they have been read. Codes as LoadSettings.
     Status EnsureStarted();
 
     Status Count(uint32_t* count);
-    /// 107001: no such device. Devices stay for ever.
+    /// 107001: there is no such device. Devices stay for ever.
     Status Find(int32_t deviceId, const Device** device);
-    /// Whether the device has a primary context. 107001: no such device.
+    /// Returns whether the device has a primary context. 107001: there is no such device.
     Status HasPrimary(int32_t deviceId, bool* active);
-    /// The SoC's name, or null when the settings are not valid.
+    /// Returns the SoC's name, or null if the settings are not valid.
     const char* SocName(Status* status);
 
-    /// 107001: no such device; 207000: inside a host function, for a device that is being reset.
-    /// The primary context becomes the caller's current one.
+    /// Makes the device's primary context the caller's current one. 107001: there is no such
+    /// device. 207000: the device is being reset, and a host function or a callback calls this.
     Status Set(int32_t deviceId);
-    /// 107001; 507007 not set; 207000 inside a host function.
+    /// Decrements the use count of the device; at 0, or with `force`, it ends the device. 107001:
+    /// there is no such device. 507007: the device is not set. 207000: a host function or a
+    /// callback calls this.
     Status Reset(int32_t deviceId, bool force);
-    /// A context of the device. Codes as Set.
+    /// Makes a context of the device. Codes as Set.
     Status MakeContext(int32_t deviceId, ContextRef* context);
 
  private:
-    /// A device, and what the registry knows of it.
+    /// A device, with the registry's state of it.
     struct Entry {
         Entry(int32_t id, const Settings& settings) : device(id, settings) {}
 
         Device device;
-        int64_t uses = 0;     // of aclrtSetDevice
+        int64_t uses = 0;     // calls of aclrtSetDevice without a reset
         bool ending = false;  // being reset
         ContextRef primary;
     };
     using Entries = std::vector<Entry*>;
 
-    /// No device stays `ending` when an exception comes.
+    /// Clears `ending` when an exception is thrown.
     class EndingGuard {
      public:
         EndingGuard(DeviceRegistry* registry, const Entries& entries)
@@ -74,23 +77,23 @@ class DeviceRegistry {
 
      private:
         DeviceRegistry* const registry_;
-        const Entries& entries_;  // no copy, which needs memory
+        const Entries& entries_;  // no copy, because a copy needs memory
         const int exceptions_ = std::uncaught_exceptions();
     };
 
     Status StartLocked(const char* configPath);
     Status FindLocked(int32_t deviceId, Entry** entry);
-    /// FindLocked, once nobody takes the device down.
+    /// As FindLocked, after a wait until no thread ends the device.
     Status FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId, Entry** entry);
     bool InUseLocked() const;
-    /// Finalize, if `all` or with the last reference.
+    /// Ends the runtime, if `all` or with the last reference.
     Status End(bool all, uint64_t* left);
-    /// Whether End would end the runtime now.
+    /// Returns whether End would end the runtime now.
     bool WouldEnd(bool all);
-    /// What Reset would end now; null: nothing.
+    /// Returns the context that Reset would end now. Null: there is none.
     const Context* WouldReset(int32_t deviceId, bool force);
     void SetEnding(const Entries& entries);
-    /// They have ended; not if that was `refused`, which is returned.
+    /// Ends `ending`, and clears the entries unless their end was `refused`. Returns `refused`.
     Status SetEnded(const Entries& entries, Status refused);
 
     std::mutex teardown_;  // taken before mutex_
@@ -99,8 +102,8 @@ class DeviceRegistry {
     std::atomic<bool> started_{false};
     uint64_t references_ = 0;  // of aclInit
     Settings settings_;
-    Entries entries_;  // of the settings in force, by device id
-    // Devices of all settings there have been: late readers may still hold one.
+    Entries entries_;  // of the present settings, by device id
+    // The devices of all settings that there have been: late readers may still hold one.
     std::vector<std::unique_ptr<Entry>> everMade_;
 };
 

@@ -1,4 +1,4 @@
-// How the registry ends a device, or the runtime.
+// The end of a device, and of the runtime.
 #include <exception>
 #include <utility>
 
@@ -207,7 +207,8 @@ Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
         const std::lock_guard<std::mutex> lock(mutex_);
         return SetEnded(entries, std::move(drained));
     }
-    // Fails for nothing else while it is this thread's to end; and nothing after it needs memory.
+    // It fails for no other reason, because only this thread ends the context. Nothing after it
+    // needs memory.
     if (Status ended = DestroyContext(primary, true); ended.code() == ACL_ERROR_BAD_ALLOC) {
         const std::lock_guard<std::mutex> lock(mutex_);
         return SetEnded(entries, std::move(ended));

@@ -59,7 +59,7 @@ class KvCheck {
                    : Error(ACL_ERROR_INVALID_PARAM, "state.{} is null; expected a pointer", name);
     }
 
-    // Flags may hold any byte; any but 0 is true.
+    // A flag may hold any byte. Every byte except 0 is true.
     static bool Flag(const bool* flags, int64_t slot) {
         return reinterpret_cast<const unsigned char*>(flags)[slot] != 0;
     }
@@ -175,7 +175,7 @@ class KvCheck {
         return {};
     }
 
-    // A place is an index of freeList, or behind those a cell of blockTables.
+    // A place is an index of freeList, or freeCapacity plus the index of a cell of blockTables.
     std::string NameOf(int64_t place) const {
         if (place < s_.freeCapacity) {
             return "freeList[" + std::to_string(place) + "]";
@@ -235,7 +235,7 @@ class KvCheck {
     static constexpr int64_t kNowhere = -1;
 
     const AdvStepKvState& s_;
-    std::vector<int64_t> placeOf_;  // of each block of the pool
+    std::vector<int64_t> placeOf_;  // by block of the pool
 };
 
 void CopyCut(std::string_view text, char* to, size_t size) {

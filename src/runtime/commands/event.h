@@ -71,11 +71,10 @@ class Event {
     std::mutex mutex_;
     Handle handle_ = 0;
     Traits traits_;
-    Ticket record_;          // stream null: none
-    Ticket reset_;           // of a reset after the latest record
-    CapturePlace captured_;  // the latest record, if it is in a capture
-    uint64_t recordNumber_ =
-        0;  // separates the latest record from a late mark of an older one or life
+    Ticket record_;              // stream null: none
+    Ticket reset_;               // of a reset after the latest record
+    CapturePlace captured_;      // the latest record, if it is in a capture
+    uint64_t recordNumber_ = 0;  // separates a late mark of an older record or life from the latest
     int64_t nanoseconds_ = 0;
     bool stamped_ = false;
     EventWaits waits_;

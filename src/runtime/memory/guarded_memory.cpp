@@ -128,8 +128,8 @@ void GuardedMemory::CheckEdges(const GuardRecord& record) const {
 void GuardedMemory::Free(GuardRecord* record) noexcept {
     CheckEdges(*record);
     const std::lock_guard<std::mutex> lock(mutex_);
-    record->freed.store(true,
-                        std::memory_order_relaxed);  // before an access there can raise a signal
+    // Set before an access there can raise a signal.
+    record->freed.store(true, std::memory_order_relaxed);
     if (!VacateAddresses(At(record->pages), record->pageBytes)) {
         (void)mprotect(At(record->pages), record->pageBytes, PROT_NONE);
     }

@@ -70,7 +70,7 @@ class VirtualMemory {
         uint64_t offset = 0;  // in the pool
         size_t mappings = 0;
 
-        // Of the HandleTable.
+        // These belong to the HandleTable.
         uint32_t tableIndex = 0;
         uint32_t generation = 0;
     };

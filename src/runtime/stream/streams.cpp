@@ -107,8 +107,8 @@ void CreateDefaultStream(ContextRef* context) {
     context->defaultStream = entry.object;
     context->defaultStreamHandle = entry.handle;
     try {
-        OpenStream(entry, *context, 0,
-                   0);  // the stream keeps a copy of the context for its host functions
+        // The stream keeps a copy of the context for its host functions.
+        OpenStream(entry, *context, 0, 0);
     } catch (...) {
         Streams().Release(entry.object);
         throw;

@@ -41,7 +41,8 @@ class CaptureRegistry {
     std::atomic<size_t> count_{0};
 };
 
-/// Sets the mode of the calling thread and returns the earlier one. The first one is GLOBAL.
+/// Sets the mode of the calling thread and returns the earlier one. A thread's first mode is
+/// GLOBAL.
 aclmdlRICaptureMode ExchangeThreadCaptureMode(aclmdlRICaptureMode mode);
 
 }  // namespace advstep

@@ -35,7 +35,7 @@ class Event {
     Status Record(Handle handle, const StreamRef& stream);
     /// Makes later work of the stream wait for the latest record.
     Status WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNanoseconds = 0);
-    /// Queues the return to unrecorded.
+    /// Queues a reset, after which the event counts as unrecorded.
     Status Reset(Handle handle, const StreamRef& stream);
 
     /// Finds the place of the latest record. Its stream is null if there is no record, or a reset

@@ -6,7 +6,7 @@
 #include "acl/rt/types.h"
 #include "src/runtime/stream/stream.h"
 
-/// The public headers declare it only.
+/// The public headers only declare it.
 struct rtExceptionInfo {
     uint32_t taskId = 0;
     uint32_t streamId = 0;

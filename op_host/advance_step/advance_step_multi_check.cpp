@@ -1,7 +1,6 @@
 #include "op_host/advance_step/advance_step_multi_check.h"
 
 #include "op_host/advance_step/advance_step_check.h"
-#include "op_host/advance_step/advance_step_infer_shape.h"
 #include "op_host/common/tensor_check.h"
 
 namespace advstep {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "op_host/step/step_infer_shape.h"
 #include "op_host/step/step_params.h"
 #include "src/base/status.h"
 

@@ -50,4 +50,14 @@ struct StepParams {
     int64_t blockSize = 0;
 };
 
+/// B, S, W, F, L and P of a call.
+struct StepDims {
+    int64_t batch = 0;
+    int64_t slots = 0;
+    int64_t tableWidth = 0;
+    int64_t freeCapacity = 0;
+    int64_t inputWidth = 0;
+    int64_t preWidth = 0;
+};
+
 }  // namespace advstep

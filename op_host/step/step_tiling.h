@@ -1,7 +1,7 @@
 #pragma once
 
 #include "op_host/common/environment.h"
-#include "op_host/step/step_infer_shape.h"
+#include "op_host/step/step_params.h"
 #include "op_kernel/step/step_tiling_data.h"
 
 namespace advstep {

@@ -28,25 +28,14 @@ aclnnStatus aclnnAdvanceStepGetWorkspaceSize(const aclTensor* inputTokens,
                                              const aclTensor* blockTables, int64_t numSeqs,
                                              int64_t numQueries, int64_t blockSize,
                                              uint64_t* workspaceSize, aclOpExecutor** executor) {
-    return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&]() -> Status {
-        const PlanKey key(
-            kPhaseTwo,
-            {inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables},
-            {numSeqs, numQueries, blockSize});
-        if (PlannedBefore(key, workspaceSize, executor)) {
-            return {};
-        }
-        AdvanceStepParams params;
-        ADVSTEP_RETURN_IF_ERROR(AdvanceStepViews(inputTokens, sampledTokenIds, inputPositions,
-                                                 seqLens, slotMapping, blockTables, &params));
-        ADVSTEP_RETURN_IF_ERROR(RequireOutput(workspaceSize, "workspaceSize"));
-        ADVSTEP_RETURN_IF_ERROR(RequireOutput(executor, "executor"));
-        params.numSeqs = numSeqs;
-        params.numQueries = numQueries;
-        params.blockSize = blockSize;
-        const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&device));
-        return PlanAdvanceStep(Programs(), params, *device, key, workspaceSize, executor);
+    return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&] {
+        return PhaseOne<kAdvanceStepSignature>(
+            kPhaseTwo, {workspaceSize, executor}, {numSeqs, numQueries, blockSize},
+            [&](const PlanRequest& request) {
+                return PlanAdvanceStep(Programs(), {request.views, numSeqs, numQueries, blockSize},
+                                       request);
+            },
+            inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables);
     });
 }
 

@@ -1,7 +1,5 @@
 #include "aclnnop/aclnn_advance_step_multi.h"
 
-#include <cstddef>
-
 #include "op_host/advance_step/aclnn_advance_step_plan.h"
 #include "op_host/advance_step/advance_step_multi_check.h"
 #include "op_host/advance_step/advance_step_multi_fault.h"
@@ -24,19 +22,16 @@ const AdvanceStepPrograms& Programs() {
     return programs;
 }
 
-Status MakePlan(const AdvanceStepParams& params, const Device& device, const PlanKey& key,
-                uint64_t* workspaceSize, aclOpExecutor** executor) {
-    const OperatorEnvironment environment =
-        EnvironmentOf(device.settings(), PlanningVectorCores(device));
+Status MakePlan(const AdvanceStepParams& params, const PlanRequest& request) {
+    const OperatorEnvironment& environment = request.environment;
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepMulti(params, environment));
     AdvanceStepMultiPayload payload{};
     payload.tiling = TileAdvanceStepMulti(params, environment);
-    AdvanceStepPlan plan(Programs().Find(params, environment), device,
-                         payload.tiling.rows.coreCount, params.numSeqs * payload.tiling.steps, key);
-    static constexpr auto kSlots = AdvanceStepSlots(offsetof(AdvanceStepMultiPayload, args));
-    plan.SetSlots(kSlots.data());
-    plan.AddTensors(params);
-    return plan.Make(payload, workspaceSize, executor);
+    Plan plan;
+    plan.launch.program = Programs().Find(params, environment);
+    plan.launch.coreCount = payload.tiling.rows.coreCount;
+    plan.launch.rows = params.numSeqs * payload.tiling.steps;
+    return FinishPlan<kAdvanceStepMultiSignature>(request, payload, &plan);
 }
 
 }  // namespace
@@ -46,25 +41,13 @@ aclnnStatus aclnnAdvanceStepMultiGetWorkspaceSize(
     const aclTensor* seqLens, const aclTensor* slotMapping, const aclTensor* blockTables,
     int64_t numSeqs, int64_t numQueries, int64_t blockSize, uint64_t* workspaceSize,
     aclOpExecutor** executor) {
-    return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&]() -> Status {
-        const PlanKey key(
-            kPhaseTwo,
-            {inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables},
-            {numSeqs, numQueries, blockSize});
-        if (PlannedBefore(key, workspaceSize, executor)) {
-            return {};
-        }
-        AdvanceStepParams params;
-        ADVSTEP_RETURN_IF_ERROR(AdvanceStepViews(inputTokens, sampledTokenIds, inputPositions,
-                                                 seqLens, slotMapping, blockTables, &params));
-        ADVSTEP_RETURN_IF_ERROR(RequireOutput(workspaceSize, "workspaceSize"));
-        ADVSTEP_RETURN_IF_ERROR(RequireOutput(executor, "executor"));
-        params.numSeqs = numSeqs;
-        params.numQueries = numQueries;
-        params.blockSize = blockSize;
-        const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&device));
-        return MakePlan(params, *device, key, workspaceSize, executor);
+    return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&] {
+        return PhaseOne<kAdvanceStepMultiSignature>(
+            kPhaseTwo, {workspaceSize, executor}, {numSeqs, numQueries, blockSize},
+            [&](const PlanRequest& request) {
+                return MakePlan({request.views, numSeqs, numQueries, blockSize}, request);
+            },
+            inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables);
     });
 }
 

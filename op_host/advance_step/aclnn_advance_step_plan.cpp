@@ -2,8 +2,6 @@
 
 #include "op_host/advance_step/advance_step_check.h"
 #include "op_host/advance_step/advance_step_tiling.h"
-#include "src/aclnn/run.h"
-#include "src/aclnn/tensor.h"
 
 namespace advstep {
 
@@ -47,64 +45,26 @@ AdvanceStepPrograms::AdvanceStepPrograms(const AdvanceStepSource& source) {
 
 const KernelProgram* AdvanceStepPrograms::Find(const AdvanceStepParams& params,
                                                const OperatorEnvironment& environment) const {
-    const bool tables32 = params.blockTables.dataType == ACL_INT32;
+    const bool tables32 = IsNarrow(params, AdvanceStepTensor::kBlockTables);
     if (environment.conformance == Conformance::kExact) {
         return &exact_[tables32];
     }
-    return &standard_[params.seqLens.dataType == ACL_INT32]
-                     [params.slotMapping.dataType == ACL_INT32][tables32]
+    return &standard_[IsNarrow(params, AdvanceStepTensor::kSeqLens)]
+                     [IsNarrow(params, AdvanceStepTensor::kSlotMapping)][tables32]
                      [static_cast<int>(environment.onDivergence)];
 }
 
-Status AdvanceStepViews(const aclTensor* inputTokens, const aclTensor* sampledTokenIds,
-                        const aclTensor* inputPositions, const aclTensor* seqLens,
-                        const aclTensor* slotMapping, const aclTensor* blockTables,
-                        AdvanceStepParams* params) {
-    ADVSTEP_RETURN_IF_ERROR(ViewOf(inputTokens, "inputTokens", &params->inputTokens));
-    ADVSTEP_RETURN_IF_ERROR(ViewOf(sampledTokenIds, "sampledTokenIds", &params->sampledTokenIds));
-    ADVSTEP_RETURN_IF_ERROR(ViewOf(inputPositions, "inputPositions", &params->inputPositions));
-    ADVSTEP_RETURN_IF_ERROR(ViewOf(seqLens, "seqLens", &params->seqLens));
-    ADVSTEP_RETURN_IF_ERROR(ViewOf(slotMapping, "slotMapping", &params->slotMapping));
-    return ViewOf(blockTables, "blockTables", &params->blockTables);
-}
-
 Status PlanAdvanceStep(const AdvanceStepPrograms& programs, const AdvanceStepParams& params,
-                       const Device& device, const PlanKey& key, uint64_t* workspaceSize,
-                       aclOpExecutor** executor) {
-    const OperatorEnvironment environment =
-        EnvironmentOf(device.settings(), PlanningVectorCores(device));
+                       const PlanRequest& request) {
+    const OperatorEnvironment& environment = request.environment;
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStep(params, environment));
     AdvanceStepPayload payload{};
     payload.tiling = TileAdvanceStep(params, environment);
-    AdvanceStepPlan plan(programs.Find(params, environment), device, payload.tiling.coreCount,
-                         params.numSeqs, key);
-    static constexpr auto kSlots = AdvanceStepSlots(offsetof(AdvanceStepPayload, args));
-    plan.SetSlots(kSlots.data());
-    plan.AddTensors(params);
-    return plan.Make(payload, workspaceSize, executor);
-}
-
-// cppcheck-suppress uninitMemberVar ; only views that were added are read
-AdvanceStepPlan::AdvanceStepPlan(const KernelProgram* program, const Device& device,
-                                 int32_t coreCount, int64_t rows, const PlanKey& key) {
-    plan_.key = &key;
-    plan_.launch.program = program;
-    plan_.launch.device = &device;
-    plan_.launch.coreCount = coreCount;
-    plan_.launch.rows = rows;
-}
-
-void AdvanceStepPlan::AddTensors(const AdvanceStepParams& params) {
-    for (const TensorView* view :
-         {&params.inputTokens, &params.sampledTokenIds, &params.inputPositions, &params.seqLens,
-          &params.slotMapping, &params.blockTables}) {
-        AddTensor(*view);
-    }
-}
-
-void AdvanceStepPlan::SetWorkspace(uint64_t bytes, size_t addressAt) {
-    plan_.workspaceBytes = bytes;
-    plan_.workspaceAt = static_cast<int64_t>(addressAt);
+    Plan plan;
+    plan.launch.program = programs.Find(params, environment);
+    plan.launch.coreCount = payload.tiling.coreCount;
+    plan.launch.rows = params.numSeqs;
+    return FinishPlan<kAdvanceStepSignature>(request, payload, &plan);
 }
 
 }  // namespace advstep

@@ -10,22 +10,6 @@ constexpr int64_t kNumSeqsLimit = 200000000;  // numSeqs is below it
 
 }  // namespace
 
-Status CheckAdvanceStepLayouts(const AdvanceStepParams& params, Conformance conformance) {
-    const auto checkNarrow = [&](const TensorView& view, const char* name) {
-        return conformance == Conformance::kVllm ? CheckLayout(view, name, {ACL_INT64, ACL_INT32})
-                                                 : CheckLayout(view, name, {ACL_INT64});
-    };
-    ADVSTEP_RETURN_IF_ERROR(CheckLayout(params.inputTokens, "inputTokens", {ACL_INT64}));
-    ADVSTEP_RETURN_IF_ERROR(CheckLayout(params.sampledTokenIds, "sampledTokenIds", {ACL_INT64}));
-    ADVSTEP_RETURN_IF_ERROR(CheckLayout(params.inputPositions, "inputPositions", {ACL_INT64}));
-    ADVSTEP_RETURN_IF_ERROR(checkNarrow(params.seqLens, "seqLens"));
-    ADVSTEP_RETURN_IF_ERROR(checkNarrow(params.slotMapping, "slotMapping"));
-    ADVSTEP_RETURN_IF_ERROR(
-        CheckDataType(params.blockTables, "blockTables", {ACL_INT64, ACL_INT32}));
-    ADVSTEP_RETURN_IF_ERROR(CheckFormat(params.blockTables, "blockTables"));
-    return CheckContiguousRows(params.blockTables, "blockTables");
-}
-
 Status CheckNumSeqs(int64_t numSeqs) {
     return numSeqs >= 1 && numSeqs < kNumSeqsLimit
                ? Status()
@@ -49,24 +33,11 @@ Status CheckAdvanceStepAttributes(const AdvanceStepParams& params, Conformance c
     return CheckBlockSize(params.blockSize);
 }
 
-Status CheckAdvanceStepShapes(const AdvanceStepParams& params) {
-    const auto checkPerSequence = [&](const TensorView& view, const char* name) {
-        return CheckPerSequence(view, name, params.numSeqs);
-    };
-    ADVSTEP_RETURN_IF_ERROR(checkPerSequence(params.inputTokens, "inputTokens"));
-    ADVSTEP_RETURN_IF_ERROR(CheckShape(params.sampledTokenIds, "sampledTokenIds",
-                                       {{"[numQueries, 1]", {params.numQueries, 1}}}));
-    ADVSTEP_RETURN_IF_ERROR(checkPerSequence(params.inputPositions, "inputPositions"));
-    ADVSTEP_RETURN_IF_ERROR(checkPerSequence(params.seqLens, "seqLens"));
-    ADVSTEP_RETURN_IF_ERROR(checkPerSequence(params.slotMapping, "slotMapping"));
-    return CheckShape(params.blockTables, "blockTables",
-                      {{"[numSeqs, maxBlocks]", {params.numSeqs, ExpectedShape::kAny}}});
-}
-
 Status CheckAdvanceStep(const AdvanceStepParams& params, const OperatorEnvironment& environment) {
-    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepLayouts(params, environment.conformance));
+    ADVSTEP_RETURN_IF_ERROR(CheckLayouts<kAdvanceStepSignature>(
+        params.tensors, TakesNarrowTensors(environment.conformance)));
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepAttributes(params, environment.conformance));
-    return CheckAdvanceStepShapes(params);
+    return CheckShapes<kAdvanceStepSignature>(params.tensors, DimsOf<AdvanceStepDim>(params));
 }
 
 }  // namespace advstep

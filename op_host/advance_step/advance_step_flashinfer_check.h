@@ -5,8 +5,8 @@
 
 namespace advstep {
 
-/// The first rule that the arguments break, in the order of CheckAdvanceStep; the rules are those
-/// of conformance vllm, whatever the device's.
-Status CheckAdvanceStepFlashInfer(const AdvanceStepFlashInferParams& params);
+/// The first rule that the arguments break, in the order of CheckAdvanceStep. The rules are those
+/// of conformance vllm, whatever the conformance of the device is.
+Status CheckAdvanceStepFlashInfer(const AdvanceStepParams& params);
 
 }  // namespace advstep

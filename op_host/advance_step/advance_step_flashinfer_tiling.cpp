@@ -10,11 +10,11 @@ constexpr int64_t kFlashInferBytesPerRow = 6 * sizeof(int64_t) + 4 * sizeof(int3
 
 }  // namespace
 
-AdvanceStepFlashInferTiling TileAdvanceStepFlashInfer(const AdvanceStepFlashInferParams& params,
+AdvanceStepFlashInferTiling TileAdvanceStepFlashInfer(const AdvanceStepParams& params,
                                                       const OperatorEnvironment& environment) {
     AdvanceStepFlashInferTiling tiling{};
-    tiling.rows = TileAdvanceStep(params.common, environment, kFlashInferBytesPerRow);
-    tiling.capacity = params.pagedKvIndices.dims[0];
+    tiling.rows = TileAdvanceStep(params, environment, kFlashInferBytesPerRow);
+    tiling.capacity = params.tensors[AdvanceStepFlashInferTensor::kPagedKvIndices].dims[0];
     return tiling;
 }
 

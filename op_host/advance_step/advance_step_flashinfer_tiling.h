@@ -7,7 +7,7 @@
 namespace advstep {
 
 /// Cuts checked arguments over the cores, as TileAdvanceStep does. Pure.
-AdvanceStepFlashInferTiling TileAdvanceStepFlashInfer(const AdvanceStepFlashInferParams& params,
+AdvanceStepFlashInferTiling TileAdvanceStepFlashInfer(const AdvanceStepParams& params,
                                                       const OperatorEnvironment& environment);
 
 }  // namespace advstep

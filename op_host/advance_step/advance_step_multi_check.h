@@ -1,13 +1,13 @@
 #pragma once
 
-#include "op_host/advance_step/advance_step_params.h"
+#include "op_host/advance_step/advance_step_multi_params.h"
 #include "op_host/common/environment.h"
 #include "src/base/status.h"
 
 namespace advstep {
 
 /// As CheckAdvanceStep, for tensors of several steps: sampledTokenIds and slotMapping have a row
-/// per step, whose number is the first dimension of sampledTokenIds.
+/// for each step.
 Status CheckAdvanceStepMulti(const AdvanceStepParams& params,
                              const OperatorEnvironment& environment);
 

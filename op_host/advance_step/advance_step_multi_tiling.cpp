@@ -6,7 +6,8 @@ namespace advstep {
 
 AdvanceStepMultiTiling TileAdvanceStepMulti(const AdvanceStepParams& params,
                                             const OperatorEnvironment& environment) {
-    return {TileAdvanceStep(params, environment), params.sampledTokenIds.dims[0]};
+    return {TileAdvanceStep(params, environment),
+            params.tensors[AdvanceStepTensor::kSampledTokenIds].dims[0]};
 }
 
 }  // namespace advstep

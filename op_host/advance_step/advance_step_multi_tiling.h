@@ -1,6 +1,6 @@
 #pragma once
 
-#include "op_host/advance_step/advance_step_params.h"
+#include "op_host/advance_step/advance_step_multi_params.h"
 #include "op_host/common/environment.h"
 #include "op_kernel/advance_step/advance_step_multi_tiling_data.h"
 

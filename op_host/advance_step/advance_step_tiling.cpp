@@ -34,10 +34,12 @@ AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
     tiling.numSeqs = params.numSeqs;
     tiling.numQueries = params.numQueries;
     tiling.blockSize = params.blockSize;
-    tiling.maxBlocks = params.blockTables.dims[1];
-    tiling.blockTableStride = RowStrideOf(params.blockTables);
-    tiling.math = MakeBlockMath(tiling.blockSize, tiling.maxBlocks, LastOf(params.seqLens),
-                                LastOf(params.slotMapping));
+    const TensorView& blockTables = params.tensors[AdvanceStepTensor::kBlockTables];
+    tiling.maxBlocks = blockTables.dims[1];
+    tiling.blockTableStride = RowStrideOf(blockTables);
+    tiling.math = MakeBlockMath(tiling.blockSize, tiling.maxBlocks,
+                                LastOf(params.tensors[AdvanceStepTensor::kSeqLens]),
+                                LastOf(params.tensors[AdvanceStepTensor::kSlotMapping]));
     return tiling;
 }
 

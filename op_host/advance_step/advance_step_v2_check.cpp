@@ -7,42 +7,30 @@
 namespace advstep {
 namespace {
 
-Status CheckShapes(const AdvanceStepV2Params& params) {
-    const AdvanceStepParams& common = params.common;
-    const int64_t seqs = common.numSeqs;
-    // First of all: its second dimension says what the others must be.
+Status CheckV2Shapes(const AdvanceStepParams& params) {
+    constexpr size_t kSpecToken = AdvanceStepV2Tensor::kSpecToken;
+    const TensorView& specToken = params.tensors[kSpecToken];
+    auto dims = DimsOf<AdvanceStepV2Dim>(params);
+    dims[AdvanceStepV2Dim::kSpecTokens] = kAtLeastOne;
+    // Its second dim says what the other shapes must be.
     ADVSTEP_RETURN_IF_ERROR(
-        CheckShape(params.specToken, "specToken", {{"[numSeqs, k]", {seqs, ExpectedShape::kAny}}}));
-    const int64_t perQuery = params.specToken.dims[1] + 1;
-    const ExpectedShape flat{"[numSeqs * (k + 1)]", {seqs * perQuery}};
-    const ExpectedShape matrix{"[numSeqs, k + 1]", {seqs, perQuery}};
-    const auto checkRows = [&](const TensorView& view, const char* name) {
-        return CheckShape(view, name, {flat, matrix});
-    };
-    ADVSTEP_RETURN_IF_ERROR(checkRows(common.inputTokens, "inputTokens"));
-    ADVSTEP_RETURN_IF_ERROR(CheckShape(common.sampledTokenIds, "sampledTokenIds", {matrix}));
-    ADVSTEP_RETURN_IF_ERROR(checkRows(common.inputPositions, "inputPositions"));
-    ADVSTEP_RETURN_IF_ERROR(checkRows(common.seqLens, "seqLens"));
-    ADVSTEP_RETURN_IF_ERROR(checkRows(common.slotMapping, "slotMapping"));
-    ADVSTEP_RETURN_IF_ERROR(CheckShape(common.blockTables, "blockTables",
-                                       {{"[numSeqs, maxBlocks]", {seqs, ExpectedShape::kAny}}}));
-    return CheckShape(params.acceptedNum, "acceptedNum", {{"[numSeqs]", {seqs}}});
+        CheckShape(specToken, kAdvanceStepV2Signature[kSpecToken], dims.data()));
+    dims[AdvanceStepV2Dim::kPerQuery] = specToken.dims[1] + 1;
+    dims[AdvanceStepV2Dim::kRows] = params.numSeqs * dims[AdvanceStepV2Dim::kPerQuery];
+    return CheckShapes<kAdvanceStepV2Signature>(params.tensors, dims);
 }
 
 }  // namespace
 
-Status CheckAdvanceStepV2(const AdvanceStepV2Params& params) {
-    const AdvanceStepParams& common = params.common;
-    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepLayouts(common, Conformance::kStandard));
-    ADVSTEP_RETURN_IF_ERROR(CheckLayout(params.specToken, "specToken", {ACL_INT64}));
-    ADVSTEP_RETURN_IF_ERROR(CheckLayout(params.acceptedNum, "acceptedNum", {ACL_INT64}));
-    ADVSTEP_RETURN_IF_ERROR(CheckNumSeqs(common.numSeqs));
-    if (common.numQueries != common.numSeqs) {
+Status CheckAdvanceStepV2(const AdvanceStepParams& params) {
+    ADVSTEP_RETURN_IF_ERROR(CheckLayouts<kAdvanceStepV2Signature>(params.tensors));
+    ADVSTEP_RETURN_IF_ERROR(CheckNumSeqs(params.numSeqs));
+    if (params.numQueries != params.numSeqs) {
         return Error(kTilingError, "numQueries is {}; expected numSeqs = {} with spec tokens",
-                     common.numQueries, common.numSeqs);
+                     params.numQueries, params.numSeqs);
     }
-    ADVSTEP_RETURN_IF_ERROR(CheckBlockSize(common.blockSize));
-    return CheckShapes(params);
+    ADVSTEP_RETURN_IF_ERROR(CheckBlockSize(params.blockSize));
+    return CheckV2Shapes(params);
 }
 
 }  // namespace advstep

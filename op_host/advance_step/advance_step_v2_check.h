@@ -5,8 +5,8 @@
 
 namespace advstep {
 
-/// The first rule that the arguments break, in this order: dtype, format and layout (161002) of
-/// every tensor; attributes, then shapes (561002). The same in every conformance.
-Status CheckAdvanceStepV2(const AdvanceStepV2Params& params);
+/// The first rule that the arguments break, in the order of CheckAdvanceStep, except that the shape
+/// of specToken comes before the other shapes. The rules are the same in every conformance.
+Status CheckAdvanceStepV2(const AdvanceStepParams& params);
 
 }  // namespace advstep

@@ -15,18 +15,19 @@ constexpr int64_t kV2BytesPerRow = 7 * sizeof(int64_t);
 
 }  // namespace
 
-AdvanceStepV2Tiling TileAdvanceStepV2(const AdvanceStepV2Params& params,
+AdvanceStepV2Tiling TileAdvanceStepV2(const AdvanceStepParams& params,
                                       const OperatorEnvironment& environment) {
     AdvanceStepV2Tiling tiling{};
-    tiling.rowsPerQuery = params.specToken.dims[1] + 1;
-    tiling.rows = params.common.numSeqs * tiling.rowsPerQuery;
+    tiling.rowsPerQuery = params.tensors[AdvanceStepV2Tensor::kSpecToken].dims[1] + 1;
+    tiling.rows = params.numSeqs * tiling.rowsPerQuery;
     tiling.rowsPerCore = CeilDiv(tiling.rows, environment.vectorCores);
     tiling.coreCount = static_cast<int32_t>(CeilDiv(tiling.rows, tiling.rowsPerCore));
     tiling.rowsPerTile =
         std::clamp<int64_t>(environment.unifiedBufferBytes / kV2BytesPerRow, 1, tiling.rowsPerCore);
-    tiling.blockSize = params.common.blockSize;
-    tiling.maxBlocks = params.common.blockTables.dims[1];
-    tiling.blockTableStride = RowStrideOf(params.common.blockTables);
+    tiling.blockSize = params.blockSize;
+    const TensorView& blockTables = params.tensors[AdvanceStepTensor::kBlockTables];
+    tiling.maxBlocks = blockTables.dims[1];
+    tiling.blockTableStride = RowStrideOf(blockTables);
     constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
     tiling.math = MakeBlockMath(tiling.blockSize, tiling.maxBlocks, kMost, kMost);
     return tiling;

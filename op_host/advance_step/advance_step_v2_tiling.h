@@ -8,7 +8,7 @@ namespace advstep {
 
 /// Cuts checked arguments over the cores by rows, wherever that cuts the rows of a query: a few
 /// queries with many spec tokens use all cores too. Pure.
-AdvanceStepV2Tiling TileAdvanceStepV2(const AdvanceStepV2Params& params,
+AdvanceStepV2Tiling TileAdvanceStepV2(const AdvanceStepParams& params,
                                       const OperatorEnvironment& environment);
 
 }  // namespace advstep

@@ -1,99 +1,99 @@
-// The standard messages: `<argument> <what it is>; expected <rule>`. What passes is decided here,
-// in line, for every call goes this way; the words are made elsewhere.
+// Holds tensors against the rows of a signature. Whether all pass is decided in line, with the rows
+// known to the compiler, for every plan comes this way. The words of a failure,
+// `<argument> <what it is>; expected <rule>`, are made out of line.
 #pragma once
 
-#include <cstdint>
-#include <initializer_list>
+#include <utility>
 
+#include "op_host/common/signature.h"
 #include "src/base/status.h"
 #include "src/base/tensor_view.h"
 
 namespace advstep {
 
-/// A shape in words and numbers, with marks for dims that may be any number.
-struct ExpectedShape {
-    static constexpr int64_t kAny = -1;        // >= 1
-    static constexpr int64_t kAnyOrNone = -2;  // >= 0
+/// 161002 unless the tensor has one of the dtypes, format ND and the layout of its row, and its
+/// offset and number of elements fit memory. `narrow`: the call takes narrow tensors.
+Status CheckLayout(const TensorView& view, const TensorArgument& argument, bool narrow);
 
-    const char* words = "";  // "[numQueries, 1]"
-    std::initializer_list<int64_t> dims;
-};
+/// 561002 unless the tensor has one of the shapes of its row.
+Status CheckShape(const TensorView& view, const TensorArgument& argument, const int64_t* dims);
 
-/// How the checks below word what did not pass.
-Status DataTypeError(const TensorView& view, const char* name,
-                     std::initializer_list<aclDataType> expected);
-Status FormatError(const TensorView& view, const char* name);
-Status ExtentError(const TensorView& view, const char* name);
-Status ContiguousError(const TensorView& view, const char* name);
-Status ShapeError(const TensorView& view, const char* name, const ExpectedShape& expected);
+/// A dim of a tensor whose shape has not been checked: 0 where the rank is too low.
+inline int64_t DimOrZero(const TensorView& view, int64_t axis) {
+    return view.rank > axis ? view.dims[axis] : 0;
+}
 
-inline bool HasShape(const TensorView& view, const ExpectedShape& expected) {
-    if (view.rank != static_cast<int64_t>(expected.dims.size())) {
+/// Whether a view has the layout, found out from its dims and strides.
+bool HasLayout(const TensorView& view, Layout layout);
+
+[[gnu::always_inline]] inline bool HasDataType(const TensorView& view, const DataTypes& types,
+                                               bool narrow) {
+    return view.dataType == types.first ||
+           (view.dataType == types.second && (narrow || !types.secondIfNarrow));
+}
+
+[[gnu::always_inline]] inline bool HasShape(const TensorView& view, const Shape& shape,
+                                            const int64_t* dims) {
+    if (view.rank != shape.rank) {
         return false;
     }
-    const int64_t* dim = view.dims;
-    for (const int64_t wanted : expected.dims) {
-        const bool matches = wanted == ExpectedShape::kAny         ? *dim >= 1
-                             : wanted == ExpectedShape::kAnyOrNone ? *dim >= 0
-                                                                   : *dim == wanted;
-        if (!matches) {
+    for (int axis = 0; axis < shape.rank; ++axis) {
+        const int64_t wanted = dims[shape.dims[axis]];
+        const int64_t dim = view.dims[axis];
+        if (wanted > kAtLeastOne ? dim != wanted : dim < wanted - kAtLeastZero) {
             return false;
         }
-        ++dim;
     }
     return true;
 }
 
-/// 161002 unless the dtype is one of these.
-inline Status CheckDataType(const TensorView& view, const char* name,
-                            std::initializer_list<aclDataType> expected) {
-    for (const aclDataType type : expected) {
-        if (view.dataType == type) {
-            return {};
-        }
+/// Whether CheckLayout passes.
+[[gnu::always_inline]] inline bool PassesLayout(const TensorView& view,
+                                                const TensorArgument& argument, bool narrow) {
+    return HasDataType(view, argument.types, narrow) && view.format == ACL_FORMAT_ND &&
+           (view.packedBytes >= 0 || HasLayout(view, argument.layout));
+}
+
+/// Whether CheckShape passes.
+[[gnu::always_inline]] inline bool PassesShape(const TensorView& view,
+                                               const TensorArgument& argument,
+                                               const int64_t* dims) {
+    return HasShape(view, argument.shapes.first, dims) ||
+           HasShape(view, argument.shapes.second, dims);
+}
+
+// All rows, without a loop.
+template <const auto& kSignature, size_t... kPlaces>
+bool PassLayouts(const TensorView* views, bool narrow, std::index_sequence<kPlaces...>) {
+    return (PassesLayout(views[kPlaces], kSignature[kPlaces], narrow) && ...);
+}
+template <const auto& kSignature, size_t... kPlaces>
+bool PassShapes(const TensorView* views, const int64_t* dims, std::index_sequence<kPlaces...>) {
+    return (PassesShape(views[kPlaces], kSignature[kPlaces], dims) && ...);
+}
+
+/// CheckLayout for the first tensor, in signature order, that does not pass.
+template <const auto& kSignature>
+Status CheckLayouts(const TensorView* views, bool narrow = false) {
+    if (PassLayouts<kSignature>(views, narrow, std::make_index_sequence<kSignature.size()>())) {
+        return {};
     }
-    return DataTypeError(view, name, expected);
-}
-
-/// 161002 unless the format is ND.
-inline Status CheckFormat(const TensorView& view, const char* name) {
-    return view.format == ACL_FORMAT_ND ? Status() : FormatError(view, name);
-}
-
-/// 161002 unless elements follow one another, the offset is not negative, and there are not more
-/// elements than any memory holds.
-inline Status CheckContiguous(const TensorView& view, const char* name) {
-    const bool packed = view.packedBytes >= 0 || (HasExtent(view) && IsContiguous(view));
-    return packed ? Status() : ContiguousError(view, name);
-}
-
-/// All three: a contiguous ND tensor of one of these dtypes.
-inline Status CheckLayout(const TensorView& view, const char* name,
-                          std::initializer_list<aclDataType> expected) {
-    ADVSTEP_RETURN_IF_ERROR(CheckDataType(view, name, expected));
-    ADVSTEP_RETURN_IF_ERROR(CheckFormat(view, name));
-    return CheckContiguous(view, name);
-}
-
-/// As CheckContiguous, but rows of a matrix may be further apart than they are long.
-Status CheckContiguousRows(const TensorView& view, const char* name);
-
-/// 561002 unless the shape is one of these; the message names the first.
-inline Status CheckShape(const TensorView& view, const char* name,
-                         std::initializer_list<ExpectedShape> expected) {
-    for (const ExpectedShape& shape : expected) {
-        if (HasShape(view, shape)) {
-            return {};
-        }
+    for (const TensorArgument& argument : kSignature) {
+        ADVSTEP_RETURN_IF_ERROR(CheckLayout(*views++, argument, narrow));
     }
-    return ShapeError(view, name, *expected.begin());
+    return {};
 }
 
-/// 561002 unless the shape is [n] or [n, 1]; `words` is the first of them.
-inline Status CheckVector(const TensorView& view, const char* name, const char* words, int64_t n) {
-    const bool matches =
-        (view.rank == 1 || (view.rank == 2 && view.dims[1] == 1)) && view.dims[0] == n;
-    return matches ? Status() : ShapeError(view, name, {words, {n}});
+/// CheckShape for the first tensor, in signature order, that does not pass.
+template <const auto& kSignature, size_t kDims>
+Status CheckShapes(const TensorView* views, const CallDims<kDims>& dims) {
+    if (PassShapes<kSignature>(views, dims.data(), std::make_index_sequence<kSignature.size()>())) {
+        return {};
+    }
+    for (const TensorArgument& argument : kSignature) {
+        ADVSTEP_RETURN_IF_ERROR(CheckShape(*views++, argument, dims.data()));
+    }
+    return {};
 }
 
 }  // namespace advstep

@@ -1,16 +1,14 @@
 #include "aclnnop/aclnn_step.h"
 
-#include <array>
 #include <cstddef>
 
+#include "op_host/common/aclnn_phase_one.h"
 #include "op_host/step/step_check.h"
 #include "op_host/step/step_fault.h"
 #include "op_host/step/step_tiling.h"
 #include "op_kernel/step/step_bits.h"
 #include "op_kernel/step/step_kernels.h"
-#include "src/aclnn/executor.h"
 #include "src/aclnn/run.h"
-#include "src/aclnn/tensor.h"
 #include "src/aclnn/workspace_layout.h"
 #include "src/base/boundary.h"
 
@@ -60,49 +58,21 @@ StepWorkspaceOffsets BookWorkspace(const StepTiling& tiling, WorkspaceLayout* la
     return offsets;
 }
 
-const TensorSlot* Slots() {
-    static const std::array<TensorSlot, kStepTensors> slots = [] {
-        std::array<TensorSlot, kStepTensors> made;
-        for (size_t index = 0; index < kStepTensors; ++index) {
-            const StepTensor& tensor = kStepSignature[index];
-            made[index] = {tensor.name, tensor.written,
-                           offsetof(StepPayload, args) + tensor.addressAt};
-        }
-        return made;
-    }();
-    return slots.data();
-}
-
-Status MakePlan(const StepParams& params, const Device& device, const PlanKey& key,
-                uint64_t* workspaceSize, aclOpExecutor** executor) {
+Status MakePlan(const StepParams& params, const PlanRequest& request) {
     StepDims dims;
     ADVSTEP_RETURN_IF_ERROR(CheckStep(params, &dims));
     StepPayload payload{};
-    payload.tiling = TileStep(dims, params.blockSize,
-                              EnvironmentOf(device.settings(), PlanningVectorCores(device)));
+    payload.tiling = TileStep(dims, params.blockSize, request.environment);
     WorkspaceLayout layout;
     payload.offsets = BookWorkspace(payload.tiling, &layout);
-    std::array<const TensorView*, kStepTensors> views;
-    for (size_t index = 0; index < kStepTensors; ++index) {
-        views[index] = &params.tensors[index];
-    }
     Plan plan;
     plan.launch.program = &ProgramFor(payload.tiling.coreCount);
-    plan.launch.device = &device;
     plan.launch.coreCount = payload.tiling.coreCount;
     plan.launch.rows = dims.batch;
-    plan.launch.payloadBytes = sizeof(payload);
-    plan.payload = &payload;
     plan.workspaceBytes = layout.bytes();
     plan.workspaceAt = layout.bytes() > 0 ? int64_t{offsetof(StepPayload, workspace)} : -1;
     plan.allDistinct = true;
-    plan.key = &key;
-    plan.slots = Slots();
-    plan.views = views.data();
-    plan.tensorCount = static_cast<int32_t>(views.size());
-    ADVSTEP_RETURN_IF_ERROR(MakeExecutor(plan, executor));
-    *workspaceSize = plan.workspaceBytes;
-    return {};
+    return FinishPlan<kStepSignature>(request, payload, &plan);
 }
 
 }  // namespace
@@ -118,28 +88,16 @@ aclnnStatus aclnnStepGetWorkspaceSize(
     const aclTensor* preIds, const aclTensor* stepIdx, const aclTensor* nextTokens,
     const aclTensor* firstTokenIds, int64_t blockSize, int64_t /*encoderDecoderBlockNum*/,
     uint64_t* workspaceSize, aclOpExecutor** executor) {
-    return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&]() -> Status {
-        const std::initializer_list<const aclTensor*> tensors = {
-            stopFlags,        seqLensThisTime,  oriSeqLensEncoder, seqLensEncoder, seqLensDecoder,
-            blockTables,      encoderBlockLens, isBlockStep,       stepBlockList,  stepLens,
-            recoverBlockList, recoverLens,      needBlockList,     needBlockLen,   usedListLen,
-            freeList,         freeListLen,      inputIds,          preIds,         stepIdx,
-            nextTokens,       firstTokenIds};
-        const PlanKey key(kPhaseTwo, tensors, {blockSize});
-        if (PlannedBefore(key, workspaceSize, executor)) {
-            return {};
-        }
-        StepParams params;
-        for (size_t index = 0; index < kStepTensors; ++index) {
-            ADVSTEP_RETURN_IF_ERROR(
-                ViewOf(tensors.begin()[index], kStepSignature[index].name, &params.tensors[index]));
-        }
-        ADVSTEP_RETURN_IF_ERROR(RequireOutput(workspaceSize, "workspaceSize"));
-        ADVSTEP_RETURN_IF_ERROR(RequireOutput(executor, "executor"));
-        params.blockSize = blockSize;
-        const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&device));
-        return MakePlan(params, *device, key, workspaceSize, executor);
+    return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&] {
+        return PhaseOne<kStepSignature>(
+            kPhaseTwo, {workspaceSize, executor}, {blockSize},
+            [&](const PlanRequest& request) {
+                return MakePlan({request.views, blockSize}, request);
+            },
+            stopFlags, seqLensThisTime, oriSeqLensEncoder, seqLensEncoder, seqLensDecoder,
+            blockTables, encoderBlockLens, isBlockStep, stepBlockList, stepLens, recoverBlockList,
+            recoverLens, needBlockList, needBlockLen, usedListLen, freeList, freeListLen, inputIds,
+            preIds, stepIdx, nextTokens, firstTokenIds);
     });
 }
 

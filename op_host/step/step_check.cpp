@@ -8,56 +8,45 @@
 namespace advstep {
 namespace {
 
-// 0 where the rank says that the shape check will fail.
-int64_t DimOf(const TensorView& view, int64_t axis) {
-    return view.rank > axis ? view.dims[axis] : 0;
+StepDims ReadDims(const StepParams& params) {
+    const auto read = [&](size_t place, int64_t axis) {
+        return DimOrZero(params.tensors[place], axis);
+    };
+    StepDims dims;
+    dims.batch = read(StepTensor::kSeqLensThisTime, 0);
+    dims.slots = read(StepTensor::kStopFlags, 0);
+    dims.tableWidth = read(StepTensor::kBlockTables, 1);
+    dims.freeCapacity = read(StepTensor::kFreeList, 0);
+    dims.inputWidth = read(StepTensor::kInputIds, 1);
+    dims.preWidth = read(StepTensor::kPreIds, 1);
+    return dims;
 }
 
-Status CheckTensor(const TensorView& view, const StepTensor& tensor, const StepDims& dims) {
-    const char* const name = tensor.name;
-    switch (tensor.shape) {
-        case StepShape::kSlots:
-            return CheckVector(view, name, "[S]", dims.slots);
-        case StepShape::kBatch:
-            return CheckVector(view, name, "[B]", dims.batch);
-        case StepShape::kScalar:
-            return CheckShape(view, name, {{"[1]", {1}}});
-        case StepShape::kTable:
-            return CheckShape(view, name, {{"[S, W]", {dims.slots, ExpectedShape::kAnyOrNone}}});
-        case StepShape::kFree:
-            return CheckShape(view, name, {{"[F]", {ExpectedShape::kAnyOrNone}}});
-        case StepShape::kInput:
-            return CheckShape(view, name, {{"[S, L]", {dims.slots, ExpectedShape::kAnyOrNone}}});
-        case StepShape::kPre:
-            return CheckShape(view, name, {{"[S, P]", {dims.slots, ExpectedShape::kAnyOrNone}}});
-    }
-    return {};
+Status CheckStepShapes(const StepParams& params, const StepDims& dims) {
+    CallDims<StepDim::kCount> values{};
+    values[StepDim::kOne] = 1;
+    values[StepDim::kBatch] = dims.batch;
+    values[StepDim::kSlots] = dims.slots;
+    // One tensor each has these, and may have any number.
+    values[StepDim::kTableWidth] = values[StepDim::kFree] = kAtLeastZero;
+    values[StepDim::kInputWidth] = values[StepDim::kPreWidth] = kAtLeastZero;
+    return CheckShapes<kStepSignature>(params.tensors, values);
 }
 
-// Reads the dims off the tensors that set them; the first shape, in signature order, that differs.
-Status CheckShapes(const StepParams& params, StepDims* dims) {
-    dims->slots = DimOf(params.tensors[kStopFlags], 0);
-    dims->batch = DimOf(params.tensors[kSeqLensThisTime], 0);
-    dims->tableWidth = DimOf(params.tensors[kBlockTables], 1);
-    dims->freeCapacity = DimOf(params.tensors[kFreeList], 0);
-    dims->inputWidth = DimOf(params.tensors[kInputIds], 1);
-    dims->preWidth = DimOf(params.tensors[kPreIds], 1);
-    for (size_t index = 0; index < kStepTensors; ++index) {
-        ADVSTEP_RETURN_IF_ERROR(CheckTensor(params.tensors[index], kStepSignature[index], *dims));
-    }
-    // Slots and blocks are counted in int32 by the tensors themselves.
+// The tensors count slots and blocks in int32.
+Status CheckDims(const StepDims& dims) {
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    if (dims->batch < 0 || dims->batch > dims->slots || dims->slots > kMost) {
+    if (dims.batch < 0 || dims.batch > dims.slots || dims.slots > kMost) {
         return Error(kTilingError,
                      "seqLensThisTime has B = {} rows and stopFlags S = {}; expected 0 <= B <= S "
                      "<= {}",
-                     dims->batch, dims->slots, kMost);
+                     dims.batch, dims.slots, kMost);
     }
-    if (dims->freeCapacity > kMost || dims->tableWidth > kMost) {
+    if (dims.freeCapacity > kMost || dims.tableWidth > kMost) {
         return Error(kTilingError,
                      "freeList has F = {} entries and blockTables W = {} columns; expected at most "
                      "{} of each",
-                     dims->freeCapacity, dims->tableWidth, kMost);
+                     dims.freeCapacity, dims.tableWidth, kMost);
     }
     return {};
 }
@@ -65,17 +54,13 @@ Status CheckShapes(const StepParams& params, StepDims* dims) {
 }  // namespace
 
 Status CheckStep(const StepParams& params, StepDims* dims) {
-    for (size_t index = 0; index < kStepTensors; ++index) {
-        const TensorView& view = params.tensors[index];
-        const StepTensor& tensor = kStepSignature[index];
-        ADVSTEP_RETURN_IF_ERROR(CheckDataType(view, tensor.name, {tensor.dataType}));
-        ADVSTEP_RETURN_IF_ERROR(CheckFormat(view, tensor.name));
-        ADVSTEP_RETURN_IF_ERROR(CheckContiguous(view, tensor.name));
-    }
+    ADVSTEP_RETURN_IF_ERROR(CheckLayouts<kStepSignature>(params.tensors));
     if (params.blockSize < 1) {
         return Error(kTilingError, "blockSize is {}; expected at least 1", params.blockSize);
     }
-    return CheckShapes(params, dims);
+    *dims = ReadDims(params);
+    ADVSTEP_RETURN_IF_ERROR(CheckStepShapes(params, *dims));
+    return CheckDims(*dims);
 }
 
 }  // namespace advstep

@@ -1,52 +1,97 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "op_host/common/signature.h"
 #include "op_kernel/step/step_tiling_data.h"
-#include "src/base/tensor_view.h"
 
 namespace advstep {
 
-/// The shapes that Step's tensors have: docs/operators/step.md.
-enum class StepShape {
-    kSlots,   // [S] or [S, 1]
-    kBatch,   // [B] or [B, 1]
-    kScalar,  // [1]
-    kTable,   // [S, W]
-    kFree,    // [F]
-    kInput,   // [S, L]
-    kPre,     // [S, P]
+/// The dims of Step's tensors: docs/operators/step.md.
+struct StepDim {
+    enum : uint8_t {
+        kNone,
+        kOne,
+        kBatch,
+        kSlots,
+        kTableWidth,
+        kFree,
+        kInputWidth,
+        kPreWidth,
+        kCount
+    };
 };
 
-/// One row of Step's signature.
+inline constexpr Shapes kOneNumber = {{"[1]", StepDim::kOne}};
+inline constexpr Shapes kPerSlot = {{"[S]", StepDim::kSlots},
+                                    {"[S, 1]", StepDim::kSlots, StepDim::kOne}};
+inline constexpr Shapes kPerBatchSlot = {{"[B]", StepDim::kBatch},
+                                         {"[B, 1]", StepDim::kBatch, StepDim::kOne}};
+inline constexpr Shapes kStepTable = {{"[S, W]", StepDim::kSlots, StepDim::kTableWidth}};
+inline constexpr Shapes kFreeBlocks = {{"[F]", StepDim::kFree}};
+inline constexpr Shapes kInputRows = {{"[S, L]", StepDim::kSlots, StepDim::kInputWidth}};
+inline constexpr Shapes kPreRows = {{"[S, P]", StepDim::kSlots, StepDim::kPreWidth}};
+
+/// The tensors of Step.
+inline constexpr Signature<22> kStepSignature = {{
+    {"stopFlags", Access::kWritten, Only(ACL_BOOL), kPerSlot,
+     offsetof(StepPayload, args.stopFlags)},
+    {"seqLensThisTime", Access::kWritten, Only(ACL_INT32), kPerBatchSlot,
+     offsetof(StepPayload, args.seqLensThisTime)},
+    {"oriSeqLensEncoder", Access::kRead, Only(ACL_INT32), kPerSlot,
+     offsetof(StepPayload, args.oriSeqLensEncoder)},
+    {"seqLensEncoder", Access::kWritten, Only(ACL_INT32), kPerSlot,
+     offsetof(StepPayload, args.seqLensEncoder)},
+    {"seqLensDecoder", Access::kWritten, Only(ACL_INT32), kPerSlot,
+     offsetof(StepPayload, args.seqLensDecoder)},
+    {"blockTables", Access::kWritten, Only(ACL_INT32), kStepTable,
+     offsetof(StepPayload, args.blockTables)},
+    {"encoderBlockLens", Access::kWritten, Only(ACL_INT32), kPerSlot,
+     offsetof(StepPayload, args.encoderBlockLens)},
+    {"isBlockStep", Access::kWritten, Only(ACL_BOOL), kPerSlot,
+     offsetof(StepPayload, args.isBlockStep)},
+    {"stepBlockList", Access::kWritten, Only(ACL_INT32), kPerSlot,
+     offsetof(StepPayload, args.stepBlockList)},
+    {"stepLens", Access::kWritten, Only(ACL_INT32), kOneNumber,
+     offsetof(StepPayload, args.stepLens)},
+    {"recoverBlockList", Access::kWritten, Only(ACL_INT32), kPerSlot,
+     offsetof(StepPayload, args.recoverBlockList)},
+    {"recoverLens", Access::kWritten, Only(ACL_INT32), kOneNumber,
+     offsetof(StepPayload, args.recoverLens)},
+    {"needBlockList", Access::kWritten, Only(ACL_INT32), kPerSlot,
+     offsetof(StepPayload, args.needBlockList)},
+    {"needBlockLen", Access::kWritten, Only(ACL_INT32), kOneNumber,
+     offsetof(StepPayload, args.needBlockLen)},
+    {"usedListLen", Access::kWritten, Only(ACL_INT32), kPerSlot,
+     offsetof(StepPayload, args.usedListLen)},
+    {"freeList", Access::kWritten, Only(ACL_INT32), kFreeBlocks,
+     offsetof(StepPayload, args.freeList)},
+    {"freeListLen", Access::kWritten, Only(ACL_INT32), kOneNumber,
+     offsetof(StepPayload, args.freeListLen)},
+    {"inputIds", Access::kWritten, Only(ACL_INT64), kInputRows,
+     offsetof(StepPayload, args.inputIds)},
+    {"preIds", Access::kRead, Only(ACL_INT64), kPreRows, offsetof(StepPayload, args.preIds)},
+    {"stepIdx", Access::kRead, Only(ACL_INT64), kPerSlot, offsetof(StepPayload, args.stepIdx)},
+    {"nextTokens", Access::kRead, Only(ACL_INT64), kPerSlot,
+     offsetof(StepPayload, args.nextTokens)},
+    {"firstTokenIds", Access::kWritten, Only(ACL_INT64), kPerSlot,
+     offsetof(StepPayload, args.firstTokenIds)},
+}};
+
+/// Places of the tensors that set the dims of a call.
 struct StepTensor {
-    const char* name;
-    aclDataType dataType;
-    bool written;
-    StepShape shape;
-    size_t addressAt;  // in StepArgs
+    static constexpr size_t kStopFlags = PlaceOf(kStepSignature, "stopFlags");
+    static constexpr size_t kSeqLensThisTime = PlaceOf(kStepSignature, "seqLensThisTime");
+    static constexpr size_t kBlockTables = PlaceOf(kStepSignature, "blockTables");
+    static constexpr size_t kFreeList = PlaceOf(kStepSignature, "freeList");
+    static constexpr size_t kInputIds = PlaceOf(kStepSignature, "inputIds");
+    static constexpr size_t kPreIds = PlaceOf(kStepSignature, "preIds");
 };
 
-inline constexpr size_t kStepTensors = 22;
-
-/// All of them, in signature order.
-extern const std::array<StepTensor, kStepTensors> kStepSignature;
-
-/// Places in the signature that others are measured by.
-enum StepTensorIndex : size_t {
-    kStopFlags = 0,
-    kSeqLensThisTime = 1,
-    kBlockTables = 5,
-    kFreeList = 15,
-    kInputIds = 17,
-    kPreIds = 18,
-};
-
-/// The arguments of one aclnnStepGetWorkspaceSize call.
+/// The arguments of phase one.
 struct StepParams {
-    std::array<TensorView, kStepTensors> tensors;
+    const TensorView* tensors = nullptr;  // in signature order
     int64_t blockSize = 0;
 };
 

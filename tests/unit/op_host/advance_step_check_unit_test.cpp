@@ -27,7 +27,7 @@ OperatorEnvironment Under(Conformance conformance) {
 constexpr Conformance kAll[] = {Conformance::kStandard, Conformance::kVllm, Conformance::kExact};
 
 TEST(AdvanceStepCheckTest, GoodArgumentsPassEverywhere) {
-    const ParamsBench bench(8, 7, 16, 4);
+    ParamsBench bench(8, 7, 16, 4);
     for (const Conformance conformance : kAll) {
         EXPECT_TRUE(Succeeds(CheckAdvanceStep(bench.Params(), Under(conformance))));
     }
@@ -129,12 +129,12 @@ INSTANTIATE_TEST_SUITE_P(
     support::CaseName());
 
 TEST(AdvanceStepCheckTest, NumSeqsJustBelowTheLimitPasses) {
-    const ParamsBench bench(199999999, 199999998, 16, 1);
+    ParamsBench bench(199999999, 199999998, 16, 1);
     EXPECT_TRUE(Succeeds(CheckAdvanceStep(bench.Params(), Under(Conformance::kStandard))));
 }
 
 TEST(AdvanceStepCheckTest, NumQueriesReachesNumSeqsOnlyUnderVllm) {
-    const ParamsBench bench(8, 8, 16, 4);
+    ParamsBench bench(8, 8, 16, 4);
     for (const Conformance conformance : {Conformance::kStandard, Conformance::kExact}) {
         EXPECT_TRUE(FailsWith(kTilingError, CheckAdvanceStep(bench.Params(), Under(conformance)),
                               {"numQueries is 8; expected 1 <= numQueries < numSeqs = 8"}));
@@ -182,7 +182,7 @@ class AdvanceStepShapeTest : public testing::TestWithParam<ShapeCase> {};
 TEST_P(AdvanceStepShapeTest, HoldsShapesAgainstTheAttributes) {
     ParamsBench bench(8, 5, 16, 4);
     (bench.*GetParam().tensor).Reshape(GetParam().dims);
-    const Status status = CheckAdvanceStepShapes(bench.Params());
+    const Status status = CheckAdvanceStep(bench.Params(), Under(Conformance::kStandard));
     EXPECT_EQ(status.message(), GetParam().words);
     EXPECT_EQ(status.code(), *GetParam().words == '\0' ? 0 : 561002);
 }
@@ -254,7 +254,8 @@ TEST(AdvanceStepShapeOrderTest, FirstOfTheSignatureIsNamed) {
     ParamsBench bench(8, 5, 16, 4);
     bench.blockTables.Reshape({7, 4});
     bench.seqLens.Reshape({7});
-    EXPECT_TRUE(FailsWith(561002, CheckAdvanceStepShapes(bench.Params()), {"seqLens"}));
+    EXPECT_TRUE(FailsWith(561002, CheckAdvanceStep(bench.Params(), Under(Conformance::kStandard)),
+                          {"seqLens"}));
 }
 
 }  // namespace

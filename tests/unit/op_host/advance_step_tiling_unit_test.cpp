@@ -20,7 +20,7 @@ OperatorEnvironment Soc(int32_t vectorCores) {
 }
 
 AdvanceStepTiling Tile(int64_t numSeqs, int32_t vectorCores) {
-    const unit::ParamsBench bench(numSeqs, 1, 16, 4);
+    unit::ParamsBench bench(numSeqs, 1, 16, 4);
     return TileAdvanceStep(bench.Params(), Soc(vectorCores));
 }
 
@@ -116,7 +116,7 @@ TEST(AdvanceStepTilingPropertyTest, RowStrideIsTheViews) {
 }
 
 TEST(AdvanceStepTilingPropertyTest, TinyBufferStillHoldsARow) {
-    const unit::ParamsBench bench(10, 6, 128, 5);
+    unit::ParamsBench bench(10, 6, 128, 5);
     OperatorEnvironment environment = Soc(1);
     for (const int64_t bytes : {int64_t{1}, kBytesPerRow - 1, kBytesPerRow, 2 * kBytesPerRow - 1}) {
         environment.unifiedBufferBytes = bytes;

@@ -23,15 +23,12 @@ class AdvanceStepV2TilingTest : public testing::TestWithParam<V2TilingCase> {};
 
 TEST_P(AdvanceStepV2TilingTest, CutsRowsNotQueries) {
     const V2TilingCase& c = GetParam();
-    const unit::ParamsBench bench(c.numSeqs, c.numSeqs, 16, 4);
-    const unit::OwnedView specToken({c.numSeqs, c.specTokens});
-    AdvanceStepV2Params params;
-    params.common = bench.Params();
-    params.specToken = specToken.View();
+    unit::ParamsBench bench(c.numSeqs, c.numSeqs, 16, 4);
+    bench.more = {unit::OwnedView({c.numSeqs, c.specTokens}), unit::OwnedView({c.numSeqs})};
     OperatorEnvironment environment;
     environment.vectorCores = environment.socVectorCores = c.vectorCores;
     environment.unifiedBufferBytes = 196608;
-    const AdvanceStepV2Tiling tiling = TileAdvanceStepV2(params, environment);
+    const AdvanceStepV2Tiling tiling = TileAdvanceStepV2(bench.Params(), environment);
     EXPECT_EQ(tiling.coreCount, c.coreCount);
     EXPECT_EQ(tiling.rowsPerCore, c.rowsPerCore);
     EXPECT_EQ(tiling.rowsPerTile, c.rowsPerTile);

@@ -54,22 +54,21 @@ struct ParamsBench {
           blockSize(tokensPerBlock) {}
 
     OwnedView inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables;
+    std::vector<OwnedView> more;  // tensors after AdvanceStep's
     int64_t numSeqs, numQueries, blockSize;
 
-    // Points into this object.
-    advstep::AdvanceStepParams Params() const {
-        advstep::AdvanceStepParams params;
-        params.inputTokens = inputTokens.View();
-        params.sampledTokenIds = sampledTokenIds.View();
-        params.inputPositions = inputPositions.View();
-        params.seqLens = seqLens.View();
-        params.slotMapping = slotMapping.View();
-        params.blockTables = blockTables.View();
-        params.numSeqs = numSeqs;
-        params.numQueries = numQueries;
-        params.blockSize = blockSize;
-        return params;
+    // Points into this object, until the next call.
+    advstep::AdvanceStepParams Params() {
+        views_ = {inputTokens.View(), sampledTokenIds.View(), inputPositions.View(),
+                  seqLens.View(),     slotMapping.View(),     blockTables.View()};
+        for (const OwnedView& tensor : more) {
+            views_.push_back(tensor.View());
+        }
+        return {views_.data(), numSeqs, numQueries, blockSize};
     }
+
+ private:
+    std::vector<advstep::TensorView> views_;
 };
 
 }  // namespace unit

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <stdexcept>
 
 #include "aclnn/acl_meta.h"
 #include "op_host/common/error_codes.h"
@@ -22,24 +23,53 @@ static_assert(kParamInvalid == ACLNN_ERR_PARAM_INVALID &&
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
+enum Dim : uint8_t { kNone, kOne, kNumSeqs, kMaxBlocks };
+constexpr int64_t kDims[] = {0, 1, 4, kAtLeastOne};
+constexpr int64_t kDimsWithEmpty[] = {0, 1, 4, kAtLeastZero};
+constexpr Shapes kColumn = {{"[numSeqs]", kNumSeqs}, {"[numSeqs, 1]", kNumSeqs, kOne}};
+constexpr Shapes kTable = {{"[numSeqs, maxBlocks]", kNumSeqs, kMaxBlocks}};
+
+constexpr TensorArgument Argument(const char* name, const DataTypes& types, const Shapes& shapes,
+                                  Layout layout = Layout::kContiguous) {
+    return {name, Access::kRead, types, shapes, 0, layout};
+}
+
+constexpr TensorArgument kSeqLens = Argument("seqLens", Only(ACL_INT64), kColumn);
+constexpr TensorArgument kBlockTables =
+    Argument("blockTables", Only(ACL_INT64), kTable, Layout::kContiguousRows);
+constexpr TensorArgument kWholeTables = Argument("blockTables", Only(ACL_INT64), kTable);
+
 TEST(TensorCheckTest, DataTypeIsOneOfThese) {
     OwnedView tensor({4});
-    EXPECT_TRUE(Succeeds(CheckDataType(tensor.View(), "seqLens", {ACL_INT64})));
+    constexpr TensorArgument kTwo = Argument("seqLens", Either(ACL_INT64, ACL_INT32), kColumn);
+    EXPECT_TRUE(Succeeds(CheckLayout(tensor.View(), kSeqLens, false)));
+    EXPECT_TRUE(Succeeds(CheckLayout(tensor.View(), kTwo, false)));
     tensor.dataType = ACL_INT32;
-    EXPECT_TRUE(Succeeds(CheckDataType(tensor.View(), "seqLens", {ACL_INT64, ACL_INT32})));
-    EXPECT_TRUE(FailsWith(kParamInvalid, CheckDataType(tensor.View(), "seqLens", {ACL_INT64}),
+    EXPECT_TRUE(Succeeds(CheckLayout(tensor.View(), kTwo, false)));
+    EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(tensor.View(), kSeqLens, true),
                           {"seqLens has dtype ACL_INT32; expected ACL_INT64"}));
     tensor.dataType = ACL_BF16;
-    EXPECT_TRUE(FailsWith(kParamInvalid,
-                          CheckDataType(tensor.View(), "seqLens", {ACL_INT64, ACL_INT32}),
+    EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(tensor.View(), kTwo, false),
                           {"seqLens has dtype ACL_BF16; expected ACL_INT64 or ACL_INT32"}));
+}
+
+TEST(TensorCheckTest, NarrowTensorsPassOnlyWhereTheCallTakesThem) {
+    OwnedView tensor({4});
+    constexpr TensorArgument kNarrow = Argument("seqLens", OrNarrow(ACL_INT64, ACL_INT32), kColumn);
+    EXPECT_TRUE(Succeeds(CheckLayout(tensor.View(), kNarrow, false)));
+    tensor.dataType = ACL_INT32;
+    EXPECT_TRUE(Succeeds(CheckLayout(tensor.View(), kNarrow, true)));
+    const Status wide = CheckLayout(tensor.View(), kNarrow, false);
+    EXPECT_EQ(wide.message(), "seqLens has dtype ACL_INT32; expected ACL_INT64");
+    tensor.dataType = ACL_BF16;
+    EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(tensor.View(), kNarrow, true),
+                          {"expected ACL_INT64 or ACL_INT32"}));
 }
 
 TEST(TensorCheckTest, FormatIsNd) {
     OwnedView tensor({4});
-    EXPECT_TRUE(Succeeds(CheckFormat(tensor.View(), "seqLens")));
     tensor.format = ACL_FORMAT_NCHW;
-    EXPECT_TRUE(FailsWith(kParamInvalid, CheckFormat(tensor.View(), "seqLens"),
+    EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(tensor.View(), kSeqLens, false),
                           {"seqLens has format ACL_FORMAT_NCHW; expected ACL_FORMAT_ND"}));
 }
 
@@ -48,8 +78,8 @@ struct LayoutCase {
     std::vector<int64_t> dims;
     std::vector<int64_t> strides;
     int64_t offset;
-    bool contiguous;      // passes CheckContiguous
-    bool contiguousRows;  // passes CheckContiguousRows
+    bool contiguous;      // passes Layout::kContiguous
+    bool contiguousRows;  // passes Layout::kContiguousRows
 };
 
 class LayoutCheckTest : public testing::TestWithParam<LayoutCase> {};
@@ -59,9 +89,9 @@ TEST_P(LayoutCheckTest, TellsGaps) {
     tensor.dims = GetParam().dims;
     tensor.strides = GetParam().strides;
     tensor.offset = GetParam().offset;
-    const Status whole = CheckContiguous(tensor.View(), "blockTables");
+    const Status whole = CheckLayout(tensor.View(), kWholeTables, false);
     EXPECT_EQ(whole.code(), GetParam().contiguous ? 0 : kParamInvalid) << whole.message();
-    const Status rows = CheckContiguousRows(tensor.View(), "blockTables");
+    const Status rows = CheckLayout(tensor.View(), kBlockTables, false);
     EXPECT_EQ(rows.code(), GetParam().contiguousRows ? 0 : kParamInvalid) << rows.message();
 }
 
@@ -90,45 +120,81 @@ INSTANTIATE_TEST_SUITE_P(
 // More entries than any memory holds: their bytes do not fit 64 bits.
 TEST(TensorCheckTest, OneRowOfTooManyEntriesIsRefused) {
     const OwnedView tensor({1, int64_t{1} << 61});
-    EXPECT_TRUE(FailsWith(kParamInvalid, CheckContiguousRows(tensor.View(), "blockTables")));
+    EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(tensor.View(), kBlockTables, false)));
 }
 
 TEST(TensorCheckTest, LayoutMessagesShowShapeAndStrides) {
     OwnedView tensor({3, 4});
     tensor.strides = {3, 1};
-    EXPECT_TRUE(FailsWith(kParamInvalid, CheckContiguous(tensor.View(), "seqLens"),
+    EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(tensor.View(), kSeqLens, false),
                           {"seqLens has shape [3, 4] and strides [3, 1]; expected it contiguous"}));
-    EXPECT_TRUE(FailsWith(kParamInvalid, CheckContiguousRows(tensor.View(), "blockTables"),
+    EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(tensor.View(), kBlockTables, false),
                           {"blockTables has shape [3, 4] and strides [3, 1]", "at least 4 apart"}));
     tensor.offset = -6;
-    EXPECT_TRUE(FailsWith(kParamInvalid, CheckContiguous(tensor.View(), "seqLens"),
+    EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(tensor.View(), kSeqLens, false),
                           {"seqLens has view offset -6"}));
 }
 
+// A view that is known to be contiguous is not looked at again.
+TEST(TensorCheckTest, KnownBytesPass) {
+    const OwnedView tensor({4});
+    TensorView view = tensor.View();
+    const int64_t gaps[] = {2};
+    view.strides = gaps;
+    EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(view, kSeqLens, false)));
+    view.packedBytes = 32;
+    EXPECT_TRUE(Succeeds(CheckLayout(view, kSeqLens, false)));
+}
+
 TEST(TensorCheckTest, ShapeIsOneOfThese) {
-    const ExpectedShape row{"[numSeqs]", {4}};
-    const ExpectedShape column{"[numSeqs, 1]", {4, 1}};
     for (const std::vector<int64_t>& dims : {std::vector<int64_t>{4}, {4, 1}}) {
-        EXPECT_TRUE(Succeeds(CheckShape(OwnedView(dims).View(), "seqLens", {row, column})));
+        EXPECT_TRUE(Succeeds(CheckShape(OwnedView(dims).View(), kSeqLens, kDims)));
     }
     for (const std::vector<int64_t>& dims :
          {std::vector<int64_t>{}, {3}, {5}, {1, 4}, {4, 2}, {4, 1, 1}, {0}, {-4}}) {
         EXPECT_TRUE(
-            FailsWith(kTilingError, CheckShape(OwnedView(dims).View(), "seqLens", {row, column}),
+            FailsWith(kTilingError, CheckShape(OwnedView(dims).View(), kSeqLens, kDims),
                       {"seqLens has shape " + ShapeText(dims) + "; expected [numSeqs] = [4]"}));
     }
 }
 
-TEST(TensorCheckTest, AnyDimIsAtLeastOne) {
-    const ExpectedShape table{"[numSeqs, maxBlocks]", {4, ExpectedShape::kAny}};
+TEST(TensorCheckTest, DimsMayHaveALeastValue) {
     for (const int64_t maxBlocks : {int64_t{1}, int64_t{2}, int64_t{1} << 40}) {
-        EXPECT_TRUE(Succeeds(CheckShape(OwnedView({4, maxBlocks}).View(), "blockTables", {table})));
+        EXPECT_TRUE(Succeeds(CheckShape(OwnedView({4, maxBlocks}).View(), kBlockTables, kDims)));
     }
     for (const int64_t maxBlocks : {0, -1, -7}) {
         EXPECT_TRUE(FailsWith(kTilingError,
-                              CheckShape(OwnedView({4, maxBlocks}).View(), "blockTables", {table}),
+                              CheckShape(OwnedView({4, maxBlocks}).View(), kBlockTables, kDims),
                               {"expected [numSeqs, maxBlocks] = [4, >= 1]"}));
     }
+    EXPECT_TRUE(Succeeds(CheckShape(OwnedView({4, 0}).View(), kBlockTables, kDimsWithEmpty)));
+    EXPECT_TRUE(FailsWith(kTilingError,
+                          CheckShape(OwnedView({4, -1}).View(), kBlockTables, kDimsWithEmpty),
+                          {"expected [numSeqs, maxBlocks] = [4, >= 0]"}));
+}
+
+constexpr Signature<2> kTwoTensors = {{kSeqLens, kBlockTables}};
+
+TEST(TensorCheckTest, FirstOfTheSignatureIsNamed) {
+    const OwnedView lengths({3});
+    OwnedView table({5, 2});
+    table.strides = {1, 1};
+    TensorView views[] = {lengths.View(), table.View()};
+    EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayouts<kTwoTensors>(views), {"blockTables has"}));
+    views[0].format = ACL_FORMAT_NC;
+    EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayouts<kTwoTensors>(views), {"seqLens has"}));
+    constexpr CallDims<4> kValues = {0, 1, 3, kAtLeastOne};
+    EXPECT_TRUE(
+        FailsWith(kTilingError, CheckShapes<kTwoTensors>(views, kValues), {"blockTables has"}));
+    EXPECT_TRUE(FailsWith(kTilingError, CheckShapes<kTwoTensors>(views, CallDims<4>{0, 1, 2, 2}),
+                          {"seqLens has"}));
+}
+
+TEST(SignatureTest, FindsPlacesByName) {
+    static_assert(PlaceOf(kTwoTensors, "seqLens") == 0 && PlaceOf(kTwoTensors, "blockTables") == 1);
+    EXPECT_THROW(PlaceOf(kTwoTensors, "slotMapping"), std::out_of_range);
+    static_assert(BeginsWith(kTwoTensors, Signature<1>{{kSeqLens}}));
+    static_assert(!BeginsWith(kTwoTensors, Signature<1>{{kBlockTables}}));
 }
 
 }  // namespace

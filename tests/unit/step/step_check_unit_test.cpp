@@ -11,38 +11,31 @@
 namespace advstep {
 namespace {
 
+constexpr size_t kTensors = kStepSignature.size();
+constexpr size_t kOriSeqLensEncoder = PlaceOf(kStepSignature, "oriSeqLensEncoder");
+
 // Legal arguments with B = 3, S = 4, W = 5, F = 6, L = 7, P = 8; a test breaks one thing.
 class StepCheckTest : public testing::Test {
  protected:
     StepCheckTest() {
-        for (size_t index = 0; index < kStepTensors; ++index) {
-            SetShape(index, ShapeOf(kStepSignature[index].shape));
-            TensorView& view = params_.tensors[index];
-            view.dataType = kStepSignature[index].dataType;
+        for (size_t index = 0; index < kTensors; ++index) {
+            SetShape(index, LegalShape(index));
+            TensorView& view = views_[index];
+            view.dataType = kStepSignature[index].types.first;
             view.format = ACL_FORMAT_ND;
             view.itemSize = static_cast<int64_t>(SizeOf(view.dataType));
         }
-        params_.blockSize = 2;
+        params_ = {views_.data(), 2};
     }
 
-    static std::vector<int64_t> ShapeOf(StepShape shape) {
-        switch (shape) {
-            case StepShape::kSlots:
-                return {4};
-            case StepShape::kBatch:
-                return {3};
-            case StepShape::kScalar:
-                return {1};
-            case StepShape::kTable:
-                return {4, 5};
-            case StepShape::kFree:
-                return {6};
-            case StepShape::kInput:
-                return {4, 7};
-            case StepShape::kPre:
-                return {4, 8};
+    static std::vector<int64_t> LegalShape(size_t index) {
+        constexpr int64_t kValues[StepDim::kCount] = {0, 1, 3, 4, 5, 6, 7, 8};
+        const Shape& shape = kStepSignature[index].shapes.first;
+        std::vector<int64_t> dims;
+        for (int axis = 0; axis < shape.rank; ++axis) {
+            dims.push_back(kValues[shape.dims[axis]]);
         }
-        return {};
+        return dims;
     }
 
     void SetShape(size_t index, const std::vector<int64_t>& shape) {
@@ -51,7 +44,7 @@ class StepCheckTest : public testing::Test {
         for (size_t axis = shape.size(); axis-- > 1;) {
             strides_[index][axis - 1] = strides_[index][axis] * shape[axis];
         }
-        TensorView& view = params_.tensors[index];
+        TensorView& view = views_[index];
         view.rank = static_cast<int64_t>(shape.size());
         view.dims = shapes_[index].data();
         view.strides = strides_[index].data();
@@ -64,9 +57,10 @@ class StepCheckTest : public testing::Test {
         EXPECT_NE(status.message().find(words), std::string::npos) << status.message();
     }
 
+    std::array<TensorView, kTensors> views_;
     StepParams params_;
-    std::array<std::vector<int64_t>, kStepTensors> shapes_;
-    std::array<std::vector<int64_t>, kStepTensors> strides_;
+    std::array<std::vector<int64_t>, kTensors> shapes_;
+    std::array<std::vector<int64_t>, kTensors> strides_;
 };
 
 TEST_F(StepCheckTest, ReadsTheDimsOffLegalArguments) {
@@ -81,43 +75,43 @@ TEST_F(StepCheckTest, ReadsTheDimsOffLegalArguments) {
 }
 
 TEST_F(StepCheckTest, EveryTensorHasItsTypeFormatAndShape) {
-    for (size_t index = 0; index < kStepTensors; ++index) {
+    for (size_t index = 0; index < kTensors; ++index) {
         const std::string name = kStepSignature[index].name;
-        TensorView& view = params_.tensors[index];
+        TensorView& view = views_[index];
         view.dataType = ACL_FLOAT;
         ExpectRefused(161002, name + " has dtype ACL_FLOAT");
-        view.dataType = kStepSignature[index].dataType;
+        view.dataType = kStepSignature[index].types.first;
         view.format = ACL_FORMAT_NCHW;
         ExpectRefused(161002, name + " has format ACL_FORMAT_NCHW");
         view.format = ACL_FORMAT_ND;
         SetShape(index, {2, 2, 2});
         ExpectRefused(561002, "has shape");
-        SetShape(index, ShapeOf(kStepSignature[index].shape));
+        SetShape(index, LegalShape(index));
     }
 }
 
 TEST_F(StepCheckTest, TypesComeBeforeAttributesAndShapes) {
     params_.blockSize = 0;
     ExpectRefused(561002, "blockSize is 0; expected at least 1");
-    params_.tensors[21].dataType = ACL_INT32;
+    views_.back().dataType = ACL_INT32;
     ExpectRefused(161002, "firstTokenIds has dtype ACL_INT32; expected ACL_INT64");
 }
 
 TEST_F(StepCheckTest, TheBatchIsNoLargerThanTheSlots) {
-    SetShape(kSeqLensThisTime, {5});
+    SetShape(StepTensor::kSeqLensThisTime, {5});
     ExpectRefused(561002, "B = 5 rows and stopFlags S = 4");
-    SetShape(kSeqLensThisTime, {0});
+    SetShape(StepTensor::kSeqLensThisTime, {0});
     StepDims dims;
     EXPECT_TRUE(CheckStep(params_, &dims).ok());
 }
 
 TEST_F(StepCheckTest, ColumnsAndAnEmptyFreeListAreLegal) {
-    SetShape(kFreeList, {0});
-    SetShape(kSeqLensThisTime, {3, 1});
-    SetShape(2, {4, 1});
+    SetShape(StepTensor::kFreeList, {0});
+    SetShape(StepTensor::kSeqLensThisTime, {3, 1});
+    SetShape(kOriSeqLensEncoder, {4, 1});
     StepDims dims;
     EXPECT_TRUE(CheckStep(params_, &dims).ok());
-    SetShape(2, {4, 2});
+    SetShape(kOriSeqLensEncoder, {4, 2});
     ExpectRefused(561002, "oriSeqLensEncoder has shape [4, 2]; expected [S] = [4]");
 }
 

@@ -22,7 +22,7 @@ bool CheckDynamicColumns(const CoreContext& core, const StepView& v, int64_t slo
         ReportStep(core, slot, StepFault::kNegativeUsed, {used});
         return false;
     }
-    if (used > 0 && v.a.isBlockStep[slot] == 0 && (first < 0 || first + used > v.t.tableWidth)) {
+    if (used > 0 && v.a.isBlockStep[slot] == 0 && !LieInRow(first, used, v.t.tableWidth)) {
         ReportStep(core, slot, StepFault::kDynamicColumns, {first, used});
         return false;
     }

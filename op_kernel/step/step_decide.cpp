@@ -33,10 +33,10 @@ class Decision {
     bool CheckScalars() {
         plan_.freeBefore = *v_.a.freeListLen;
         plan_.stackBefore = *v_.a.stepLens;
-        if (plan_.freeBefore < 0 || plan_.freeBefore > v_.t.freeCapacity) {
+        if (!IsCount(plan_.freeBefore, v_.t.freeCapacity)) {
             return Fail(0, StepFault::kFreeListLen, {plan_.freeBefore});
         }
-        if (plan_.stackBefore < 0 || plan_.stackBefore > v_.t.batch) {
+        if (!IsCount(plan_.stackBefore, v_.t.batch)) {
             return Fail(0, StepFault::kStepLens, {plan_.stackBefore});
         }
         if (*v_.a.needBlockLen != 0) {
@@ -54,7 +54,7 @@ class Decision {
         }
         for (int64_t position = 0; position < plan_.stackBefore; ++position) {
             const int64_t slot = v_.a.stepBlockList[position];
-            if (slot < 0 || slot >= v_.t.batch) {
+            if (!IsSlot(slot, v_.t.batch)) {
                 return Fail(position, StepFault::kStackEntryRange, {slot});
             }
             if (Contains(v_.waiting(), slot)) {
@@ -173,13 +173,13 @@ class Decision {
         const int64_t first = v_.a.encoderBlockLens[slot];
         const int64_t prompt = v_.a.oriSeqLensEncoder[slot];
         const int64_t generated = v_.a.stepIdx[slot];
-        if (grant < 0 || first < 0 || first + grant > v_.t.tableWidth) {
+        if (grant < 0 || !LieInRow(first, grant, v_.t.tableWidth)) {
             return Fail(slot, StepFault::kGrantOutside, {first, grant});
         }
         if (prompt < 0) {
             return Fail(slot, StepFault::kRecoveredPrompt, {prompt});
         }
-        if (generated < 0 || generated > v_.t.preWidth) {
+        if (!IsCount(generated, v_.t.preWidth)) {
             return Fail(slot, StepFault::kRecoveredStep, {generated});
         }
         if (prompt + generated < 1 || prompt + generated > v_.t.inputWidth) {

@@ -103,26 +103,4 @@ struct StepPayload {
     uint8_t* workspace;  // aligned
 };
 
-/// What a phase can find wrong; the values of the Fault are named behind each. The row is a slot,
-/// or 0 for faults of scalars and the position for faults of the stack.
-enum class StepFault : int32_t {
-    kFreeListLen,       // freeListLen
-    kStepLens,          // stepLens
-    kNeedBlockLen,      // needBlockLen
-    kRecoverLens,       // recoverLens
-    kStackEntryRange,   // entry
-    kStackEntryTwice,   // entry
-    kStackEntryFlag,    // entry
-    kNegativeUsed,      // usedListLen
-    kDynamicColumns,    // encoderBlockLens, usedListLen
-    kNegativeDecoder,   // seqLensDecoder
-    kNeededColumn,      // seqLensDecoder, column
-    kFreeListOverflow,  // freeListLen, in use
-    kNoProgress,        // needed, free, pool
-    kGrantOutside,      // encoderBlockLens, grant
-    kRecoveredPrompt,   // oriSeqLensEncoder
-    kRecoveredStep,     // stepIdx
-    kRecoveredTotal,    // oriSeqLensEncoder, stepIdx
-};
-
 }  // namespace advstep

@@ -3,6 +3,7 @@
 
 #include "op_kernel/common/kernel.h"
 #include "op_kernel/common/row_range.h"
+#include "op_kernel/step/step_rules.h"
 #include "op_kernel/step/step_tiling_data.h"
 
 namespace advstep {

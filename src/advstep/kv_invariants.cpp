@@ -1,10 +1,13 @@
 #include "advance_step/kv_invariants.h"
 
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "op_kernel/step/step_rules.h"
 #include "src/base/boundary.h"
 
 using namespace advstep;
@@ -71,30 +74,36 @@ class KvCheck {
     int64_t FirstDynamic(int64_t slot) const { return s_.encoderBlockLens[slot]; }
     int64_t EndDynamic(int64_t slot) const { return FirstDynamic(slot) + s_.usedListLen[slot]; }
 
+    // A rule of Step that the state breaks, with the names that its dims have here.
+    Status Broken(StepFault rule, int64_t row, int64_t first, int64_t second = 0) const {
+        const auto dim = [](const char* name, int64_t value) {
+            return fmt::format("{} = {}", name, value);
+        };
+        return Status(
+            kViolation,
+            fmt::format(fmt::runtime(StepRuleWords(static_cast<int32_t>(rule))), first, second,
+                        fmt::arg("row", row), fmt::arg("B", dim("batch", s_.batch)),
+                        fmt::arg("W", dim("tableWidth", s_.tableWidth)),
+                        fmt::arg("F", dim("freeCapacity", s_.freeCapacity)),
+                        fmt::arg("columns", s_.tableWidth), fmt::arg("blockSize", s_.blockSize)));
+    }
+
     Status CheckCounts() const {
-        if (s_.freeListLen < 0 || s_.freeListLen > s_.freeCapacity) {
-            return Error(kViolation,
-                         "freeListLen is {}; expected 0 <= freeListLen <= freeCapacity = {}",
-                         s_.freeListLen, s_.freeCapacity);
+        if (!IsCount(s_.freeListLen, s_.freeCapacity)) {
+            return Broken(StepFault::kFreeListLen, 0, s_.freeListLen);
         }
-        if (s_.stepLens < 0 || s_.stepLens > s_.batch) {
-            return Error(kViolation, "stepLens is {}; expected 0 <= stepLens <= batch = {}",
-                         s_.stepLens, s_.batch);
+        if (!IsCount(s_.stepLens, s_.batch)) {
+            return Broken(StepFault::kStepLens, 0, s_.stepLens);
         }
         for (int64_t slot = 0; slot < s_.batch; ++slot) {
             if (s_.usedListLen[slot] < 0) {
-                return Error(kViolation, "slot {}: usedListLen is {}; expected at least 0", slot,
-                             s_.usedListLen[slot]);
+                return Broken(StepFault::kNegativeUsed, slot, s_.usedListLen[slot]);
             }
         }
         for (int64_t slot = 0; slot < s_.batch; ++slot) {
-            if (s_.usedListLen[slot] > 0 &&
-                (FirstDynamic(slot) < 0 || EndDynamic(slot) > s_.tableWidth)) {
-                return Error(
-                    kViolation,
-                    "slot {}: dynamic columns begin at encoderBlockLens {} and are usedListLen {}; "
-                    "expected them inside the {} columns of blockTables",
-                    slot, FirstDynamic(slot), s_.usedListLen[slot], s_.tableWidth);
+            const int64_t used = s_.usedListLen[slot];
+            if (used > 0 && !LieInRow(FirstDynamic(slot), used, s_.tableWidth)) {
+                return Broken(StepFault::kDynamicColumns, slot, FirstDynamic(slot), used);
             }
         }
         return {};
@@ -104,24 +113,14 @@ class KvCheck {
         std::vector<bool> onStack(static_cast<size_t>(s_.batch));
         for (int64_t position = 0; position < s_.stepLens; ++position) {
             const int64_t slot = s_.stepBlockList[position];
-            if (slot < 0 || slot >= s_.batch) {
-                return Error(kViolation,
-                             "stepBlockList[{}] is slot {}; expected 0 <= slot < batch = {}",
-                             position, slot, s_.batch);
+            if (!IsSlot(slot, s_.batch)) {
+                return Broken(StepFault::kStackEntryRange, position, slot);
             }
             if (!Preempted(slot)) {
-                return Error(kViolation,
-                             "stepBlockList[{}] is slot {}, whose isBlockStep is false; expected a "
-                             "preempted "
-                             "slot",
-                             position, slot);
+                return Broken(StepFault::kStackEntryFlag, position, slot);
             }
             if (onStack[static_cast<size_t>(slot)]) {
-                return Error(
-                    kViolation,
-                    "stepBlockList[{}] is slot {}, which stands there before; expected every slot "
-                    "once",
-                    position, slot);
+                return Broken(StepFault::kStackEntryTwice, position, slot);
             }
             onStack[static_cast<size_t>(slot)] = true;
         }
@@ -208,16 +207,11 @@ class KvCheck {
             }
             const int64_t cached = s_.seqLensDecoder[slot];
             if (cached < 0) {
-                return Error(kViolation, "slot {}: seqLensDecoder is {}; expected at least 0", slot,
-                             cached);
+                return Broken(StepFault::kNegativeDecoder, slot, cached);
             }
             const int64_t columns = cached / s_.blockSize + (cached % s_.blockSize != 0 ? 1 : 0);
             if (columns > s_.tableWidth) {
-                return Error(
-                    kViolation,
-                    "slot {}: seqLensDecoder {} with blockSize {} needs column {} of blockTables; "
-                    "expected column < tableWidth = {}",
-                    slot, cached, s_.blockSize, columns - 1, s_.tableWidth);
+                return Broken(StepFault::kNeededColumn, slot, cached, columns - 1);
             }
             for (int64_t column = 0; column < columns; ++column) {
                 if (Block(slot, column) == -1) {

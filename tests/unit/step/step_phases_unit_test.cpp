@@ -9,6 +9,7 @@
 
 #include "op_kernel/step/step_bits.h"
 #include "op_kernel/step/step_kernels.h"
+#include "op_kernel/step/step_rules.h"
 #include "op_kernel/step/step_tiling_data.h"
 #include "src/aclnn/workspace_layout.h"
 

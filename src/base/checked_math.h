@@ -11,8 +11,5 @@ constexpr int64_t CeilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1
 inline bool CheckedMul(int64_t a, int64_t b, int64_t* result) {
     return !__builtin_mul_overflow(a, b, result);
 }
-inline bool CheckedAdd(int64_t a, int64_t b, int64_t* result) {
-    return !__builtin_add_overflow(a, b, result);
-}
 
 }  // namespace advstep

@@ -18,7 +18,7 @@ namespace {
 constexpr char kPhaseOne[] = "aclnnAdvanceStepFlashInferGetWorkspaceSize";
 constexpr char kPhaseTwo[] = "aclnnAdvanceStepFlashInfer";
 
-// A program per combination of element types, made once.
+// One program for each combination of element types.
 class Programs {
  public:
     static const KernelProgram* Find(const AdvanceStepParams& params) {

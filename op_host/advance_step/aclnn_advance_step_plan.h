@@ -1,4 +1,4 @@
-// What phase one of the AdvanceStep operators has in common.
+// The parts of phase one that the AdvanceStep operators share.
 #pragma once
 
 #include "op_host/advance_step/advance_step_params.h"
@@ -18,11 +18,11 @@ struct AdvanceStepSource {
     LaunchCounts (*countExact)(const void* payload);
 };
 
-/// Check, perhaps compare, commit.
+/// A program of the phases check, compare if divergences are looked for, and commit.
 KernelProgram MakeProgram(const AdvanceStepSource& source, const AdvanceStepKernels& kernels,
                           OnDivergence onDivergence, LaunchCounts (*count)(const void* payload));
 
-/// One program per combination of element types and detector.
+/// One program for each combination of element types and setting of the detector.
 class AdvanceStepPrograms {
  public:
     explicit AdvanceStepPrograms(const AdvanceStepSource& source);
@@ -31,8 +31,8 @@ class AdvanceStepPrograms {
                               const OperatorEnvironment& environment) const;
 
  private:
-    KernelProgram standard_[2][2][2][3];  // lengths, slots, tables; detector
-    KernelProgram exact_[2];
+    KernelProgram standard_[2][2][2][3];  // [int32 lengths][int32 slots][int32 tables][detector]
+    KernelProgram exact_[2];              // [int32 tables]
 };
 
 /// Whether a tensor of one of two element types has the narrow one.

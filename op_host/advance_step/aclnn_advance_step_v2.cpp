@@ -16,7 +16,7 @@ namespace {
 constexpr char kPhaseOne[] = "aclnnAdvanceStepV2GetWorkspaceSize";
 constexpr char kPhaseTwo[] = "aclnnAdvanceStepV2";
 
-// Without spec tokens the call is an AdvanceStep, under the name that the caller knows.
+// A call without spec tokens is an AdvanceStep under the name of V2.
 const AdvanceStepPrograms& ProgramsWithoutSpec() {
     static const AdvanceStepPrograms programs({kPhaseTwo, &StandardKernels, &ExactKernels,
                                                &DescribeAdvanceStepFault, &CountStandard,
@@ -24,7 +24,8 @@ const AdvanceStepPrograms& ProgramsWithoutSpec() {
     return programs;
 }
 
-// V2 has its tensors' dtypes but for blockTables: a program per dtype of that and detector.
+// Only blockTables has a choice of dtypes in V2: one program for each of them and each setting of
+// the detector.
 class V2Programs {
  public:
     static const KernelProgram* Find(const AdvanceStepParams& params,

@@ -4,8 +4,8 @@
 
 namespace advstep {
 
-/// Words a fault of the AdvanceStepFlashInfer kernels (AdvanceStepFault): query, values,
-/// expectation.
+/// Describes a fault of the AdvanceStepFlashInfer kernels (AdvanceStepFault) with its query, values
+/// and expectation.
 FaultReport DescribeAdvanceStepFlashInferFault(const Fault& fault, const void* payload);
 
 }  // namespace advstep

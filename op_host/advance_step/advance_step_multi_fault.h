@@ -4,8 +4,8 @@
 
 namespace advstep {
 
-/// Words a fault of the AdvanceStepMulti kernels (AdvanceStepFault): step, query, values,
-/// expectation.
+/// Describes a fault of the AdvanceStepMulti kernels (AdvanceStepFault) with its step, query,
+/// values and expectation.
 FaultReport DescribeAdvanceStepMultiFault(const Fault& fault, const void* payload);
 
 }  // namespace advstep

@@ -6,7 +6,8 @@
 
 namespace advstep {
 
-/// Cuts the rows of checked arguments over the cores, as TileAdvanceStep does. Pure.
+/// Distributes the rows of checked arguments over the cores as TileAdvanceStep does. A pure
+/// function.
 AdvanceStepMultiTiling TileAdvanceStepMulti(const AdvanceStepParams& params,
                                             const OperatorEnvironment& environment);
 

@@ -8,7 +8,8 @@
 namespace advstep {
 namespace {
 
-// What a row keeps in the buffer: sampled token, token, position, length, slot and block id.
+// The values that a row keeps in the buffer: sampled token, token, position, length, slot and block
+// id.
 constexpr int64_t kBytesPerRow = 6 * sizeof(int64_t);
 
 int64_t LastOf(const TensorView& tensor) {

@@ -6,16 +6,17 @@
 
 namespace advstep {
 
-/// Cuts checked arguments over the cores: consecutive rows, as even as can be, no idle core, in
-/// tiles that fit the unified buffer. Pure.
+/// Distributes the rows of checked arguments over the cores: consecutive rows, as evenly as
+/// possible, without an idle core, in tiles that fit the unified buffer. A pure function.
 AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
                                   const OperatorEnvironment& environment);
 
-/// The same with another number of bytes that a row keeps in the unified buffer.
+/// As above, with the number of bytes that a row keeps in the unified buffer.
 AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
                                   const OperatorEnvironment& environment, int64_t bytesPerRow);
 
-/// Elements from one row of a checked table to the next; a single row's stride has no meaning.
+/// The elements from one row of a checked table to the next; the number of columns if there is one
+/// row, whose stride has no meaning.
 int64_t RowStrideOf(const TensorView& table);
 
 }  // namespace advstep

@@ -4,7 +4,8 @@
 
 namespace advstep {
 
-/// Words a fault of the AdvanceStepV2 kernels (AdvanceStepFault): query, row, values, expectation.
+/// Describes a fault of the AdvanceStepV2 kernels (AdvanceStepFault) with its query, row, values
+/// and expectation.
 FaultReport DescribeAdvanceStepV2Fault(const Fault& fault, const void* payload);
 
 }  // namespace advstep

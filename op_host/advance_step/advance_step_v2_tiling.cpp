@@ -9,8 +9,8 @@
 namespace advstep {
 namespace {
 
-// What a row keeps in the buffer: sampled or spec token, token, position, length, slot, block id
-// and the accepted count.
+// The values that a row keeps in the buffer: sampled or spec token, token, position, length, slot,
+// block id and the accepted count.
 constexpr int64_t kV2BytesPerRow = 7 * sizeof(int64_t);
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 namespace advstep {
 
-/// Cuts checked arguments over the cores by rows, wherever that cuts the rows of a query: a few
-/// queries with many spec tokens use all cores too. Pure.
+/// Distributes the rows of checked arguments over the cores, also where that parts the rows of a
+/// query, so that a few queries with many spec tokens use all cores. A pure function.
 AdvanceStepV2Tiling TileAdvanceStepV2(const AdvanceStepParams& params,
                                       const OperatorEnvironment& environment);
 

@@ -13,7 +13,7 @@
 
 namespace advstep {
 
-/// Where the caller wants the results of phase one.
+/// The places for the results of phase one.
 struct PhaseOneOutputs {
     uint64_t* workspaceSize;
     aclOpExecutor** executor;
@@ -28,7 +28,7 @@ struct PlanRequest {
     PhaseOneOutputs outputs;
 };
 
-/// What an executor keeps of a signature, which outlives it. Each signature has one such array.
+/// The part of a signature that executors point to. Each signature has one such array.
 template <size_t kCount>
 constexpr std::array<TensorSlot, kCount> MakeSlots(const Signature<kCount>& signature) {
     std::array<TensorSlot, kCount> slots{};

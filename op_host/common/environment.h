@@ -6,13 +6,13 @@
 
 namespace advstep {
 
-/// What an operator's host side needs to know of the device it plans for.
+/// The properties of a device that the host side of an operator plans with.
 struct OperatorEnvironment {
     Conformance conformance = Conformance::kStandard;
     OnDivergence onDivergence = OnDivergence::kIgnore;
-    int32_t vectorCores = 1;         // that a launch may use
-    int32_t socVectorCores = 1;      // of the SoC: what conformance exact depends on
-    int64_t unifiedBufferBytes = 1;  // of one vector core
+    int32_t vectorCores = 1;         // cores that a launch may use
+    int32_t socVectorCores = 1;      // cores of the SoC, which conformance exact depends on
+    int64_t unifiedBufferBytes = 1;  // of the buffer of one vector core
 };
 
 inline OperatorEnvironment EnvironmentOf(const Settings& settings, int32_t vectorCores) {

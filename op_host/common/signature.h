@@ -1,5 +1,5 @@
 // The tensors of an operator, each spelt once. Checks, views, slots and plan keys come from this
-// table; a row is plain data that the compiler can see through.
+// table. A row is constant data, so that the compiler can fold what depends on it.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace advstep {
 
-/// What a launch does with a tensor.
+/// The use that a launch makes of a tensor.
 enum class Access : uint8_t { kRead, kWritten };
 
 /// The dtypes that a tensor may have.
 struct DataTypes {
     aclDataType first;
-    aclDataType second;   // equals the first: there is one only
+    aclDataType second;   // the first again where there is only one
     bool secondIfNarrow;  // the second is allowed only where the call takes narrow tensors
 };
 
@@ -28,7 +28,7 @@ constexpr DataTypes OrNarrow(aclDataType first, aclDataType narrow) {
     return {first, narrow, true};
 }
 
-/// Where the elements of a tensor may be.
+/// The memory layout that a tensor may have.
 enum class Layout : uint8_t {
     kContiguous,
     kContiguousRows,  // of a matrix: rows may be further apart than they are long

@@ -1,6 +1,6 @@
-// Holds tensors against the rows of a signature. Whether all pass is decided in line, with the rows
-// known to the compiler, for every plan comes this way. The words of a failure,
-// `<argument> <what it is>; expected <rule>`, are made out of line.
+// Checks tensors against the rows of a signature. The test whether all pass is in line, since every
+// plan needs it. The words of a failure, `<argument> <what it is>; expected <rule>`, are made out
+// of line.
 #pragma once
 
 #include <utility>

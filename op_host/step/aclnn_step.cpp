@@ -29,7 +29,7 @@ constexpr KernelProgram kProgram = {kPhaseTwo,
                                     &DescribeStepFault,
                                     &CountStep};
 
-// One core has nobody to wait for.
+// A launch of one core needs no phases: there is no other core to wait for.
 constexpr KernelProgram kOneCoreProgram = {
     kPhaseTwo, 1, {{&StepOnOneCore, OnFault::kFail, true}}, &DescribeStepFault, &CountStep};
 

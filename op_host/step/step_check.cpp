@@ -27,7 +27,7 @@ Status CheckStepShapes(const StepParams& params, const StepDims& dims) {
     values[StepDim::kOne] = 1;
     values[StepDim::kBatch] = dims.batch;
     values[StepDim::kSlots] = dims.slots;
-    // One tensor each has these, and may have any number.
+    // Each of these belongs to one tensor, which may have any number of them.
     values[StepDim::kTableWidth] = values[StepDim::kFree] = kAtLeastZero;
     values[StepDim::kInputWidth] = values[StepDim::kPreWidth] = kAtLeastZero;
     return CheckShapes<kStepSignature>(params.tensors, values);

@@ -4,8 +4,9 @@
 
 namespace advstep {
 
-/// Words a fault of the Step kernels (StepFault): slot, values, expectation. No progress is
-/// ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, everything else ACL_ERROR_RT_VECTOR_CORE_EXCEPTION.
+/// Describes a fault of the Step kernels (StepFault) with its slot, values and expectation. The
+/// code is ACL_ERROR_RT_RESOURCE_ALLOC_FAIL for no progress, and ACL_ERROR_RT_VECTOR_CORE_EXCEPTION
+/// for every other fault.
 FaultReport DescribeStepFault(const Fault& fault, const void* payload);
 
 }  // namespace advstep

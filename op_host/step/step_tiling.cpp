@@ -7,12 +7,13 @@
 namespace advstep {
 namespace {
 
-// A core's sets of slots are words of 64 bits, and less than a few of them are not worth a core.
+// The sets of slots of a core are words of 64 bits. A core with fewer than a few words costs more
+// than it saves.
 constexpr int64_t kSlotsPerWord = 64;
 constexpr int64_t kFewestSlotsPerCore = 4 * kSlotsPerWord;
 
 int32_t ShiftOf(int64_t blockSize) {
-    constexpr int32_t kMostShift = 31;  // of an int32, which this shifts to 0
+    constexpr int32_t kMostShift = 31;  // shifts every int32 that is not negative to 0
     if ((blockSize & (blockSize - 1)) != 0) {
         return -1;
     }

@@ -6,8 +6,8 @@
 
 namespace advstep {
 
-/// Cuts the slots over the cores: consecutive ones, as even as can be, no idle core; none for an
-/// empty batch. Pure.
+/// Distributes the slots over the cores: consecutive slots, as evenly as possible, without an idle
+/// core. An empty batch has no core. A pure function.
 StepTiling TileStep(const StepDims& dims, int64_t blockSize,
                     const OperatorEnvironment& environment);
 

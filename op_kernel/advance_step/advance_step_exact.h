@@ -1,4 +1,4 @@
-// What the shipped kernel computes, row by row: shared by conformance exact and by the comparison
+// The computation of the shipped kernel, row by row, for conformance exact and for the comparison
 // with it.
 #pragma once
 
@@ -13,17 +13,18 @@ namespace advstep {
 /// Stands for the slot of a query that exact would not move.
 constexpr int64_t kNoExactSlot = std::numeric_limits<int64_t>::min();
 
-/// Of the queries only the first `exactCores` advance.
+/// Only the first `exactCores` queries advance.
 inline bool ExactAdvances(const AdvanceStepTiling& t, int64_t query) {
     return query < t.exactCores;
 }
 
-/// Of the padding rows only every exactCores-th is blanked.
+/// Only every exactCores-th padding row is blanked.
 inline bool ExactBlanks(const AdvanceStepTiling& t, int64_t paddingRow) {
     return (paddingRow - t.numQueries) % t.exactCores == 0;
 }
 
-/// The table is read flat from its first row, whatever the query.
+/// Sets the index of an entry of the table, which exact reads flat from the first row for every
+/// query. Returns whether the table has such an entry.
 inline bool ExactFlatIndexInside(const AdvanceStepTiling& t, int64_t position, int64_t* flat) {
     *flat = position / t.blockSize;
     return *flat >= 0 && *flat < t.numSeqs * t.maxBlocks;

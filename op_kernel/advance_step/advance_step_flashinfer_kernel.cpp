@@ -59,7 +59,7 @@ void CopyPages(const Table* __restrict blocks, int32_t* __restrict pages, int64_
     }
 }
 
-// What a query's pages must hold besides the place of its token.
+// Checks the pages of a query whose token has a good place.
 template <typename Rows>
 void CheckPages(const CoreContext& core, const AdvanceStepFlashInferPayload& p, int64_t query,
                 int64_t position, int64_t end) {
@@ -99,7 +99,7 @@ void Check(const CoreContext& core, const void* payload) {
                      : Rows::Place(p.tiling.rows, p.args.common, row, &place);
             if (fault != AdvanceStepFault::kNone) {
                 ReportPlace(core, row, fault, place);
-                continue;  // what comes behind it does not matter
+                continue;  // the sums of later queries do not matter
             }
             end += ColumnOf(p.tiling.rows.math, place.position) + 1;
             CheckPages<Rows>(core, p, row, place.position, end);

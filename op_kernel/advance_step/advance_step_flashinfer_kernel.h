@@ -10,14 +10,14 @@ namespace advstep {
 /// entries of pagedKvIndices that belong to their queries.
 struct FlashInferKernels {
     KernelFn count;   // writes the pages of each core's queries to the workspace
-    KernelFn check;   // reports the queries that cannot advance; knows where each one's pages begin
+    KernelFn check;   // reports the queries that cannot advance, or whose pages do not fit
     KernelFn commit;  // writes; every row has passed the check
     int32_t keptBytesPerRow;
 };
 
 FlashInferKernels FlashInferKernelsFor(bool lengths32, bool slots32, bool tables32);
 
-/// What a launch has done.
+/// The work of a launch.
 LaunchCounts CountFlashInfer(const void* payload);
 
 }  // namespace advstep

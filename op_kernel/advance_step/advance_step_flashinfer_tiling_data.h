@@ -6,8 +6,8 @@
 
 namespace advstep {
 
-/// How one AdvanceStepFlashInfer call is cut over the cores: written by the host, read by every
-/// core.
+/// The distribution of one AdvanceStepFlashInfer call over the cores: written by the host, read by
+/// every core.
 struct AdvanceStepFlashInferTiling {
     AdvanceStepTiling rows;
     int64_t capacity;  // entries of pagedKvIndices

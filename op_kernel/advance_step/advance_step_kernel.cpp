@@ -11,7 +11,8 @@ const AdvanceStepPayload& Payload(const void* payload) {
     return *static_cast<const AdvanceStepPayload*>(payload);
 }
 
-// Where a look at many rows finds something amiss, the plain code for one row says what.
+// The code for many rows only finds out that one may be bad. The code for one row says which, and
+// why.
 template <typename Rows>
 void CheckPieces(const CoreContext& core, const AdvanceStepPayload& p, const Pieces<Rows>& pieces) {
     pieces.Check({}, [&](bool good, RowRange rows) {

@@ -13,7 +13,7 @@ struct AdvanceStepKernels {
     KernelFn check;    // reports the rows that cannot advance
     KernelFn compare;  // reports the rows that conformance exact would leave with other values
     KernelFn commit;   // writes; every row has passed the check
-    KernelFn checkAndCommit = nullptr;  // both in one call, for all cores; nothing bad: writes
+    KernelFn checkAndCommit = nullptr;  // both in one call, for all cores: writes if nothing is bad
     int32_t keptBytesPerRow = 0;        // KernelProgram::keptBytesPerRow
 };
 
@@ -23,7 +23,7 @@ AdvanceStepKernels StandardKernels(bool lengths32, bool slots32, bool tables32);
 /// Conformance exact; `compare` is null.
 AdvanceStepKernels ExactKernels(bool tables32);
 
-/// What a launch has done.
+/// The work of a launch.
 LaunchCounts CountStandardRows(const AdvanceStepTiling& tiling);
 LaunchCounts CountExactRows(const AdvanceStepTiling& tiling);
 LaunchCounts CountStandard(const void* payload);

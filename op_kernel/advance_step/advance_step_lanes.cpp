@@ -11,11 +11,11 @@ namespace advstep {
 namespace ADVSTEP_ISA {
 namespace {
 
-// From here on a launch's lines of the block table do not stay in the second cache.
+// A launch of this many rows reads more lines of the block table than the second-level cache holds.
 constexpr int64_t kRowsBeyondCaches = 65536;
-constexpr int64_t kRowsAtATime = 512;  // what they load stays in the first cache
+constexpr int64_t kRowsAtATime = 512;  // their data fits the first-level cache
 constexpr int64_t kRowsAheadAtATime =
-    64;  // lines that are being fetched: more would push out others
+    64;  // lines that are fetched ahead: more would push out others
 
 bool Negative(uint64_t signs) { return (signs >> 63) != 0; }
 
@@ -72,14 +72,15 @@ void FetchAhead(const Division division, const Length* __restrict lengths, uint6
                 const Table* __restrict blocks, int64_t stride, int64_t rows) {
     for (int64_t row = 0; row < rows; ++row) {
         const uint64_t position = PositionAt(lengths[row], added);
-        // Not checked yet, so perhaps no address of the table: a fetch ahead cannot fault.
+        // The position is not checked yet, so this may be no address of the table. A prefetch
+        // cannot fault.
         const uint64_t element = static_cast<uint64_t>(row * stride) + division.Column(position);
         __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(blocks) +
                                                          element * sizeof(Table)));
     }
 }
 
-// All positions are inside.
+// Requires that all positions are inside the table.
 template <typename Division, typename Length, typename Slot, typename Table>
 bool PlaceInside(const Division division, const Length* __restrict lengths, uint64_t added,
                  const Table* __restrict blocks, int64_t stride, uint64_t lastBlock,
@@ -97,7 +98,7 @@ bool PlaceInside(const Division division, const Length* __restrict lengths, uint
     return !Negative(signs);
 }
 
-// The same without a look at the block ids, which are good.
+// As PlaceInside, for block ids that have been checked.
 template <typename Division, typename Length, typename Slot, typename Table>
 void PlaceGood(const Division division, const Length* __restrict lengths,
                const Table* __restrict blocks, int64_t stride, Slot* __restrict slots,
@@ -136,8 +137,8 @@ void MoveRowsWithSlots(const int64_t* __restrict sampled, const Slot* __restrict
     }
 }
 
-// Calls work(first, rows) for pieces that stay in the first cache, in order; with kAhead the lines
-// of the table that the next piece needs are on their way meanwhile.
+// Calls work(first, rows) for pieces that fit the first-level cache, in order. With kAhead it
+// prefetches the lines of the table that the next piece needs.
 template <bool kAhead, typename Division, typename Length, typename Table, typename Work>
 void ForEachPiece(const Division division, const Length* lengths, uint64_t added,
                   const Table* blocks, int64_t stride, int64_t rows, const Work& work) {
@@ -159,8 +160,8 @@ void ForEachPiece(const Division division, const Length* lengths, uint64_t added
     }
 }
 
-// For one division and one size of launch; functions of their own, so that each has the registers
-// for itself.
+// The loops for one division and one size of launch. They are not inlined, so that each has all
+// registers.
 template <bool kAhead, typename Division, typename Length, typename Slot, typename Table>
 struct Sized {
     [[gnu::noinline]] static bool Place(const AdvanceStepTiling& t, const AdvanceStepArgs& a,

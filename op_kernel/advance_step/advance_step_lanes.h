@@ -1,6 +1,6 @@
-// The loops of the AdvanceStep kernels that take many rows at a time. They are compiled once per
-// instruction set, and answer only whether all is well: the code for one row (token_place.h) then
-// finds the row and the reason.
+// The loops of the AdvanceStep kernels that take many rows at a time. They are compiled once for
+// each instruction set, and only find out whether all rows are good. If not, the code for one row
+// (token_place.h) finds the row and the reason.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace advstep {
 
-/// For one combination of element types. Tensors do not overlap. The rows are queries from `begin`
-/// on; `slots`, of the slots' element type, has as many.
+/// The loops for one combination of element types. Tensors do not overlap. The rows are queries
+/// from `begin` on. `slots` has as many entries, of the element type of slotMapping.
 struct AdvanceStepLanes {
-    /// Works out the slots of the tokens at positions seqLens[row] + added. False: one may be bad.
-    /// If none is, all slots are right even so.
+    /// Computes the slots of the tokens at positions seqLens[row] + added. Returns false if a row
+    /// may be bad. All slots are right if none is.
     bool (*place)(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t added,
                   int64_t begin, int64_t rows, void* slots);
 
-    /// Writes what changes for rows whose slots are known; or, where they are not, works them out
-    /// as it goes. Every row has passed the check.
+    /// Writes the rows, all of which have passed the check: with the slots that are given, or with
+    /// slots that it computes.
     void (*advance)(const AdvanceStepArgs& a, int64_t begin, int64_t rows, const void* slots);
     void (*placeAndAdvance)(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t begin,
                             int64_t rows);

@@ -19,15 +19,15 @@ AdvanceStepArgs ArgsOf(const AdvanceStepMultiPayload& p, int64_t step) {
     return args;
 }
 
-/// The length that a query will have before a step. Wraps, as exact's lengths do; the others meet a
-/// fault before that.
+/// The length of a query before a step. It wraps, as the lengths of conformance exact do; the other
+/// conformances find a fault before that.
 template <typename Rows>
 int64_t PositionAt(const AdvanceStepMultiPayload& p, int64_t query, int64_t step) {
     return static_cast<int64_t>(static_cast<uint64_t>(Rows::PositionOf(p.args, query)) +
                                 static_cast<uint64_t>(step));
 }
 
-// All steps of a query that may be bad, in order: the first fault of a query is its lowest.
+// Checks the steps in order, so that the first fault of a query is its lowest.
 template <typename Rows>
 void Check(const CoreContext& core, const void* payload) {
     const AdvanceStepMultiPayload& p = Payload(payload);
@@ -49,9 +49,9 @@ void Check(const CoreContext& core, const void* payload) {
     }
 }
 
-// Each step is compared as if it were a call of its own: with what exact would do from where the
-// step before has left the tensors. Padding that is not blank before the first step differs in that
-// one.
+// Compares each step as if it were a call of its own: with the result that exact would have from
+// the tensors as the step before leaves them. Padding that is not blank before the first step
+// differs in that one.
 template <typename Rows>
 void Compare(const CoreContext& core, const void* payload) {
     const AdvanceStepMultiPayload& p = Payload(payload);

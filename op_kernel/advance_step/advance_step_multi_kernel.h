@@ -12,7 +12,7 @@ AdvanceStepKernels MultiStandardKernels(bool lengths32, bool slots32, bool table
 /// Conformance exact; `compare` is null.
 AdvanceStepKernels MultiExactKernels(bool tables32);
 
-/// What a launch has done: that of all its steps.
+/// The work of a launch: that of all its steps.
 LaunchCounts CountMultiStandard(const void* payload);
 LaunchCounts CountMultiExact(const void* payload);
 

@@ -6,7 +6,8 @@
 
 namespace advstep {
 
-/// How one AdvanceStepMulti call is cut over the cores: written by the host, read by every core.
+/// The distribution of one AdvanceStepMulti call over the cores: written by the host, read by every
+/// core.
 struct AdvanceStepMultiTiling {
     AdvanceStepTiling rows;
     int64_t steps;
@@ -14,11 +15,11 @@ struct AdvanceStepMultiTiling {
 
 struct AdvanceStepMultiPayload {
     AdvanceStepMultiTiling tiling;
-    AdvanceStepArgs args;  // sampledTokenIds and slotMapping have a row per step
+    AdvanceStepArgs args;  // sampledTokenIds and slotMapping have a row for each step
 };
 
-/// Faults are reported for row step * numSeqs + row of the batch, so that the first step has the
-/// lowest.
+/// The row of a Fault is step * numSeqs + row of the batch, so that the first step has the lowest
+/// rows.
 struct AdvanceStepMultiRow {
     int64_t step;
     int64_t row;

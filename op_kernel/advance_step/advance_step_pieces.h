@@ -1,4 +1,4 @@
-// The rows of a core, many at a time: what AdvanceStep and every step of AdvanceStepMulti do under
+// Moves the rows of a core many at a time: AdvanceStep, and every step of AdvanceStepMulti, under
 // conformances standard and vllm.
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace advstep {
 
-/// The slots that the check works out are kept for the commit, where there is memory for them: the
-/// block table, which is most of what a launch reads, is then read once.
+/// The check keeps the slots that it computes for the commit, where there is memory for them, so
+/// that the block table is read once. It is most of the data that a launch reads.
 constexpr int32_t kKeptBytesPerRow = sizeof(int64_t);
 
-/// One step of the launch: which row of slotMapping it fills, and how far the lengths have come.
+/// One step of the launch.
 struct StepOfLaunch {
-    int64_t index = 0;
+    int64_t index = 0;  // of the row of slotMapping that it fills
     int64_t added = 0;  // to the lengths that the tensor has now
 };
 
@@ -35,8 +35,8 @@ class Pieces {
           rows_(RowsOf(core, t)),
           queriesEnd_(std::min(rows_.end, t.numQueries)) {}
 
-    /// Calls visit(good, rows) for the queries of the core, piece by piece; not good: one of the
-    /// piece may be bad.
+    /// Calls visit(good, rows) for the queries of the core, piece by piece. `good` is false if a
+    /// query of the piece may be bad.
     template <typename Visit>
     void Check(const StepOfLaunch& step, const Visit& visit) const {
         const RowRange kept = Kept(step);
@@ -67,7 +67,7 @@ class Pieces {
     }
 
  private:
-    // Rows of the core whose slots there is memory for: the first ones.
+    // The rows of the core whose slots are kept: the first ones, as far as the memory goes.
     RowRange Kept(const StepOfLaunch& step) const {
         const int64_t room =
             static_cast<int64_t>(static_cast<uint64_t>(core_.keptBytes) / kKeptBytesPerRow) -
@@ -75,7 +75,7 @@ class Pieces {
         return {rows_.begin, std::max(rows_.begin, std::min(room, queriesEnd_))};
     }
 
-    // Of row 0.
+    // The slots that are kept, from row 0 on.
     Slot* KeptSlots(const StepOfLaunch& step) const {
         return reinterpret_cast<Slot*>(core_.kept) + step.index * t_.numSeqs;
     }

@@ -1,5 +1,5 @@
-// One row of AdvanceStep, under each conformance: what AdvanceStep, AdvanceStepFlashInfer and every
-// step of AdvanceStepMulti do with a row.
+// One row under each conformance, for AdvanceStep, AdvanceStepFlashInfer and every step of
+// AdvanceStepMulti.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ struct StandardRows {
         return static_cast<const Table*>(a.blockTables) + row * t.blockTableStride;
     }
 
-    /// What is wrong with a query whose token goes to place->position.
+    /// Returns the first fault of a query whose token goes to place->position, or kNone.
     static AdvanceStepFault Place(const AdvanceStepTiling& t, const AdvanceStepArgs& a,
                                   int64_t query, TokenPlace* place) {
         return PlaceToken<CheckedArithmetic<Length, Slot>>(BlocksOf(t, a, query), t.maxBlocks,
@@ -127,8 +127,8 @@ void ForEachExactBlank(const CoreContext& core, const AdvanceStepTiling& t, Visi
     }
 }
 
-/// Reports a row, under faultRow, that conformance exact would leave with other values. Queries
-/// have passed the check, and take their token to `position`.
+/// Reports a row, as faultRow, if conformance exact would leave it with other values. Queries have
+/// passed the check, and their token goes to `position`.
 template <typename Rows>
 void CompareRow(const CoreContext& core, const AdvanceStepTiling& t, const AdvanceStepArgs& a,
                 int64_t row, int64_t position, int64_t faultRow) {
@@ -150,7 +150,7 @@ void CompareRow(const CoreContext& core, const AdvanceStepTiling& t, const Advan
     }
 }
 
-/// make(StandardRows of these types): how the kernels of a call are chosen.
+/// Returns make(StandardRows of these types), which is how the kernels of a call are chosen.
 template <typename Make>
 auto WithStandardRows(bool lengths32, bool slots32, bool tables32, Make make) {
     const auto ofTable = [=](auto length, auto slot) {

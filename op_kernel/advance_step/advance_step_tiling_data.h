@@ -6,7 +6,8 @@
 
 namespace advstep {
 
-/// How one AdvanceStep call is cut over the cores: written by the host, read by every core.
+/// The distribution of one AdvanceStep call over the cores: written by the host, read by every
+/// core.
 struct AdvanceStepTiling {
     int32_t coreCount;         // cores with work: the launch's block dim
     int32_t exactCores;        // conformance exact: vector cores of the SoC, which it depends on
@@ -35,8 +36,8 @@ struct AdvanceStepPayload {
     AdvanceStepArgs args;
 };
 
-/// What a phase of one of the AdvanceStep operators can find wrong with a row; the values of the
-/// Fault are named behind each.
+/// The faults that the AdvanceStep operators can find in a row. The comment of each names the
+/// values of the Fault.
 enum class AdvanceStepFault : int32_t {
     kNegativePosition,   // position
     kColumnOutside,      // position, column
@@ -44,7 +45,7 @@ enum class AdvanceStepFault : int32_t {
     kLengthTooLarge,     // position
     kSlotTooLarge,       // position, column, block
     kFlatOutside,        // position, flat index
-    kDivergence,         // slot here, slot of exact; INT64_MIN: row does not advance / no slot
+    kDivergence,         // slot here, slot of exact; INT64_MIN if exact gives none
     kPaddingDivergence,  // none
     // AdvanceStepV2
     kNothingAccepted,   // first sampled token

@@ -19,7 +19,7 @@ struct WideArithmetic : CheckedArithmetic<int64_t, int64_t> {
     }
 };
 
-/// Conformance exact: the intermediates have 32 bits, and are looked at when they have wrapped.
+/// Conformance exact: intermediate values have 32 bits, and are checked after they have wrapped.
 struct NarrowArithmetic {
     static constexpr AdvanceStepFault kBadLength = AdvanceStepFault::kLengthWraps;
     static constexpr AdvanceStepFault kBadSlot = AdvanceStepFault::kSlotWraps;
@@ -39,7 +39,7 @@ struct NarrowArithmetic {
     }
 };
 
-/// A row, and the query and place in it that the row stands for.
+/// A row, its query, and its place in the query.
 struct V2Row {
     int64_t row;
     int64_t query;
@@ -66,7 +66,7 @@ void ForEachV2Row(const CoreContext& core, const AdvanceStepV2Tiling& t, Visit&&
                 });
 }
 
-/// The place of a row's token, or what is wrong with it.
+/// Sets the place of a row's token. Returns its first fault, or kNone.
 template <typename Arithmetic, typename Table>
 AdvanceStepFault Place(const AdvanceStepV2Payload& p, const V2Row& at, TokenPlace* place) {
     const AdvanceStepV2Tiling& t = p.tiling;
@@ -79,7 +79,7 @@ AdvanceStepFault Place(const AdvanceStepV2Payload& p, const V2Row& at, TokenPlac
     return PlaceToken<Arithmetic>(blocks, t.maxBlocks, t.blockSize, place);
 }
 
-// The sampled token before the first negative one. The first is not negative.
+// Returns the sampled token before the first negative one. The first token is not negative.
 int64_t LastSampled(const AdvanceStepV2Payload& p, int64_t query) {
     const int64_t* const sampled = p.args.common.sampledTokenIds + query * p.tiling.rowsPerQuery;
     const int64_t* const end = std::find_if(sampled + 1, sampled + p.tiling.rowsPerQuery,
@@ -104,7 +104,8 @@ void CheckRow(const CoreContext& core, const AdvanceStepV2Payload& p, const V2Ro
     ReportPlace(core, at.row, fault, place);
 }
 
-// Where a look at all rows of a query finds something amiss, the code for one row says what.
+// The code for all rows of a query only finds out that one may be bad. The code for one row says
+// which, and why.
 template <typename Table>
 void CheckQueries(const CoreContext& core, const AdvanceStepV2Payload& p,
                   const V2Queries<Table>& queries) {

@@ -13,7 +13,7 @@ AdvanceStepKernels V2Kernels(bool tables32);
 /// Conformance exact; `compare` is null.
 AdvanceStepKernels V2ExactKernels(bool tables32);
 
-/// What a launch has done.
+/// The work of a launch.
 LaunchCounts CountV2(const void* payload);
 
 }  // namespace advstep

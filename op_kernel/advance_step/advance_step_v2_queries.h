@@ -1,5 +1,5 @@
-// The rows of one query at a time, without a branch for each: what AdvanceStepV2 does under
-// conformances standard and vllm.
+// Moves the rows of one query at a time without a branch for each: AdvanceStepV2 under conformances
+// standard and vllm.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct QueryRows {
 template <typename Table>
 class V2Queries {
  public:
-    /// The slots that the check works out are kept for the commit.
+    /// The check keeps the slots that it computes for the commit.
     static constexpr int32_t kKeptBytesPerRow = sizeof(int64_t);
 
     V2Queries(const CoreContext& core, const AdvanceStepV2Payload& payload)
@@ -46,8 +46,8 @@ class V2Queries {
         }
     }
 
-    /// False: one of the rows may be bad. Keeps their slots, if there is room for them, either way:
-    /// one that only may be bad is moved all the same.
+    /// Returns false if one of the rows may be bad. Keeps the slots in either case, if there is
+    /// room for them, since a row that may be bad can turn out good.
     bool Check(const QueryRows& at) const {
         const int64_t first = at.index == 0 ? SampledOf(at.query)[0] : 0;
         int64_t* const kept = Kept(at);
@@ -78,7 +78,7 @@ class V2Queries {
     }
 
  private:
-    // Null: no room for all of them.
+    // The memory for the slots of these rows; null if there is no room for all of them.
     int64_t* Kept(const QueryRows& at) const {
         return at.rows.end <= keptRows_ ? kept_ + at.rows.begin : nullptr;
     }
@@ -121,7 +121,7 @@ class V2Queries {
         return (signs >> 63) == 0;
     }
 
-    // The sampled token before the first negative one, then spec tokens.
+    // Writes the sampled token before the first negative one, and then the spec tokens.
     void MoveTokens(const QueryRows& at) const {
         int64_t* const tokens = a_.common.inputTokens + at.rows.begin;
         int64_t row = 0;

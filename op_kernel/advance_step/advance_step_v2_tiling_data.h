@@ -6,7 +6,8 @@
 
 namespace advstep {
 
-/// How one AdvanceStepV2 call is cut over the cores: written by the host, read by every core.
+/// The distribution of one AdvanceStepV2 call over the cores: written by the host, read by every
+/// core.
 struct AdvanceStepV2Tiling {
     int32_t coreCount;         // cores with work: the launch's block dim
     int64_t rowsPerCore;       // the last core may have fewer

@@ -1,4 +1,4 @@
-// Where one token of a sequence goes: what all AdvanceStep operators compute for a live row.
+// The place of one token of a sequence, which all AdvanceStep operators compute for a live row.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ constexpr bool Fits(int64_t value) {
            value <= std::numeric_limits<Integer>::max();
 }
 
-/// In 64 bits; lengths and slots must fit the types that their tensors have.
+/// Arithmetic in 64 bits. Lengths and slots must fit the element types of their tensors.
 template <typename Length, typename Slot>
 struct CheckedArithmetic {
     static constexpr AdvanceStepFault kBadLength = AdvanceStepFault::kLengthTooLarge;
@@ -35,7 +35,7 @@ struct CheckedArithmetic {
     }
 };
 
-/// Of a row's token. Filled as far as the row is good.
+/// The place of a row's token, set up to the first fault.
 struct TokenPlace {
     int64_t position = 0;
     int64_t column = 0;
@@ -44,8 +44,8 @@ struct TokenPlace {
     int64_t slot = 0;
 };
 
-/// Finds the place of the token at place->position in the sequence whose block table is `blocks`;
-/// the first thing wrong with it, or kNone.
+/// Finds the place of the token at place->position in the sequence whose block table is `blocks`.
+/// Returns its first fault, or kNone.
 template <typename Arithmetic, typename Table>
 AdvanceStepFault PlaceToken(const Table* blocks, int64_t maxBlocks, int64_t blockSize,
                             TokenPlace* place) {
@@ -70,7 +70,7 @@ AdvanceStepFault PlaceToken(const Table* blocks, int64_t maxBlocks, int64_t bloc
     return AdvanceStepFault::kNone;
 }
 
-/// The values that the kinds of fault of a place are reported with.
+/// Reports a fault of a place with the values of its kind.
 inline void ReportPlace(const CoreContext& core, int64_t row, AdvanceStepFault fault,
                         const TokenPlace& place) {
     if (fault != AdvanceStepFault::kNone) {

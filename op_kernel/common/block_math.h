@@ -1,4 +1,4 @@
-// From positions to block table columns and slots without a division per row.
+// Turns positions into block table columns and slots without a division for each row.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@ namespace advstep {
 enum class BlockDivision : int32_t {
     kShift,     // blockSize is a power of two
     kMultiply,  // positions below 2^31: by a multiplier and a shift
-    kDivide,    // the rest: a table for more than 2^31 tokens, which nobody has
+    kDivide,    // the rest: tables for more than 2^31 tokens, which are not usual
 };
 
-/// Made by the host, once per plan.
+/// The host makes it once for each plan.
 struct BlockMath {
     /// Positions below this number, and only they, have a column in the table and a length that
     /// fits its tensor.
     int64_t positions;
-    /// Of blocks up to this id, each slot fits its tensor. A block above may still have one that
-    /// does.
+    /// Every slot of a block up to this id fits its tensor. A later block may have some slots that
+    /// fit.
     int64_t lastBlock;
     int64_t blockSize;
     uint32_t multiplier;  // kMultiply: column = position * multiplier >> shift
@@ -26,7 +26,8 @@ struct BlockMath {
     BlockDivision division;
 };
 
-/// For blockSize >= 1, maxBlocks >= 0, and tensors that hold lengths and slots up to these.
+/// Requires blockSize >= 1 and maxBlocks >= 0. lastLength and lastSlot are the largest values that
+/// the tensors hold.
 inline BlockMath MakeBlockMath(int64_t blockSize, int64_t maxBlocks, int64_t lastLength,
                                int64_t lastSlot) {
     constexpr int64_t kMostMultiplied = int64_t{1} << 31;
@@ -39,7 +40,7 @@ inline BlockMath MakeBlockMath(int64_t blockSize, int64_t maxBlocks, int64_t las
     math.positions = tokens < lastLength ? tokens : lastLength;
     const int64_t lastOffset = blockSize - 1;
     math.lastBlock = lastSlot < lastOffset ? -1 : (lastSlot - lastOffset) / blockSize;
-    int bits = 0;  // that blockSize - 1 has
+    int bits = 0;  // that blockSize - 1 needs
     while (bits < 63 && (lastOffset >> bits) != 0) {
         ++bits;
     }

@@ -4,17 +4,17 @@
 
 namespace advstep {
 
-/// Instruction sets that the kernels are compiled for: one source, several times.
+/// The instruction sets that the kernels are compiled for, from the same source.
 enum class Isa : int32_t {
-    kBaseline,  // what the compiler emits for the architecture when it is asked for no more
+    kBaseline,  // the compiler's default for the architecture
     kAvx2,
     kAvx512,  // f, bw, dq and vl
 };
 
-/// Whether this machine runs it.
+/// Whether this machine has the instruction set.
 bool IsSupported(Isa isa);
 
-/// The widest that this machine runs.
+/// The widest instruction set that this machine has.
 Isa BestIsa();
 
 }  // namespace advstep

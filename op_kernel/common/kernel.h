@@ -1,4 +1,5 @@
-// What a kernel is to the machine that runs it: functions of (core, payload), in phases.
+// The interface between a kernel and the machine that runs it: functions of (core, payload), in
+// phases.
 #pragma once
 
 #include <algorithm>
@@ -11,27 +12,27 @@
 
 namespace advstep {
 
-/// The first thing wrong that a phase met, as plain values; the host side words it.
+/// The first error that a phase has found, as plain values. The host side puts it into words.
 struct Fault {
     static constexpr int64_t kNone = -1;
 
     int64_t row = kNone;
-    int32_t kind = 0;     // of the operator's own enumeration
-    int64_t values[4]{};  // what the kind's message needs
+    int32_t kind = 0;     // from the operator's own enumeration
+    int64_t values[4]{};  // the values of the message
 
     bool found() const { return row != kNone; }
 };
 
-/// One simulated core's view of a launch, or that of `count` consecutive ones which are played in
-/// one call (KernelPhase::merges). `fault` is its own, or shared with cores that run before or
-/// after it on the same thread, never at the same time.
+/// The view that one simulated core has of a launch, or that of `count` consecutive cores which run
+/// in one call (KernelPhase::merges). Cores share a `fault` only if they run one after the other on
+/// the same thread.
 struct CoreContext {
     int32_t index = 0;
     Fault* fault = nullptr;
     int32_t count = 1;
-    Isa isa = Isa::kBaseline;  // one that this machine runs
-    // Memory of the whole launch, which all phases see: it stands for the cores' unified buffers.
-    // May be less than KernelProgram::keptBytesPerRow for every row, or nothing.
+    Isa isa = Isa::kBaseline;  // one that this machine has
+    // Memory of the whole launch, which all phases see. It stands for the unified buffers of the
+    // cores. There may be less than KernelProgram::keptBytesPerRow for each row, or none.
     unsigned char* kept = nullptr;
     int64_t keptBytes = 0;
 
@@ -48,8 +49,8 @@ struct CoreContext {
     }
 };
 
-/// Runs one core's part. Touches only what that core owns in this phase, so cores may run in any
-/// order on any number of threads. No allocation, lock or log in here.
+/// Runs the part of one core. It touches only what that core owns in this phase, so cores may run
+/// in any order on any number of threads. It does not allocate, lock or log.
 using KernelFn = void (*)(const CoreContext& core, const void* payload);
 
 enum class OnFault : int32_t { kFail, kWarn };
@@ -61,7 +62,7 @@ struct KernelPhase {
     bool merges = false;               // `run` takes several cores at a time
 };
 
-/// What a launch that succeeded has done, for the device's counters.
+/// The work of a launch that succeeded, for the counters of the device.
 struct LaunchCounts {
     int64_t advanced = 0;
     int64_t padded = 0;
@@ -86,10 +87,10 @@ struct KernelProgram {
     KernelPhase phases[kMostPhases]{};
     FaultReport (*describe)(const Fault& fault, const void* payload) = nullptr;
     LaunchCounts (*count)(const void* payload) = nullptr;  // after a success
-    int32_t keptBytesPerRow = 0;  // what a phase can make use of from the one before it
-    bool evenRows = false;        // a row takes about the same time, whatever is in it
-    /// The first two phases in one call, for a thread that plays all cores in order: the first,
-    /// which fails the launch, and if it has met no fault the second. Null: there is none.
+    int32_t keptBytesPerRow = 0;                           // that a phase can leave to the next
+    bool evenRows = false;                                 // every row takes about the same time
+    /// The first two phases in one call, for a thread that runs all cores in order. The second runs
+    /// only if the first has found no fault. Null if there is no such function.
     KernelFn firstTwo = nullptr;
 };
 

@@ -10,8 +10,8 @@ struct RowRange {
     int64_t end = 0;
 };
 
-/// Rows of a core, or of `count` cores from it on: consecutive cores have consecutive rows, the
-/// last may have fewer.
+/// The rows of a core, or of `count` cores from it on. Consecutive cores have consecutive rows; the
+/// last core may have fewer.
 inline RowRange RowsOf(int32_t core, int64_t rowsPerCore, int64_t rows, int32_t count = 1) {
     const int64_t begin = std::min(core * rowsPerCore, rows);
     return {begin, std::min(begin + count * rowsPerCore, rows)};

@@ -21,7 +21,7 @@ inline bool Contains(const uint64_t* words, int64_t slot) {
     return (words[slot / kSlotsPerWord] & BitOf(slot)) != 0;
 }
 
-/// The bits of those of 64 bytes that are not 0.
+/// A bit for each of 64 bytes, set where the byte is not 0.
 inline uint64_t NonZeroBytes(const uint8_t* bytes) {
     uint64_t zero = 0;
 #ifdef __SSE2__
@@ -39,7 +39,8 @@ inline uint64_t NonZeroBytes(const uint8_t* bytes) {
     return ~zero;
 }
 
-/// How many bits are set; the built-in one is a call where the baseline has no such instruction.
+/// The number of bits that are set. The compiler's own function is a call where the baseline has no
+/// such instruction.
 inline int64_t CountBits(uint64_t word) {
     word -= (word >> 1) & 0x5555555555555555U;
     word = (word & 0x3333333333333333U) + ((word >> 2) & 0x3333333333333333U);

@@ -6,7 +6,7 @@
 namespace advstep {
 namespace {
 
-// What was found of up to 64 slots.
+// The findings about up to 64 slots.
 struct SlotSets {
     uint64_t releases = 0;
     uint64_t needs = 0;
@@ -14,7 +14,7 @@ struct SlotSets {
     int64_t inUse = 0;
 };
 
-// Dynamic columns must lie in the row; true if they do.
+// Returns whether the dynamic columns lie in the row, and reports them if not.
 bool CheckDynamicColumns(const CoreContext& core, const StepView& v, int64_t slot) {
     const int64_t used = v.a.usedListLen[slot];
     const int64_t first = v.a.encoderBlockLens[slot];
@@ -29,7 +29,7 @@ bool CheckDynamicColumns(const CoreContext& core, const StepView& v, int64_t slo
     return true;
 }
 
-// Whether a slot that feeds tokens lacks the block for the next one; faults are reported.
+// Returns whether a slot that feeds tokens lacks the block for the next one. Reports faults.
 bool Needs(const CoreContext& core, const StepView& v, int64_t slot) {
     if (v.a.seqLensThisTime[slot] == 0) {
         return false;
@@ -47,7 +47,7 @@ bool Needs(const CoreContext& core, const StepView& v, int64_t slot) {
     return v.Row(slot)[column] == -1;
 }
 
-// One slot after the other, for what ScanWord leaves alone.
+// Looks at one slot after the other, where ScanWord does not.
 SlotSets LookAtSlots(const CoreContext& core, const StepView& v, RowRange slots) {
     SlotSets sets;
     for (int64_t slot = slots.begin; slot < slots.end; ++slot) {
@@ -70,7 +70,7 @@ SlotSets LookAtSlots(const CoreContext& core, const StepView& v, RowRange slots)
     return sets;
 }
 
-// The same for 64 slots at a time.
+// Looks at 64 slots at a time.
 SlotSets LookAtWord(const CoreContext& core, const StepView& v, int64_t first) {
     SlotSets sets;
     uint64_t lacking = 0;

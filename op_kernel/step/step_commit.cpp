@@ -8,7 +8,7 @@
 namespace advstep {
 namespace {
 
-// The slot's dynamic columns onto freeList from `freeAt`, in column order.
+// Moves the dynamic columns of a slot to freeList from `freeAt` on, in column order.
 void PushColumns(const StepView& v, int64_t slot, int64_t freeAt) {
     const int64_t used = v.a.usedListLen[slot];
     int32_t* const columns = v.Row(slot) + v.a.encoderBlockLens[slot];
@@ -92,7 +92,7 @@ void StepHandOut(const CoreContext& core, const void* payload) {
     for (int64_t first = slots.begin; first < slots.end; first += kSlotsPerWord) {
         ForEachSlot(v.served()[first / kSlotsPerWord], first, [&](int64_t slot) {
             v.Row(slot)[v.NeededColumn(slot)] = *--top;
-            // Of a preempted slot that is not stopped any number may stand here; it wraps.
+            // A preempted slot that is not stopped may have any number here, which wraps.
             int32_t& used = v.a.usedListLen[slot];
             used = static_cast<int32_t>(static_cast<uint32_t>(used) + 1);
         });

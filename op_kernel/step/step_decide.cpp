@@ -1,5 +1,5 @@
-// Core 0's part: everything that depends on more than one slot. Counts are enough, block ids are
-// not looked at.
+// The part of core 0: the decisions that depend on more than one slot. They need counts only, and
+// no block ids.
 #include <algorithm>
 
 #include "op_kernel/step/step_bits.h"
@@ -87,7 +87,7 @@ class Decision {
         return true;
     }
 
-    // Blocks of a full row of inputIds.
+    // The number of blocks of a full row of inputIds.
     int64_t Longest() const { return v_.t.inputWidth / v_.t.blockSize; }
 
     bool ChooseVictims() {
@@ -119,7 +119,8 @@ class Decision {
         }
     }
 
-    // Counts become places: where each core's released blocks and served needs begin.
+    // Turns the counts of each core into the places where its released blocks and served needs
+    // begin.
     void PlaceCores() {
         int64_t freeAt = plan_.freeBefore;
         int64_t rank = 0;

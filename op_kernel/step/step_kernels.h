@@ -20,10 +20,10 @@ void StepGiveBack(const CoreContext& core, const void* payload);
 void StepHandOut(const CoreContext& core, const void* payload);
 void StepRecover(const CoreContext& core, const void* payload);
 
-/// All of them, for a launch of one core.
+/// All phases in one, for a launch of one core.
 void StepOnOneCore(const CoreContext& core, const void* payload);
 
-/// What a launch has done, off its plan.
+/// The work of a launch, read from its plan.
 LaunchCounts CountStep(const void* payload);
 
 }  // namespace advstep

@@ -5,10 +5,10 @@
 namespace advstep {
 namespace {
 
-// Below this, 64 lengths and 64 rows of as many columns add up in 32 bits.
+// The sum of 64 lengths, and 64 rows of as many columns, fit 32 bits below this.
 constexpr int64_t kMostScanned = int64_t{1} << 25;
 
-// 1 << i, which vectors of the baseline cannot compute.
+// 1 << i as a table, since vectors of the baseline cannot compute it.
 constexpr struct Bits {
     uint32_t of[32];
     constexpr Bits() : of() {
@@ -18,12 +18,12 @@ constexpr struct Bits {
     }
 } kBits;
 
-// The loops are written for the compiler to vectorise: pointers that are parameters and __restrict,
-// a fixed count, and no condition but what is collected with |.
+// The compiler vectorises these loops: their pointers are __restrict parameters, their count is
+// fixed, and they only collect conditions with |.
 
-// Sets `places`, where the next block stands from the first row on, and the sum of `usedLens`. True
-// if columns are where they may be; slots that feed nothing are held to the same rules, which suits
-// nearly all.
+// Sets `places`, the index of each slot's next block counted from the first row, and `used`, the
+// sum of `usedLens`. Returns whether all columns lie in their rows. Slots that feed nothing are
+// held to the same rules, which nearly all of them obey.
 template <typename ColumnOf>
 [[gnu::always_inline]] inline bool ScanLengths(const int32_t* __restrict decoder,
                                                const int32_t* __restrict usedLens,
@@ -50,7 +50,7 @@ template <typename ColumnOf>
     return static_cast<int32_t>(negative) >= 0 && all < kMostScanned;
 }
 
-// Of 32 slots, which feed tokens and have -1 in their place.
+// The slots among 32 that feed tokens and have -1 in their place.
 uint32_t Lacking(const int32_t* __restrict thisTime, const int32_t* __restrict table,
                  const int32_t* __restrict places) {
     uint32_t lacking = 0;
@@ -77,13 +77,12 @@ bool ScanWord(const StepTiling& tiling, const StepArgs& args, int64_t first, uin
     };
     const int32_t shift = tiling.blockShift;
     const double inverse = tiling.blockInverse;
-    const bool usual =
-        shift >= 0
-            ? scan([shift](int32_t cached) { return cached >> shift; })
-            // Exact: the half keeps the product off the whole numbers by more than it can err.
-            : scan([inverse](int32_t cached) {
-                  return static_cast<int32_t>((cached + 0.5) * inverse);
-              });
+    const bool usual = shift >= 0 ? scan([shift](int32_t cached) { return cached >> shift; })
+                                  // This is exact: the half keeps the product further from the
+                                  // whole numbers than it can err.
+                                  : scan([inverse](int32_t cached) {
+                                        return static_cast<int32_t>((cached + 0.5) * inverse);
+                                    });
     if (usual) {
         const int32_t* const table = args.blockTables + first * tiling.tableWidth;
         const int32_t* const thisTime = args.seqLensThisTime + first;

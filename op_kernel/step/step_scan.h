@@ -1,4 +1,5 @@
-// The look at 64 slots at a time: what most slots of most steps need, without a branch a slot.
+// Looks at 64 slots at a time without a branch for each, which is enough for most slots of most
+// steps.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 
 namespace advstep {
 
-/// Reads 64 slots from `first`. False: something is unusual (bad data, or columns that do not
-/// matter in the state the slot is in); look at the slots one by one.
+/// Reads 64 slots from `first` on. Returns false if one of them is unusual (bad data, or columns
+/// that do not matter in the state of the slot); the caller then looks at the slots one by one.
 ///
 ///   *lacking  slots with tokens to feed whose next block is -1
 ///   *used     sum of usedListLen

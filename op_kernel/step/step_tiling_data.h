@@ -4,7 +4,7 @@
 
 namespace advstep {
 
-/// How one Step call is cut over the cores: written by the host, read by every core.
+/// The distribution of one Step call over the cores: written by the host, read by every core.
 struct StepTiling {
     int32_t coreCount;     // cores with slots
     int32_t exact;         // conformance exact: the limit of recovery is the source's
@@ -15,11 +15,11 @@ struct StepTiling {
     int64_t inputWidth;    // L: columns of inputIds
     int64_t preWidth;      // P: columns of preIds
     int64_t blockSize;     // tokens
-    int32_t blockShift;    // its logarithm, at most 31; -1: it is no power of two
+    int32_t blockShift;    // its logarithm, at most 31; -1 if it is no power of two
     double blockInverse;   // 1 / blockSize
 };
 
-/// Addresses in signature order. BOOL is one byte, any non-zero value true.
+/// Addresses in signature order. A BOOL is one byte, and any value but 0 is true.
 struct StepArgs {
     uint8_t* stopFlags;
     int32_t* seqLensThisTime;
@@ -45,29 +45,31 @@ struct StepArgs {
     int64_t* firstTokenIds;
 };
 
-/// One core's slots, summed up, then turned into where its part begins.
+/// Sums over the slots of one core. StepDecide turns two of them into places, where the part of the
+/// core begins.
 struct StepCoreCounts {
-    int64_t released;    // blocks -> place in freeList of its first one
+    int64_t released;    // blocks; then the place of the first in freeList
     int64_t inUse;       // dynamic blocks of slots that are not preempted
     int64_t needs;       // entries of the need list
-    int64_t dispatched;  // entries that are served -> rank of its first one
+    int64_t dispatched;  // entries that are served; then the rank of the first
     int64_t releasing;   // slots that give blocks back
 };
 
-/// A preempted slot and where its first block goes in freeList.
+/// A preempted slot, and the place of its first block in freeList.
 struct StepVictim {
     int32_t slot;
     int64_t freeAt;
 };
 
-/// A recovered slot, its blocks, and how many blocks of freeList are taken before them.
+/// A recovered slot, the number of its blocks, and the number of blocks of freeList taken before
+/// them.
 struct StepRecovery {
     int32_t slot;
     int32_t grant;
     int64_t takenBefore;
 };
 
-/// The plan, decided before the first write to a tensor. Scalars are core 0's.
+/// The plan, which core 0 makes before the first write to a tensor.
 struct StepPlan {
     int64_t freeBefore;      // freeListLen on entry
     int64_t freeAtDispatch;  // after release and preemption
@@ -81,8 +83,8 @@ struct StepPlan {
     int64_t releasing;  // slots that give blocks back
 };
 
-/// Where the arrays of one call lie in its workspace, in bytes. A set has a bit for each slot, 64
-/// in a word, which belongs to one core.
+/// The byte offsets of the arrays of one call in its workspace. A set has a bit for each slot. The
+/// 64 slots of a word belong to one core.
 struct StepWorkspaceOffsets {
     int64_t plan;            // StepPlan [1]
     int64_t counts;          // StepCoreCounts [coreCount]

@@ -1,4 +1,4 @@
-// Who is preempted next, without a search for each.
+// Finds the slots to preempt without a search for each.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class VictimQueue {
         }
     }
 
-    /// The next one; kNobody: there is none left.
+    /// Returns the next slot, or kNobody if none is left.
     int32_t Take() {
         for (; level_ >= kExempt; --level_) {
             const int32_t slot = lists_[level_];

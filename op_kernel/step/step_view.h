@@ -17,7 +17,8 @@ struct StepView {
 
     explicit StepView(const StepPayload& p) : payload(p), t(p.tiling), a(p.args) {}
 
-    /// What is in the workspace; found when asked for, since most phases need little of it.
+    /// The arrays in the workspace. Each is found when it is asked for, since most phases need few
+    /// of them.
     StepPlan& plan() const { return *At<StepPlan>(payload.offsets.plan); }
     StepCoreCounts* counts() const { return At<StepCoreCounts>(payload.offsets.counts); }
     uint64_t* releases() const { return At<uint64_t>(payload.offsets.releases); }
@@ -31,7 +32,7 @@ struct StepView {
 
     int32_t* Row(int64_t slot) const { return a.blockTables + slot * t.tableWidth; }
 
-    /// Column of the block that the slot's next token goes to.
+    /// The column of the block for the next token of the slot.
     int64_t NeededColumn(int64_t slot) const {
         const int64_t cached = a.seqLensDecoder[slot];
         return t.blockShift >= 0 ? cached >> t.blockShift : cached / t.blockSize;
@@ -39,12 +40,12 @@ struct StepView {
 
     RowRange SlotsOf(int32_t core) const { return RowsOf(core, t.slotsPerCore, t.batch); }
 
-    /// Of all the cores that the context stands for.
+    /// The slots of all cores that the context stands for.
     RowRange Slots(const CoreContext& core) const {
         return {SlotsOf(core.index).begin, SlotsOf(core.index + core.count - 1).end};
     }
 
-    /// Their share of a list.
+    /// The share that these cores have of a list.
     RowRange Share(const CoreContext& core, int64_t entries) const {
         if (core.count == t.coreCount) {
             return {0, entries};

@@ -17,7 +17,7 @@ namespace {
 constexpr char kCall[] = "advstepCheckKvInvariants";
 constexpr int32_t kViolation = ACL_ERROR_FAILURE;
 
-// One state under check. Every Check method is one rule of the header, in its order.
+// One state under check. Every Check method is one rule of the header, in the order of the header.
 class KvCheck {
  public:
     explicit KvCheck(const AdvStepKvState& state) : s_(state) {}
@@ -174,7 +174,7 @@ class KvCheck {
         return {};
     }
 
-    // A place is an index of freeList, or freeCapacity plus the index of a cell of blockTables.
+    // A place is an index of freeList; places from freeCapacity on are cells of blockTables.
     std::string NameOf(int64_t place) const {
         if (place < s_.freeCapacity) {
             return "freeList[" + std::to_string(place) + "]";

@@ -82,8 +82,9 @@ std::vector<RandomRun> Runs() {
     const auto add = [&](const RandomRules& rules, const Machine& machine, bool isLarge) {
         const std::string cores = rules.exactCores > 0 ? std::to_string(rules.exactCores) : "";
         runs.push_back({(isLarge ? "Large" : "") + rules.conformance + cores + machine.name,
-                        Operator::kCall, &Draw<Operator>, rules, machine, isLarge ? 60000 : 4000,
-                        isLarge ? 12 : 80, seed += 1000, isLarge});
+                        Operator::kCall, &Draw<Operator>, rules, machine,
+                        isLarge ? 60000 : Operator::kMostRows, isLarge ? 12 : 80, seed += 1000,
+                        isLarge});
     };
     const std::vector<Machine> machines = conformance::Machines();
     const RandomRules exact{"exact", Operator::kExactDependsOnCores ? 40 : 0};

@@ -30,6 +30,7 @@ using RandomFault = std::optional<std::string>;  // where, as the message says
 struct RandomStep {
     using Data = AdvanceStepData;
     static constexpr const char* kCall = "aclnnAdvanceStep";
+    static constexpr int64_t kMostRows = 3000;
     static constexpr int64_t kSpoiltOneIn = 3;
     static constexpr bool kExactDependsOnCores = true;
 
@@ -61,6 +62,7 @@ struct RandomStep {
 struct RandomV2 {
     using Data = AdvanceStepV2Data;
     static constexpr const char* kCall = "aclnnAdvanceStepV2";
+    static constexpr int64_t kMostRows = 2000;
     static constexpr int64_t kSpoiltOneIn = 3;
     static constexpr bool kExactDependsOnCores = false;
 
@@ -114,6 +116,7 @@ struct RandomV2 {
 struct RandomFlashInfer {
     using Data = FlashInferData;
     static constexpr const char* kCall = "aclnnAdvanceStepFlashInfer";
+    static constexpr int64_t kMostRows = 2000;
     static constexpr int64_t kSpoiltOneIn = 4;
     static constexpr bool kExactDependsOnCores = false;
 
@@ -146,6 +149,7 @@ struct RandomFlashInfer {
 struct RandomMulti {
     using Data = MultiData;
     static constexpr const char* kCall = "aclnnAdvanceStepMulti";
+    static constexpr int64_t kMostRows = 4000;
     static constexpr int64_t kSpoiltOneIn = 5;
     static constexpr bool kExactDependsOnCores = true;
 

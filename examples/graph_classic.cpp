@@ -24,7 +24,6 @@
 
 using namespace ge;
 using std::map;
-using std::string;
 using std::vector;
 
 // Makes the operator placeholderN, its tensor, and links it with input NAME of node.

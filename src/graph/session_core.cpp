@@ -14,8 +14,6 @@ thread_local bool isWorker = false;
 
 }  // namespace
 
-bool SessionCore::IsWorker() { return isWorker; }
-
 SessionCore::SessionCore(uint64_t id, bool isAlive, std::optional<int32_t> deviceId)
     : id_(id), deviceId_(deviceId), isAlive_(isAlive) {}
 

@@ -40,9 +40,6 @@ class SessionCore : public std::enable_shared_from_this<SessionCore> {
     /// does not wait. Callbacks may end each other's sessions.
     void End(bool isDestruction);
 
-    /// Returns whether the calling thread is the worker of any session.
-    static bool IsWorker();
-
  private:
     using Model = std::shared_ptr<const GraphModel>;
 

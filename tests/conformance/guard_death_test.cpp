@@ -19,9 +19,7 @@ using conformance::Device;
 using conformance::Free;
 using conformance::Pinned;
 using conformance::StartGuarded;
-using testing::AllOf;
 using testing::HasSubstr;
-using testing::MatchesRegex;
 using testing::Not;
 
 constexpr long kLarge = 3 << 20;

@@ -16,7 +16,6 @@ using support::IsError;
 using support::IsOk;
 using support::kStepTensorNames;
 using support::kStepTensors;
-using support::StepBatch;
 using support::TensorSpec;
 
 constexpr int kNull = ACLNN_ERR_PARAM_NULLPTR;

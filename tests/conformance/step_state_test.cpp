@@ -11,7 +11,6 @@
 namespace {
 
 using namespace reference;
-using support::IsError;
 using support::IsOk;
 using support::StepBatch;
 

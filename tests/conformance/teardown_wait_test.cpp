@@ -11,7 +11,6 @@
 
 namespace {
 
-using support::IsCode;
 using support::IsError;
 using support::IsOk;
 

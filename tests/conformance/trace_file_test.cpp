@@ -20,7 +20,6 @@ namespace {
 
 using support::DeviceTrace;
 using support::EnvironmentGuard;
-using support::IsCode;
 using support::IsError;
 using support::IsOk;
 using support::Settings;

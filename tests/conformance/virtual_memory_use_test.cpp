@@ -14,7 +14,6 @@
 namespace {
 
 using conformance::kUnit;
-using support::DeviceBuffer;
 using support::HostGate;
 using support::IsCode;
 using support::IsError;

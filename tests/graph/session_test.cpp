@@ -9,7 +9,6 @@
 namespace {
 
 using graphs::Failed;
-using graphs::MakeGraphTensor;
 using graphs::OutputsOf;
 using graphs::Succeeded;
 using graphs::ValuesOf;

@@ -8,7 +8,6 @@ namespace {
 
 using advance_step::testing::FakeEngineTest;
 using advance_step::testing::FakeSequence;
-using testing::_;
 using testing::Return;
 
 std::vector<FakeSequence> TwoSequences() {

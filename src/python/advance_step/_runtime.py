@@ -148,5 +148,28 @@ class ThreadState(threading.local):
         _library.check(_library.set_context(context_of(device)), "aclrtSetCurrentContext")
         self.active = device
 
+    def leave(self) -> None:
+        """Ends the innermost ``with`` block of a device or a stream."""
+        if not self.saved:
+            return  # the runtime has ended inside the block
+        device, index, stream = self.saved.pop()
+        self.device = device
+        if index is not None:
+            if stream is None:
+                self.streams.pop(index, None)
+            else:
+                self.streams[index] = stream
+
 
 thread = ThreadState()
+
+
+def in_context(device: int, function: Any, handle: int) -> None:
+    """Calls function with the device's context current and then restores the thread's context. It
+    is for finalizers, which may run on any thread at any time."""
+    before = c_void_p()
+    if _library.get_context(byref(before)):
+        _library.recent_message()
+    _library.set_context(context_of(device))
+    function(handle)
+    _library.set_context(before)

@@ -9,7 +9,7 @@ from ctypes import byref, c_float, c_int, c_void_p
 from typing import Any
 
 from . import _library
-from ._runtime import Generation, context_of, thread
+from ._runtime import Generation, context_of, in_context, thread
 
 _EVENT_FLAGS = 0x1 | 0x8  # ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE
 _COMPLETE = {"stream": 0, "event": 1}
@@ -46,7 +46,7 @@ class Device:
         return self
 
     def __exit__(self, *_: object) -> None:
-        _leave()
+        thread.leave()
 
     def make_current(self) -> None:
         """Makes it the thread's current device."""
@@ -146,7 +146,7 @@ class Stream:
         return self
 
     def __exit__(self, *_: object) -> None:
-        _leave()
+        thread.leave()
 
     @property
     def valid(self) -> bool:
@@ -208,7 +208,7 @@ class Stream:
 
     def __del__(self) -> None:
         if self.handle and self._generation == Generation.current:
-            _in_context(self.device.index, _library.destroy_stream, self.handle)
+            in_context(self.device.index, _library.destroy_stream, self.handle)
 
 
 class Event:
@@ -293,29 +293,6 @@ def _as_device(device: Device | int | None) -> Device:
     if device is None:
         return Device(thread.device)
     return device if isinstance(device, Device) else Device(device)
-
-
-def _leave() -> None:
-    if not thread.saved:
-        return  # the runtime has ended inside the block
-    device, index, stream = thread.saved.pop()
-    thread.device = device
-    if index is not None:
-        if stream is None:
-            thread.streams.pop(index, None)
-        else:
-            thread.streams[index] = stream
-
-
-def _in_context(device: int, function: Any, handle: int) -> None:
-    """Calls function with the device's context current and then restores the thread's context. It
-    is for finalizers, which may run on any thread at any time."""
-    before = c_void_p()
-    if _library.get_context(byref(before)):
-        _library.recent_message()
-    _library.set_context(context_of(device))
-    function(handle)
-    _library.set_context(before)
 
 
 __all__ = ["Device", "Event", "Stream", "current_device", "current_stream"]

@@ -16,7 +16,6 @@ namespace advstep {
 namespace {
 
 using testing::_;
-using testing::Return;
 using testing::StrictMock;
 
 constexpr int64_t kNumSeqs = 100;

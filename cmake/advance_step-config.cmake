@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# The CMake package: imported targets for each installed component.
+
 include(CMakeFindDependencyMacro)
 include("${CMAKE_CURRENT_LIST_DIR}/advance_step-targets.cmake")
 # advance_step::graph, advance_step::mock and advance_step::static, where the component is installed.

@@ -1,5 +1,6 @@
-# cpack -G DEB: the library, its -dev package (with the mock) and the Python package. Graph mode is not
-# packaged: its folder opp/ has no place in Debian's layout.
+# SPDX-License-Identifier: Apache-2.0
+# cpack -G DEB: the library, its -dev package (with the mock) and the Python package.
+# Graph mode is not packaged: its folder opp/ has no place in Debian's layout.
 set(CPACK_PACKAGE_NAME advance-step)
 set(CPACK_PACKAGE_VENDOR "libadvance_step")
 set(CPACK_PACKAGE_CONTACT "libadvance_step maintainers <maintainers@localhost>")

@@ -1,5 +1,6 @@
-# What makes builds of this project short: several files compiled at a time, and, where they are
-# installed, a compiler cache and, for debug builds, a fast linker.
+# SPDX-License-Identifier: Apache-2.0
+# Short builds: several files per compile step, a compiler cache and a fast linker.
+# The cache, and the linker of debug builds, are used where they are installed.
 option(ADVANCE_STEP_UNITY "Compile several source files at a time: a full build is shorter, a rebuild after one change longer"
        ON)
 set(CMAKE_UNITY_BUILD ${ADVANCE_STEP_UNITY})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Component cann: a prefix in the shape of CANN's, for projects that look for one. The names of its
 # libraries are links to this library, so they must be on no default path.
 install(CODE [[

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One object library per layer. Objects are position independent and hidden by default, so that the
 # same ones make the shared library and its static twin.
 #

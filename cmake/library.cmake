@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # libadvance_step.so, and a static twin that shows its insides to the unit tests.
 get_property(layers GLOBAL PROPERTY ADVANCE_STEP_LAYERS)
 set(objects)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Source this file in bash or zsh: programs then find this folder where they look for CANN.
 ASCEND_HOME_PATH=$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")" && pwd)
 export ASCEND_HOME_PATH

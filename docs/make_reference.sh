@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the reference of the public headers with Doxygen; a warning is an error. Without Doxygen it
 # says so, and ends with 77.
 #

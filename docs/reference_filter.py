@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prepares a public header for Doxygen, line by line, so that warnings keep their places but for one.
+# SPDX-License-Identifier: Apache-2.0
+"""Prepares a public header for Doxygen, line by line, so that warnings keep their places.
 
     reference_filter.py HEADER
 

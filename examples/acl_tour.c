@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A tour of the runtime with the functions of the CANN documentation and nothing else: device and
  * context, two streams, events with timing, pinned memory and asynchronous copies, a callback
  * thread, a notify, timed synchronisation, capture with fork and join, replay, and errors. Every

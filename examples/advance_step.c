@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The smallest complete program: four rows, three of which move one token forward. */
 #include <inttypes.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ten decode steps of three sequences with one repeatable executor: plan once, run every step.
 // Prints the slot that every sequence's new token gets.
 #include <cstdint>

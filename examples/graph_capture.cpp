@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A decode step as a graph: Step hands out blocks, AdvanceStep moves every sequence one token
 // forward, and copies bring the sampled tokens in and the slots out. Makes 1,000 steps call by
 // call, then captures one step and replays it 1,000 times from the same start. Fails if the results

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStep in graph mode, in the style of CANN's own samples: short include names, macros that
 // number their inputs, and codes that the program defines itself. Exit status 1 if a value is
 // wrong.

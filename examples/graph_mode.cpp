@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graph mode: AdvanceStep and Step as operators of a graph that is built once and run by a session.
 // A decode step of a server, twice: the graph's outputs are the next run's inputs.
 #include <cstdint>

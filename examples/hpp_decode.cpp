@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // decode_loop.cpp in C++: ten decode steps of three sequences, with the objects of
 // advance_step.hpp. First with exceptions, then an error as a result.
 #include <cstdint>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a build of this project needs, and those named as arguments.
 # Leaves apt alone when all of them are there.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of a small scheduler with a mocked library: what it does when the device is out of memory,
 // when a step meets bad data, and when nothing moves. Link advance_step::mock and GoogleMock.
 #include <gmock/gmock.h>

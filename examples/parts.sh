@@ -1,5 +1,6 @@
-# For scripts that have several parts: each says what it does, how long that takes and where its log is;
-# at the end, how long it took. Sourced, in the project's root.
+# SPDX-License-Identifier: Apache-2.0
+# Functions for scripts of several parts: each part reports its purpose, its time and its log.
+# Sourced, in the project's root.
 part_log_folder=build/log
 part_table=()
 

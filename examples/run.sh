@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Sets up what is missing, builds the library and serve, and serves a request trace. The build takes about a
-# minute on two cores, serving the sample a few seconds.
+# SPDX-License-Identifier: Apache-2.0
+# Sets up what is missing, builds the library and serve, and serves a request trace.
+# The build takes about a minute on two cores, serving the sample a few seconds.
 #
 #   examples/run.sh [trace.csv] [more options of serve]
 #

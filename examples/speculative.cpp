@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Speculative decoding on a paged KV cache: a draft model proposes four tokens at a time, the
 // target model looks at all of them in one pass, and aclnnAdvanceStepV2 moves every sequence behind
 // those that it accepted. The text must be that of plain decoding, one token at a time; exit status

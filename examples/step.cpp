@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Preemption and recovery with aclnnStep: three slots that all need a block while one is free, then
 // one of them finishes. Prints the state before and after each call.
 #include <cstdint>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Decodes text with a paged KV cache in torch, whose slots npu_advance_step_flashattn computes.
 
 A toy model, one attention layer with fixed random weights, continues some prompts as a batch with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A decode step on two streams, captured once and replayed: the tokens come in and the positions go
 // out beside the main stream. Writes what the device does, and when, to the file of its argument;
 // docs/tracing.md shows it as a picture.

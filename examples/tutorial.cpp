@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mini server of docs/tutorial.md: continuous batching over a paged KV cache, in five steps.
 // The tutorial shows the parts between the marks; tests/lint/check_snippets.py holds it to that.
 #include <algorithm>

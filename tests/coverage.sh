@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the coverage preset, runs its tests and reports the lines and branches of the library that
 # they reach, a file each and all together. Fails below 95 % of the lines or 90 % of the branches.
 #

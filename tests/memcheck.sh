@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# The C examples under valgrind memcheck, with the library of the release preset: any report, and any
-# memory lost at the end of the process, fails. 77, which means skipped, where valgrind is missing.
+# SPDX-License-Identifier: Apache-2.0
+# Runs the C examples with the release library under valgrind memcheck.
+# Any report, and any memory lost at the end of the process, fails. 77, which means skipped, where
+# valgrind is missing.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds and runs the tests, in parts:
 #
 #   quick     lints; unit, conformance and fault tests without sanitizers, compiled by g++; with tsan after it

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the library as it is released, and the soak, and runs an hour of virtual service:
 # 11,520,000 steps. Options go to the soak, tests/stress/soak.cpp says which.
 set -euo pipefail

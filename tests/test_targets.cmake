@@ -1,3 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# The function advance_step_test and the targets that build groups of tests.
+
 # advance_step_test(NAME x KIND unit|public [CONCURRENT] [COMPUTES] SOURCES ... [LIBRARIES ...])
 #
 # The target concurrent_tests builds all tests with CONCURRENT, quick_tests those with the label quick:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws what examples/step.cpp prints: the block tables before and after each call of aclnnStep.
 
     step_example | draw_step.py step.svg

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws a file of ADVANCE_STEP_TRACE as an SVG picture: a lane per track, slices, arrows.
 
     draw_trace.py trace.json trace.svg [--begin US] [--end US]

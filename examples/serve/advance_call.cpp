@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the call of AdvanceStep: tensors at construction, both phases at each enqueue.
+
 #include "advance_call.h"
 
 #include "aclnnop/aclnn_advance_step.h"

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The call of aclnnAdvanceStep on a decode batch.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the decode batch: device memory for its rows and the assignment of slots to rows.
+
 #include "batch_rows.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The decode batch in device memory: the tensors of AdvanceStep.
+
 #pragma once
 
 #include <cstdint>

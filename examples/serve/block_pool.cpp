@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the pool of free blocks: prompts take blocks and return them.
+
 #include "block_pool.h"
 
 #include <cstddef>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host's allocator of KV cache blocks: those of prompts.
+
 #pragma once
 
 #include <cstdint>

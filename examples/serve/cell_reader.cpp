@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the reader of K/V cells: a kernel gathers them, a copy brings them to the host.
+
 #include "cell_reader.h"
 
 #include <cstddef>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies of sequences' K/V cells, read through their block tables, for the check.
+
 #pragma once
 
 #include <cstdint>

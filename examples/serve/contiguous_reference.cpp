@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes a request token by token on a contiguous cache.
+
 #include "contiguous_reference.h"
 
 #include <cstddef>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request computed alone on a contiguous cache: no slots, no blocks, no device.
+
 #pragma once
 
 #include <cstdint>

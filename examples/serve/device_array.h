@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor of an operator as bytes, for those who look at all of them.
+
 #pragma once
 
 #include <cstddef>

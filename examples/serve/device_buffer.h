@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays in device memory and in pinned host memory, and the copies between them.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the checks of return codes, the device session, streams and events.
+
 #include "device_session.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device as C++ objects: every return code is checked, everything is given back in reverse.
+
 #pragma once
 
 #include <cstddef>

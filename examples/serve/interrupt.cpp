@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Installs the signal handlers and reports whether a signal came.
+
 #include "interrupt.h"
 
 #include <signal.h>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals as a wish to end.
+
 #pragma once
 
 namespace serve {

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes sample_trace.csv: made-up requests, the same ones at every run.
 
 Half a minute of a service with bursts: mostly short chats, some long documents, some requests

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the kernels of the toy model: prefill, decode, bookkeeping and reading of cells.
+
 #include "model_kernels.h"
 
 #include <cstring>

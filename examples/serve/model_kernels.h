@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The toy model on the paged KV cache, in the place of a model's attention and sampling kernels.
 //
 // On an NPU these would be kernels. The emulated device is this CPU and its memory can be reached
 // from here, so they are host functions in the stream (aclrtLaunchHostFunc) that follow device
 // addresses; nothing else in this program does.
+
 #pragma once
 
 #include <cstdint>

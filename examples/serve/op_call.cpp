@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the shared part of operator calls: tensors, workspace, launch and device time.
+
 #include "op_call.h"
 
 namespace serve {

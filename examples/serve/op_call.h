@@ -1,4 +1,6 @@
-// What the two-phase calls of the operators have in common: tensors, workspace and timing.
+// SPDX-License-Identifier: Apache-2.0
+// The shared part of the two-phase operator calls: tensors, workspace and timing.
+
 #pragma once
 
 #include <chrono>

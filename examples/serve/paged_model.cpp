@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocates the paged KV cache and describes the model's memory to its kernels.
+
 #include "paged_model.h"
 
 namespace serve {

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The toy model on the device: the paged KV cache and the launches of the kernels that use it.
+
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // One sequence's view of the paged KV cache, for the kernels.
+
 #pragma once
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the progress line and clears it.
+
 #include "progress_bar.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // One line on a terminal that says how far the run is.
+
 #pragma once
 
 #include <chrono>

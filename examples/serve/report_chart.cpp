@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the charts: axes, ticks, labels, lines and bars.
+
 #include "report_chart.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Charts as SVG text, in the colours that the report's style names.
+
 #pragma once
 
 #include <string>

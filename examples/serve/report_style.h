@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The style sheet of the report. Colours keep apart for the colour-blind, on light and on dark.
+
 #pragma once
 
 namespace serve {

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares tokens, K/V cells and recovered sequences, and counts the faults.
+
 #include "request_check.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares finished requests with the same requests computed on a contiguous cache.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads the trace and hands out its requests in order of arrival.
+
 #include "request_source.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
-// Where a server's requests come from.
+// SPDX-License-Identifier: Apache-2.0
+// The source of a server's requests.
+
 #pragma once
 
 #include <cstddef>

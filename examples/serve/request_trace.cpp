@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses the lines of a trace: timestamps, token counts and error messages with line numbers.
+
 #include "request_trace.h"
 
 #include <fmt/format.h>

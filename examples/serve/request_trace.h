@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a request trace: CSV with the header TIMESTAMP,ContextTokens,GeneratedTokens.
+
 #pragma once
 
 #include <cstdint>

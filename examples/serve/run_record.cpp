@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the record of a run: levels per time bucket, and quantiles of durations.
+
 #include "run_record.h"
 
 #include <algorithm>

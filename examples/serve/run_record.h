@@ -1,4 +1,7 @@
-// What happened over time, in bounded memory, and how long requests took. All times are virtual.
+// SPDX-License-Identifier: Apache-2.0
+// The record of a run over time, in bounded memory, and the durations of requests.
+// All times are virtual.
+
 #pragma once
 
 #include <cstddef>

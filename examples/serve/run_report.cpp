@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the report: its charts, its tables and the data that they show.
+
 #include "run_report.h"
 
 #include <fmt/format.h>

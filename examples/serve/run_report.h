@@ -1,4 +1,6 @@
-// What a run did, over time, as one HTML page that needs nothing else.
+// SPDX-License-Identifier: Apache-2.0
+// The report of a run over time: one HTML page that needs nothing else.
+
 #pragma once
 
 #include <string>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the table of a run and builds its JSON.
+
 #include "run_summary.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
-// What a run did, as a table and as JSON.
+// SPDX-License-Identifier: Apache-2.0
+// The summary of a run, as a table and as JSON.
+
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
-// What every pass of the model does behind a token, on the device: sample, and note the sample.
+// SPDX-License-Identifier: Apache-2.0
+// The end of every pass of the model, on the device: sample, and note the sample.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the scheduler: arrival, admission, retirement and shedding of requests.
+
 #include "scheduler.h"
 
 #include <algorithm>

@@ -1,4 +1,7 @@
-// Which requests are in which slots. Host only: it calls neither device nor operator.
+// SPDX-License-Identifier: Apache-2.0
+// The scheduler: it decides which requests are in which slots.
+// Host only: it calls neither device nor operator.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Serves a request trace through aclnnStep and aclnnAdvanceStep (or aclnnAdvanceStepV2) on the
 // emulated device.
 #include <fmt/format.h>

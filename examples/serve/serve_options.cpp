@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares the options of serve, parses them and checks their combinations.
+
 #include "serve_options.h"
 
 #include <CLI/CLI.hpp>

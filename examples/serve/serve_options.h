@@ -1,4 +1,6 @@
-// What the command line decides.
+// SPDX-License-Identifier: Apache-2.0
+// The options of the command line.
+
 #pragma once
 
 #include <cmath>

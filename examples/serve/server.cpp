@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the serving loop, iteration by iteration.
+
 #include "server.h"
 
 #include <fmt/format.h>

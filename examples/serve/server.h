@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The serving loop: admission, prefill and decode, block housekeeping, retirement.
+
 #pragma once
 
 #include <cstdint>

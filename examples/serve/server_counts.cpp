@@ -1,4 +1,5 @@
-// What a server tells of itself: to an observer, to the progress line, at the end.
+// SPDX-License-Identifier: Apache-2.0
+// Reports of a server: to an observer, to the progress line, and at the end.
 #include <algorithm>
 
 #include "server.h"

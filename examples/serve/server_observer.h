@@ -1,4 +1,6 @@
-// What a server tells of its iterations to whoever looks on.
+// SPDX-License-Identifier: Apache-2.0
+// The interface of an observer that a server reports its iterations to.
+
 #pragma once
 
 #include <cstdint>

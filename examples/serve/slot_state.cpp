@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocates the tensors of Step, loads a sequence into its slot and fetches results.
+
 #include "slot_state.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The slots in device memory: the tensors of Step, and what the model knows of a slot besides.
+
 #pragma once
 
 #include <cstdint>

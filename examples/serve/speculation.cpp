@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements speculative decoding: its tensors and the call of AdvanceStepV2.
+
 #include "speculation.h"
 
 #include "aclnnop/aclnn_advance_step_v2.h"

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Speculative decoding: the tensors and the call of aclnnAdvanceStepV2, and the two models around
 // it.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the draft model's proposals and the target model's verification.
+
 #include "speculative_kernels.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The toy models of speculative decoding on the paged KV cache: kernels, as in model_kernels.h.
+
 #pragma once
 
 #include <cstdint>

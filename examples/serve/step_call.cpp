@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the call of Step: tensors at construction, both phases at each enqueue.
+
 #include "step_call.h"
 
 #include "aclnnop/aclnn_step.h"

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The call of aclnnStep on the slots.
+
 #pragma once
 
 #include <cstdint>

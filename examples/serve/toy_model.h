@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The toy model's arithmetic: what a real model does with weights, a hash does here. It knows
 // neither slots nor blocks; model_kernels.h runs it on the paged cache, contiguous_reference.h on a
 // plain array.
+
 #pragma once
 
 #include <cstdint>

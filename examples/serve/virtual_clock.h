@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time that the trace's server would have spent, modelled: the toy model costs next to nothing.
+
 #pragma once
 
 #include <algorithm>

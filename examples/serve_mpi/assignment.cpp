@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes and reads assignment files, and selects the requests of a replica.
+
 #include "assignment.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
-// Which request went to which replica, as a file: CSV with the header line,replica.
+// SPDX-License-Identifier: Apache-2.0
+// The assignment of requests to replicas, as a CSV file with the header line,replica.
+
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
-// Which rank is what.
+// SPDX-License-Identifier: Apache-2.0
+// The roles of the ranks.
+
 #pragma once
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares the options of serve_mpi, parses them and checks their combinations.
+
 #include "cluster_options.h"
 
 #include <CLI/CLI.hpp>

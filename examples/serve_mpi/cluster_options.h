@@ -1,4 +1,6 @@
-// What the command line of serve_mpi decides.
+// SPDX-License-Identifier: Apache-2.0
+// The options of serve_mpi's command line.
+
 #pragma once
 
 #include <cstdint>

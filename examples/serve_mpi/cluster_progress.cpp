@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the progress line of a cluster and clears it.
+
 #include "cluster_progress.h"
 
 #include <fmt/format.h>

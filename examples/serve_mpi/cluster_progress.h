@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // One line that says how far all replicas are together.
+
 #pragma once
 
 #include <chrono>

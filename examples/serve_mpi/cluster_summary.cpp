@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds up the results of all ranks, prints them and writes them as JSON.
+
 #include "cluster_summary.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
-// What the ranks did together, as a table and as JSON.
+// SPDX-License-Identifier: Apache-2.0
+// The summary of all ranks, as a table and as JSON.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dispatcher of serve_mpi before more replicas than there are machines for, in virtual time.
 // The replicas are a formula; Dispatcher is the one that serves.
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the dispatcher: windows of arrivals, placement, and release of finished load.
+
 #include "dispatcher.h"
 
 #include <stdexcept>

@@ -1,4 +1,7 @@
-// Which request goes to which replica. It knows requests, times and loads; nothing of MPI.
+// SPDX-License-Identifier: Apache-2.0
+// The dispatcher: it decides which request goes to which replica.
+// It knows requests, times and loads; nothing of MPI.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the record of a finished request and writes the records as a file.
+
 #include "finished_request.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
-// What became of a request, in a form that can be sent and compared.
+// SPDX-License-Identifier: Apache-2.0
+// The result of a request, in a form that can be sent and compared.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the source: it asks for the next grant when the current one is used up.
+
 #include "granted_source.h"
 
 #include "dispatcher.h"

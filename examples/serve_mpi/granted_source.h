@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests that come in windows, as a dispatcher grants them.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the tree whose root is the replica with the least load.
+
 #include "least_loaded.h"
 
 #include <limits>

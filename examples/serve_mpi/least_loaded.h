@@ -1,4 +1,6 @@
-// Which replica has the least to do.
+// SPDX-License-Identifier: Apache-2.0
+// The replica with the least load.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the run of rank 0, which dispatches, and of the other ranks, which serve.
+
 #include "mpi_cluster.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The run on the ranks of MPI, as each of them sees it.
+
 #pragma once
 
 #include "cluster_options.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the comparison of a group's device states, and the faults that tests ask for.
+
 #include "mpi_compare.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensor parallel: the ranks of a group compare the state of their devices after every step.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the exchanges of dispatcher, leaders and members.
+
 #include "mpi_exchange.h"
 
 #include <chrono>

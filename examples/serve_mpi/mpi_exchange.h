@@ -1,4 +1,6 @@
-// How requests get from the dispatcher to the ranks: a GrantExchange for each of their parts.
+// SPDX-License-Identifier: Apache-2.0
+// The way of requests from the dispatcher to the ranks: a GrantExchange for each role.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements messages with timeouts, questions to late ranks and the end after a failure.
+
 #include "mpi_link.h"
 
 #include <fmt/format.h>

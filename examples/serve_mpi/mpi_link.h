@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages between ranks, with a limit to every wait and the name of the rank that is waited for.
+
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,6 @@
-// What a rank tells of itself when it has served its requests.
+// SPDX-License-Identifier: Apache-2.0
+// The report of a rank that has served its requests.
+
 #pragma once
 
 #include <cstdint>

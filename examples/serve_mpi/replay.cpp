@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Serves the requests of each replica in turn, as an assignment file says.
+
 #include "replay.h"
 
 #include <chrono>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The replicas of a run, one after the other in one process: what the ranks are compared with.
+
 #pragma once
 
 #include "cluster_options.h"

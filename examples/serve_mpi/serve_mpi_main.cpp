@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Serves a request trace on the ranks of MPI: see docs/scaling.md.
 #include <fmt/format.h>
 #include <mpi.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes the digest of device memory in a kernel and finds the first tensor that differs.
+
 #include "state_digest.h"
 
 #include <xxhash.h>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // A digest of everything that both operators have in device memory.
+
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values and arrays of plain types as bytes, in the order in which they are put.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The runtime in one include: initialisation, and everything of acl_base.h and acl_rt.h.
 #ifndef ADVSTEP_ACL_ACL_H_
 #define ADVSTEP_ACL_ACL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Types, return codes and error messages shared by every acl, aclrt and aclnn call.
 ///
 /// Names and values are interface facts of Ascend CANN (docs/provenance.md); text and code are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Devices, contexts, streams, events and memory of the emulated machine.
 ///
 /// Rules for every call below:

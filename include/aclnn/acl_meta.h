@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Tensors, scalars, arrays and executors: the arguments and the result of an operator's phase one.
 ///
 /// Objects here are plain pointers. The caller owns an object until it destroys it, and must not

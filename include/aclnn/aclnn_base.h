@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Start and end of the operator layer.
 #ifndef ADVSTEP_ACLNN_ACLNN_BASE_H_
 #define ADVSTEP_ACLNN_ACLNN_BASE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// AdvanceStep: moves every query of a decode batch one token forward, after sampling.
 #ifndef ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_H_
 #define ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_H_

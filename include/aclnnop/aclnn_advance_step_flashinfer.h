@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// AdvanceStepFlashInfer: AdvanceStep that also writes the paged KV arrays that FlashInfer's
 /// attention reads. This interface is the project's own.
 #ifndef ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_FLASHINFER_H_

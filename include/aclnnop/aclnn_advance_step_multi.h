@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// AdvanceStepMulti: several steps of AdvanceStep in one launch, for tokens that are known
 /// beforehand. This interface is the project's own.
 #ifndef ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_MULTI_H_

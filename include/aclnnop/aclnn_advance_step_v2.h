@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// AdvanceStepV2: AdvanceStep for speculative decoding, where a query has several rows.
 #ifndef ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_V2_H_
 #define ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_V2_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Step: housekeeping of a paged KV cache under continuous batching, run once per iteration.
 ///
 /// CANN has no such operator. This interface is the project's own, in aclnn style.

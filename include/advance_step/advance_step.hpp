@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The library for C++17: objects that own their handles, and operators as function objects. The
 /// interface is header-only, on top of the C interface; docs/cpp.md has a tour.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Counters of the operators' work on a device. This interface is the project's own.
 #ifndef ADVSTEP_ADVANCE_STEP_COUNTERS_H_
 #define ADVSTEP_ADVANCE_STEP_COUNTERS_H_

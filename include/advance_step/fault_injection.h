@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Fault injection: for tests of this library, and of programs that must handle failing calls. This
 /// interface is the project's own; docs/fault_injection.md has an example.
 ///

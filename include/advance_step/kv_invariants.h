@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A checker for the state that Step keeps, for tests and for debugging a scheduler. This interface
 /// is the project's own.
 #ifndef ADVSTEP_ADVANCE_STEP_KV_INVARIANTS_H_

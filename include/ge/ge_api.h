@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sessions, which run graphs on the emulated device. docs/graph_mode.md describes the behaviour.
 #ifndef ADVSTEP_GE_GE_API_H_
 #define ADVSTEP_GE_GE_API_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Options and the callback of asynchronous runs.
 #ifndef ADVSTEP_GE_GE_API_TYPES_H_
 #define ADVSTEP_GE_GE_API_TYPES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Graphs as text.
 #ifndef ADVSTEP_GE_GE_IR_BUILD_H_
 #define ADVSTEP_GE_GE_IR_BUILD_H_

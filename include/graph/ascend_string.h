@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The string of graph mode.
 #ifndef ADVSTEP_GRAPH_ASCEND_STRING_H_
 #define ADVSTEP_GRAPH_ASCEND_STRING_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Graphs of operators.
 #ifndef ADVSTEP_GRAPH_GRAPH_H_
 #define ADVSTEP_GRAPH_GRAPH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Operators of a graph that is being built. operator_reg.h defines classes of operator types.
 #ifndef ADVSTEP_GRAPH_OPERATOR_H_
 #define ADVSTEP_GRAPH_OPERATOR_H_

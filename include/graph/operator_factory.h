@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Operators by the name of their type.
 #ifndef ADVSTEP_GRAPH_OPERATOR_FACTORY_H_
 #define ADVSTEP_GRAPH_OPERATOR_FACTORY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// REG_OP: a class for a type of operators.
 ///
 ///     namespace ge {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Shapes, descriptions of tensors, and tensors in host memory.
 #ifndef ADVSTEP_GRAPH_TENSOR_H_
 #define ADVSTEP_GRAPH_TENSOR_H_

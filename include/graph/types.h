@@ -1,4 +1,6 @@
-/// Data types, formats and placements of graph mode. Part of libadvance_step_graph: docs/graph_mode.md.
+// SPDX-License-Identifier: Apache-2.0
+/// Data types, formats and placements of graph mode.
+/// Part of libadvance_step_graph: docs/graph_mode.md.
 ///
 /// Names and values are interface facts (docs/provenance.md); text and code are this project's.
 #ifndef ADVSTEP_GRAPH_TYPES_H_

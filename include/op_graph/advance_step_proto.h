@@ -1,4 +1,5 @@
-/// AdvanceStep as a graph operator: docs/operators/advance_step.md, docs/operators/advance_step_v2.md.
+// SPDX-License-Identifier: Apache-2.0
+/// AdvanceStep as a graph operator: docs/operators/advance_step.md and advance_step_v2.md.
 #ifndef OPS_OP_PROTO_INC_IS_ADVANCE_STEP_H_
 #define OPS_OP_PROTO_INC_IS_ADVANCE_STEP_H_
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Step as a graph operator: docs/operators/step.md. CANN has no such operator.
 #ifndef ADVSTEP_OP_GRAPH_STEP_PROTO_H_
 #define ADVSTEP_OP_GRAPH_STEP_PROTO_H_

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two calls of AdvanceStep.
+
 #include "aclnnop/aclnn_advance_step.h"
 
 #include "op_host/advance_step/aclnn_advance_step_plan.h"

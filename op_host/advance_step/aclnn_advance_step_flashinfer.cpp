@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two calls of AdvanceStepFlashInfer, its kernel programs and its plan.
+
 #include "aclnnop/aclnn_advance_step_flashinfer.h"
 
 #include <cstddef>

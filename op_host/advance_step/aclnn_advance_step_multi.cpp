@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two calls of AdvanceStepMulti, its kernel programs and its plan.
+
 #include "aclnnop/aclnn_advance_step_multi.h"
 
 #include "op_host/advance_step/aclnn_advance_step_plan.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the shared part of phase one: kernel programs, views and the plan.
+
 #include "op_host/advance_step/aclnn_advance_step_plan.h"
 
 #include "op_host/advance_step/advance_step_check.h"

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of phase one that the AdvanceStep operators share.
+
 #pragma once
 
 #include "op_host/advance_step/advance_step_params.h"

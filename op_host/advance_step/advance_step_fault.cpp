@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the messages of AdvanceStep's data faults.
+
 #include "op_host/advance_step/advance_step_fault.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages for the data faults that the AdvanceStep kernels report.
+
 #pragma once
 
 #include <string>

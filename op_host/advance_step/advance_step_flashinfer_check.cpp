@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the layouts, attributes and shapes of AdvanceStepFlashInfer.
+
 #include "op_host/advance_step/advance_step_flashinfer_check.h"
 
 #include "op_host/advance_step/advance_step_check.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tiling of AdvanceStepFlashInfer: rows per core and per tile.
+
 #pragma once
 
 #include "op_host/advance_step/advance_step_flashinfer_params.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the layouts, attributes and shapes of AdvanceStepMulti.
+
 #include "op_host/advance_step/advance_step_multi_check.h"
 
 #include "op_host/advance_step/advance_step_check.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes the tiling of AdvanceStepMulti.
+
 #include "op_host/advance_step/advance_step_multi_tiling.h"
 
 #include "op_host/advance_step/advance_step_tiling.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The signature of AdvanceStep: the type, shape and address of each tensor.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the layouts, attributes and shapes of AdvanceStepV2.
+
 #include "op_host/advance_step/advance_step_v2_check.h"
 
 #include "op_host/advance_step/advance_step_check.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules for the arguments of AdvanceStepV2.
+
 #pragma once
 
 #include "op_host/advance_step/advance_step_v2_params.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes the tiling of AdvanceStepV2.
+
 #include "op_host/advance_step/advance_step_v2_tiling.h"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phase one from the handles to the executor. It is the same for every operator: an operator adds
 // its signature, and a function that checks, tiles and makes the plan.
+
 #pragma once
 
 #include <array>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The properties of a device that checks and tilings of operators depend on.
+
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks return these codes; op_host/common may not include acl_meta.h, which names them.
+
 #pragma once
 
 #include <cstdint>

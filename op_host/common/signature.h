@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tensors of an operator, each spelt once. Checks, views, slots and plan keys come from this
 // table. A row is constant data, so that the compiler can fold what depends on it.
+
 #pragma once
 
 #include <array>

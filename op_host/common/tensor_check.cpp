@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the standard checks of tensors and their messages.
+
 #include "op_host/common/tensor_check.h"
 
 #include <string>

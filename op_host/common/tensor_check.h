@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks tensors against the rows of a signature. The test whether all pass is in line, since every
 // plan needs it. The words of a failure, `<argument> <what it is>; expected <rule>`, are made out
 // of line.
+
 #pragma once
 
 #include <utility>

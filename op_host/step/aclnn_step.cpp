@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two calls of Step, its kernel programs, its workspace and its plan.
+
 #include "aclnnop/aclnn_step.h"
 
 #include <cstddef>

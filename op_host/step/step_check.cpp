@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the layouts, attributes and shapes of Step.
+
 #include "op_host/step/step_check.h"
 
 #include <limits>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules for the arguments of Step.
+
 #pragma once
 
 #include "op_host/step/step_params.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the messages of Step's data faults.
+
 #include "op_host/step/step_fault.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes the tiling of Step.
+
 #include "op_host/step/step_tiling.h"
 
 #include <algorithm>

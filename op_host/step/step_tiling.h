@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tiling of Step: slots per core.
+
 #pragma once
 
 #include "op_host/common/environment.h"

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The computation of the shipped kernel, row by row, for conformance exact and for the comparison
 // with it.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of AdvanceStepFlashInfer: count and check pages, then commit rows and page arrays.
+
 #include "op_kernel/advance_step/advance_step_flashinfer_kernel.h"
 
 #include <limits>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepFlashInfer on the cores: docs/operators/advance_step_flashinfer.md has the formulas.
+
 #pragma once
 
 #include "op_kernel/advance_step/advance_step_flashinfer_tiling_data.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of AdvanceStep: check, compare and commit, for each conformance and dtype.
+
 #include "op_kernel/advance_step/advance_step_kernel.h"
 
 #include <algorithm>

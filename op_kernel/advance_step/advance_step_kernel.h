@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStep on the cores: docs/operators/advance_step.md has the formulas.
+
 #pragma once
 
 #include "op_kernel/advance_step/advance_step_tiling_data.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled once per instruction set, into the namespace that ADVSTEP_ISA names. Nothing in here may
 // be shared with another object file, or the linker would mix the instruction sets: no inline
 // functions of headers, no templates of the standard library (tests/lint/check_isa_objects.sh).

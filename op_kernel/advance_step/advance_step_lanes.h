@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of the AdvanceStep kernels that take many rows at a time. They are compiled once for
 // each instruction set, and only find out whether all rows are good. If not, the code for one row
 // (token_place.h) finds the row and the reason.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the vector loops of AdvanceStep for an instruction set.
+
 #include "op_kernel/advance_step/advance_step_lanes.h"
 
 namespace advstep {

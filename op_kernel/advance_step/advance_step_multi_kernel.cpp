@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of AdvanceStepMulti: check every step of every query, then commit.
+
 #include "op_kernel/advance_step/advance_step_multi_kernel.h"
 
 #include "op_kernel/advance_step/advance_step_pieces.h"

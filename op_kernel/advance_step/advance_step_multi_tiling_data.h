@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tiling and payload of AdvanceStepMulti, and the numbers of its fault rows.
+
 #pragma once
 
 #include <cstdint>

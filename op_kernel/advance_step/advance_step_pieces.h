@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves the rows of a core many at a time: AdvanceStep, and every step of AdvanceStepMulti, under
 // conformances standard and vllm.
+
 #pragma once
 
 #include <algorithm>

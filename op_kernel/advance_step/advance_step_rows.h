@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // One row under each conformance, for AdvanceStep, AdvanceStepFlashInfer and every step of
 // AdvanceStepMulti.
+
 #pragma once
 
 #include <algorithm>

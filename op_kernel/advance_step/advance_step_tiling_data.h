@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tiling, addresses, payload and faults of AdvanceStep.
+
 #pragma once
 
 #include <cstdint>

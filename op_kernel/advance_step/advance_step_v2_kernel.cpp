@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of AdvanceStepV2: check, compare and commit, row by row.
+
 #include "op_kernel/advance_step/advance_step_v2_kernel.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepV2 on the cores: docs/operators/advance_step_v2.md has the formulas.
+
 #pragma once
 
 #include "op_kernel/advance_step/advance_step_kernel.h"

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves the rows of one query at a time without a branch for each: AdvanceStepV2 under conformances
 // standard and vllm.
+
 #pragma once
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tiling, addresses and payload of AdvanceStepV2.
+
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The place of one token of a sequence, which all AdvanceStep operators compute for a live row.
+
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns positions into block table columns and slots without a division for each row.
+
 #pragma once
 
 #include <cstdint>

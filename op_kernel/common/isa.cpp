@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the instruction sets of the processor.
+
 #include "op_kernel/common/isa.h"
 
 #include <initializer_list>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The instruction sets that kernels are compiled for.
+
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface between a kernel and the machine that runs it: functions of (core, payload), in
 // phases.
+
 #pragma once
 
 #include <algorithm>

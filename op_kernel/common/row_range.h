@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a core, and the tiles that they are cut into.
+
 #pragma once
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slot of a token: block id times block size plus offset.
+
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets of slots as words of 64 bits.
+
 #pragma once
 
 #include <cstddef>

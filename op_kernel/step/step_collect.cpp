@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first phase of Step: each core checks its slots and counts releases and needs.
+
 #include "op_kernel/step/step_bits.h"
 #include "op_kernel/step/step_kernels.h"
 #include "op_kernel/step/step_scan.h"

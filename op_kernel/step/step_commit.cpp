@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last three phases of Step: blocks are given back, handed out and recovered.
+
 #include <algorithm>
 #include <cstring>
 

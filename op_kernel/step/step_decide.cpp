@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of core 0: the decisions that depend on more than one slot. They need counts only, and
 // no block ids.
 #include <algorithm>

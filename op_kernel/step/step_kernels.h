@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Step on the cores: plan, check, commit. docs/operators/step.md has the semantics.
+
 #pragma once
 
 #include "op_kernel/common/kernel.h"

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules that Step's tensors obey, each worded once. The kernel reports the rule that is broken;
 // the host side and the checker of advance_step/kv_invariants.h take the words from here.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the look at 64 ordinary slots at a time, without a branch per slot.
+
 #include "op_kernel/step/step_scan.h"
 
 #include "op_kernel/step/step_bits.h"

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks at 64 slots at a time without a branch for each, which is enough for most slots of most
 // steps.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tiling, addresses, workspace and payload of Step.
+
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the slots to preempt without a search for each.
+
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // A core's view of a Step launch.
+
 #pragma once
 
 #include "op_kernel/common/kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Callbacks that subscribed threads run.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context calls: create, destroy, make current.
+
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/runtime/lifecycle/context_end.h"

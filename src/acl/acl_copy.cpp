@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copy and fill calls: immediate or in a stream, by rows and in batches.
+
 #include <cstring>
 
 #include "acl/acl_rt.h"

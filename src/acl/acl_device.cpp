@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device calls: set, reset, synchronise, and memory figures.
+
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/runtime/capture/capture_registry.h"

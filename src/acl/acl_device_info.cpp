@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Properties and states of devices.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Event calls: create, record, wait, query, synchronise, and elapsed time.
+
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/runtime/commands/event.h"

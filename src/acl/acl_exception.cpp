@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exception calls: the callback for failed tasks and the fields of its argument.
+
 #include "acl/rt/exception.h"
 
 #include "src/base/boundary.h"

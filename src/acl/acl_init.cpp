@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Initialisation, errors and identity.
 #include "acl/acl.h"
 #include "src/base/boundary.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory calls: allocate, free, register host memory, and read pointer attributes.
+
 #include <unistd.h>
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Capture and replay.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"

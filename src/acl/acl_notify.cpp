@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notifies, and words that streams write and wait for.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peer calls: query, enable and disable access between devices.
+
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/runtime/device/peer_access.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resource-limit calls of devices, streams and the calling thread.
+
 #include "acl/rt/resource_limit.h"
 
 #include "src/base/boundary.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stream calls: create, destroy, synchronise, query, abort, and host functions.
+
 #include <new>
 
 #include "acl/acl_rt.h"

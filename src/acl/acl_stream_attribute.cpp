@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Identities and attributes of streams, and the callbacks for their creation and destruction.
 #include <cstring>
 

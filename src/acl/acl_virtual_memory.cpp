@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual-memory calls: reserve addresses, create physical memory, map and unmap it.
+
 #include "src/runtime/memory/virtual_memory.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The check and the setting of a failure mode, shared by the calls that set one.
+
 #pragma once
 
 #include <cstdint>

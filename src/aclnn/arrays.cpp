@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scalars, arrays and lists. Programs create and destroy them, but no operator here takes one.
 #include <algorithm>
 #include <memory>

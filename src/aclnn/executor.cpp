@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes executors from plans, recycles them and checks their tensors for overlaps.
+
 #include "src/aclnn/executor.h"
 
 #include <memory>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executor of an operator call: launch, payload and tensors, as phase one planned them.
+
 #pragma once
 
 #include <atomic>

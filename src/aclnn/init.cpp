@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Initialisation and finalisation of the operator layer.
+
 #include "aclnn/aclnn_base.h"
 #include "src/base/boundary.h"
 #include "src/base/settings.h"

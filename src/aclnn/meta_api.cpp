@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls on executors, except phase two.
 #include "aclnn/acl_meta.h"
 #include "src/aclnn/executor.h"

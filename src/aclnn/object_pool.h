@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pool of objects that are reused and never freed, with a cache for each thread.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds the key of a plan from the call, the device and the tensors.
+
 #include "src/aclnn/plan_key.h"
 
 #include "src/aclnn/tensor.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The key of a plan: equal keys have equal plans.
+
 #pragma once
 
 #include <algorithm>

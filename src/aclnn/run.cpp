@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the executor, the workspace and the memory of a call, and launches it.
+
 #include "src/aclnn/run.h"
 
 #include <memory>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of both phases that all operators share, and phase two itself.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Creates, describes and destroys tensors; null and destroyed ones are refused.
+
 #include "src/aclnn/tensor.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensor that the opaque handle aclTensor points to.
+
 #pragma once
 
 #include <atomic>

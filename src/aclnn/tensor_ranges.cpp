@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks ranges of device memory, and remembers recent results per thread.
+
 #include "src/aclnn/tensor_ranges.h"
 
 #include <array>

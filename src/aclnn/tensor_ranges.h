@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that tensors lie inside allocations of their device.
+
 #pragma once
 
 #include "src/aclnn/executor.h"

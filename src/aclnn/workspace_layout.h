@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout of a workspace: sizes for phase one, offsets for the kernel.
+
 #pragma once
 
 #include <cstddef>

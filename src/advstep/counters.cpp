@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// advstepReadCounters and advstepResetCounters.
 #include "advance_step/counters.h"
 #include "src/base/boundary.h"
 #include "src/runtime/device/device.h"

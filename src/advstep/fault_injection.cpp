@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts the allocations and launches of each thread, and fails those that a test chose.
+
 #include "advance_step/fault_injection.h"
 #include "src/base/boundary.h"
 #include "src/runtime/commands/stream_fault.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checker of Step's state: each rule of the header is a function.
+
 #include "advance_step/kv_invariants.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the last error and message of each thread.
+
 #include "src/base/boundary.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The boundary of an extern "C" call: failures and exceptions become a code and a message.
+
 #pragma once
 
 #include <exception>

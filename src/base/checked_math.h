@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer arithmetic that reports overflow.
+
 #pragma once
 
 #include <cstdint>

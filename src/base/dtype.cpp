@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of data types and formats.
+
 #include "src/base/dtype.h"
 
 namespace advstep {

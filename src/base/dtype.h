@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes and names of data types and formats.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This file alone compiles {fmt} into the library. So the library needs no libfmt at run time, and
 // the other files include only the small declarations of fmt/core.h.
 #ifndef FMT_HEADER_ONLY

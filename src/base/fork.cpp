@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the registered hooks in the child of a fork.
+
 #include "src/base/fork.h"
 
 #include <pthread.h>

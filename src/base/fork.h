@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hooks that renew the library's state in the child of a fork.
+
 #pragma once
 
 namespace advstep {

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the log level and writes lines to standard error.
+
 #include "src/base/log.h"
 
 #include <atomic>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log: a level, and lines to standard error.
+
 #pragma once
 
 #include <fmt/core.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A static object that is never destroyed and that a fork replaces.
+
 #pragma once
 
 #include <cstdlib>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the settings from file and environment, and checks their values.
+
 #include "src/base/settings.h"
 
 #include <sys/sysinfo.h>

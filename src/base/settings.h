@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings of the emulated machine.
+
 #pragma once
 
 #include <cstdint>

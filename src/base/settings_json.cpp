@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the settings file, which is JSON.
+
 #include <fstream>
 #include <nlohmann/json.hpp>
 

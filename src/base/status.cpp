@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the status word: success, a bare code, or a code with a message.
+
 #include "src/base/status.h"
 
 #include <memory>

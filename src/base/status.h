@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outcome of an internal call: a code, and a message on failure.
+
 #pragma once
 
 #include <fmt/core.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds overlaps of strided memory, and writes shapes as text.
+
 #include "src/base/tensor_view.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor as operators see it: plain values, and the memory that it covers.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of the calling thread, allocated at first use.
+
 #pragma once
 
 #include <cstdlib>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes slices, instants, arrows and names as JSON.
+
 #include "src/base/trace_event.h"
 
 #include <fmt/core.h>

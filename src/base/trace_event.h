@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events of the Trace Event Format, which chrome://tracing and Perfetto read, as JSON text.
+
 #pragma once
 
 #include <cstdint>

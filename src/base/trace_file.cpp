@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Appends events to the trace file and keeps it complete JSON after each write.
+
 #include "src/base/trace_file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file of trace events that is valid JSON after each write.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph operators AdvanceStep and AdvanceStepV2: signature and aclnn calls.
+
 #include "aclnnop/aclnn_advance_step.h"
 #include "aclnnop/aclnn_advance_step_v2.h"
 #include "src/graph/element_size.h"

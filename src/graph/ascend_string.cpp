@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements AscendString, the string type of the graph interface.
+
 #include "graph/ascend_string.h"
 
 namespace ge {

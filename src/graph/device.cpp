@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the device context of a run and its device memory.
+
 #include "src/graph/device.h"
 
 namespace advstep::graph {

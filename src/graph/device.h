@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device of a run: context, memory, and acl codes as outcomes.
+
 #pragma once
 
 #include <memory>

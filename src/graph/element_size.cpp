@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of graph data types: names and bits per element.
+
 #include "src/graph/element_size.h"
 
 #include <array>

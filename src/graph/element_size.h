@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes and names of graph data types, and shapes as text.
+
 #pragma once
 
 #include <cstdint>

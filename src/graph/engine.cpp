@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements initialisation, finalisation and the list of sessions.
+
 #include "src/graph/engine.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine that GEInitialize starts: the options of the process and its sessions.
+
 #pragma once
 
 #include <memory>

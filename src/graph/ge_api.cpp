@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public calls of graph mode: initialisation, sessions and messages.
+
 #include "ge/ge_api.h"
 
 #include <utility>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public class Graph, a handle to a GraphState.
+
 #include "graph/graph.h"
 
 #include "src/graph/graph_state.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dumps a graph as text.
+
 #include <cstring>
 #include <fstream>
 

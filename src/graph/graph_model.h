@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph as a session keeps it: immutable nodes, inputs and outputs.
+
 #pragma once
 
 #include <map>

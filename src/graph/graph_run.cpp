@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a plan: uploads inputs, calls the operators, downloads outputs.
+
 #include "src/graph/graph_run.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of a graph on the emulated device.
+
 #pragma once
 
 #include <optional>

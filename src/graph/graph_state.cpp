@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects a graph's operators and makes the model from them.
+
 #include "src/graph/graph_state.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the messages of each thread, up to a limit.
+
 #include "src/graph/messages.h"
 
 #include <algorithm>

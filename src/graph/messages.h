@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The errors and warnings of the calling thread.
+
 #pragma once
 
 #include <string>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorts nodes by their dependencies.
+
 #include "src/graph/node_order.h"
 
 #include <functional>

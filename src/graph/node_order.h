@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which nodes run, and the order of the graph's inputs.
+
 #pragma once
 
 #include <vector>

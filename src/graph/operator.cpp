@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public class Operator: names, inputs, outputs and links.
+
 #include "graph/operator.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SetAttr and GetAttr. Integers are kept as int64_t, strings as std::string.
 #include <limits>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declarations of inputs, outputs and attributes, for REG_OP. A second declaration of a name
 // changes nothing.
 #include <fmt/core.h>

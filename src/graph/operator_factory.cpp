@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registry of operator types and the factory that makes operators by name.
+
 #include "graph/operator_factory.h"
 
 #include <map>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the kind of an operator by its type.
+
 #include "src/graph/operator_kind.h"
 
 namespace advstep::graph {

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator kind: its signature and the aclnn calls that run it.
+
 #pragma once
 
 #include <cstdint>

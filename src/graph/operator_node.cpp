@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes, links and frees operator nodes.
+
 #include "src/graph/operator_node.h"
 
 #include <algorithm>

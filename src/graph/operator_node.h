@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The node that an operator handle points to, and the links between nodes.
+
 #pragma once
 
 #include <atomic>

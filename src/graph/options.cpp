@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses the options of processes, sessions and graphs.
+
 #include "src/graph/options.h"
 
 #include <charconv>

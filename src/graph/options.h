@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that graph mode knows.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outcome of an internal call of graph mode: a status and a message.
+
 #pragma once
 
 #include <fmt/core.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans a run: shapes and data types of all values, and calls in order.
+
 #include "src/graph/run_plan.h"
 
 #include <algorithm>

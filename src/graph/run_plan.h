@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of a run: the values it needs and the operator calls it makes.
+
 #pragma once
 
 #include <optional>

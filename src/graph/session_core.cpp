@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements a session: its graphs, its worker thread and its queue of runs.
+
 #include "src/graph/session_core.h"
 
 #include <utility>

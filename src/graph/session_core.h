@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session: graphs, and one worker thread that runs them.
+
 #pragma once
 
 #include <condition_variable>

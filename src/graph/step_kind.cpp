@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph operator Step: signature and aclnn calls.
+
 #include "aclnnop/aclnn_step.h"
 #include "src/graph/operator_kind.h"
 

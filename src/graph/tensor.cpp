@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public class Tensor: a description with bytes.
+
 #include <cstring>
 #include <utility>
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public classes Shape and TensorDesc.
+
 #include <algorithm>
 #include <utility>
 

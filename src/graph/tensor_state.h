@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state that all copies of one ge::Tensor share.
+
 #pragma once
 
 #include <cstddef>

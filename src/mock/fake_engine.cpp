@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the fake engine: a decode step of AdvanceStep on a program's sequences.
+
 #include "advance_step/testing/fake_engine.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes lists of all functions in the public C headers, for advance_step::mock.
 
 list_functions.py          writes the lists

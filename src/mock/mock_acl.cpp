@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replacements of the C functions: each counts its call and passes it to the newest mock, or to the
 // library. All code of the mock that needs GoogleMock is in this file, because it takes long to
 // compile.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of libadvance_step.so. The functions of this program hide them, so they are looked
 // up through a handle of the library.
 #include <dlfcn.h>

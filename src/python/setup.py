@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Puts libadvance_step.so into the wheel, beside the package.
 
 The library is the file that ADVANCE_STEP_LIBRARY names, or else that of the release preset.

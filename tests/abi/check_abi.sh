@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Compares the interface of a libadvance_step.so that has debug information with the dump
 # libadvance_step.abi: functions, their parameters and the layout of types that the headers define.
 #

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes mixed batches, and the tensors of AdvanceStep on them.
+
 #include "tests/benchmark/advance_batch.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches of AdvanceStep and of the bare loop, for the benchmarks.
+
 #pragma once
 
 #include <array>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the bare loop.
+
 #include "tests/benchmark/bare_loop.h"
 
 #include <cstddef>

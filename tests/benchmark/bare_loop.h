@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plain loop that AdvanceStep is measured against.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the tensors of a decode step and plans both operators.
+
 #include "tests/benchmark/decode_batch.h"
 
 #include <cstring>

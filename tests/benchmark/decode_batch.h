@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Step and AdvanceStep on one batch, as a captured decode step has them.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures two sides in turns and computes quantiles.
+
 #include "tests/benchmark/interleaved.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two things timed in turns, so that a change of the machine's speed meets both.
+
 #pragma once
 
 #include <chrono>

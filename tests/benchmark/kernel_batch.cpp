@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets up the emulated machine and the batch of a kernel benchmark.
+
 #include "tests/benchmark/kernel_batch.h"
 
 #include <cstdio>

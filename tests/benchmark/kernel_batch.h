@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A planned AdvanceStep launch without the calls around it.
+
 #pragma once
 
 #include <cstddef>

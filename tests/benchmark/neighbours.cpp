@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts and stops the busy threads.
+
 #include "tests/benchmark/neighbours.h"
 
 Neighbours::Neighbours(int count) {

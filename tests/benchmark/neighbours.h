@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that keep cores busy during a measurement.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of AdvanceStep from C for peers.py, which has the tensors: without what ctypes costs.
 #include <cstdint>
 

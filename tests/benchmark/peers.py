@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Times AdvanceStep beside numpy and torch making the same update, in Python.
 
     peers.py --libraries FOLDER --json FILE [--curves]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws the pictures of docs/benchmarking.md from a JSON file of the dashboard with curves.
 
     plot.py results.json FOLDER

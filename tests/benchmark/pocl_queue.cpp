@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the queue on PoCL's basic device.
+
 #define CL_TARGET_OPENCL_VERSION 120
 #include "tests/benchmark/pocl_queue.h"
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue of PoCL, which streams are measured against.
+
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares a decode step from Python with the same update in numpy and in torch, in one process.
 
     tests/benchmark/python_benchmark.py [rows]

@@ -1,5 +1,6 @@
-// What a decode step (Step and AdvanceStep) costs the host when it is replayed, and when it is
-// issued call by call: the time of each, less that of the kernels alone. All ways make the same
+// SPDX-License-Identifier: Apache-2.0
+// The host's cost of a decode step (Step and AdvanceStep), replayed and call by call.
+// The figures are the time of each way, less that of the kernels alone. All ways make the same
 // steps from the same start, in turns, so that the ratios of one run are what counts;
 // docs/benchmarking.md.
 #include <benchmark/benchmark.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends the program after a failed call.
+
 #include "tests/benchmark/require.h"
 
 #include <cstdio>

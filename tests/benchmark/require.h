@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of return codes, and the device of a benchmark.
+
 #pragma once
 
 /// Ends the program, with the runtime's message, if a call failed.

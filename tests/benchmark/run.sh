@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds the release preset, measures every performance goal beside its
 # baseline and prints the table of docs/benchmarking.md. A goal that does not hold is no failure.
 #

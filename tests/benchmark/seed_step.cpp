@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements SEED: the five steps of Step one after the other, without data checks.
+
 #include "tests/benchmark/seed_step.h"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // SEED, what Step is measured against: the five steps of docs/operators/step.md one after the other
 // on plain vectors, a search over the batch for every victim; no data checks, no device.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One launch cut over the simulated cores, which threads share from 32768 rows on, and the same on
 // one core, which is serial.
 #include <benchmark/benchmark.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the states of Step that benchmarks measure, and the tensors on them.
+
 #include "tests/benchmark/step_batch.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // A batch that aclnnStep and SEED step from the same state, once and again.
+
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// What a stream itself costs: an empty task queued and waited for, hot, in batches, spaced, and
-// with busy neighbours, beside the textbook's queue.
+// SPDX-License-Identifier: Apache-2.0
+// The cost of a stream itself, beside the textbook queue.
+// An empty task is queued and waited for: hot, in batches, spaced, and with busy neighbours.
 #include <benchmark/benchmark.h>
 
 #include <chrono>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the textbook queue.
+
 #include "tests/benchmark/textbook_queue.h"
 
 TextbookQueue::TextbookQueue() : worker_([this] { Work(); }) {}

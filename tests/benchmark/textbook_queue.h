@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A textbook queue of one worker, which streams are measured against.
+
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Opens a page of serve --report in a browser, by its file name: no word on the console, every chart
 # is laid out, on light and dark, on wide and narrow screens. Skipped (77) without chromium.
 #

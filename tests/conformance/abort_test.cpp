@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aclrtStreamAbort: what it drops, whom it tells, and that the stream goes on.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ADVANCE_STEP_ON_DIVERGENCE: calls whose result differs from what the Ascend kernel computes.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phase one of AdvanceStepFlashInfer, and its workspace.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepFlashInfer on every number of cores, at the sizes at which tiles fill, and over many
 // launches of one executor.
 #include <gtest/gtest.h>

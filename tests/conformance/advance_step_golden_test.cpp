@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The golden cases of AdvanceStep, each on many machines, with aligned and misaligned workspaces
 // and with executors that run again.
 #include <gtest/gtest.h>

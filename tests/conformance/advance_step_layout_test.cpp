@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStep on tensors of every accepted shape, dtype and layout, and in stream order.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepMulti against as many calls of AdvanceStep, at the sizes at which tiles fill, and over
 // many launches of one executor.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepMulti on data at and past the edges, and its divergences.
 #include <gtest/gtest.h>
 

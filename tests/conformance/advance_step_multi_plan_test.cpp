@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phase one of AdvanceStepMulti.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phase one of AdvanceStep: null, dtypes and formats, and which refusal comes first.
 #include <gtest/gtest.h>
 

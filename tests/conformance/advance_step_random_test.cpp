@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStep and its kin against their references on random batches, launched and replayed. A
 // failure prints the seed of its batch; the batches are the same in every run.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phase one of AdvanceStep: attributes, shapes, layouts and overlaps.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepV2 on data at and past the edges: each data error with its message, and the last value
 // that is none.
 #include <gtest/gtest.h>

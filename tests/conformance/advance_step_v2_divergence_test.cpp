@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ADVANCE_STEP_ON_DIVERGENCE: calls of AdvanceStepV2 whose result differs from exact's.
 #include <gtest/gtest.h>
 

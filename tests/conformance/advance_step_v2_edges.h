@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A batch of AdvanceStepV2 without a fault, and changes that take a row to an edge.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_ADVANCE_STEP_V2_EDGES_H_
 #define ADVANCE_STEP_TESTS_CONFORMANCE_ADVANCE_STEP_V2_EDGES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The golden cases of AdvanceStepV2 on every number of cores, in many layouts and with executors
 // that run again.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phase one of AdvanceStepV2, and calls without spec tokens.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepV2 at the sizes at which cores and tiles fill, and steps that follow each other.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scalars, arrays and lists of acl_meta.h. The sanitizers see that each is freed once.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // acl_base.h, and errors and identity of acl_rt.h.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of callbacks have in common. They are in this namespace, so that none lists the
 // names that it uses.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_CALLBACK_FIXTURE_H_

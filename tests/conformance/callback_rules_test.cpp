@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subscriptions and callbacks: every code, and what ends them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Callbacks that a subscribed thread runs.
 #include <gtest/gtest.h>
 

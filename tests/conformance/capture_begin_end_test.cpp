@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Begin and end of a capture: every code, and that a refused call leaves the capture as it was.
 #include <gtest/gtest.h>
 

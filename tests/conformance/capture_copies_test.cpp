@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies and fills during captures: recorded, or refused by mode and thread.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of captures and replays have in common. They are in the namespace of their
 // helpers, so that none lists the names that it uses.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_CAPTURE_FIXTURE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Captures that a stream could not join: nothing but their end is left.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What may not be done during a capture, and that it goes on after a refused call.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of a capture and its model before the end, and what ends a capture besides its end.
 #include <gtest/gtest.h>
 

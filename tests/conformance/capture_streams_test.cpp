@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Captures of several streams: fork and join by events, in the shapes that programs make.
 #include <gtest/gtest.h>
 

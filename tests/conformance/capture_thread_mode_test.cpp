@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aclmdlRICaptureThreadExchangeMode: the mode of a thread, which says what it may do during
 // captures.
 #include <gtest/gtest.h>

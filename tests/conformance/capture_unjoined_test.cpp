@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Captures of several streams that cannot be ended before every stream has been joined.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Captures, models and notifies for tests.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_CAPTURES_H_
 #define ADVANCE_STEP_TESTS_CONFORMANCE_CAPTURES_H_

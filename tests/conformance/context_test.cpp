@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contexts: acl_rt.h, section contexts.
 #include <gtest/gtest.h>
 

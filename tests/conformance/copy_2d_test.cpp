@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two-dimensional copies, synchronous and in stream order.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// What waits for the program's own memory does so to the end, whatever happens to the stream.
+// SPDX-License-Identifier: Apache-2.0
+// Copies of the program's own memory are waited for to the end, also after an abort.
 #include <gtest/gtest.h>
 #include <pthread.h>
 

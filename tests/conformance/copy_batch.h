@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arguments of aclrtMemcpyBatch and aclrtMemcpyBatchAsync.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_COPY_BATCH_H_
 #define ADVANCE_STEP_TESTS_CONFORMANCE_COPY_BATCH_H_

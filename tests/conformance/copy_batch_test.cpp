@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches of copies: what they copy, and every code.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies and fills in time: which wait, which return at once, and in what order they run.
 #include <gtest/gtest.h>
 

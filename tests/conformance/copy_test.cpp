@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies and fills: what both forms, synchronous and in stream order, take and refuse.
 #include <gtest/gtest.h>
 

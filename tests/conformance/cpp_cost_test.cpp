@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C++ interface costs nothing: objects are as large as what they own, and a decode loop makes
 // the calls of the C program, in the same order, and no allocation of its own.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The objects of the C++ interface: what they own, how they move, how they fail.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators through the C++ interface, against golden cases and the references.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// What devices are, and several of them at once.
+// SPDX-License-Identifier: Apache-2.0
+// Properties of devices, and several devices at once.
 #include <gtest/gtest.h>
 
 #include <climits>

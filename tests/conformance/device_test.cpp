@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices: acl_rt.h, section devices.
 #include <gtest/gtest.h>
 

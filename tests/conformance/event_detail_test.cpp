@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events: timestamps, who still waits for them, identities.
 #include <gtest/gtest.h>
 

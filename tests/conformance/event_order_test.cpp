@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events between streams: waits, repeated records, reset in stream order, destruction.
 #include <gtest/gtest.h>
 

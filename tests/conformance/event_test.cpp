@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events: how each kind is made, what it answers, and time between two.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The callback for tasks that fail.
 #include <gtest/gtest.h>
 #include <unistd.h>

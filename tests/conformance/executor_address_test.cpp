@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executors of acl_meta.h: the calls that change a tensor's address.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executors of acl_meta.h: one run, many runs, and when they may go.
 #include <gtest/gtest.h>
 

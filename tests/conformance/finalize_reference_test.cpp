@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aclFinalizeReference: one reference at a time.
 #include <gtest/gtest.h>
 

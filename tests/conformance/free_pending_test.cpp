@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What freed memory waits for: work of its own device, and work of others that touches it.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aclrtFreeWithDevSync: waits for the device, then frees.
 #include <gtest/gtest.h>
 

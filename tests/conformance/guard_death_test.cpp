@@ -1,5 +1,6 @@
-// What dies under ADVANCE_STEP_GUARD, and what it says. Each death is in a process of its own,
-// which starts the runtime itself.
+// SPDX-License-Identifier: Apache-2.0
+// Accesses that end the process under ADVANCE_STEP_GUARD, and their messages.
+// Each death is in a process of its own, which starts the runtime itself.
 #include <signal.h>
 #include <unistd.h>
 

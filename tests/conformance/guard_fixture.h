@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A runtime whose allocations are guarded.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_GUARD_FIXTURE_H_
 #define ADVANCE_STEP_TESTS_CONFORMANCE_GUARD_FIXTURE_H_

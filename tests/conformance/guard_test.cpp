@@ -1,4 +1,5 @@
-// What stays as it is under ADVANCE_STEP_GUARD.
+// SPDX-License-Identifier: Apache-2.0
+// Behaviour that stays the same under ADVANCE_STEP_GUARD.
 #include <cstring>
 #include <fstream>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of the calls that take a stream or an event, for what all of them have in common.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_HANDLE_CALLS_H_
 #define ADVANCE_STEP_TESTS_CONFORMANCE_HANDLE_CALLS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules that acl_rt.h states once for every call: contexts, null, and handles that are none.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Host functions that call the runtime: what they find, what they may do, and that a call which
 // would wait for the function that makes it is refused.
 #include <gtest/gtest.h>

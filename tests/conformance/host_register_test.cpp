@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registered host memory: what may be registered, what it is good for, and its end.
 #include <gtest/gtest.h>
 

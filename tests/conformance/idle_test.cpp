@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An idle runtime uses no CPU: its threads sleep, and nothing but a call can wake them.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

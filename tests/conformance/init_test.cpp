@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aclInit, aclFinalize, aclnnInit and aclnnFinalize: counting, files, and what ending takes away.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kv_invariants.h: the first violation of a state is named, and a legal state has none.
 #include "advance_step/kv_invariants.h"
 

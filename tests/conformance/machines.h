@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Emulated machines that must not change a result: SoCs, threads, orders of cores, instruction
 // sets.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_MACHINES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device and pinned host memory: allocation, freeing, and how much there is.
 #include <gtest/gtest.h>
 

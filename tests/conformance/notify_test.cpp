@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notifies: flags that streams set and take.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One AdvanceStep on tensors that lie one behind the other at a given address.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_ONE_QUERY_H_
 #define ADVANCE_STEP_TESTS_CONFORMANCE_ONE_QUERY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both operators in captures: the golden cases replayed, and what may be gone by then.
 #include <gtest/gtest.h>
 

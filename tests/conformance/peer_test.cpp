@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peers: permissions, which are only kept, and copies, which do not need them.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phase two: what it refuses, and that a refused run spends the executor too.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aclrtPointerGetAttributes: what an address lies in.
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The random calls of AdvanceStep and its kin: one generator, to which an operator adds what only
 // it has.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_RANDOM_CALL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStep and its kin as random tests see them: how each makes its data, what may be wrong with
 // them beside positions and block ids, its call, and its reference.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_RANDOM_OPERATORS_H_

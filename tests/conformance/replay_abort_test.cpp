@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays whose stream is aborted or destroyed, or that fail: what of them goes on, and who is
 // told.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tasks of a replay that fail, in both failure modes.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models for tests of replays.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_REPLAY_FIXTURE_H_
 #define ADVANCE_STEP_TESTS_CONFORMANCE_REPLAY_FIXTURE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays that are waited for, refused or given up, and how long a model lives.
 #include <gtest/gtest.h>
 

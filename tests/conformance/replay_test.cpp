@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays: their order, and what their host functions may do.
 #include <gtest/gtest.h>
 

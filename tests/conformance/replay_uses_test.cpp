@@ -1,5 +1,5 @@
-// What replays use and what becomes of it: captured memory and notifies that are gone, flags and
-// words in a capture.
+// SPDX-License-Identifier: Apache-2.0
+// Objects that replays use: memory and notifies that are gone, flags and words in a capture.
 #include <gtest/gtest.h>
 
 #include <string>

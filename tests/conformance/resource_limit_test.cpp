@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resource limits: which one is in effect, and that they cut work and change no result.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The settings of the emulated machine: which values each takes, and what they do.
 #include <gtest/gtest.h>
 

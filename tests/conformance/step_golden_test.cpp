@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The golden cases and traces of Step, each on many machines. Format: spec/step.md.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Step without a block for anybody: no progress, until the host sheds load.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Phase two of the operator that needs a workspace: its codes, and executors of the other operator.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// What phase one of Step refuses, and with which code.
+// SPDX-License-Identifier: Apache-2.0
+// Refusals of Step's phase one, and their codes.
 #include <gtest/gtest.h>
 
 #include <functional>

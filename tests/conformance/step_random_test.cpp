@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Step against the reference in random serving loops: admissions, running, finishing, too few
 // blocks, and now and then a spoilt state. A failure prints the seed of its service; the services
 // are the same in every run.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the device finds wrong with a state, and the edges that are not wrong.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams: identities and attributes.
 #include <gtest/gtest.h>
 

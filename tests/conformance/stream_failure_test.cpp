@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Failed tasks: who reports them, what runs after them, and host functions that wait for
 // themselves.
 #include <gtest/gtest.h>

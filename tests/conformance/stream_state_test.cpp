@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Callbacks that are told of streams that come and go.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams: order, asynchrony, independence, queries and destruction.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task groups for tests.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_TASK_GROUP_FIXTURE_H_
 #define ADVANCE_STEP_TESTS_CONFORMANCE_TASK_GROUP_FIXTURE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task groups: every code of the four calls, updates that do not fit, and work that is none of a
 // group.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task groups: launches of a model that are replaced.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// What ends streams, contexts, devices or the runtime waits for pending work, or is refused.
+// SPDX-License-Identifier: Apache-2.0
+// Calls that end streams, contexts, devices or the runtime wait for pending work or are refused.
 #include <gtest/gtest.h>
 #include <pthread.h>
 

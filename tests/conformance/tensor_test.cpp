@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aclTensor: creation, description, getters whose arrays the caller deletes.
 #include <gtest/gtest.h>
 

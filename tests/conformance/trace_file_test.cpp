@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ADVANCE_STEP_TRACE: when its file is opened, and what becomes of it.
 #include <gtest/gtest.h>
 #include <sys/resource.h>

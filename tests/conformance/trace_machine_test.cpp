@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ADVANCE_STEP_TRACE: core threads, devices, graphs, long runs.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ADVANCE_STEP_TRACE: the tasks of streams, and what they wait for.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A runtime with ADVANCE_STEP_TRACE, and what it has written.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_TRACED_RUNTIME_H_
 #define ADVANCE_STEP_TESTS_CONFORMANCE_TRACED_RUNTIME_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words in memory that streams write and wait for.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owners of reservations, physical memory and mappings.
 #ifndef ADVANCE_STEP_TESTS_CONFORMANCE_VIRTUAL_MEMORY_FIXTURE_H_
 #define ADVANCE_STEP_TESTS_CONFORMANCE_VIRTUAL_MEMORY_FIXTURE_H_

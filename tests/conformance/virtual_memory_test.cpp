@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reserved addresses, physical memory and mappings: what the calls take and refuse.
 #include <gtest/gtest.h>
 

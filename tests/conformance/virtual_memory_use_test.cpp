@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mapped memory in use: as device memory, under queued work, over resets and by several threads.
 #include <gtest/gtest.h>
 

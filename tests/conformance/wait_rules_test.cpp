@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules that acl_rt.h states once, for the calls of captures, waits and callbacks.
 #include <gtest/gtest.h>
 #include <pthread.h>

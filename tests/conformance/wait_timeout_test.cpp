@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits with a limit inside streams, for events and for notifies. Their unit is the second.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every call of the library with every one of its allocations failing, one at a time, and from one
 // on all of them. Each attempt is a process of its own that starts the runtime anew, so what is
 // allocated only once per process fails, too, and the leak check at its end sees what was lost.

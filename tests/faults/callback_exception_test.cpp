@@ -1,5 +1,5 @@
-// What users' functions throw stays where it was thrown, whatever it is, and the thread that ran
-// them goes on.
+// SPDX-License-Identifier: Apache-2.0
+// Exceptions of users' functions stay inside the call, and the thread continues.
 #include <stdexcept>
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Captures, replays and task groups.
 #include "faults/scene.h"
 #include "support/advance_step_batch.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replaces operator new by one that counts and can fail.
+
 #include "faults/counted_allocations.h"
 
 #include <cstddef>

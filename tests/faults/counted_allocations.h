@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program's own operator new, which knows nothing of the library: it counts, and fails.
 #ifndef ADVANCE_STEP_TESTS_FAULTS_COUNTED_ALLOCATIONS_H_
 #define ADVANCE_STEP_TESTS_FAULTS_COUNTED_ALLOCATIONS_H_

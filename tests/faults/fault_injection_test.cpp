@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // advance_step/fault_injection.h: what each fault does, and that the next call works.
 #include "advance_step/fault_injection.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fork: the parent goes on, the child can leave, and can begin anew, whatever the parent's threads
 // were in the middle of.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both phases of every operator. Phase two spends its executor also when it fails, so its call has
 // a phase one before it.
 #include <type_traits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of a process with work pending: it ends, with the status that was asked for.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Start and end, devices, contexts, errors, events, and the project's own calls.
 #include "faults/scene.h"
 

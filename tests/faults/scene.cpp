@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens and closes the scene: the objects that fault tests call functions on.
+
 #include "faults/scene.h"
 
 namespace faults {

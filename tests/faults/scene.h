@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A started runtime with one object of each kind, and calls of the library on it.
 #ifndef ADVANCE_STEP_TESTS_FAULTS_SCENE_H_
 #define ADVANCE_STEP_TESTS_FAULTS_SCENE_H_

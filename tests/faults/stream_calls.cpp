@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams, host functions, callbacks, notifies, words and resource limits.
 #include "faults/scene.h"
 

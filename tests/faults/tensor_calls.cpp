@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors, scalars, arrays, lists and executors.
 #include "faults/scene.h"
 #include "support/advance_step_batch.h"

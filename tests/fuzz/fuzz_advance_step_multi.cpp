@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both phases of AdvanceStepMulti on any arguments and data: never a crash, and on legal arguments
 // the same result, or the same refusal with nothing written, as one AdvanceStep after the other.
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both phases of AdvanceStepV2 on any arguments and data: never a crash, and on legal arguments the
 // same result, or the same refusal with nothing written, as the plain reference.
 #include <algorithm>

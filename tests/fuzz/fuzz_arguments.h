@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments of an operator, of which the input may spoil some, and both of its phases on them.
+
 #pragma once
 
 #include <functional>

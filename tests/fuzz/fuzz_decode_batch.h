@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // A decode batch of the input's: mostly sound, now and then not.
+
 #pragma once
 
 #include <algorithm>

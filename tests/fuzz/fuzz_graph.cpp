@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random graphs of AdvanceStep operators: never a crash, and the result, or the refusal, of a model
 // that advances plain vectors.
 #include <cstdio>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values taken from the bytes of a fuzzer.
+
 #pragma once
 
 #include <cstddef>

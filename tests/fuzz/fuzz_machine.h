@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The emulated machine of a fuzz target, and what it does where the library is wrong.
+
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequences of runtime calls, legal and illegal: the input makes the choices of the generator of
 // random programs, and every code, status and memory cell is what its model says. Programs queue
 // only waits that end, so a hang is the library's.

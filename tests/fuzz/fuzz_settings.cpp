@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aclInit with any bytes as its configuration file and as settings in the environment: a documented
 // code, a message when it fails, and the settings when it does not.
 //

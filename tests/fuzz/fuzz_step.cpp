@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Step in a serving loop of the input's making, states spoilt in between, against the plain
 // reference; while nothing is spoilt every block is in exactly one place. And both phases on any
 // arguments.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parser of serve's traces on any file: requests in order and in range, one for each line, or
 // an error that says where.
 #include <algorithm>

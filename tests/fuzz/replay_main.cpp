@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a fuzz target on files, without libFuzzer: the corpora under any compiler.
 #include <csignal>
 #include <cstddef>

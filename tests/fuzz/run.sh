@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets of the dev preset and runs every target: its corpus first, then new inputs for a while.
+# SPDX-License-Identifier: Apache-2.0
+# Builds the fuzz targets of the dev preset and runs each on its corpus, then on new inputs.
 #
 #   tests/fuzz/run.sh [--seconds N] [TARGET ...]
 #

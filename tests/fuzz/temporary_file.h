@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file with the input in it, for functions that take a path.
+
 #pragma once
 
 #include <unistd.h>

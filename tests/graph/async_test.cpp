@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asynchronous runs, and threads that share sessions, graphs and tensors.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graphs of several operators against as many calls of aclnnAdvanceStep.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Compiles programs with the include paths of CANN's samples, without -std as they do, and as C++17
 # and C++20. What is not provided must not compile.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that a program declares itself, under a type that the library has a kernel for.
 #include <gtest/gtest.h>
 

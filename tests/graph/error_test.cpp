@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every way in which a graph or its tensors are refused; and a run after each of them succeeds.
 #include <gtest/gtest.h>
 

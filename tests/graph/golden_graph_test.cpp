@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The golden cases of AdvanceStep, AdvanceStepV2 and Step through graph mode.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graph mode with a runtime of the test's own, and graphs of one operator.
 #ifndef ADVANCE_STEP_TESTS_GRAPH_GRAPH_FIXTURE_H_
 #define ADVANCE_STEP_TESTS_GRAPH_GRAPH_FIXTURE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a graph of one AdvanceStep, for tests that spoil or change one of them.
 #ifndef ADVANCE_STEP_TESTS_GRAPH_GRAPH_PARTS_H_
 #define ADVANCE_STEP_TESTS_GRAPH_GRAPH_PARTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph of one AdvanceStep for the tests of what is in a graph.
 #ifndef ADVANCE_STEP_TESTS_GRAPH_GRAPH_RULES_FIXTURE_H_
 #define ADVANCE_STEP_TESTS_GRAPH_GRAPH_RULES_FIXTURE_H_

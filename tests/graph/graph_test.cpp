@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is in a graph, and what it returns.
 #include <gtest/gtest.h>
 

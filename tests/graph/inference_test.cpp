@@ -1,4 +1,5 @@
-// What operators make of the tensors of a run: shapes, data types, optional inputs.
+// SPDX-License-Identifier: Apache-2.0
+// Inference from the tensors of a run: shapes, data types, optional inputs.
 #include <gtest/gtest.h>
 
 #include "graph/graph_parts.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs, then builds programs against what is installed: with CANN's usual include and link
 # lines, and with the CMake package, and runs them.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators: classes of REG_OP, links, descriptions, attributes, the factory.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random graphs against their model; the fuzzer fuzz_graph makes them of any bytes.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Start and end of graph mode, options, and what sessions keep.
 #include <gtest/gtest.h>
 

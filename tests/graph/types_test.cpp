@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of graph mode: strings, shapes, descriptions, tensors.
 #include <gtest/gtest.h>
 

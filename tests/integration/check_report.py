@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds a page of serve --report against the file of --summary of the same run.
 
     check_report.py report.html summary.json

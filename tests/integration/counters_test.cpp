@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device's counters: what AdvanceStep and Step add to them, when they start over, and the
 // codes.
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # dispatch_simulation_test.sh DISPATCH_SIMULATION: the dispatcher before 100,000 replicas.
 set -euo pipefail
 

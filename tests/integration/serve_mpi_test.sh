@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # One case of serve_mpi: serve_mpi_test.sh SERVE_MPI SERVE CASE. Without mpirun it is skipped (77).
 set -euo pipefail
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # One case of serve: serve_test.sh SERVE CASE
 set -euo pipefail
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The picture of docs/operators/step.md is what examples/step.cpp prints:
 # step_picture_test.sh STEP_EXAMPLE IMAGES
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The picture of docs/tracing.md, made anew: trace_picture_test.sh TRACED_STEP DRAW_TRACE
 set -euo pipefail
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds builds and tests against tests/budgets.json.
 
 check_budgets.py steps NAME BUILD-FOLDER [TARGET ...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """docs/errors.md has every code that the library returns, with a cause and a remedy, and no other.
 
 The codes are those whose names the sources use; their numbers are in the public headers.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The library exports every function that a public header declares, and nothing else.
 
 check_exports.py libadvance_step.so

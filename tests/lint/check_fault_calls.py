@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every function of the public headers is in the tables of tests/faults, whose allocations all fail
 once."""
 import pathlib

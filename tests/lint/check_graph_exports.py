@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """libadvance_step_graph.so exports exactly the functions that its headers declare.
 
 Overloads are counted. The library needs nothing of the project except libadvance_step.so.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Compiles the headers of graph mode with the include paths of CANN's samples: every header alone
 # under each of its names, each of them before all others, and all together; as C++17 and C++20, with
 # and without SUCCESS and FAILED as macros of the program.

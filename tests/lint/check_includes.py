@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds every #include of the project against include_rules.json."""
 import json
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Finds symbols of one instruction set's objects that the linker may take for those of another one.
 #
 #   check_isa_objects.sh NM OBJECT...

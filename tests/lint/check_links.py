@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every relative link of the Markdown files leads to a file and to a heading in it.
 
 docs/README.md links every page of docs/.

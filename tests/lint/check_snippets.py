@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The programs that documents show are those that are compiled and run.
 
 In a document, a comment in front of a code block names the file, and the part of it:

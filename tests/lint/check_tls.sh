@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Limits the static memory that the library keeps for every thread.
 #
 #   check_tls.sh READELF LIBRARY

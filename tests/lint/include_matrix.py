@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prints how often each folder of src/runtime includes each other one; fails on an upward include."""
+# SPDX-License-Identifier: Apache-2.0
+"""Prints how often each folder of src/runtime includes each other; fails on upward includes."""
 import pathlib
 import re
 import sys

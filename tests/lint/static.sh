@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # clang-tidy, with the checks of .clang-tidy, and cppcheck over the library. Nothing is built.
 #
 #   tests/lint/static.sh [FOLDER ...]

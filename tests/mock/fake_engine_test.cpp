@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fake engine computes what aclnnAdvanceStep defines, counts, and stops at the first failure.
 #include "advance_step/testing/fake_engine.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every call of a program goes to the mock, whoever makes it, and by default on to the library.
 #include <dlfcn.h>
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A shared library that calls the library: see mock_acl_test.cpp.
 #include "acl/acl.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The prefix in the shape of CANN's: a sample builds against it, and dlopen finds everything.
 #
 #   cann_test.sh BUILD-FOLDER

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The version is that of project() in CMakeLists.txt wherever else it must be written down."""
 import pathlib
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For the tests of this folder: sourced with the build folder as $1 and the C++ compiler in CXX.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$(cd "${1:?usage: $0 BUILD-FOLDER}" && pwd)

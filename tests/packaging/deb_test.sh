@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The Debian packages: made, looked at, installed, built against, removed. Installing needs root;
 # without it the test ends with 77 after the look.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A client that links nothing: finds both phases of operators in a library by their names.
  *
  *   find_phases LIBRARY OPERATOR... */

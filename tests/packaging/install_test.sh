@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The installed library serves programs in C and C++, shared and static, also after it was moved.
 # Programs find it by find_package and by pkg-config.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The installed mock, in a project of its own; the linker drops libraries that seem unused.
 #
 #   mock_test.sh BUILD-FOLDER

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """docs/adding_an_operator.md is true: its operator, taken out of its code blocks, is built and run.
 
     operator_page_test.py

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every way to take the library in, from a build folder with the targets advance_step and
 # advance_step_archive, without sanitizers.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The project as a part of another one, by FetchContent: its tests and examples are not built.
 #
 #   subproject_test.sh BUILD-FOLDER

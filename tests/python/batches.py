@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes batches, turns them into arrays of each kind, and compares."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixtures of the Python tests. They use the library that ADVANCE_STEP_LIBRARY names, else that of
 the release preset."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """AdvanceStep and AdvanceStepV2 as plain loops, written from docs/operators. A state is a dict of
 lists with the parameter names; DataFault stands for a data error, and leaves the state alone."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Step as plain loops, written from docs/operators/step.md, for states that are consistent. A state
 is a dict of lists with the parameter names; tables are lists of rows."""
 

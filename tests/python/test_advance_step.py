@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """AdvanceStep from Python: random batches, in-place semantics, refusals."""
 
 import threading

@@ -1,4 +1,5 @@
-"""What counts as an array, and that its memory is used wherever it lies."""
+# SPDX-License-Identifier: Apache-2.0
+"""Objects that count as arrays, and the use of their memory in place."""
 
 import array
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs in the documents run, in the order in which they stand."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """AdvanceStep and AdvanceStepV2 against the golden vectors, with numpy arrays, torch tensors and
 npu tensors of the emulation."""
 

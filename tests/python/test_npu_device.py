@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Device "npu" in torch, and the honesty of the emulation."""
 
 import copy

@@ -1,4 +1,5 @@
-"""Where the library is found, what the package needs, and that it installs."""
+# SPDX-License-Identifier: Apache-2.0
+"""The search for the library, the needs of the package, and its installation."""
 
 import importlib.util
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Registrations of memory with the runtime: overlaps, threads, and others that register."""
 
 import ctypes

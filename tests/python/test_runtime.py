@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Begin and end of the runtime, settings, device memory."""
 
 import advance_step

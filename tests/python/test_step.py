@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Step: golden vectors, recorded traces, random services against the reference."""
 
 import random

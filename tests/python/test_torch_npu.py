@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The emulation of torch_npu: the operator, its order among torch functions, streams."""
 
 import copy

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepFlashInfer as plain loops: AdvanceStep's rows, then the paged KV arrays query by
 // query.
 #ifndef ADVANCE_STEP_TESTS_REFERENCE_ADVANCE_STEP_FLASHINFER_REFERENCE_H_

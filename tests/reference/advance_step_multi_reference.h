@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepMulti as what it stands for: one AdvanceStep after the other.
 #ifndef ADVANCE_STEP_TESTS_REFERENCE_ADVANCE_STEP_MULTI_REFERENCE_H_
 #define ADVANCE_STEP_TESTS_REFERENCE_ADVANCE_STEP_MULTI_REFERENCE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStep as plain loops over rows: what every conformance computes, and which query is at
 // fault. Knows no cores, tiling or device. All values are int64, whatever the tensors hold.
 #ifndef ADVANCE_STEP_TESTS_REFERENCE_ADVANCE_STEP_REFERENCE_H_

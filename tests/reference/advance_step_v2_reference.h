@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepV2 as plain loops over queries and their rows: what every conformance computes, and
 // which row is at fault. Knows no cores, tiling or device. All values are int64, whatever the
 // tensors hold.

@@ -1,4 +1,5 @@
-// What can be said of a state of Step without running it: its digest, and what is wrong with it.
+// SPDX-License-Identifier: Apache-2.0
+// Properties of a state of Step without running it: its digest, and its faults.
 #ifndef ADVANCE_STEP_TESTS_REFERENCE_STEP_INVARIANTS_H_
 #define ADVANCE_STEP_TESTS_REFERENCE_STEP_INVARIANTS_H_
 

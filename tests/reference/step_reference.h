@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Step as plain loops in the order of the specification. Knows no cores, tiling or device. All
 // values are int64, whatever the tensors hold.
 #ifndef ADVANCE_STEP_TESTS_REFERENCE_STEP_REFERENCE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stream machine under churn, without a model: many threads on shared streams, waits across
 // streams, objects that come and go with work pending, captures, limits and aborts. No legal call
 // may hang, and every call must answer with a code that the state of things permits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Aborts that meet copies of pageable memory at any moment.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that share a context and hand work on to each other, ordered by events.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A batch for AdvanceStep that is large enough to be split over core threads.
 #ifndef ADVANCE_STEP_TESTS_STRESS_LAUNCH_BATCH_H_
 #define ADVANCE_STEP_TESTS_STRESS_LAUNCH_BATCH_H_

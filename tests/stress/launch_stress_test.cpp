@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStep from several threads on several streams, large enough to be split over core threads.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contexts and streams by the hundred thousand, and the memory of the process.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Random programs of runtime calls and their model, for the stress test and the fuzz target.
 if(NOT TARGET stress_program)
   add_library(stress_program OBJECT EXCLUDE_FROM_ALL

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs random programs: threads, calls, comparison with the model, and the monitor.
+
 #include "stress/program.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program: calls with the codes they must return, and the world they are made in.
+
 #pragma once
 
 #include <atomic>

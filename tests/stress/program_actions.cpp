@@ -1,4 +1,5 @@
-// What a program does next: single steps.
+// SPDX-License-Identifier: Apache-2.0
+// Choices of a program's next action: single calls.
 #include <fmt/core.h>
 
 #include <algorithm>

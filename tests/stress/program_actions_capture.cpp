@@ -1,4 +1,5 @@
-// What a program does next: captures and the models they give.
+// SPDX-License-Identifier: Apache-2.0
+// Choices of a program's next action: captures and the models that they give.
 #include <algorithm>
 #include <cstddef>
 

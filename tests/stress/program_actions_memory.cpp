@@ -1,4 +1,5 @@
-// What a program does next: memory, the device, and calls from inside host functions.
+// SPDX-License-Identifier: Apache-2.0
+// Choices of a program's next action: memory, the device, and calls inside host functions.
 #include <fmt/core.h>
 
 #include "stress/program_generator.h"

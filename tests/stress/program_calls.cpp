@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call each: the model predicts, the program gets it.
 #include <fmt/core.h>
 

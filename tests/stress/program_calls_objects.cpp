@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call each: contexts, streams, captures and models.
 #include <fmt/core.h>
 

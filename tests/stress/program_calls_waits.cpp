@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call each: synchronisations and queries.
 #include <fmt/core.h>
 

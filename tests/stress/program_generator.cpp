@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the generator: chances, choices of objects, and the sequence of calls.
+
 #include "stress/program_generator.h"
 
 #include <fmt/core.h>

@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes random programs: which call comes next is chosen here, what it must return the model says.
 //
 // The calls of a program with one seed begin alike whatever their limit, so a failing program is
 // shortened by a lower limit.
+
 #pragma once
 
 #include <cstdint>

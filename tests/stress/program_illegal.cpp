@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls that must be refused, each with its code, and change nothing.
 #include <fmt/core.h>
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the model of contexts, streams, memory and order.
+
 #include "stress/program_model.h"
 
 #include <algorithm>

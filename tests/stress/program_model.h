@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sequential model of the runtime: what a program of calls returns and leaves in memory.
 //
 // Work takes effect in the model when it is queued. That is right because a program only queues
@@ -9,6 +10,7 @@
 // Every function that stands for a call returns the code the call must return, and changes the
 // model only if that is 0. Who calls them keeps off calls with no single answer: a race between
 // cells, a wait that nothing ends.
+
 #pragma once
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Captures, graphs and task groups of the model.
 #include <algorithm>
 

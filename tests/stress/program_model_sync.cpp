@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events, notifies and words of the model.
 #include <algorithm>
 

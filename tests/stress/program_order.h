@@ -1,4 +1,6 @@
-// What is known to happen before what: places in lanes, clocks, and accesses to memory cells.
+// SPDX-License-Identifier: Apache-2.0
+// The happens-before order: places in lanes, clocks, and accesses to memory cells.
+
 #pragma once
 
 #include <algorithm>

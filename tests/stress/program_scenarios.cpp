@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several calls that only together have one answer.
 #include <fmt/core.h>
 #include <pthread.h>

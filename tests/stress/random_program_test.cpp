@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random programs of runtime calls, legal and illegal, against a sequential model.
 //
 // ADVANCE_STEP_TEST_SEED=... runs the one program of that seed, twice: alone and as beside others.

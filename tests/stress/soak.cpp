@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A soak: virtual service of many streams, and the resident memory of the process.
 //
 //   soak [--seconds N] [--steps N]

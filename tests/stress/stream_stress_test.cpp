@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random legal programs on many streams from many threads: order within a stream, event waits
 // across streams, destruction and re-creation with work pending, and progress that nobody asked
 // for.

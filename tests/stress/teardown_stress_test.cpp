@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of many rows under way while the device is reset or the runtime ends.
 #include <gtest/gtest.h>
 

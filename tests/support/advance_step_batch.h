@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One AdvanceStep call on the device: its six tensors, both phases, and what came of it.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_ADVANCE_STEP_BATCH_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_ADVANCE_STEP_BATCH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepFlashInfer calls for tests.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_ADVANCE_STEP_FLASHINFER_BATCH_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_ADVANCE_STEP_FLASHINFER_BATCH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepMulti calls for tests.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_ADVANCE_STEP_MULTI_BATCH_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_ADVANCE_STEP_MULTI_BATCH_H_

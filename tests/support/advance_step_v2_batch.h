@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStepV2 calls for tests: reference data to device tensors, and random data.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_ADVANCE_STEP_V2_BATCH_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_ADVANCE_STEP_V2_BATCH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decode batches that no conformance finds fault with, and what becomes of them.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_BATCHES_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_BATCHES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file of ADVANCE_STEP_TRACE, read back: slices, instants and arrows by track.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_DEVICE_TRACE_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_DEVICE_TRACE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The golden cases of AdvanceStep: one JSON object a line, format in spec/advance_step.md.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_GOLDEN_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_GOLDEN_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors of graph mode and the values of tests: int64 in either, whatever the data type.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_GRAPH_VALUES_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_GRAPH_VALUES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams, events, contexts and memory that go with the scope.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_HANDLES_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_HANDLES_H_

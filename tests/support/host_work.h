@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Host functions for tests: any callable in a stream, a gate that holds one, a record of what ran.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_HOST_WORK_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_HOST_WORK_H_

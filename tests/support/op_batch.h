@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call of an operator on the device: its tensors, both phases, and what came of it.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_OP_BATCH_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_OP_BATCH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the tensors of AdvanceStep and its kin lie in memory.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_OP_LAYOUT_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_OP_LAYOUT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call of an operator's phase one with one thing changed, and what it has to answer. Addresses
 // here are invented: phase one touches no memory.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_OP_PLAN_CASES_H_

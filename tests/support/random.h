@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers for batches, the same in every run.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_RANDOM_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_RANDOM_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph of AdvanceStep operators made from bytes, legal or not, against a model that advances
 // plain vectors with the reference.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_RANDOM_GRAPH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fixtures: each test gets a runtime of its own and leaves none behind.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_RUNTIME_TEST_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_RUNTIME_TEST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sanitizers that a test is compiled with, by g++ or by clang.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_SANITIZERS_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_SANITIZERS_H_

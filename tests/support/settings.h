@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings of the emulated machine for the length of one scope.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_SETTINGS_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_SETTINGS_H_

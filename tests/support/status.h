@@ -1,4 +1,5 @@
-// What a call returned, with the library's own message when it is not what the test expects.
+// SPDX-License-Identifier: Apache-2.0
+// Comparison of return codes, with the library's message where they differ.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_STATUS_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_STATUS_H_
 

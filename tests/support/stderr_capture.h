@@ -1,4 +1,5 @@
-// What the process writes to standard error during a scope.
+// SPDX-License-Identifier: Apache-2.0
+// The standard error of the process during a scope.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_STDERR_CAPTURE_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_STDERR_CAPTURE_H_
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One Step call on the device: its 22 tensors, both phases, and what came of it.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_STEP_BATCH_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_STEP_BATCH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A serving loop around Step: what the host and the model do between two runs, and states that are
 // spoilt. Random has Between(first, last), OneIn(count) and OneOf(array).
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_STEP_SERVICE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names for the rows of a table of cases.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_TABLE_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_TABLE_H_

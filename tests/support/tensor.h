@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An aclTensor that goes with the scope.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_TENSOR_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_TENSOR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work on other threads.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_THREADS_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_THREADS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timeouts of the tests of waits.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_WAITS_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_WAITS_H_

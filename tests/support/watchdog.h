@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends the process when a test takes too long, so that a hang shows as a failure with a name.
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_WATCHDOG_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_WATCHDOG_H_

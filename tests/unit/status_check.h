@@ -1,4 +1,5 @@
-// What a Status says.
+// SPDX-License-Identifier: Apache-2.0
+// Comparison of Status codes and messages.
 #ifndef ADVANCE_STEP_TESTS_UNIT_STATUS_CHECK_H_
 #define ADVANCE_STEP_TESTS_UNIT_STATUS_CHECK_H_
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Callbacks of streams that a thread of the program runs. Rules for every call: acl/acl_rt.h.
 ///
 /// A thread subscribes to a stream and runs the stream's callbacks in aclrtProcessReport.

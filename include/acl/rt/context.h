@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Contexts. Rules for every call: acl/acl_rt.h.
 #ifndef ADVSTEP_ACL_RT_CONTEXT_H_
 #define ADVSTEP_ACL_RT_CONTEXT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The thread's last error, and the version and identity of the runtime. Rules for every call:
 /// acl/acl_rt.h.
 #ifndef ADVSTEP_ACL_RT_IDENTITY_H_

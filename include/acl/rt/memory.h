@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Device and host memory. Rules for every call: acl/acl_rt.h.
 #ifndef ADVSTEP_ACL_RT_MEMORY_H_
 #define ADVSTEP_ACL_RT_MEMORY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Capture and replay: a recorded sequence of work as a model (aclmdlRI). Rules for every call:
 /// acl/acl_rt.h.
 ///

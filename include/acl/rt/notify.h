@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Notifies (flags) and words in memory that streams set and wait for. Rules for every call:
 /// acl/acl_rt.h.
 #ifndef ADVSTEP_ACL_RT_NOTIFY_H_

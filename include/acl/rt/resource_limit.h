@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Limits of the cores that operators may use. Rules for every call: acl/acl_rt.h.
 ///
 /// Later phase-one calls split their work by the limit on vector cores. Results do not change.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Synchronisations and waits with a timeout, and abort. Rules for every call: acl/acl_rt.h.
 ///
 /// The synchronisations with a timeout never run a host function or long work on the calling

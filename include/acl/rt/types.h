@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Values and types of the aclrt calls.
 #ifndef ADVSTEP_ACL_RT_TYPES_H_
 #define ADVSTEP_ACL_RT_TYPES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Addresses without memory, memory without an address, and the mapping of one to the other. Rules
 /// for every call: acl/acl_rt.h.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Plans that can be run again, and the code that all operators share. Part of advance_step.hpp,
 /// which has the rules.
 #ifndef ADVSTEP_ADVANCE_STEP_CPP_EXECUTOR_HPP_

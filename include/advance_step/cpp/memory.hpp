@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Device memory and tensors as objects. Part of advance_step.hpp, which has the rules.
 #ifndef ADVSTEP_ADVANCE_STEP_CPP_MEMORY_HPP_
 #define ADVSTEP_ADVANCE_STEP_CPP_MEMORY_HPP_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The operators as function objects. Part of advance_step.hpp, which has the rules.
 ///
 ///     AdvanceStep advance;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Errors of the C++ interface, as exceptions and as results. Part of advance_step.hpp.
 #ifndef ADVSTEP_ADVANCE_STEP_CPP_RESULT_HPP_
 #define ADVSTEP_ADVANCE_STEP_CPP_RESULT_HPP_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Devices, streams and events as objects. Part of advance_step.hpp, which has the rules.
 #ifndef ADVSTEP_ADVANCE_STEP_CPP_RUNTIME_HPP_
 #define ADVSTEP_ADVANCE_STEP_CPP_RUNTIME_HPP_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The library's functions without the mock, and counts of calls; docs/mocking.md has an example.
 #ifndef ADVSTEP_ADVANCE_STEP_TESTING_ACL_FUNCTIONS_H_
 #define ADVSTEP_ADVANCE_STEP_TESTING_ACL_FUNCTIONS_H_

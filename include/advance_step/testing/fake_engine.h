@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A decode step without a model, and a test fixture that has one, for tests of schedulers.
 /// Programs link advance_step::mock; docs/mocking.md has an example.
 #ifndef ADVSTEP_ADVANCE_STEP_TESTING_FAKE_ENGINE_H_

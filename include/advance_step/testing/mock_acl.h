@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A GoogleMock object that replaces every public C function. Programs link advance_step::mock;
 /// docs/mocking.md has an example.
 #ifndef ADVSTEP_ADVANCE_STEP_TESTING_MOCK_ACL_H_

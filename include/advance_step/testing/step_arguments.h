@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The arguments of aclnnStepGetWorkspaceSize, which are too many for a GoogleMock method.
 #ifndef ADVSTEP_ADVANCE_STEP_TESTING_STEP_ARGUMENTS_H_
 #define ADVSTEP_ADVANCE_STEP_TESTING_STEP_ARGUMENTS_H_

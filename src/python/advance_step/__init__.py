@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libadvance_step from Python: the bookkeeping of a paged KV cache on an emulated Ascend device.
 
     import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python3 -m advance_step [--emulation]: prints version and library, or the emulation's
 directory."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Describes arrays of any kind: memory, dtype, shape and strides.
 
 It accepts torch tensors on the CPU, objects with ``__array_interface__`` (numpy arrays and others)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds the emulation of torch_npu, which is outside every default import path."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exceptions with the code and the message of the C library."""
 
 from __future__ import annotations

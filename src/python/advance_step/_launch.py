@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs operators: finds or makes the plan, queues a run, and waits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds libadvance_step.so and binds its functions.
 
 A function that may wait for work releases the interpreter lock (``CDLL``). A function that never

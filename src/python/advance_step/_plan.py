@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plans: the tensors and the repeatable executor of one call on the same arrays.
 
 Making a plan costs some 20 us, running it again less than one. So each thread keeps the plans of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Registers memory of the program with the runtime, so that the device can use it in place.
 
 The C library accepts a tensor only if its memory lies in one device allocation or one registered

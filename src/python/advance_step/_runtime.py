@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Start and end of the runtime, and the current device and stream of each thread.
 
 The C library keeps a current context for each thread. `ThreadState.active` is the device whose

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Devices, streams and events of the emulated machine."""
 
 from __future__ import annotations

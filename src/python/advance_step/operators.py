@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operators as functions on arrays.
 
 All functions work in place: they write the arrays marked in/out, in their own memory. They accept

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Begins and ends captures, and updates task groups.
+
 #include "src/runtime/capture/capture.h"
 
 #include <new>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of captures and task groups, below the aclmdlRI functions.
+
 #pragma once
 
 #include "acl/acl_rt.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the active captures and the capture mode of each thread.
+
 #include "src/runtime/capture/capture_registry.h"
 
 #include <algorithm>

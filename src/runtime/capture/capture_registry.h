@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The active captures, and the calls that they forbid to threads.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records the work of a capture's branches, joins streams and ends the capture.
+
 #include "src/runtime/capture/capture_session.h"
 
 #include <algorithm>

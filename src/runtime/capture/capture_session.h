@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// One capture from begin to end: its branches, its task groups and its state.
+
 #pragma once
 
 #include <atomic>

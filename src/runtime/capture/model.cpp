@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the life of a model: capture, replay, execution, updates and destruction.
+
 #include "src/runtime/capture/model.h"
 
 #include <algorithm>

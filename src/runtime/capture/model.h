@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A captured model (aclmdlRI), from the beginning of its capture on.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds recorded tasks and branch images, and finds branches that were not joined.
+
 #include "src/runtime/capture/model_body.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorded content of a model: branches of task records, and their images for replays.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays: the way of a model's records into queues.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches of a model that can be replaced by others.
+
 #pragma once
 
 #include <cstddef>

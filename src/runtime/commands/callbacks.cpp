@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements subscriptions, posts and the thread that processes callbacks.
+
 #include "src/runtime/commands/callbacks.h"
 
 #include <pthread.h>

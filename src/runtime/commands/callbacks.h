@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks that streams post to subscribed threads.
+
 #pragma once
 
 #include <condition_variable>

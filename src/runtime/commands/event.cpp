@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements records, waits, queries and resets of events.
+
 #include "src/runtime/commands/event.h"
 
 #include <chrono>

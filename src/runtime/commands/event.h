@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// An event: a movable mark in streams.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The waits for an event that streams have not passed yet.
+
 #pragma once
 
 #include <algorithm>

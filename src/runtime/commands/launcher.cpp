@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queues planned launches on streams.
+
 #include "src/runtime/commands/launcher.h"
 
 #include <atomic>

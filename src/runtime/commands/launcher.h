@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layer between executors and streams, which tests can replace.
+
 #pragma once
 
 #include "src/base/status.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements notifies: create, record, wait, reset, destroy.
+
 #include "src/runtime/commands/notify.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A notify: a flag that one stream sets and another one waits for.
+
 #pragma once
 
 #include <atomic>

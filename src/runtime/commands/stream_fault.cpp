@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the failing, delaying and holding tasks.
+
 #include "src/runtime/commands/stream_fault.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks that fail, delay or hold a stream, for tests of programs.
+
 #pragma once
 
 #include <cstdint>

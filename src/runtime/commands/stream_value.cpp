@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements writes of, and waits for, 64-bit words in stream order.
+
 #include "src/runtime/commands/stream_value.h"
 
 #include <new>

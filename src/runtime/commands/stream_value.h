@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams that write to, or wait for, a 64-bit word of memory.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Limits on the cores of each type that a launch may use.
+
 #pragma once
 
 #include <array>

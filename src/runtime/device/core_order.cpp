@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shuffles core indices by a seed, the same on every machine.
+
 #include "src/runtime/device/core_order.h"
 
 #include <numeric>

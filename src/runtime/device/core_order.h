@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order in which a launch plays its simulated cores.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shares the cores of a launch over threads, chunk by chunk.
+
 #include "src/runtime/device/core_pool.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads that play the simulated cores of a device.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// One emulated device: its identity, its settings, its cores and its counters.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters of the work that operators have done on a device.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lends the kept memory to one launch at a time.
+
 #include "src/runtime/device/kept_memory.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that cores keep from one phase of a launch to the next.
+
 #pragma once
 
 #include <atomic>

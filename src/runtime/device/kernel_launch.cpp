@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plays the phases of a launch on all cores and picks the fault of the lowest row.
+
 #include "src/runtime/device/kernel_launch.h"
 
 #include <cstring>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// One planned kernel launch, and its record in a stream.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the pairs of devices that may access each other.
+
 #include "src/runtime/device/peer_access.h"
 
 #include <iterator>

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The access of devices to each other's memory. Copies do not check it, because the emulated
 // devices share the host's memory.
+
 #pragma once
 
 #include "src/base/status.h"

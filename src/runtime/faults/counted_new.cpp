@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every use of operator new in the library comes here first, by the linker's option --wrap (see
 // cmake/library.cmake), so that an allocation can be made to fail on purpose. The memory still
 // comes from the program's own operator new, and its operator delete frees it.

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts the allocations and launches of each thread, and fails those that a test chose.
+
 #include "src/runtime/faults/fault_injection.h"
 
 #include "src/base/fork.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hooks at which a test can make allocations and launches fail.
+
 #pragma once
 
 #include <atomic>

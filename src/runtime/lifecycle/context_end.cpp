@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends a context: drains its streams, then destroys everything that belongs to it.
+
 #include "src/runtime/lifecycle/context_end.h"
 
 #include <condition_variable>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of a context, and of a stream to which a thread may have subscribed.
+
 #pragma once
 
 #include "src/base/status.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts the runtime and hands out its devices.
+
 #include "src/runtime/lifecycle/device_registry.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Start and end of the runtime, and its devices with their uses.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of a device, and of the runtime.
 #include <exception>
 #include <utility>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reserves, releases and vacates address ranges by mmap.
+
 #include "src/runtime/memory/address_range.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranges of addresses without memory.
+
 #pragma once
 
 #include <cstddef>

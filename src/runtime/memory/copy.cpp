@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks copies and fills, and moves the bytes.
+
 #include "src/runtime/memory/copy.h"
 
 #include <cstring>

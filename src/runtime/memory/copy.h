@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and fills: their checks, their execution and their task records.
+
 #pragma once
 
 #include <cstddef>

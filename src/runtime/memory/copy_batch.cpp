@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the copies of a batch and makes them.
+
 #include "src/runtime/memory/copy_batch.h"
 
 #include <cstring>

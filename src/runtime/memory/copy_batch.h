@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several copies in one call, checked together and made in order.
+
 #pragma once
 
 #include <cstddef>

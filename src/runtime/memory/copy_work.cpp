@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists the memory that queued copies and fills use.
+
 #include "src/runtime/memory/copy_work.h"
 
 namespace advstep {

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and fills as work of a stream: the memory that they use, and captures that refuse them.
+
 #pragma once
 
 #include "src/runtime/memory/copy.h"

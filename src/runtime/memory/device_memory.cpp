@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocates, finds and frees memory, and defers frees until earlier work has run.
+
 #include "src/runtime/memory/device_memory.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The map of live allocations of all devices and of pinned host memory.
+
 #pragma once
 
 #include <atomic>

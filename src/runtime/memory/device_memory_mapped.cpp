@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mapped memory as DeviceMemory knows it: neighbours in one reservation are one allocation.
 #include <iterator>
 #include <utility>

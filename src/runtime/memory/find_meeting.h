@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search for a range in a map of ranges.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Describes an access to a guarded block from within the signal handler.
+
 #include "src/runtime/memory/guard_signal.h"
 
 #include <signal.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The signal handler that reports accesses outside guarded blocks.
+
 #pragma once
 
 #include <cstdint>

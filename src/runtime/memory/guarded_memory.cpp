@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places blocks beside unmapped pages, and checks the bytes around them when they are freed.
+
 #include "src/runtime/memory/guarded_memory.h"
 
 #include <sys/mman.h>

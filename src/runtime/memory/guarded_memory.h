@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory blocks that begin and end with unmapped pages.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owns the memory of all devices.
 #include "src/runtime/memory/memories.h"
 
 #include "src/base/never_destroyed.h"

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of all devices, and the pinned memory of the host.
+
 #pragma once
 
 #include "src/runtime/memory/device_memory.h"

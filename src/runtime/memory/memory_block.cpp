@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the bytes of allocations from the host or from guarded memory.
+
 #include "src/runtime/memory/memory_block.h"
 
 #include <sys/mman.h>

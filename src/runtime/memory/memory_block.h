@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of an allocation.
+
 #pragma once
 
 #include <cstddef>

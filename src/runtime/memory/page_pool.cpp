@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocates ranges of the file in memory and maps them.
+
 #include "src/runtime/memory/page_pool.h"
 
 #include <fcntl.h>

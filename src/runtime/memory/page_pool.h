@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Physical pages without an address: ranges of one file in memory.
+
 #pragma once
 
 #include <cstddef>

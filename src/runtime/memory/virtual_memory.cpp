@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements reservations, physical memory and mappings.
+
 #include "src/runtime/memory/virtual_memory.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reserved addresses, physical memory with handles, and mappings between the two.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How physical memory comes to addresses, and leaves them.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A context: a device as one part of a program sees it.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Creates, finds and destroys contexts.
+
 #include "src/runtime/stream/contexts.h"
 
 #include "acl/acl_base.h"

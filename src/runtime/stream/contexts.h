@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contexts of all devices.
+
 #pragma once
 
 #include "src/base/status.h"

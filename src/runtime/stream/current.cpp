@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the current context of each thread, and finds streams and events for calls.
+
 #include "src/runtime/stream/current.h"
 
 #include "acl/acl_base.h"

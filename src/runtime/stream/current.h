@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The current context of the calling thread, and handles resolved in it.
+
 #pragma once
 
 #include "src/base/status.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the callback for failed tasks and calls it.
+
 #include "src/runtime/stream/exception_info.h"
 
 #include <unistd.h>

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report of a failed task to the exception callback.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks at the wait at the front of a stream.
 #include "src/runtime/stream/front_wait.h"
 
 #include <algorithm>

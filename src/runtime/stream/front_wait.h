@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A wait at the front of a stream: whether it is over, and until when it may last.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements core limits of devices, of streams and of the calling thread.
+
 #include "src/runtime/stream/resource_limit.h"
 
 #include "acl/acl_base.h"

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The number of cores that a launch may use, by device and by stream.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words the reason for which a task was skipped.
 #include "src/runtime/stream/skipped_tasks.h"
 
 #include "acl/acl_base.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interval of tasks that a stream does not run.
+
 #pragma once
 
 #include <algorithm>

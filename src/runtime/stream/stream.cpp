@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements a stream's life, its checks, synchronisation and failures.
+
 #include "src/runtime/stream/stream.h"
 
 #include <algorithm>

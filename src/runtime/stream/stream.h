@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stream: an in-order queue of tasks that any thread may claim and run.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attributes of a stream that can change after its creation.
+
 #pragma once
 
 #include <cstdint>

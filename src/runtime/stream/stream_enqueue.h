@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // How records come into a stream: the templates of stream.h, which includes this.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps, reports and logs the failures of a stream.
 #include "src/runtime/stream/stream_failures.h"
 
 #include <algorithm>

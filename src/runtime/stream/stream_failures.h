@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The unreported failures of a stream.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a stream is told about itself when it is created.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stream whose work goes to a recorder.
 #include "acl/acl_base.h"
 #include "src/runtime/stream/stream.h"

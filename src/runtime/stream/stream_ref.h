@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A live stream as calls refer to it: the stream, its handle and the caller's context.
+
 #pragma once
 
 #include <memory>

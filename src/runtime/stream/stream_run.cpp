@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The running of tasks: claims, and the visits of the workers.
 #include <algorithm>
 #include <exception>

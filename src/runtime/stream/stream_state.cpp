@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the callbacks for created and destroyed streams and calls them.
+
 #include "src/runtime/stream/stream_state.h"
 
 #include <algorithm>

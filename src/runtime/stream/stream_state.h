@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Callbacks for the creation and the destruction of streams. Default streams, which begin and end
 // with their context, are not announced.
+
 #pragma once
 
 #include <vector>

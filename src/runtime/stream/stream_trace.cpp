@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds the tasks and waits of a stream to the trace.
+
 #include "src/runtime/stream/stream_trace.h"
 
 #include "src/runtime/device/device.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trace of one stream: a slice for each task and each wait.
+
 #pragma once
 
 #include <cstdint>

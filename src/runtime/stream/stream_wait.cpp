@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that wait for streams, and run the streams meanwhile.
 #include <pthread.h>
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the watcher, its naps and the hand-over to another thread.
+
 #include "src/runtime/stream/stream_workers.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads that run streams in the background: one watcher and its followers.
+
 #pragma once
 
 #include <condition_variable>

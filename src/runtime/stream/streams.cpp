@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Creates, finds and destroys streams.
+
 #include "src/runtime/stream/streams.h"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The streams of all devices: the streams that callers know, and those that models make for
 // themselves.
+
 #pragma once
 
 #include "src/base/status.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls a callback of the program with the stream's context current.
+
 #pragma once
 
 #include <exception>

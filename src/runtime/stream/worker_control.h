@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The requests that streams make of the background threads.
+
 #pragma once
 
 #include <atomic>

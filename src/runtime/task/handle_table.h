@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handles as numbers of generation, index and kind, and the table of their objects.
+
 #pragma once
 
 #include <array>

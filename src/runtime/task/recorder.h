@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface through which a stream hands its work to a recorder instead of its own queue. The
 // recorder is a capture, or the update of a task group.
+
 #pragma once
 
 #include <cstddef>

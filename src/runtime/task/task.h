@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records of tasks in a stream, and tickets, which are places in a stream.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the segments of the queue: allocation, reuse and release.
+
 #include "src/runtime/task/task_queue.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A FIFO of task records of different sizes.
+
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The questions that every folder of the runtime may ask about a place in a stream.
 // src/runtime/stream answers them.
+
 #pragma once
 
 #include <cstdint>

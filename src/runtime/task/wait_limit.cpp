@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks and makes the limit of a wait.
 #include "src/runtime/task/wait_limit.h"
 
 #include "acl/acl_base.h"

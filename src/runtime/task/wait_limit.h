@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time limit of a synchronisation.
+
 #pragma once
 
 #include <chrono>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds the slices of cores to the trace.
+
 #include "src/runtime/trace/core_trace.h"
 
 #include "src/runtime/trace/trace.h"

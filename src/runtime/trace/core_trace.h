@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trace of simulated cores: a slice for each chunk that a thread plays.
+
 #pragma once
 
 #include <cstdint>

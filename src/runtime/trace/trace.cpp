@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens and closes the trace file, names its tracks and writes its events.
+
 #include "src/runtime/trace/trace.h"
 
 #include <unistd.h>

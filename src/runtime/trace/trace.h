@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trace of the process: a track per stream and per thread that plays cores.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes comparisons with the bare loop, and finds batches that do not fit the machine.
+
 #include "tests/benchmark/dashboard/advance_sides.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sides of AdvanceStep's rows: the bare loop and the library.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AdvanceStep as a runtime calls it: phase one, phase two, synchronisation, all checks.
 #include <fmt/format.h>
 

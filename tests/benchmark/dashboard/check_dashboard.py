@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the dashboard as briefly as it can and holds its JSON against its list of rows.
 
     check_dashboard.py DASHBOARD

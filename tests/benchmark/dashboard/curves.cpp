@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures call times at many batch sizes.
+
 #include "tests/benchmark/dashboard/curves.h"
 
 #include "tests/benchmark/dashboard/advance_sides.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Call times over batch sizes, for the plots.
+
 #pragma once
 
 #include <nlohmann/json.hpp>

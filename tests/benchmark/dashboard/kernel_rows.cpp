@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The AdvanceStep kernel by itself, without stream, queue and calls, beside the bare loop.
 #include <fmt/format.h>
 

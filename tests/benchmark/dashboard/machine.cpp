@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the processor's name and the load of other programs.
+
 #include "tests/benchmark/dashboard/machine.h"
 
 #include <sys/resource.h>

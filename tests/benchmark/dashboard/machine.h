@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine of a measurement: its processor, and the load of other programs.
+
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The performance dashboard: every goal, its baseline beside it in the same process, in turns.
 // docs/benchmarking.md.
 #include <fmt/format.h>

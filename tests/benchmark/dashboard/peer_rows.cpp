@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Python packages making the same update. tests/benchmark/peers.py measures them.
 #include "tests/benchmark/dashboard/rows.h"
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judges rows by their goals, and writes results as text and JSON.
+
 #include "tests/benchmark/dashboard/result.h"
 
 #include <fmt/format.h>

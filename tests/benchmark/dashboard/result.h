@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result of a row: its figures and its verdict.
+
 #pragma once
 
 #include <nlohmann/json.hpp>

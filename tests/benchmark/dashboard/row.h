@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of the dashboard: two sides, a figure and a goal.
+
 #pragma once
 
 #include <functional>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists all rows in the order of the documentation.
+
 #include "tests/benchmark/dashboard/rows.h"
 
 #include <iterator>

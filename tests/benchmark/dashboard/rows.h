@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of the dashboard, by subject.
+
 #pragma once
 
 #include "tests/benchmark/dashboard/row.h"

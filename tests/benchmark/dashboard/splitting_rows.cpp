@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One launch cut over simulated cores and threads, beside the same on one core, which is serial.
 #include <fmt/format.h>
 

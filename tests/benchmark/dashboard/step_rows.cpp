@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Step beside SEED, from the same state again and again; putting the state back is not timed.
 #include <fmt/format.h>
 

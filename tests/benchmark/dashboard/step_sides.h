@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sides of Step's rows: the library and SEED.
+
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a stream itself costs: empty tasks queued and waited for, hot, spaced, in batches, and with
-// busy neighbours.
+// SPDX-License-Identifier: Apache-2.0
+// The cost of a stream itself: empty tasks, hot, spaced, in batches, with busy neighbours.
 #include <chrono>
 #include <memory>
 #include <string>

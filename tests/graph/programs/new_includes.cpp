@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The newer habit: names with folders, collections of operators, nothing in using.
 #include <cstdint>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The older habit: short names, codes as macros behind the includes, everything in using.
 #include <iostream>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every way to give options, and every overload of outputs.
 #include "array_ops.h"
 #include "ge_api.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that writes Data itself, behind every header but those that define it.
 #include "ge_api.h"
 #include "ge_ir_build.h"

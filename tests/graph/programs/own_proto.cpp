@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A copy of the operator's header with its guard, in place of the one here.
 #ifndef OPS_OP_PROTO_INC_IS_ADVANCE_STEP_H_
 #define OPS_OP_PROTO_INC_IS_ADVANCE_STEP_H_

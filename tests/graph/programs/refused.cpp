@@ -1,4 +1,6 @@
-// What must not compile: each CASE uses one thing that is not provided. Without a CASE it compiles.
+// SPDX-License-Identifier: Apache-2.0
+// Programs that must not compile: each CASE uses one thing that is not provided.
+// Without a CASE it compiles.
 #include <string>
 
 #include "array_ops.h"

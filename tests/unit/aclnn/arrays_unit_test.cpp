@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of arrays, lists and scalars: values, ownership, refusals.
+
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of executors: plan, addresses, extents, overlaps, reuse.
+
 #include "src/aclnn/executor.h"
 
 #include <gtest/gtest.h>

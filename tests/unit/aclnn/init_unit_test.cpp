@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of aclnnInit: settings are checked and nothing starts.
+
 #include <gtest/gtest.h>
 
 #include "aclnn/aclnn_base.h"

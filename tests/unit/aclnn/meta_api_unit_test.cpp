@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of executor calls: repeatable executors and changed addresses.
+
 #include <gtest/gtest.h>
 
 #include "aclnn/acl_meta.h"

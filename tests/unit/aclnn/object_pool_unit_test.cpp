@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the object pool: reuse, objects after release, threads.
+
 #include "src/aclnn/object_pool.h"
 
 #include <gtest/gtest.h>

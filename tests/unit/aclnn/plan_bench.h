@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small operator, planned by hand: out[i] += in[i], with a table that it only names.
 #ifndef ADVANCE_STEP_TESTS_UNIT_ACLNN_PLAN_BENCH_H_
 #define ADVANCE_STEP_TESTS_UNIT_ACLNN_PLAN_BENCH_H_

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of phase two: spending executors, workspace, memory, errors.
+
 #include "src/aclnn/run.h"
 
 #include <gtest/gtest.h>

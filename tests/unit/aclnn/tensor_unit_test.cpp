@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of tensors: descriptions, views, addresses, refusals.
+
 #include "src/aclnn/tensor.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of workspace layouts: sizes, alignment, any address.
+
 #include "src/aclnn/workspace_layout.h"
 
 #include <gtest/gtest.h>

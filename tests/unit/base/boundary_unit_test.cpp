@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the boundary: codes, messages and exceptions, per thread.
+
 #include "src/base/boundary.h"
 
 #include <gtest/gtest.h>

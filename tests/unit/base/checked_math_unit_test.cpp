@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of checked arithmetic: rounding and overflow.
+
 #include "src/base/checked_math.h"
 
 #include <gtest/gtest.h>

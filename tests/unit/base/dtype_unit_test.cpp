@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of data types and formats: sizes and names.
+
 #include "src/base/dtype.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the log: levels, and whole lines from several threads.
+
 #include "src/base/log.h"
 
 #include <gtest/gtest.h>

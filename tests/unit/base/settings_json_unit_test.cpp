@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the settings file: values, sections, errors.
+
 #include <gtest/gtest.h>
 
 #include "acl/acl_base.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of settings: defaults, environment, file, refused values.
+
 #include "src/base/settings.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of Status: codes, messages, moves, lack of memory.
+
 #include "src/base/status.h"
 
 #include <gtest/gtest.h>

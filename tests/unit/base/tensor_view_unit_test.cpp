@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of tensor views: gaps, overlaps, spans, shapes as text.
+
 #include "src/base/tensor_view.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of trace events: escapes, times, names, arrows.
+
 #include "src/base/trace_event.h"
 
 #include <gtest/gtest.h>

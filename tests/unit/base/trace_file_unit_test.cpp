@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of trace files: complete JSON at any time, errors, pipes.
+
 #include "src/base/trace_file.h"
 
 #include <fcntl.h>

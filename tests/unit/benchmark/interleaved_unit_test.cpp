@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of interleaved measurement: calibration, turns, quantiles.
+
 #include "tests/benchmark/interleaved.h"
 
 #include <gmock/gmock.h>

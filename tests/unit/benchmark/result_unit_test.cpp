@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of dashboard results: figures, verdicts, text and JSON.
+
 #include "tests/benchmark/dashboard/result.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of AdvanceStep's checks: every broken rule, every conformance.
+
 #include "op_host/advance_step/advance_step_check.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of AdvanceStepFlashInfer's fault messages.
+
 #include "op_host/advance_step/advance_step_flashinfer_fault.h"
 
 #include <gtest/gtest.h>

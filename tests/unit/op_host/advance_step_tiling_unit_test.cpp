@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of AdvanceStep's tiling: rows per core, tiles, small buffers.
+
 #include "op_host/advance_step/advance_step_tiling.h"
 
 #include <gtest/gtest.h>

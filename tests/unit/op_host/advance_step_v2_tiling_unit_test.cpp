@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of AdvanceStepV2's tiling: cores share rows, not queries.
+
 #include "op_host/advance_step/advance_step_v2_tiling.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments of phase one as plain values, correct until a test changes them.
 #ifndef ADVANCE_STEP_TESTS_UNIT_OP_HOST_PARAMS_BENCH_H_
 #define ADVANCE_STEP_TESTS_UNIT_OP_HOST_PARAMS_BENCH_H_

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the standard tensor checks and their messages.
+
 #include "op_host/common/tensor_check.h"
 
 #include <gtest/gtest.h>

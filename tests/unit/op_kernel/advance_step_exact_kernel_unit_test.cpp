@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conformance exact against the reference, and the comparison with it.
 #include <gtest/gtest.h>
 

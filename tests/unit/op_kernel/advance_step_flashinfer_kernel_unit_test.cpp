@@ -1,4 +1,5 @@
-// What no test of the whole reaches: as many pages as 32 bits count.
+// SPDX-License-Identifier: Apache-2.0
+// Tests of AdvanceStepFlashInfer's kernels with as many pages as 32 bits count.
 #include "op_kernel/advance_step/advance_step_flashinfer_kernel.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conformances standard and vllm against the reference.
 #include "op_kernel/advance_step/advance_step_kernel.h"
 

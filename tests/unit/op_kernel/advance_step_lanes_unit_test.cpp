@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops that take many rows at a time, on every instruction set of this machine: the same bits
 // and the same faults as the reference, whatever the shape.
 #include "op_kernel/advance_step/advance_step_lanes.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of block arithmetic: columns, divisions and their limits.
+
 #include "op_kernel/common/block_math.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays the AdvanceStep kernels on host arrays, core by core, in any order.
 #ifndef ADVANCE_STEP_TESTS_UNIT_OP_KERNEL_KERNEL_BENCH_H_
 #define ADVANCE_STEP_TESTS_UNIT_OP_KERNEL_KERNEL_BENCH_H_

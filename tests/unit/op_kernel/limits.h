@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The largest values of the types that tensors have.
 #ifndef ADVANCE_STEP_TESTS_UNIT_OP_KERNEL_LIMITS_H_
 #define ADVANCE_STEP_TESTS_UNIT_OP_KERNEL_LIMITS_H_

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of row ranges: rows per core, tiles, no overflow.
+
 #include "op_kernel/common/row_range.h"
 
 #include <gtest/gtest.h>

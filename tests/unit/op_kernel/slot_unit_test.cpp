@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of slots: block times block size plus offset, and overflow.
+
 #include "op_kernel/common/slot.h"
 
 #include <gtest/gtest.h>

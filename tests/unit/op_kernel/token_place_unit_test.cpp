@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of a token's place: the place, or the first fault.
+
 #include "op_kernel/advance_step/token_place.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What phase two asks of the layer below it: exactly the planned launch, on the given stream, and
-// nothing after an error.
+// SPDX-License-Identifier: Apache-2.0
+// Tests of phase two against the layer below: the planned launch, and nothing after an error.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

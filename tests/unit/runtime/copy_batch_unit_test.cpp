@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of batched copies: order, weight, size of a record.
+
 #include "src/runtime/memory/copy_batch.h"
 
 #include <gtest/gtest.h>

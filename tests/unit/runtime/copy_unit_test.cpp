@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of copies and fills: kinds, ranges, rows, tasks.
+
 #include "src/runtime/memory/copy.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of core orders: ascending, and shuffled by seed.
+
 #include "src/runtime/device/core_order.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the core pool: every core once, threads, busy helpers.
+
 #include "src/runtime/device/core_pool.h"
 
 #include <gtest/gtest.h>

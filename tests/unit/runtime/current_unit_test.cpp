@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the current context: threads, destroyed contexts, lookups.
+
 #include "src/runtime/stream/current.h"
 
 #include <gtest/gtest.h>

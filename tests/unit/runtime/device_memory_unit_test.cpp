@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of device memory: allocations, lookups, limits, deferred frees.
+
 #include "src/runtime/memory/device_memory.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the registry: start, settings, resets, end.
+
 #include "src/runtime/lifecycle/device_registry.h"
 
 #include <gtest/gtest.h>

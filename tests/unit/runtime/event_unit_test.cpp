@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of events: records, waits, resets, times.
+
 #include "src/runtime/commands/event.h"
 
 #include <gtest/gtest.h>

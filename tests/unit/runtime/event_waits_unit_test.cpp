@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of event waits: the last wait of each stream counts.
+
 #include "src/runtime/commands/event_waits.h"
 #include "src/runtime/task/ticket.h"
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of handle tables: lives, generations, foreign numbers, threads.
+
 #include "src/runtime/task/handle_table.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of kept memory: one lease at a time, limits, release.
+
 #include "src/runtime/device/kept_memory.h"
 
 #include <gtest/gtest.h>

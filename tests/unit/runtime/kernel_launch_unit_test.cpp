@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of launches: phases, cores, faults, warnings, payloads.
+
 #include "src/runtime/device/kernel_launch.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the launcher: copies, checks, replacement.
+
 #include "src/runtime/commands/launcher.h"
 
 #include <gtest/gtest.h>

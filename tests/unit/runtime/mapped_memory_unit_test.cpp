@@ -1,4 +1,5 @@
-// What DeviceMemory knows of memory that is not of Allocate: registered and mapped ranges.
+// SPDX-License-Identifier: Apache-2.0
+// Tests of registered and mapped ranges in DeviceMemory.
 #include <gtest/gtest.h>
 
 #include "acl/acl_base.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of model bodies: joined branches, records, images.
+
 #include "src/runtime/capture/model_body.h"
 
 #include <gtest/gtest.h>

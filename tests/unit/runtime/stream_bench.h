@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams on their own: tasks from callables, and workers that only count.
 #ifndef ADVANCE_STEP_TESTS_UNIT_RUNTIME_STREAM_BENCH_H_
 #define ADVANCE_STEP_TESTS_UNIT_RUNTIME_STREAM_BENCH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Failures, and the end of a stream.
 #include <gtest/gtest.h>
 

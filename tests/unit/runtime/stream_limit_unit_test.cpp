@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits that end by a condition or a timeout, timed synchronisation, abort and batches.
 #include <gtest/gtest.h>
 

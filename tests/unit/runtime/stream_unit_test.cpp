@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of streams: enqueue, order, tickets, checks, claims.
+
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/task/ticket.h"
 

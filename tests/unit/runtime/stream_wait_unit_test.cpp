@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting: for other streams, for other threads, for oneself.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of stream workers: wake-ups, blocked streams, hand-over.
+
 #include "src/runtime/stream/stream_workers.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the tables of streams and contexts: lives, drains, failures, pending places.
 #include <gtest/gtest.h>
 
 #include <algorithm>

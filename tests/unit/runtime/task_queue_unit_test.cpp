@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of task queues: order, alignment, segments, reservation.
+
 #include "src/runtime/task/task_queue.h"
 
 #include <gtest/gtest.h>

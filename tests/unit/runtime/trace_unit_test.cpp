@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the trace: tracks, arrows, forks, threads.
+
 #include "src/runtime/trace/trace.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of virtual memory: deferred unmapping, release, handles.
+
 #include "src/runtime/memory/virtual_memory.h"
 
 #include <gtest/gtest.h>

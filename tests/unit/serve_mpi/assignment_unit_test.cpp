@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of assignment files: round trip and wrong lines.
+
 #include "serve_mpi/assignment.h"
 
 #include <gmock/gmock.h>

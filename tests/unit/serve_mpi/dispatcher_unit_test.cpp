@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the dispatcher: least load, windows, order of reports.
+
 #include "serve_mpi/dispatcher.h"
 
 #include <gtest/gtest.h>

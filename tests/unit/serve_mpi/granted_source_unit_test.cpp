@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the granted source: it asks at the end of a grant.
+
 #include "serve_mpi/granted_source.h"
 
 #include <gtest/gtest.h>

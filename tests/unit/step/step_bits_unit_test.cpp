@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of Step's sets of slots: bits, counts, visits.
+
 #include "op_kernel/step/step_bits.h"
 
 #include <gtest/gtest.h>

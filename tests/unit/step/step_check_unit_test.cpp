@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of Step's checks: types, attributes, shapes, their order.
+
 #include "op_host/step/step_check.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of Step's fault messages.
+
 #include "op_host/step/step_fault.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The phases of Step one after the other on host memory, cores in any order or in one call: what is
 // planned before anything is written, and what is written then.
 #include <gtest/gtest.h>

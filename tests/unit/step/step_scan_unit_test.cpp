@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The look at 64 slots against one slot after the other with plain divisions.
 #include "op_kernel/step/step_scan.h"
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of Step's tiling: slots per core, conformance, block sizes.
+
 #include "op_host/step/step_tiling.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of victims against a sort by the specification.
 #include "op_kernel/step/step_victims.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sources of a graph: what comes from outside, and constants.
 #ifndef ADVSTEP_OP_PROTO_ARRAY_OPS_H_
 #define ADVSTEP_OP_PROTO_ARRAY_OPS_H_

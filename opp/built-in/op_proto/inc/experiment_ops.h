@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Defines no operator; REG_OP may follow.
 #ifndef ADVSTEP_OP_PROTO_EXPERIMENT_OPS_H_
 #define ADVSTEP_OP_PROTO_EXPERIMENT_OPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The operators of array_ops.h.
 #ifndef ADVSTEP_OP_PROTO_OPS_PROTO_LEGACY_H_
 #define ADVSTEP_OP_PROTO_OPS_PROTO_LEGACY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The operators that run here: AdvanceStep and Step. Data and Const are in array_ops.h.
 #ifndef ADVSTEP_OP_PROTO_OPS_PROTO_NN_H_
 #define ADVSTEP_OP_PROTO_OPS_PROTO_NN_H_

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An emulation of torch_npu on the CPU, by libadvance_step. It is not Huawei's torch_npu.
 
 It maps torch's device "npu" to the emulated devices, and has npu_advance_step_flashattn. Access to

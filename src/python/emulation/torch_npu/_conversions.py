@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Torch functions that depend on the device: moving tensors, making tensors, describing tensors.
 `install` puts them into torch."""
 

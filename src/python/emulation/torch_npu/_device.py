@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The device "npu" for a torch that does not know the name.
 
 torch.device is a closed C type, and torch 1.13 has a fixed list of device types. So `NpuDevice` has

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Refuses to hide an installed torch_npu."""
 
 from __future__ import annotations

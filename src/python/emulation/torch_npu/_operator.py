@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """npu_advance_step_flashattn, as a function and as torch.ops.npu.npu_advance_step_flashattn."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Streams and events with the interface of torch.npu, based on those of the package."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors on device "npu": a subclass of torch.Tensor on memory of the CPU.
 
 An operator of the library is queued in its stream and runs later. Every other torch function runs

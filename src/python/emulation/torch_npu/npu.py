@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """torch.npu: the emulated devices."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One decode step of two queries, as a sample for CANN would have it: C++11, both phases, checks of
 // every code.
 #include <cstdint>

@@ -20,7 +20,7 @@ ADVSTEP_API aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolic
 ADVSTEP_API aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 
 /// Frees device memory. Queued work may still use the memory: it is freed when the work queued
-/// before this call has run.
+/// before this call that may use it has run (docs/runtime.md says which that is).
 /// @retval ACL_ERROR_INVALID_PARAM     devPtr is NULL
 /// @retval ACL_ERROR_RT_PARAM_INVALID  devPtr is not the start of a live device allocation
 ADVSTEP_API aclError aclrtFree(void* devPtr);

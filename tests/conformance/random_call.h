@@ -70,7 +70,8 @@ inline int64_t DrawBadBlock(support::Random& random, const RandomSize& size) {
         case 0:
             return int64_t{INT32_MAX} + random.Between(0, 1);
         case 1:  // whose slots are the last that fit
-            return (random.OneIn(2) ? INT64_MAX : INT32_MAX) / size.blockSize +
+            return std::min((random.OneIn(2) ? INT64_MAX : INT32_MAX) / size.blockSize,
+                            INT64_MAX - 1) +
                    random.Between(-1, 1);
         default:
             return -random.Between(1, 3);

@@ -11,6 +11,7 @@
 #include "conformance/random_call.h"
 #include "conformance/random_operators.h"
 #include "support/runtime_test.h"
+#include "support/sanitizers.h"
 
 namespace {
 
@@ -25,6 +26,10 @@ using conformance::RandomV2;
 using support::OpBatch;
 using support::OpLayout;
 using support::Random;
+
+// Batches of a run. Fewer under the thread sanitizer, which costs ten times as much: threads meet
+// in each of them, and the results of all are held without it.
+constexpr int kBatches = support::kThreadSanitizer ? 10 : 80;
 
 struct RandomCall {
     OpBatch batch;
@@ -84,8 +89,8 @@ std::vector<RandomRun> Runs() {
         const std::string cores = rules.exactCores > 0 ? std::to_string(rules.exactCores) : "";
         runs.push_back({(isLarge ? "Large" : "") + rules.conformance + cores + machine.name,
                         Operator::kCall, &Draw<Operator>, rules, machine,
-                        isLarge ? 60000 : Operator::kMostRows, isLarge ? 12 : 80, seed += 1000,
-                        isLarge});
+                        isLarge ? 60000 : Operator::kMostRows, isLarge ? 12 : kBatches,
+                        seed += 1000, isLarge});
     };
     const std::vector<Machine> machines = conformance::Machines();
     const RandomRules exact{"exact", Operator::kExactDependsOnCores ? 40 : 0};

@@ -142,7 +142,7 @@ TEST_P(RandomCallTest, AgreesWithTheReference) {
         call.batch.Upload();
         ASSERT_TRUE(IsRight(call, call.batch.RunReplayed(stream.Get(), call.misalignment)));
     }
-    if (!run.isLarge) {
+    if (!run.isLarge && !support::kThreadSanitizer) {
         EXPECT_GT(faults, 0) << "the batches hold both";
         EXPECT_LT(faults, run.batches / 2);
     }

@@ -192,6 +192,8 @@ class Stream {
     /// few because enqueuers have to wait. Returns the obstacle at which it ended early.
     FrontObstacle ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
                               const WaitLimit& waitLimit = {}, int lockKept = 0);
+    /// Whether the front is a wait that may not be over. The queue is not empty.
+    bool FrontWaits() const;
     /// Returns the obstacle of the front, if any. The queue is not empty.
     FrontObstacle LookAtFront(WaitClock::time_point* again);
     bool LeftToOthers(const WaitLimit& limit) const;

@@ -155,13 +155,18 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
     }
 }
 
-FrontObstacle Stream::LookAtFront(WaitClock::time_point* again) {
-    Task* const front = queue_.Front();
+bool Stream::FrontWaits() const {
     const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
-    if (!FrontWait::IsWait(*front) || skipped_.Contains(sequence) || frontWait_.Over(sequence)) {
+    return FrontWait::IsWait(*queue_.Front()) && !skipped_.Contains(sequence) &&
+           !frontWait_.Over(sequence);
+}
+
+FrontObstacle Stream::LookAtFront(WaitClock::time_point* again) {
+    if (!FrontWaits()) {
         return {};
     }
-    return frontWait_.Look(static_cast<WaitTask*>(front), sequence, again);
+    const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
+    return frontWait_.Look(static_cast<WaitTask*>(queue_.Front()), sequence, again);
 }
 
 bool Stream::LeftToOthers(const WaitLimit& limit) const {
@@ -178,8 +183,10 @@ FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t l
     claimant_ = Self();
     FrontObstacle obstacle;
     while (!queue_.Empty() && !Reached(limit)) {
-        WaitClock::time_point again = WaitClock::time_point::max();
-        obstacle = LookAtFront(&again);
+        if (FrontWaits()) {
+            WaitClock::time_point again = WaitClock::time_point::max();
+            obstacle = LookAtFront(&again);
+        }
         if (obstacle.kind == FrontObstacle::Kind::kNone && LeftToOthers(waitLimit)) {
             obstacle.kind = FrontObstacle::Kind::kLeft;
         }

@@ -89,7 +89,7 @@ step "the layer src/base, as its user"
 mkdir "$debian/home/developer/project"
 (cd "$root" && git ls-files -z -co --exclude-standard | tar --null --ignore-failed-read -cf - -T -) |
     tar -xf - -C "$debian/home/developer/project"
-inside 'chown -R developer: /home/developer/project'
+inside 'chown -R developer: ~developer/project'
 inside 'su developer -c "cd ~/project && cmake --preset quick && \
     cmake --build --preset quick --target advance_step_base"'
 inside 'su developer -c "cd ~/project && sudo true && tests/lint/check_secrets.py && clang-format --version"'

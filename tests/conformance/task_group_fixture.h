@@ -36,6 +36,18 @@ class TaskGroupTest : public CaptureTest {
         EXPECT_NE(group, nullptr);
         return group;
     }
+    struct CapturedGroup {
+        aclrtTaskGrp group;
+        Model model;
+    };
+    // Captures one group with one launch.
+    static CapturedGroup CaptureGroup(const Stream& stream, AdvanceStepBatch& batch) {
+        Begin(stream.Get());
+        GroupBegin(stream);
+        Launch(batch, stream);
+        const aclrtTaskGrp group = GroupEnd(stream);
+        return {group, End(stream.Get())};
+    }
     static void UpdateBegin(const Stream& stream, aclrtTaskGrp group) {
         EXPECT_TRUE(IsOk(aclmdlRICaptureTaskUpdateBegin(stream.Get(), group)));
     }

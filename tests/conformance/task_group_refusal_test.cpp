@@ -30,11 +30,7 @@ TEST_P(MismatchTest, ChangesNothing) {
     const Stream stream = MakeStream();
     AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
     support::StepBatch step(reference::IdleStepData({2, 2, 4, 8, 16, 16, 4}));
-    Begin(stream.Get());
-    GroupBegin(stream);
-    Launch(a, stream);
-    const aclrtTaskGrp group = GroupEnd(stream);
-    const Model model = End(stream.Get());
+    const auto [group, model] = CaptureGroup(stream, a);
     UpdateBegin(stream, group);
     for (int i = 0; i < GetParam().advanceSteps; ++i) {
         Launch(b, stream);
@@ -104,11 +100,7 @@ TEST_P(IntruderTest, IsRefusedInAnUpdate) {
     const Stream stream = MakeStream();
     const Others others;
     AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
-    Begin(stream.Get());
-    GroupBegin(stream);
-    Launch(a, stream);
-    const aclrtTaskGrp group = GroupEnd(stream);
-    const Model model = End(stream.Get());
+    const auto [group, model] = CaptureGroup(stream, a);
     ASSERT_TRUE(IsOk(aclrtRecordEvent(others.event.Get(), MakeStream().Get())));
     UpdateBegin(stream, group);
     EXPECT_TRUE(IsError(ACL_ERROR_STREAM_TASK_GROUP_INTR, GetParam().work(others, stream.Get())));
@@ -238,11 +230,7 @@ TEST_F(TaskGroupTest, UpdateRefusesWhatIsNoGroup) {
 TEST_F(TaskGroupTest, UpdateCallsComeInPairs) {
     const Stream stream = MakeStream();
     AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
-    Begin(stream.Get());
-    GroupBegin(stream);
-    Launch(a, stream);
-    const aclrtTaskGrp group = GroupEnd(stream);
-    const Model model = End(stream.Get());
+    const auto [group, model] = CaptureGroup(stream, a);
     UpdateBegin(stream, group);
     EXPECT_TRUE(IsError(kGroupStatus, aclmdlRICaptureTaskUpdateBegin(stream.Get(), group),
                         {"aclmdlRICaptureTaskUpdateBegin: "}));

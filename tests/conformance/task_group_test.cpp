@@ -138,11 +138,7 @@ TEST_F(TaskGroupTest, QueuedReplaysUseTheOldLaunches) {
     const Stream stream = MakeStream();
     const Stream updates = MakeStream();
     AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
-    Begin(stream.Get());
-    GroupBegin(stream);
-    Launch(a, stream);
-    const aclrtTaskGrp group = GroupEnd(stream);
-    const Model model = End(stream.Get());
+    const auto [group, model] = CaptureGroup(stream, a);
     {
         const HostGate gate(stream.Get());
         ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), stream.Get())));
@@ -160,11 +156,7 @@ TEST_F(TaskGroupTest, QueuedReplaysUseTheOldLaunches) {
 TEST_F(TaskGroupTest, TheMemoryIsThatOfTheNewLaunches) {
     const Stream stream = MakeStream();
     AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
-    Begin(stream.Get());
-    GroupBegin(stream);
-    Launch(a, stream);
-    const aclrtTaskGrp group = GroupEnd(stream);
-    const Model model = End(stream.Get());
+    const auto [group, model] = CaptureGroup(stream, a);
     UpdateBegin(stream, group);
     Launch(b, stream);
     UpdateEnd(stream);

@@ -91,10 +91,11 @@ class VirtualMemory {
         Reservation* reservation;
         bool retired;                 // unmapped,
         std::vector<Ticket> pending;  // but work queued before that is under way
-        Mapping* nextRetired = nullptr;
+        Mapping* olderRetired = nullptr;
+        Mapping* newerRetired = nullptr;
     };
     /// The unmapped ranges of a device's memory, oldest first. What is reached for one is reached
-    /// for those before it.
+    /// for those before it, so only the oldest is asked, except by a Map at the same addresses.
     struct RetiredMappings {
         Mapping* first = nullptr;
         Mapping* last = nullptr;
@@ -106,6 +107,7 @@ class VirtualMemory {
                      std::vector<Ticket>* earlier);
     Status PlaceMapping(const Mapping& mapping, uint64_t offset);
     void EnterRetired(Mapping* mapping);
+    void LeaveRetired(Mapping* mapping);
     void RetireLocked(Mapping& mapping);
     void ReclaimLocked();
     bool TakeDown(Mapping* mapping);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // How physical memory comes to addresses, and leaves them.
-#include <algorithm>
 #include <utility>
 
 #include "acl/acl_base.h"
@@ -50,25 +49,28 @@ Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Ha
                      "aclrtReserveMemAddress",
                      begin, bytes);
     }
-    const auto other = FindMeeting(mappings_, begin, bytes);
-    if (other != mappings_.end()) {
-        const std::vector<Ticket>& pending = other->second.pending;
-        if (other->second.retired && !std::all_of(pending.begin(), pending.end(), Reached)) {
-            *earlier = pending;
-            return {};
+    for (auto other = FindMeeting(mappings_, begin, bytes); other != mappings_.end();
+         other = FindMeeting(mappings_, begin, bytes)) {
+        if (!other->second.retired) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "virPtr is {:#x} with size {}, where memory is mapped at {:#x}; expected "
+                         "aclrtUnmapMem before",
+                         begin, bytes, other->first);
         }
-        if (other->second.retired) {
+        // Its places may have been reached since the last look at the device's oldest ranges.
+        if (TakeDown(&other->second)) {
+            continue;
+        }
+        if (other->second.pending.empty()) {
             return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
                          "virPtr is {:#x}, where the host could not unmap; expected fewer mappings "
                          "in the process",
                          begin);
         }
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "virPtr is {:#x} with size {}, where memory is mapped at {:#x}; expected "
-                     "aclrtUnmapMem before",
-                     begin, bytes, other->first);
+        *earlier = other->second.pending;
+        return {};
     }
-    return PlaceMapping({begin, bytes, physical, &around->second, false, {}, nullptr},
+    return PlaceMapping({begin, bytes, physical, &around->second, false, {}},
                         physical->offset + offset);
 }
 
@@ -88,11 +90,8 @@ Status VirtualMemory::PlaceMapping(const Mapping& mapping, uint64_t offset) {
     } catch (...) {
         // No work uses it.
         entry->second.retired = true;
-        retiredCount_.fetch_add(1, std::memory_order_relaxed);
-        if (!TakeDown(&entry->second)) {
-            retiredCount_.fetch_sub(1, std::memory_order_relaxed);
-            EnterRetired(&entry->second);
-        }
+        EnterRetired(&entry->second);
+        TakeDown(&entry->second);
         throw;
     }
     return {};
@@ -123,9 +122,19 @@ void VirtualMemory::RetireLocked(Mapping& mapping) {
 
 void VirtualMemory::EnterRetired(Mapping* mapping) {
     RetiredMappings& retired = retired_.at(mapping->physical->device);
-    (retired.first == nullptr ? retired.first : retired.last->nextRetired) = mapping;
+    mapping->olderRetired = retired.last;
+    (retired.last == nullptr ? retired.first : retired.last->newerRetired) = mapping;
     retired.last = mapping;
     retiredCount_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void VirtualMemory::LeaveRetired(Mapping* mapping) {
+    RetiredMappings& retired = retired_.at(mapping->physical->device);
+    Mapping* const older = mapping->olderRetired;
+    Mapping* const newer = mapping->newerRetired;
+    (older == nullptr ? retired.first : older->newerRetired) = newer;
+    (newer == nullptr ? retired.last : newer->olderRetired) = older;
+    retiredCount_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void VirtualMemory::Reclaim() {
@@ -140,18 +149,13 @@ void VirtualMemory::ReclaimLocked() {
         return;
     }
     for (auto& [device, retired] : retired_) {
-        while (retired.first != nullptr) {
-            Mapping* const oldest = retired.first;
-            Mapping* const next = oldest->nextRetired;
-            if (!TakeDown(oldest)) {
-                break;
-            }
-            retired.first = next;
+        while (retired.first != nullptr && TakeDown(retired.first)) {
         }
     }
 }
 
-// False: work still uses it, or the host cannot unmap it now; a later call tries again.
+// False: work still uses it (`pending` is not empty), or the host cannot unmap it now. A later call
+// tries again.
 bool VirtualMemory::TakeDown(Mapping* mapping) {
     while (!mapping->pending.empty()) {
         if (!Reached(mapping->pending.back())) {
@@ -164,8 +168,8 @@ bool VirtualMemory::TakeDown(Mapping* mapping) {
     }
     PhysicalMemory* const physical = mapping->physical;
     Reservation* const reservation = mapping->reservation;
+    LeaveRetired(mapping);
     mappings_.erase(mapping->begin);
-    retiredCount_.fetch_sub(1, std::memory_order_relaxed);
     --physical->mappings;
     --reservation->mappings;
     GiveBackIfUnused(physical);

@@ -11,7 +11,7 @@ namespace bench {
 Rows AllRows() {
     Rows all;
     for (const auto& rowsOf :
-         {&KernelRows, &CallRows, &StreamRows, &SplittingRows, &StepRows, &PeerRows}) {
+         {&KernelRows, &CallRows, &StreamRows, &LifeRows, &SplittingRows, &StepRows, &PeerRows}) {
         Rows rows = rowsOf();
         std::move(rows.begin(), rows.end(), std::back_inserter(all));
     }

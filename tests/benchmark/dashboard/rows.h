@@ -10,6 +10,7 @@ namespace bench {
 Rows KernelRows();
 Rows CallRows();
 Rows StreamRows();
+Rows LifeRows();
 Rows SplittingRows();
 Rows StepRows();
 Rows PeerRows();

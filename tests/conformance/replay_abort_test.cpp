@@ -163,5 +163,27 @@ TEST_F(ReplayAbortTest, OneOfTwoEndsGetsTheModel) {
     }
 }
 
+// The dropped replay ends its own tasks in the branch, not those of the replay before it.
+TEST_F(ReplayAbortTest, TheBranchOfTheReplayBeforeIsRun) {
+    const Stream main = MakeStream();
+    const Stream branch = MakeStream();
+    const Stream other = MakeStream();
+    const Recorder recorder;
+    Begin(main.Get());
+    Order(main, branch);
+    ASSERT_TRUE(IsOk(recorder.Mark(branch.Get(), 1)));
+    Order(branch, main);
+    const Model model = End(main.Get());
+    const support::HostGate gate(main.Get());
+    ASSERT_TRUE(gate.WaitEntered());
+    ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), main.Get())));
+    ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), other.Get())));
+    ASSERT_TRUE(IsOk(aclrtStreamAbort(other.Get())));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(other.Get())));
+    gate.Open();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(main.Get())));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{1});
+}
+
 }  // namespace
 }  // namespace conformance

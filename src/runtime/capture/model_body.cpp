@@ -78,7 +78,7 @@ BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
         if (recorded.waitBranch != RecordedTask::kNoWait) {
             image.waits.push_back({image.bytes(), recorded.waitBranch, recorded.waitPosition});
         }
-        image.heavy = image.heavy || recorded.task().heavy;
+        image.heavy = image.heavy || recorded.task().heavy();
         image.foreign = image.foreign || recorded.foreign;
         image.records.insert(image.records.end(), recorded.record.begin(), recorded.record.end());
         ++image.count;

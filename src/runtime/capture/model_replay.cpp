@@ -18,18 +18,22 @@ namespace advstep {
 /// not waited for the branch if it was aborted, destroyed or stopped. Then this task skips the rest
 /// of the branch, which nothing else could end.
 struct Model::CollectTask : Task {
-    Ticket end;  // the end of the branch
+    uint64_t before;  // the branch's tasks of this replay are those after `before`
+    Ticket end;       // and up to `end`
 
-    static void Make(void* memory, const Ticket& end) {
+    static void Make(void* memory, uint64_t before, const Ticket& end) {
         auto* const task = new (memory) CollectTask;
         task->name = "branch end";
         task->kind = TaskKind::kAlways;
         task->bytes = static_cast<uint32_t>(AlignedTaskBytes(sizeof(CollectTask)));
+        task->before = before;
         task->end = end;
         task->run = [](const Task& base) {
-            const Ticket& branch = static_cast<const CollectTask&>(base).end;
+            const auto& collect = static_cast<const CollectTask&>(base);
+            const Ticket& branch = collect.end;
             if (!branch.stream->Reached(branch.sequence)) {
-                branch.stream->DropUpTo(branch.sequence);
+                branch.stream->SkipReplay(collect.before, branch.sequence);
+                Workers().Wake();
                 Workers().NudgeSleepers();
                 return branch.stream->TakeFailure(branch.sequence);
             }
@@ -93,8 +97,12 @@ void Model::Fill(const BranchImage& image, const StreamRef& stream,
 Status Model::QueueBranch(size_t index, const StreamRef& stream,
                           const std::vector<uint64_t>& bases) {
     Branch& branch = branches_[index];
-    Stream::Batch batch{branch.image.bytes(), branch.image.count, branch.image.heavy,
-                        branch.image.foreign, true};
+    Stream::Batch batch{branch.image.bytes(),
+                        branch.image.count,
+                        branch.image.heavy,
+                        branch.image.foreign,
+                        true,
+                        false};
     return branch.stream->EnqueueBatch(
         branch.streamHandle, context_.handle, batch, [](uint64_t) { return Status(); },
         [&](void* memory) {
@@ -104,7 +112,8 @@ Status Model::QueueBranch(size_t index, const StreamRef& stream,
 }
 
 // Queues the branches except the first. If one fails, those queued before it are skipped again,
-// because they wait for tasks of the main stream that will not come.
+// because they wait for tasks of the main stream that will not come. Runs under the main stream's
+// lock, so the caller wakes the workers after that.
 Status Model::QueueBranches(const StreamRef& stream, uint64_t first, std::vector<uint64_t>* bases) {
     (*bases)[0] = first - 1;
     for (size_t index = 1; index < branches_.size(); ++index) {
@@ -121,7 +130,7 @@ Status Model::QueueBranches(const StreamRef& stream, uint64_t first, std::vector
         status = Status(ACL_ERROR_BAD_ALLOC);
     }
     for (size_t index = 1; index < queued && !status.ok(); ++index) {
-        branches_[index].stream->DropAfter((*bases)[index]);
+        branches_[index].stream->SkipReplay((*bases)[index], Stream::kNever);
     }
     return status;
 }
@@ -162,7 +171,7 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
     batch.foreign = main.image.foreign;
     batch.evenIfStopped = evenIfStopped;
     std::vector<uint64_t> bases(branches_.size());
-    ADVSTEP_RETURN_IF_ERROR(stream.EnqueueBatch(
+    Status queued = stream.EnqueueBatch(
         batch, [&](uint64_t first) { return QueueBranches(stream, first + before.size(), &bases); },
         [&](void* memory) {
             auto* next = static_cast<unsigned char*>(memory);
@@ -177,11 +186,15 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
             Fill(main.image, stream, bases, next);
             next += main.image.bytes();
             for (size_t index = 1; index < branches_.size(); ++index) {
-                CollectTask::Make(next, branches_[index].end);
+                CollectTask::Make(next, bases[index], branches_[index].end);
                 next += kCollectBytes;
             }
         },
-        end));
+        end);
+    if (!queued.ok()) {
+        Workers().Wake();  // branches may have been queued and skipped
+        return queued;
+    }
     // The end of the last replay on a stream is also the end of all earlier ones there.
     const auto same = std::find_if(replays_.begin(), replays_.end(), [&](const Ticket& earlier) {
         return earlier.stream == stream.stream;

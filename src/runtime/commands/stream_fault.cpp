@@ -94,7 +94,7 @@ Status EnqueueDelay(const StreamRef& stream, uint64_t microseconds) {
     return stream.Enqueue(sizeof(DelayTask), [&](void* memory) {
         auto* const task = new (memory) DelayTask;
         task->name = "injected delay";
-        task->heavy = true;
+        task->length = TaskLength::kHeavy;
         task->microseconds = static_cast<int64_t>(std::min(microseconds, kMost));
         task->run = [](const Task& base) {
             std::this_thread::sleep_for(

@@ -193,8 +193,10 @@ KernelTask* KernelTask::Make(void* memory, const KernelLaunch& launch, const voi
     task->category = TaskCategory::kKernel;
     task->describe = &DescribeKernelTask;
     task->run = &RunKernelTask;
-    task->heavy = launch.rows > kHeavyRows;
-    task->brief = launch.program->evenRows && launch.rows <= kBriefRows;
+    const bool brief = launch.program->evenRows && launch.rows <= kBriefRows;
+    task->length = launch.rows > kHeavyRows ? TaskLength::kHeavy
+                   : brief                  ? TaskLength::kBrief
+                                            : TaskLength::kUsual;
     task->launch = launch;
     std::memcpy(task + 1, payload, launch.payloadBytes);
     return task;

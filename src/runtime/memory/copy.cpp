@@ -180,7 +180,9 @@ Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCoun
     return {};
 }
 
-bool IsHeavyCopy(size_t bytes) { return bytes > kHeavyBytes; }
+TaskLength LengthOfCopy(size_t bytes) {
+    return bytes > kHeavyBytes ? TaskLength::kHeavy : TaskLength::kUsual;
+}
 
 void CopyNow(const CopyRequest& request) {
     CopyRows(request.dst, request.src, request.count, request.rows, request.dpitch, request.spitch);
@@ -200,7 +202,7 @@ CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
         return Status();
     };
     // No overflow: the rows' bytes are part of a range that has been checked.
-    task->heavy = IsHeavyCopy(request.count * request.rows);
+    task->length = LengthOfCopy(request.count * request.rows);
     task->dst = request.dst;
     task->src = request.src;
     task->count = request.count;
@@ -222,7 +224,7 @@ FillTask* FillTask::Make(void* memory, void* address, int32_t value, size_t coun
         std::memset(fill.address, fill.value, fill.count);
         return Status();
     };
-    task->heavy = IsHeavyCopy(count);
+    task->length = LengthOfCopy(count);
     task->address = address;
     task->value = value;
     task->count = count;

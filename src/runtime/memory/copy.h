@@ -64,7 +64,7 @@ Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCoun
                  CopySides* sides);
 
 /// Returns whether a copy takes longer than waking a thread.
-bool IsHeavyCopy(size_t bytes);
+TaskLength LengthOfCopy(size_t bytes);
 
 void CopyNow(const CopyRequest& request);
 

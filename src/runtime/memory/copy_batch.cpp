@@ -171,7 +171,7 @@ CopyBatchTask* CopyBatchTask::Make(void* memory, const CopyBatch& batch) {
             bytes = std::numeric_limits<size_t>::max();
         }
     }
-    task->heavy = IsHeavyCopy(bytes);
+    task->length = LengthOfCopy(bytes);
     return task;
 }
 

@@ -7,13 +7,20 @@
 namespace advstep {
 
 Status SkippedTasks::CheckRan(uint64_t sequence) const {
-    if (!Contains(sequence)) {
+    if (sequence <= after_ || sequence > upTo_) {
         return {};
     }
-    return Error(code, "the stream {} before the task was run",
-                 code == ACL_ERROR_RT_INVALID_HANDLE ? "was destroyed"
-                 : code == ACL_ERROR_RT_STREAM_ABORT ? "was aborted"
-                                                     : "stopped on an earlier failure");
+    switch (why_) {
+        case TaskSkip::kDestroyed:
+            return Error(ACL_ERROR_RT_INVALID_HANDLE,
+                         "the stream was destroyed before the task was run");
+        case TaskSkip::kAborted:
+            return Error(ACL_ERROR_RT_STREAM_ABORT,
+                         "the stream was aborted before the task was run");
+        default:
+            return Error(failure_,
+                         "the stream stopped on an earlier failure before the task was run");
+    }
 }
 
 }  // namespace advstep

@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interval of tasks that a stream does not run.
+// What a stream remembers of the tasks that it did not run.
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "src/base/status.h"
+#include "src/runtime/task/task.h"
 
 namespace advstep {
 
-/// The latest tasks of a stream that are skipped: those after sequence `after` and up to `upTo`,
-/// and the reason. Plain data that the stream's lock guards.
-struct SkippedTasks {
-    uint64_t after = 0;
-    uint64_t upTo = 0;
-    int32_t code = 0;  // the code of the failure; 107017: destroyed; 107023: aborted
-
-    bool Contains(uint64_t sequence) const { return sequence > after && sequence <= upTo; }
-
-    /// Adds tasks. CheckRan still counts the tasks that were skipped just before.
-    void Add(uint64_t newAfter, uint64_t newUpTo, int32_t newCode) {
-        after = upTo >= newAfter ? std::min(after, newAfter) : newAfter;
-        upTo = std::max(upTo, newUpTo);
-        code = newCode;
+/// The latest tasks in a row that ended without having been run. Tasks that are still queued carry
+/// the reason themselves (Task::skip). Plain data that the stream's lock guards.
+class SkippedTasks {
+ public:
+    /// Adds a task that ends now. Sequences only grow.
+    void Ended(uint64_t sequence, TaskSkip why) {
+        if (upTo_ + 1 != sequence) {
+            after_ = sequence - 1;
+        }
+        upTo_ = sequence;
+        why_ = why;
     }
+
+    /// Sets the code of the failure at which the stream stopped.
+    void StoppedWith(int32_t code) { failure_ = code; }
 
     /// Returns the code for which a task that has ended was skipped, or success if it was run.
     Status CheckRan(uint64_t sequence) const;
+
+ private:
+    uint64_t after_ = 0;
+    uint64_t upTo_ = 0;
+    TaskSkip why_ = TaskSkip::kNot;
+    int32_t failure_ = 0;
 };
 
 }  // namespace advstep

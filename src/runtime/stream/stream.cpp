@@ -62,14 +62,16 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
         ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         now = {this, issued_.load(std::memory_order_relaxed)};
-        const uint64_t aborts = aborts_.load();
         // The usual case, work that no thread has begun and that can be run, is handled here in one
         // go. WaitFor handles all other cases.
         if (claimant_ == nullptr && !Reached(now.sequence) && !limit.timed) {
-            (void)ClaimAndRun(lock, now.sequence, limit, kLockKept);
-        }
-        if (aborts_.load() != aborts && now.sequence > abortAfter_) {
-            return AbortedError();  // aborted while the lock was released
+            AbortableWait wait{now.sequence};
+            waits_.Add(&wait);
+            (void)ClaimAndRun(lock, now.sequence, &wait, limit, kLockKept);
+            waits_.Remove(&wait);
+            if (wait.aborted) {
+                return AbortedError();  // while the lock was released
+            }
         }
         if (Reached(now.sequence)) {
             return failures_.Take(0, now.sequence);
@@ -96,7 +98,7 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
         last = {this, issued_.load(std::memory_order_relaxed)};
         ADVSTEP_RETURN_IF_ERROR(RefuseOwnTask());
         if (drop) {
-            DropLocked(ACL_ERROR_RT_INVALID_HANDLE);
+            SkipPending(TaskSkip::kDestroyed);
         }
         closing_ = true;
     }
@@ -142,64 +144,47 @@ Status Stream::RefuseOwnTask() const {
                        ToPointer(identity_.handle));
 }
 
-void Stream::SkipLocked(uint64_t after, uint64_t upTo, int32_t code) {
-    after = std::max(after, completed_.load(std::memory_order_relaxed) + (running_ ? 1 : 0));
-    if (after >= upTo) {
-        return;
-    }
-    skipped_.Add(after, upTo, code);
+// A task that runs is not skipped. A task that is to be skipped keeps its first reason.
+void Stream::SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why) {
+    uint64_t sequence = completed_.load(std::memory_order_relaxed);
+    after = std::max(after, sequence + (running_ ? 1 : 0));
+    queue_.ForEach([&](Task& task) {
+        ++sequence;
+        if (sequence > after && sequence <= upTo && task.skip == TaskSkip::kNot) {
+            task.skip = why;
+        }
+    });
 }
 
-void Stream::DropLocked(int32_t code) {
-    SkipLocked(0, issued_.load(std::memory_order_relaxed), code);
-}
-
-void Stream::DropUpTo(uint64_t sequence) {
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        SkipLocked(0, sequence, ACL_ERROR_RT_STREAM_ABORT);
-    }
-    workers_->Wake();
-}
-
-void Stream::DropAfter(uint64_t sequence) {
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        SkipLocked(sequence, issued_.load(std::memory_order_relaxed), ACL_ERROR_RT_STREAM_ABORT);
-    }
-    workers_->Wake();
-}
-
-Status Stream::Drop(Handle handle, Handle caller) {
+void Stream::SkipReplay(uint64_t after, uint64_t upTo) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    SkipLocked(after, upTo, TaskSkip::kAborted);
+}
+
+Status Stream::Drop(Handle handle, Handle caller, bool* closing) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle, caller));
     ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
     ADVSTEP_RETURN_IF_ERROR(RefuseOwnTask());
-    DropLocked(ACL_ERROR_RT_INVALID_HANDLE);
+    SkipPending(TaskSkip::kDestroyed);
+    if (closing != nullptr) {
+        *closing = closing_;
+    }
     return {};
 }
 
 Status Stream::Abort(Handle handle, Handle caller) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle, caller));
         ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
-        DropLocked(ACL_ERROR_RT_STREAM_ABORT);
-        abortAfter_ = completed_.load(std::memory_order_relaxed);
-        aborts_.fetch_add(1);
+        SkipPending(TaskSkip::kAborted);
+        waits_.Abort(completed_.load(std::memory_order_relaxed));
     }
     workers_->Wake();
     // Some threads may sleep on what the dropped work was waiting for.
     workers_->NudgeSleepers();
     return {};
-}
-
-bool Stream::AbortedSince(uint64_t aborts, uint64_t sequence) {
-    if (aborts_.load() == aborts) {
-        return false;
-    }
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return sequence > abortAfter_ || aborts_.load() > aborts + 1;
 }
 
 void Stream::Nudge() {
@@ -247,7 +232,8 @@ bool Stream::BelongsTo(const Device* device, const Context* context, StreamIdent
 
 void Stream::Fail(uint64_t sequence, Status status) noexcept {
     if (identity_.context.context->stopOnFailure.load(std::memory_order_relaxed)) {
-        skipped_ = {sequence, issued_.load(std::memory_order_relaxed), status.code()};
+        SkipLocked(sequence, kNever, TaskSkip::kStopped);
+        skipped_.StoppedWith(status.code());
         failures_.RefuseNewWork(status);
     }
     failures_.Add(sequence, std::move(status));

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "src/base/status.h"
+#include "src/runtime/stream/abortable_wait.h"
 #include "src/runtime/stream/front_wait.h"
 #include "src/runtime/stream/skipped_tasks.h"
 #include "src/runtime/stream/stream_failures.h"
@@ -58,6 +59,7 @@ class Stream {
         bool heavy = false;          // one of them is
         bool foreign = false;        // one of them is
         bool evenIfStopped = false;  // on a failure
+        bool wakes = true;           // the workers; else the caller does
     };
 
     /// Appends the records that `fill(void*)` constructs, with their `bytes`. `prepare(first)` is
@@ -84,11 +86,11 @@ class Stream {
     Status Synchronize(Handle handle, Handle caller, const WaitLimit& limit = {});
 
     Status Query(Handle handle, Handle caller, bool* complete);
-    /// Skips the pending work that has not started.
-    Status Drop(Handle handle, Handle caller);
+    /// Skips the pending work that has not started. *closing: another thread is in Close.
+    Status Drop(Handle handle, Handle caller, bool* closing = nullptr);
 
     /// As Drop, but waits for that work return 107023, and the stream takes new work. A host
-    /// function of the stream may call this.
+    /// function of the stream may call this, and any thread while another one is in Close.
     Status Abort(Handle handle, Handle caller);
 
     /// Ends the stream: pending work is run, or skipped if `drop`, unreported failures go to the
@@ -108,9 +110,9 @@ class Stream {
     Status TakeFailureBetween(uint64_t sequence, uint64_t last);
     Status TakeFailure(uint64_t last = kNever) { return TakeFailureBetween(0, last); }
 
-    /// Skips the tasks of a model's branch that have not started: up to `sequence`, or after it.
-    void DropUpTo(uint64_t sequence);
-    void DropAfter(uint64_t sequence);
+    /// Skips the tasks of a replay in a model's branch that have not started: those after `after`
+    /// and up to `upTo`. The caller wakes the workers.
+    void SkipReplay(uint64_t after, uint64_t upTo);
 
     /// Returns the code for which a task that has ended was skipped, or success if it was run.
     Status CheckRan(uint64_t sequence);
@@ -161,6 +163,7 @@ class Stream {
 
  private:
     friend Status WaitFor(const Ticket& ticket, const WaitLimit& limit);
+    class WaitInList;
 
     /// Returns the name of the calling thread as a claimant.
     static const void* Self();
@@ -171,14 +174,19 @@ class Stream {
         return usable ? Status() : UnusableError(handle, caller);
     }
     Status UnusableError(Handle handle, Handle caller) const;
+    /// As CheckUsable, but a stream that is being closed passes.
+    Status CheckAlive(Handle handle, Handle caller) const {
+        const bool alive = identity_.handle == handle && identity_.context.handle == caller;
+        return alive ? Status() : UnusableError(handle, caller);
+    }
     Status CheckNotCaptured() const { return recorder_ == nullptr ? Status() : CapturedError(); }
     /// Success if no capture is under way.
     Status CapturedError() const;
     Status CheckNotRecorded() const;
     Status RefuseOwnTask() const;
     Status RefusedError() const;
-    void DropLocked(int32_t code);
-    void SkipLocked(uint64_t after, uint64_t upTo, int32_t code);
+    void SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why);
+    void SkipPending(TaskSkip why) { SkipLocked(0, kNever, why); }
     bool RecordingLocked();
     bool NeedsWaking(bool heavy) const;
     void TraceOldest(uint64_t queued) {
@@ -189,9 +197,11 @@ class Stream {
 
     /// Claims the stream, runs it up to `limit` and lets go. The lock is held on entry and exit,
     /// and released while a task runs, except for brief tasks among the first `lockKept`, which are
-    /// few because enqueuers have to wait. Returns the obstacle at which it ended early.
+    /// few because enqueuers have to wait. Returns the obstacle at which it ended early. It ends
+    /// early without one if the wait for which it runs has been aborted.
     FrontObstacle ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
-                              const WaitLimit& waitLimit = {}, int lockKept = 0);
+                              const AbortableWait* wait = nullptr, const WaitLimit& waitLimit = {},
+                              int lockKept = 0);
     /// Whether the front is a wait that may not be over. The queue is not empty.
     bool FrontWaits() const;
     /// Returns the obstacle of the front, if any. The queue is not empty.
@@ -213,7 +223,6 @@ class Stream {
                          const WaitLimit& limit);
     void Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit);
 
-    bool AbortedSince(uint64_t aborts, uint64_t sequence);
     static Status AbortedError();
 
     /// Counts for all streams: a thread may sleep at one because of what it found at another.
@@ -231,8 +240,7 @@ class Stream {
     const void* claimant_ = nullptr;  // identity of the thread that runs tasks; null: nobody
     bool running_ = false;            // the front is, with the lock released
     SkippedTasks skipped_;
-    std::atomic<uint64_t> aborts_{0};
-    uint64_t abortAfter_ = 0;  // the last abort skipped the tasks after this one
+    AbortableWaits waits_;
     bool closing_ = false;
     uint64_t tellWorkersAt_ = kNever;  // lowest sequence that another stream's front waits for
     int32_t sleepers_ = 0;

@@ -41,7 +41,7 @@ Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fi
         if (ticket != nullptr) {
             *ticket = {this, sequence};
         }
-        wake = NeedsWaking(task->heavy);
+        wake = NeedsWaking(task->heavy());
     }
     if (wake) {
         workers_->Wake();
@@ -72,7 +72,7 @@ Status Stream::EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Pr
             TraceOldest(issued + 1);
         }
         *last = {this, issued + batch.count};
-        wake = NeedsWaking(batch.heavy);
+        wake = batch.wakes && NeedsWaking(batch.heavy);
     }
     if (wake) {
         workers_->Wake();

@@ -37,7 +37,7 @@ struct StreamRef {
         return stream->Synchronize(handle, caller, limit);
     }
     Status Query(bool* complete) const { return stream->Query(handle, caller, complete); }
-    Status Drop() const { return stream->Drop(handle, caller); }
+    Status Drop(bool* closing = nullptr) const { return stream->Drop(handle, caller, closing); }
     Status Abort() const { return stream->Abort(handle, caller); }
     Status Close(bool drop) const { return stream->Close(handle, caller, drop); }
     Status AnnounceDestroy(bool* first, StreamIdentity* identity) const {

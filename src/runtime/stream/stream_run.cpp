@@ -77,7 +77,7 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
     const ContextRef context = identity_.context;
     running_ = true;
     lock.unlock();
-    if (task.heavy || task.kind == TaskKind::kHostFunction) {
+    if (task.heavy() || task.kind == TaskKind::kHostFunction) {
         workers_->StepAside();
     }
     if (traced) {
@@ -98,13 +98,15 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
     const bool expired = frontWait_.Expired(sequence);
     const bool traced = Trace::On();
     Status status;
-    if (skipped_.Contains(sequence) && task->kind != TaskKind::kAlways) {
+    const TaskSkip skip = task->skip;
+    if (skip != TaskSkip::kNot && task->kind != TaskKind::kAlways) {
         if (traced) {
             trace_.Skipped(*task, {this, sequence});
         }
     } else if (task->run != nullptr && !expired) {
-        status = task->brief && keepLock && !traced ? RunCatching(*task)
-                                                    : RunUnlocked(*task, traced, lock);
+        status = task->length == TaskLength::kBrief && keepLock && !traced
+                     ? RunCatching(*task)
+                     : RunUnlocked(*task, traced, lock);
     } else {
         if (expired) {
             status = WaitExpired(static_cast<const WaitTask&>(*task));
@@ -114,7 +116,6 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
             trace_.End(*task, status.code());
         }
     }
-    queue_.PopFront();
     if (!status.ok()) {
         const int32_t code = status.code();
         Fail(sequence, std::move(status));
@@ -133,6 +134,10 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
             running_ = false;
         }
     }
+    if (skip != TaskSkip::kNot) {
+        skipped_.Ended(sequence, skip);
+    }
+    queue_.PopFront();  // not before: the places of the records are counted from completed_
     completed_.store(sequence, std::memory_order_release);
     if (traced) {
         trace_.BecameOldest();
@@ -156,9 +161,9 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
 }
 
 bool Stream::FrontWaits() const {
-    const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
-    return FrontWait::IsWait(*queue_.Front()) && !skipped_.Contains(sequence) &&
-           !frontWait_.Over(sequence);
+    const Task& front = *queue_.Front();
+    return FrontWait::IsWait(front) && front.skip == TaskSkip::kNot &&
+           !frontWait_.Over(completed_.load(std::memory_order_relaxed) + 1);
 }
 
 FrontObstacle Stream::LookAtFront(WaitClock::time_point* again) {
@@ -174,15 +179,16 @@ bool Stream::LeftToOthers(const WaitLimit& limit) const {
         return false;
     }
     const Task* const front = queue_.Front();
-    const bool skipped = skipped_.Contains(completed_.load(std::memory_order_relaxed) + 1);
-    return !skipped && (front->kind == TaskKind::kHostFunction || front->heavy || limit.Expired());
+    return front->skip == TaskSkip::kNot &&
+           (front->kind == TaskKind::kHostFunction || front->heavy() || limit.Expired());
 }
 
 FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
-                                  const WaitLimit& waitLimit, int lockKept) {
+                                  const AbortableWait* wait, const WaitLimit& waitLimit,
+                                  int lockKept) {
     claimant_ = Self();
     FrontObstacle obstacle;
-    while (!queue_.Empty() && !Reached(limit)) {
+    while (!queue_.Empty() && !Reached(limit) && (wait == nullptr || !wait->aborted)) {
         if (FrontWaits()) {
             WaitClock::time_point again = WaitClock::time_point::max();
             obstacle = LookAtFront(&again);

@@ -55,11 +55,36 @@ Status Stream::AbortedError() {
     return Error(ACL_ERROR_RT_STREAM_ABORT, "the stream was aborted while this waited for it");
 }
 
+// A wait in the list of its stream, as long as it lives.
+class Stream::WaitInList {
+ public:
+    WaitInList(const Ticket& ticket, bool abortable)
+        : stream_(abortable ? ticket.stream : nullptr) {
+        wait_.sequence = ticket.sequence;
+        if (stream_ != nullptr) {
+            const std::lock_guard<std::mutex> lock(stream_->mutex_);
+            stream_->waits_.Add(&wait_);
+        }
+    }
+    ~WaitInList() {
+        if (stream_ != nullptr) {
+            const std::lock_guard<std::mutex> lock(stream_->mutex_);
+            stream_->waits_.Remove(&wait_);
+        }
+    }
+    WaitInList(const WaitInList&) = delete;
+    WaitInList& operator=(const WaitInList&) = delete;
+
+    const AbortableWait* Get() const { return &wait_; }
+    bool Aborted() const { return wait_.aborted.load(std::memory_order_acquire); }
+
+ private:
+    Stream* const stream_;
+    AbortableWait wait_;
+};
+
 Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
-    const uint64_t aborts = ticket.stream->aborts_.load();
-    const auto aborted = [&] {
-        return !limit.evenIfAborted && ticket.stream->AbortedSince(aborts, ticket.sequence);
-    };
+    Stream::WaitInList wait(ticket, !limit.evenIfAborted);
     Ticket next = ticket;
     // Counted before the first stream on the way is looked at, so that no nudge is missed.
     uint64_t nudges = Stream::nudges_.load();
@@ -67,7 +92,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
         next = ticket;
         nudges = Stream::nudges_.load();
     };
-    while (!ticket.stream->Reached(ticket.sequence) && !aborted()) {
+    while (!ticket.stream->Reached(ticket.sequence) && !wait.Aborted()) {
         if (limit.Expired()) {
             return Expired(limit);
         }
@@ -88,7 +113,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
         }
         // The stream is run no further than the ticket: later work may need something that this
         // thread holds.
-        const FrontObstacle obstacle = stream.ClaimAndRun(lock, next.sequence, limit);
+        const FrontObstacle obstacle = stream.ClaimAndRun(lock, next.sequence, wait.Get(), limit);
         switch (obstacle.kind) {
             case FrontObstacle::Kind::kNone:
                 startAgain();
@@ -111,10 +136,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
                 break;
         }
     }
-    if (aborted()) {
-        return Stream::AbortedError();
-    }
-    return {};
+    return wait.Aborted() ? Stream::AbortedError() : Status();
 }
 
 }  // namespace advstep

@@ -136,10 +136,16 @@ Status CreateBranchStream(const ContextRef& context, Stream** stream, Handle* ha
 
 Status DestroyStream(const StreamRef& reference, bool drop) {
     if (drop) {
-        ADVSTEP_RETURN_IF_ERROR(reference.Drop());
+        bool closing = false;
+        ADVSTEP_RETURN_IF_ERROR(reference.Drop(&closing));
         // Threads that sleep on what the dropped work was waiting for have nothing to wait for any
         // more.
+        Workers().Wake();
         Workers().NudgeSleepers();
+        if (closing) {
+            // Another thread destroys the stream and waited for the work that is dropped now.
+            return WaitFor(reference.stream->Now(), ToTheEnd());
+        }
     }
     ADVSTEP_RETURN_IF_ERROR(reference.Close(drop));
     ReleaseStream(reference.stream, reference.handle);

@@ -21,6 +21,17 @@ enum class TaskKind : uint8_t {
     kAlways,        // a mark: runs even if it is among the tasks to be skipped
 };
 
+/// How long a task may take.
+enum class TaskLength : uint8_t {
+    kUsual,
+    kBrief,  // a few us, and no lock under which a stream's lock is taken: the thread that runs it
+             // may keep the stream's lock
+    kHeavy,  // longer than waking a thread (about 30 us)
+};
+
+/// Why a task is not run.
+enum class TaskSkip : uint8_t { kNot, kDestroyed, kAborted, kStopped };
+
 /// The heading under which the trace shows a task. A host function and a wait have a heading by
 /// their kind.
 enum class TaskCategory : uint8_t { kMark, kKernel, kMemory };
@@ -31,13 +42,14 @@ struct Task {
     Status (*run)(const Task& task) = nullptr;
     const char* name = nullptr;  // static text, for people
     TaskKind kind = TaskKind::kPlain;
-    bool heavy = false;  // takes longer than waking a thread (about 30 us)
-    bool brief = false;  // takes a few us, and no lock under which a stream's lock is taken: the
-                         // thread that runs it may keep the stream's lock
+    TaskLength length = TaskLength::kUsual;
+    TaskSkip skip = TaskSkip::kNot;  // set in the queue, before the task is run
     TaskCategory category = TaskCategory::kMark;
     uint32_t bytes = 0;  // of the whole record, a multiple of kTaskAlignment
     /// Adds what the trace shows of the task beside its name. Null: the trace shows no more.
     void (*describe)(const Task& task, TraceArgs* args) = nullptr;
+
+    bool heavy() const { return length == TaskLength::kHeavy; }
 };
 
 inline constexpr size_t kTaskAlignment = 16;

@@ -30,6 +30,23 @@ class TaskQueue {
 
     void PopFront();
 
+    /// Calls `visit(Task&)` for every record, the oldest first.
+    template <typename Visit>
+    void ForEach(Visit&& visit) {
+        size_t at = read_;
+        for (Segment* segment = head_; segment != nullptr; segment = segment->next.get(), at = 0) {
+            const size_t end = segment == tail_ ? write_ : segment->end;
+            while (at < end) {
+                Task& task = *reinterpret_cast<Task*>(segment->bytes() + at);
+                at += task.bytes;
+                visit(task);
+            }
+            if (segment == tail_) {
+                return;
+            }
+        }
+    }
+
  private:
     static constexpr size_t kSegmentBytes = 16384;
 

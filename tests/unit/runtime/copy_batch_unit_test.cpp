@@ -30,7 +30,7 @@ TEST(CopyBatchTaskTest, CopiesInOrderWhenRun) {
     ASSERT_TRUE(Succeeds(CopyBatchTask::Bytes(batch, &size)));
     std::vector<std::max_align_t> record(size / sizeof(std::max_align_t) + 1);
     const Task* const task = CopyBatchTask::Make(record.data(), batch);
-    EXPECT_FALSE(task->heavy);
+    EXPECT_FALSE(task->heavy());
     sizes[0] = 99;  // the record has its own
     dsts[0] = srcs[0] = nullptr;
     EXPECT_STREQ(bytes, "abcdef");
@@ -49,9 +49,9 @@ TEST(CopyBatchTaskTest, ManySmallCopiesAreHeavyTogether) {
     size_t size = 0;
     ASSERT_TRUE(Succeeds(CopyBatchTask::Bytes(batch, &size)));
     std::vector<std::max_align_t> record(size / sizeof(std::max_align_t) + 1);
-    EXPECT_TRUE(CopyBatchTask::Make(record.data(), batch)->heavy);
+    EXPECT_TRUE(CopyBatchTask::Make(record.data(), batch)->heavy());
     sizes.assign(1000, SIZE_MAX / 2);
-    EXPECT_TRUE(CopyBatchTask::Make(record.data(), batch)->heavy) << "no overflow";
+    EXPECT_TRUE(CopyBatchTask::Make(record.data(), batch)->heavy()) << "no overflow";
 }
 
 TEST(CopyBatchTaskTest, ARecordHasItsLimit) {

@@ -173,7 +173,7 @@ TEST_F(CopyTest, ManySmallRowsAreHeavyTogether) {
     const auto heavy = [&](size_t rows) {
         return CopyTask::Make(record,
                               {pageable_, 100, pageable_, 100, ACL_MEMCPY_DEFAULT, rows, 200, 200})
-            ->heavy;
+            ->heavy();
     };
     EXPECT_FALSE(heavy(1000));
     EXPECT_TRUE(heavy(10000));
@@ -203,12 +203,12 @@ TEST_F(CopyTest, LargeCopiesAreHeavy) {
     alignas(kTaskAlignment) unsigned char record[sizeof(CopyTask) + sizeof(FillTask)];
     const auto copyIsHeavy = [&](size_t count) {
         return CopyTask::Make(record, {pageable_, count, pageable_, count, ACL_MEMCPY_DEFAULT})
-            ->heavy;
+            ->heavy();
     };
     EXPECT_FALSE(copyIsHeavy(4096));
     EXPECT_TRUE(copyIsHeavy(16 << 20));
-    EXPECT_FALSE(FillTask::Make(record, pageable_, 0, 4096)->heavy);
-    EXPECT_TRUE(FillTask::Make(record, pageable_, 0, 16 << 20)->heavy);
+    EXPECT_FALSE(FillTask::Make(record, pageable_, 0, 4096)->heavy());
+    EXPECT_TRUE(FillTask::Make(record, pageable_, 0, 16 << 20)->heavy());
 }
 
 }  // namespace

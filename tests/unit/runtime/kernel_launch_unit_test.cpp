@@ -240,7 +240,7 @@ TEST(KernelTaskTest, ManyRowsAreHeavy) {
     alignas(kTaskAlignment) unsigned char record[256];
     const auto isHeavy = [&](int64_t rows) {
         return KernelTask::Make(record, {&program, &device, 1, rows, sizeof(payload)}, &payload)
-            ->heavy;
+            ->heavy();
     };
     EXPECT_FALSE(isHeavy(256));
     EXPECT_TRUE(isHeavy(1 << 20));

@@ -20,7 +20,7 @@ RecordedTask Numbered(int64_t number, bool heavy = false) {
     const auto fill = [&](void* memory) -> Task* {
         auto* const task = new (memory) NumberedTask;
         task->number = number;
-        task->heavy = heavy;
+        task->length = heavy ? TaskLength::kHeavy : TaskLength::kUsual;
         return task;
     };
     const RecordFill make{[](void* callable, void* memory) {

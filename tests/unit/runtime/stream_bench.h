@@ -77,7 +77,8 @@ class StreamBench {
                     return (*static_cast<const FunctionTask&>(base).function)();
                 };
                 task->kind = traits.kind;
-                task->heavy = traits.heavy;
+                task->length =
+                    traits.heavy ? advstep::TaskLength::kHeavy : advstep::TaskLength::kUsual;
                 task->function = mine;
                 return task;
             },

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The waits for a stream that an abort of its work ends.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace advstep {
+
+/// A thread's wait for a place in a stream.
+struct AbortableWait {
+    uint64_t sequence = 0;
+    std::atomic<bool> aborted{false};  // the thread reads it without the stream's lock
+    AbortableWait* previous = nullptr;
+    AbortableWait* next = nullptr;
+};
+
+/// The waits that are under way. The stream's lock guards the list. The waits stand on the stacks
+/// of their threads, which remove them under that lock.
+class AbortableWaits {
+ public:
+    void Add(AbortableWait* wait) {
+        wait->next = first_;
+        if (first_ != nullptr) {
+            first_->previous = wait;
+        }
+        first_ = wait;
+    }
+
+    void Remove(AbortableWait* wait) {
+        (wait->previous == nullptr ? first_ : wait->previous->next) = wait->next;
+        if (wait->next != nullptr) {
+            wait->next->previous = wait->previous;
+        }
+    }
+
+    /// Ends the waits for places after `completed`.
+    void Abort(uint64_t completed) {
+        for (AbortableWait* wait = first_; wait != nullptr; wait = wait->next) {
+            if (wait->sequence > completed) {
+                wait->aborted.store(true, std::memory_order_release);
+            }
+        }
+    }
+
+ private:
+    AbortableWait* first_ = nullptr;
+};
+
+}  // namespace advstep

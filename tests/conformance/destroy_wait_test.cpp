@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A destruction that waits for a stream's work: who may end that work, and how.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "acl/acl.h"
+#include "conformance/captures.h"
+#include "support/handles.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+
+namespace {
+
+using support::IsCode;
+using support::IsOk;
+
+using support::MakeStream;
+using support::Recorder;
+using support::Stream;
+
+class DestroyWaitTest : public support::DeviceTest {
+ protected:
+    // Destroys a stream that waits for what never comes, and calls `end` when the destruction
+    // waits too.
+    void DestroyParked(aclError (*end)(aclrtStream)) {
+        const conformance::Notify never = conformance::MakeNotify();
+        const Recorder recorder;
+        const aclrtContext context = support::CurrentContext();
+        Stream stream = MakeStream();
+        const aclrtStream parked = stream.Release();
+        ASSERT_TRUE(IsOk(aclrtWaitAndResetNotify(never.Get(), parked, 0)));
+        ASSERT_TRUE(IsOk(recorder.Mark(parked, 1)));
+        std::thread destroyer([&] {
+            EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+            EXPECT_TRUE(IsOk(aclrtDestroyStream(parked)));
+        });
+        aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
+        while (aclrtStreamQuery(parked, &status) == ACL_SUCCESS) {
+            std::this_thread::yield();
+        }
+        EXPECT_TRUE(IsOk(end(parked)));
+        destroyer.join();
+        EXPECT_TRUE(IsCode(ACL_ERROR_RT_INVALID_HANDLE, end(parked)));
+        EXPECT_TRUE(recorder.Values().empty()) << "what was not begun is not run";
+        EXPECT_TRUE(IsOk(aclrtSynchronizeDevice()));
+    }
+};
+
+TEST_F(DestroyWaitTest, AnAbortEndsIt) { DestroyParked(aclrtStreamAbort); }
+
+TEST_F(DestroyWaitTest, AForcedDestructionEndsIt) { DestroyParked(aclrtDestroyStreamForce); }
+
+TEST_F(DestroyWaitTest, ASecondOrdinaryDestructionIsRefused) {
+    const support::HostGate gate(nullptr);
+    const aclrtContext context = support::CurrentContext();
+    Stream stream = MakeStream();
+    const aclrtStream held = stream.Release();
+    ASSERT_TRUE(gate.WaitEntered());
+    const support::Event event = support::MakeEvent();
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), nullptr)));
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(held, event.Get())));
+    std::thread destroyer([&] {
+        EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+        EXPECT_TRUE(IsOk(aclrtDestroyStream(held)));
+    });
+    aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
+    while (aclrtStreamQuery(held, &status) == ACL_SUCCESS) {
+        std::this_thread::yield();
+    }
+    EXPECT_TRUE(IsCode(ACL_ERROR_RT_INVALID_HANDLE, aclrtDestroyStream(held)));
+    gate.Open();
+    destroyer.join();
+}
+
+}  // namespace

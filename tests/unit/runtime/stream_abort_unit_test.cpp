@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Aborts and skipped tasks: who is released, what is skipped, and what is not.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "acl/acl_base.h"
+#include "src/runtime/stream/stream.h"
+#include "support/watchdog.h"
+#include "unit/runtime/stream_bench.h"
+#include "unit/status_check.h"
+
+namespace advstep {
+namespace {
+
+using unit::FailsWith;
+using unit::Succeeds;
+
+class WorkersWithHook : public unit::CountingWorkers {
+ public:
+    void Wake() override {
+        CountingWorkers::Wake();
+        if (onWake) {
+            std::exchange(onWake, nullptr)();
+        }
+    }
+    std::function<void()> onWake;
+};
+
+class StreamAbortTest : public testing::Test {
+ protected:
+    Status Note(unit::StreamBench* bench, int value, unit::TaskTraits traits = {}) {
+        return bench->Enqueue([this, value] { return order_.push_back(value), Status(); }, traits);
+    }
+    void Abort(const unit::StreamBench& bench) {
+        EXPECT_TRUE(Succeeds(bench.Get().Abort(bench.GetHandle(), unit::kCaller)));
+    }
+
+    support::Watchdog watchdog_{std::chrono::seconds(120)};
+    WorkersWithHook workers_;
+    Stream streamA_;
+    Stream streamB_;
+    unit::StreamBench a_{&streamA_, 0x157, &workers_};
+    unit::StreamBench b_{&streamB_, 0x257, &workers_};
+    std::vector<int> order_;
+};
+
+// The thread synchronises a_ and runs b_ for it. An abort of a_ releases it after the task of b_
+// that it runs, not after all of them.
+TEST_F(StreamAbortTest, ReleasesAThreadThatHelpsAnotherStream) {
+    ASSERT_TRUE(Succeeds(b_.Enqueue([this] { return Abort(a_), Status(); })));
+    ASSERT_TRUE(Succeeds(Note(&b_, 1)));
+    ASSERT_TRUE(Succeeds(a_.EnqueueWait(streamB_.Now())));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_ABORT, a_.Synchronize()));
+    EXPECT_EQ(order_, std::vector<int>());
+    EXPECT_TRUE(Succeeds(b_.Synchronize()));
+    EXPECT_EQ(order_, std::vector<int>{1}) << "b_ itself goes on";
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+}
+
+// The hook runs between the end of the task and the return of the wait for it.
+TEST_F(StreamAbortTest, AfterTheWorkHasEndedTellsNobody) {
+    Ticket ticket;
+    ASSERT_TRUE(Succeeds(a_.Enqueue([] { return Status(); }, {}, &ticket)));
+    ASSERT_TRUE(Succeeds(b_.EnqueueWait(ticket)));
+    (void)b_.RunSome(true);  // from now on the end of the task wakes the workers
+    workers_.onWake = [&] {
+        Abort(a_);
+        Abort(a_);
+    };
+    EXPECT_TRUE(Succeeds(WaitFor(ticket, {})));
+    EXPECT_FALSE(workers_.onWake) << "the aborts came in between";
+}
+
+// The first of two aborts hits the work that runs, the second comes after its end.
+TEST_F(StreamAbortTest, TheFirstOfTwoAbortsCounts) {
+    Ticket ticket;
+    ASSERT_TRUE(Succeeds(a_.Enqueue([this] { return Abort(a_), Status(); }, {}, &ticket)));
+    ASSERT_TRUE(Succeeds(b_.EnqueueWait(ticket)));
+    (void)b_.RunSome(true);
+    workers_.onWake = [&] {  // by the first
+        workers_.onWake = [&] { Abort(a_); };
+    };
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_ABORT, a_.Synchronize()));
+    EXPECT_FALSE(workers_.onWake);
+}
+
+TEST_F(StreamAbortTest, SkippedIntervalsDoNotTouchEachOther) {
+    for (int value = 1; value <= 6; ++value) {
+        ASSERT_TRUE(Succeeds(Note(&a_, value)));
+    }
+    streamA_.SkipReplay(0, 2);               // of a replay that was aborted
+    streamA_.SkipReplay(5, Stream::kNever);  // of a later one that could not be queued
+    streamA_.SkipReplay(2, 3);
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_EQ(order_, (std::vector<int>{4, 5}));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_ABORT, streamA_.CheckRan(6)));
+    EXPECT_TRUE(Succeeds(streamA_.CheckRan(5)));
+    ASSERT_TRUE(Succeeds(Note(&a_, 7)));
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_EQ(order_, (std::vector<int>{4, 5, 7}));
+}
+
+TEST_F(StreamAbortTest, WhatIsSkippedKeepsItsFirstReason) {
+    ASSERT_TRUE(Succeeds(Note(&a_, 1)));
+    streamA_.SkipReplay(0, 1);
+    bool closing = true;
+    EXPECT_TRUE(Succeeds(a_.Ref().Drop(&closing)));
+    EXPECT_FALSE(closing);
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_ABORT, streamA_.CheckRan(1)));
+}
+
+// Records in several segments of the queue, some behind a mark that always runs.
+TEST_F(StreamAbortTest, SkipsWhateverIsQueued) {
+    constexpr int kTasks = 5000;
+    for (int value = 0; value < kTasks; ++value) {
+        ASSERT_TRUE(Succeeds(
+            Note(&a_, value, value % 1000 == 7 ? unit::kEventRecord : unit::TaskTraits{})));
+    }
+    Abort(a_);
+    ASSERT_TRUE(Succeeds(Note(&a_, kTasks)));
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_EQ(order_, (std::vector<int>{7, 1007, 2007, 3007, 4007, kTasks}));
+}
+
+// A task that fails and stops its stream skips the very next one too, which the exception callback
+// and the failure see while the failed task is still in the queue.
+TEST_F(StreamAbortTest, AStopOnFailureSkipsTheNextTask) {
+    ASSERT_TRUE(Succeeds(streamA_.SetStopOnFailure(a_.GetHandle(), unit::kCaller, true)));
+    ASSERT_TRUE(Succeeds(a_.EnqueueFailure(ACL_ERROR_FAILURE)));
+    ASSERT_TRUE(Succeeds(Note(&a_, 1)));
+    ASSERT_TRUE(Succeeds(Note(&a_, 2)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_FAILURE, a_.Synchronize()));
+    EXPECT_EQ(order_, std::vector<int>());
+    EXPECT_TRUE(FailsWith(ACL_ERROR_FAILURE, streamA_.CheckRan(2)));
+}
+
+// Branches of a replay are queued under the lock of the replay's stream.
+TEST_F(StreamAbortTest, ABatchMayLeaveTheWakingToItsCaller) {
+    workers_.SetWatch(WorkerControl::Watch::kAsleep);
+    for (const bool wakes : {false, true}) {
+        SCOPED_TRACE(wakes);
+        Stream::Batch batch;
+        batch.bytes = AlignedTaskBytes(sizeof(Task));
+        batch.count = 1;
+        batch.wakes = wakes;
+        const int before = workers_.wakes;
+        Ticket last;
+        ASSERT_TRUE(Succeeds(a_.Ref().EnqueueBatch(
+            batch, [](uint64_t) { return Status(); },
+            [](void* memory) {
+                new (memory) Task;
+                static_cast<Task*>(memory)->bytes =
+                    static_cast<uint32_t>(AlignedTaskBytes(sizeof(Task)));
+            },
+            &last)));
+        EXPECT_EQ(workers_.wakes - before, wakes ? 1 : 0);
+    }
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+}
+
+}  // namespace
+}  // namespace advstep

@@ -130,6 +130,14 @@ void Callbacks::Forget(Handle stream) {
     }
 }
 
+void Callbacks::ForgetIfOf(Handle stream, uint64_t thread) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto entry = threads_.find(stream);
+    if (entry != threads_.end() && entry->second == thread) {
+        DropLocked(stream);
+    }
+}
+
 Status Callbacks::Launch(aclrtCallback function, void* userData, bool block,
                          const StreamRef& stream) {
     ADVSTEP_RETURN_IF_ERROR(stream.Check());

@@ -44,6 +44,8 @@ class Callbacks {
 
     /// Ends the subscription of a stream that has ended.
     void Forget(Handle stream);
+    /// The same, if this thread is the subscribed one.
+    void ForgetIfOf(Handle stream, uint64_t thread);
 
  private:
     struct Callback {

@@ -3,6 +3,8 @@
 
 #include "src/runtime/lifecycle/context_end.h"
 
+#include <pthread.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -50,11 +52,13 @@ Status WaitForStreamsOf(const Context* context, bool force) {
     return {};
 }
 
-// How many threads are in DestroyContext. The mutex guards the count; none is taken after it.
+// How many threads are in DestroyContext, and how many contexts have lost their handles there. The
+// mutex guards both counts; none is taken after it.
 struct ContextEnds {
     std::mutex mutex;
-    std::condition_variable fewer;
+    std::condition_variable changed;
     int32_t count = 0;
+    uint64_t begun = 0;
 };
 
 ContextEnds& TheContextEnds() {
@@ -71,7 +75,12 @@ class EndUnderWay {
     ~EndUnderWay() {
         const std::lock_guard<std::mutex> lock(ends_.mutex);
         --ends_.count;
-        ends_.fewer.notify_all();
+        ends_.changed.notify_all();
+    }
+    void HandleIsGone() {
+        const std::lock_guard<std::mutex> lock(ends_.mutex);
+        ++ends_.begun;
+        ends_.changed.notify_all();
     }
     EndUnderWay(const EndUnderWay&) = delete;
     EndUnderWay& operator=(const EndUnderWay&) = delete;
@@ -93,7 +102,7 @@ bool CloseStream(Stream* stream, Handle handle, Handle caller) noexcept {
 
 Status DestroyContext(const ContextRef& reference, bool force) {
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
-    const EndUnderWay underWay;  // counted before the handle goes, which hides the context
+    EndUnderWay underWay;  // counted before the handle goes, which hides the context
     Handle expected = reference.handle;
     // No call finds the context from now on, so it gets no new streams.
     if (!reference.context->handle.compare_exchange_strong(expected, 0)) {
@@ -101,6 +110,7 @@ Status DestroyContext(const ContextRef& reference, bool force) {
                      "context {} is no context or has been destroyed; expected a live context",
                      ToPointer(reference.handle));
     }
+    underWay.HandleIsGone();
     Status waited;
     try {
         waited = WaitForStreamsOf(reference.context, force);
@@ -123,11 +133,27 @@ Status DestroyContext(const ContextRef& reference, bool force) {
     return {};
 }
 
+// The calling thread processes no callbacks while it waits. Those that the streams of ending
+// contexts have for it are therefore dropped, or the thread that ends such a context would wait for
+// ever.
 bool WaitForContextEnds() {
+    const auto self = static_cast<uint64_t>(pthread_self());
     ContextEnds& ends = TheContextEnds();
     std::unique_lock<std::mutex> lock(ends.mutex);
     const bool any = ends.count > 0;
-    ends.fewer.wait(lock, [&] { return ends.count == 0; });
+    while (ends.count > 0) {
+        const uint64_t begun = ends.begun;
+        lock.unlock();
+        ForEachStream([&](Stream& stream) {
+            StreamIdentity identity;
+            if (stream.BelongsTo(nullptr, nullptr, &identity) && !identity.context.alive()) {
+                Callbacks::Instance().ForgetIfOf(identity.handle, self);
+            }
+        });
+        Workers().Wake();
+        lock.lock();
+        ends.changed.wait(lock, [&] { return ends.count == 0 || ends.begun != begun; });
+    }
     return any;
 }
 

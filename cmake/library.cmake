@@ -24,6 +24,9 @@ target_link_libraries(advance_step PRIVATE $<BUILD_INTERFACE:advance_step_flags>
 # A program that has functions of these names, as a mock has, does not come between the library's own.
 target_link_options(advance_step PRIVATE -Wl,--version-script=${version_script}
                     -Wl,-Bsymbolic-functions ${counted_functions})
+# The library's threads sleep in its code and may wake at any time, fork runs its hooks, and the handlers of
+# guarded memory stay installed. So dlclose leaves it where it is.
+target_link_options(advance_step PRIVATE -Wl,-z,nodelete)
 # Clang leaves a sanitizer's symbols to the executable, so there they are undefined here.
 if(NOT (ADVANCE_STEP_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
   target_link_options(advance_step PRIVATE -Wl,--no-undefined)

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "src/base/library_thread.h"
 #include "src/graph/graph_run.h"
 #include "src/graph/graph_state.h"
 #include "src/graph/messages.h"
@@ -141,7 +142,7 @@ void SessionCore::QueueLocked(std::function<void()> job) {
     if (!hasWorker_) {
         try {
             // The worker owns the session's core, because a callback may destroy the session.
-            worker_ = std::thread([self = shared_from_this()] { self->Work(); });
+            worker_ = StartThread("advstep-graph", [self = shared_from_this()] { self->Work(); });
         } catch (...) {
             jobs_.pop_back();
             throw;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asynchronous runs, and threads that share sessions, graphs and tensors.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
+#include <csignal>
 #include <future>
 #include <thread>
 
@@ -43,6 +45,22 @@ class AsyncTest : public graphs::GraphTest {
         ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeGraph(graphs::SmallBatch()))));
     }
 };
+
+TEST_F(AsyncTest, TheWorkerLeavesSignalsToTheProgram) {
+    Gate done;
+    ASSERT_TRUE(Succeeded(
+        Session().RunGraphAsync(1, graphs::TensorsOf(BatchOf(0)), [&done](ge::Status, Tensors&) {
+            char name[16] = {};
+            EXPECT_EQ(pthread_getname_np(pthread_self(), name, sizeof(name)), 0);
+            EXPECT_STREQ(name, "advstep-graph");
+            sigset_t blocked;
+            EXPECT_EQ(pthread_sigmask(SIG_SETMASK, nullptr, &blocked), 0);
+            EXPECT_EQ(sigismember(&blocked, SIGTERM), 1);
+            EXPECT_EQ(sigismember(&blocked, SIGSEGV), 0);
+            done.Open();
+        })));
+    done.Wait();
+}
 
 TEST_F(AsyncTest, RunsInOrderWithCopiesOfTheInputs) {
     std::vector<int64_t> order;  // written by the worker only, until the last callback

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <exception>
 
+#include "src/base/library_thread.h"
 #include "src/base/log.h"
 
 namespace advstep {
@@ -56,8 +57,9 @@ void CorePool::RunChunks(Job* job) {
 
 void CorePool::StartThreadsLocked() {
     try {
+        pool_.reserve(static_cast<size_t>(threads_ - 1));  // a started thread must have a place
         while (static_cast<int32_t>(pool_.size()) < threads_ - 1) {
-            pool_.emplace_back([this] { ThreadMain(); });
+            pool_.push_back(StartThread("advstep-core", [this] { ThreadMain(); }));
         }
     } catch (const std::exception& error) {
         Log(LogLevel::kError, "cannot start a core thread: {}", error.what());

@@ -8,6 +8,7 @@
 #include <exception>
 
 #include "src/base/fork.h"
+#include "src/base/library_thread.h"
 #include "src/base/log.h"
 
 namespace advstep {
@@ -32,7 +33,8 @@ void StreamWorkers::EnsureWatcherLocked() {
     }
     if (spares_ == 0) {
         try {
-            threads_.emplace_back([this] { ThreadMain(); });
+            threads_.reserve(threads_.size() + 1);  // a started thread must have a place
+            threads_.push_back(StartThread("advstep-stream", [this] { ThreadMain(); }));
         } catch (const std::exception& error) {
             // Synchronising threads still run all work. The next Wake tries again.
             watch_.store(WorkerControl::Watch::kAsleep);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The start of the library's own threads, which leave the program's signals and CPUs alone.
+
+#pragma once
+
+#include <csignal>
+#include <cstddef>
+#include <thread>
+#include <utility>
+
+namespace advstep {
+
+/// Blocks, for the calling thread and until the end of the scope, the signals that no thread of the
+/// library takes. A thread that is started meanwhile has them blocked from its first instruction.
+class BlockedSignals {
+ public:
+    BlockedSignals() noexcept;
+    ~BlockedSignals();
+    BlockedSignals(const BlockedSignals&) = delete;
+    BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+    sigset_t before_;
+};
+
+/// Gives the calling thread, which the library has just started, its name and the CPUs that the
+/// process had when the library was loaded, and makes pthread_cancel wait for its end.
+void BecomeLibraryThread(const char* name) noexcept;
+
+/// Starts a thread of the library. All of the library's threads are started here. Every signal is
+/// blocked there except those that a fault of the thread itself raises, and SIGPROF, so a signal of
+/// the process always goes to a thread of the program. Throws std::system_error if no thread can be
+/// started.
+template <size_t kNameBytes, typename Body>
+std::thread StartThread(const char (&name)[kNameBytes], Body body) {
+    static_assert(kNameBytes <= 16, "Linux keeps 15 characters of a thread's name");
+    const BlockedSignals blocked;
+    return std::thread([text = &name[0], body = std::move(body)]() mutable {
+        BecomeLibraryThread(text);
+        body();
+    });
+}
+
+}  // namespace advstep

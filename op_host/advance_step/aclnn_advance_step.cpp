@@ -6,6 +6,7 @@
 #include "op_host/advance_step/aclnn_advance_step_plan.h"
 #include "op_host/advance_step/advance_step_fault.h"
 #include "src/aclnn/run.h"
+#include "src/base/at_load.h"
 #include "src/base/boundary.h"
 
 using namespace advstep;
@@ -21,6 +22,8 @@ const AdvanceStepPrograms& Programs() {
                                                &CountExact});
     return programs;
 }
+
+const AtLoad makeAdvanceStepPrograms(&Programs);
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include "op_kernel/advance_step/advance_step_flashinfer_kernel.h"
 #include "src/aclnn/run.h"
 #include "src/aclnn/workspace_layout.h"
+#include "src/base/at_load.h"
 #include "src/base/boundary.h"
 
 using namespace advstep;
@@ -25,10 +26,14 @@ constexpr char kPhaseTwo[] = "aclnnAdvanceStepFlashInfer";
 class Programs {
  public:
     static const KernelProgram* Find(const AdvanceStepParams& params) {
+        return &All().programs_[IsNarrow(params, AdvanceStepTensor::kSeqLens)]
+                               [IsNarrow(params, AdvanceStepTensor::kSlotMapping)]
+                               [IsNarrow(params, AdvanceStepTensor::kBlockTables)];
+    }
+
+    static const Programs& All() {
         static const Programs programs;
-        return &programs.programs_[IsNarrow(params, AdvanceStepTensor::kSeqLens)]
-                                  [IsNarrow(params, AdvanceStepTensor::kSlotMapping)]
-                                  [IsNarrow(params, AdvanceStepTensor::kBlockTables)];
+        return programs;
     }
 
  private:
@@ -54,6 +59,8 @@ class Programs {
 
     KernelProgram programs_[2][2][2];  // lengths, slots, tables
 };
+
+const AtLoad makeFlashInferPrograms(&Programs::All);
 
 Status MakePlan(const AdvanceStepParams& params, const PlanRequest& request) {
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepFlashInfer(params));

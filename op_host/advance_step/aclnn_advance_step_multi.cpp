@@ -9,6 +9,7 @@
 #include "op_host/advance_step/advance_step_multi_tiling.h"
 #include "op_kernel/advance_step/advance_step_multi_kernel.h"
 #include "src/aclnn/run.h"
+#include "src/base/at_load.h"
 #include "src/base/boundary.h"
 
 using namespace advstep;
@@ -24,6 +25,8 @@ const AdvanceStepPrograms& Programs() {
                                                &CountMultiExact});
     return programs;
 }
+
+const AtLoad makeMultiPrograms(&Programs);
 
 Status MakePlan(const AdvanceStepParams& params, const PlanRequest& request) {
     const OperatorEnvironment& environment = request.environment;

@@ -10,6 +10,7 @@
 #include "op_host/advance_step/advance_step_v2_tiling.h"
 #include "op_kernel/advance_step/advance_step_v2_kernel.h"
 #include "src/aclnn/run.h"
+#include "src/base/at_load.h"
 #include "src/base/boundary.h"
 
 using namespace advstep;
@@ -27,17 +28,24 @@ const AdvanceStepPrograms& ProgramsWithoutSpec() {
     return programs;
 }
 
+const AtLoad makeProgramsWithoutSpec(&ProgramsWithoutSpec);
+
 // Only blockTables has a choice of dtypes in V2: one program for each of them and each setting of
 // the detector.
 class V2Programs {
  public:
     static const KernelProgram* Find(const AdvanceStepParams& params,
                                      const OperatorEnvironment& environment) {
-        static const V2Programs programs;
+        const V2Programs& programs = All();
         const bool tables32 = IsNarrow(params, AdvanceStepTensor::kBlockTables);
         return environment.conformance == Conformance::kExact
                    ? &programs.exact_[tables32]
                    : &programs.wide_[tables32][static_cast<int>(environment.onDivergence)];
+    }
+
+    static const V2Programs& All() {
+        static const V2Programs programs;
+        return programs;
     }
 
  private:
@@ -59,6 +67,8 @@ class V2Programs {
     KernelProgram wide_[2][3];
     KernelProgram exact_[2];
 };
+
+const AtLoad makeV2Programs(&V2Programs::All);
 
 Status MakePlan(const AdvanceStepParams& params, const PlanRequest& request) {
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepV2(params));

@@ -6,15 +6,29 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <new>
 
 namespace advstep {
 namespace {
 
 std::atomic<ForkHook*> allHooks{nullptr};
+std::mutex constructionMutex;
 
 }  // namespace
 
+std::mutex& ForkHook::ConstructionMutex() noexcept { return constructionMutex; }
+
+bool ForkHook::IsHooked(const void* owner) noexcept {
+    const ForkHook* hook = allHooks.load(std::memory_order_acquire);
+    while (hook != nullptr && hook->owner_ != owner) {
+        hook = hook->next_;
+    }
+    return hook != nullptr;
+}
+
 void ForkHook::RenewAll() noexcept {
+    // A thread of the parent may hold it, which will never let go of it here.
+    new (&constructionMutex) std::mutex;
     for (ForkHook* hook = allHooks.load(std::memory_order_acquire); hook != nullptr;
          hook = hook->next_) {
         hook->renew_(hook->owner_);

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <mutex>
+
 namespace advstep {
 
 /// Resets a part of the library in the child of a fork. The parent's other threads do not exist in
@@ -17,6 +19,13 @@ class ForkHook {
     explicit ForkHook(Renew renew, void* owner = nullptr) noexcept;
     ForkHook(const ForkHook&) = delete;
     ForkHook& operator=(const ForkHook&) = delete;
+
+    /// Returns whether a hook with this owner is registered.
+    static bool IsHooked(const void* owner) noexcept;
+
+    /// Guards the construction of static objects. The child of a fork has a new one. No other lock
+    /// is taken while it is held.
+    static std::mutex& ConstructionMutex() noexcept;
 
  private:
     static void RenewAll() noexcept;

@@ -3,6 +3,7 @@
 
 #include "aclnnop/aclnn_advance_step.h"
 #include "aclnnop/aclnn_advance_step_v2.h"
+#include "src/base/at_load.h"
 #include "src/graph/element_size.h"
 #include "src/graph/operator_kind.h"
 
@@ -78,5 +79,11 @@ const OperatorKind& AdvanceStepKind() {
                                       ChooseAdvanceStep};
     return kind;
 }
+
+namespace {
+
+const AtLoad makeAdvanceStepKind(&AdvanceStepKind);
+
+}  // namespace
 
 }  // namespace advstep::graph

@@ -5,12 +5,20 @@
 
 #include <algorithm>
 
+#include "src/base/at_load.h"
+
 namespace advstep::graph {
 
 Engine& Engine::The() {
     static Engine* const engine = new Engine;
     return *engine;
 }
+
+namespace {
+
+const AtLoad makeEngine(&Engine::The);
+
+}  // namespace
 
 Outcome Engine::Initialize(const OptionMap& options) {
     Options parsed;

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <string>
 
+#include "src/base/at_load.h"
+
 namespace ge {
 namespace {
 
@@ -23,6 +25,8 @@ Registry& TheRegistry() {
     static Registry* const registry = new Registry;
     return *registry;
 }
+
+const advstep::AtLoad makeRegistry(&TheRegistry);
 
 const Creator* FindCreator(const char* type) {
     Registry& registry = TheRegistry();

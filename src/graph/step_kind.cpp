@@ -2,6 +2,7 @@
 // The graph operator Step: signature and aclnn calls.
 
 #include "aclnnop/aclnn_step.h"
+#include "src/base/at_load.h"
 #include "src/graph/operator_kind.h"
 
 namespace advstep::graph {
@@ -68,5 +69,11 @@ const OperatorKind& StepKind() {
                                       ChooseStep};
     return kind;
 }
+
+namespace {
+
+const AtLoad makeStepKind(&StepKind);
+
+}  // namespace
 
 }  // namespace advstep::graph

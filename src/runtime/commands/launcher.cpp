@@ -5,14 +5,15 @@
 
 #include <atomic>
 
+#include "src/base/never_destroyed.h"
 #include "src/runtime/faults/fault_injection.h"
 
 namespace advstep {
 namespace {
 
-Launcher* RealLauncher() {
-    static Launcher* const launcher = new Launcher;
-    return launcher;
+Launcher& RealLauncher() {
+    static NeverDestroyed<Launcher> launcher;
+    return *launcher;
 }
 
 std::atomic<Launcher*> replacement{nullptr};  // null: the real one
@@ -50,7 +51,7 @@ Status Launcher::Launch(const StreamRef& stream, const KernelLaunch& launch, con
 
 Launcher& TheLauncher() {
     Launcher* const replaced = replacement.load(std::memory_order_acquire);
-    return replaced != nullptr ? *replaced : *RealLauncher();
+    return replaced != nullptr ? *replaced : RealLauncher();
 }
 
 Launcher* ExchangeLauncher(Launcher* launcher) {

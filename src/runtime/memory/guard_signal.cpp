@@ -177,6 +177,15 @@ class AlternateStack {
     void* memory_ = nullptr;
 };
 
+// The child of a fork runs this again if a thread of the parent was running it. Then the handler of
+// the parent may be installed already, and is not an earlier one.
+void KeepEarlierHandler(int signal, struct sigaction* before) {
+    struct sigaction installed {};
+    if (sigaction(signal, nullptr, &installed) == 0 && installed.sa_sigaction != &HandleSignal) {
+        *before = installed;
+    }
+}
+
 }  // namespace
 
 void InstallGuardHandler() {
@@ -187,8 +196,8 @@ void InstallGuardHandler() {
         action.sa_flags = SA_SIGINFO | SA_ONSTACK;
         (void)sigemptyset(&action.sa_mask);
         // The earlier handlers are stored before this one can be called.
-        (void)sigaction(SIGSEGV, nullptr, &segvBefore);
-        (void)sigaction(SIGBUS, nullptr, &busBefore);
+        KeepEarlierHandler(SIGSEGV, &segvBefore);
+        KeepEarlierHandler(SIGBUS, &busBefore);
         (void)sigaction(SIGSEGV, &action, nullptr);
         (void)sigaction(SIGBUS, &action, nullptr);
     });

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 
+#include "src/base/at_load.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/guard_signal.h"
@@ -25,6 +26,8 @@ size_t PageBytes() {
     static const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     return bytes;
 }
+
+const AtLoad readPageBytes(&PageBytes);
 
 uint8_t* At(uintptr_t address) { return reinterpret_cast<uint8_t*>(address); }
 

@@ -15,6 +15,8 @@
 ///     and aclrtCreateContext for a device whose reset waits for that function.
 ///   - A call that takes a stream returns ACL_ERROR_RT_STREAM_CONTEXT for a stream of another
 ///     context.
+///   - A call that queues work returns ACL_ERROR_RT_RESOURCE_ALLOC_FAIL if the stream holds as many
+///     tasks as the setting ADVANCE_STEP_QUEUE allows.
 ///   - A call that fails writes no output argument; aclGetRecentErrMsg() returns the reason.
 ///   - Every call may be made from any thread.
 #ifndef ADVSTEP_ACL_ACL_RT_H_

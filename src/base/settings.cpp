@@ -122,6 +122,14 @@ bool SetMemory(const std::string& text, Settings* settings) {
     return bytes.has_value();
 }
 
+bool SetQueue(const std::string& text, Settings* settings) {
+    const std::optional<uint64_t> tasks = ParseNumber(text);
+    if (tasks) {
+        settings->queueTasks = *tasks;
+    }
+    return tasks.has_value();
+}
+
 bool SetCoreOrder(const std::string& text, Settings* settings) {
     if (text == "ascending") {
         settings->coreOrder.reset();
@@ -154,6 +162,7 @@ const SettingRow kSettings[] = {
          return SetCount(text, kMostThreads, &s->threads);
      }},
     {"ADVANCE_STEP_MEMORY", "bytes >= 1, with K, M or G after the number if wanted", SetMemory},
+    {"ADVANCE_STEP_QUEUE", "a number of tasks, or 0 for no limit", SetQueue},
     {"ADVANCE_STEP_CORE_ORDER", "ascending or a seed >= 0", SetCoreOrder},
     {"ADVANCE_STEP_GUARD", "off, after or before",
      [](const std::string& text, Settings* s) { return Choose(text, kGuards, &s->guard); }},

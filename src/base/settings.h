@@ -36,9 +36,10 @@ struct Settings {
     Conformance conformance = Conformance::kStandard;
     SocSpec soc;
     int32_t devices = 2;
-    int32_t threads = 1;                // OS threads that run the cores of one device
-    uint64_t memoryBytes = 0;           // device memory of one device
-    std::optional<uint64_t> coreOrder;  // seed of a shuffled order; no value: ascending
+    int32_t threads = 1;                      // OS threads that run the cores of one device
+    uint64_t memoryBytes = 0;                 // device memory of one device
+    uint64_t queueTasks = uint64_t{1} << 20;  // the most that a stream may hold; 0: no limit
+    std::optional<uint64_t> coreOrder;        // seed of a shuffled order; no value: ascending
     GuardMode guard = GuardMode::kOff;
     OnDivergence onDivergence = OnDivergence::kIgnore;
     Isa isa = Isa::kBaseline;  // instruction set of the kernels; this machine supports it

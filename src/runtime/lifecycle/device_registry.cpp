@@ -21,8 +21,8 @@ namespace {
 
 bool SameMachine(const Settings& a, const Settings& b) {
     return a.conformance == b.conformance && a.soc.name == b.soc.name && a.threads == b.threads &&
-           a.isa == b.isa && a.memoryBytes == b.memoryBytes && a.coreOrder == b.coreOrder &&
-           a.onDivergence == b.onDivergence;
+           a.isa == b.isa && a.memoryBytes == b.memoryBytes && a.queueTasks == b.queueTasks &&
+           a.coreOrder == b.coreOrder && a.onDivergence == b.onDivergence;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/log.h"
+#include "src/runtime/device/device.h"
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {
@@ -30,6 +31,10 @@ void Stream::Open(const StreamIdentity& identity, WorkerControl* workers) {
     closing_ = false;
     modeSet_ = false;
     recorder_ = nullptr;
+    // The records of a model's own streams are held back by the stream of the replay.
+    const Device* const device = identity.context.device;
+    queueLimit_ = identity.hidden || device == nullptr ? 0 : device->settings().queueTasks;
+    roomUpTo_ = 0;
     trace_.Open(identity.context.device, identity.id, identity.hidden);
 }
 
@@ -237,6 +242,18 @@ void Stream::Fail(uint64_t sequence, Status status) noexcept {
         failures_.RefuseNewWork(status);
     }
     failures_.Add(sequence, std::move(status));
+}
+
+Status Stream::LookForRoom(uint64_t sequence) {
+    const uint64_t completed = completed_.load(std::memory_order_relaxed);
+    roomUpTo_ =
+        queueLimit_ == 0 || queueLimit_ > kNever - completed ? kNever : completed + queueLimit_;
+    return sequence <= roomUpTo_
+               ? Status()
+               : Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+                       "stream {} holds {} tasks, and ADVANCE_STEP_QUEUE allows {}; expected a "
+                       "synchronisation before, or a greater limit",
+                       ToPointer(identity_.handle), sequence - 1 - completed, queueLimit_);
 }
 
 Status Stream::RefusedError() const {

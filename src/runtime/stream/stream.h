@@ -47,7 +47,8 @@ class Stream {
 
     /// Appends a record that `fill(void*)` constructs, or hands it to the recorder. `caller` is the
     /// handle of the caller's context. 107017: the stream has ended. 107003: it is of another
-    /// context. A stream stopped by a failure returns its code. Others as Recorder::Record.
+    /// context. 207005: it holds as many tasks as it may. A stream stopped by a failure returns its
+    /// code. Others as Recorder::Record.
     template <typename Fill>
     Status Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fill,
                    Ticket* ticket = nullptr);
@@ -64,7 +65,8 @@ class Stream {
 
     /// Appends the records that `fill(void*)` constructs, with their `bytes`. `prepare(first)` is
     /// called before with the first sequence; if it fails, nothing is queued. Both run under the
-    /// stream's lock. 107027: the stream is captured. 107034: it updates a task group. Others as
+    /// stream's lock. They are one task to the limit of the queue: there is room for all of them or
+    /// for none. 107027: the stream is captured. 107034: it updates a task group. Others as
     /// Enqueue.
     template <typename Prepare, typename Fill>
     Status EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Prepare&& prepare,
@@ -183,6 +185,11 @@ class Stream {
     /// Success if no capture is under way.
     Status CapturedError() const;
     Status CheckNotRecorded() const;
+    /// 207005: the stream holds as many tasks as it may. `sequence` is that of the next task.
+    Status CheckRoom(uint64_t sequence) {
+        return sequence <= roomUpTo_ ? Status() : LookForRoom(sequence);
+    }
+    Status LookForRoom(uint64_t sequence);
     Status RefuseOwnTask() const;
     Status RefusedError() const;
     void SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why);
@@ -237,6 +244,8 @@ class Stream {
     std::atomic<uint64_t> completed_{0};          // tasks ever ended; stored with release
     std::atomic<uint64_t> foreign_{0};            // the last task with memory of another device
     std::atomic<const Device*> device_{nullptr};  // of the latest life
+    uint64_t queueLimit_ = 0;                     // tasks that it may hold; 0: no limit
+    uint64_t roomUpTo_ = 0;           // there is room up to this task, perhaps also beyond it
     const void* claimant_ = nullptr;  // identity of the thread that runs tasks; null: nobody
     bool running_ = false;            // the front is, with the lock released
     SkippedTasks skipped_;

@@ -29,10 +29,11 @@ Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fi
         if (!failures_.refusal().ok()) {
             return RefusedError();
         }
+        const uint64_t sequence = issued_.load(std::memory_order_relaxed) + 1;
+        ADVSTEP_RETURN_IF_ERROR(CheckRoom(sequence));
         const size_t bytes = AlignedTaskBytes(work.bytes);
         Task* const task = fill(queue_.Push(bytes));
         task->bytes = static_cast<uint32_t>(bytes);
-        const uint64_t sequence = issued_.load(std::memory_order_relaxed) + 1;
         issued_.store(sequence, std::memory_order_relaxed);
         if (work.foreign) {
             foreign_.store(sequence, std::memory_order_relaxed);
@@ -61,6 +62,7 @@ Status Stream::EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Pr
             return RefusedError();
         }
         const uint64_t issued = issued_.load(std::memory_order_relaxed);
+        ADVSTEP_RETURN_IF_ERROR(CheckRoom(issued + 1));
         queue_.Reserve(batch.bytes);
         ADVSTEP_RETURN_IF_ERROR(prepare(issued + 1));
         if (batch.count > 0) {

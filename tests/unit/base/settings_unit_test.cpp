@@ -31,6 +31,7 @@ TEST(SettingsTest, DefaultsAreTheDocumentedOnes) {
     EXPECT_EQ(settings.devices, 2);
     EXPECT_GE(settings.threads, 1);
     EXPECT_GT(settings.memoryBytes, 0U);
+    EXPECT_EQ(settings.queueTasks, 1U << 20);
     EXPECT_FALSE(settings.coreOrder.has_value());
     EXPECT_EQ(settings.guard, GuardMode::kOff);
     EXPECT_EQ(settings.onDivergence, OnDivergence::kIgnore);
@@ -44,6 +45,7 @@ TEST(SettingsTest, EveryVariableIsRead) {
                                      {"ADVANCE_STEP_DEVICES", "3"},
                                      {"ADVANCE_STEP_THREADS", "4"},
                                      {"ADVANCE_STEP_MEMORY", "5M"},
+                                     {"ADVANCE_STEP_QUEUE", "9"},
                                      {"ADVANCE_STEP_CORE_ORDER", "6"},
                                      {"ADVANCE_STEP_GUARD", "before"},
                                      {"ADVANCE_STEP_ON_DIVERGENCE", "warn"},
@@ -57,6 +59,7 @@ TEST(SettingsTest, EveryVariableIsRead) {
     EXPECT_EQ(settings.devices, 3);
     EXPECT_EQ(settings.threads, 4);
     EXPECT_EQ(settings.memoryBytes, 5U << 20);
+    EXPECT_EQ(settings.queueTasks, 9U);
     EXPECT_EQ(settings.coreOrder, std::optional<uint64_t>(6));
     EXPECT_EQ(settings.isa, Isa::kBaseline);
     EXPECT_EQ(settings.guard, GuardMode::kBefore);
@@ -101,6 +104,9 @@ INSTANTIATE_TEST_SUITE_P(
                     BadSettingCase{"MemorySuffixAlone", "ADVANCE_STEP_MEMORY", "G"},
                     BadSettingCase{"MemorySuffixUnknown", "ADVANCE_STEP_MEMORY", "4T"},
                     BadSettingCase{"MemoryTooLargeToShift", "ADVANCE_STEP_MEMORY", "17179869184G"},
+                    BadSettingCase{"QueueNegative", "ADVANCE_STEP_QUEUE", "-1"},
+                    BadSettingCase{"QueueSuffix", "ADVANCE_STEP_QUEUE", "1M"},
+                    BadSettingCase{"QueueEmpty", "ADVANCE_STEP_QUEUE", ""},
                     BadSettingCase{"CoreOrder", "ADVANCE_STEP_CORE_ORDER", "descending"},
                     BadSettingCase{"CoreOrderNegative", "ADVANCE_STEP_CORE_ORDER", "-3"},
                     BadSettingCase{"GuardBoth", "ADVANCE_STEP_GUARD", "after,before"},

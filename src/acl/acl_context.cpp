@@ -45,7 +45,11 @@ aclError aclrtSetCurrentContext(aclrtContext context) {
     return AclBoundary("aclrtSetCurrentContext", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(context, "context"));
         ContextRef found;
-        ADVSTEP_RETURN_IF_ERROR(FindContext(context, &found));
+        if (!FindContext(context, &found).ok()) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "context {} is no context or has been destroyed; expected a live context",
+                         context);
+        }
         SetCurrentContext(found);
         return {};
     });

@@ -81,6 +81,18 @@ Status Copy(const CopyRequest& request) {
     });
 }
 
+// A copy or fill of no bytes looks at no pointer, size or kind, and leaves nothing in a capture.
+Status NothingNow() {
+    ContextRef current;
+    return CurrentContext(&current);
+}
+
+Status NothingInStream(aclrtStream stream) {
+    StreamRef target;
+    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+    return target.Check();
+}
+
 Status CopyAsync(const CopyRequest& request, aclrtStream stream) {
     StreamRef target;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
@@ -156,6 +168,9 @@ Status CopyAllAsync(const CopyBatch& batch, aclrtStream stream, size_t* wrong) {
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                      aclrtMemcpyKind kind) {
     return AclBoundary("aclrtMemcpy", [&]() -> Status {
+        if (count == 0) {
+            return NothingNow();
+        }
         const CopyRequest request{dst, destMax, src, count, kind};
         ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
         return Copy(request);
@@ -165,6 +180,9 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
 aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                           aclrtMemcpyKind kind, aclrtStream stream) {
     return AclBoundary("aclrtMemcpyAsync", [&]() -> Status {
+        if (count == 0) {
+            return NothingInStream(stream);
+        }
         const CopyRequest request{dst, destMax, src, count, kind};
         ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
         return CopyAsync(request, stream);
@@ -214,6 +232,9 @@ aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_
 
 aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count) {
     return AclBoundary("aclrtMemset", [&]() -> Status {
+        if (count == 0) {
+            return NothingNow();
+        }
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
@@ -226,6 +247,9 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
 aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
                           aclrtStream stream) {
     return AclBoundary("aclrtMemsetAsync", [&]() -> Status {
+        if (count == 0) {
+            return NothingInStream(stream);
+        }
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
         StreamRef target;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Properties and states of devices.
 #include "acl/acl_rt.h"
+#include "src/acl/find_device.h"
 #include "src/base/boundary.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/lifecycle/device_registry.h"
@@ -8,17 +9,6 @@
 using namespace advstep;
 
 namespace {
-
-// Finds a device by an unsigned number, which only aclrtGetDeviceInfo takes.
-Status FindDevice(uint32_t deviceId, const Device** device) {
-    if (deviceId > INT32_MAX) {
-        uint32_t count = 0;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Count(&count));
-        return Error(ACL_ERROR_RT_INVALID_DEVICEID,
-                     "deviceId is {}; expected 0 <= deviceId < device count = {}", deviceId, count);
-    }
-    return DeviceRegistry::Instance().Find(static_cast<int32_t>(deviceId), device);
-}
 
 Status ReadAttribute(const Settings& settings, aclrtDevAttr attr, int64_t* value) {
     switch (static_cast<int>(attr)) {

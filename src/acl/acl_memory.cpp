@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "acl/acl_rt.h"
+#include "src/acl/allocate.h"
 #include "src/base/boundary.h"
 #include "src/runtime/device/device.h"
-#include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/streams.h"
@@ -20,30 +20,6 @@ using namespace advstep;
 
 namespace {
 
-constexpr uint32_t kPolicyBits = 0xFF;
-constexpr uint32_t kMemoryTypeBits =
-    ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH | ACL_MEM_ACCESS_USER_SPACE_READONLY;
-
-Status CheckSize(size_t size) {
-    return size > 0 ? Status()
-                    : Error(ACL_ERROR_INVALID_PARAM, "size is 0; expected at least 1 byte");
-}
-
-Status Allocate(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
-    ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
-    const auto bits = static_cast<uint32_t>(policy);
-    if ((bits & kPolicyBits) > ACL_MEM_MALLOC_HUGE1G_ONLY_P2P ||
-        (bits & ~(kPolicyBits | kMemoryTypeBits)) != 0) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "policy is {:#x}; expected an aclrtMemMallocPolicy", bits);
-    }
-    ContextRef current;
-    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    TheVirtualMemory().Reclaim();  // memory that waits there counts as used
-    return TheDeviceMemory().Allocate(MemoryKind::kDevice, current.device, size, devPtr);
-}
-
 Status CheckRegistration(void* ptr, uint64_t size, aclrtHostRegisterType type) {
     ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
     const auto number = static_cast<int>(type);
@@ -52,13 +28,7 @@ Status CheckRegistration(void* ptr, uint64_t size, aclrtHostRegisterType type) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "type is {}; expected an aclrtHostRegisterType",
                      number);
     }
-    if (size > UINTPTR_MAX - reinterpret_cast<uintptr_t>(ptr) ||
-        TheVirtualMemory().Reserved(ptr, size) || !HasMemory(ptr, size)) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "ptr is {} with size {}; expected a range of the program's own memory", ptr,
-                     size);
-    }
-    return {};
+    return CheckHostRange(ptr, size);
 }
 
 // The page size that aclrtPointerGetAttributes reports; null: an address in no allocation.
@@ -72,11 +42,11 @@ uint32_t PageSize(const Allocation* allocation) {
 }  // namespace
 
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-    return AclBoundary("aclrtMalloc", [&] { return Allocate(devPtr, size, policy); });
+    return AclBoundary("aclrtMalloc", [&] { return AllocateDevice(devPtr, size, policy); });
 }
 
 aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-    return AclBoundary("aclrtMallocAlign32", [&] { return Allocate(devPtr, size, policy); });
+    return AclBoundary("aclrtMallocAlign32", [&] { return AllocateDevice(devPtr, size, policy); });
 }
 
 aclError aclrtFree(void* devPtr) {
@@ -99,13 +69,7 @@ aclError aclrtFreeWithDevSync(void* devPtr) {
 }
 
 aclError aclrtMallocHost(void** hostPtr, size_t size) {
-    return AclBoundary("aclrtMallocHost", [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(hostPtr, "hostPtr"));
-        ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
-        ContextRef current;
-        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        return TheDeviceMemory().Allocate(MemoryKind::kPinnedHost, nullptr, size, hostPtr);
-    });
+    return AclBoundary("aclrtMallocHost", [&] { return AllocatePinned(hostPtr, size); });
 }
 
 aclError aclrtFreeHost(void* hostPtr) {
@@ -122,7 +86,7 @@ aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
         ADVSTEP_RETURN_IF_ERROR(CheckRegistration(ptr, size, type));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Register(ptr, size));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Register(ptr, size, {}));
         *devPtr = ptr;
         return {};
     });

@@ -37,7 +37,9 @@ aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId, int3
         const Device* peer = nullptr;
         ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
         ADVSTEP_RETURN_IF_ERROR(FindPeer(peerDeviceId, &peer));
-        *canAccessPeer = device != peer ? 1 : 0;
+        // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): both were found
+        ADVSTEP_RETURN_IF_ERROR(CheckOther(*device, *peer));
+        *canAccessPeer = 1;
         return {};
     });
 }
@@ -45,7 +47,7 @@ aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId, int3
 aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags) {
     return AclBoundary("aclrtDeviceEnablePeerAccess", [&]() -> Status {
         if (flags != 0) {
-            return Error(ACL_ERROR_RT_PARAM_INVALID, "flags is {:#x}; expected 0", flags);
+            return Error(ACL_ERROR_FEATURE_UNSUPPORTED, "flags is {:#x}; expected 0", flags);
         }
         ContextRef current;
         const Device* peer = nullptr;

@@ -34,6 +34,19 @@ Status CheckMappingSize(size_t size) {
     return CheckMultiple("size", size, kGranularity);
 }
 
+// A reservation may have any size above 0: it takes whole units of addresses.
+Status RoundUpReservation(size_t size, size_t* bytes) {
+    if (size == 0) {
+        return Error(ACL_ERROR_INVALID_PARAM, "size is 0; expected at least 1 byte");
+    }
+    if (size > SIZE_MAX - (kGranularity - 1)) {
+        return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                     "size is {}; expected a range that the host has free", size);
+    }
+    *bytes = (size + kGranularity - 1) / kGranularity * kGranularity;
+    return {};
+}
+
 Status CheckFlags(uint64_t flags, uint64_t most) {
     return flags <= most ? Status()
                          : Error(ACL_ERROR_RT_PARAM_INVALID, "flags is {:#x}; expected at most {}",
@@ -80,15 +93,17 @@ aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment, vo
                                 uint64_t flags) {
     return AclBoundary("aclrtReserveMemAddress", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(virPtr, "virPtr"));
-        ADVSTEP_RETURN_IF_ERROR(CheckMappingSize(size));
+        size_t bytes = 0;
+        ADVSTEP_RETURN_IF_ERROR(RoundUpReservation(size, &bytes));
         ADVSTEP_RETURN_IF_ERROR(CheckAlignment(alignment));
         ADVSTEP_RETURN_IF_ERROR(CheckFlags(flags, kMostReserveFlags));
         const size_t unit = std::max(alignment, kGranularity);
         ADVSTEP_RETURN_IF_ERROR(
             CheckMultiple("expectPtr", reinterpret_cast<uintptr_t>(expectPtr), unit));
-        ContextRef current;
-        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        return Virtual().Reserve(current.device, size, unit, expectPtr, virPtr);
+        // A reservation that is made without a context belongs to no device.
+        const ContextRef* const current = LiveContext();
+        const Device* const device = current != nullptr ? current->device : nullptr;
+        return Virtual().Reserve(device, bytes, unit, expectPtr, virPtr);
     });
 }
 
@@ -106,8 +121,6 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(prop, "prop"));
         ADVSTEP_RETURN_IF_ERROR(CheckMappingSize(size));
         ADVSTEP_RETURN_IF_ERROR(CheckFlags(flags, 0));
-        ContextRef current;
-        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         const Device* device = nullptr;
         ADVSTEP_RETURN_IF_ERROR(CheckProperty(*prop, &device));
         Handle made = 0;

@@ -245,6 +245,11 @@ Status LoadSettings(const char* configPath, Settings* settings) {
                          row.expected);
         }
     }
+    // Programs map device memory in units of 2 MiB and take the total for a whole number of them.
+    constexpr uint64_t kUnit = uint64_t{2} << 20;
+    if (loaded.memoryBytes > kUnit) {
+        loaded.memoryBytes -= loaded.memoryBytes % kUnit;
+    }
     *settings = std::move(loaded);
     return {};
 }

@@ -108,13 +108,13 @@ TEST_F(ContextTest, SetTakesLiveContextsOnly) {
     EXPECT_EQ(CurrentContext(), context);
     EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclrtSetCurrentContext(nullptr),
                         {"aclrtSetCurrentContext: ", "context"}));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtSetCurrentContext(stream.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtSetCurrentContext(stream.Get())));
     int local = 0;
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtSetCurrentContext(&local)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtSetCurrentContext(&local)));
     EXPECT_EQ(CurrentContext(), context);
     ASSERT_TRUE(IsOk(aclrtSetCurrentContext(primary)));
     ASSERT_TRUE(IsOk(aclrtDestroyContext(context)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtSetCurrentContext(context)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtSetCurrentContext(context)));
     EXPECT_EQ(CurrentContext(), primary);
 }
 

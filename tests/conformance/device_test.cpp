@@ -138,7 +138,7 @@ void ExpectThatResetFrees(ResetCall reset) {
     ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtSynchronizeStream(stream)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtDestroyEvent(event)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtSetCurrentContext(primary)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtSetCurrentContext(primary)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(memory)));
     ASSERT_TRUE(IsOk(aclrtGetMemInfo(ACL_HBM_MEM, &after, &total)));
     EXPECT_EQ(after, before);

@@ -193,7 +193,7 @@ INSTANTIATE_TEST_SUITE_P(
     Table, KindTest,
     testing::Values(
         // name, maker, flag, timing, wait, unrecorded, reset, query
-        KindCase{"Plain", Maker::kPlain, 0, true, 0, kUnrecorded, kRefused, 0},
+        KindCase{"Plain", Maker::kPlain, 0, true, 0, kUnrecorded, 0, 0},
         KindCase{"Sync", Maker::kWithFlag, kSync, false, 0, kUnrecorded, 0, 0},
         KindCase{"Both", Maker::kWithFlag, kSync | kTime, true, 0, kUnrecorded, 0, 0},
         KindCase{"TimeOnly", Maker::kWithFlag, kTime, true, kRefused, kRefused, kRefused, 0},

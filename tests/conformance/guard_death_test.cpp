@@ -68,14 +68,14 @@ TEST_P(GuardAccessDeathTest, Read) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, GuardAccessDeathTest,
-    testing::Values(AccessCase{"AfterTheEnd", "after", false, 64, 64},
-                    AccessCase{"AfterTheSlack", "after", false, 24, 64},
+    testing::Values(AccessCase{"AfterTheEnd", "after", false, 512, 512},
+                    AccessCase{"AfterTheSlack", "after", false, 24, 512},
                     AccessCase{"AfterTheLastPage", "after", false, 4096, 4096},
-                    AccessCase{"AfterMorePages", "after", false, 12352, 12352},
+                    AccessCase{"AfterMorePages", "after", false, 12800, 12800},
                     AccessCase{"AfterALargeBlock", "after", false, kLarge, kLarge},
                     AccessCase{"AfterALargeUnevenBlock", "after", false, kLarge + 5, kLarge + 4096},
                     AccessCase{"AfterFarBefore", "after", false, 64, -4096},
-                    AccessCase{"AfterPinned", "after", true, 64, 64},
+                    AccessCase{"AfterPinned", "after", true, 64, 4096},
                     AccessCase{"BeforeTheBegin", "before", false, 64, -1},
                     AccessCase{"BeforeAnUnevenBegin", "before", false, 1, -8},
                     AccessCase{"BeforeALargeBlock", "before", false, kLarge, -1},
@@ -145,31 +145,31 @@ TEST_P(GuardModeDeathTest, SlackIsLookedAtByTheFree) {
 TEST_F(GuardDeathTest, SlackInFrontIsLookedAtToo) {
     const auto underrun = [] {
         StartGuarded("after");
-        volatile char* const block = Pinned(64);
+        volatile char* const block = Device(64);
         block[-3] = 1;
         EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
     };
     EXPECT_EXIT(underrun(), testing::KilledBySignal(SIGABRT),
-                "written before the free, offset -3 of the 64 bytes at .* of aclrtMallocHost");
+                "written before the free, offset -3 of the 64 bytes at .* of aclrtMalloc");
 }
 
 TEST_F(GuardDeathTest, AnyThread) {
     const auto touch = [] {
         StartGuarded("after");
-        volatile char* const block = Device(64);
-        std::thread([&] { block[64] = 1; }).join();
+        volatile char* const block = Device(512);
+        std::thread([&] { block[512] = 1; }).join();
     };
-    EXPECT_DEATH(touch(), "guard: write at .*, offset 64 of the 64 bytes");
+    EXPECT_DEATH(touch(), "guard: write at .*, offset 512 of the 512 bytes");
 }
 
 TEST_F(GuardDeathTest, AHostFunction) {
     const auto touch = [] {
         StartGuarded("after");
-        volatile char* const block = Device(64);
-        EXPECT_EQ(support::Enqueue(nullptr, [block] { block[64] = 1; }), ACL_SUCCESS);
+        volatile char* const block = Device(512);
+        EXPECT_EQ(support::Enqueue(nullptr, [block] { block[512] = 1; }), ACL_SUCCESS);
         EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
     };
-    EXPECT_DEATH(touch(), "guard: write at .*, offset 64 of the 64 bytes");
+    EXPECT_DEATH(touch(), "guard: write at .*, offset 512 of the 512 bytes");
 }
 
 // Whoever handled the signal before still does.
@@ -178,7 +178,7 @@ TEST_F(GuardDeathTest, TheDefaultActionIsTaken) {
     const auto touch = [] {
         signal(SIGSEGV, SIG_DFL);
         StartGuarded("after");
-        Device(64)[64] = 1;
+        Device(512)[512] = 1;
     };
     EXPECT_EXIT(touch(), testing::KilledBySignal(SIGSEGV), "guard: write");
 }
@@ -196,7 +196,7 @@ TEST_F(GuardDeathTest, TheHandlerOfBeforeIsCalled) {
         action.sa_flags = SA_SIGINFO;
         sigaction(SIGSEGV, &action, nullptr);
         StartGuarded("after");
-        Device(64)[64] = 1;
+        Device(512)[512] = 1;
     };
     EXPECT_EXIT(touch(), testing::ExitedWithCode(33), "guard: write at .*\nmine\n");
 }

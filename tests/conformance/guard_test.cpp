@@ -44,7 +44,7 @@ TEST_P(GuardTest, EveryByteIsTheCallersAndAligned) {
                                2097151UL, 2097152UL, 3145733UL}) {
         volatile char* const block = Device(bytes);
         const auto address = reinterpret_cast<uintptr_t>(block);
-        EXPECT_EQ(address % (bytes >= 2097152 ? 2097152 : 64), 0U) << bytes;
+        EXPECT_EQ(address % (bytes >= 2097152 ? 2097152 : 512), 0U) << bytes;
         std::memset(const_cast<char*>(block), 0x5a, bytes);
         EXPECT_EQ(block[0], 0x5a);
         EXPECT_EQ(block[bytes / 2], 0x5a);

@@ -171,9 +171,7 @@ inline std::vector<CallCase> MemoryCalls() {
         ADVSTEP_CALL(aclrtMemcpy2d, a.device.Get(), 8, a.pinned.Get(), 8, 8, 8,
                      ACL_MEMCPY_HOST_TO_DEVICE),
         {"aclrtMemcpyBatch", "aclrtMemcpyBatch", [](CallArguments& a) { return a.CopyBatchNow(); }},
-        ADVSTEP_CALL(aclrtHostRegister, a.host, sizeof(a.host), ACL_HOST_REGISTER_MAPPED, &a.out),
-        ADVSTEP_CALL(aclrtReserveMemAddress, &a.out, size_t{2} << 20, 0, nullptr, 0),
-        ADVSTEP_CALL(aclrtMallocPhysical, &a.out, size_t{2} << 20, &a.property, 0)};
+        ADVSTEP_CALL(aclrtHostRegister, a.host, sizeof(a.host), ACL_HOST_REGISTER_MAPPED, &a.out)};
 }
 
 #undef ADVSTEP_CALL

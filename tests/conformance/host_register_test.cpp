@@ -99,7 +99,7 @@ TEST_F(HostRegisterTest, RefusesWhatIsPinnedAlready) {
     for (const Range& range :
          {Range{middle, kSize}, Range{middle, 1}, Range{middle + kSize - 1, kSize},
           Range{host.data(), kSize + 1}, Range{host.data(), 3 * kSize}, Range{middle + 8, 8},
-          Range{pinned.Get(), kSize}, Range{pinned.Get() + 8, 8}}) {
+          Range{pinned.Get() - 8, 16}, Range{pinned.Get() + kSize - 8, 16}}) {
         EXPECT_TRUE(IsError(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
                             Register(range.begin, range.bytes), {"aclrtHostRegister: ", "ptr"}));
     }

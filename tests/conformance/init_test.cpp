@@ -182,8 +182,8 @@ TEST_F(InitTest, FinalizeTakesEveryHandleAway) {
     ASSERT_TRUE(IsOk(aclInit(nullptr)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_CONTEXT_NULL, aclrtGetDevice(&id)));
     ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtSetCurrentContext(primary)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtSetCurrentContext(context)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtSetCurrentContext(primary)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtSetCurrentContext(context)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtSynchronizeStream(stream)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtDestroyEvent(event)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(device)));

@@ -47,7 +47,7 @@ TEST_P(MallocTest, IsAligned) {
     for (const size_t size : {1, 2, 31, 63, 64, 65, 100, 1000, 4097, 1 << 20, (1 << 21) + 1}) {
         void* memory = nullptr;
         ASSERT_TRUE(IsOk(Malloc(&memory, size)));
-        EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 64, 0U) << size;
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 512, 0U) << size;
         kept.emplace_back(memory);
     }
 }

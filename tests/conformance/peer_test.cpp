@@ -26,7 +26,9 @@ class PeerTest : public support::DeviceTest {
 TEST_F(PeerTest, AnyTwoDevicesCan) {
     for (int32_t device = 0; device < 3; ++device) {
         for (int32_t peer = 0; peer < 3; ++peer) {
-            EXPECT_EQ(CanAccess(device, peer), device == peer ? 0 : 1) << device << ", " << peer;
+            if (device != peer) {
+                EXPECT_EQ(CanAccess(device, peer), 1) << device << ", " << peer;
+            }
         }
     }
 }
@@ -53,12 +55,19 @@ TEST_F(PeerTest, EnableRefusesUnknownDevices) {
     }
 }
 
-TEST_F(PeerTest, EnableRefusesItselfAndFlags) {
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtDeviceEnablePeerAccess(0, 0),
+TEST_F(PeerTest, RefusesItselfAndFlags) {
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclrtDeviceEnablePeerAccess(0, 0),
                         {"aclrtDeviceEnablePeerAccess: ", "peerDeviceId is 0"}));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtDeviceEnablePeerAccess(1, 1),
-                        {"aclrtDeviceEnablePeerAccess: ", "flags"}));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtDeviceDisablePeerAccess(0)));
+    for (const int32_t peer : {0, 1, 7}) {
+        EXPECT_TRUE(IsError(ACL_ERROR_FEATURE_UNSUPPORTED, aclrtDeviceEnablePeerAccess(peer, 1),
+                            {"aclrtDeviceEnablePeerAccess: ", "flags"}));
+    }
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclrtDeviceDisablePeerAccess(0),
+                        {"aclrtDeviceDisablePeerAccess: ", "peerDeviceId is 0"}));
+    int32_t can = -7;
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclrtDeviceCanAccessPeer(&can, 1, 1),
+                        {"aclrtDeviceCanAccessPeer: ", "peerDeviceId is 1"}));
+    EXPECT_EQ(can, -7);
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtDeviceDisablePeerAccess(1)))
         << "refused calls enable nothing";
 }
@@ -68,8 +77,7 @@ TEST_F(PeerTest, EnableAndDisableTakeTurns) {
         EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtDeviceDisablePeerAccess(1),
                             {"aclrtDeviceDisablePeerAccess: ", "peerDeviceId is 1"}));
         EXPECT_TRUE(IsOk(aclrtDeviceEnablePeerAccess(1, 0)));
-        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtDeviceEnablePeerAccess(1, 0),
-                            {"aclrtDeviceEnablePeerAccess: ", "peerDeviceId is 1"}));
+        EXPECT_TRUE(IsOk(aclrtDeviceEnablePeerAccess(1, 0))) << "every import enables its pair";
         EXPECT_TRUE(IsOk(aclrtDeviceDisablePeerAccess(1)));
     }
 }
@@ -85,7 +93,7 @@ TEST_F(PeerTest, AccessIsOfOnePairInOneDirection) {
     EXPECT_TRUE(IsOk(aclrtDestroyContext(context)));
 }
 
-TEST_F(PeerTest, AResetOfEitherDeviceForgets) {
+TEST_F(PeerTest, AResetForgetsThePairsOfItsOwnDevice) {
     ASSERT_TRUE(IsOk(aclrtSetDevice(2)));
     ASSERT_TRUE(IsOk(aclrtDeviceEnablePeerAccess(1, 0)));
     ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
@@ -94,12 +102,23 @@ TEST_F(PeerTest, AResetOfEitherDeviceForgets) {
     ASSERT_TRUE(IsOk(aclrtDeviceEnablePeerAccess(1, 0)));
     ASSERT_TRUE(IsOk(aclrtDeviceEnablePeerAccess(2, 0)));
     ASSERT_TRUE(IsOk(aclrtResetDevice(1)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtDeviceDisablePeerAccess(1)));
+    EXPECT_TRUE(IsOk(aclrtDeviceDisablePeerAccess(1)));
     EXPECT_TRUE(IsOk(aclrtDeviceDisablePeerAccess(2)));
     ASSERT_TRUE(IsOk(aclrtSetDevice(2)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtDeviceDisablePeerAccess(1)));
+    EXPECT_TRUE(IsOk(aclrtDeviceDisablePeerAccess(1)));
     ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtDeviceDisablePeerAccess(0)));
+}
+
+// The order of a program that ends its devices one by one.
+TEST_F(PeerTest, DisableAfterAForcedResetOfThePeer) {
+    ASSERT_TRUE(IsOk(aclrtDeviceEnablePeerAccess(1, 0)));
+    ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
+    ASSERT_TRUE(IsOk(aclrtDeviceEnablePeerAccess(0, 0)));
+    ASSERT_TRUE(IsOk(aclrtResetDeviceForce(1)));
+    ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
+    EXPECT_TRUE(IsOk(aclrtDeviceDisablePeerAccess(1)));
+    EXPECT_TRUE(IsOk(aclrtResetDeviceForce(0)));
 }
 
 TEST_F(PeerTest, TheEndOfTheRuntimeForgets) {

@@ -65,7 +65,7 @@ int ProgramModel::SetContext(int thread, Slot context) {
         return ACL_ERROR_INVALID_PARAM;
     }
     if (found == contexts.end() || !found->second.alive) {
-        return ACL_ERROR_RT_INVALID_HANDLE;
+        return ACL_ERROR_RT_PARAM_INVALID;
     }
     threads[static_cast<size_t>(thread)].context = context;
     return 0;

@@ -18,7 +18,9 @@ ADVSTEP_API aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId)
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
 ADVSTEP_API aclError aclrtDestroyContext(aclrtContext context);
 
-/// Makes the context the thread's current one. It may be current in several threads.
+/// Makes the context the thread's current one. It may be current in several threads. A call that
+/// fails leaves the current one as it is.
+/// @retval ACL_ERROR_RT_PARAM_INVALID  the context is unknown or destroyed
 ADVSTEP_API aclError aclrtSetCurrentContext(aclrtContext context);
 
 /// Returns the thread's current context. [context]

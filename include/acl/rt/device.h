@@ -56,22 +56,25 @@ ADVSTEP_API aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, in
 ADVSTEP_API aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags, int32_t* active);
 
 /// Reports whether a context of deviceId may enable access to peerDeviceId with
-/// aclrtDeviceEnablePeerAccess: 1 for any two devices, 0 for a device and itself.
+/// aclrtDeviceEnablePeerAccess: 1 for any two devices.
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID   an id is not in [0, device count)
+/// @retval ACL_ERROR_INVALID_PARAM         the two ids are equal
 ADVSTEP_API aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId,
                                               int32_t peerDeviceId);
 
-/// Allows the current context's device to access the peer's memory, until access is disabled or one
-/// of the two devices is reset. The permission is recorded only: copies between devices work
-/// without it as well. [context]
+/// Allows the current context's device to access the peer's memory, until access is disabled or the
+/// current context's device is reset; a reset of the peer changes nothing. Enabling it again has no
+/// effect. The permission is recorded only: copies between devices work without it as well.
+/// [context]
 /// @param[in] flags  0
+/// @retval ACL_ERROR_FEATURE_UNSUPPORTED   flags is not 0; this is checked first
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID   peerDeviceId is not in [0, device count)
-/// @retval ACL_ERROR_RT_PARAM_INVALID      peerDeviceId is the current device; access is enabled
-///                                         already; flags is not 0
+/// @retval ACL_ERROR_INVALID_PARAM         peerDeviceId is the current context's device
 ADVSTEP_API aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
 
 /// Withdraws the permission that aclrtDeviceEnablePeerAccess gave. [context]
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID   peerDeviceId is not in [0, device count)
+/// @retval ACL_ERROR_INVALID_PARAM         peerDeviceId is the current context's device
 /// @retval ACL_ERROR_RT_PARAM_INVALID      access is not enabled
 ADVSTEP_API aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 

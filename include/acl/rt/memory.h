@@ -9,7 +9,9 @@
 extern "C" {
 #endif
 
-/// Allocates device memory, aligned to 64 bytes or more. The contents are undefined. [context]
+/// Allocates device memory. The address is a multiple of 512, from 4096 bytes on one of 4096
+/// (without ADVANCE_STEP_GUARD), and from 2 MiB on one of 2 MiB. The contents are undefined.
+/// [context]
 /// @param[in] size    bytes; >= 1, else ACL_ERROR_INVALID_PARAM
 /// @param[in] policy  a page policy, with memory-type bits or-ed; all denote the same memory here
 /// @retval ACL_ERROR_RT_PARAM_INVALID      policy is unknown
@@ -30,8 +32,8 @@ ADVSTEP_API aclError aclrtFree(void* devPtr);
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
 ADVSTEP_API aclError aclrtFreeWithDevSync(void* devPtr);
 
-/// Allocates pinned host memory. An asynchronous copy returns before it has run only if its host
-/// memory is pinned. [context]
+/// Allocates pinned host memory. The address is a multiple of 4096. An asynchronous copy returns
+/// before it has run only if its host memory is pinned. [context]
 /// @retval ACL_ERROR_INVALID_PARAM         hostPtr is NULL or size is 0
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has not enough memory
 ADVSTEP_API aclError aclrtMallocHost(void** hostPtr, size_t size);
@@ -41,7 +43,8 @@ ADVSTEP_API aclError aclrtFreeHost(void* hostPtr);
 
 /// Pins memory of the program until aclrtHostUnregister or the end of the runtime. Copies and fills
 /// then treat it as memory of aclrtMallocHost. Copies and tensors also accept it as device memory.
-/// The program must unregister it before freeing it. [context]
+/// The program must unregister it before freeing it. A range inside one block of aclrtMallocHost
+/// may be registered too; the free of the block ends such a registration. [context]
 /// @param[in]  ptr     start of the range; any alignment
 /// @param[in]  size    bytes; >= 1, else ACL_ERROR_INVALID_PARAM
 /// @param[in]  type    an aclrtHostRegisterType; all mean the same here
@@ -49,7 +52,7 @@ ADVSTEP_API aclError aclrtFreeHost(void* hostPtr);
 /// @retval ACL_ERROR_RT_PARAM_INVALID                type is unknown; part of the range is device
 ///                                                   memory, is reserved or is not mapped
 /// @retval ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED  part of the range is registered, or is of
-///                                                   aclrtMallocHost
+///                                                   aclrtMallocHost and not inside one block
 ADVSTEP_API aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
                                        void** devPtr);
 

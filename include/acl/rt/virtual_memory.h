@@ -2,7 +2,8 @@
 /// Addresses without memory, memory without an address, and the mapping of one to the other. Rules
 /// for every call: acl/acl_rt.h.
 ///
-/// Sizes, offsets and addresses are multiples of the granularity, 2 MiB. A mapping is device memory
+/// Sizes, offsets and addresses are multiples of the granularity, 2 MiB, except the size of a
+/// reservation. None of the calls needs a current context. A mapping is device memory
 /// of the device that owns the physical memory. Copies, fills and tensors treat neighbouring
 /// mappings of one device in one reservation as one allocation. A reset of a device frees its
 /// physical memory and its reservations, and removes all mappings of that memory and in those
@@ -16,13 +17,14 @@
 extern "C" {
 #endif
 
-/// Reserves a range of addresses for the current context's device. The range must not be read or
-/// written until memory is mapped. [context]
-/// @param[in] size       bytes; >= 1, else ACL_ERROR_INVALID_PARAM
+/// Reserves a range of addresses. It belongs to the current context's device, or to no device if
+/// the thread has no current context: it then ends with the runtime. The range must not be read or
+/// written until memory is mapped.
+/// @param[in] size       bytes; >= 1, else ACL_ERROR_INVALID_PARAM; rounded up to the granularity
 /// @param[in] alignment  alignment of the range: 0 for the granularity, or a power of two
 /// @param[in] expectPtr  preferred start of the range, aligned; NULL: no preference
 /// @param[in] flags      0, or 1 for large pages; both mean the same here
-/// @retval ACL_ERROR_RT_PARAM_INVALID      size, alignment, expectPtr or flags is not as above
+/// @retval ACL_ERROR_RT_PARAM_INVALID      alignment, expectPtr or flags is not as above
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has no such range free
 ADVSTEP_API aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment,
                                             void* expectPtr, uint64_t flags);
@@ -33,7 +35,7 @@ ADVSTEP_API aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t a
 ///                                     mapped in it
 ADVSTEP_API aclError aclrtReleaseMemAddress(void* virPtr);
 
-/// Allocates physical memory of a device. It counts as used memory of the device. [context]
+/// Allocates physical memory of a device. It counts as used memory of the device.
 /// @param[in] size   bytes; >= 1, else ACL_ERROR_INVALID_PARAM
 /// @param[in] prop   handleType NONE, allocationType PINNED, any memAttr, and as location a device
 ///                   with its id; reserve is ignored
@@ -61,8 +63,8 @@ ADVSTEP_API aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
 ///                                           mapping, or exceeds the memory of the handle
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  the call would have to wait inside a host function
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION    the host cannot map it
-ADVSTEP_API aclError aclrtMapMem(void* virPtr, size_t size, size_t offset,
-                                 aclrtDrvMemHandle handle, uint64_t flags);
+ADVSTEP_API aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle,
+                                 uint64_t flags);
 
 /// Removes one whole mapping. The call returns at once. Queued work may still use the memory: it
 /// stays mapped until the work queued before this call has run.

@@ -170,11 +170,11 @@ Status Event::WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNano
 }
 
 Status Event::CheckCanReset() const {
-    return traits_.kind == EventKind::kCreateWithFlag && traits_.waitable
+    return traits_.kind != EventKind::kCreateExWithFlag && traits_.waitable
                ? Status()
                : Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                       "event {} cannot be reset; expected an event of aclrtCreateEventWithFlag "
-                       "with ACL_EVENT_SYNC",
+                       "event {} cannot be reset; expected an event of aclrtCreateEvent, or of "
+                       "aclrtCreateEventWithFlag with ACL_EVENT_SYNC",
                        ToPointer(handle_));
 }
 

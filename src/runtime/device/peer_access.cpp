@@ -28,23 +28,23 @@ Peers& ThePeers() {
 
 }  // namespace
 
+Status CheckOther(const Device& device, const Device& peer) {
+    return &device != &peer
+               ? Status()
+               : Error(ACL_ERROR_INVALID_PARAM,
+                       "peerDeviceId is {}, the device itself; expected another device", peer.id());
+}
+
 Status EnablePeerAccess(const Device& device, const Device& peer) {
-    if (&device == &peer) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "peerDeviceId is {}, the current context's own device; expected another one",
-                     peer.id());
-    }
+    ADVSTEP_RETURN_IF_ERROR(CheckOther(device, peer));
     Peers& peers = ThePeers();
     const std::lock_guard<std::mutex> lock(peers.mutex);
-    return peers.enabled.emplace(&device, &peer).second
-               ? Status()
-               : Error(ACL_ERROR_RT_PARAM_INVALID,
-                       "peerDeviceId is {}, to which device {} has access already; expected one "
-                       "call per peer",
-                       peer.id(), device.id());
+    peers.enabled.emplace(&device, &peer);
+    return {};
 }
 
 Status DisablePeerAccess(const Device& device, const Device& peer) {
+    ADVSTEP_RETURN_IF_ERROR(CheckOther(device, peer));
     Peers& peers = ThePeers();
     const std::lock_guard<std::mutex> lock(peers.mutex);
     return peers.enabled.erase({&device, &peer}) == 1
@@ -59,8 +59,7 @@ void ForgetPeerAccess(const Device& device) {
     Peers& peers = ThePeers();
     const std::lock_guard<std::mutex> lock(peers.mutex);
     for (auto pair = peers.enabled.begin(); pair != peers.enabled.end();) {
-        const bool concerned = pair->first == &device || pair->second == &device;
-        pair = concerned ? peers.enabled.erase(pair) : std::next(pair);
+        pair = pair->first == &device ? peers.enabled.erase(pair) : std::next(pair);
     }
 }
 

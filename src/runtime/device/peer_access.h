@@ -9,12 +9,16 @@
 
 namespace advstep {
 
-/// 107000: the peer is the device itself, or access to it is enabled already.
+/// 100000: the peer is the device itself.
+Status CheckOther(const Device& device, const Device& peer);
+
+/// Access that is enabled already stays enabled. 100000: the peer is the device itself.
 Status EnablePeerAccess(const Device& device, const Device& peer);
-/// 107000: access to the peer is not enabled.
+/// 100000: the peer is the device itself. 107000: access to the peer is not enabled.
 Status DisablePeerAccess(const Device& device, const Device& peer);
 
-/// Disables the access of the device to all peers, and their access to it.
+/// Disables the access of the device to all peers. Their access to it stays enabled, so that they
+/// can disable it.
 void ForgetPeerAccess(const Device& device);
 
 }  // namespace advstep

@@ -78,7 +78,8 @@ Status CheckSide(const DeviceMemory& memory, const CopyRequest& request, const S
     const bool inside = found && allocation.BytesFrom(side.address) >= bytes;
     const bool partlyRegistered =
         found && !inside && allocation.origin == MemoryOrigin::kRegistered && !side.onDevice;
-    if (!found || partlyRegistered) {
+    const bool notPinned = found && allocation.pageable && !side.onDevice;
+    if (!found || partlyRegistered || notPinned) {
         sides->pageable = true;
         sides->pageableDst = sides->pageableDst || side.address == request.dst;
         return {};

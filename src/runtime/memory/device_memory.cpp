@@ -97,6 +97,7 @@ Status DeviceMemory::Free(MemoryKind kind, void* address) {
     Live::const_iterator found;
     ADVSTEP_RETURN_IF_ERROR(FindFreeableLocked(kind, address, &found));
     RetireLocked(found->second);
+    EndRegistrationsInsideLocked(found->second);
     live_.erase(found);
     ReclaimLocked();
     return {};
@@ -156,52 +157,6 @@ void DeviceMemory::GiveBackLocked(const Allocation& allocation) {
     GiveBackBlock(reinterpret_cast<void*>(allocation.begin), allocation.guard);
 }
 
-Status DeviceMemory::Register(void* address, size_t bytes) {
-    const std::unique_lock<std::shared_mutex> lock(mutex_);
-    const auto begin = reinterpret_cast<uintptr_t>(address);
-    const auto other = LastBefore(begin + bytes, begin);
-    if (other == live_.end()) {
-        live_.emplace(begin, Allocation{begin, bytes, MemoryKind::kPinnedHost, nullptr,
-                                        MemoryOrigin::kRegistered, 0, epoch()});
-        return {};
-    }
-    const Allocation& known = other->second;
-    if (known.OfDevice()) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "ptr is {}, a range of {} bytes with device memory at {:#x}; expected host "
-                     "memory",
-                     address, bytes, known.begin);
-    }
-    return Error(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
-                 "ptr is {}, a range of {} bytes that meets the {} bytes pinned at {:#x}; expected "
-                 "memory that is not pinned",
-                 address, bytes, known.bytes, known.begin);
-}
-
-Status DeviceMemory::CheckRegisteredLocked(const void* address) const {
-    const auto found = live_.find(reinterpret_cast<uintptr_t>(address));
-    return found != live_.end() && found->second.origin == MemoryOrigin::kRegistered
-               ? Status()
-               : Error(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
-                       "ptr is {}, not the start of a registered range; expected an address of "
-                       "aclrtHostRegister",
-                       address);
-}
-
-Status DeviceMemory::CheckRegistered(const void* address) const {
-    const std::shared_lock<std::shared_mutex> lock(mutex_);
-    return CheckRegisteredLocked(address);
-}
-
-Status DeviceMemory::Unregister(void* address, std::vector<Ticket>* pending) {
-    const std::unique_lock<std::shared_mutex> lock(mutex_);
-    ADVSTEP_RETURN_IF_ERROR(CheckRegisteredLocked(address));
-    *pending = pendingPlaces_(nullptr);
-    live_.erase(reinterpret_cast<uintptr_t>(address));
-    epoch_.fetch_add(1, std::memory_order_release);
-    return {};
-}
-
 // The last allocation that begins before `end`, if it reaches beyond `begin`.
 DeviceMemory::Live::iterator DeviceMemory::LastBefore(uintptr_t end, uintptr_t begin) {
     const auto next = live_.lower_bound(end);
@@ -234,6 +189,7 @@ bool DeviceMemory::Find(const void* address, Allocation* allocation) const {
         return false;
     }
     *allocation = candidate;
+    allocation->mapped = allocation->mapped || MappedInsideLocked(candidate, wanted);
     return true;
 }
 
@@ -259,6 +215,7 @@ void DeviceMemory::ReleaseAll(const Device* device) {
                 ++entry;  // other devices are busy, and there is no memory for their places
                 continue;
             }
+            EndRegistrationsInsideLocked(allocation);
         } else {
             epoch_.fetch_add(1, std::memory_order_release);
         }

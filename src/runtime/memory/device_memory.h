@@ -42,14 +42,25 @@ struct Allocation {
     uintptr_t reservation = 0;     // of mapped memory: where the reserved range begins
     uint64_t born = 0;             // the epoch at the allocation; 0 for mapped memory
     GuardRecord* guard = nullptr;  // of a guarded block
+    bool mapped = false;           // host memory that has an address on every device
+    bool pageable = false;         // registered memory that was not pinned
 
     uintptr_t end() const { return begin + bytes; }
     size_t BytesFrom(const void* address) const {
         return end() - reinterpret_cast<uintptr_t>(address);
     }
     bool OfDevice() const { return kind == MemoryKind::kDevice; }
-    /// Registered memory has the host's address on every device.
-    bool UsableOnDevice() const { return OfDevice() || origin == MemoryOrigin::kRegistered; }
+    /// Mapped host memory has the host's address on every device.
+    bool UsableOnDevice() const { return OfDevice() || mapped; }
+};
+
+/// The effects of a registration of host memory.
+struct RegistrationEffect {
+    bool mapped = true;  // kernels and the device sides of copies may use it
+    bool pinned = true;  // asynchronous copies of it return before they have run
+    /// 107000 for pinned memory, of which nothing is left to pin. Otherwise a range inside one
+    /// block of pinned host memory may be registered.
+    bool onlyPageable = false;
 };
 
 /// All device and pinned host memory of the process, by address.
@@ -74,9 +85,11 @@ class DeviceMemory {
     /// Finds the live allocation that Free would free. Codes as Free.
     Status FindFreeable(MemoryKind kind, const void* address, Allocation* allocation) const;
 
-    /// Pins memory of the program. 507910: some of it is pinned already. 107000: some of it is
-    /// device memory.
-    Status Register(void* address, size_t bytes);
+    /// Registers host memory: the program's own, or a range inside one block of pinned host memory.
+    /// The free of that block ends the registration. 507910: some of it is registered already, or
+    /// is pinned and not inside one block. 107000: some of it is device memory, or is pinned
+    /// although `effect` wants pageable memory.
+    Status Register(void* address, size_t bytes, const RegistrationEffect& effect);
 
     /// 507911: `address` is not the start of a registered range.
     Status CheckRegistered(const void* address) const;
@@ -123,10 +136,21 @@ class DeviceMemory {
         size_t Waiting() const { return retired.size() - front; }
     };
     using Live = std::map<uintptr_t, Allocation>;
+    struct Inside {
+        uintptr_t begin;
+        size_t bytes;
+        bool mapped;
+    };
 
     Status ChargeLocked(const Device* device, size_t bytes);
     Status CheckRegisteredLocked(const void* address) const;
     Status FindFreeableLocked(MemoryKind kind, const void* address, Live::const_iterator* it) const;
+    Status RegisterInsideLocked(const Allocation& block, uintptr_t begin, size_t bytes,
+                                const RegistrationEffect& effect);
+    Status AlreadyRegistered(const void* address, size_t bytes, uintptr_t begin,
+                             size_t known) const;
+    bool MappedInsideLocked(const Allocation& block, uintptr_t address) const;
+    void EndRegistrationsInsideLocked(const Allocation& block);
     Live::iterator LastBefore(uintptr_t end, uintptr_t begin);
     void DropStaleLocked(uintptr_t begin, size_t bytes);
     static void ReserveRetired(Owned* owned);
@@ -137,7 +161,8 @@ class DeviceMemory {
 
     const FindPending pendingPlaces_;
     mutable std::shared_mutex mutex_;
-    Live live_;                                       // by begin
+    Live live_;                           // by begin
+    std::map<uintptr_t, Inside> inside_;  // registrations inside blocks of pinned host memory
     std::unordered_map<const Device*, Owned> owned_;  // by device; null: pinned host memory
     std::atomic<uint64_t> epoch_{1};
 };

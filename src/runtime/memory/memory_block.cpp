@@ -17,11 +17,22 @@
 namespace advstep {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kAlignment = 512;
+constexpr size_t kPageAlignment = 4096;
 
 uint64_t HostBytes() {
     return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
            static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// A guarded block of the device keeps the smaller alignment, because its end is then nearer to the
+// unmapped page.
+size_t AlignmentOf(size_t bytes, const Device* device, bool guarded) {
+    if (bytes >= kLargePage) {
+        return kLargePage;
+    }
+    const bool page = device == nullptr || (bytes >= kPageAlignment && !guarded);
+    return page ? kPageAlignment : kAlignment;
 }
 
 }  // namespace
@@ -30,9 +41,9 @@ void* TakeBlock(size_t bytes, const Device* device, GuardRecord** guard) {
     if (bytes > HostBytes() || AllocationFails(AllocationKind::kMemory)) {
         return nullptr;  // posix_memalign would promise more than the host has
     }
-    const bool large = bytes >= kLargePage;
-    const size_t alignment = large ? kLargePage : kAlignment;
-    if (GuardedMemory::Instance().On()) {
+    const bool guarded = GuardedMemory::Instance().On();
+    const size_t alignment = AlignmentOf(bytes, device, guarded);
+    if (guarded) {
         const int32_t owner = device != nullptr ? device->id() : GuardRecord::kPinned;
         *guard = GuardedMemory::Instance().Allocate(bytes, alignment, owner);
         return *guard != nullptr ? reinterpret_cast<void*>((*guard)->begin.load()) : nullptr;
@@ -41,7 +52,7 @@ void* TakeBlock(size_t bytes, const Device* device, GuardRecord** guard) {
     if (posix_memalign(&address, alignment, bytes) != 0) {
         return nullptr;
     }
-    if (large) {
+    if (alignment == kLargePage) {
         // The hint saves TLB misses on wide block tables.
         (void)madvise(address, bytes, MADV_HUGEPAGE);
     }

@@ -44,7 +44,7 @@ TEST(SettingsTest, EveryVariableIsRead) {
                                      {"ADVANCE_STEP_SOC", "Ascend910B1"},
                                      {"ADVANCE_STEP_DEVICES", "3"},
                                      {"ADVANCE_STEP_THREADS", "4"},
-                                     {"ADVANCE_STEP_MEMORY", "5M"},
+                                     {"ADVANCE_STEP_MEMORY", "6M"},
                                      {"ADVANCE_STEP_QUEUE", "9"},
                                      {"ADVANCE_STEP_CORE_ORDER", "6"},
                                      {"ADVANCE_STEP_GUARD", "before"},
@@ -58,7 +58,7 @@ TEST(SettingsTest, EveryVariableIsRead) {
     EXPECT_EQ(settings.soc.vectorCores, 48);
     EXPECT_EQ(settings.devices, 3);
     EXPECT_EQ(settings.threads, 4);
-    EXPECT_EQ(settings.memoryBytes, 5U << 20);
+    EXPECT_EQ(settings.memoryBytes, 6U << 20);
     EXPECT_EQ(settings.queueTasks, 9U);
     EXPECT_EQ(settings.coreOrder, std::optional<uint64_t>(6));
     EXPECT_EQ(settings.isa, Isa::kBaseline);
@@ -133,7 +133,9 @@ TEST_P(MemorySettingTest, IsRead) {
 INSTANTIATE_TEST_SUITE_P(
     Table, MemorySettingTest,
     testing::Values(MemoryCase{"One", "1", 1}, MemoryCase{"Plain", "12", 12},
-                    MemoryCase{"Kilo", "3K", 3 * 1024}, MemoryCase{"Mega", "3M", 3 * 1048576},
+                    MemoryCase{"Kilo", "3K", 3 * 1024}, MemoryCase{"Mega", "3M", 2 * 1048576},
+                    MemoryCase{"Even", "6M", 6 * 1048576},
+                    MemoryCase{"Uneven", "16777215", 14 * 1048576},
                     MemoryCase{"Giga", "8G", 8589934592},
                     MemoryCase{"MostGiga", "17179869183G", uint64_t{17179869183} << 30}),
     support::CaseName());

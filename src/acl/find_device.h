@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the device of an unsigned number, which some calls take.
+
+#pragma once
+
+#include <cstdint>
+
+#include "src/base/status.h"
+#include "src/runtime/lifecycle/device_registry.h"
+
+namespace advstep {
+
+/// As DeviceRegistry::Find; `code` is that of a number that no device has.
+inline Status FindDevice(uint32_t deviceId, const Device** device,
+                         int32_t code = ACL_ERROR_RT_INVALID_DEVICEID) {
+    uint32_t count = 0;
+    ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Count(&count));
+    if (deviceId >= count) {
+        return Error(code, "deviceId is {}; expected 0 <= deviceId < device count = {}", deviceId,
+                     count);
+    }
+    return DeviceRegistry::Instance().Find(static_cast<int32_t>(deviceId), device);
+}
+
+}  // namespace advstep

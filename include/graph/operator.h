@@ -79,6 +79,9 @@ class ADVSTEP_GRAPH_API Operator {
     /// Returns GRAPH_FAILED for an unknown name.
     graphStatus UpdateInputDesc(const char* name, const TensorDesc& desc);
     graphStatus UpdateOutputDesc(const char* name, const TensorDesc& desc);
+    /// Sets the description of input index of a dynamic input. Returns GRAPH_FAILED if the dynamic
+    /// input was not created or has fewer inputs.
+    graphStatus UpdateDynamicInputDesc(const char* name, uint32_t index, const TensorDesc& desc);
 
     Operator& SetAttr(const char* name, int64_t value);
     Operator& SetAttr(const char* name, int32_t value);
@@ -100,7 +103,8 @@ class ADVSTEP_GRAPH_API Operator {
     Operator& SetAttr(const char* name, const std::vector<std::vector<int64_t>>& value);
 
     /// Returns GRAPH_FAILED, without a change of value, if the attribute is missing or of another
-    /// type, or if an integer does not fit. All integers are one type, and so are all strings.
+    /// type, or if an integer does not fit. All integers are one type, and so are all strings. A
+    /// required attribute that was never set has a message in GEGetErrorMsgV2, too.
     graphStatus GetAttr(const char* name, int64_t& value) const;
     graphStatus GetAttr(const char* name, int32_t& value) const;
     graphStatus GetAttr(const char* name, uint32_t& value) const;
@@ -126,8 +130,11 @@ class ADVSTEP_GRAPH_API Operator {
     void DeclareOutput(const char* name);
     void DeclareRequiredAttr(const char* name);
     /* Declares name0, name1, ...: count of them. */
-    void DeclareDynamicInputs(const char* name, uint32_t count);
+    void DeclareDynamicInputs(const char* name, uint32_t count, bool isPushBack);
     void DeclareDynamicOutputs(const char* name, uint32_t count);
+    /* Links input index of a dynamic input; srcOutput is null if src has only one output. */
+    void SetDynamicInput(const char* name, uint32_t index, const Operator& src,
+                         const char* srcOutput);
 
  private:
     friend class advstep::graph::OperatorAccess;

@@ -23,8 +23,13 @@
 ///   - for an output: get_output_desc_NAME, update_output_desc_NAME and name_out_NAME
 ///   - for an attribute: set_attr_NAME, get_attr_NAME and name_attr_NAME
 ///
-/// A required attribute that is not set reads as zero or empty. Setters return the operator.
-/// DATATYPE, DYNAMIC_INPUT and DYNAMIC_OUTPUT compile too, but no operator runs with them.
+/// A required attribute that is not set reads as zero or empty, and GEGetErrorMsgV2 says so. Setters
+/// return the operator.
+///
+/// DATATYPE, DYNAMIC_INPUT and DYNAMIC_OUTPUT compile too, but no operator runs with them. A dynamic
+/// input has create_dynamic_input_NAME(num, isPushBack), which appends num inputs or puts them before
+/// all others, and set_dynamic_input_NAME(index, source). A link without create_dynamic_input_NAME,
+/// or beyond its number, is a fault, which Session::AddGraph reports.
 #ifndef ADVSTEP_GRAPH_OPERATOR_REG_H_
 #define ADVSTEP_GRAPH_OPERATOR_REG_H_
 
@@ -165,17 +170,17 @@
         }                                                                                      \
                                                                                                \
      public:                                                                                   \
-        AdvstepSelf& create_dynamic_input_##n(uint32_t count) {                                \
-            DeclareDynamicInputs(#n, count);                                                   \
+        AdvstepSelf& create_dynamic_input_##n(uint32_t num, bool isPushBack = true) {          \
+            DeclareDynamicInputs(#n, num, isPushBack);                                         \
             return *this;                                                                      \
         }                                                                                      \
-        AdvstepSelf& set_dynamic_input_##n(uint32_t index, ::ge::Operator& src) {              \
-            SetInput((#n + std::to_string(index)).c_str(), src);                               \
+        AdvstepSelf& set_dynamic_input_##n(uint32_t dstIndex, ::ge::Operator& src) {           \
+            SetDynamicInput(#n, dstIndex, src, nullptr);                                       \
             return *this;                                                                      \
         }                                                                                      \
-        AdvstepSelf& set_dynamic_input_##n(uint32_t index, ::ge::Operator& src,                \
+        AdvstepSelf& set_dynamic_input_##n(uint32_t dstIndex, ::ge::Operator& src,             \
                                            const char* output) {                               \
-            SetInput((#n + std::to_string(index)).c_str(), src, output);                       \
+            SetDynamicInput(#n, dstIndex, src, output == nullptr ? "" : output);               \
             return *this;                                                                      \
         }                                                                                      \
                                                                                                \

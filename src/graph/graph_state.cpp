@@ -51,6 +51,16 @@ void GraphState::SetInputs(const std::vector<ge::Operator>& inputs) {
     }
 }
 
+bool GraphState::IsSelectable(const OperatorNode* node) {
+    if (node == nullptr || IsMember(node)) {
+        return node != nullptr;
+    }
+    for (const auto* faults : {&node->buildFaults, &node->faults}) {
+        faults_.insert(faults_.end(), faults->begin(), faults->end());
+    }
+    return false;
+}
+
 void GraphState::SetOutputs(const std::vector<Selection>& selections) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!hasInputs_) {
@@ -59,7 +69,7 @@ void GraphState::SetOutputs(const std::vector<Selection>& selections) {
     outputs_.clear();
     for (const Selection& selection : selections) {
         const OperatorNode* node = OperatorAccess::NodeOf(selection.op);
-        if (!IsMember(node)) {
+        if (!IsSelectable(node)) {
             continue;
         }
         std::vector<size_t> indices = selection.indices;
@@ -83,7 +93,7 @@ void GraphState::SetOutputs(
     outputs_.clear();
     for (const auto& [op, name] : selections) {
         OperatorNode* node = OperatorAccess::NodeOf(op);
-        if (!IsMember(node)) {
+        if (!IsSelectable(node)) {
             continue;
         }
         const OutputSlot* output = node->FindOutput(name.GetString());
@@ -162,6 +172,9 @@ Outcome GraphState::MakeModelLocked(std::shared_ptr<const GraphModel>* model) co
     made->outputs = outputs_;
     for (const ge::Operator& member : members_) {
         const OperatorNode& from = *OperatorAccess::NodeOf(member);
+        if (!from.buildFaults.empty()) {
+            return Fail(kInnerError, "graph {}: {}", name_, from.buildFaults.front());
+        }
         ModelNode node;
         node.name = from.name;
         node.type = from.type;

@@ -44,6 +44,9 @@ class GraphState {
 
  private:
     bool IsMember(const OperatorNode* node) const;
+    // Whether the node is in the graph. An operator outside is skipped, but its faults are kept:
+    // they may be the reason why it is outside.
+    bool IsSelectable(const OperatorNode* node);
     Outcome MakeModelLocked(std::shared_ptr<const GraphModel>* model) const;
 
     const std::string name_;

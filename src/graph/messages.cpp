@@ -3,7 +3,11 @@
 
 #include "src/graph/messages.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <deque>
 
 namespace advstep::graph {
@@ -12,10 +16,44 @@ namespace {
 // The limit bounds the memory of a program that never reads its messages.
 constexpr size_t kMostLines = 1000;
 
-thread_local std::deque<std::string> errors;
-thread_local std::deque<std::string> warnings;
+using Lines = std::deque<std::string>;
 
-void Keep(std::deque<std::string>& lines, std::string line) {
+struct ThreadMessages {
+    Lines errors;
+    Lines warnings;
+};
+
+// The messages of a thread. The pointer and the flag have no destructors, so that a call from a
+// destructor that runs later than the owner's finds a valid state. Static objects of a program do
+// so when the process ends: the main thread therefore keeps its messages for them. Another thread
+// frees its messages, and has none from then on.
+thread_local ThreadMessages* messages = nullptr;
+thread_local bool isGone = false;
+
+bool IsMainThread() { return syscall(SYS_gettid) == getpid(); }
+
+struct Owner {
+    ~Owner() {
+        if (!IsMainThread()) {
+            delete messages;
+            messages = nullptr;
+            isGone = true;
+        }
+    }
+    void Touch() const {}
+};
+thread_local const Owner owner;
+
+// Returns null if the thread is past the end of its messages.
+ThreadMessages* Messages() {
+    if (messages == nullptr && !isGone) {
+        owner.Touch();  // registers the destructor
+        messages = new ThreadMessages;
+    }
+    return messages;
+}
+
+void Keep(Lines& lines, std::string line) {
     std::replace(line.begin(), line.end(), '\n', ' ');
     lines.push_back(std::move(line));
     if (lines.size() > kMostLines) {
@@ -23,7 +61,11 @@ void Keep(std::deque<std::string>& lines, std::string line) {
     }
 }
 
-std::string Take(std::deque<std::string>& lines) {
+std::string Take(Lines ThreadMessages::*kind) {
+    if (messages == nullptr) {
+        return {};
+    }
+    Lines& lines = messages->*kind;
     std::string text;
     for (const std::string& line : lines) {
         text += text.empty() ? line : "\n" + line;
@@ -32,23 +74,38 @@ std::string Take(std::deque<std::string>& lines) {
     return text;
 }
 
+// Writes to standard error by one call, in the form of the runtime's log. Every log level includes
+// errors, so no setting is asked.
+void WriteToLog(const std::string& line) {
+    const std::string text = fmt::format("advance_step error: {}\n", line);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
 }  // namespace
 
 ge::Status ReportError(const char* call, const Outcome& outcome) noexcept {
     if (!outcome.ok()) {
         try {
-            Keep(errors, fmt::format("{}({}): {}: {}", outcome.kind().title, outcome.kind().code,
-                                     call, outcome.text()));
+            const std::string line = fmt::format("{}({}): {}: {}", outcome.kind().title,
+                                                 outcome.kind().code, call, outcome.text());
+            WriteToLog(line);
+            if (ThreadMessages* kept = Messages(); kept != nullptr) {
+                Keep(kept->errors, line);
+            }
         } catch (...) {  // memory is too short for the message; the status is still returned
         }
     }
     return outcome.status();
 }
 
-void ReportWarning(const std::string& line) { Keep(warnings, line); }
+void ReportWarning(const std::string& line) {
+    if (ThreadMessages* kept = Messages(); kept != nullptr) {
+        Keep(kept->warnings, line);
+    }
+}
 
-std::string TakeErrors() { return Take(errors); }
+std::string TakeErrors() { return Take(&ThreadMessages::errors); }
 
-std::string TakeWarnings() { return Take(warnings); }
+std::string TakeWarnings() { return Take(&ThreadMessages::warnings); }
 
 }  // namespace advstep::graph

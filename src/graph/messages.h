@@ -9,8 +9,8 @@
 
 namespace advstep::graph {
 
-/// Keeps a failure for the calling thread's GEGetErrorMsgV2 as `Title(Code): call: text`, and
-/// returns its status. A success keeps nothing.
+/// Keeps a failure for the calling thread's GEGetErrorMsgV2 as `Title(Code): call: text`, writes
+/// the same line to standard error, and returns its status. A success does neither.
 ge::Status ReportError(const char* call, const Outcome& outcome) noexcept;
 void ReportWarning(const std::string& line);
 

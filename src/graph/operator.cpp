@@ -39,11 +39,16 @@ size_t FindSourceOutput(OperatorNode* source, const char* output, std::string* w
     return source->outputs.size();
 }
 
+// A link with a fault still makes the two operators neighbours: so the graph has both of them, and
+// reports the fault, instead of leaving the operator out.
 void Link(OperatorNode* node, const char* inputName, OperatorNode* source, size_t output,
           const std::string& why) {
     InputSlot* input = node->FindInput(inputName);
     const auto fault = [&](const std::string& text) {
         node->faults.push_back(fmt::format("input {} of {}: {}", inputName, node->name, text));
+        if (source != nullptr) {
+            Connect(node, source);
+        }
     };
     if (input == nullptr) {
         fault("there is no such input");
@@ -131,6 +136,31 @@ Operator& Operator::SetInput(const char* dst, const Operator& src) {
     return *this;
 }
 
+void Operator::SetDynamicInput(const char* name, uint32_t index, const Operator& src,
+                               const char* srcOutput) {
+    if (node_ == nullptr) {
+        return;
+    }
+    const auto created = node_->dynamicInputs.find(name);
+    const uint32_t count = created == node_->dynamicInputs.end() ? 0 : created->second;
+    const std::string dst = fmt::format("{}{}", name, index);
+    if (index < count) {
+        if (srcOutput == nullptr) {
+            SetInput(dst.c_str(), src);
+        } else {
+            SetInput(dst.c_str(), src, srcOutput);
+        }
+        return;
+    }
+    node_->buildFaults.push_back(
+        fmt::format("input {} of {}: dynamic input {} has {} inputs; expected a call of "
+                    "create_dynamic_input_{} for at least {} before the link",
+                    dst, node_->name, name, count, name, uint64_t{index} + 1));
+    if (src.node_ != nullptr) {
+        Connect(node_, src.node_);
+    }
+}
+
 Operator& Operator::SetInput(const char* dst, const Operator& src, const char* srcOutput) {
     if (node_ != nullptr) {
         OperatorNode* source = src.node_;
@@ -178,6 +208,11 @@ graphStatus Operator::UpdateInputDesc(const char* name, const TensorDesc& desc) 
     input->desc = desc;
     input->hasDesc = true;
     return GRAPH_SUCCESS;
+}
+
+graphStatus Operator::UpdateDynamicInputDesc(const char* name, uint32_t index,
+                                             const TensorDesc& desc) {
+    return UpdateInputDesc(fmt::format("{}{}", TextOf(name), index).c_str(), desc);
 }
 
 graphStatus Operator::UpdateOutputDesc(const char* name, const TensorDesc& desc) {

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SetAttr and GetAttr. Integers are kept as int64_t, strings as std::string.
+
+#include <algorithm>
 #include <limits>
 
 #include "graph/operator.h"
+#include "src/graph/messages.h"
 #include "src/graph/operator_node.h"
 
 namespace ge {
 namespace {
 
 using advstep::graph::AttrValue;
+using advstep::graph::Boundary;
 using advstep::graph::OperatorNode;
 
 Operator& Set(Operator& op, OperatorNode* node, const char* name, AttrValue value) {
@@ -18,6 +22,19 @@ Operator& Set(Operator& op, OperatorNode* node, const char* name, AttrValue valu
     return op;
 }
 
+// A program that reads a required attribute expects a value. get_attr_NAME cannot return a status,
+// so only this message says that its zero is none.
+void ReportIfRequired(const OperatorNode& node, const char* name) {
+    const auto& required = node.requiredAttrs;
+    if (std::find(required.begin(), required.end(), name) != required.end()) {
+        Boundary("Operator::GetAttr", [&] {
+            return Fail(advstep::graph::kInnerError,
+                        "required attribute {} of operator {} of type {} was never set", name,
+                        node.name, node.type);
+        });
+    }
+}
+
 // Returns the attribute, or null if it is missing or not a T.
 template <class T>
 const T* Find(const OperatorNode* node, const char* name) {
@@ -25,7 +42,11 @@ const T* Find(const OperatorNode* node, const char* name) {
         return nullptr;
     }
     const auto found = node->attrs.find(name);
-    return found == node->attrs.end() ? nullptr : std::get_if<T>(&found->second);
+    if (found == node->attrs.end()) {
+        ReportIfRequired(*node, name);
+        return nullptr;
+    }
+    return std::get_if<T>(&found->second);
 }
 
 template <class T>

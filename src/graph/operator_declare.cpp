@@ -3,6 +3,9 @@
 // changes nothing.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "graph/operator.h"
 #include "src/graph/operator_node.h"
 
@@ -12,12 +15,16 @@ namespace {
 using advstep::graph::InputSlot;
 using advstep::graph::OperatorNode;
 
+InputSlot MakeInput(const std::string& name, bool isOptional) {
+    InputSlot slot;
+    slot.name = name;
+    slot.isOptional = isOptional;
+    return slot;
+}
+
 void AddInput(OperatorNode* node, const std::string& name, bool isOptional) {
     if (node != nullptr && node->FindInput(name) == nullptr) {
-        InputSlot slot;
-        slot.name = name;
-        slot.isOptional = isOptional;
-        node->inputs.push_back(std::move(slot));
+        node->inputs.push_back(MakeInput(name, isOptional));
     }
 }
 
@@ -41,10 +48,22 @@ void Operator::DeclareRequiredAttr(const char* name) {
     }
 }
 
-void Operator::DeclareDynamicInputs(const char* name, uint32_t count) {
-    for (uint32_t index = 0; index < count; ++index) {
-        AddInput(node_, fmt::format("{}{}", name, index), false);
+void Operator::DeclareDynamicInputs(const char* name, uint32_t count, bool isPushBack) {
+    if (node_ == nullptr) {
+        return;
     }
+    std::vector<InputSlot> slots;
+    for (uint32_t index = 0; index < count; ++index) {
+        const std::string input = fmt::format("{}{}", name, index);
+        if (node_->FindInput(input) == nullptr) {
+            slots.push_back(MakeInput(input, false));
+        }
+    }
+    auto& inputs = node_->inputs;
+    inputs.insert(isPushBack ? inputs.end() : inputs.begin(),
+                  std::make_move_iterator(slots.begin()), std::make_move_iterator(slots.end()));
+    uint32_t& created = node_->dynamicInputs[name];
+    created = std::max(created, count);
 }
 
 void Operator::DeclareDynamicOutputs(const char* name, uint32_t count) {

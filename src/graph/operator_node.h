@@ -58,6 +58,8 @@ struct OperatorNode {
     std::vector<OperatorNode*> controlSources;
     std::vector<OperatorNode*> neighbours;  // over links of both kinds and directions, in order
     std::vector<std::string> faults;        // a run reports these
+    std::vector<std::string> buildFaults;   // Session::AddGraph reports these
+    std::map<std::string, uint32_t> dynamicInputs;  // how many inputs each has, once created
 
     InputSlot* FindInput(const std::string& inputName);
     OutputSlot* FindOutput(const std::string& outputName);

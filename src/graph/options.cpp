@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "acl/acl.h"
 #include "ge/ge_api_types.h"
 #include "src/graph/messages.h"
 
@@ -19,6 +20,18 @@ Outcome ParseInteger(const char* key, const char* text, int32_t* value) {
         return Fail(kBadOption, "option {} is \"{}\"; expected an integer", key, text);
     }
     return {};
+}
+
+// The option may name a device that does not exist; a program hears of it only here.
+void WarnIfMissing(const char* key, int32_t deviceId) {
+    uint32_t count = 0;
+    if (deviceId >= 0 && aclrtGetDeviceCount(&count) == ACL_SUCCESS &&
+        static_cast<uint32_t>(deviceId) >= count) {
+        ReportWarning(
+            fmt::format("Unknown_Device(W10059): option {} is {}; there are {} devices, and "
+                        "device 0 runs the graphs",
+                        key, deviceId, count));
+    }
 }
 
 }  // namespace
@@ -41,6 +54,7 @@ Outcome ParseOptions(const OptionMap& options, Options* parsed) {
                 return Fail(kBadOption, "option {} is {}; expected -1 or a device's number",
                             key.GetString(), number);
             }
+            WarnIfMissing(key.GetString(), number);
             read.deviceId = number;
         } else {
             ReportWarning(fmt::format("Unknown_Option(W10059): option {} is unknown and ignored",

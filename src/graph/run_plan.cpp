@@ -32,6 +32,11 @@ class Planner {
             firstValues_.push_back(plan_.values.size());
             plan_.values.resize(plan_.values.size() + node.outputs.size());
         }
+        for (const ModelNode& node : model_.nodes) {  // first, since they explain what follows
+            if (!node.faults.empty()) {
+                return Fail(kInnerError, "{}", node.faults.front());
+            }
+        }
         for (const ModelNode& node : model_.nodes) {
             ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckNode(node));
         }
@@ -58,9 +63,6 @@ class Planner {
 
     // Makes the checks of a node that do not depend on the tensors.
     Outcome CheckNode(const ModelNode& node) const {
-        if (!node.faults.empty()) {
-            return Fail(kInnerError, "{}", node.faults.front());
-        }
         if (node.IsData() || node.IsConst()) {
             return node.outputs.size() == 1 ? Outcome()
                                             : Fail(kInnerError, "{} has {} outputs; expected 1",

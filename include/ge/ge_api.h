@@ -4,8 +4,11 @@
 #define ADVSTEP_GE_GE_API_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "../graph/ascend_string.h"
@@ -22,10 +25,16 @@ class SessionCore;
 
 namespace ge {
 
+/// Options written in braces at a call, {} among them. Maps are given by name. Without this form
+/// the braces could mean a map of either kind of strings.
+using OptionList = std::initializer_list<std::pair<const AscendString, AscendString>>;
+
 /// Starts graph mode; it must be called before the first session. A second call succeeds and
 /// changes no options. Returns FAILED for an empty key, and for a value that is not an integer if
 /// the option expects one.
 ADVSTEP_GRAPH_API Status GEInitialize(const std::map<AscendString, AscendString>& options);
+ADVSTEP_GRAPH_API Status GEInitialize(const std::map<std::string, std::string>& options);
+ADVSTEP_GRAPH_API Status GEInitialize(OptionList options);
 
 /// Waits for the queued runs of all sessions, then ends the sessions. A call from the callback of a
 /// run does not wait. Returns SUCCESS. GEInitialize may follow, but does not revive the sessions.
@@ -35,6 +44,8 @@ ADVSTEP_GRAPH_API Status GEFinalize();
 /// line as `Title(Code): text`; "" if there are none.
 ADVSTEP_GRAPH_API AscendString GEGetErrorMsgV2();
 ADVSTEP_GRAPH_API AscendString GEGetWarningMsgV2();
+ADVSTEP_GRAPH_API std::string GEGetErrorMsg();
+ADVSTEP_GRAPH_API std::string GEGetWarningMsg();
 
 /// Every call may be made from any thread. A call returns SUCCESS, or FAILED with a message. Calls
 /// of a session return FAILED if GEInitialize was not called before the session was made, or if
@@ -43,6 +54,8 @@ class ADVSTEP_GRAPH_API Session {
  public:
     /// Ignores unknown options, with a warning. All calls of a session with a bad option fail.
     explicit Session(const std::map<AscendString, AscendString>& options);
+    explicit Session(const std::map<std::string, std::string>& options);
+    explicit Session(OptionList options);
     /// Waits for queued runs. A call from the callback of a run does not wait; queued runs still
     /// run.
     ~Session();
@@ -55,6 +68,9 @@ class ADVSTEP_GRAPH_API Session {
     Status AddGraph(uint32_t graphId, const Graph& graph);
     Status AddGraph(uint32_t graphId, const Graph& graph,
                     const std::map<AscendString, AscendString>& options);
+    Status AddGraph(uint32_t graphId, const Graph& graph,
+                    const std::map<std::string, std::string>& options);
+    Status AddGraph(uint32_t graphId, const Graph& graph, OptionList options);
     Status AddGraphWithCopy(uint32_t graphId, const Graph& graph);
     Status AddGraphWithCopy(uint32_t graphId, const Graph& graph,
                             const std::map<AscendString, AscendString>& options);

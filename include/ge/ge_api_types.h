@@ -16,6 +16,12 @@ const char* const OPTION_GRAPH_RUN_MODE = "ge.graphRunMode"; /* an integer; it h
 /// there is no such device.
 const char* const OPTION_EXEC_DEVICE_ID = "ge.exec.deviceId";
 
+/// Options that are accepted and have no effect.
+namespace ir_option {
+const char* const SOC_VERSION = "ge.socVersion";
+const char* const PRECISION_MODE = "ge.exec.precision_mode";
+}  // namespace ir_option
+
 /// Receives the run's status and its outputs. The outputs are empty if the run failed.
 using RunAsyncCallback = std::function<void(Status, std::vector<Tensor>&)>;
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "ascend_string.h"
@@ -68,6 +69,9 @@ class ADVSTEP_GRAPH_API TensorDesc {
     AscendString GetName() const;
     graphStatus GetName(AscendString& name) const;
     void SetName(const AscendString& name);
+    /// The least and the greatest value of each dimension. They are kept and have no effect.
+    graphStatus SetShapeRange(const std::vector<std::pair<int64_t, int64_t>>& range);
+    graphStatus GetShapeRange(std::vector<std::pair<int64_t, int64_t>>& range) const;
 
  private:
     Shape shape_;
@@ -79,6 +83,7 @@ class ADVSTEP_GRAPH_API TensorDesc {
     int64_t realDimCnt_ = 0;
     int64_t size_ = 0;
     AscendString name_;
+    std::vector<std::pair<int64_t, int64_t>> shapeRange_;
 };
 
 /// A description and bytes. Copies of a Tensor share both; a Clone shares neither.

@@ -90,6 +90,73 @@ enum Format {
     FORMAT_MAX = 255
 };
 
+/// GetSizeByDataType returns this plus the bits of an element, if it has less than a byte.
+const int kDataTypeSizeBitOffset = 1000;
+
+/// Returns the bytes of one element, or kDataTypeSizeBitOffset plus its bits if it has less than a
+/// byte; -1 for a type without a size (5, DT_STRING, DT_STRING_REF, DT_UNDEFINED) and for a number
+/// that is none of the types.
+inline int GetSizeByDataType(DataType dataType) {
+    switch (dataType) {
+        case DT_INT8:
+        case DT_UINT8:
+        case DT_BOOL:
+        case DT_DUAL_SUB_INT8:
+        case DT_DUAL_SUB_UINT8:
+        case DT_QINT8:
+        case DT_QUINT8:
+        case DT_HIFLOAT8:
+        case DT_FLOAT8_E5M2:
+        case DT_FLOAT8_E4M3FN:
+        case DT_FLOAT8_E8M0:
+            return 1;
+        case DT_FLOAT16:
+        case DT_BF16:
+        case DT_INT16:
+        case DT_UINT16:
+        case DT_QINT16:
+        case DT_QUINT16:
+            return 2;
+        case DT_FLOAT:
+        case DT_INT32:
+        case DT_UINT32:
+        case DT_QINT32:
+        case DT_COMPLEX32:
+            return 4;
+        case DT_DUAL:
+            return 5;
+        case DT_INT64:
+        case DT_UINT64:
+        case DT_DOUBLE:
+        case DT_COMPLEX64:
+        case DT_RESOURCE:
+        case DT_VARIANT:
+            return 8;
+        case DT_COMPLEX128:
+            return 16;
+        case DT_UINT1:
+            return kDataTypeSizeBitOffset + 1;
+        case DT_INT2:
+        case DT_UINT2:
+            return kDataTypeSizeBitOffset + 2;
+        case DT_INT4:
+        case DT_FLOAT4_E2M1:
+        case DT_FLOAT4_E1M2:
+        case DT_HIFLOAT4:
+            return kDataTypeSizeBitOffset + 4;
+        case DT_FLOAT6_E3M2:
+        case DT_FLOAT6_E2M3:
+            return kDataTypeSizeBitOffset + 6;
+        default:
+            return -1;
+    }
+}
+
+/// Returns the bytes of element_count elements; those of less than a byte are packed, and the sum
+/// is rounded up. Returns -1 for a negative count, a type without a size, and more than INT64_MAX
+/// bytes.
+ADVSTEP_GRAPH_API int64_t GetSizeInBytes(int64_t element_count, DataType dataType);
+
 /// The place of a tensor. A description keeps it, but it has no effect: every tensor of a program
 /// is in host memory.
 enum Placement { kPlacementHost = 0, kPlacementDevice = 1, kPlacementEnd = 2 };

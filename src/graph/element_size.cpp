@@ -1,48 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of graph data types: names and bits per element.
+// Names of data types, and the bytes of tensors.
 
 #include "src/graph/element_size.h"
 
 #include <array>
+#include <limits>
 
 namespace advstep::graph {
 namespace {
 
-struct DataTypeFacts {
-    const char* name;
-    size_t bits;  // of one element; 0: no size
-};
-
 // Indexed by the value of the enumeration; 5 is not in use.
-constexpr std::array<DataTypeFacts, ge::DT_MAX> kFacts = {{
-    {"FLOAT", 32},        {"FLOAT16", 16},     {"INT8", 8},          {"INT32", 32},
-    {"UINT8", 8},         {"undefined", 0},    {"INT16", 16},        {"UINT16", 16},
-    {"UINT32", 32},       {"INT64", 64},       {"UINT64", 64},       {"DOUBLE", 64},
-    {"BOOL", 8},          {"STRING", 0},       {"DUAL_SUB_INT8", 8}, {"DUAL_SUB_UINT8", 8},
-    {"COMPLEX64", 64},    {"COMPLEX128", 128}, {"QINT8", 8},         {"QINT16", 16},
-    {"QINT32", 32},       {"QUINT8", 8},       {"QUINT16", 16},      {"RESOURCE", 0},
-    {"STRING_REF", 0},    {"DUAL", 0},         {"VARIANT", 0},       {"BF16", 16},
-    {"UNDEFINED", 0},     {"INT4", 4},         {"UINT1", 1},         {"INT2", 2},
-    {"UINT2", 2},         {"COMPLEX32", 32},   {"HIFLOAT8", 8},      {"FLOAT8_E5M2", 8},
-    {"FLOAT8_E4M3FN", 8}, {"FLOAT8_E8M0", 8},  {"FLOAT6_E3M2", 6},   {"FLOAT6_E2M3", 6},
-    {"FLOAT4_E2M1", 4},   {"FLOAT4_E1M2", 4},  {"HIFLOAT4", 4},
+constexpr std::array<const char*, ge::DT_MAX> kNames = {{
+    "FLOAT",         "FLOAT16",     "INT8",          "INT32",          "UINT8",       "undefined",
+    "INT16",         "UINT16",      "UINT32",        "INT64",          "UINT64",      "DOUBLE",
+    "BOOL",          "STRING",      "DUAL_SUB_INT8", "DUAL_SUB_UINT8", "COMPLEX64",   "COMPLEX128",
+    "QINT8",         "QINT16",      "QINT32",        "QUINT8",         "QUINT16",     "RESOURCE",
+    "STRING_REF",    "DUAL",        "VARIANT",       "BF16",           "UNDEFINED",   "INT4",
+    "UINT1",         "INT2",        "UINT2",         "COMPLEX32",      "HIFLOAT8",    "FLOAT8_E5M2",
+    "FLOAT8_E4M3FN", "FLOAT8_E8M0", "FLOAT6_E3M2",   "FLOAT6_E2M3",    "FLOAT4_E2M1", "FLOAT4_E1M2",
+    "HIFLOAT4",
 }};
 
-const DataTypeFacts& FactsOf(ge::DataType dataType) {
-    static constexpr DataTypeFacts kNone = {"undefined", 0};
-    const auto index = static_cast<size_t>(dataType);
-    if (index >= kFacts.size()) {
-        return kNone;
+// Returns 0 for a type without a size.
+size_t BitsOf(ge::DataType dataType) {
+    const int size = ge::GetSizeByDataType(dataType);
+    if (size < 0) {
+        return 0;
     }
-    return kFacts[index];
+    return size > ge::kDataTypeSizeBitOffset
+               ? static_cast<size_t>(size - ge::kDataTypeSizeBitOffset)
+               : static_cast<size_t>(size) * 8;
 }
 
 }  // namespace
 
-const char* NameOf(ge::DataType dataType) { return FactsOf(dataType).name; }
+const char* NameOf(ge::DataType dataType) {
+    const auto index = static_cast<size_t>(dataType);
+    return index < kNames.size() ? kNames[index] : "undefined";
+}
 
 std::optional<size_t> ByteSize(const std::vector<int64_t>& dims, ge::DataType dataType) {
-    size_t bits = FactsOf(dataType).bits;
+    size_t bits = BitsOf(dataType);
     if (bits == 0) {
         return std::nullopt;
     }
@@ -53,12 +51,23 @@ std::optional<size_t> ByteSize(const std::vector<int64_t>& dims, ge::DataType da
         }
         isEmpty = isEmpty || dim == 0;
     }
+    if (isEmpty) {
+        return 0;
+    }
+    size_t count = 1;
     for (const int64_t dim : dims) {
-        if (!isEmpty && __builtin_mul_overflow(bits, static_cast<size_t>(dim), &bits)) {
+        if (__builtin_mul_overflow(count, static_cast<size_t>(dim), &count)) {
             return std::nullopt;
         }
     }
-    return isEmpty ? 0 : bits / 8 + (bits % 8 == 0 ? 0 : 1);
+    // Whole groups of eight elements have as many bytes as an element has bits.
+    size_t bytes = 0;
+    const size_t rest = count % 8 * bits;
+    if (__builtin_mul_overflow(count / 8, bits, &bytes) ||
+        __builtin_add_overflow(bytes, rest / 8 + (rest % 8 == 0 ? 0 : 1), &bytes)) {
+        return std::nullopt;
+    }
+    return bytes;
 }
 
 std::string ShapeText(const std::vector<int64_t>& dims) {
@@ -70,3 +79,14 @@ std::string ShapeText(const std::vector<int64_t>& dims) {
 }
 
 }  // namespace advstep::graph
+
+namespace ge {
+
+int64_t GetSizeInBytes(int64_t element_count, DataType dataType) {
+    const std::optional<size_t> bytes = advstep::graph::ByteSize({element_count}, dataType);
+    return bytes && *bytes <= static_cast<size_t>(std::numeric_limits<int64_t>::max())
+               ? static_cast<int64_t>(*bytes)
+               : -1;
+}
+
+}  // namespace ge

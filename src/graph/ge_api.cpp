@@ -22,6 +22,15 @@ using advstep::graph::SessionCore;
 
 namespace {
 
+OptionMap ToOptions(const std::map<std::string, std::string>& options) {
+    OptionMap made;
+    for (const auto& [key, value] : options) {
+        made.emplace(AscendString(key.data(), key.size()),
+                     AscendString(value.data(), value.size()));
+    }
+    return made;
+}
+
 AscendString ToMessage(const std::string& text) { return AscendString(text.data(), text.size()); }
 
 // The options of a graph are checked, but none of them changes the run.
@@ -38,6 +47,14 @@ Status GEInitialize(const OptionMap& options) {
     return Boundary("GEInitialize", [&] { return Engine::The().Initialize(options); });
 }
 
+Status GEInitialize(const std::map<std::string, std::string>& options) {
+    return Boundary("GEInitialize", [&] { return Engine::The().Initialize(ToOptions(options)); });
+}
+
+Status GEInitialize(OptionList options) {
+    return Boundary("GEInitialize", [&] { return Engine::The().Initialize(options); });
+}
+
 Status GEFinalize() {
     return Boundary("GEFinalize", [] {
         Engine::The().Finalize();
@@ -49,7 +66,19 @@ AscendString GEGetErrorMsgV2() { return ToMessage(advstep::graph::TakeErrors());
 
 AscendString GEGetWarningMsgV2() { return ToMessage(advstep::graph::TakeWarnings()); }
 
+std::string GEGetErrorMsg() { return advstep::graph::TakeErrors(); }
+
+std::string GEGetWarningMsg() { return advstep::graph::TakeWarnings(); }
+
 Session::Session(const OptionMap& options) {
+    Boundary("Session", [&] { return Engine::The().MakeSession(options, &core_); });
+}
+
+Session::Session(const std::map<std::string, std::string>& options) {
+    Boundary("Session", [&] { return Engine::The().MakeSession(ToOptions(options), &core_); });
+}
+
+Session::Session(OptionList options) {
     Boundary("Session", [&] { return Engine::The().MakeSession(options, &core_); });
 }
 
@@ -61,10 +90,21 @@ Session::~Session() {
 }
 
 Status Session::AddGraph(uint32_t graphId, const Graph& graph) {
-    return AddGraph(graphId, graph, {});
+    return AddGraph(graphId, graph, OptionMap());
 }
 
 Status Session::AddGraph(uint32_t graphId, const Graph& graph, const OptionMap& options) {
+    return Boundary("Session::AddGraph",
+                    [&] { return CheckAndAdd(*core_, graphId, graph, options, false); });
+}
+
+Status Session::AddGraph(uint32_t graphId, const Graph& graph,
+                         const std::map<std::string, std::string>& options) {
+    return Boundary("Session::AddGraph",
+                    [&] { return CheckAndAdd(*core_, graphId, graph, ToOptions(options), false); });
+}
+
+Status Session::AddGraph(uint32_t graphId, const Graph& graph, OptionList options) {
     return Boundary("Session::AddGraph",
                     [&] { return CheckAndAdd(*core_, graphId, graph, options, false); });
 }

@@ -8,6 +8,7 @@
 namespace ge {
 
 using advstep::graph::GraphState;
+using advstep::graph::OperatorAccess;
 
 Graph::Graph() : Graph("") {}
 
@@ -41,6 +42,51 @@ Graph& Graph::SetOutputs(const std::vector<std::pair<Operator, std::vector<size_
 Graph& Graph::SetOutputs(const std::vector<std::pair<Operator, AscendString>>& outputs) {
     state_->SetOutputs(outputs);
     return *this;
+}
+
+Graph& Graph::SetTargets(const std::vector<Operator>& targets) {
+    state_->SetTargets(targets);
+    return *this;
+}
+
+std::vector<GNode> Graph::GetAllNodes() const {
+    std::vector<GNode> nodes;
+    for (const Operator& op : state_->Operators(false)) {
+        nodes.push_back(OperatorAccess::MakeNodeOf(op));
+    }
+    return nodes;
+}
+
+std::vector<GNode> Graph::GetDirectNode() const { return GetAllNodes(); }
+
+GNodePtr Graph::FindNodeByName(const AscendString& name) const {
+    for (const Operator& op : state_->Operators(false)) {
+        if (OperatorAccess::NodeOf(op)->name == name.GetString()) {
+            return std::make_shared<GNode>(OperatorAccess::MakeNodeOf(op));
+        }
+    }
+    return nullptr;
+}
+
+graphStatus Graph::GetAllOpName(std::vector<AscendString>& names) const {
+    names.clear();
+    for (const Operator& op : state_->Operators(true)) {
+        names.emplace_back(OperatorAccess::NodeOf(op)->name.c_str());
+    }
+    return GRAPH_SUCCESS;
+}
+
+graphStatus Graph::FindOpByType(const char* type, std::vector<Operator>& ops) const {
+    if (type == nullptr) {
+        return GRAPH_FAILED;
+    }
+    ops.clear();
+    for (const Operator& op : state_->Operators(true)) {
+        if (OperatorAccess::NodeOf(op)->type == type) {
+            ops.push_back(op);
+        }
+    }
+    return GRAPH_SUCCESS;
 }
 
 graphStatus Graph::AddOp(const Operator& op) {

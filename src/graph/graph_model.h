@@ -22,6 +22,7 @@ struct ModelInput {
     std::string name;
     bool isOptional = false;
     bool hasDesc = false;
+    ge::TensorDesc desc;
     std::optional<ValueId> source;
 };
 
@@ -30,7 +31,8 @@ struct ModelNode {
     std::string type;
     std::vector<ModelInput> inputs;
     std::vector<std::string> outputs;
-    std::map<std::string, AttrValue> attrs;  // tensors are copies
+    std::vector<ge::TensorDesc> outputDescs;  // as the program set them
+    std::map<std::string, AttrValue> attrs;   // tensors are copies
     std::vector<std::string> requiredAttrs;
     std::vector<size_t> controlSources;
     std::vector<std::string> faults;
@@ -45,6 +47,7 @@ struct GraphModel {
     std::string name;
     std::vector<ModelNode> nodes;
     std::vector<ValueId> outputs;
+    std::vector<size_t> targets;
 };
 
 }  // namespace advstep::graph

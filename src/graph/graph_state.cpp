@@ -18,6 +18,11 @@ bool IsSource(const OperatorNode& node) {
 
 GraphState::GraphState(const char* name) : name_(name == nullptr ? "" : name) {}
 
+std::string GraphState::Name() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return name_;
+}
+
 bool GraphState::IsMember(const OperatorNode* node) const { return places_.count(node) != 0; }
 
 void GraphState::SetInputs(const std::vector<ge::Operator>& inputs) {
@@ -109,6 +114,12 @@ void GraphState::SetOutputs(
     }
 }
 
+void GraphState::SetTargets(const std::vector<ge::Operator>& targets) {
+    std::vector<ge::Operator> replaced = targets;  // destroyed after the lock is released
+    const std::lock_guard<std::mutex> lock(mutex_);
+    targets_.swap(replaced);
+}
+
 bool GraphState::AddOp(const ge::Operator& op) {
     const OperatorNode* node = OperatorAccess::NodeOf(op);
     if (node == nullptr) {
@@ -128,6 +139,19 @@ ge::Operator GraphState::FindOp(const std::string& name) const {
     }
     const auto added = addedOps_.find(name);
     return added == addedOps_.end() ? ge::Operator() : added->second;
+}
+
+std::vector<ge::Operator> GraphState::Operators(bool withAdded) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<ge::Operator> operators = members_;
+    if (withAdded) {
+        for (const auto& [name, op] : addedOps_) {
+            if (!IsMember(OperatorAccess::NodeOf(op))) {
+                operators.push_back(op);
+            }
+        }
+    }
+    return operators;
 }
 
 bool GraphState::IsValid() const {
@@ -156,62 +180,6 @@ Outcome GraphState::MakeModelOnce(bool isCopy, std::shared_ptr<const GraphModel>
         }
     }
     wasAdded_ = wasAdded_ || !isCopy;
-    return {};
-}
-
-Outcome GraphState::MakeModelLocked(std::shared_ptr<const GraphModel>* model) const {
-    if (!hasInputs_) {
-        return Fail(kInnerError, "graph {} has no inputs; expected a call of SetInputs before",
-                    name_);
-    }
-    if (!faults_.empty()) {
-        return Fail(kInnerError, "graph {}: {}", name_, faults_.front());
-    }
-    auto made = std::make_shared<GraphModel>();
-    made->name = name_;
-    made->outputs = outputs_;
-    for (const ge::Operator& member : members_) {
-        const OperatorNode& from = *OperatorAccess::NodeOf(member);
-        if (!from.buildFaults.empty()) {
-            return Fail(kInnerError, "graph {}: {}", name_, from.buildFaults.front());
-        }
-        ModelNode node;
-        node.name = from.name;
-        node.type = from.type;
-        node.attrs = from.attrs;
-        node.requiredAttrs = from.requiredAttrs;
-        node.faults = from.faults;
-        for (auto& [name, value] : node.attrs) {
-            if (auto* tensor = std::get_if<ge::Tensor>(&value)) {
-                *tensor = tensor->Clone();
-            }
-        }
-        const auto fromOutside = [&](const OperatorNode* source) {
-            node.faults.push_back(
-                fmt::format("{} was linked with {} after SetInputs", from.name, source->name));
-        };
-        for (const InputSlot& input : from.inputs) {
-            ModelInput copy{input.name, input.isOptional, input.hasDesc, {}};
-            if (IsMember(input.source)) {
-                copy.source = {places_.at(input.source), input.sourceOutput};
-            } else if (input.source != nullptr) {
-                fromOutside(input.source);
-            }
-            node.inputs.push_back(std::move(copy));
-        }
-        for (const OutputSlot& output : from.outputs) {
-            node.outputs.push_back(output.name);
-        }
-        for (const OperatorNode* source : from.controlSources) {
-            if (IsMember(source)) {
-                node.controlSources.push_back(places_.at(source));
-            } else {
-                fromOutside(source);
-            }
-        }
-        made->nodes.push_back(std::move(node));
-    }
-    *model = std::move(made);
     return {};
 }
 

@@ -27,13 +27,16 @@ class GraphState {
         std::vector<size_t> indices;
     };
 
-    const std::string& Name() const { return name_; }
+    std::string Name() const;
     void SetInputs(const std::vector<ge::Operator>& inputs);
     void SetOutputs(const std::vector<Selection>& selections);
     void SetOutputs(const std::vector<std::pair<ge::Operator, ge::AscendString>>& selections);
+    void SetTargets(const std::vector<ge::Operator>& targets);
     bool AddOp(const ge::Operator& op);
     /// Returns an empty handle if there is no such operator.
     ge::Operator FindOp(const std::string& name) const;
+    /// The operators of the graph; with added ones, those of AddOp after them.
+    std::vector<ge::Operator> Operators(bool withAdded) const;
     bool IsValid() const;
 
     /// Makes a model of the graph's present state. It fails if the graph has no inputs or has a
@@ -41,6 +44,9 @@ class GraphState {
     Outcome MakeModel(std::shared_ptr<const GraphModel>* model) const;
     /// The same for Session::AddGraph, which accepts a graph only once and only with unique names.
     Outcome MakeModelOnce(bool isCopy, std::shared_ptr<const GraphModel>* model);
+    /// Fills a graph that has no inputs with new operators. It fails, without a change, if there
+    /// are inputs.
+    Outcome Restore(const GraphModel& model);
 
  private:
     bool IsMember(const OperatorNode* node) const;
@@ -49,14 +55,15 @@ class GraphState {
     bool IsSelectable(const OperatorNode* node);
     Outcome MakeModelLocked(std::shared_ptr<const GraphModel>* model) const;
 
-    const std::string name_;
     // Guards the members below. It does not guard the operators: see graph/operator.h.
     mutable std::mutex mutex_;
+    std::string name_;
     bool hasInputs_ = false;
     bool wasAdded_ = false;
     std::vector<ge::Operator> members_;  // breadth first from the inputs
     std::map<const OperatorNode*, size_t> places_;
     std::vector<ValueId> outputs_;
+    std::vector<ge::Operator> targets_;
     std::map<std::string, ge::Operator> addedOps_;
     std::vector<std::string> faults_;
 };

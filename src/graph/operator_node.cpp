@@ -76,4 +76,14 @@ ge::Operator OperatorAccess::HandleOf(OperatorNode* node) {
     return handle;
 }
 
+ge::GNode OperatorAccess::MakeNodeOf(const ge::Operator& op) {
+    ge::GNode made;
+    made.operator_ = op;
+    return made;
+}
+
+ge::GNodePtr OperatorAccess::MakeGNode(OperatorNode* node) {
+    return std::make_shared<ge::GNode>(MakeNodeOf(HandleOf(node)));
+}
+
 }  // namespace advstep::graph

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "graph/gnode.h"
 #include "graph/operator.h"
 #include "graph/tensor.h"
 
@@ -78,6 +79,8 @@ class OperatorAccess {
  public:
     static OperatorNode* NodeOf(const ge::Operator& op) { return op.node_; }
     static ge::Operator HandleOf(OperatorNode* node);
+    static ge::GNode MakeNodeOf(const ge::Operator& op);
+    static ge::GNodePtr MakeGNode(OperatorNode* node);
 };
 
 }  // namespace advstep::graph

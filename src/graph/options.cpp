@@ -56,7 +56,7 @@ Outcome ParseOptions(const OptionMap& options, Options* parsed) {
             }
             WarnIfMissing(key.GetString(), number);
             read.deviceId = number;
-        } else {
+        } else if (key != ge::ir_option::SOC_VERSION && key != ge::ir_option::PRECISION_MODE) {
             ReportWarning(fmt::format("Unknown_Option(W10059): option {} is unknown and ignored",
                                       key.GetString()));
         }

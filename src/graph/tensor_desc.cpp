@@ -69,5 +69,13 @@ graphStatus TensorDesc::GetName(AscendString& name) const {
     return GRAPH_SUCCESS;
 }
 void TensorDesc::SetName(const AscendString& name) { name_ = name; }
+graphStatus TensorDesc::SetShapeRange(const std::vector<std::pair<int64_t, int64_t>>& range) {
+    shapeRange_ = range;
+    return GRAPH_SUCCESS;
+}
+graphStatus TensorDesc::GetShapeRange(std::vector<std::pair<int64_t, int64_t>>& range) const {
+    range = shapeRange_;
+    return GRAPH_SUCCESS;
+}
 
 }  // namespace ge

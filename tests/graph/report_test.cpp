@@ -12,7 +12,6 @@
 
 namespace {
 
-using graphs::Parts;
 using graphs::Succeeded;
 using OptionMap = std::map<ge::AscendString, ge::AscendString>;
 

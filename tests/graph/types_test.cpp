@@ -41,6 +41,35 @@ TEST(AscendStringTest, OrdersLikeText) {
     EXPECT_EQ(counts.count("three"), 0U);
 }
 
+// Bytes, or 1000 and bits, of each data type by its number.
+TEST(DataTypeTest, Sizes) {
+    const int sizes[] = {4,    2,    1,    4, 1, -1, 2, 2, 4,    8,    8,    8,    1,   -1, 1,
+                         1,    8,    16,   1, 2, 4,  1, 2, 8,    -1,   5,    8,    2,   -1, 1004,
+                         1001, 1002, 1002, 4, 1, 1,  1, 1, 1006, 1006, 1004, 1004, 1004};
+    for (int type = 0; type < ge::DT_MAX; ++type) {
+        EXPECT_EQ(ge::GetSizeByDataType(static_cast<ge::DataType>(type)), sizes[type]) << type;
+    }
+    EXPECT_EQ(ge::GetSizeByDataType(ge::DT_MAX), -1);
+    EXPECT_EQ(ge::GetSizeByDataType(static_cast<ge::DataType>(63)), -1);
+    EXPECT_EQ(ge::kDataTypeSizeBitOffset, 1000);
+}
+
+TEST(DataTypeTest, SizesInBytes) {
+    EXPECT_EQ(ge::GetSizeInBytes(3, ge::DT_INT64), 24);
+    EXPECT_EQ(ge::GetSizeInBytes(0, ge::DT_FLOAT), 0);
+    EXPECT_EQ(ge::GetSizeInBytes(3, ge::DT_INT4), 2);
+    EXPECT_EQ(ge::GetSizeInBytes(5, ge::DT_FLOAT6_E2M3), 4);
+    EXPECT_EQ(ge::GetSizeInBytes(9, ge::DT_UINT1), 2);
+    EXPECT_EQ(ge::GetSizeInBytes(2, ge::DT_DUAL), 10);
+    EXPECT_EQ(ge::GetSizeInBytes(kMax, ge::DT_INT8), kMax);
+    EXPECT_EQ(ge::GetSizeInBytes(kMax, ge::DT_UINT1), kMax / 8 + 1);
+    EXPECT_EQ(ge::GetSizeInBytes(kMax, ge::DT_INT16), -1);
+    EXPECT_EQ(ge::GetSizeInBytes(kMax / 8 + 1, ge::DT_INT64), -1);
+    EXPECT_EQ(ge::GetSizeInBytes(-1, ge::DT_INT8), -1);
+    EXPECT_EQ(ge::GetSizeInBytes(1, ge::DT_STRING), -1);
+    EXPECT_EQ(ge::GetSizeInBytes(1, ge::DT_MAX), -1);
+}
+
 struct SizeCase {
     std::vector<int64_t> dims;
     int64_t size;
@@ -74,6 +103,17 @@ TEST(ShapeTest, Dimensions) {
     EXPECT_EQ(Shape().GetDimNum(), 0U);
     EXPECT_EQ(Shape(ge::UNKNOWN_RANK).GetDim(0), 0);
     EXPECT_EQ(Shape(ge::UNKNOWN_SHAPE).GetDim(0), ge::UNKNOWN_DIM);
+}
+
+TEST(TensorDescTest, KeepsAShapeRange) {
+    std::vector<std::pair<int64_t, int64_t>> range = {{9, 9}};
+    TensorDesc desc;
+    EXPECT_EQ(desc.GetShapeRange(range), ge::GRAPH_SUCCESS);
+    EXPECT_TRUE(range.empty());
+    EXPECT_EQ(desc.SetShapeRange({{1, 4}, {8, -1}}), ge::GRAPH_SUCCESS);
+    const TensorDesc copy = desc;
+    EXPECT_EQ(copy.GetShapeRange(range), ge::GRAPH_SUCCESS);
+    EXPECT_EQ(range, (std::vector<std::pair<int64_t, int64_t>>{{1, 4}, {8, -1}}));
 }
 
 TEST(TensorDescTest, Defaults) {

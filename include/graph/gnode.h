@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Nodes of a graph: reading the operators, links and attributes that it has.
+#ifndef ADVSTEP_GRAPH_GNODE_H_
+#define ADVSTEP_GRAPH_GNODE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "ascend_string.h"
+#include "error_codes.h"
+#include "operator.h"
+#include "tensor.h"
+#include "types.h"
+
+namespace ge {
+
+class GNode;
+using GNodePtr = std::shared_ptr<GNode>;
+
+/// A handle to an operator of a graph: it shows the operator's present state, and keeps the
+/// operator and those linked with it alive. Nodes cannot be edited. Calls that return a graphStatus
+/// return GRAPH_FAILED, and change nothing, for an empty handle and where an index or a name is
+/// unknown.
+///
+/// No other thread may change the operators meanwhile.
+class ADVSTEP_GRAPH_API GNode {
+ public:
+    /// An empty handle.
+    GNode();
+
+    graphStatus GetType(AscendString& type) const;
+    graphStatus GetName(AscendString& name) const;
+
+    /// Returns the node that the input is linked with and the index of that node's output; null and
+    /// -1 for an input that does not exist or is not linked.
+    std::pair<GNodePtr, int32_t> GetInDataNodesAndPortIndexs(int32_t index) const;
+    std::vector<GNodePtr> GetInControlNodes() const;
+    /// Returns the nodes that read the output, each with the index of its input.
+    std::vector<std::pair<GNodePtr, int32_t>> GetOutDataNodesAndPortIndexs(int32_t index) const;
+    std::vector<GNodePtr> GetOutControlNodes() const;
+
+    /// Number of declared inputs, optional ones included.
+    size_t GetInputsSize() const;
+    size_t GetOutputsSize() const;
+    graphStatus GetInputIndexByName(const AscendString& name, int32_t& index);
+    graphStatus GetOutputIndexByName(const AscendString& name, int32_t& index);
+    graphStatus GetInputDesc(int32_t index, TensorDesc& desc) const;
+    graphStatus GetOutputDesc(int32_t index, TensorDesc& desc) const;
+    /// Copies the tensor of the Const or Constant that the input is linked with. Returns
+    /// GRAPH_FAILED if it is linked with something else.
+    graphStatus GetInputConstData(int32_t index, Tensor& data) const;
+
+    /// Reads an attribute of one of the types that Operator::GetAttr takes, with its rules.
+    template <class T>
+    graphStatus GetAttr(const AscendString& name, T& value) const {
+        return operator_.GetAttr(name.GetString(), value);
+    }
+    bool HasAttr(const AscendString& name) const;
+
+ private:
+    friend class advstep::graph::OperatorAccess;
+
+    Operator operator_;
+};
+
+}  // namespace ge
+
+#endif  // ADVSTEP_GRAPH_GNODE_H_

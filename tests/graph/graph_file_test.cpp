@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs in files: what is saved is loaded, and nothing else is.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "graph/graph_rules_fixture.h"
+
+namespace {
+
+using graphs::Failed;
+using graphs::HasError;
+using graphs::MakeGraphTensor;
+using graphs::Succeeded;
+
+class GraphFileTest : public graphs::GraphRulesTest {
+ protected:
+    GraphFileTest() {
+        char name[] = "/tmp/advance_step_file_XXXXXX";
+        folder_ = mkdtemp(name);
+    }
+    ~GraphFileTest() override { std::filesystem::remove_all(folder_); }
+
+    std::string Path() const { return folder_ + "/graph"; }
+    static std::string Read(const std::string& path) {
+        std::ifstream stream(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(stream), {}};
+    }
+    void Write(const std::string& bytes) const { std::ofstream(Path(), std::ios::binary) << bytes; }
+    size_t Files() const {
+        return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder_),
+                                                 std::filesystem::directory_iterator()));
+    }
+    // Saves the graph of the fixture.
+    void Save() {
+        ge::Graph graph("saved");
+        graph.SetInputs(sources_).SetOutputs(
+            graphs::Named{{advance_, "slot_mapping"}, {advance_, "seq_lens"}});
+        ASSERT_EQ(graph.SaveToFile(Path().c_str()), ge::GRAPH_SUCCESS);
+    }
+
+    std::string folder_;
+};
+
+TEST_F(GraphFileTest, ALoadedGraphRuns) {
+    Save();
+    ge::Graph loaded;
+    ASSERT_EQ(loaded.LoadFromFile(Path().c_str()), ge::GRAPH_SUCCESS);
+    EXPECT_TRUE(loaded.IsValid());
+    ge::AscendString name;
+    EXPECT_EQ(loaded.GetName(name), ge::GRAPH_SUCCESS);
+    EXPECT_EQ(name, "saved");
+    EXPECT_EQ(Run(loaded), (std::vector<std::vector<int64_t>>{after_.slotMapping, after_.seqLens}));
+    EXPECT_EQ(Files(), 1U);
+}
+
+// Attributes of every type, descriptions, control links and targets.
+TEST_F(GraphFileTest, NothingIsLost) {
+    ge::TensorDesc desc(ge::Shape({-1, 3}), ge::FORMAT_NCHW, ge::DT_INT32);
+    desc.SetShapeRange({{1, 9}, {3, 3}});
+    desc.SetName("described");
+    desc.SetPlacement(ge::kPlacementDevice);
+    desc.SetOriginShape(ge::Shape({7}));
+    ASSERT_EQ(advance_.UpdateInputDesc("spec_token", desc), ge::GRAPH_SUCCESS);
+    ASSERT_EQ(advance_.UpdateOutputDesc("seq_lens", desc), ge::GRAPH_SUCCESS);
+    const ge::Tensor tensor = MakeGraphTensor({2}, {11, 12});
+    advance_.AddControlInput(sources_[2]);
+    advance_.SetAttr("int", int64_t{-5})
+        .SetAttr("float", -0.5F)
+        .SetAttr("bool", true)
+        .SetAttr("string", std::string("a\0b", 3))
+        .SetAttr("type", ge::DT_BF16)
+        .SetAttr("tensor", tensor)
+        .SetAttr("ints", std::vector<int64_t>{INT64_MIN, INT64_MAX})
+        .SetAttr("floats", std::vector<float>{1.5F, -2.5F})
+        .SetAttr("bools", std::vector<bool>{true, false, true})
+        .SetAttr("strings", std::vector<std::string>{"", "x"})
+        .SetAttr("types", std::vector<ge::DataType>{ge::DT_INT8})
+        .SetAttr("tensors", std::vector<ge::Tensor>{tensor, ge::Tensor()})
+        .SetAttr("lists", std::vector<std::vector<int64_t>>{{}, {1, 2}});
+    ge::Graph graph("everything");
+    graph.SetInputs(sources_).SetTargets({advance_});
+    ASSERT_EQ(graph.SaveToFile(Path().c_str()), ge::GRAPH_SUCCESS);
+    ge::Graph loaded("other");
+    ASSERT_EQ(loaded.LoadFromFile(Path().c_str()), ge::GRAPH_SUCCESS);
+    const ge::GNodePtr node = loaded.FindNodeByName("advance");
+    ASSERT_NE(node, nullptr);
+    const auto expect = [&](const char* name, const auto& value) {
+        std::decay_t<decltype(value)> read{};
+        EXPECT_EQ(node->GetAttr(name, read), ge::GRAPH_SUCCESS) << name;
+        EXPECT_EQ(read, value) << name;
+    };
+    expect("int", int64_t{-5});
+    expect("float", -0.5F);
+    expect("bool", true);
+    expect("string", std::string("a\0b", 3));
+    expect("type", ge::DT_BF16);
+    expect("ints", std::vector<int64_t>{INT64_MIN, INT64_MAX});
+    expect("floats", std::vector<float>{1.5F, -2.5F});
+    expect("bools", std::vector<bool>{true, false, true});
+    expect("strings", std::vector<std::string>{"", "x"});
+    expect("types", std::vector<ge::DataType>{ge::DT_INT8});
+    expect("lists", std::vector<std::vector<int64_t>>{{}, {1, 2}});
+    std::vector<ge::Tensor> tensors(1);
+    EXPECT_EQ(node->GetAttr("tensor", tensors[0]), ge::GRAPH_SUCCESS);
+    EXPECT_EQ(graphs::ValuesOf(tensors), (std::vector<std::vector<int64_t>>{{11, 12}}));
+    EXPECT_EQ(node->GetAttr("tensors", tensors), ge::GRAPH_SUCCESS);
+    EXPECT_EQ(tensors.size(), 2U);
+    EXPECT_EQ(tensors[1].GetSize(), 0U);
+    ge::TensorDesc in;
+    ge::TensorDesc out;
+    EXPECT_EQ(node->GetInputDesc(6, in), ge::GRAPH_SUCCESS);
+    EXPECT_EQ(node->GetOutputDesc(2, out), ge::GRAPH_SUCCESS);
+    for (const ge::TensorDesc& read : {in, out}) {
+        EXPECT_EQ(read.GetShape().GetDims(), desc.GetShape().GetDims());
+        EXPECT_EQ(read.GetOriginShape().GetDims(), std::vector<int64_t>{7});
+        EXPECT_EQ(read.GetFormat(), ge::FORMAT_NCHW);
+        EXPECT_EQ(read.GetDataType(), ge::DT_INT32);
+        EXPECT_EQ(read.GetPlacement(), ge::kPlacementDevice);
+        EXPECT_EQ(read.GetName(), "described");
+        std::vector<std::pair<int64_t, int64_t>> range;
+        EXPECT_EQ(read.GetShapeRange(range), ge::GRAPH_SUCCESS);
+        EXPECT_EQ(range, (std::vector<std::pair<int64_t, int64_t>>{{1, 9}, {3, 3}}));
+    }
+    EXPECT_EQ(node->GetInControlNodes().size(), 1U);
+    // The same bytes come of it again.
+    const std::string first = Read(Path());
+    ASSERT_EQ(loaded.SaveToFile(Path().c_str()), ge::GRAPH_SUCCESS);
+    EXPECT_EQ(Read(Path()), first);
+    // The description of an optional input without a link is a fault, as before.
+    EXPECT_TRUE(Succeeded(Session().AddGraph(5, loaded)));
+    EXPECT_TRUE(Failed(Session().BuildGraph(5, graphs::TensorsOf(data_)), {"E11019"}));
+}
+
+TEST_F(GraphFileTest, ForeignAndDamagedFilesAreRefused) {
+    Save();
+    const std::string good = Read(Path());
+    ASSERT_GT(good.size(), 1000U);
+    const auto refused = [&](const std::string& bytes, const char* why) {
+        Write(bytes);
+        ge::Graph graph("unchanged");
+        EXPECT_EQ(graph.LoadFromFile(Path().c_str()), ge::GRAPH_FAILED);
+        EXPECT_FALSE(graph.IsValid());
+        ge::AscendString name;
+        graph.GetName(name);
+        return name == "unchanged" ? HasError({"Graph::LoadFromFile", Path(), why})
+                                   : testing::AssertionFailure() << name.GetString();
+    };
+    EXPECT_TRUE(refused("", "no graph file"));
+    EXPECT_TRUE(refused("ir_version: 3\n", "no graph file"));
+    std::string other = good;
+    other[16] = 2;
+    EXPECT_TRUE(refused(other, "version 2; expected version 1"));
+    for (const size_t size : {size_t{15}, size_t{17}, size_t{31}, size_t{40}, good.size() - 1}) {
+        EXPECT_TRUE(refused(good.substr(0, size), "")) << size;
+    }
+    EXPECT_TRUE(refused(good + "x", "damaged"));
+    for (size_t at = 24; at < good.size(); at += 61) {
+        std::string bad = good;
+        bad[at] = static_cast<char>(bad[at] ^ 0x41);
+        EXPECT_TRUE(refused(bad, "damaged")) << at;
+    }
+}
+
+// The checksum of a file may be right, and its contents wrong all the same.
+TEST_F(GraphFileTest, EveryByteMayBeWrong) {
+    Save();
+    const std::string good = Read(Path());
+    const std::string body = good.substr(32);
+    for (size_t at = 0; at < body.size(); ++at) {
+        for (const char flip : {'\x01', '\x7f'}) {
+            std::string bad = body;
+            bad[at] = static_cast<char>(bad[at] ^ flip);
+            uint64_t sum = 14695981039346656037U;
+            for (const char byte : bad) {
+                sum = (sum ^ static_cast<unsigned char>(byte)) * 1099511628211U;
+            }
+            std::string bytes = good.substr(0, 24);
+            for (int byte = 0; byte < 8; ++byte) {
+                bytes.push_back(static_cast<char>(sum >> (8 * byte)));
+            }
+            Write(bytes + bad);
+            ge::Graph graph("maybe");
+            if (graph.LoadFromFile(Path().c_str()) == ge::GRAPH_SUCCESS) {
+                ge::Session session({});
+                std::vector<ge::Tensor> outputs;
+                session.AddGraph(1, graph);
+                session.RunGraph(1, graphs::TensorsOf(data_), outputs);
+            }
+        }
+        ge::GEGetErrorMsgV2();
+    }
+}
+
+TEST_F(GraphFileTest, BadPathsAndGraphs) {
+    const ge::Graph empty("empty");
+    EXPECT_EQ(empty.SaveToFile(Path().c_str()), ge::GRAPH_FAILED);
+    EXPECT_TRUE(HasError({"Graph::SaveToFile", "SetInputs"}));
+    EXPECT_EQ(Files(), 0U);
+    Save();
+    const std::string before = Read(Path());
+    ge::Graph graph("good");
+    graph.SetInputs(sources_);
+    for (const std::string& path :
+         {std::string(), folder_, folder_ + "/no/such", std::string("/dev/null")}) {
+        EXPECT_EQ(graph.SaveToFile(path.c_str()), ge::GRAPH_FAILED) << path;
+        EXPECT_TRUE(HasError({"Graph::SaveToFile"}));
+        EXPECT_EQ(ge::Graph().LoadFromFile(path.c_str()), ge::GRAPH_FAILED) << path;
+        EXPECT_TRUE(HasError({"Graph::LoadFromFile"}));
+    }
+    EXPECT_EQ(graph.SaveToFile(nullptr), ge::GRAPH_FAILED);
+    EXPECT_EQ(ge::Graph().LoadFromFile(nullptr), ge::GRAPH_FAILED);
+    EXPECT_EQ(graph.LoadFromFile(Path().c_str()), ge::GRAPH_FAILED);
+    EXPECT_TRUE(HasError({"good", "has inputs already"}));
+    advance_.SetInput("no_such", sources_[0]);
+    EXPECT_EQ(graph.SaveToFile(Path().c_str()), ge::GRAPH_FAILED);
+    EXPECT_TRUE(HasError({"no_such"}));
+    EXPECT_EQ(Read(Path()), before);
+    struct stat null {};
+    ASSERT_EQ(stat("/dev/null", &null), 0);
+    EXPECT_TRUE(S_ISCHR(null.st_mode));
+}
+
+}  // namespace

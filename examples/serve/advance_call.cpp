@@ -8,25 +8,31 @@
 namespace serve {
 
 AdvanceCall::AdvanceCall(const BatchRows& batch, int64_t blockSize)
-    : numSeqs_(batch.NumSeqs()),
+    : batch_(batch),
       blockSize_(blockSize),
-      sampledTokenData_(batch.sampledTokenIds.Data()),
-      inputTokens_(MakeTensor({numSeqs_}, ACL_INT64, batch.inputTokens.Data())),
-      inputPositions_(MakeTensor({numSeqs_}, ACL_INT64, batch.inputPositions.Data())),
-      seqLens_(MakeTensor({numSeqs_}, ACL_INT64, batch.seqLens.Data())),
-      slotMapping_(MakeTensor({numSeqs_}, ACL_INT64, batch.slotMapping.Data())),
-      blockTables_(MakeTensor({numSeqs_, batch.MaxBlocks()}, ACL_INT32, batch.blockTables.Data())),
       call_("aclnnAdvanceStepGetWorkspaceSize", "aclnnAdvanceStep", aclnnAdvanceStep) {}
 
-void AdvanceCall::Enqueue(Stream& stream, int64_t numQueries) {
+void AdvanceCall::MakeTensors(int64_t numSeqs) {
+    inputTokens_ = MakeTensor({numSeqs}, ACL_INT64, batch_.inputTokens.Data());
+    inputPositions_ = MakeTensor({numSeqs}, ACL_INT64, batch_.inputPositions.Data());
+    seqLens_ = MakeTensor({numSeqs}, ACL_INT64, batch_.seqLens.Data());
+    slotMapping_ = MakeTensor({numSeqs}, ACL_INT64, batch_.slotMapping.Data());
+    blockTables_ = MakeTensor({numSeqs, batch_.MaxBlocks()}, ACL_INT32, batch_.blockTables.Data());
+    rows_ = numSeqs;
+}
+
+void AdvanceCall::Enqueue(Stream& stream, int64_t numQueries, int64_t numSeqs) {
+    if (rows_ != numSeqs) {
+        MakeTensors(numSeqs);
+    }
     if (sampledRows_ != numQueries) {
-        sampledTokenIds_ = MakeTensor({numQueries, 1}, ACL_INT64, sampledTokenData_);
+        sampledTokenIds_ = MakeTensor({numQueries, 1}, ACL_INT64, batch_.sampledTokenIds.Data());
         sampledRows_ = numQueries;
     }
     call_.Enqueue(stream, [&](uint64_t* workspaceSize, aclOpExecutor** executor) {
         return aclnnAdvanceStepGetWorkspaceSize(inputTokens_.get(), sampledTokenIds_.get(),
                                                 inputPositions_.get(), seqLens_.get(),
-                                                slotMapping_.get(), blockTables_.get(), numSeqs_,
+                                                slotMapping_.get(), blockTables_.get(), numSeqs,
                                                 numQueries, blockSize_, workspaceSize, executor);
     });
 }

@@ -12,25 +12,29 @@ namespace serve {
 
 class AdvanceCall {
  public:
+    /// batch must outlive the call.
     AdvanceCall(const BatchRows& batch, int64_t blockSize);
 
-    /// Moves rows [0, numQueries) one token forward.
-    void Enqueue(Stream& stream, int64_t numQueries);
+    /// Moves rows [0, numQueries) of numSeqs one token forward.
+    void Enqueue(Stream& stream, int64_t numQueries, int64_t numSeqs);
     /// After a synchronisation: adds the device time of the last Enqueue.
     void CountDeviceTime() { call_.CountDeviceTime(); }
 
     const OpTiming& Timing() const { return call_.Timing(); }
 
  private:
-    int64_t numSeqs_;
+    void MakeTensors(int64_t numSeqs);
+
+    const BatchRows& batch_;
     int64_t blockSize_;
-    int64_t* sampledTokenData_;
+    // Made anew when numSeqs changes.
     Tensor inputTokens_;
-    Tensor sampledTokenIds_;  // [numQueries, 1]: made anew when numQueries changes
     Tensor inputPositions_;
     Tensor seqLens_;
     Tensor slotMapping_;
     Tensor blockTables_;
+    int64_t rows_ = 0;
+    Tensor sampledTokenIds_;  // [numQueries, 1]: made anew when numQueries changes
     int64_t sampledRows_ = 0;
     OpCall call_;
 };

@@ -32,6 +32,14 @@ void BatchRows::Assign(Stream& stream, const std::vector<int32_t>& slots) {
     rowSlots.Send(stream, 0, static_cast<int64_t>(slots.size()));
 }
 
+int64_t BatchRows::NumSeqsFor(int64_t numQueries) const {
+    int64_t rows = 1;
+    while (rows <= numQueries) {
+        rows *= 2;
+    }
+    return std::min(rows, numSeqs_);
+}
+
 std::vector<DeviceArray> BatchRows::Arrays() const {
     return {ArrayOf("AdvanceStep.inputTokens", inputTokens),
             ArrayOf("AdvanceStep.sampledTokenIds", sampledTokenIds),

@@ -15,6 +15,9 @@ namespace serve {
 /// Rows [0, numQueries) are the sequences that decode, by ascending slot; the others are padding.
 /// There is always a padding row, since standard conformance wants numQueries < numSeqs. The rows
 /// are gathered from the slots anew in every iteration: nothing in them lasts longer.
+///
+/// As with captured graphs, the number of rows of a pass is one of a few: the power of two that
+/// holds the queries and a padding row. So a pass costs what its sequences cost.
 class BatchRows {
  public:
     explicit BatchRows(const Options& options);
@@ -25,7 +28,8 @@ class BatchRows {
     /// The tensors of AdvanceStep.
     std::vector<DeviceArray> Arrays() const;
 
-    int64_t NumSeqs() const { return numSeqs_; }
+    /// Rows of a pass with so many queries, padding included.
+    int64_t NumSeqsFor(int64_t numQueries) const;
     int64_t MaxBlocks() const { return maxBlocks_; }
 
     // In signature order.

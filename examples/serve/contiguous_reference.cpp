@@ -14,7 +14,7 @@ void RunOnContiguousCache(uint64_t seed, int64_t promptTokens, int64_t generated
     for (int64_t position = 0; position < promptTokens; ++position) {
         run.cache.push_back(CellOf(seed, PromptToken(seed, position), position));
     }
-    for (int64_t i = 0; i < generatedTokens; ++i) {
+    for (int64_t i = 0; i + 1 < generatedTokens; ++i) {
         const int64_t position = promptTokens + i;
         const int64_t token = NextToken(
             position, [&](int64_t earlier) { return run.cache[static_cast<size_t>(earlier)]; });
@@ -25,7 +25,7 @@ void RunOnContiguousCache(uint64_t seed, int64_t promptTokens, int64_t generated
     for (const KvCell& cell : run.cache) {
         hash.Add(cell);
     }
-    run.closingToken = hash.Token();
+    run.tokens.push_back(hash.Token());
 }
 
 }  // namespace serve

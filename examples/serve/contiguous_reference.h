@@ -11,9 +11,8 @@
 namespace serve {
 
 struct ReferenceRun {
-    std::vector<KvCell> cache;    // by position
-    std::vector<int64_t> tokens;  // generated
-    int64_t closingToken;
+    std::vector<KvCell> cache;    // by position; none of the last token
+    std::vector<int64_t> tokens;  // generated; the last one depends on all of the cache
 };
 
 /// Overwrites run, reusing its memory.

@@ -3,11 +3,13 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "device_session.h"
+#include "interrupt.h"
 
 namespace serve {
 
@@ -34,9 +36,15 @@ class DeviceBuffer {
     int64_t Size() const { return size_; }
     size_t BytesFrom(int64_t index) const { return Bytes(size_ - index); }
 
-    /// Sets every byte, now: in no order with any stream.
+    /// Sets every byte, now: in no order with any stream. Before the run, which a signal may end.
     void Fill(int value) const {
-        Check(aclrtMemset(data_, BytesFrom(0), value, BytesFrom(0)), "aclrtMemset");
+        constexpr size_t kPart = size_t{64} << 20;
+        char* const bytes = reinterpret_cast<char*>(data_);
+        for (size_t done = 0; done < BytesFrom(0); done += kPart) {
+            ThrowIfInterrupted();
+            const size_t rest = BytesFrom(0) - done;
+            Check(aclrtMemset(bytes + done, rest, value, std::min(rest, kPart)), "aclrtMemset");
+        }
     }
 
     static size_t Bytes(int64_t count) { return static_cast<size_t>(count) * sizeof(T); }
@@ -100,8 +108,10 @@ class Mirror {
         host_[index] = value;
         Send(stream, index, 1);
     }
-    /// Enqueues the copy of all of the device's array to the image.
-    void Fetch(Stream& stream) const { Download(stream, host_.Data(), device_, 0, device_.Size()); }
+    /// Enqueues the copy of the device's first elements to the image.
+    void Fetch(Stream& stream, int64_t count) const {
+        Download(stream, host_.Data(), device_, 0, count);
+    }
 
  private:
     DeviceBuffer<T> device_;

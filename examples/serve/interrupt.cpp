@@ -25,12 +25,20 @@ void Catch(int number, void (*handler)(int), int flags) {
 }  // namespace
 
 void CatchInterrupt() {
-    Catch(
-        SIGINT, [](int) { interrupted.store(true, std::memory_order_relaxed); },
-        static_cast<int>(SA_RESETHAND));
+    for (const int number : {SIGINT, SIGTERM}) {
+        Catch(
+            number, [](int) { interrupted.store(true, std::memory_order_relaxed); },
+            static_cast<int>(SA_RESETHAND));
+    }
 }
 
 bool Interrupted() { return interrupted.load(std::memory_order_relaxed); }
+
+void ThrowIfInterrupted() {
+    if (Interrupted()) {
+        throw InterruptedEarly();
+    }
+}
 
 void CatchTerminate() {
     Catch(

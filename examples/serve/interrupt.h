@@ -3,11 +3,24 @@
 
 #pragma once
 
+#include <stdexcept>
+
 namespace serve {
 
-/// From now on the first SIGINT only makes Interrupted() true; a second one ends the process.
+/// From now on the first SIGINT, and the first SIGTERM, only makes Interrupted() true; a second one
+/// ends the process.
 void CatchInterrupt();
 bool Interrupted();
+
+/// The run has not begun, and will not.
+class InterruptedEarly : public std::runtime_error {
+ public:
+    InterruptedEarly() : std::runtime_error("interrupted before the run; no file is written") {}
+};
+
+/// For what takes long before the run.
+/// @throws InterruptedEarly  Interrupted()
+void ThrowIfInterrupted();
 
 /// From now on SIGTERM only makes Terminated() true.
 void CatchTerminate();

@@ -3,6 +3,7 @@
 
 #include "model_kernels.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "sampling.h"
@@ -10,46 +11,63 @@
 namespace serve {
 namespace {
 
-void CopyTable(const ModelMemory& m, int32_t* dst, const int32_t* src) {
-    std::memcpy(dst, src, static_cast<size_t>(m.maxBlocks) * sizeof(int32_t));
+// The part of a slot's table in which its cached tokens and the next one have their blocks.
+int64_t ColumnsFor(const ModelMemory& m, int64_t tokens) {
+    return std::min(m.maxBlocks, (tokens + m.blockSize - 1) / m.blockSize);
+}
+
+void CopyColumns(const ModelMemory& m, int32_t* dst, const int32_t* src, int64_t columns) {
+    std::copy_n(src, columns, dst);
+    if (columns < m.maxBlocks) {
+        dst[columns] = -1;
+    }
 }
 
 }  // namespace
 
-void PrefillKernel(void* modelMemory) {
-    const auto& m = *static_cast<const ModelMemory*>(modelMemory);
-    for (int64_t slot = 0; slot < m.slots; ++slot) {
-        const int32_t length = m.seqLensEncoder[slot];
-        if (m.stopFlags[slot] != 0 || length == 0) {
+void PrefillKernel(void* passArgs) {
+    const auto& args = *static_cast<const PassArgs*>(passArgs);
+    const ModelMemory& m = args.memory;
+    for (int64_t i = 0; i < args.liveSlots; ++i) {
+        const int64_t slot = m.passSlots[i].slot;
+        const int32_t count = m.passSlots[i].prefillTokens;
+        if (count == 0) {
             continue;
         }
         const PagedSequence sequence = PagedSequence::OfSlot(m, slot);
         const SlotInfo& info = m.infos[slot];
         const int64_t* tokens = m.inputIds + slot * m.inputWidth;
-        sequence.ForEach(length, [&](int64_t position, KvCell& cell) {
+        const int32_t end = m.seqLensDecoder[slot] + count;
+        sequence.ForEach(m.seqLensDecoder[slot], end, [&](int64_t position, KvCell& cell) {
             cell = CellOf(info.seed, tokens[position], position);
         });
-        TakeSample(m, slot, length, Sample(sequence, length, info.endLen));
+        if (m.seqLensEncoder[slot] > count) {
+            m.seqLensEncoder[slot] -= count;
+            m.seqLensDecoder[slot] = end;
+        } else {
+            TakeSample(m, slot, end, Sample(sequence, end, info.endLen));
+        }
     }
 }
 
-void GatherRowsKernel(void* rowArgs) {
-    const auto& args = *static_cast<const RowArgs*>(rowArgs);
+void GatherRowsKernel(void* passArgs) {
+    const auto& args = *static_cast<const PassArgs*>(passArgs);
     const ModelMemory& m = args.memory;
     for (int64_t row = 0; row < args.numQueries; ++row) {
         const int64_t slot = m.rowSlots[row];
         m.sampledTokenIds[row] = m.nextTokens[slot];
         m.seqLens[row] = m.seqLensDecoder[slot];
-        CopyTable(m, m.rowTables + row * m.maxBlocks, m.slotTables + slot * m.maxBlocks);
+        CopyColumns(m, m.rowTables + row * m.maxBlocks, m.slotTables + slot * m.maxBlocks,
+                    ColumnsFor(m, m.seqLensDecoder[slot] + 1));
     }
 }
 
-void DecodeKernel(void* rowArgs) {
-    const auto& args = *static_cast<const RowArgs*>(rowArgs);
+void DecodeKernel(void* passArgs) {
+    const auto& args = *static_cast<const PassArgs*>(passArgs);
     const ModelMemory& m = args.memory;
     // As a captured graph would, this writes every row that has a slot mapping, padding or not: a
     // padding row that AdvanceStep left with one would damage the cache and be found.
-    for (int64_t row = 0; row < m.numSeqs; ++row) {
+    for (int64_t row = 0; row < args.numSeqs; ++row) {
         const int64_t cell = m.slotMapping[row];
         if (cell >= 0 && cell < m.cacheCells) {
             m.cache[cell] =
@@ -64,25 +82,32 @@ void DecodeKernel(void* rowArgs) {
     }
 }
 
-void NoteBlocksKernel(void* modelMemory) {
-    const auto& m = *static_cast<const ModelMemory*>(modelMemory);
-    for (int64_t slot = 0; slot < m.slots; ++slot) {
-        if (m.stopFlags[slot] == 0) {
-            CopyTable(m, m.heldTables + slot * m.maxBlocks, m.slotTables + slot * m.maxBlocks);
+void NoteBlocksKernel(void* passArgs) {
+    const auto& args = *static_cast<const PassArgs*>(passArgs);
+    const ModelMemory& m = args.memory;
+    for (int64_t i = 0; i < args.liveSlots; ++i) {
+        const int64_t slot = m.passSlots[i].slot;
+        if (m.passSlots[i].isPreempted == 0) {
+            CopyColumns(
+                m, m.heldTables + slot * m.maxBlocks, m.slotTables + slot * m.maxBlocks,
+                std::min<int64_t>(m.maxBlocks, m.encoderBlockLens[slot] + m.usedListLen[slot]));
         }
     }
 }
 
-void PoisonLostKernel(void* modelMemory) {
-    const auto& m = *static_cast<const ModelMemory*>(modelMemory);
-    for (int64_t slot = 0; slot < m.slots; ++slot) {
-        const bool lost = m.stopFlags[slot] != 0 || m.seqLensEncoder[slot] != 0;
+void PoisonLostKernel(void* passArgs) {
+    const auto& args = *static_cast<const PassArgs*>(passArgs);
+    const ModelMemory& m = args.memory;
+    for (int64_t i = 0; i < args.liveSlots; ++i) {
+        const int64_t slot = m.passSlots[i].slot;
+        // Step leaves no cached tokens to a slot that it preempts, recovered at once or not.
+        const bool lost = m.stopFlags[slot] != 0 || m.seqLensDecoder[slot] == 0;
         int32_t* table = m.heldTables + slot * m.maxBlocks;
-        if (!lost || table[0] < 0) {
+        if (!lost) {
             continue;
         }
         const PagedSequence held(m, table);
-        for (int64_t column = 0; column < m.maxBlocks; ++column) {
+        for (int64_t column = 0; column < m.maxBlocks && table[column] >= 0; ++column) {
             if (KvCell* block = held.Block(column)) {
                 std::memset(static_cast<void*>(block), kPoison,
                             static_cast<size_t>(m.blockSize) * sizeof(KvCell));
@@ -92,10 +117,20 @@ void PoisonLostKernel(void* modelMemory) {
     }
 }
 
+void ReportSlotsKernel(void* passArgs) {
+    const auto& args = *static_cast<const PassArgs*>(passArgs);
+    const ModelMemory& m = args.memory;
+    for (int64_t i = 0; i < args.liveSlots; ++i) {
+        const int64_t slot = m.passSlots[i].slot;
+        m.reports[i] = {m.nextTokens[slot], m.seqLensDecoder[slot], m.seqLensEncoder[slot],
+                        m.usedListLen[slot], m.isBlockStep[slot] != 0 ? 1 : 0};
+    }
+}
+
 void ReadCellsKernel(void* readCellsArgs) {
     const auto& args = *static_cast<const ReadCellsArgs*>(readCellsArgs);
     const PagedSequence sequence = PagedSequence::OfSlot(args.memory, args.slot);
-    sequence.ForEach(args.length,
+    sequence.ForEach(0, args.length,
                      [&](int64_t position, const KvCell& cell) { args.out[position] = cell; });
 }
 

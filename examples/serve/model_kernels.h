@@ -18,7 +18,23 @@ inline constexpr int kPoison = 0xA5;  // repeated, a negative token at a negativ
 /// What the model knows of a slot besides Step's tensors.
 struct SlotInfo {
     uint64_t seed;   // of the request
-    int64_t endLen;  // tokens of the finished sequence
+    int64_t endLen;  // cells of the finished sequence: its last token has none
+};
+
+/// A live slot in a pass.
+struct PassSlot {
+    int32_t slot;
+    int32_t prefillTokens;  // that go to the model in this pass; 0: none
+    int32_t isPreempted;
+};
+
+/// The state of a live slot after Step.
+struct SlotReport {
+    int64_t token;  // sampled last
+    int32_t cachedTokens;
+    int32_t prefillTokens;  // that the slot wants
+    int32_t dynamicBlocks;
+    int32_t isPreempted;
 };
 
 /// Device addresses.
@@ -31,7 +47,10 @@ struct ModelMemory {
 
     // Slots: Step's tensors.
     int64_t slots;
-    const uint8_t* stopFlags;
+    uint8_t* stopFlags;
+    const uint8_t* isBlockStep;
+    const int32_t* encoderBlockLens;
+    const int32_t* usedListLen;
     int32_t* seqLensThisTime;
     int32_t* seqLensEncoder;
     int32_t* seqLensDecoder;
@@ -43,10 +62,13 @@ struct ModelMemory {
     int64_t* stepIdx;
     int64_t* nextTokens;
     const SlotInfo* infos;
-    int32_t* heldTables;  // [slots, maxBlocks]: blockTables before the last Step
+    int32_t* heldTables;  // [slots, maxBlocks]: blockTables before the last Step, up to a -1
+
+    // Live slots, [slots].
+    const PassSlot* passSlots;
+    SlotReport* reports;
 
     // Rows: AdvanceStep's tensors.
-    int64_t numSeqs;
     const int32_t* rowSlots;
     int64_t* sampledTokenIds;
     int64_t* seqLens;
@@ -56,28 +78,35 @@ struct ModelMemory {
     const int64_t* slotMapping;
 };
 
-/// Writes K/V of inputIds through the block table for every slot that wants a prefill, admitted or
-/// recovered, and samples its next token.
-void PrefillKernel(void* modelMemory);
-
-struct RowArgs {
+/// The arguments of every kernel of a pass. The work of each follows the live slots and their
+/// tokens, however many slots there are.
+struct PassArgs {
     ModelMemory memory;
-    int64_t numQueries;
+    int64_t liveSlots;   // entries of passSlots
+    int64_t numQueries;  // rows that decode
+    int64_t numSeqs;     // rows, padding included
 };
 
+/// Writes K/V of the next prefillTokens of inputIds through the block table for every slot of the
+/// pass that has some, and samples behind the last one that the slot wants.
+void PrefillKernel(void* passArgs);
+
 /// Gathers AdvanceStep's inputs for rows [0, numQueries) from their slots.
-void GatherRowsKernel(void* rowArgs);
+void GatherRowsKernel(void* passArgs);
 
-/// Writes K/V of inputTokens at slotMapping and samples every query's next token. The token after a
-/// sequence's last one, the closing token, depends on all of its cells.
-void DecodeKernel(void* rowArgs);
+/// Writes K/V of inputTokens at slotMapping and samples every query's next token. A sequence's last
+/// token depends on all of its cells, and sets the slot's stop flag.
+void DecodeKernel(void* passArgs);
 
-/// Before sequences are stopped and Step runs: notes which blocks the running slots hold.
-void NoteBlocksKernel(void* modelMemory);
+/// Before Step runs: notes which blocks the live slots hold.
+void NoteBlocksKernel(void* passArgs);
 
 /// Right after Step: overwrites the blocks of slots that it found ended or preempted, so that
 /// nothing left in them can be taken for a cell, whoever has them now.
-void PoisonLostKernel(void* modelMemory);
+void PoisonLostKernel(void* passArgs);
+
+/// Collects what the host must know of the live slots after Step.
+void ReportSlotsKernel(void* passArgs);
 
 struct ReadCellsArgs {
     ModelMemory memory;

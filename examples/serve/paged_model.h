@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "batch_rows.h"
 #include "device_buffer.h"
@@ -12,25 +13,38 @@
 
 namespace serve {
 
-/// Each call enqueues one kernel; the stream must have run it before the same is called again.
+/// A pass is begun, run and reported before the next one is begun: its kernels share their
+/// arguments, which only the host writes while nothing is pending.
 class PagedModel {
  public:
     PagedModel(const Options& options, const SlotState& slots, const BatchRows& batch);
 
-    void Prefill(Stream& stream) { stream.Launch(PrefillKernel, &memory_); }
-    void GatherRows(Stream& stream, int64_t numQueries);
+    /// Enqueues the upload of the live slots, by ascending slot. The decode batch has numSeqs rows,
+    /// of which the first numQueries are sequences.
+    void BeginPass(Stream& stream, const std::vector<PassSlot>& live, int64_t numQueries,
+                   int64_t numSeqs);
+    void Prefill(Stream& stream) { stream.Launch(PrefillKernel, &args_); }
+    void GatherRows(Stream& stream) { stream.Launch(GatherRowsKernel, &args_); }
     /// Of the rows gathered last.
-    void Decode(Stream& stream) { stream.Launch(DecodeKernel, &rowArgs_); }
-    void NoteBlocks(Stream& stream) { stream.Launch(NoteBlocksKernel, &memory_); }
-    void PoisonLost(Stream& stream) { stream.Launch(PoisonLostKernel, &memory_); }
+    void Decode(Stream& stream) { stream.Launch(DecodeKernel, &args_); }
+    void NoteBlocks(Stream& stream) { stream.Launch(NoteBlocksKernel, &args_); }
+    void PoisonLost(Stream& stream) { stream.Launch(PoisonLostKernel, &args_); }
 
-    const ModelMemory& Memory() const { return memory_; }
+    /// Enqueues the download of the state of the live slots.
+    void FetchReports(Stream& stream);
+    /// Of the index-th live slot; after a synchronisation.
+    const SlotReport& Report(int64_t index) const { return reports_[index]; }
+
+    const ModelMemory& Memory() const { return args_.memory; }
+    /// Of the running pass.
+    const PassArgs& Args() const { return args_; }
 
  private:
     DeviceBuffer<KvCell> cache_;
     DeviceBuffer<int32_t> heldTables_;
-    ModelMemory memory_;
-    RowArgs rowArgs_;
+    Mirror<PassSlot> passSlots_;
+    Mirror<SlotReport> reports_;
+    PassArgs args_;
 };
 
 }  // namespace serve

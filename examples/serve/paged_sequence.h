@@ -29,16 +29,17 @@ class PagedSequence {
         return block != nullptr ? block[position % memory_.blockSize] : kNoCell;
     }
 
-    /// visit(position, cell) for the positions [0, length) in order, a block at a time.
+    /// visit(position, cell) for the positions [begin, end) in order, a block at a time.
     template <typename Visit>
-    void ForEach(int64_t length, const Visit& visit) const {
-        int64_t position = 0;
-        for (int64_t column = 0; position < length; ++column) {
+    void ForEach(int64_t begin, int64_t end, const Visit& visit) const {
+        for (int64_t position = begin; position < end;) {
+            const int64_t column = position / memory_.blockSize;
             KvCell* block = Block(column);
-            const int64_t end = std::min(length, position + memory_.blockSize);
-            for (int64_t offset = 0; position < end; ++position, ++offset) {
+            const int64_t first = column * memory_.blockSize;
+            const int64_t stop = std::min(end, first + memory_.blockSize);
+            for (; position < stop; ++position) {
                 KvCell lost = kNoCell;
-                visit(position, block != nullptr ? block[offset] : lost);
+                visit(position, block != nullptr ? block[position - first] : lost);
             }
         }
     }

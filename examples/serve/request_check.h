@@ -21,8 +21,8 @@ class RequestCheck {
     explicit RequestCheck(std::function<void(const std::string&)> report)
         : report_(std::move(report)) {}
 
-    /// @param cells  of the whole sequence, by position, as read through its block table
-    void Compare(const Sequence& sequence, int64_t closingToken, const KvCell* cells);
+    /// @param cells  of all its tokens but the last, by position, as read through its block table
+    void Compare(const Sequence& sequence, const KvCell* cells);
 
     /// Expects a recovered sequence to have blocks for all the tokens that it prefills.
     void CompareRecovery(const Sequence& sequence, int64_t blocks, int64_t blockSize);
@@ -30,7 +30,7 @@ class RequestCheck {
     int64_t Faults() const { return differences_ + shortRecoveries_; }
 
  private:
-    void CompareTokens(const Sequence& sequence, int64_t closingToken);
+    void CompareTokens(const Sequence& sequence);
     void CompareCells(const Request& request, const KvCell* cells);
     // Counts a fault among those of its kind; only the first of a kind are shown.
     void AddFault(int64_t& faults, const Request& request, int64_t position,

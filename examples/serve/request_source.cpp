@@ -7,57 +7,117 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 #include <string>
+
+#include "trace_generator.h"
 
 namespace serve {
 namespace {
 
-void ExpectFits(const Request& request, const Options& options) {
-    const std::string subject =
-        fmt::format("{}:{}: request of {} + {} tokens", options.trace, request.line,
-                    request.promptTokens, request.generatedTokens);
+// What the requests need at most, by option.
+struct Needs {
+    int64_t tokens = 0;
+    int64_t promptBlocks = 0;
+    int64_t dynamicBlocks = 0;
+};
+
+// Why a request never fits; empty if it does.
+std::string Misfit(const Request& request, const Options& options) {
     if (request.TotalTokens() > options.maxLen) {
-        throw NeverFits(
-            fmt::format("{}; a sequence has at most {} (--max-len)", subject, options.maxLen));
+        return fmt::format("a sequence has at most {} (--max-len)", options.maxLen);
     }
     const int64_t promptBlocks = options.BlocksFor(request.promptTokens);
     if (promptBlocks > options.HostBlocks()) {
-        throw NeverFits(fmt::format(
-            "{} needs {} blocks of {} for its prompt; the host's allocator has {} of {} (--blocks, "
+        return fmt::format(
+            "it needs {} blocks of {} for its prompt; the host's allocator has {} of {} (--blocks, "
             "--free-ratio)",
-            subject, promptBlocks, options.blockSize, options.HostBlocks(), options.blocks));
+            promptBlocks, options.blockSize, options.HostBlocks(), options.blocks);
     }
     const int64_t dynamicBlocks = DynamicBlocksFor(request, options);
     if (dynamicBlocks > options.DynamicBlocks()) {
-        throw NeverFits(fmt::format(
-            "{} grows by {} blocks of {}; the device's free list has {} of {} (--blocks, "
+        return fmt::format(
+            "it grows by {} blocks of {}; the device's free list has {} of {} (--blocks, "
             "--free-ratio)",
-            subject, dynamicBlocks, options.blockSize, options.DynamicBlocks(), options.blocks));
+            dynamicBlocks, options.blockSize, options.DynamicBlocks(), options.blocks);
     }
+    return "";
+}
+
+// Leaves out those that never fit, or throws.
+void KeepFitting(Trace& trace, const Options& options) {
+    const auto count = static_cast<int64_t>(trace.requests.size());
+    std::string first;
+    Needs needs;
+    const auto misfits = [&](const Request& request) {
+        const std::string why = Misfit(request, options);
+        if (why.empty()) {
+            return false;
+        }
+        if (first.empty()) {
+            first = fmt::format("{}:{}: request of {} + {} tokens; {}", options.TraceName(),
+                                request.line, request.promptTokens, request.generatedTokens, why);
+        }
+        needs.tokens = std::max(needs.tokens, request.TotalTokens());
+        needs.promptBlocks = std::max(needs.promptBlocks, options.BlocksFor(request.promptTokens));
+        needs.dynamicBlocks = std::max(needs.dynamicBlocks, DynamicBlocksFor(request, options));
+        return true;
+    };
+    const auto end = std::remove_if(trace.requests.begin(), trace.requests.end(), misfits);
+    trace.rejected = trace.requests.end() - end;
+    trace.requests.erase(end, trace.requests.end());
+    if (trace.rejected == 0) {
+        return;
+    }
+    std::string wanted;
+    if (needs.tokens > options.maxLen) {
+        wanted += fmt::format("--max-len {}, ", needs.tokens);
+    }
+    if (needs.promptBlocks > options.HostBlocks()) {
+        wanted += fmt::format("{} blocks for prompts, ", needs.promptBlocks);
+    }
+    if (needs.dynamicBlocks > options.DynamicBlocks()) {
+        wanted += fmt::format("{} blocks on the device's free list, ", needs.dynamicBlocks);
+    }
+    wanted.resize(wanted.size() - 2);
+    const std::string told =
+        fmt::format("{} of {} requests never fit, the first is {}", trace.rejected, count, first);
+    if (!options.reject || trace.requests.empty()) {
+        throw NeverFits(fmt::format("{}; all fit with {}; --reject leaves them out", told, wanted));
+    }
+    fmt::print(stderr, "serve: {}; left out (--reject); all fit with {}\n", told, wanted);
 }
 
 }  // namespace
 
-RequestLimits LimitsOf(const std::vector<Request>& requests, const Options& options) {
+RequestLimits LimitsOf(const std::vector<Request>& requests) {
     RequestLimits limits;
     for (const Request& request : requests) {
-        ExpectFits(request, options);
         limits.longestPrompt = std::max(limits.longestPrompt, request.promptTokens);
         limits.longestGeneration = std::max(limits.longestGeneration, request.generatedTokens);
     }
     return limits;
 }
 
-Trace LoadTrace(const Options& options) {
-    Trace trace = ReadTrace(options.trace);
-    if (trace.outOfOrder > 0) {
-        fmt::print(stderr, "serve: {}: out of order at {} places; sorted by arrival\n",
-                   options.trace, trace.outOfOrder);
-    }
+Trace LoadTrace(const Options& options) try {
+    Trace trace = options.generate.empty() ? ReadTrace(options.trace, options.limit)
+                                           : GenerateTrace(ParseGenerator(options.generate));
     if (options.limit > 0 && options.limit < static_cast<int64_t>(trace.requests.size())) {
         trace.requests.resize(static_cast<size_t>(options.limit));
     }
+    if (trace.outOfOrder > 0) {
+        fmt::print(stderr, "serve: {}: out of order at {} places; sorted by arrival\n",
+                   options.TraceName(), trace.outOfOrder);
+    }
+    if (trace.failed > 0) {
+        fmt::print(stderr, "serve: {}: {} requests without a response are left out\n",
+                   options.TraceName(), trace.failed);
+    }
+    KeepFitting(trace, options);
     return trace;
+} catch (const std::bad_alloc&) {
+    throw std::runtime_error(fmt::format(
+        "{}: the host has no memory for its requests; --limit reads fewer", options.trace));
 }
 
 const Request* TraceSource::Take(int64_t now) {

@@ -14,7 +14,7 @@
 
 namespace serve {
 
-/// A request that no admission could ever take.
+/// Requests that no admission could ever take.
 class NeverFits : public std::runtime_error {
  public:
     using std::runtime_error::runtime_error;
@@ -22,7 +22,7 @@ class NeverFits : public std::runtime_error {
 
 /// Blocks that its generated tokens need besides those of its prompt.
 inline int64_t DynamicBlocksFor(const Request& request, const Options& options) {
-    return options.BlocksFor(request.TotalTokens()) - options.BlocksFor(request.promptTokens);
+    return options.BlocksFor(request.CachedTokens()) - options.BlocksFor(request.promptTokens);
 }
 
 /// What a server must know of all its requests before the first: it decides the size of tensors.
@@ -31,8 +31,7 @@ struct RequestLimits {
     int64_t longestGeneration = 0;
 };
 
-/// @throws NeverFits  names the first request that needs more than there is
-RequestLimits LimitsOf(const std::vector<Request>& requests, const Options& options);
+RequestLimits LimitsOf(const std::vector<Request>& requests);
 
 /// Gives each request once, by arrival.
 class RequestSource {
@@ -48,8 +47,11 @@ class RequestSource {
     virtual std::optional<int64_t> NextArrival() = 0;
 };
 
-/// Reads the trace that the options name; says so on standard error if it had to be sorted.
-/// @throws TraceError
+/// Reads the trace that the options name, of which every request fits; says on standard error if it
+/// had to be sorted, and what --reject has left out.
+/// @throws TraceError, InterruptedEarly
+/// @throws NeverFits  without --reject: counts those that need more than there is, and names the
+///                    first one and the option that would do for all
 Trace LoadTrace(const Options& options);
 
 /// Requests that are all known from the start.

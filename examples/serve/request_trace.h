@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a request trace: CSV with the header TIMESTAMP,ContextTokens,GeneratedTokens.
+// Reads a request trace in one of the published formats, plain or compressed.
 
 #pragma once
 
@@ -19,11 +19,15 @@ struct Request {
     int64_t generatedTokens;  // >= 1
 
     int64_t TotalTokens() const { return promptTokens + generatedTokens; }
+    /// K and V of the last token are never computed.
+    int64_t CachedTokens() const { return TotalTokens() - 1; }
 };
 
 struct Trace {
     std::vector<Request> requests;  // by arrival; lines of the same time stay in file order
     int64_t outOfOrder = 0;         // lines whose time is before that of a line above
+    int64_t failed = 0;             // lines of requests without a prompt or a response
+    int64_t rejected = 0;           // requests that never fit, and were left out
 };
 
 /// Says where and what: "FILE:LINE: ...".
@@ -32,9 +36,13 @@ class TraceError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Lines end in LF or CRLF, the last one optionally in nothing; a timestamp is
-/// "YYYY-MM-DD hh:mm:ss" with up to 7 fractional digits.
+/// Recognises the format by the file's content: CSV of the Azure Public Dataset with the header
+/// TIMESTAMP,ContextTokens,GeneratedTokens; CSV of BurstGPT; JSON lines of Mooncake; each also
+/// compressed by gzip or zstd. Lines end in LF or CRLF, the last one optionally in nothing.
+/// @param limit  the first so many requests by arrival; 0: all. Where the lines are in order of
+///               arrival up to 10000 lines after the last of these, no more is read.
 /// @throws TraceError  the file cannot be read, a line is malformed, or there is no request
-Trace ReadTrace(const std::string& path);
+/// @throws InterruptedEarly
+Trace ReadTrace(const std::string& path, int64_t limit = 0);
 
 }  // namespace serve

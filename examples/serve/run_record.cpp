@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace serve {
@@ -43,6 +44,12 @@ TimeBucket BucketOf(const LoadSample& sample) {
     return bucket;
 }
 
+// Of the value that at least this part of all does not exceed, from 1 on.
+int64_t RankOf(double part, size_t count) {
+    const auto all = static_cast<double>(count);
+    return static_cast<int64_t>(std::clamp(std::ceil(part * all), 1.0, all));
+}
+
 }  // namespace
 
 void Durations::Add(double seconds) {
@@ -50,21 +57,83 @@ void Durations::Add(double seconds) {
     sorted_ = false;
 }
 
-double Durations::Quantile(double part) const {
-    if (seconds_.empty()) {
-        return 0;
-    }
+void Durations::Sort() const {
     if (!sorted_) {
         std::sort(seconds_.begin(), seconds_.end());
         sorted_ = true;
     }
-    const auto count = static_cast<double>(seconds_.size());
-    const double rank = std::clamp(std::ceil(part * count), 1.0, count);
-    return seconds_[static_cast<size_t>(rank) - 1];
+}
+
+double Durations::Quantile(double part) const {
+    if (seconds_.empty()) {
+        return 0;
+    }
+    Sort();
+    return seconds_[static_cast<size_t>(RankOf(part, seconds_.size())) - 1];
 }
 
 Percentiles Durations::Summary() const {
-    return {Quantile(0.5), Quantile(0.9), Quantile(0.95), Quantile(0.99), Quantile(1)};
+    if (seconds_.empty()) {
+        return {};
+    }
+    // Ascending, so that the sum does not depend on who finished first.
+    Sort();
+    const double sum = std::accumulate(seconds_.begin(), seconds_.end(), 0.0);
+    return {sum / static_cast<double>(seconds_.size()),
+            Quantile(0.5),
+            Quantile(0.9),
+            Quantile(0.95),
+            Quantile(0.99),
+            Quantile(1)};
+}
+
+void TickCounts::Add(int64_t ticks, int64_t count) { counts_[ticks] += count; }
+
+void TickCounts::Add(const std::vector<TickCount>& counts) {
+    for (const TickCount& value : counts) {
+        Add(value.ticks, value.count);
+    }
+}
+
+std::vector<TickCount> TickCounts::Sorted() const {
+    std::vector<TickCount> sorted;
+    sorted.reserve(counts_.size());
+    for (const auto& [ticks, count] : counts_) {
+        sorted.push_back({ticks, count});
+    }
+    std::sort(sorted.begin(), sorted.end(),
+              [](const TickCount& a, const TickCount& b) { return a.ticks < b.ticks; });
+    return sorted;
+}
+
+Percentiles TickCounts::Summary() const {
+    const std::vector<TickCount> sorted = Sorted();
+    int64_t values = 0;
+    int64_t sum = 0;
+    for (const auto& [ticks, count] : sorted) {
+        values += count;
+        sum += ticks * count;
+    }
+    if (values == 0) {
+        return {};
+    }
+    const auto quantile = [&](double part) {
+        const int64_t rank = RankOf(part, static_cast<size_t>(values));
+        int64_t upTo = 0;
+        for (const auto& [ticks, count] : sorted) {
+            upTo += count;
+            if (upTo >= rank) {
+                return static_cast<double>(ticks) / kTicksPerSecond;
+            }
+        }
+        return 0.0;
+    };
+    return {static_cast<double>(sum) / static_cast<double>(values) / kTicksPerSecond,
+            quantile(0.5),
+            quantile(0.9),
+            quantile(0.95),
+            quantile(0.99),
+            quantile(1)};
 }
 
 void RunRecord::Add(const LoadSample& sample) {
@@ -94,17 +163,20 @@ void RequestTimes::Add(const RequestMarks& request) {
         return static_cast<double>(to - from) / kTicksPerSecond;
     };
     admission.Add(seconds(request.arrival, request.admitted));
-    firstToken.Add(seconds(request.arrival, request.firstToken));
-    completion.Add(seconds(request.arrival, request.lastToken));
+    ttft.Add(seconds(request.arrival, request.firstToken));
+    e2e.Add(seconds(request.arrival, request.lastToken));
     if (request.tokens > 1) {
-        perToken.Add(seconds(request.firstToken, request.lastToken) /
-                     static_cast<double>(request.tokens - 1));
+        tpot.Add(seconds(request.firstToken, request.lastToken) /
+                 static_cast<double>(request.tokens - 1));
     }
 }
 
 void RunRecord::Finish(const Sequence& sequence) {
     times_.Add({sequence.request->arrival, sequence.admitted, sequence.firstToken,
                 sequence.lastToken, static_cast<int64_t>(sequence.tokens.size())});
+    for (const int64_t gap : sequence.gaps) {
+        times_.itl.Add(gap);
+    }
 }
 
 }  // namespace serve

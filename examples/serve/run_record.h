@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "scheduler.h"
@@ -42,9 +43,9 @@ struct TimeBucket {
     double Mean(const Level& level) const { return level.sum / Seconds(); }
 };
 
-/// Of the requests that have completed.
+/// Of what completed requests have waited for.
 struct Percentiles {
-    double p50 = 0, p90 = 0, p95 = 0, p99 = 0, most = 0;
+    double mean = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, most = 0;
 };
 
 /// Seconds of every completed request.
@@ -57,12 +58,35 @@ class Durations {
     bool Empty() const { return seconds_.empty(); }
 
  private:
+    void Sort() const;
+
     mutable std::vector<double> seconds_;
     mutable bool sorted_ = true;
 };
 
+struct TickCount {
+    int64_t ticks;
+    int64_t count;
+};
+
+/// Ticks, of which many are alike: those from each token to the next one. A value takes memory
+/// once, however often it comes.
+class TickCounts {
+ public:
+    void Add(int64_t ticks, int64_t count = 1);
+    void Add(const std::vector<TickCount>& counts);
+    /// In seconds, as those of Durations.
+    Percentiles Summary() const;
+    /// By ticks, ascending.
+    std::vector<TickCount> Sorted() const;
+
+ private:
+    std::unordered_map<int64_t, int64_t> counts_;
+};
+
+/// The field's names: time to first token, time per output token, inter-token latency, end to end.
 struct LatencySummary {
-    Percentiles admission, firstToken, perToken, completion;
+    Percentiles admission, ttft, tpot, itl, e2e;
 };
 
 /// Times of a request, in ticks of virtual time.
@@ -75,15 +99,16 @@ struct RequestMarks {
 };
 
 struct RequestTimes {
-    Durations admission;   // from arrival to the admission that was not taken back
-    Durations firstToken;  // from arrival to the first token that was not taken back
-    Durations perToken;    // between two tokens, on average over the request
-    Durations completion;  // from arrival to the last token
+    Durations admission;  // from arrival to the admission that was not taken back
+    Durations ttft;       // from arrival to the first token that was not taken back
+    Durations tpot;       // from a request's first token to its last, by token after the first
+    Durations e2e;        // from arrival to the last token
+    TickCounts itl;       // from each token to the next one of its request
 
+    /// Of a request, but for itl.
     void Add(const RequestMarks& request);
     LatencySummary Summary() const {
-        return {admission.Summary(), firstToken.Summary(), perToken.Summary(),
-                completion.Summary()};
+        return {admission.Summary(), ttft.Summary(), tpot.Summary(), itl.Summary(), e2e.Summary()};
     }
 };
 

@@ -5,11 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -125,12 +122,12 @@ std::string Charts(const Options& options, const Statistics& s, const RunRecord&
     latency.yAxis = "virtual seconds since arrival";
     latency.xUnit = "%";
     latency.fromZero = false;
-    for (int percent = 0; percent < 100 && !record.Latencies().completion.Empty(); ++percent) {
+    for (int percent = 0; percent < 100 && !record.Latencies().e2e.Empty(); ++percent) {
         latency.spans.emplace_back(percent, percent + 1);
     }
     latency.series = {Quantiles("admission", "orange", record.Latencies().admission),
-                      Quantiles("first token", "green", record.Latencies().firstToken),
-                      Quantiles("last token", "blue", record.Latencies().completion)};
+                      Quantiles("first token", "green", record.Latencies().ttft),
+                      Quantiles("last token", "blue", record.Latencies().e2e)};
 
     std::vector<Bar> bars;
     for (const auto& [name, value] : NamedCounters(s.counters)) {
@@ -166,17 +163,19 @@ std::string Tiles(const Statistics& s) {
 std::string LatencyTable(const Statistics& s) {
     const std::initializer_list<std::pair<const char*, Percentiles>> rows = {
         {"from arrival to admission", s.latency.admission},
-        {"from arrival to the first token", s.latency.firstToken},
-        {"between two tokens", s.latency.perToken},
-        {"from arrival to the last token", s.latency.completion}};
+        {"time to first token (TTFT)", s.latency.ttft},
+        {"time per output token (TPOT), of each request", s.latency.tpot},
+        {"between two tokens (ITL)", s.latency.itl},
+        {"end to end", s.latency.e2e}};
     std::string text =
         "<h2>Latency, in virtual seconds</h2>\n<div class=\"table\"><table id=\"percentiles\">\n"
-        "<tr><th></th><th>p50</th><th>p90</th><th>p95</th><th>p99</th><th>max</th></tr>\n";
+        "<tr><th></th><th>mean</th><th>p50</th><th>p90</th><th>p95</th><th>p99</th><th>max</th></"
+        "tr>\n";
     for (const auto& [name, p] : rows) {
         text += fmt::format(
             "<tr><th>{}</th><td>{:.3f}</td><td>{:.3f}</td><td>{:.3f}</td><td>{:.3f}</td>"
-            "<td>{:.3f}</td></tr>\n",
-            name, p.p50, p.p90, p.p95, p.p99, p.most);
+            "<td>{:.3f}</td><td>{:.3f}</td></tr>\n",
+            name, p.mean, p.p50, p.p90, p.p95, p.p99, p.most);
     }
     return text + "</table></div>\n";
 }
@@ -211,30 +210,24 @@ std::string Outcome(const Statistics& s) {
 
 }  // namespace
 
-void WriteReport(const std::string& path, const Options& options, const Statistics& statistics,
-                 const RunRecord& record) {
-    std::ofstream file(path);
-    file << "<!DOCTYPE html>\n"
-            "<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
-            "<meta charset=\"utf-8\"/>\n"
-            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-            "<title>serve</title>\n<style>"
-         << kReportStyle << "</style>\n</head>\n<body>\n<h1>serve: "
-         << PathText(options.trace.substr(options.trace.rfind('/') + 1)) << "</h1>\n"
-         << Outcome(statistics)
-         << fmt::format(
-                "<p>{} sequences at a time; {} blocks of {} tokens, {} of them handed out by the "
-                "device; {} spec tokens. Virtual time is that of a modelled accelerator.</p>\n",
-                options.maxSeqs, Readable(static_cast<double>(options.blocks)), options.blockSize,
-                Readable(static_cast<double>(options.DynamicBlocks())), options.speculative)
-         << Tiles(statistics) << "<main>\n"
-         << Charts(options, statistics, record) << "</main>\n"
-         << LatencyTable(statistics) << Embedded("summary", SummaryJson(options, statistics))
-         << Embedded("timeline", TimelineJson(record)) << "</body>\n</html>\n";
-    file.close();
-    if (!file) {
-        throw std::runtime_error(fmt::format("{}: the report cannot be written", path));
-    }
+std::string ReportPage(const Options& options, const Statistics& statistics,
+                       const RunRecord& record) {
+    return "<!DOCTYPE html>\n"
+           "<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
+           "<meta charset=\"utf-8\"/>\n"
+           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+           "<title>serve</title>\n<style>" +
+           std::string(kReportStyle) + "</style>\n</head>\n<body>\n<h1>serve: " +
+           PathText(options.TraceName().substr(options.TraceName().rfind('/') + 1)) + "</h1>\n" +
+           Outcome(statistics) +
+           fmt::format(
+               "<p>{} sequences at a time; {} blocks of {} tokens, {} of them handed out by the "
+               "device; {} spec tokens. Virtual time is that of a modelled accelerator.</p>\n",
+               options.maxSeqs, Readable(static_cast<double>(options.blocks)), options.blockSize,
+               Readable(static_cast<double>(options.DynamicBlocks())), options.speculative) +
+           Tiles(statistics) + "<main>\n" + Charts(options, statistics, record) + "</main>\n" +
+           LatencyTable(statistics) + Embedded("summary", SummaryJson(options, statistics)) +
+           Embedded("timeline", TimelineJson(record)) + "</body>\n</html>\n";
 }
 
 }  // namespace serve

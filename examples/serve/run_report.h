@@ -11,10 +11,9 @@
 
 namespace serve {
 
-/// The page is also well-formed XML. It has the numbers of WriteSummary as JSON, in the script
+/// The page is also well-formed XML. It has the numbers of SummaryJson as JSON, in the script
 /// element "summary", and those of its charts in "timeline".
-/// @throws std::runtime_error  the file cannot be written
-void WriteReport(const std::string& path, const Options& options, const Statistics& statistics,
-                 const RunRecord& record);
+std::string ReportPage(const Options& options, const Statistics& statistics,
+                       const RunRecord& record);
 
 }  // namespace serve

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <fstream>
-#include <stdexcept>
 
 namespace serve {
 namespace {
@@ -41,6 +39,12 @@ void TimingRow(const char* name, const OpTiming& timing) {
                     Seconds(timing.hostSeconds), Seconds(timing.deviceSeconds)));
 }
 
+void LatencyRow(const char* name, const Percentiles& p, const char* what) {
+    Row(name, Seconds(p.mean),
+        fmt::format("on average; p50 {}, p90 {}, p99 {}: {}", Seconds(p.p50), Seconds(p.p90),
+                    Seconds(p.p99), what));
+}
+
 void PrintCounters(const AdvStepCounters& counters) {
     const char* title = "device counters";
     for (const NamedCounter& counter : NamedCounters(counters)) {
@@ -58,11 +62,8 @@ nlohmann::ordered_json ToJson(const AdvStepCounters& counters) {
 }
 
 nlohmann::ordered_json ToJson(const Percentiles& percentiles) {
-    return {{"p50", percentiles.p50},
-            {"p90", percentiles.p90},
-            {"p95", percentiles.p95},
-            {"p99", percentiles.p99},
-            {"max", percentiles.most}};
+    return {{"mean", percentiles.mean}, {"p50", percentiles.p50}, {"p90", percentiles.p90},
+            {"p95", percentiles.p95},   {"p99", percentiles.p99}, {"max", percentiles.most}};
 }
 
 }  // namespace
@@ -75,8 +76,9 @@ std::vector<NamedCounter> NamedCounters(const AdvStepCounters& c) {
 }
 
 void PrintSummary(const Options& options, const Statistics& s) {
-    fmt::print("\n{}\n", options.trace);
-    Row("requests", Grouped(s.requests));
+    fmt::print("\n{}\n", options.TraceName());
+    Row("requests", Grouped(s.requests),
+        s.rejected == 0 ? "" : fmt::format("{} more never fit", Grouped(s.rejected)));
     Row("completed", Grouped(s.completed),
         s.completed == s.requests ? ""
         : s.interrupted           ? "interrupted"
@@ -89,7 +91,11 @@ void PrintSummary(const Options& options, const Statistics& s) {
     Row("preemptions", Grouped(s.preemptions));
     Row("recoveries", Grouped(s.recoveries),
         fmt::format("{} tokens replayed", Grouped(s.replayedTokens)));
-    Row("shed requests", Grouped(s.shedRequests));
+    Row("shed requests", Grouped(s.shedRequests),
+        s.sheds == 0
+            ? ""
+            : fmt::format("{} times; {} prompt and {} generated tokens lost", Grouped(s.sheds),
+                          Grouped(s.lostPromptTokens), Grouped(s.lostGeneratedTokens)));
     if (options.speculative > 0) {
         Row("spec tokens", Grouped(s.specTokens),
             fmt::format("{} accepted, {:.1f} %", Grouped(s.acceptedTokens),
@@ -100,8 +106,11 @@ void PrintSummary(const Options& options, const Statistics& s) {
                     Grouped(options.blocks), options.blockSize, Grouped(options.DynamicBlocks()),
                     s.meanBlocks));
     Row("virtual time", Seconds(s.virtualSeconds),
-        fmt::format("{} waited for admission on average",
-                    Seconds(Ratio(s.waitSeconds, s.requests))));
+        fmt::format("{} waited for admission on average", Seconds(s.latency.admission.mean)));
+    LatencyRow("TTFT", s.latency.ttft, "arrival to first token");
+    LatencyRow("TPOT", s.latency.tpot, "by token after the first, of each request");
+    LatencyRow("ITL", s.latency.itl, "each token to the next one");
+    LatencyRow("end to end", s.latency.e2e, "arrival to last token");
     Row("wall time", Seconds(s.wallSeconds),
         fmt::format(
             "{} generated tokens per second",
@@ -117,12 +126,13 @@ void PrintSummary(const Options& options, const Statistics& s) {
 
 nlohmann::ordered_json SummaryJson(const Options& options, const Statistics& s) {
     return {
-        {"trace", options.trace},
+        {"trace", options.TraceName()},
         {"max_seqs", options.maxSeqs},
         {"block_size", options.blockSize},
         {"blocks", options.blocks},
         {"free_ratio", options.freeRatio},
         {"requests", s.requests},
+        {"rejected", s.rejected},
         {"completed", s.completed},
         {"interrupted", s.interrupted},
         {"prompt_tokens", s.promptTokens},
@@ -132,6 +142,9 @@ nlohmann::ordered_json SummaryJson(const Options& options, const Statistics& s) 
         {"recoveries", s.recoveries},
         {"replayed_tokens", s.replayedTokens},
         {"shed_requests", s.shedRequests},
+        {"sheds", s.sheds},
+        {"lost_prompt_tokens", s.lostPromptTokens},
+        {"lost_generated_tokens", s.lostGeneratedTokens},
         {"speculative", options.speculative},
         {"spec_tokens", s.specTokens},
         {"accepted_tokens", s.acceptedTokens},
@@ -139,11 +152,11 @@ nlohmann::ordered_json SummaryJson(const Options& options, const Statistics& s) 
         {"peak_blocks", s.peakBlocks},
         {"mean_blocks", s.meanBlocks},
         {"peak_seqs", s.peakSeqs},
-        {"mean_wait_seconds", Ratio(s.waitSeconds, s.requests)},
         {"admission_seconds", ToJson(s.latency.admission)},
-        {"first_token_seconds", ToJson(s.latency.firstToken)},
-        {"per_token_seconds", ToJson(s.latency.perToken)},
-        {"completion_seconds", ToJson(s.latency.completion)},
+        {"ttft_seconds", ToJson(s.latency.ttft)},
+        {"tpot_seconds", ToJson(s.latency.tpot)},
+        {"itl_seconds", ToJson(s.latency.itl)},
+        {"e2e_seconds", ToJson(s.latency.e2e)},
         {"virtual_seconds", s.virtualSeconds},
         {"wall_seconds", s.wallSeconds},
         {"op_calls", s.advance.calls},
@@ -158,18 +171,8 @@ nlohmann::ordered_json SummaryJson(const Options& options, const Statistics& s) 
     };
 }
 
-void WriteJson(const std::string& path, const nlohmann::ordered_json& json) {
-    std::ofstream file(path);
-    // A path may be any bytes; JSON is UTF-8.
-    file << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
-    file.close();
-    if (!file) {
-        throw std::runtime_error(fmt::format("{}: the summary cannot be written", path));
-    }
-}
-
-void WriteSummary(const std::string& path, const Options& options, const Statistics& statistics) {
-    WriteJson(path, SummaryJson(options, statistics));
+std::string JsonText(const nlohmann::ordered_json& json) {
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace serve

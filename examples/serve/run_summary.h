@@ -24,16 +24,19 @@ struct Statistics {
     int64_t iterations = 0;
     int64_t preemptions = 0;
     int64_t recoveries = 0;
-    int64_t replayedTokens = 0;  // computed again for recoveries
-    int64_t shedRequests = 0;    // to run again from their prompts
-    int64_t specTokens = 0;      // looked at by the model
-    int64_t acceptedTokens = 0;  // of them
+    int64_t replayedTokens = 0;       // computed again for recoveries
+    int64_t shedRequests = 0;         // run again from their prompts, once or more
+    int64_t sheds = 0;                // each time that one was shed
+    int64_t lostPromptTokens = 0;     // prefilled in vain by what was shed
+    int64_t lostGeneratedTokens = 0;  // generated in vain
+    int64_t rejected = 0;             // requests of the trace that never fit, and were left out
+    int64_t specTokens = 0;           // looked at by the model
+    int64_t acceptedTokens = 0;       // of them
     int64_t kvFaults = 0;
     bool interrupted = false;
     int64_t peakBlocks = 0;
     double meanBlocks = 0;
     int64_t peakSeqs = 0;
-    double waitSeconds = 0;  // virtual, from arrival to admission, of all completed requests
     double virtualSeconds = 0;
     double wallSeconds = 0;
     LatencySummary latency;
@@ -53,10 +56,7 @@ std::vector<NamedCounter> NamedCounters(const AdvStepCounters& counters);
 /// The summary as JSON: its keys are those of docs/serve.md.
 nlohmann::ordered_json SummaryJson(const Options& options, const Statistics& statistics);
 
-/// @throws std::runtime_error  the file cannot be written
-void WriteJson(const std::string& path, const nlohmann::ordered_json& json);
-
-/// @throws std::runtime_error  the file cannot be written
-void WriteSummary(const std::string& path, const Options& options, const Statistics& statistics);
+/// A path may be any bytes, and JSON is UTF-8: what is none becomes U+FFFD.
+std::string JsonText(const nlohmann::ordered_json& json);
 
 }  // namespace serve

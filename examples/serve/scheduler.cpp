@@ -8,19 +8,16 @@
 #include <utility>
 
 namespace serve {
-namespace {
-
-// Longer prefills would keep the running sequences waiting. A longer prompt gets one of its own.
-constexpr int64_t kPrefillTokens = 8192;
-
-}  // namespace
 
 Scheduler::Scheduler(RequestSource& source, const Options& options)
     : source_(source),
       options_(options),
-      prefillRoom_(std::max(kPrefillTokens, source.Limits().longestPrompt)),
       slots_(static_cast<size_t>(options.maxSeqs)),
       pool_(options.HostBlocks()) {}
+
+int64_t Scheduler::PrefillRoom() const {
+    return std::max(options_.prefillBudget, source_.Limits().longestPrompt);
+}
 
 void Scheduler::Arrive(int64_t now) {
     while (const Request* request = source_.Take(now)) {
@@ -30,20 +27,28 @@ void Scheduler::Arrive(int64_t now) {
 
 bool Scheduler::HeadFits(int64_t promptTokens) const {
     const Request& head = *waiting_.front();
-    return live_ < Slots() && promptTokens + head.promptTokens <= prefillRoom_ &&
+    const bool hasRoom =
+        promptTokens == 0 || promptTokens + head.promptTokens <= options_.prefillBudget;
+    return LiveSlots() < Slots() && hasRoom &&
            options_.BlocksFor(head.promptTokens) <= pool_.Free();
 }
 
 bool Scheduler::AnyPreempted() const {
-    return std::any_of(slots_.begin(), slots_.end(), [](const auto& sequence) {
-        return sequence != nullptr && sequence->phase == Sequence::Phase::kPreempted;
+    return std::any_of(live_.begin(), live_.end(), [this](int64_t slot) {
+        return At(slot)->phase == Sequence::Phase::kPreempted;
     });
 }
 
 int64_t Scheduler::TakeFreeSlot() {
-    const auto slot = std::find(slots_.begin(), slots_.end(), nullptr);
-    ++live_;
-    return slot - slots_.begin();
+    int64_t slot = neverUsed_;
+    if (returned_.empty()) {
+        ++neverUsed_;
+    } else {
+        slot = returned_.top();
+        returned_.pop();
+    }
+    live_.insert(std::lower_bound(live_.begin(), live_.end(), slot), slot);
+    return slot;
 }
 
 std::vector<int64_t> Scheduler::Admit(int64_t now) {
@@ -71,7 +76,8 @@ std::vector<int64_t> Scheduler::Admit(int64_t now) {
 
 Sequence Scheduler::Retire(int64_t slot) {
     const auto sequence = std::move(slots_.at(static_cast<size_t>(slot)));
-    --live_;
+    live_.erase(std::lower_bound(live_.begin(), live_.end(), slot));
+    returned_.push(slot);
     pool_.Give(sequence->promptBlocks);
     return std::move(*sequence);
 }

@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <queue>
 #include <vector>
 
 #include "block_pool.h"
@@ -29,14 +31,14 @@ struct Sequence {
     std::vector<int32_t> promptBlocks;  // from the host's allocator
     std::vector<int64_t> tokens;        // generated so far; the newest is not in the cache yet
     int64_t admitted;                   // time, in ticks
-    int64_t prefillTokens;              // in phase kPrefill
+    int64_t prefillTokens;              // in phase kPrefill: those not in the cache yet
     Phase phase;
-    int64_t firstToken = 0;  // times, in ticks, when it has tokens; of the run from its prompt
-    int64_t lastToken = 0;   // that was not shed
+    int64_t firstToken = 0;       // times, in ticks, when it has tokens; of the run from its prompt
+    int64_t lastToken = 0;        // that was not shed
+    std::vector<int64_t> gaps{};  // ticks from each token to the next one
 
-    /// Whether the next pass puts its last token into the cache.
-    bool EndsNext() const {
-        return static_cast<int64_t>(tokens.size()) == request->generatedTokens;
+    int64_t MissingTokens() const {
+        return request->generatedTokens - static_cast<int64_t>(tokens.size());
     }
 };
 
@@ -46,24 +48,26 @@ class Scheduler {
     Scheduler(RequestSource& source, const Options& options);
 
     /// No sequence runs and no request waits.
-    bool Idle() const { return live_ == 0 && waiting_.empty(); }
+    bool Idle() const { return live_.empty() && waiting_.empty(); }
 
     /// Requests that have arrived by now wait their turn.
     void Arrive(int64_t now);
 
     /// Admits waiting requests, first come first served, while a slot, the blocks for the prompt
-    /// and room in the prefill are there. None is admitted while a preempted sequence waits: it
-    /// came first, and the newcomer would take the blocks it needs.
+    /// and room in the prefill are there. A prompt that is longer than the room is admitted alone.
+    /// None is admitted while a preempted sequence waits: it came first, and the newcomer would
+    /// take the blocks it needs.
     /// @return the slots, in the order of arrival
     std::vector<int64_t> Admit(int64_t now);
 
     /// Prompt tokens of the requests admitted at a time never exceed this.
-    int64_t PrefillRoom() const { return prefillRoom_; }
+    int64_t PrefillRoom() const;
     int64_t LongestGeneration() const { return source_.Limits().longestGeneration; }
 
+    /// Slots with a sequence, preempted or not, ascending. Only these cost time in an iteration.
+    const std::vector<int64_t>& Live() const { return live_; }
+    int64_t LiveSlots() const { return static_cast<int64_t>(live_.size()); }
     int64_t Slots() const { return static_cast<int64_t>(slots_.size()); }
-    /// Slots with a sequence, preempted or not.
-    int64_t LiveSlots() const { return live_; }
     /// Requests that have arrived and are in no slot.
     int64_t Waiting() const { return static_cast<int64_t>(waiting_.size()); }
     /// NULL: no sequence is in the slot.
@@ -83,10 +87,12 @@ class Scheduler {
 
     RequestSource& source_;
     const Options& options_;
-    int64_t prefillRoom_;
     std::deque<const Request*> waiting_;
     std::vector<std::unique_ptr<Sequence>> slots_;
-    int64_t live_ = 0;
+    std::vector<int64_t> live_;
+    // The lowest free slot is taken first: those given back, then those that were never used.
+    std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> returned_;
+    int64_t neverUsed_ = 0;
     BlockPool pool_;
 };
 

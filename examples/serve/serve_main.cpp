@@ -7,8 +7,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "finished_request.h"
 #include "interrupt.h"
+#include "output_file.h"
 #include "request_source.h"
 #include "request_trace.h"
 #include "run_report.h"
@@ -22,12 +28,26 @@ namespace {
 struct Outcome {
     Statistics statistics;
     RunRecord record;
+    std::vector<FinishedRequest> finished;  // if a file of them is wanted
+};
+
+class FinishedList : public ServerObserver {
+ public:
+    explicit FinishedList(std::vector<FinishedRequest>* finished) : finished_(finished) {}
+    void Finished(const Sequence& sequence) override {
+        finished_->push_back(MakeFinished(0, sequence));
+    }
+
+ private:
+    std::vector<FinishedRequest>* finished_;
 };
 
 // An error of the device ends the run, not the report on it.
 Outcome Serve(const Trace& trace, const Options& options) {
-    TraceSource source(trace.requests, LimitsOf(trace.requests, options));
-    Server server(source, options);
+    Outcome outcome;
+    FinishedList list(&outcome.finished);
+    TraceSource source(trace.requests, LimitsOf(trace.requests));
+    Server server(source, options, options.requests.empty() ? nullptr : &list);
     const auto start = std::chrono::steady_clock::now();
     try {
         server.Run();
@@ -35,12 +55,16 @@ Outcome Serve(const Trace& trace, const Options& options) {
         fmt::print(stderr, "serve: {}\n", error.what());
     } catch (const Stuck& error) {
         fmt::print(stderr, "serve: {}\n", error.what());
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "serve: the host has no memory left for the run; it ends early\n");
     }
-    Statistics statistics = server.Result();
-    statistics.interrupted = Interrupted();
-    statistics.wallSeconds =
+    outcome.statistics = server.Result();
+    outcome.statistics.rejected = trace.rejected;
+    outcome.statistics.interrupted = Interrupted();
+    outcome.statistics.wallSeconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return {statistics, server.Record()};
+    outcome.record = server.Record();
+    return outcome;
 }
 
 int Main(int argc, char** argv) {
@@ -50,21 +74,38 @@ int Main(int argc, char** argv) {
     }
     const Options& options = parsed.options;
     CatchInterrupt();
+    ExpectDistinct(options.Outputs(), options.Inputs());
+    std::optional<OutputFile> summary;
+    std::optional<OutputFile> requests;
+    std::optional<OutputFile> report;
+    const auto open = [](std::optional<OutputFile>& file, const std::string& path,
+                         const char* what) {
+        if (!path.empty()) {
+            file.emplace(path, what);
+        }
+    };
+    open(summary, options.summary, "the summary");
+    open(requests, options.requests, "the requests");
+    open(report, options.report, "the report");
     const Trace trace = LoadTrace(options);
     if (!options.traceJson.empty()) {
         // aclInit reads it. No other thread runs yet.
         setenv("ADVANCE_STEP_TRACE", options.traceJson.c_str(),
                1);  // NOLINT(concurrency-mt-unsafe)
     }
-    const auto [statistics, record] = Serve(trace, options);
-    PrintSummary(options, statistics);
-    if (!options.summary.empty()) {
-        WriteSummary(options.summary, options, statistics);
+    const Outcome outcome = Serve(trace, options);
+    if (summary) {
+        summary->Commit(JsonText(SummaryJson(options, outcome.statistics)));
     }
-    if (!options.report.empty()) {
-        WriteReport(options.report, options, statistics, record);
+    if (requests) {
+        requests->Commit(FinishedText(outcome.finished));
     }
-    return statistics.Good() ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (report) {
+        report->Commit(ReportPage(options, outcome.statistics, outcome.record));
+    }
+    PrintSummary(options, outcome.statistics);
+    FlushStandardOutput();
+    return outcome.statistics.Good() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "trace_generator.h"
+
 namespace serve {
 namespace {
 
@@ -29,12 +31,18 @@ std::string CheckRatio(const std::string& text) {
 
 void AddServingOptions(CLI::App& app, Options& options) {
     options.trace = SERVE_SAMPLE_TRACE;
-    app.add_option("--trace", options.trace,
-                   "CSV of TIMESTAMP,ContextTokens,GeneratedTokens; out-of-order lines are sorted "
-                   "by arrival")
-        ->check(CLI::ExistingFile)
-        ->capture_default_str();
-    app.add_option("--limit", options.limit, "serve the first N requests only")
+    CLI::Option* trace =
+        app.add_option("trace,--trace", options.trace,
+                       "requests in a published format: Azure Public Dataset or BurstGPT (CSV), "
+                       "Mooncake (JSON lines), plain, .gz or .zst; out-of-order lines are sorted "
+                       "by arrival")
+            ->check(CLI::ExistingFile)
+            ->capture_default_str();
+    app.add_option("--generate", options.generate, kGeneratorHelp)->excludes(trace);
+    app.add_option(
+           "--limit", options.limit,
+           "serve the first N requests by arrival only; of a file whose lines ascend so far, no "
+           "more is read than these and 10000 after them")
         ->check(CLI::Range(int64_t{1}, INT64_MAX));
     app.add_option("--max-seqs", options.maxSeqs, "sequences decoded at a time")
         ->check(CLI::Range(int64_t{1}, kMaxSeqs))
@@ -58,7 +66,23 @@ void AddServingOptions(CLI::App& app, Options& options) {
                    "0 to 128; 0: aclnnAdvanceStep moves the sequences, else aclnnAdvanceStepV2")
         ->check(CLI::Range(int64_t{0}, kMaxSpecTokens))
         ->capture_default_str();
+    app.add_flag("--reject", options.reject,
+                 "leave out, and count, requests that never fit; otherwise one ends the run before "
+                 "it begins");
     app.add_option("--summary", options.summary, "write the summary to this file as JSON");
+    app.add_option("--requests", options.requests,
+                   "write what became of each request to this file as CSV");
+}
+
+std::vector<NamedFile> Options::Outputs() const {
+    return {{"--summary", summary},
+            {"--requests", requests},
+            {"--report", report},
+            {"--trace-json", traceJson}};
+}
+
+std::vector<NamedFile> Options::Inputs() const {
+    return {{"--trace", generate.empty() ? trace : ""}};
 }
 
 void FinishOptions(Options& options) {

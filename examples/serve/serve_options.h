@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "output_file.h"
 
 namespace CLI {
 class App;
@@ -16,9 +19,12 @@ namespace serve {
 
 struct Options {
     std::string trace;
+    std::string generate;   // takes the trace's place; empty: nothing
     std::string summary;    // empty: no file
     std::string report;     // empty: no file
     std::string traceJson;  // of what the device does; empty: no file
+    std::string requests;   // empty: no file
+    bool reject = false;    // requests that never fit are left out
     int64_t limit = 0;      // requests; 0: all
     int64_t maxSeqs = 256;
     int64_t blockSize = 128;   // tokens
@@ -26,7 +32,12 @@ struct Options {
     double freeRatio = 0.175;  // of the blocks: the device's free list; the others are the host's
     int64_t maxLen = 16384;    // tokens of the longest sequence, prompt included
 
-    int64_t speculative = 0;  // spec tokens per query; 0: plain decoding
+    int64_t prefillBudget = 8192;  // prompt tokens that are admitted together
+    int64_t speculative = 0;       // spec tokens per query; 0: plain decoding
+
+    const std::string& TraceName() const { return generate.empty() ? trace : generate; }
+    std::vector<NamedFile> Outputs() const;
+    std::vector<NamedFile> Inputs() const;
 
     int64_t MaxBlocks() const { return BlocksFor(maxLen); }
     int64_t DynamicBlocks() const {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <new>
 #include <string>
 
 #include "interrupt.h"
@@ -14,7 +15,7 @@ namespace serve {
 
 using Phase = Sequence::Phase;
 
-Server::Server(RequestSource& source, const Options& options, ServerObserver* observer)
+Server::Server(RequestSource& source, const Options& options, ServerObserver* observer) try
     : options_(options),
       source_(source),
       observer_(observer),
@@ -24,6 +25,7 @@ Server::Server(RequestSource& source, const Options& options, ServerObserver* ob
           progress_.Clear();
           fmt::print(stderr, "serve: {}\n", fault);
       }),
+      session_(options, source.Limits()),
       slots_(options, scheduler_.LongestGeneration(), scheduler_.PrefillRoom()),
       batch_(options),
       model_(options, slots_, batch_),
@@ -36,6 +38,11 @@ Server::Server(RequestSource& source, const Options& options, ServerObserver* ob
     // As they run: what goes wrong in one shows in those behind it.
     arrays_ = speculation_ ? speculation_->Arrays() : batch_.Arrays();
     arrays_.insert(arrays_.end(), step_.Arrays().begin(), step_.Arrays().end());
+} catch (const std::bad_alloc&) {
+    throw std::runtime_error(
+        fmt::format("the host has no memory for a server of {} slots (--max-seqs) with {} tokens "
+                    "(--max-len) and {} blocks (--blocks)",
+                    options.maxSeqs, options.maxLen, options.blocks));
 }
 
 void Server::Run() {
@@ -67,14 +74,13 @@ void Server::Run() {
 std::string Server::DescribeSlots() const {
     std::string text;
     int64_t query = 0;
-    for (int64_t slot = 0; slot < scheduler_.Slots(); ++slot) {
-        if (const Sequence* sequence = scheduler_.At(slot)) {
-            const Request& request = *sequence->request;
-            text += fmt::format(
-                "\n  slot {}: sequence of line {}, position {}", slot, request.line,
-                request.promptTokens + static_cast<int64_t>(sequence->tokens.size()) - 1);
-            text += sequence->phase == Phase::kDecode ? fmt::format(", query {}", query++) : "";
-        }
+    for (const int64_t slot : scheduler_.Live()) {
+        const Sequence& sequence = *scheduler_.At(slot);
+        const Request& request = *sequence.request;
+        text +=
+            fmt::format("\n  slot {}: sequence of line {}, position {}", slot, request.line,
+                        request.promptTokens + static_cast<int64_t>(sequence.tokens.size()) - 1);
+        text += sequence.phase == Phase::kDecode ? fmt::format(", query {}", query++) : "";
     }
     return text;
 }
@@ -98,38 +104,47 @@ void Server::Iterate() {
     TellObserver();
     CountIteration();
     TakeTokens();
-    RetireEnding();
+    RetireEnded();
     UpdatePhases();
     record_.Add(sample_);
 }
 
 void Server::PlanPass() {
-    decodeSlots_.clear();
+    live_.clear();
     passSlots_.clear();
+    decodeSlots_.clear();
     ending_.clear();
     prefillTokens_ = 0;
-    for (int64_t slot = 0; slot < scheduler_.Slots(); ++slot) {
-        const Sequence* sequence = scheduler_.At(slot);
-        if (sequence == nullptr || sequence->phase == Phase::kPreempted) {
-            continue;
-        }
-        passSlots_.push_back(slot);
-        if (sequence->phase == Phase::kDecode) {
+    runningSlots_ = 0;
+    for (const int64_t slot : scheduler_.Live()) {
+        const Sequence& sequence = *scheduler_.At(slot);
+        LiveSlot live{slot};
+        int64_t mostTokens = 0;
+        if (sequence.phase == Phase::kPrefill) {
+            live.prefillTokens = sequence.prefillTokens;
+            mostTokens = 1;
+        } else if (sequence.phase == Phase::kDecode) {
+            live.query = static_cast<int64_t>(decodeSlots_.size());
             decodeSlots_.push_back(static_cast<int32_t>(slot));
-        } else {
-            prefillTokens_ += sequence->prefillTokens;
+            mostTokens = options_.speculative + 1;
         }
-        if (sequence->EndsNext()) {
-            ending_.push_back({slot, sequence->request->TotalTokens()});
+        if (live.Runs() && sequence.MissingTokens() <= mostTokens) {
+            live.read = static_cast<int64_t>(ending_.size());
+            ending_.push_back({slot, sequence.request->CachedTokens()});
         }
+        prefillTokens_ += live.prefillTokens;
+        runningSlots_ += live.Runs() ? 1 : 0;
+        live_.push_back(live);
+        passSlots_.push_back({static_cast<int32_t>(slot), static_cast<int32_t>(live.prefillTokens),
+                              sequence.phase == Phase::kPreempted ? 1 : 0});
     }
     sample_ = LoadSample();
     sample_.begin = clock_.Seconds();
-    sample_.running = static_cast<int64_t>(passSlots_.size());
+    sample_.running = runningSlots_;
     sample_.waiting = scheduler_.Waiting();
     sample_.preempted = scheduler_.LiveSlots() - sample_.running;
     sample_.prefillTokens = prefillTokens_;
-    if (passSlots_.empty()) {
+    if (runningSlots_ == 0) {
         throw Stuck(fmt::format(
             "all {} sequences are preempted and none can be recovered; {} of "
             "{} blocks are free on the device",
@@ -138,40 +153,39 @@ void Server::PlanPass() {
 }
 
 void Server::EnqueuePass() {
-    // A slot is in one of the two: what is sampled here is advanced in the next iteration.
     const auto numQueries = static_cast<int64_t>(decodeSlots_.size());
-    if (numQueries < static_cast<int64_t>(passSlots_.size())) {
+    model_.BeginPass(stream_, passSlots_, numQueries, batch_.NumSeqsFor(numQueries));
+    // A slot is in one of the two: what is sampled here is advanced in the next iteration.
+    if (prefillTokens_ > 0) {
         if (speculation_) {
             speculation_->BeginPrefill(stream_);
         }
         model_.Prefill(stream_);
     }
     if (numQueries > 0) {
-        EnqueueDecode(numQueries);
+        EnqueueDecode();
     }
     reader_.Read(stream_, ending_);
     model_.NoteBlocks(stream_);
-    for (const CellReader::Range& range : ending_) {
-        slots_.Stop(stream_, range.slot);
-    }
 }
 
-void Server::EnqueueDecode(int64_t numQueries) {
+void Server::EnqueueDecode() {
     batch_.Assign(stream_, decodeSlots_);
     if (speculation_) {
-        speculation_->Enqueue(stream_, numQueries);
-        speculation_->Fetch(stream_);
+        speculation_->Enqueue(stream_);
         return;
     }
-    model_.GatherRows(stream_, numQueries);
-    advance_.Enqueue(stream_, numQueries);
+    const PassArgs& pass = model_.Args();
+    model_.GatherRows(stream_);
+    advance_.Enqueue(stream_, pass.numQueries, pass.numSeqs);
     model_.Decode(stream_);
 }
 
 void Server::RunStep() {
     for (bool done = false; !done;) {
-        step_.Enqueue(stream_);
+        step_.Enqueue(stream_, live_.back().slot + 1);
         model_.PoisonLost(stream_);
+        model_.FetchReports(stream_);
         slots_.Fetch(stream_);
         try {
             stream_.Synchronize();
@@ -186,19 +200,29 @@ void Server::RunStep() {
     }
 }
 
+int64_t Server::SampledTokens(const LiveSlot& live) const {
+    if (live.query >= 0) {
+        return speculation_ ? speculation_->SampledTokens(live.query) : 1;
+    }
+    return live.prefillTokens > 0 && live.prefillTokens == scheduler_.At(live.slot)->prefillTokens
+               ? 1
+               : 0;
+}
+
 bool Server::ShedYoungest() {
-    // The last to arrive of those that the pass has moved and that do not end with it.
+    // The last to arrive of those that are not preempted and do not end with the pass.
     const auto arrivesAfter = [](const Request& a, const Request& b) {
         return a.arrival != b.arrival ? a.arrival > b.arrival : a.line > b.line;
     };
     const Request* youngest = nullptr;
     int64_t youngestSlot = -1;
-    for (const int64_t slot : passSlots_) {
-        const Sequence* sequence = scheduler_.At(slot);
-        if (sequence != nullptr && !sequence->EndsNext() &&
+    for (const LiveSlot& live : live_) {
+        const Sequence* sequence = scheduler_.At(live.slot);
+        if (sequence != nullptr && sequence->phase != Phase::kPreempted &&
+            sequence->MissingTokens() > SampledTokens(live) &&
             (youngest == nullptr || arrivesAfter(*sequence->request, *youngest))) {
             youngest = sequence->request;
-            youngestSlot = slot;
+            youngestSlot = live.slot;
         }
     }
     if (youngest == nullptr) {
@@ -206,38 +230,45 @@ bool Server::ShedYoungest() {
     }
     const Sequence shed = scheduler_.Shed(youngestSlot);
     slots_.Stop(stream_, youngestSlot);
+    const auto lostTokens = static_cast<int64_t>(shed.tokens.size());
     statistics_.promptTokens -= youngest->promptTokens;
-    statistics_.generatedTokens -= static_cast<int64_t>(shed.tokens.size());
-    ++statistics_.shedRequests;
+    statistics_.generatedTokens -= lostTokens;
+    statistics_.lostPromptTokens += youngest->promptTokens;
+    statistics_.lostGeneratedTokens += lostTokens;
+    ++statistics_.sheds;
+    shedLines_.insert(youngest->line);
     return true;
 }
 
 void Server::TakeTokens() {
-    for (const int64_t slot : passSlots_) {
-        Sequence* sequence = scheduler_.At(slot);
-        if (sequence == nullptr || sequence->EndsNext()) {
-            continue;
+    int64_t index = 0;
+    for (const LiveSlot& live : live_) {
+        const SlotReport& report = model_.Report(index++);
+        Sequence* sequence = scheduler_.At(live.slot);
+        if (sequence == nullptr) {
+            continue;  // shed
         }
-        if (sequence->phase == Phase::kPrefill || !speculation_) {
-            TakeToken(*sequence, slots_.SampledToken(slot));
-            continue;
-        }
-        int64_t index = 0;
-        for (; index <= speculation_->SpecTokens(); ++index) {
-            const int64_t token = speculation_->SampledToken(slot, index);
-            if (token < 0) {
-                break;
+        const int64_t sampled = SampledTokens(live);
+        sequence->prefillTokens -= live.prefillTokens;
+        if (live.query < 0 || !speculation_) {
+            if (sampled > 0) {
+                TakeToken(*sequence, report.token);
             }
-            TakeToken(*sequence, token);
+            continue;
+        }
+        for (int64_t i = 0; i < sampled; ++i) {
+            TakeToken(*sequence, speculation_->SampledToken(live.query, i));
         }
         statistics_.specTokens += speculation_->SpecTokens();
-        statistics_.acceptedTokens += index - 1;
+        statistics_.acceptedTokens += sampled - 1;
     }
 }
 
 void Server::TakeToken(Sequence& sequence, int64_t token) {
     if (sequence.tokens.empty()) {
         sequence.firstToken = clock_.Now();
+    } else {
+        sequence.gaps.push_back(clock_.Now() - sequence.lastToken);
     }
     sequence.lastToken = clock_.Now();
     sequence.tokens.push_back(token);
@@ -246,45 +277,52 @@ void Server::TakeToken(Sequence& sequence, int64_t token) {
     ++statistics_.generatedTokens;
 }
 
-void Server::RetireEnding() {
-    int64_t index = 0;
-    for (const CellReader::Range& range : ending_) {
-        const Sequence sequence = scheduler_.Retire(range.slot);
-        const int64_t closingToken = slots_.SampledToken(range.slot);
-        check_.Compare(sequence, closingToken, reader_.Cells(index++));
+void Server::RetireEnded() {
+    for (const LiveSlot& live : live_) {
+        const Sequence* running = scheduler_.At(live.slot);
+        if (live.read < 0 || running == nullptr || running->MissingTokens() > 0) {
+            continue;
+        }
+        const Sequence sequence = scheduler_.Retire(live.slot);
+        check_.Compare(sequence, reader_.Cells(live.read));
         if (observer_ != nullptr) {
-            observer_->Finished(sequence, closingToken, clock_.Now());
+            observer_->Finished(sequence);
         }
         record_.Finish(sequence);
-        statistics_.waitSeconds +=
-            static_cast<double>(sequence.admitted - sequence.request->arrival) / kTicksPerSecond;
         ++statistics_.completed;
     }
 }
 
 void Server::UpdatePhases() {
-    for (int64_t slot = 0; slot < scheduler_.Slots(); ++slot) {
-        Sequence* sequence = scheduler_.At(slot);
-        if (sequence == nullptr) {
-            continue;
+    int64_t index = 0;
+    for (const LiveSlot& live : live_) {
+        const SlotReport& report = model_.Report(index++);
+        if (Sequence* sequence = scheduler_.At(live.slot)) {
+            UpdatePhase(live, *sequence, report);
         }
-        // Step asks for the prefill of a slot that it has recovered, and of no other.
-        const bool recovered = slots_.PrefillTokens(slot) > 0;
-        if (sequence->phase == Phase::kDecode && (recovered || slots_.Preempted(slot))) {
-            sequence->phase = Phase::kPreempted;
-            ++statistics_.preemptions;
-        }
-        if (sequence->phase == Phase::kPreempted && !recovered) {
-            slots_.LimitClaim(stream_, slot, DynamicBlocksFor(*sequence->request, options_));
-        }
-        if (recovered) {
-            sequence->phase = Phase::kPrefill;
-            sequence->prefillTokens = slots_.PrefillTokens(slot);
-            ++statistics_.recoveries;
-            check_.CompareRecovery(*sequence, slots_.Blocks(slot), options_.blockSize);
-            // All but the newest token had been in the cache before.
-            statistics_.replayedTokens += sequence->prefillTokens - 1;
-        }
+    }
+}
+
+void Server::UpdatePhase(const LiveSlot& live, Sequence& sequence, const SlotReport& report) {
+    // Step leaves no cached tokens to those that it preempts. If they wait no more, it has
+    // recovered them: they want a prefill, of all their tokens.
+    const bool recovered = report.isPreempted == 0 && report.cachedTokens == 0;
+    if (sequence.phase != Phase::kPreempted && (recovered || report.isPreempted != 0)) {
+        sequence.phase = Phase::kPreempted;
+        ++statistics_.preemptions;
+    }
+    if (sequence.phase == Phase::kPreempted && !recovered) {
+        slots_.LimitClaim(stream_, live.slot, report.dynamicBlocks,
+                          DynamicBlocksFor(*sequence.request, options_));
+    }
+    if (recovered) {
+        sequence.phase = Phase::kPrefill;
+        sequence.prefillTokens = report.prefillTokens;
+        ++statistics_.recoveries;
+        check_.CompareRecovery(sequence, slots_.PromptBlocks(live.slot) + report.dynamicBlocks,
+                               options_.blockSize);
+        // All but the newest token had been in the cache before.
+        statistics_.replayedTokens += sequence.prefillTokens - 1;
     }
 }
 

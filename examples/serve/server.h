@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "advance_call.h"
@@ -14,6 +15,7 @@
 #include "cell_reader.h"
 #include "device_array.h"
 #include "device_session.h"
+#include "memory_needs.h"
 #include "paged_model.h"
 #include "progress_bar.h"
 #include "request_check.h"
@@ -35,6 +37,18 @@ class Stuck : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// The device, once it is known to have room for a server.
+class CheckedSession {
+ public:
+    /// @throws std::runtime_error  names the options of the largest part
+    CheckedSession(const Options& options, const RequestLimits& limits) {
+        ExpectDeviceMemory(options, limits);
+    }
+
+ private:
+    DeviceSession session_;
+};
+
 class Server {
  public:
     /// source, options and observer must outlive the server.
@@ -49,6 +63,16 @@ class Server {
     const RunRecord& Record() const { return record_; }
 
  private:
+    /// A slot with a sequence, as the plan of an iteration has it.
+    struct LiveSlot {
+        int64_t slot;
+        int64_t prefillTokens = 0;  // of the pass
+        int64_t query = -1;         // -1: it does not decode
+        int64_t read = -1;          // -1: it does not end in the pass
+
+        bool Runs() const { return prefillTokens > 0 || query >= 0; }
+    };
+
     /// Which sequence each slot and query is, to go with a message of the device.
     std::string DescribeSlots() const;
     void Admit();
@@ -58,15 +82,18 @@ class Server {
     void PlanPass();
     void EnqueuePass();
     /// Moves the sequences that decode, and runs the model over their rows.
-    void EnqueueDecode(int64_t numQueries);
+    void EnqueueDecode();
     /// Sheds and repeats while there are too few blocks.
     void RunStep();
     bool ShedYoungest();
+    /// Tokens that the pass samples for a live slot.
+    int64_t SampledTokens(const LiveSlot& live) const;
     void TakeTokens();
     void TakeToken(Sequence& sequence, int64_t token);
-    void RetireEnding();
+    void RetireEnded();
     /// Learns what Step has preempted and recovered.
     void UpdatePhases();
+    void UpdatePhase(const LiveSlot& live, Sequence& sequence, const SlotReport& report);
     void CountIteration();
     void TellObserver();
 
@@ -78,18 +105,22 @@ class Server {
     ProgressBar progress_;
     RequestCheck check_;
     Statistics statistics_;
+    std::unordered_set<int64_t> shedLines_;  // of requests that have been shed
     RunRecord record_;
     int64_t usedBlocksSum_ = 0;  // over iterations
 
     // Of the running iteration.
-    std::vector<int32_t> decodeSlots_;  // by row
-    std::vector<int64_t> passSlots_;    // decoded or prefilled
+    std::vector<LiveSlot> live_;        // ascending
+    std::vector<PassSlot> passSlots_;   // the same for the model
+    std::vector<int32_t> decodeSlots_;  // by query
+    int64_t runningSlots_ = 0;
+    // Cells of those that may end, by LiveSlot::read.
     std::vector<CellReader::Range> ending_;
     int64_t prefillTokens_ = 0;
     std::vector<int64_t> slotTokens_;  // for the observer
     LoadSample sample_;
 
-    DeviceSession session_;
+    CheckedSession session_;
     SlotState slots_;
     BatchRows batch_;
     PagedModel model_;

@@ -11,34 +11,33 @@ void Server::TellObserver() {
         return;
     }
     slotTokens_.assign(static_cast<size_t>(scheduler_.Slots()), 0);
-    for (int64_t slot = 0; slot < scheduler_.Slots(); ++slot) {
-        if (const Sequence* sequence = scheduler_.At(slot)) {
-            slotTokens_[static_cast<size_t>(slot)] =
-                sequence->request->promptTokens + static_cast<int64_t>(sequence->tokens.size());
-        }
+    for (const int64_t slot : scheduler_.Live()) {
+        const Sequence& sequence = *scheduler_.At(slot);
+        slotTokens_[static_cast<size_t>(slot)] =
+            sequence.request->promptTokens + static_cast<int64_t>(sequence.tokens.size());
     }
     observer_->AfterStep({statistics_.iterations, arrays_, slotTokens_}, stream_);
 }
 
 void Server::CountIteration() {
-    const auto sequences = static_cast<int64_t>(passSlots_.size());
     const int64_t blocks =
         scheduler_.PromptBlocks().Used() + slots_.DynamicBlocks() - slots_.FreeDynamicBlocks();
     clock_.CountIteration(prefillTokens_,
                           static_cast<int64_t>(decodeSlots_.size()) * (options_.speculative + 1));
     ++statistics_.iterations;
     usedBlocksSum_ += blocks;
-    statistics_.peakSeqs = std::max(statistics_.peakSeqs, sequences);
+    statistics_.peakSeqs = std::max(statistics_.peakSeqs, runningSlots_);
     statistics_.peakBlocks = std::max(statistics_.peakBlocks, blocks);
     sample_.end = clock_.Seconds();
     sample_.blocks = blocks;
-    progress_.Update(statistics_.completed, sequences, blocks);
+    progress_.Update(statistics_.completed, runningSlots_, blocks);
 }
 
 Statistics Server::Result() const {
     Statistics result = statistics_;
     result.requests = source_.Requests();
     result.kvFaults = check_.Faults();
+    result.shedRequests = static_cast<int64_t>(shedLines_.size());
     result.virtualSeconds = clock_.Seconds();
     result.latency = record_.Latencies().Summary();
     if (result.iterations > 0) {

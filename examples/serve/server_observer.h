@@ -25,9 +25,8 @@ class ServerObserver {
 
     /// Nothing that is enqueued may be pending at the end.
     virtual void AfterStep(const StepState& /*state*/, Stream& /*stream*/) {}
-    /// @param now  the end of the pass that wrote the sequence's last K and V, in ticks
-    virtual void Finished(const Sequence& /*sequence*/, int64_t /*closingToken*/, int64_t /*now*/) {
-    }
+    /// The sequence has its last token.
+    virtual void Finished(const Sequence& /*sequence*/) {}
 };
 
 }  // namespace serve

@@ -99,23 +99,15 @@ void SlotState::Load(Stream& stream, int64_t slot, const Sequence& sequence) {
     seqLensThisTime.Set(stream, slot, promptTokens);
     seqLensDecoder.Set(stream, slot, 0);
     stepIdx.Set(stream, slot, 0);
-    infos.Set(stream, slot, {seed, request.TotalTokens()});
+    infos.Set(stream, slot, {seed, request.CachedTokens()});
     isBlockStep.Set(stream, slot, 0);
     stopFlags.Set(stream, slot, 0);
 }
 
-void SlotState::LimitClaim(Stream& stream, int64_t slot, int64_t most) {
-    if (usedListLen[slot] + 1 > most) {
+void SlotState::LimitClaim(Stream& stream, int64_t slot, int64_t used, int64_t most) {
+    if (used + 1 > most) {
         usedListLen.Set(stream, slot, static_cast<int32_t>(most - 1));
     }
-}
-
-void SlotState::Fetch(Stream& stream) {
-    isBlockStep.Fetch(stream);
-    seqLensEncoder.Fetch(stream);
-    usedListLen.Fetch(stream);
-    nextTokens.Fetch(stream);
-    freeListLen.Fetch(stream);
 }
 
 }  // namespace serve

@@ -12,7 +12,7 @@
 namespace serve {
 
 /// A sequence keeps its slot from admission to its end, preempted or not. The host writes a slot
-/// when a sequence enters it and when it ends; otherwise the model and Step do, on the device.
+/// when a sequence enters it or is shed; otherwise the model and Step do, on the device.
 class SlotState {
  public:
     /// All slots idle, all dynamic blocks free. `longestGeneration` and `prefillRoom` as Scheduler.
@@ -22,23 +22,20 @@ class SlotState {
     void BeginLoads() { promptEnd_ = 0; }
     /// Enqueues the upload of a sequence that enters a slot: it wants the prefill of its prompt.
     void Load(Stream& stream, int64_t slot, const Sequence& sequence);
-    /// Enqueues the end of the sequence in a slot; the next Step takes its dynamic blocks back.
+    /// Enqueues that the sequence in a slot is shed; the next Step takes its dynamic blocks back.
     void Stop(Stream& stream, int64_t slot) { stopFlags.Set(stream, slot, 1); }
 
-    /// Enqueues that a preempted slot is recovered with no more dynamic blocks than `most`. Step
+    /// Enqueues that a preempted slot, which had `used` dynamic blocks, is recovered with no more
+    /// than `most`. Step
     /// grants one more than it took away, so the claim of a slot preempted again and again would
     /// grow past what its sequence can ever use, in the end past all there are.
-    void LimitClaim(Stream& stream, int64_t slot, int64_t most);
+    void LimitClaim(Stream& stream, int64_t slot, int64_t used, int64_t most);
 
-    /// Enqueues the download of what follows; read it after a synchronisation.
-    void Fetch(Stream& stream);
-    bool Preempted(int64_t slot) const { return isBlockStep[slot] != 0; }
-    /// Tokens that the slot wants prefilled; > 0 after Step if Step recovered it.
-    int64_t PrefillTokens(int64_t slot) const { return seqLensEncoder[slot]; }
-    /// From the host's allocator and from the device's.
-    int64_t Blocks(int64_t slot) const { return encoderBlockLens[slot] + usedListLen[slot]; }
-    int64_t SampledToken(int64_t slot) const { return nextTokens[slot]; }
+    /// Enqueues the download of the free list's length; read it after a synchronisation.
+    void Fetch(Stream& stream) { freeListLen.Fetch(stream, 1); }
     int64_t FreeDynamicBlocks() const { return freeListLen[0]; }
+    /// From the host's allocator.
+    int64_t PromptBlocks(int64_t slot) const { return encoderBlockLens[slot]; }
 
     int64_t Slots() const { return slots_; }
     int64_t MaxBlocks() const { return maxBlocks_; }

@@ -9,6 +9,7 @@ namespace serve {
 Speculation::Speculation(const Options& options, const PagedModel& model)
     : rowsPerQuery_(options.speculative + 1),
       blockSize_(options.blockSize),
+      passSampled_(options.maxSeqs * rowsPerQuery_),
       lastSampled_(options.maxSeqs * rowsPerQuery_),
       lastAccepted_(options.maxSeqs),
       inputTokens_(options.maxSeqs * rowsPerQuery_),
@@ -19,7 +20,8 @@ Speculation::Speculation(const Options& options, const PagedModel& model)
       blockTables_(options.maxSeqs * options.BlocksFor(options.maxLen + options.speculative)),
       specToken_(options.maxSeqs * options.speculative),
       acceptedNum_(options.maxSeqs),
-      memory_{model.Memory(),
+      pass_(model.Args()),
+      memory_{&pass_,
               rowsPerQuery_,
               options.BlocksFor(options.maxLen + options.speculative),
               static_cast<int32_t>(options.blocks),
@@ -32,9 +34,9 @@ Speculation::Speculation(const Options& options, const PagedModel& model)
               blockTables_.Data(),
               specToken_.Data(),
               acceptedNum_.Data(),
-              0},
+              passSampled_.Data()},
       call_("aclnnAdvanceStepV2GetWorkspaceSize", "aclnnAdvanceStepV2", aclnnAdvanceStepV2) {
-    lastSampled_.Device().Fill(kMinusOne);
+    lastSampled_.Fill(kMinusOne);
     lastAccepted_.Fill(0);
     // Those who look at whole tensors see the same in every process.
     for (const DeviceArray& array : Arrays()) {
@@ -67,10 +69,11 @@ void Speculation::MakeTensors(int64_t numQueries) {
     tensors_[7] = MakeTensor({numQueries}, ACL_INT64, acceptedNum_.Data());
 }
 
-void Speculation::Enqueue(Stream& stream, int64_t numQueries) {
-    if (memory_.numQueries != numQueries) {
+void Speculation::Enqueue(Stream& stream) {
+    const int64_t numQueries = pass_.numQueries;
+    if (queries_ != numQueries) {
         MakeTensors(numQueries);
-        memory_.numQueries = numQueries;
+        queries_ = numQueries;
     }
     stream.Launch(DraftKernel, &memory_);
     call_.Enqueue(stream, [&](uint64_t* workspaceSize, aclOpExecutor** executor) {
@@ -80,6 +83,15 @@ void Speculation::Enqueue(Stream& stream, int64_t numQueries) {
             t[7].get(), numQueries, numQueries, blockSize_, workspaceSize, executor);
     });
     stream.Launch(VerifyKernel, &memory_);
+    passSampled_.Fetch(stream, numQueries * rowsPerQuery_);
+}
+
+int64_t Speculation::SampledTokens(int64_t query) const {
+    int64_t count = 0;
+    while (count < rowsPerQuery_ && SampledToken(query, count) >= 0) {
+        ++count;
+    }
+    return count;
 }
 
 }  // namespace serve

@@ -23,20 +23,21 @@ class Speculation {
 
     /// Enqueues, before the prefill, that the slots which want one begin anew.
     void BeginPrefill(Stream& stream) { stream.Launch(NotePrefillKernel, &memory_); }
-    /// Enqueues a pass over the slots that BatchRows has assigned to rows [0, numQueries): draft,
-    /// AdvanceStepV2, verification.
-    void Enqueue(Stream& stream, int64_t numQueries);
-    /// Enqueues the download of what the pass has sampled; read it after a synchronisation.
-    void Fetch(Stream& stream) { lastSampled_.Fetch(stream); }
+    /// Enqueues the model's pass over the slots that BatchRows has assigned to rows: draft,
+    /// AdvanceStepV2, verification, and the download of what it samples.
+    void Enqueue(Stream& stream);
 
     /// The tensors of AdvanceStepV2.
     std::vector<DeviceArray> Arrays() const;
 
     int64_t SpecTokens() const { return rowsPerQuery_ - 1; }
-    /// The index-th token that the last pass has sampled for a slot; -1: there is none.
-    int64_t SampledToken(int64_t slot, int64_t index) const {
-        return lastSampled_[slot * rowsPerQuery_ + index];
+    /// The index-th token that the last pass has sampled for a query; -1: there is none. After a
+    /// synchronisation.
+    int64_t SampledToken(int64_t query, int64_t index) const {
+        return passSampled_[query * rowsPerQuery_ + index];
     }
+    /// Tokens that the last pass has sampled for a query, at least one.
+    int64_t SampledTokens(int64_t query) const;
 
     /// After a synchronisation: adds the device time of the last Enqueue.
     void CountDeviceTime() { call_.CountDeviceTime(); }
@@ -47,7 +48,8 @@ class Speculation {
 
     int64_t rowsPerQuery_;
     int64_t blockSize_;
-    Mirror<int64_t> lastSampled_;
+    Mirror<int64_t> passSampled_;
+    DeviceBuffer<int64_t> lastSampled_;
     DeviceBuffer<int64_t> lastAccepted_;
     DeviceBuffer<int64_t> inputTokens_;
     DeviceBuffer<int64_t> sampledTokenIds_;
@@ -57,7 +59,9 @@ class Speculation {
     DeviceBuffer<int32_t> blockTables_;
     DeviceBuffer<int64_t> specToken_;
     DeviceBuffer<int64_t> acceptedNum_;
+    const PassArgs& pass_;
     SpeculativeMemory memory_;
+    int64_t queries_ = 0;
     Tensor tensors_[8];  // in signature order; made anew when numQueries changes
     OpCall call_;
 };

@@ -36,7 +36,7 @@ bool HasPlace(const ModelMemory& m, int64_t cell) { return cell < m.cacheCells; 
 
 // Returns how many spec tokens are accepted; samples go to `sampled`.
 int64_t Accept(const SpeculativeMemory& s, int64_t slot, int64_t first, int64_t* sampled) {
-    const ModelMemory& m = s.model;
+    const ModelMemory& m = s.pass->memory;
     const PagedSequence sequence = PagedSequence::OfSlot(m, slot);
     const int64_t endLen = m.infos[slot].endLen;
     for (int64_t index = 0;; ++index) {
@@ -44,7 +44,7 @@ int64_t Accept(const SpeculativeMemory& s, int64_t slot, int64_t first, int64_t*
         sampled[index] = Sample(sequence, length, endLen);
         TakeSample(m, slot, static_cast<int32_t>(length), sampled[index]);
         const int64_t next = index + 1;
-        const bool accepted = next < s.rowsPerQuery && length + 1 < endLen &&
+        const bool accepted = next < s.rowsPerQuery && length < endLen &&
                               HasPlace(m, s.slotMapping[first + next]) &&
                               s.inputTokens[first + next] == sampled[index];
         if (!accepted) {
@@ -57,9 +57,10 @@ int64_t Accept(const SpeculativeMemory& s, int64_t slot, int64_t first, int64_t*
 
 void NotePrefillKernel(void* speculativeMemory) {
     const auto& s = *static_cast<const SpeculativeMemory*>(speculativeMemory);
-    const ModelMemory& m = s.model;
-    for (int64_t slot = 0; slot < m.slots; ++slot) {
-        if (m.stopFlags[slot] == 0 && m.seqLensEncoder[slot] > 0) {
+    const ModelMemory& m = s.pass->memory;
+    for (int64_t i = 0; i < s.pass->liveSlots; ++i) {
+        const int64_t slot = m.passSlots[i].slot;
+        if (m.passSlots[i].prefillTokens > 0) {
             std::fill_n(s.lastSampled + slot * s.rowsPerQuery, s.rowsPerQuery, kNoToken);
             s.lastAccepted[slot] = 0;
         }
@@ -68,9 +69,9 @@ void NotePrefillKernel(void* speculativeMemory) {
 
 void DraftKernel(void* speculativeMemory) {
     const auto& s = *static_cast<const SpeculativeMemory*>(speculativeMemory);
-    const ModelMemory& m = s.model;
+    const ModelMemory& m = s.pass->memory;
     const int64_t specTokens = s.rowsPerQuery - 1;
-    for (int64_t query = 0; query < s.numQueries; ++query) {
+    for (int64_t query = 0; query < s.pass->numQueries; ++query) {
         const int64_t slot = m.rowSlots[query];
         const int64_t accepted = s.lastAccepted[slot];
         int64_t* const sampled = s.sampledTokenIds + query * s.rowsPerQuery;
@@ -81,18 +82,21 @@ void DraftKernel(void* speculativeMemory) {
             s.inputPositions[query * s.rowsPerQuery + index] =
                 m.seqLensDecoder[slot] - accepted - 1 + index;
         }
+        // The columns of the newest token and of the spec tokens, and those before.
         int32_t* const table = s.blockTables + query * s.columns;
-        std::replace_copy(m.slotTables + slot * m.maxBlocks,
-                          m.slotTables + (slot + 1) * m.maxBlocks, table, int32_t{-1}, s.noBlock);
-        std::fill(table + m.maxBlocks, table + s.columns, s.noBlock);
+        const int32_t* const slotTable = m.slotTables + slot * m.maxBlocks;
+        const int64_t columns = (m.seqLensDecoder[slot] + s.rowsPerQuery - 1) / m.blockSize + 1;
+        const int64_t copied = std::min(columns, m.maxBlocks);
+        std::replace_copy(slotTable, slotTable + copied, table, int32_t{-1}, s.noBlock);
+        std::fill(table + copied, table + columns, s.noBlock);
         Propose(m, slot, specTokens, s.specToken + query * specTokens);
     }
 }
 
 void VerifyKernel(void* speculativeMemory) {
     const auto& s = *static_cast<const SpeculativeMemory*>(speculativeMemory);
-    const ModelMemory& m = s.model;
-    for (int64_t query = 0; query < s.numQueries; ++query) {
+    const ModelMemory& m = s.pass->memory;
+    for (int64_t query = 0; query < s.pass->numQueries; ++query) {
         const int64_t slot = m.rowSlots[query];
         const int64_t first = query * s.rowsPerQuery;
         for (int64_t row = first; row < first + s.rowsPerQuery; ++row) {
@@ -104,6 +108,7 @@ void VerifyKernel(void* speculativeMemory) {
         int64_t* const sampled = s.lastSampled + slot * s.rowsPerQuery;
         std::fill_n(sampled, s.rowsPerQuery, kNoToken);
         s.lastAccepted[slot] = Accept(s, slot, first, sampled);
+        std::copy_n(sampled, s.rowsPerQuery, s.passSampled + first);
     }
 }
 

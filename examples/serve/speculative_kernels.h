@@ -11,7 +11,7 @@ namespace serve {
 
 /// Device addresses; a query is a row of sampledTokenIds and has rowsPerQuery rows of the others.
 struct SpeculativeMemory {
-    ModelMemory model;
+    const PassArgs* pass;  // the host's; it changes it only while nothing is pending
     int64_t rowsPerQuery;  // one more than spec tokens
     int64_t columns;       // of blockTables: for spec tokens behind the longest sequence too
     int32_t noBlock;       // stands where a query has no block: its slots are behind the cache
@@ -29,7 +29,7 @@ struct SpeculativeMemory {
     int64_t* specToken;
     int64_t* acceptedNum;
 
-    int64_t numQueries;
+    int64_t* passSampled;  // [numQueries, rowsPerQuery] lastSampled of the pass, by query
 };
 
 /// For every slot that PrefillKernel is about to prefill: its last pass samples one token, and
@@ -42,7 +42,8 @@ void DraftKernel(void* speculativeMemory);
 
 /// One pass of the model over all rows: writes K/V of inputTokens at slotMapping, samples behind
 /// each row, and accepts the spec tokens that it would have chosen too, as far as their K/V have a
-/// place. A sequence's last token is never accepted: it gets a pass of its own.
+/// place. The
+/// row behind a sequence's last token is never accepted: it has no K/V.
 void VerifyKernel(void* speculativeMemory);
 
 }  // namespace serve

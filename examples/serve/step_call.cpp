@@ -3,12 +3,17 @@
 
 #include "step_call.h"
 
+#include <algorithm>
+
 #include "aclnnop/aclnn_step.h"
 
 namespace serve {
 
 StepCall::StepCall(const SlotState& s, int64_t blockSize)
-    : blockSize_(blockSize), call_("aclnnStepGetWorkspaceSize", "aclnnStep", aclnnStep) {
+    : slots_(s.Slots()),
+      blockSize_(blockSize),
+      seqLensThisTime_(s.seqLensThisTime.Data()),
+      call_("aclnnStepGetWorkspaceSize", "aclnnStep", aclnnStep) {
     const auto add = [this](const char* name, std::initializer_list<int64_t> shape,
                             aclDataType type, void* data) {
         tensors_.push_back(MakeTensor(shape, type, data));
@@ -45,7 +50,15 @@ StepCall::StepCall(const SlotState& s, int64_t blockSize)
     add("Step.firstTokenIds", {slots}, ACL_INT64, s.firstTokenIds.Data());
 }
 
-void StepCall::Enqueue(Stream& stream) {
+void StepCall::Enqueue(Stream& stream, int64_t slots) {
+    // Step looks at no slot behind the batch. Its length is one of few, so that plans are found
+    // again.
+    constexpr int64_t kBatchUnit = 64;
+    const int64_t batch = std::min((slots + kBatchUnit - 1) / kBatchUnit * kBatchUnit, slots_);
+    if (batch != batch_) {
+        tensors_[kSeqLensThisTime] = MakeTensor({batch}, ACL_INT32, seqLensThisTime_);
+        batch_ = batch;
+    }
     call_.Enqueue(stream, [this](uint64_t* workspaceSize, aclOpExecutor** executor) {
         const auto t = [this](size_t index) { return tensors_[index].get(); };
         const int64_t encoderDecoderBlockNum = 1;  // not used by the operator

@@ -24,17 +24,12 @@ bool Parse(std::string_view text, int64_t* value) {
 
 }  // namespace
 
-void WriteAssignment(const std::string& path, const std::vector<Request>& requests,
-                     const Assignment& assignment) {
-    std::ofstream file(path);
-    file << kHeader << '\n';
+std::string AssignmentText(const std::vector<Request>& requests, const Assignment& assignment) {
+    std::string text = fmt::format("{}\n", kHeader);
     for (size_t i = 0; i < requests.size(); ++i) {
-        file << requests[i].line << ',' << assignment.at(i) << '\n';
+        text += fmt::format("{},{}\n", requests[i].line, assignment.at(i));
     }
-    file.close();
-    if (!file) {
-        throw AssignmentError(fmt::format("{}: the assignment cannot be written", path));
-    }
+    return text;
 }
 
 Assignment ReadAssignment(const std::string& path, const std::vector<Request>& requests,

@@ -21,9 +21,8 @@ class AssignmentError : public std::runtime_error {
 /// By request, in their order; -1: none.
 using Assignment = std::vector<int64_t>;
 
-/// @throws AssignmentError  the file cannot be written
-void WriteAssignment(const std::string& path, const std::vector<Request>& requests,
-                     const Assignment& assignment);
+/// The text of the file.
+std::string AssignmentText(const std::vector<Request>& requests, const Assignment& assignment);
 
 /// @throws AssignmentError  the file cannot be read or is malformed, or does not give each request
 ///                          one replica of [0, replicas)

@@ -51,6 +51,18 @@ void AddTestOptions(CLI::App& app, ClusterOptions& options) {
 
 }  // namespace
 
+std::vector<NamedFile> ClusterOptions::Outputs() const {
+    std::vector<NamedFile> outputs = serving.Outputs();
+    outputs.push_back({"--assignment-out", assignmentOut});
+    return outputs;
+}
+
+std::vector<NamedFile> ClusterOptions::Inputs() const {
+    std::vector<NamedFile> inputs = serving.Inputs();
+    inputs.push_back({"--assignment", assignmentIn});
+    return inputs;
+}
+
 int64_t ClusterOptions::WindowTicks() const {
     return std::llround(windowSeconds * static_cast<double>(kTicksPerSecond));
 }
@@ -83,8 +95,6 @@ ParsedClusterOptions ParseClusterOptions(int argc, char** argv, bool talks) {
                    "serve the replicas one after the other in one process, with the requests that "
                    "this file gives them")
         ->check(CLI::ExistingFile);
-    app.add_option("--requests", options.requests,
-                   "write what became of each request to this file as CSV");
     app.add_flag("--mixed-devices", options.mixedDevices,
                  "each rank emulates another device: SoC, threads and order of cores");
     app.add_flag("--progress", options.progress,

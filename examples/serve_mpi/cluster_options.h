@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "output_file.h"
 #include "serve_options.h"
 
 namespace serve {
@@ -29,7 +31,6 @@ struct ClusterOptions {
     double timeoutSeconds = 30;
     std::string assignmentIn;   // empty: the dispatcher decides
     std::string assignmentOut;  // empty: no file
-    std::string requests;       // empty: no file
     bool mixedDevices = false;
     bool progress = false;
 
@@ -39,6 +40,8 @@ struct ClusterOptions {
     int slowRank = -1;
     int64_t slowMicroseconds = 0;  // in every step
 
+    std::vector<NamedFile> Outputs() const;
+    std::vector<NamedFile> Inputs() const;
     int64_t WindowTicks() const;
     int64_t Ranks() const { return dataParallel * tensorParallel; }
 };

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "output_file.h"
+
 namespace serve {
 namespace {
 
@@ -23,9 +25,9 @@ Json Head(const ClusterOptions& options, const char* state, const std::string& f
             {"timeout_seconds", options.timeoutSeconds}};
 }
 
-void Write(const ClusterOptions& options, const Json& json) {
+void Write(const ClusterOptions& options, const std::string& text) {
     if (!options.serving.summary.empty()) {
-        WriteJson(options.serving.summary, json);
+        WriteFile(options.serving.summary, "the summary", text);
     }
 }
 
@@ -37,9 +39,10 @@ Json ToJson(const RankCost& cost) {
             {"dispatch_seconds", cost.dispatchSeconds}};
 }
 
-LatencySummary LatencyOf(const std::vector<FinishedRequest>& requests) {
+LatencySummary LatencyOf(const ClusterResult& result) {
     RequestTimes times;
-    for (const FinishedRequest& r : requests) {
+    times.itl = result.gaps;
+    for (const FinishedRequest& r : result.finished) {
         times.Add({r.arrival, r.admitted, r.firstToken, r.lastToken, r.generatedTokens});
     }
     return times.Summary();
@@ -49,12 +52,13 @@ LatencySummary LatencyOf(const std::vector<FinishedRequest>& requests) {
 Statistics Reported(const ClusterResult& result) {
     Statistics statistics;
     statistics.requests = result.requests;
+    statistics.rejected = result.rejected;
     for (const FinishedRequest& request : result.finished) {
         ++statistics.completed;
         statistics.promptTokens += request.promptTokens;
         statistics.generatedTokens += request.generatedTokens;
     }
-    statistics.latency = LatencyOf(result.finished);
+    statistics.latency = LatencyOf(result);
     statistics.wallSeconds = result.wallSeconds;
     return statistics;
 }
@@ -68,13 +72,15 @@ void Add(Statistics& total, const Statistics& s) {
     total.recoveries += s.recoveries;
     total.replayedTokens += s.replayedTokens;
     total.shedRequests += s.shedRequests;
+    total.sheds += s.sheds;
+    total.lostPromptTokens += s.lostPromptTokens;
+    total.lostGeneratedTokens += s.lostGeneratedTokens;
     total.specTokens += s.specTokens;
     total.acceptedTokens += s.acceptedTokens;
     total.kvFaults += s.kvFaults;
     total.peakBlocks = std::max(total.peakBlocks, s.peakBlocks);
     total.meanBlocks += s.meanBlocks * static_cast<double>(s.iterations);
     total.peakSeqs = std::max(total.peakSeqs, s.peakSeqs);
-    total.waitSeconds += s.waitSeconds;
     total.virtualSeconds = std::max(total.virtualSeconds, s.virtualSeconds);
     const auto add = [](OpTiming& sum, const OpTiming& timing) {
         sum.calls += timing.calls;
@@ -109,8 +115,9 @@ Statistics Total(const ClusterOptions& options, const ClusterResult& result) {
         return Reported(result);
     }
     Statistics total;
-    total.latency = LatencyOf(result.finished);
+    total.latency = LatencyOf(result);
     total.requests = result.requests;
+    total.rejected = result.rejected;
     for (int64_t replica = 0; replica < options.dataParallel; ++replica) {
         Add(total, result.Leader(replica, options).statistics);
     }
@@ -122,10 +129,11 @@ Statistics Total(const ClusterOptions& options, const ClusterResult& result) {
 }
 
 void WriteUnfinished(const ClusterOptions& options) {
-    Write(options, Head(options, "running", "rank 0 has not come to an end, or was killed"));
+    Write(options,
+          JsonText(Head(options, "running", "rank 0 has not come to an end, or was killed")));
 }
 
-void WriteClusterSummary(const ClusterOptions& options, const ClusterResult& result) {
+std::string ClusterSummaryText(const ClusterOptions& options, const ClusterResult& result) {
     Json json = Head(options, result.failure.empty() ? "complete" : "failed", result.failure);
     json["windows"] = result.windows;
     Json replicas = Json::array();
@@ -152,7 +160,11 @@ void WriteClusterSummary(const ClusterOptions& options, const ClusterResult& res
     }
     json["replicas"] = replicas;
     json["total"] = SummaryJson(options.serving, Total(options, result));
-    Write(options, json);
+    return JsonText(json);
+}
+
+void WriteClusterSummary(const ClusterOptions& options, const ClusterResult& result) {
+    Write(options, ClusterSummaryText(options, result));
 }
 
 void PrintClusterSummary(const ClusterOptions& options, const ClusterResult& result) {

@@ -18,7 +18,9 @@ struct ClusterResult {
     std::vector<RankState> ranks;  // none after a failure
     std::vector<FinishedRequest> finished;
     std::vector<int64_t> assigned;  // requests, by replica
+    TickCounts gaps;                // from token to token, of all replicas; none after a failure
     int64_t requests = 0;           // of the trace
+    int64_t rejected = 0;           // of the trace, and never served
     int64_t windows = 0;            // of the dispatcher
     double wallSeconds = 0;
 
@@ -36,6 +38,7 @@ Statistics Total(const ClusterOptions& options, const ClusterResult& result);
 /// Writes, if the options name a file, that the run is not over: what is found there if rank 0 is
 /// killed.
 void WriteUnfinished(const ClusterOptions& options);
+std::string ClusterSummaryText(const ClusterOptions& options, const ClusterResult& result);
 void WriteClusterSummary(const ClusterOptions& options, const ClusterResult& result);
 void PrintClusterSummary(const ClusterOptions& options, const ClusterResult& result);
 

@@ -17,6 +17,7 @@
 #include "cluster_summary.h"
 #include "mpi_compare.h"
 #include "mpi_exchange.h"
+#include "output_file.h"
 #include "server.h"
 
 namespace serve {
@@ -24,9 +25,16 @@ namespace {
 
 constexpr const char* kWhatOthersSay = "the end of the others";
 
+// What a rank has to tell at its end.
+struct RankResult {
+    RankState state;
+    std::vector<FinishedRequest> untold;
+    std::vector<TickCount> gaps;
+};
+
 // Serves until no more is granted.
-RankState ServeGranted(Link& link, const ClusterOptions& options, const RequestLimits& limits,
-                       TimedExchange& exchange, std::vector<FinishedRequest>* untold) {
+RankResult ServeGranted(Link& link, const ClusterOptions& options, const RequestLimits& limits,
+                        TimedExchange& exchange) {
     const auto start = std::chrono::steady_clock::now();
     GrantedSource source(exchange, limits);
     GroupObserver observer(link, source, options);
@@ -36,8 +44,7 @@ RankState ServeGranted(Link& link, const ClusterOptions& options, const RequestL
     state.statistics.wallSeconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     state.cost.dispatchSeconds = exchange.Seconds();
-    *untold = source.Untold();
-    return state;
+    return {state, source.Untold(), server.Record().Latencies().itl.Sorted()};
 }
 
 // What rank 0 knows, whatever becomes of the run.
@@ -47,24 +54,34 @@ class FirstRank {
         : link_(link), options_(options), start_(std::chrono::steady_clock::now()) {}
 
     void Run() {
+        ExpectDistinct(options_.Outputs(), options_.Inputs());
         WriteUnfinished(options_);
+        if (!options_.assignmentOut.empty()) {
+            assignment_.emplace(options_.assignmentOut, "the assignment");
+        }
+        if (!options_.serving.requests.empty()) {
+            requests_.emplace(options_.serving.requests, "the requests");
+        }
         trace_ = LoadTrace(options_.serving);
-        const RequestLimits limits = LimitsOf(trace_.requests, options_.serving);
+        const RequestLimits limits = LimitsOf(trace_.requests);
         result_.requests = static_cast<int64_t>(trace_.requests.size());
+        result_.rejected = trace_.rejected;
         progress_.emplace(result_.requests, options_.dataParallel, options_.progress);
         for (int rank = 1; rank < link_.Layout().Ranks(); ++rank) {
             link_.Send(rank, Link::kGrant, Packer().Put(limits).Take());
         }
         exchange_.emplace(link_, trace_.requests, options_.WindowTicks(),
                           [this](int64_t finished) { progress_->Update(finished); });
-        std::vector<FinishedRequest> untold;
-        result_.ranks.push_back(ServeGranted(link_, options_, limits, *exchange_, &untold));
-        exchange_->Take(untold);
+        const RankResult own = ServeGranted(link_, options_, limits, *exchange_);
+        result_.ranks.push_back(own.state);
+        exchange_->Take(own.untold);
+        result_.gaps.Add(own.gaps);
         for (int rank = 1; rank < link_.Layout().Ranks(); ++rank) {
             const Bytes bytes = link_.Receive(rank, Link::kFinal, kWhatOthersSay);
             Unpacker unpacker(bytes);
             result_.ranks.push_back(unpacker.Get<RankState>());
             exchange_->Take(unpacker.GetVector<FinishedRequest>());
+            result_.gaps.Add(unpacker.GetVector<TickCount>());
         }
     }
 
@@ -85,6 +102,7 @@ class FirstRank {
         fmt::print(stderr, "serve_mpi: {}\n", why);
         result_.failure = why;
         result_.ranks.clear();
+        result_.gaps = TickCounts();
         try {
             Report();
         } catch (const std::exception& error) {
@@ -109,17 +127,18 @@ class FirstRank {
                     ++result_.assigned[static_cast<size_t>(replica)];
                 }
             }
-            if (!options_.assignmentOut.empty() && result_.failure.empty()) {
-                WriteAssignment(options_.assignmentOut, trace_.requests, exchange_->Placed());
+            if (assignment_ && result_.failure.empty()) {
+                assignment_->Commit(AssignmentText(trace_.requests, exchange_->Placed()));
             }
         }
         result_.wallSeconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-        PrintClusterSummary(options_, result_);
         WriteClusterSummary(options_, result_);
-        if (!options_.requests.empty()) {
-            WriteFinished(options_.requests, result_.finished);
+        if (requests_) {
+            requests_->Commit(FinishedText(result_.finished));
         }
+        PrintClusterSummary(options_, result_);
+        FlushStandardOutput();
     }
 
     Link& link_;
@@ -127,6 +146,8 @@ class FirstRank {
     std::chrono::steady_clock::time_point start_;
     Trace trace_;
     ClusterResult result_;
+    std::optional<OutputFile> assignment_;
+    std::optional<OutputFile> requests_;
     std::optional<ClusterProgress> progress_;
     std::optional<DispatchingExchange> exchange_;
 };
@@ -150,12 +171,12 @@ int RunOtherRank(Link& link, const ClusterOptions& options) {
         const Bytes first = link.Receive(0, Link::kGrant, "the limits of the requests");
         const auto limits = Unpacker(first).Get<RequestLimits>();
         const std::unique_ptr<TimedExchange> exchange = MakeExchange(link);
-        std::vector<FinishedRequest> untold;
-        const RankState state = ServeGranted(link, options, limits, *exchange, &untold);
+        RankResult own = ServeGranted(link, options, limits, *exchange);
         if (link.Rank() != link.GroupRanks().front()) {
-            untold.clear();  // its leader tells
+            own.untold.clear();  // its leader tells
+            own.gaps.clear();
         }
-        link.Send(0, Link::kFinal, Packer().Put(state).Put(untold).Take());
+        link.Send(0, Link::kFinal, Packer().Put(own.state).Put(own.untold).Put(own.gaps).Take());
         const Bytes end = link.Receive(0, Link::kEnd, kWhatOthersSay);
         return Unpacker(end).Get<int>();
     } catch (const ClusterError& error) {

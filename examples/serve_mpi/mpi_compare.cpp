@@ -109,9 +109,8 @@ void GroupObserver::NameDivergence(const StepState& state) {
         digests[found->reference][found->tensor]));
 }
 
-void GroupObserver::Finished(const Sequence& sequence, int64_t closingToken, int64_t now) {
-    source_.Finished(
-        MakeFinished(link_.Layout().Replica(link_.Rank()), sequence, closingToken, now));
+void GroupObserver::Finished(const Sequence& sequence) {
+    source_.Finished(MakeFinished(link_.Layout().Replica(link_.Rank()), sequence));
 }
 
 }  // namespace serve

@@ -25,7 +25,7 @@ class GroupObserver : public ServerObserver {
 
     /// @throws ClusterError  names rank, step and tensor
     void AfterStep(const StepState& state, Stream& stream) override;
-    void Finished(const Sequence& sequence, int64_t closingToken, int64_t now) override;
+    void Finished(const Sequence& sequence) override;
 
     const RankCost& Cost() const { return cost_; }
     uint64_t Digest() const { return digest_.OfRun(); }

@@ -73,7 +73,7 @@ DispatchingExchange::DispatchingExchange(Link& link, const std::vector<Request>&
 
 void DispatchingExchange::Take(const std::vector<FinishedRequest>& finished) {
     for (const FinishedRequest& request : finished) {
-        dispatcher_.Finished(request.replica, request.finished, request.TotalTokens());
+        dispatcher_.Finished(request.replica, request.lastToken, request.TotalTokens());
         finished_.push_back(request);
     }
     progress_(static_cast<int64_t>(finished_.size()));

@@ -20,8 +20,8 @@ class ReplayObserver : public ServerObserver {
     void AfterStep(const StepState& state, Stream& stream) override {
         digest_.Compute(state, stream);
     }
-    void Finished(const Sequence& sequence, int64_t closingToken, int64_t now) override {
-        finished_->push_back(MakeFinished(replica_, sequence, closingToken, now));
+    void Finished(const Sequence& sequence) override {
+        finished_->push_back(MakeFinished(replica_, sequence));
     }
     uint64_t Digest() const { return digest_.OfRun(); }
 
@@ -36,11 +36,12 @@ class ReplayObserver : public ServerObserver {
 ClusterResult ReplayAssignment(const ClusterOptions& options) {
     const auto start = std::chrono::steady_clock::now();
     const Trace trace = LoadTrace(options.serving);
-    const RequestLimits limits = LimitsOf(trace.requests, options.serving);
+    const RequestLimits limits = LimitsOf(trace.requests);
     const Assignment assignment =
         ReadAssignment(options.assignmentIn, trace.requests, options.dataParallel);
     ClusterResult result;
     result.requests = static_cast<int64_t>(trace.requests.size());
+    result.rejected = trace.rejected;
     for (int64_t replica = 0; replica < options.dataParallel; ++replica) {
         const std::vector<Request> own = RequestsOf(replica, trace.requests, assignment);
         TraceSource source(own, limits);
@@ -49,6 +50,7 @@ ClusterResult ReplayAssignment(const ClusterOptions& options) {
         server.Run();
         result.assigned.push_back(source.Requests());
         result.ranks.push_back({server.Result(), {}, observer.Digest()});
+        result.gaps.Add(server.Record().Latencies().itl.Sorted());
     }
     result.wallSeconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

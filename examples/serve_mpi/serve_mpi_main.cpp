@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
 
 #include "cluster_options.h"
@@ -13,6 +14,7 @@
 #include "interrupt.h"
 #include "mpi_cluster.h"
 #include "mpi_link.h"
+#include "output_file.h"
 #include "replay.h"
 
 namespace serve {
@@ -33,15 +35,27 @@ void EmulateOtherDevice(int rank) {
 }
 
 int Replay(const ClusterOptions& options) {
+    ExpectDistinct(options.Outputs(), options.Inputs());
+    std::optional<OutputFile> summary;
+    std::optional<OutputFile> requests;
+    if (!options.serving.summary.empty()) {
+        summary.emplace(options.serving.summary, "the summary");
+    }
+    if (!options.serving.requests.empty()) {
+        requests.emplace(options.serving.requests, "the requests");
+    }
     const ClusterResult result = ReplayAssignment(options);
     // The replicas are groups of one here.
     ClusterOptions single = options;
     single.tensorParallel = 1;
-    PrintClusterSummary(single, result);
-    WriteClusterSummary(single, result);
-    if (!options.requests.empty()) {
-        WriteFinished(options.requests, result.finished);
+    if (summary) {
+        summary->Commit(ClusterSummaryText(single, result));
     }
+    if (requests) {
+        requests->Commit(FinishedText(result.finished));
+    }
+    PrintClusterSummary(single, result);
+    FlushStandardOutput();
     return result.Good() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

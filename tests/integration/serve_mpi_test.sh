@@ -156,7 +156,7 @@ out_of_blocks)
     grep -q 'serve_mpi: .*sample_trace.csv:.* a sequence has at most 100' "$folder/out" ||
         fail "no word of the request that never fits"
     # A device that is too small for the server itself.
-    expect_misfit ADVANCE_STEP_MEMORY=1M 'rank 1 .*: aclrtMalloc returned 207001' --data-parallel 2
+    expect_misfit ADVANCE_STEP_MEMORY=1M 'rank 1 .*: the server needs .* of device memory' --data-parallel 2
     ;;
 killed)
     expect_failure 'rank 3 \(replica 1, member 1\), process [0-9]* was killed' \

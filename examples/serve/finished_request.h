@@ -21,17 +21,14 @@ struct FinishedRequest {
     int64_t admitted;
     int64_t firstToken;
     int64_t lastToken;
-    int64_t finished;
-    uint64_t textHash;  // of all generated tokens and the closing token
+    uint64_t textHash;  // of all generated tokens
 
     int64_t TotalTokens() const { return promptTokens + generatedTokens; }
 };
 
-FinishedRequest MakeFinished(int64_t replica, const Sequence& sequence, int64_t closingToken,
-                             int64_t now);
+FinishedRequest MakeFinished(int64_t replica, const Sequence& sequence);
 
 /// CSV, a line for each request, by their line in the trace.
-/// @throws std::runtime_error  the file cannot be written
-void WriteFinished(const std::string& path, std::vector<FinishedRequest> requests);
+std::string FinishedText(std::vector<FinishedRequest> requests);
 
 }  // namespace serve

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the reading of plain and compressed files, and their division into lines.
+
+#include "line_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "interrupt.h"
+#include "request_trace.h"
+
+#ifdef SERVE_HAS_ZLIB
+#include <zlib.h>
+#endif
+#ifdef SERVE_HAS_ZSTD
+#include <zstd.h>
+#endif
+
+namespace serve {
+namespace {
+
+struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+class PlainFile : public ByteSource {
+ public:
+    /// @param first  what has been read of the file: it may be a pipe
+    PlainFile(const std::string& path, File file, std::string_view first)
+        : path_(path), file_(std::move(file)), first_(first) {}
+
+    size_t Read(char* buffer, size_t size) override {
+        if (!first_.empty()) {
+            const size_t count = std::min(size, first_.size());
+            std::copy_n(first_.begin(), count, buffer);
+            first_.erase(0, count);
+            return count;
+        }
+        const size_t count = std::fread(buffer, 1, size, file_.get());
+        if (count == 0 && std::ferror(file_.get()) != 0) {
+            throw TraceError(fmt::format("{}: cannot be read", path_));
+        }
+        return count;
+    }
+    [[noreturn]] void Fail(const char* why) const {
+        throw TraceError(fmt::format("{}: cannot be decompressed: {}", path_, why));
+    }
+
+ private:
+    std::string path_;
+    File file_;
+    std::string first_;
+};
+
+constexpr size_t kPackedBytes = size_t{1} << 17;  // read at a time
+
+#ifdef SERVE_HAS_ZLIB
+class GzipFile : public ByteSource {
+ public:
+    explicit GzipFile(PlainFile file) : plain_(std::move(file)), input_(kPackedBytes) {
+        constexpr int kGzip = 16;
+        if (inflateInit2(&stream_, kGzip + MAX_WBITS) != Z_OK) {
+            throw std::bad_alloc();
+        }
+    }
+    ~GzipFile() override { inflateEnd(&stream_); }
+    GzipFile(const GzipFile&) = delete;
+    GzipFile& operator=(const GzipFile&) = delete;
+
+    size_t Read(char* buffer, size_t size) override {
+        stream_.next_out = reinterpret_cast<Bytef*>(buffer);
+        stream_.avail_out = static_cast<uInt>(size);
+        while (stream_.avail_out == size) {
+            if (stream_.avail_in == 0) {
+                stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+                stream_.avail_in = static_cast<uInt>(plain_.Read(input_.data(), input_.size()));
+            }
+            if (stream_.avail_in == 0) {
+                if (inMember_) {
+                    plain_.Fail("gzip data ends early");
+                }
+                return 0;
+            }
+            inMember_ = true;
+            const int code = inflate(&stream_, Z_NO_FLUSH);
+            if (code == Z_STREAM_END) {
+                inMember_ = false;  // another one may follow
+                inflateReset(&stream_);
+            } else if (code != Z_OK) {
+                plain_.Fail("gzip data is damaged");
+            }
+        }
+        return size - stream_.avail_out;
+    }
+
+ private:
+    PlainFile plain_;
+    std::vector<char> input_;
+    z_stream stream_ = {};
+    bool inMember_ = false;
+};
+#endif
+
+#ifdef SERVE_HAS_ZSTD
+class ZstdFile : public ByteSource {
+ public:
+    explicit ZstdFile(PlainFile file)
+        : plain_(std::move(file)), stream_(ZSTD_createDStream()), input_(kPackedBytes) {
+        if (stream_ == nullptr) {
+            throw std::bad_alloc();
+        }
+    }
+    ~ZstdFile() override { ZSTD_freeDStream(stream_); }
+    ZstdFile(const ZstdFile&) = delete;
+    ZstdFile& operator=(const ZstdFile&) = delete;
+
+    size_t Read(char* buffer, size_t size) override {
+        ZSTD_outBuffer out{buffer, size, 0};
+        while (out.pos == 0) {
+            if (in_.pos == in_.size) {
+                in_ = {input_.data(), plain_.Read(input_.data(), input_.size()), 0};
+            }
+            if (in_.size == 0) {
+                if (inFrame_) {
+                    plain_.Fail("zstd data ends early");
+                }
+                return 0;
+            }
+            const size_t code = ZSTD_decompressStream(stream_, &out, &in_);
+            if (ZSTD_isError(code) != 0) {
+                plain_.Fail(ZSTD_getErrorName(code));
+            }
+            inFrame_ = code != 0;
+        }
+        return out.pos;
+    }
+
+ private:
+    PlainFile plain_;
+    ZSTD_DStream* stream_;
+    std::vector<char> input_;
+    ZSTD_inBuffer in_{nullptr, 0, 0};
+    bool inFrame_ = false;
+};
+#endif
+
+}  // namespace
+
+std::unique_ptr<ByteSource> OpenBytes(const std::string& path) {
+    File file(std::fopen(path.c_str(), "rb"));
+    if (!file) {
+        throw TraceError(fmt::format("{}: cannot be opened", path));
+    }
+    char bytes[4] = {};
+    const std::string_view first(bytes, std::fread(bytes, 1, sizeof bytes, file.get()));
+    PlainFile plain(path, std::move(file), first);
+    if (first.substr(0, 2) == "\x1f\x8b") {
+#ifdef SERVE_HAS_ZLIB
+        return std::make_unique<GzipFile>(std::move(plain));
+#else
+        throw TraceError(
+            fmt::format("{}: is compressed by gzip; serve was built without zlib", path));
+#endif
+    }
+    if (first == "\x28\xb5\x2f\xfd") {
+#ifdef SERVE_HAS_ZSTD
+        return std::make_unique<ZstdFile>(std::move(plain));
+#else
+        throw TraceError(
+            fmt::format("{}: is compressed by zstd; serve was built without libzstd", path));
+#endif
+    }
+    return std::make_unique<PlainFile>(std::move(plain));
+}
+
+LineReader::LineReader(const std::string& path)
+    : path_(path), bytes_(OpenBytes(path)), buffer_(size_t{1} << 18) {}
+
+// Reads on behind what is there; returns whether there was more.
+bool LineReader::Refill() {
+    constexpr size_t kLongestLine = size_t{1} << 24;
+    ThrowIfInterrupted();
+    std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
+              buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
+    end_ -= begin_;
+    begin_ = 0;
+    if (end_ == buffer_.size()) {
+        if (end_ >= kLongestLine) {
+            throw TraceError(fmt::format("{}:{}: line is longer than {} bytes", path_, number_ + 1,
+                                         kLongestLine));
+        }
+        buffer_.resize(2 * end_);
+    }
+    const size_t count = bytes_->Read(buffer_.data() + end_, buffer_.size() - end_);
+    end_ += count;
+    return count > 0;
+}
+
+bool LineReader::Next(std::string_view* line) {
+    size_t searched = 0;  // bytes from begin_ on without a line's end
+    for (;;) {
+        const void* found =
+            std::memchr(buffer_.data() + begin_ + searched, '\n', end_ - begin_ - searched);
+        size_t size = end_ - begin_;
+        size_t skipped = 0;
+        if (found != nullptr) {
+            size = static_cast<size_t>(static_cast<const char*>(found) - buffer_.data()) - begin_;
+            skipped = 1;
+        } else {
+            searched = size;
+            if (Refill()) {
+                continue;
+            }
+            if (size == 0) {
+                return false;
+            }
+        }
+        *line = std::string_view(buffer_.data() + begin_, size);
+        begin_ += size + skipped;
+        ++number_;
+        if (!line->empty() && line->back() == '\r') {
+            line->remove_suffix(1);
+        }
+        return true;
+    }
+}
+
+}  // namespace serve

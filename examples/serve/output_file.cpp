@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements files that appear as a whole, and the check that no two outputs are one file.
+
+#include "output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace serve {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string LastError() { return std::generic_category().message(errno); }
+
+// As a new file would get it.
+mode_t NewFileMode() {
+    const mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+// Whether two paths are one file, or would be.
+bool Same(const std::string& a, const std::string& b) {
+    std::error_code ignored;
+    if (fs::equivalent(a, b, ignored)) {
+        // Both may be a terminal, or /dev/null.
+        return fs::is_regular_file(a, ignored);
+    }
+    const fs::path first = fs::weakly_canonical(fs::absolute(a, ignored), ignored);
+    const fs::path second = fs::weakly_canonical(fs::absolute(b, ignored), ignored);
+    return !fs::exists(a, ignored) && !first.empty() && first == second;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path, std::string what)
+    : path_(std::move(path)), what_(std::move(what)) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path_, ignored);
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+        descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    } else {
+        target_ = fs::exists(status) ? fs::canonical(path_, ignored).string() : path_;
+        temporary_ = target_ + ".XXXXXX";
+        descriptor_ = mkostemp(temporary_.data(), O_CLOEXEC);
+        if (descriptor_ < 0) {
+            temporary_.clear();
+        }
+    }
+    if (descriptor_ < 0) {
+        Fail();
+    }
+    if (!temporary_.empty()) {
+        struct stat before = {};
+        const bool exists = stat(target_.c_str(), &before) == 0;
+        fchmod(descriptor_, exists ? before.st_mode & 07777 : NewFileMode());
+    }
+}
+
+OutputFile::~OutputFile() {
+    if (descriptor_ >= 0) {
+        close(descriptor_);
+    }
+    if (!temporary_.empty()) {
+        unlink(temporary_.c_str());
+    }
+}
+
+void OutputFile::Commit(const std::string& text) {
+    for (size_t done = 0; done < text.size();) {
+        const ssize_t count = write(descriptor_, text.data() + done, text.size() - done);
+        if (count < 0 && errno != EINTR) {
+            Fail();
+        }
+        done += count > 0 ? static_cast<size_t>(count) : 0;
+    }
+    if (close(std::exchange(descriptor_, -1)) != 0) {
+        Fail();
+    }
+    if (!temporary_.empty()) {
+        if (rename(temporary_.c_str(), target_.c_str()) != 0) {
+            Fail();
+        }
+        temporary_.clear();
+    }
+}
+
+void OutputFile::Fail() const {
+    throw std::runtime_error(
+        fmt::format("{}: {} cannot be written: {}", path_, what_, LastError()));
+}
+
+void WriteFile(const std::string& path, const std::string& what, const std::string& text) {
+    OutputFile(path, what).Commit(text);
+}
+
+void ExpectDistinct(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        std::vector<NamedFile> others(outputs.begin(),
+                                      outputs.begin() + static_cast<std::ptrdiff_t>(i));
+        others.insert(others.end(), inputs.begin(), inputs.end());
+        for (const NamedFile& other : others) {
+            if (!outputs[i].path.empty() && !other.path.empty() &&
+                Same(outputs[i].path, other.path)) {
+                throw std::runtime_error(fmt::format("{} and {} name the same file, {}",
+                                                     other.option, outputs[i].option,
+                                                     outputs[i].path));
+            }
+        }
+    }
+}
+
+void FlushStandardOutput() {
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        throw std::runtime_error(
+            fmt::format("standard output: the table cannot be written: {}", LastError()));
+    }
+}
+
+}  // namespace serve

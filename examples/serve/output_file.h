@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that a run writes: made before the run, and complete or untouched at its end.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace serve {
+
+/// The constructor makes a file beside the path, which Commit renames to it: what was there stays
+/// until then. What is no regular file, as a pipe or /dev/stdout, is opened and written directly.
+class OutputFile {
+ public:
+    /// @param what  the noun of messages: "the report"
+    /// @throws std::runtime_error  there can be no such file
+    OutputFile(std::string path, std::string what);
+    ~OutputFile();
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    /// Writes all of the text; once.
+    /// @throws std::runtime_error  it cannot be written; the path has what it had
+    void Commit(const std::string& text);
+
+ private:
+    [[noreturn]] void Fail() const;
+
+    std::string path_;
+    std::string what_;
+    std::string target_;     // path_, less its symbolic links
+    std::string temporary_;  // empty: none
+    int descriptor_ = -1;
+};
+
+/// An OutputFile at once.
+/// @throws std::runtime_error
+void WriteFile(const std::string& path, const std::string& what, const std::string& text);
+
+/// A file that an option names.
+struct NamedFile {
+    std::string option;  // "--summary"
+    std::string path;    // empty: none
+};
+
+/// @throws std::runtime_error  two outputs, or an output and an input, are the same file
+void ExpectDistinct(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
+
+/// Writes what standard output still holds.
+/// @throws std::runtime_error  not all that was printed has been written
+void FlushStandardOutput();
+
+}  // namespace serve

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The published formats of request traces: each parses a line.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "request_trace.h"
+
+namespace serve {
+
+/// What is wrong with a line, without its place.
+class LineError : public std::runtime_error {
+ public:
+    using std::runtime_error::runtime_error;
+};
+
+class TraceFormat {
+ public:
+    virtual ~TraceFormat() = default;
+
+    /// Whether the first line names columns and is no request.
+    virtual bool HasHeader() const = 0;
+    /// The request of a line; nothing: one that failed, without a response.
+    /// @throws LineError
+    virtual std::optional<Request> Parse(int64_t line, std::string_view text) const = 0;
+};
+
+/// The format of a file with this first line.
+/// @throws LineError  it is none that is known
+std::unique_ptr<TraceFormat> FormatOf(std::string_view firstLine);
+
+/// Text of a line for a message: short, and nothing in it that a terminal would act on.
+std::string Quote(std::string_view text);
+
+/// Ticks since 0001-01-01 of "YYYY-MM-DD hh:mm:ss[.fffffff][+hh:mm]"; nothing: it is none.
+std::optional<int64_t> ParseTimestamp(std::string_view text);
+
+/// Ticks of a number of units, with an optional fraction; nothing: it is none. Less than a tick is
+/// dropped.
+/// @param ticksPerUnit  a power of ten
+std::optional<int64_t> ParseTicks(std::string_view text, int64_t ticksPerUnit);
+
+}  // namespace serve

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses the times of traces: dates with fractions and offsets, and numbers of seconds.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "trace_format.h"
+
+namespace serve {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// A number of exactly text.size() digits, at most 18 of them.
+std::optional<int64_t> ParseDigits(std::string_view text) {
+    int64_t value = 0;
+    for (const char c : text) {
+        if (!IsDigit(c)) {
+            return std::nullopt;
+        }
+        value = value * 10 + (c - '0');
+    }
+    return value;
+}
+
+int64_t DaysInMonth(int64_t year, int64_t month) {
+    constexpr std::array<int64_t, 12> kDays = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return month == 2 && leap ? 29 : kDays[static_cast<size_t>(month - 1)];
+}
+
+// Days of the Gregorian calendar from 0001-01-01 to the given day.
+int64_t DaysBefore(int64_t year, int64_t month, int64_t day) {
+    const int64_t past = year - 1;
+    int64_t days = past * 365 + past / 4 - past / 100 + past / 400;
+    for (int64_t m = 1; m < month; ++m) {
+        days += DaysInMonth(year, m);
+    }
+    return days + day - 1;
+}
+
+bool Matches(std::string_view text, std::string_view pattern) {
+    return text.size() == pattern.size() &&
+           std::equal(text.begin(), text.end(), pattern.begin(),
+                      [](char c, char p) { return p == 'd' ? IsDigit(c) : c == p; });
+}
+
+// Seconds of "+hh:mm" or "-hh:mm", or of "Z" or nothing.
+std::optional<int64_t> ParseOffset(std::string_view text) {
+    if (text.empty() || text == "Z") {
+        return 0;
+    }
+    if (!Matches(text, "+dd:dd") && !Matches(text, "-dd:dd")) {
+        return std::nullopt;
+    }
+    const int64_t hours = *ParseDigits(text.substr(1, 2));
+    const int64_t minutes = *ParseDigits(text.substr(4, 2));
+    if (hours > 23 || minutes > 59) {
+        return std::nullopt;
+    }
+    return (text[0] == '-' ? -1 : 1) * (hours * 60 + minutes) * 60;
+}
+
+}  // namespace
+
+std::optional<int64_t> ParseTimestamp(std::string_view text) {
+    constexpr std::string_view kPattern = "dddd-dd-dd dd:dd:dd";
+    if (!Matches(text.substr(0, kPattern.size()), kPattern)) {
+        return std::nullopt;
+    }
+    const auto field = [&](size_t at, size_t size) { return *ParseDigits(text.substr(at, size)); };
+    const int64_t year = field(0, 4), month = field(5, 2), day = field(8, 2);
+    const int64_t hour = field(11, 2), minute = field(14, 2), second = field(17, 2);
+    if (year < 1 || month < 1 || month > 12 || day < 1 || day > DaysInMonth(year, month) ||
+        hour > 23 || minute > 59 || second > 59) {
+        return std::nullopt;
+    }
+
+    int64_t fraction = 0;
+    std::string_view rest = text.substr(kPattern.size());
+    if (!rest.empty() && rest[0] == '.') {
+        constexpr size_t kDigits = 7;
+        size_t size = 1;
+        while (size < rest.size() && IsDigit(rest[size])) {
+            ++size;
+        }
+        if (size > kDigits + 1) {
+            return std::nullopt;
+        }
+        std::string digits(rest.substr(1, size - 1));
+        digits.resize(kDigits, '0');
+        fraction = *ParseDigits(digits);
+        rest.remove_prefix(size);
+    }
+    const std::optional<int64_t> offset = ParseOffset(rest);
+    if (!offset) {
+        return std::nullopt;
+    }
+    const int64_t seconds =
+        ((DaysBefore(year, month, day) * 24 + hour) * 60 + minute) * 60 + second - *offset;
+    return seconds * kTicksPerSecond + fraction;
+}
+
+std::optional<int64_t> ParseTicks(std::string_view text, int64_t ticksPerUnit) {
+    constexpr size_t kWholeDigits = 11;  // of seconds: some thousand years
+    const size_t point = text.find('.');
+    const std::string_view whole = text.substr(0, point);
+    const std::string_view part = point == text.npos ? "" : text.substr(point + 1);
+    const bool digits = std::all_of(whole.begin(), whole.end(), IsDigit) &&
+                        std::all_of(part.begin(), part.end(), IsDigit);
+    if (!digits || whole.empty() || whole.size() > kWholeDigits || text.back() == '.') {
+        return std::nullopt;
+    }
+    int64_t ticks = *ParseDigits(whole) * ticksPerUnit;
+    for (const char digit : part) {
+        ticksPerUnit /= 10;
+        ticks += (digit - '0') * ticksPerUnit;
+    }
+    return ticks;
+}
+
+}  // namespace serve

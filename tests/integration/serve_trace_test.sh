@@ -1,0 +1,324 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# One case of serve's traces, outputs and times: serve_trace_test.sh SERVE CASE
+set -euo pipefail
+
+serve=$1
+here=$(cd "$(dirname "$0")" && pwd)
+sample=$here/../../examples/serve/sample_trace.csv
+simulator=$here/../reference/serve_simulator.py
+header='TIMESTAMP,ContextTokens,GeneratedTokens'
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+    echo "FAILED: $1" >&2
+    [[ -f $folder/out ]] && cat "$folder/out" >&2
+    exit 1
+}
+
+# Runs serve with the arguments; leaves its exit status in $status.
+run() {
+    status=0
+    "$serve" "$@" >"$folder/out" 2>&1 || status=$?
+}
+
+good() {
+    run --summary "$folder/summary.json" "$@"
+    ((status == 0)) || fail "exit status $status of $*"
+}
+
+# bad WORD... -- ARGUMENT...: an error with every word.
+bad() {
+    local words=()
+    while [[ $1 != -- ]]; do
+        words+=("$1")
+        shift
+    done
+    shift
+    run "$@"
+    ((status > 0 && status < 126)) || fail "$* ended with exit status $status"
+    for word in "${words[@]}"; do
+        grep -q -- "$word" "$folder/out" || fail "no \"$word\" in the message of $*"
+    done
+}
+
+# Each expression holds of the last summary s.
+check() {
+    python3 - "$folder/summary.json" "$@" <<'PYTHON' || fail "summary"
+import json, sys
+s = json.load(open(sys.argv[1]))
+for expression in sys.argv[2:]:
+    assert eval(expression), (expression, s)
+PYTHON
+}
+
+# simulated TRACE OPTION...: serve and the simulator say the same, digit for digit.
+simulated() {
+    local trace=$1
+    shift
+    good "$trace" "$@"
+    python3 "$simulator" "$trace" "$@" >"$folder/simulated.json" || fail "simulator"
+    python3 - "$folder/summary.json" "$folder/simulated.json" <<'PYTHON' || fail "not as simulated: $*"
+import json, sys
+serve, simulated = (json.load(open(path)) for path in sys.argv[1:])
+differences = {key: (serve.get(key), simulated[key]) for key in simulated if serve.get(key) != simulated[key]}
+assert not differences, differences
+PYTHON
+}
+
+at_once() {
+    echo "$header"
+    for _ in $(seq 64); do
+        echo '2024-01-01 00:00:00.0000000,100,400'
+    done
+}
+
+case $2 in
+simulator)
+    simulated "$sample"
+    simulated "$sample" --max-seqs 8
+    simulated "$sample" --max-seqs 32 --block-size 16 --blocks 900
+    check 's["preemptions"] > 0'
+    at_once >"$folder/at_once.csv"
+    simulated "$folder/at_once.csv" --blocks 70 --free-ratio 0.1
+    check 's["sheds"] > s["shed_requests"] > 0' 's["preemptions"] > 0' \
+        's["lost_prompt_tokens"] == 100 * s["sheds"]' 's["lost_generated_tokens"] > 0'
+    ;;
+one_token)
+    # The iteration of the prompt has the only token; a slot is free for the next one at once.
+    printf '%s\n2024-01-01 00:00:00,1,1\n2024-01-01 00:00:00,1,1\n' "$header" >"$folder/trace.csv"
+    good --trace "$folder/trace.csv" --max-seqs 1
+    check 's["iterations"] == 2 and s["peak_seqs"] == 1'
+    good --trace "$folder/trace.csv" --max-seqs 2 --speculative 3
+    check 's["iterations"] == 1'
+    ;;
+long_prompt)
+    # A prompt longer than what is prefilled together changes nothing before it.
+    awk -v header="$header" 'BEGIN { print header
+        for (i = 0; i < 60; ++i) printf "2024-01-01 00:00:%02d,3000,20\n", i / 20 }' >"$folder/short.csv"
+    good --trace "$folder/short.csv" --requests "$folder/short.txt" --max-len 32768
+    cp "$folder/short.csv" "$folder/long.csv"
+    printf '2024-01-01 01:00:00,20000,20\n' >>"$folder/long.csv"
+    good --trace "$folder/long.csv" --requests "$folder/long.txt" --max-len 32768
+    cmp "$folder/short.txt" <(head -n 61 "$folder/long.txt") || fail "earlier requests have changed"
+    # Among others it has a prefill of its own.
+    printf '2024-01-01 00:00:02,20000,20\n' >>"$folder/short.csv"
+    simulated "$folder/short.csv" --max-len 32768
+    ;;
+token_times)
+    # A prompt of 8000 tokens comes while another request generates: one gap in 59 is long, and the
+    # mean of the request does not show it.
+    printf '%s\n2024-01-01 00:00:00,10,60\n2024-01-01 00:00:00.5,8000,1\n' "$header" >"$folder/trace.csv"
+    good --trace "$folder/trace.csv"
+    check '0.0200 < s["itl_seconds"]["p50"] < 0.0202' '0.8 < s["itl_seconds"]["max"] < 0.83' \
+        '0.03 < s["tpot_seconds"]["max"] < 0.04' '0.03 < s["itl_seconds"]["mean"] < 0.04'
+    ;;
+slots)
+    # What an iteration costs follows the sequences and not the slots.
+    awk -v header="$header" 'BEGIN { print header
+        for (i = 0; i < 100; ++i) printf "2024-01-01 00:00:%02d,20,30\n", i / 10 }' >"$folder/trace.csv"
+    good --trace "$folder/trace.csv" --max-len 64
+    cp "$folder/summary.json" "$folder/few.json"
+    good --trace "$folder/trace.csv" --max-len 64 --max-seqs 262144
+    python3 - "$folder/few.json" "$folder/summary.json" <<'PYTHON' || fail "slots cost time"
+import json, sys
+few, many = (json.load(open(path)) for path in sys.argv[1:])
+assert few["iterations"] == many["iterations"]
+assert few["counters"] == many["counters"], "rows of padding"
+# A thousand times as many slots; the margin is for what else the machine does.
+assert many["wall_seconds"] < 50 * few["wall_seconds"] + 0.1, (few["wall_seconds"], many["wall_seconds"])
+PYTHON
+    ;;
+outputs)
+    cp "$sample" "$folder/trace.csv"
+    ln "$folder/trace.csv" "$folder/link.csv"
+    ln -s trace.csv "$folder/symbolic.csv"
+    for other in trace.csv link.csv symbolic.csv ../"${folder##*/}"/trace.csv; do
+        bad '--trace and --summary name the same file' -- --trace "$folder/trace.csv" --limit 2 \
+            --summary "$folder/$other"
+    done
+    bad '--summary and --report name the same file' -- --limit 2 --summary "$folder/new" \
+        --report "$folder/./new"
+    bad '--report and --trace-json name the same file' -- --limit 2 --report "$folder/new" \
+        --trace-json "$folder/new"
+    cmp "$sample" "$folder/trace.csv" || fail "the trace was overwritten"
+    [[ ! -e $folder/new ]] || fail "a file was left"
+    # What cannot be written is told before the run, with the reason.
+    bad 'no-such-folder/summary.json: the summary cannot be written: No such file' -- \
+        --summary "$folder/no-such-folder/summary.json"
+    ! grep -q iterations "$folder/out" || fail "it was told after the run"
+    bad "$folder: the requests cannot be written: Is a directory" -- --requests "$folder"
+    # A run that does not come to its end leaves what was there.
+    echo before >"$folder/summary.json"
+    printf '%s\n2024-01-01 00:00:01,x,3\n' "$header" >"$folder/bad.csv"
+    bad ContextTokens -- --trace "$folder/bad.csv" --summary "$folder/summary.json"
+    [[ $(cat "$folder/summary.json") == before ]] || fail "the summary was touched"
+    chmod 640 "$folder/summary.json"
+    ln -s summary.json "$folder/name.json"
+    run --limit 2 --summary "$folder/name.json" --requests /dev/null
+    ((status == 0)) || fail "exit status $status"
+    [[ -L $folder/name.json && $(stat -c %a "$folder/summary.json") == 640 ]] || fail "mode or link"
+    check 's["completed"] == 2'
+    [[ $(ls "$folder" | wc -l) == 7 ]] || fail "files were left: $(ls "$folder")"
+    # Standard output that takes nothing.
+    if [[ -w /dev/full ]]; then
+        status=0
+        "$serve" --limit 2 --summary "$folder/full.json" >/dev/full 2>"$folder/out" || status=$?
+        ((status == 1)) || fail "a full standard output ended with exit status $status"
+        grep -q 'standard output: .*No space left' "$folder/out" || fail "no word of it"
+        [[ -s $folder/full.json ]] || fail "no summary"
+    fi
+    ;;
+signals)
+    # SIGTERM ends the run as SIGINT does, with all files.
+    for _ in $(seq 2000); do at_once | tail -n 64; done >"$folder/body"
+    (echo "$header" && cat "$folder/body") >"$folder/long.csv"
+    "$serve" --trace "$folder/long.csv" --summary "$folder/summary.json" \
+        --report "$folder/report.html" >"$folder/out" 2>&1 &
+    pid=$!
+    ticks=$(getconf CLK_TCK)
+    until (($(cut -d ' ' -f 14 "/proc/$pid/stat") > ticks)); do :; done
+    kill -TERM "$pid"
+    status=0
+    wait "$pid" || status=$?
+    ((status == 1)) || fail "SIGTERM: exit status $status"
+    check 's["interrupted"] and s["requests"] == 128000 > s["completed"]' 's["iterations"] > 0'
+    [[ -s $folder/report.html ]] || fail "no report"
+    # A signal while the trace is read: it comes from a pipe that does not end.
+    mkfifo "$folder/pipe"
+    rm "$folder/summary.json"
+    "$serve" --trace "$folder/pipe" --summary "$folder/summary.json" >"$folder/out" 2>&1 &
+    pid=$!
+    {
+        echo "$header"
+        while kill -0 "$pid" 2>/dev/null; do
+            # It reads: the header and the first lines have gone through.
+            cat "$folder/body" 2>/dev/null || break
+            kill -INT "$pid" 2>/dev/null || break
+        done
+    } >"$folder/pipe" 2>/dev/null || true
+    status=0
+    wait "$pid" || status=$?
+    ((status == 1)) || fail "SIGINT before the run: exit status $status"
+    grep -q 'interrupted before the run' "$folder/out" || fail "no word of it"
+    [[ ! -e $folder/summary.json ]] || fail "a summary of no run"
+    ;;
+memory)
+    # Products of options that no device has, told at once and by their names.
+    bad '--max-seqs 1048576 x --max-len 268435456' 'of device memory' -- --max-seqs 1048576 \
+        --max-len 268435456
+    bad '--blocks 268435456 x --block-size 65536' -- --blocks 268435456 --block-size 65536
+    # A host without memory. Sanitizers reserve more than any limit here.
+    if (ulimit -v 400000 && "$serve" --help >/dev/null 2>&1); then
+        awk -v header="$header" 'BEGIN { print header
+            for (i = 0; i < 6000000; ++i) print "2024-01-01 00:00:00,1,1" }' >"$folder/many.csv"
+        status=0
+        (ulimit -v 400000 && "$serve" --trace "$folder/many.csv") >"$folder/out" 2>&1 || status=$?
+        ((status == 1)) || fail "no memory: exit status $status"
+        grep -q 'many.csv: the host has no memory for its requests; --limit' "$folder/out" ||
+            fail "no word of what has no memory"
+    fi
+    ;;
+limit)
+    # The first by arrival, wherever they are in the file; a sorted file is not read to its end.
+    printf '%s\n2024-01-01 00:00:09,9,1\n2024-01-01 00:00:02,2,1\n2024-01-01 00:00:01,1,1\n' \
+        "$header" >"$folder/shuffled.csv"
+    good --trace "$folder/shuffled.csv" --limit 2 --requests "$folder/requests.csv"
+    [[ $(cut -d , -f 1,3 "$folder/requests.csv" | tail -n 2 | tr '\n' ' ') == '3,2 4,1 ' ]] ||
+        fail "not the first by arrival"
+    awk -v header="$header" 'BEGIN { print header
+        for (i = 0; i < 20000; ++i) print "2024-01-01 00:00:00,5,3"; print "no request" }' >"$folder/sorted.csv"
+    good --trace "$folder/sorted.csv" --limit 10
+    check 's["requests"] == 10'
+    bad ':20002: ' -- --trace "$folder/sorted.csv" --limit 10001
+    ;;
+reject)
+    printf '%s\n2024-01-01 00:00:00,9000,1\n2024-01-01 00:00:01,5,3\n2024-01-01 00:00:02,5,9000\n' \
+        "$header" >"$folder/trace.csv"
+    bad '2 of 3 requests never fit' 'trace.csv:2: ' '--max-len 9005' -- --trace "$folder/trace.csv" \
+        --max-len 5000
+    good --trace "$folder/trace.csv" --max-len 5000 --reject
+    check 's["requests"] == s["completed"] == 1' 's["rejected"] == 2'
+    grep -q '2 of 3 requests never fit' "$folder/out" || fail "no word of those left out"
+    good --trace "$folder/trace.csv" --max-len 9005
+    check 's["requests"] == 3 and s["rejected"] == 0'
+    bad 'never fit' -- --trace "$folder/trace.csv" --max-len 5 --reject
+    ;;
+formats)
+    # The same three requests in each format, and in each compressed.
+    printf '%s\n%s\n%s\n%s\n' "$header" '2024-05-10 00:00:00.009930+00:00,2162,5' \
+        '2024-05-10 00:00:01+00:00,1799,13' '2024-05-10 02:00:01.5+02:00,7,4' >"$folder/azure"
+    printf '%s\n%s\n%s\n%s\n%s\n' \
+        'Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type' \
+        '5,ChatGPT,2162,5,2167,Conversation log' '5.99007,GPT-4,1799,13,1812,API log' \
+        '6,GPT-4,99,0,99,API log' '6.49007,GPT-4,7,4,11,API log' >"$folder/burst"
+    printf '%s\r\n%s\r\n%s' '{"timestamp": 1000, "input_length": 2162, "output_length": 5, "hash_ids": [0, 1]}' \
+        '{"timestamp": 1990.07, "input_length": 1799, "output_length": 13, "hash_ids": []}' \
+        '{"hash_ids": [3], "timestamp": 2490.07, "output_length": 4, "input_length": 7}' >"$folder/mooncake"
+    for format in azure burst mooncake; do
+        good "$folder/$format" --requests "$folder/$format.txt"
+        cut -d , -f 3-8 "$folder/$format.txt" >"$folder/$format.times"
+        cmp "$folder/azure.times" "$folder/$format.times" || fail "$format is read otherwise"
+        for tool in gzip zstd; do
+            command -v $tool >/dev/null || continue
+            $tool -c "$folder/$format" >"$folder/$format.packed"
+            run "$folder/$format.packed" --requests "$folder/packed.txt"
+            if grep -q "serve was built without" "$folder/out"; then
+                ((status == 1)) || fail "status $status"
+                continue
+            fi
+            ((status == 0)) || fail "$format by $tool"
+            cmp "$folder/$format.txt" "$folder/packed.txt" || fail "$format by $tool is read otherwise"
+            head -c -9 "$folder/$format.packed" >"$folder/cut"
+            bad 'cut: cannot be decompressed' -- "$folder/cut"
+        done
+    done
+    grep -q '9930' <(cut -d , -f 5 "$folder/azure.txt") && fail "times do not begin at 0"
+    [[ $(sed -n 2p "$folder/azure.times") == 2162,5,0,0,* ]] || fail "the first request"
+    printf 'Timestamp,Tokens\n1,2\n' >"$folder/unknown"
+    bad 'unknown:1: line is "Timestamp,Tokens"' Azure BurstGPT Mooncake -- "$folder/unknown"
+    head -c 3000 /dev/urandom >"$folder/noise"
+    bad 'noise:1: ' -- "$folder/noise"
+    # From a pipe, which cannot be read twice.
+    run <(cat "$folder/azure") --requests "$folder/piped.txt"
+    cmp "$folder/azure.txt" "$folder/piped.txt" || fail "a pipe is read otherwise"
+    printf '{"timestamp": 1, "input_length": 2, "output_length": 3}\n{"timestamp": 2}\n' >"$folder/short"
+    bad 'short:2: input_length is "nothing"' -- "$folder/short"
+    printf '{"timestamp": "a", "input_length": 2, "output_length": 3}\n' >"$folder/short"
+    bad 'short:1: timestamp is ' -- "$folder/short"
+    ;;
+generate)
+    make() { good --generate "$1" --requests "$folder/requests.csv"; }
+    make arrivals=poisson,rate=20,count=2000,prompt=exponential:200,generated=constant:3,seed=4
+    cp "$folder/requests.csv" "$folder/first.csv"
+    make arrivals=poisson,rate=20,count=2000,prompt=exponential:200,generated=constant:3,seed=4
+    cmp "$folder/first.csv" "$folder/requests.csv" || fail "the same seed, other requests"
+    make arrivals=poisson,rate=20,count=2000,prompt=exponential:200,generated=constant:3,seed=5
+    ! cmp -s "$folder/first.csv" "$folder/requests.csv" || fail "another seed, the same requests"
+    for arrivals in poisson:1 gamma,cv=3:3 gamma,cv=0.5:0.5 bursts,burst=10:4.4; do
+        make "arrivals=${arrivals%:*},rate=20,count=4000,prompt=lognormal:200:1,generated=uniform:9"
+        python3 - "$folder/requests.csv" "${arrivals##*:}" <<'PYTHON' || fail "$arrivals"
+import csv, statistics, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+arrivals = sorted(int(row["arrival"]) / 1e7 for row in rows)
+gaps = [b - a for a, b in zip(arrivals, arrivals[1:])]
+mean, cv = statistics.mean(gaps), float(sys.argv[2])
+assert abs(mean * 20 - 1) < 0.2 * max(1, cv), mean
+assert abs(statistics.stdev(gaps) / mean / cv - 1) < 0.2, statistics.stdev(gaps) / mean
+prompts = [int(row["prompt_tokens"]) for row in rows]
+assert abs(statistics.mean(prompts) / 200 - 1) < 0.15, statistics.mean(prompts)
+assert abs(statistics.median(prompts) / 121 - 1) < 0.15, statistics.median(prompts)
+generated = [int(row["generated_tokens"]) for row in rows]
+assert 1 == min(generated) < max(generated) == 18 and abs(statistics.mean(generated) / 9 - 1) < 0.1
+PYTHON
+    done
+    bad '--generate: "speed" is no key' -- --generate speed=1
+    bad '--generate: rate is "x"; expected a number' -- --generate rate=x
+    bad '--generate: prompt is "normal:1"' -- --generate prompt=normal:1
+    bad '--generate: part is "poisson"' -- --generate poisson
+    bad excludes -- --generate rate=1 --trace "$sample"
+    ;;
+*) fail "no such case: $2" ;;
+esac
+echo "serve $2: good"

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Simulates serve on counts of blocks and tokens, and prints the keys of its summary as JSON.
+
+It knows requests and numbers only: no block ids, no device, no text, and nothing of serve's code.
+"""
+import argparse
+import calendar
+import json
+import math
+import re
+
+TICKS = 10_000_000  # a second
+
+
+def read_trace(path):
+    """[(arrival, line, prompt, generated)] by arrival, in ticks since the first."""
+    requests = []
+    for line, text in enumerate(open(path, encoding="ascii").read().splitlines(), 1):
+        stamp, prompt, generated = text.split(",")
+        if line > 1:
+            parts = [int(part) for part in re.findall(r"\d+", stamp[:19])]
+            fraction = int(stamp[20:].ljust(7, "0") or 0)
+            arrival = calendar.timegm(tuple(parts)) * TICKS + fraction
+            requests.append((arrival, line, int(prompt), int(generated)))
+    requests.sort(key=lambda request: request[:2])
+    return [(r[0] - requests[0][0], *r[1:]) for r in requests]
+
+
+def summary(values):
+    values = sorted(values)
+    total = 0
+    for value in values:
+        total += value
+    rank = lambda part: values[max(math.ceil(part * len(values)), 1) - 1]
+    return {"mean": total / len(values), "p50": rank(0.5), "p90": rank(0.9), "p95": rank(0.95),
+            "p99": rank(0.99), "max": values[-1]} if values else dict.fromkeys(
+                ("mean", "p50", "p90", "p95", "p99", "max"), 0)
+
+
+def in_seconds(ticks):
+    return {key: value / TICKS for key, value in summary(ticks).items()}
+
+
+class Sequence:
+    def __init__(self, request, now, blocks):
+        self.request, self.admitted, self.first = request, now, blocks
+        self.arrival, self.line, self.prompt, self.generated = request
+        self.cached = self.used = 0  # tokens, blocks of the device
+        self.want = self.prompt      # tokens to prefill; 0: it decodes
+        self.times = []              # of its tokens
+        self.preempted = False
+
+    def ends(self):
+        return len(self.times) + self.sampled == self.generated
+
+
+class Simulator:
+    def __init__(self, requests, o):
+        self.o, self.arrivals, self.waiting, self.live, self.stack = o, requests, [], {}, []
+        self.now = self.iterations = self.blocks_sum = 0
+        self.dynamic = math.floor(o.blocks * o.free_ratio + 0.5)  # of the device
+        self.free, self.prompts = self.dynamic, o.blocks - self.dynamic
+        self.counts = dict.fromkeys(
+            ("preemptions", "recoveries", "replayed_tokens", "sheds", "lost_prompt_tokens",
+             "lost_generated_tokens", "peak_seqs", "peak_blocks"), 0)
+        self.shed_lines, self.done = set(), []
+
+    def blocks(self, tokens):
+        return -(-tokens // self.o.block_size)
+
+    def admit(self):
+        while self.arrivals and self.arrivals[0][0] <= self.now:
+            self.waiting.append(self.arrivals.pop(0))
+        tokens = 0
+        while self.waiting and not any(s.preempted for s in self.live.values()):
+            prompt = self.waiting[0][2]
+            if (len(self.live) == self.o.max_seqs or self.blocks(prompt) > self.prompts or
+                    (tokens and tokens + prompt > self.o.prefill_budget)):
+                break
+            tokens += prompt
+            self.prompts -= self.blocks(prompt)
+            slot = next(i for i in range(self.o.max_seqs) if i not in self.live)
+            self.live[slot] = Sequence(self.waiting.pop(0), self.now, self.blocks(prompt))
+
+    def run(self):
+        while self.arrivals or self.waiting or self.live:
+            self.admit()
+            if self.live:
+                self.iterate()
+            else:
+                self.now = self.arrivals[0][0]
+
+    def iterate(self):
+        prefill = rows = running = 0
+        for s in self.live.values():
+            s.sampled = 0 if s.preempted else 1
+            running += s.sampled
+            if s.sampled:
+                prefill, rows = prefill + s.want, rows + (s.want == 0)
+                s.cached, s.want = s.cached + (s.want or 1), 0
+        while not self.step():
+            self.shed()
+        self.now += TICKS // 50 + (prefill + rows) * (TICKS // 10_000)
+        used = sum(s.first for s in self.live.values()) + self.dynamic - self.free
+        self.blocks_sum, self.iterations = self.blocks_sum + used, self.iterations + 1
+        for key, value in (("peak_seqs", running), ("peak_blocks", used)):
+            self.counts[key] = max(self.counts[key], value)
+        for slot, s in list(self.live.items()):
+            s.times += [self.now] * s.sampled
+            if len(s.times) == s.generated:
+                self.done.append(self.live.pop(slot))
+                self.prompts += s.first
+            elif s.preempted:  # it claims no more than it can ever use
+                s.used = min(s.used, self.blocks(s.prompt + s.generated - 1) - s.first - 1)
+
+    def step(self):
+        """Release, preempt, dispatch, recover; False, and nothing has changed, without progress."""
+        running = {i: s for i, s in sorted(self.live.items()) if not s.preempted}
+        ended = [i for i, s in running.items() if s.ends()]
+        free = self.free + sum(running.pop(i).used for i in ended)
+        needy = [i for i, s in running.items() if s.cached // self.o.block_size >= s.first + s.used]
+        victims, longest = [], self.o.max_len // self.o.block_size
+        while len(needy) > free:
+            able = [i for i, s in running.items() if s.used > 0 and i not in victims]
+            able = [i for i in able if running[i].used != longest] or able
+            if not able:
+                return False
+            victims.append(max(able, key=lambda i: (running[i].used, -i)))
+            free += running[victims[-1]].used
+            needy = [i for i in needy if i != victims[-1]]
+        for i in victims:
+            running[i].preempted, running[i].cached = True, 0
+            self.stack.append(running[i])
+        for i in needy:
+            running[i].used += 1
+        free -= len(needy)
+        while self.stack:
+            s = self.stack[-1]
+            grant = min(s.used + 1, max(s.used, self.blocks(self.o.max_len) - s.first))
+            if grant > free:
+                break
+            free -= grant
+            s.used, s.preempted, s.want = grant, False, s.prompt + len(s.times) + s.sampled
+            self.counts["recoveries"] += 1
+            self.counts["replayed_tokens"] += s.want - 1
+            self.stack.pop()
+        self.counts["preemptions"] += len(victims)
+        self.free = free
+        return True
+
+    def shed(self):
+        able = {i: s for i, s in self.live.items() if not s.preempted and not s.ends()}
+        s = self.live.pop(max(able, key=lambda i: (able[i].arrival, able[i].line)))
+        self.free, self.prompts = self.free + s.used, self.prompts + s.first
+        self.waiting.insert(0, s.request)
+        self.shed_lines.add(s.line)
+        for key, value in (("sheds", 1), ("lost_prompt_tokens", s.prompt),
+                           ("lost_generated_tokens", len(s.times))):
+            self.counts[key] += value
+
+    def result(self):
+        gaps = [[b - a for a, b in zip(s.times, s.times[1:])] for s in self.done]
+        itl = [gap for of_request in gaps for gap in of_request]
+        return dict(
+            self.counts, iterations=self.iterations, completed=len(self.done),
+            shed_requests=len(self.shed_lines), virtual_seconds=self.now / TICKS,
+            mean_blocks=self.blocks_sum / self.iterations,
+            generated_tokens=sum(s.generated for s in self.done),
+            admission_seconds=summary([(s.admitted - s.arrival) / TICKS for s in self.done]),
+            ttft_seconds=summary([(s.times[0] - s.arrival) / TICKS for s in self.done]),
+            tpot_seconds=summary([sum(g) / TICKS / len(g) for g in gaps if g]),
+            itl_seconds=dict(in_seconds(itl), mean=sum(itl) / len(itl) / TICKS if itl else 0),
+            e2e_seconds=summary([(s.times[-1] - s.arrival) / TICKS for s in self.done]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("trace")
+    for name, default in (("max-seqs", 256), ("block-size", 128), ("blocks", 0),
+                          ("max-len", 16384), ("prefill-budget", 8192)):
+        parser.add_argument("--" + name, type=int, default=default)
+    parser.add_argument("--free-ratio", type=float, default=0.175)
+    options = parser.parse_args()
+    options.blocks = options.blocks or -(-524288 // options.block_size)
+    simulator = Simulator(read_trace(options.trace), options)
+    simulator.run()
+    print(json.dumps(simulator.result(), indent=1))
+
+
+if __name__ == "__main__":
+    main()

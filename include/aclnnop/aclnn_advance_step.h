@@ -34,7 +34,8 @@ extern "C" {
 /// @param[out]    workspaceSize    bytes of device memory that phase two needs; may be 0
 /// @param[out]    executor         plan for one aclnnAdvanceStep call
 ///
-/// All tensors are ND; [numSeqs, 1] is accepted for [numSeqs]. Conformance vllm also accepts int32
+/// All tensors are ND; [numSeqs, 1] is accepted for [numSeqs]. Conformance exact accepts any dims
+/// after dim 0, as a real device does. Conformance vllm also accepts int32
 /// for seqLens and slotMapping, and numQueries = numSeqs.
 ///
 /// @retval ACLNN_SUCCESS                 both outputs are set

@@ -40,7 +40,8 @@ extern "C" {
 /// @param[out]    workspaceSize    bytes of device memory that phase two needs; may be 0
 /// @param[out]    executor         plan for one aclnnAdvanceStepV2 call
 ///
-/// All tensors are ND; [numSeqs, w] is accepted for [numSeqs * w]. If specToken and acceptedNum are
+/// All tensors are ND; [numSeqs, w] is accepted for [numSeqs * w], except under conformance exact, which
+/// also computes with the low 32 bits of blockSize. If specToken and acceptedNum are
 /// both null, the shapes and rules of aclnnAdvanceStepGetWorkspaceSize apply; phase two is
 /// aclnnAdvanceStepV2.
 ///
@@ -48,7 +49,8 @@ extern "C" {
 /// @retval ACLNN_ERR_PARAM_NULLPTR       a pointer is null; only one of specToken and acceptedNum
 ///                                       is null
 /// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above, or an
-///                                       in/out tensor overlaps another tensor
+///                                       in/out tensor overlaps another tensor; under conformance
+///                                       exact the low 32 bits of blockSize are 0 or negative
 /// @retval ACLNN_ERR_INNER_TILING_ERROR  a shape or an attribute is not as above
 /// @retval ACLNN_ERR_RUNTIME_ERROR       the thread has no current context
 /// A call that fails writes no output; aclGetRecentErrMsg() names the argument.

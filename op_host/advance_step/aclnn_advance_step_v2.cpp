@@ -4,6 +4,7 @@
 #include "aclnnop/aclnn_advance_step_v2.h"
 
 #include "op_host/advance_step/aclnn_advance_step_plan.h"
+#include "op_host/advance_step/advance_step_device_shapes.h"
 #include "op_host/advance_step/advance_step_fault.h"
 #include "op_host/advance_step/advance_step_v2_check.h"
 #include "op_host/advance_step/advance_step_v2_fault.h"
@@ -70,8 +71,12 @@ class V2Programs {
 
 const AtLoad makeV2Programs(&V2Programs::All);
 
-Status MakePlan(const AdvanceStepParams& params, const PlanRequest& request) {
-    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepV2(params));
+Status MakePlan(AdvanceStepParams params, const PlanRequest& request) {
+    const Conformance conformance = request.environment.conformance;
+    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepV2(params, conformance));
+    if (conformance == Conformance::kExact) {
+        params.blockSize = DeviceBlockSize(params.blockSize);
+    }
     AdvanceStepV2Payload payload{};
     payload.tiling = TileAdvanceStepV2(params, request.environment);
     Plan plan;

@@ -3,6 +3,7 @@
 
 #include "op_host/advance_step/advance_step_check.h"
 
+#include "op_host/advance_step/advance_step_device_shapes.h"
 #include "op_host/common/error_codes.h"
 #include "op_host/common/tensor_check.h"
 
@@ -40,6 +41,9 @@ Status CheckAdvanceStep(const AdvanceStepParams& params, const OperatorEnvironme
     ADVSTEP_RETURN_IF_ERROR(CheckLayouts<kAdvanceStepSignature>(
         params.tensors, TakesNarrowTensors(environment.conformance)));
     ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepAttributes(params, environment.conformance));
+    if (environment.conformance == Conformance::kExact) {
+        return CheckAdvanceStepDeviceShapes(params);
+    }
     return CheckShapes<kAdvanceStepSignature>(params.tensors, DimsOf<AdvanceStepDim>(params));
 }
 

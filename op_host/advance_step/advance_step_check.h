@@ -10,7 +10,8 @@
 namespace advstep {
 
 /// The first rule that the arguments break, in this order: dtype, format and layout of every tensor
-/// (161002); attributes, then shapes (561002). Addresses are not looked at.
+/// (161002); attributes, then shapes (561002). Conformance exact takes the shapes that a real
+/// device takes. Addresses are not looked at.
 Status CheckAdvanceStep(const AdvanceStepParams& params, const OperatorEnvironment& environment);
 
 // Parts of it, for the operators that share them.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "op_host/advance_step/advance_step_device_shapes.h"
 #include "src/base/checked_math.h"
 
 namespace advstep {
@@ -39,7 +40,7 @@ AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
     tiling.numQueries = params.numQueries;
     tiling.blockSize = params.blockSize;
     const TensorView& blockTables = params.tensors[AdvanceStepTensor::kBlockTables];
-    tiling.maxBlocks = blockTables.dims[1];
+    tiling.maxBlocks = ColumnsOf(blockTables);
     tiling.blockTableStride = RowStrideOf(blockTables);
     tiling.math = MakeBlockMath(tiling.blockSize, tiling.maxBlocks,
                                 LastOf(params.tensors[AdvanceStepTensor::kSeqLens]),
@@ -48,7 +49,7 @@ AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
 }
 
 int64_t RowStrideOf(const TensorView& table) {
-    return table.dims[0] > 1 ? table.strides[0] : table.dims[1];
+    return table.rank == 2 && table.dims[0] > 1 ? table.strides[0] : ColumnsOf(table);
 }
 
 }  // namespace advstep

@@ -19,7 +19,7 @@ AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
                                   const OperatorEnvironment& environment, int64_t bytesPerRow);
 
 /// The elements from one row of a checked table to the next; the number of columns if there is one
-/// row, whose stride has no meaning.
+/// row, whose stride has no meaning, and for a table of another rank, which has no gaps.
 int64_t RowStrideOf(const TensorView& table);
 
 }  // namespace advstep

@@ -4,13 +4,23 @@
 #include "op_host/advance_step/advance_step_v2_check.h"
 
 #include "op_host/advance_step/advance_step_check.h"
+#include "op_host/advance_step/advance_step_device_shapes.h"
 #include "op_host/common/error_codes.h"
 #include "op_host/common/tensor_check.h"
 
 namespace advstep {
 namespace {
 
-Status CheckV2Shapes(const AdvanceStepParams& params) {
+// A real device takes rows of queries only flat, which is the first shape of each tensor.
+Status CheckFirstShapes(const TensorView* views, const int64_t* dims) {
+    for (TensorArgument argument : kAdvanceStepV2Signature) {
+        argument.shapes.second = {};
+        ADVSTEP_RETURN_IF_ERROR(CheckShape(*views++, argument, dims));
+    }
+    return {};
+}
+
+Status CheckV2Shapes(const AdvanceStepParams& params, Conformance conformance) {
     constexpr size_t kSpecToken = AdvanceStepV2Tensor::kSpecToken;
     const TensorView& specToken = params.tensors[kSpecToken];
     auto dims = DimsOf<AdvanceStepV2Dim>(params);
@@ -20,12 +30,23 @@ Status CheckV2Shapes(const AdvanceStepParams& params) {
         CheckShape(specToken, kAdvanceStepV2Signature[kSpecToken], dims.data()));
     dims[AdvanceStepV2Dim::kPerQuery] = specToken.dims[1] + 1;
     dims[AdvanceStepV2Dim::kRows] = params.numSeqs * dims[AdvanceStepV2Dim::kPerQuery];
-    return CheckShapes<kAdvanceStepV2Signature>(params.tensors, dims);
+    return conformance == Conformance::kExact
+               ? CheckFirstShapes(params.tensors, dims.data())
+               : CheckShapes<kAdvanceStepV2Signature>(params.tensors, dims);
+}
+
+Status CheckDeviceBlockSize(int64_t blockSize) {
+    const int64_t used = DeviceBlockSize(blockSize);
+    return used >= 1 ? Status()
+                     : Error(kParamInvalid,
+                             "blockSize is {}, of which a real device uses the low 32 bits, {}; "
+                             "expected at least 1 there under conformance exact",
+                             blockSize, used);
 }
 
 }  // namespace
 
-Status CheckAdvanceStepV2(const AdvanceStepParams& params) {
+Status CheckAdvanceStepV2(const AdvanceStepParams& params, Conformance conformance) {
     ADVSTEP_RETURN_IF_ERROR(CheckLayouts<kAdvanceStepV2Signature>(params.tensors));
     ADVSTEP_RETURN_IF_ERROR(CheckNumSeqs(params.numSeqs));
     if (params.numQueries != params.numSeqs) {
@@ -33,7 +54,10 @@ Status CheckAdvanceStepV2(const AdvanceStepParams& params) {
                      params.numQueries, params.numSeqs);
     }
     ADVSTEP_RETURN_IF_ERROR(CheckBlockSize(params.blockSize));
-    return CheckV2Shapes(params);
+    if (conformance == Conformance::kExact) {
+        ADVSTEP_RETURN_IF_ERROR(CheckDeviceBlockSize(params.blockSize));
+    }
+    return CheckV2Shapes(params, conformance);
 }
 
 }  // namespace advstep

@@ -4,12 +4,15 @@
 #pragma once
 
 #include "op_host/advance_step/advance_step_v2_params.h"
+#include "op_host/common/environment.h"
 #include "src/base/status.h"
 
 namespace advstep {
 
 /// The first rule that the arguments break, in the order of CheckAdvanceStep, except that the shape
-/// of specToken comes before the other shapes. The rules are the same in every conformance.
-Status CheckAdvanceStepV2(const AdvanceStepParams& params);
+/// of specToken comes before the other shapes. The rules are the same in every conformance, except
+/// that exact takes only the shapes that a real device takes, and refuses a blockSize of which the
+/// low 32 bits are 0 or negative (161002), after the attributes.
+Status CheckAdvanceStepV2(const AdvanceStepParams& params, Conformance conformance);
 
 }  // namespace advstep

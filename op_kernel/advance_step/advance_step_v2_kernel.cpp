@@ -16,6 +16,7 @@ int64_t WrapTo32(uint64_t value) { return static_cast<int32_t>(static_cast<uint3
 
 /// Conformances standard and vllm.
 struct WideArithmetic : CheckedArithmetic<int64_t, int64_t> {
+    static int64_t BlockSizeOf(int64_t blockSize) { return blockSize; }
     static bool PositionAfter(int64_t before, int64_t accepted, int64_t* position) {
         return !__builtin_add_overflow(before, accepted, position) &&
                !__builtin_add_overflow(*position, int64_t{1}, position);
@@ -30,6 +31,9 @@ struct NarrowArithmetic {
     static bool PositionAfter(int64_t before, int64_t accepted, int64_t* position) {
         *position = WrapTo32(static_cast<uint64_t>(before) + static_cast<uint64_t>(accepted) + 1);
         return true;
+    }
+    static int64_t BlockSizeOf(int64_t blockSize) {
+        return WrapTo32(static_cast<uint64_t>(blockSize));
     }
     static int64_t BlockOf(int64_t entry) { return WrapTo32(static_cast<uint64_t>(entry)); }
     static bool LengthAfter(int64_t position, int64_t* length) {
@@ -79,7 +83,7 @@ AdvanceStepFault Place(const AdvanceStepV2Payload& p, const V2Row& at, TokenPlac
     }
     const Table* const blocks =
         static_cast<const Table*>(p.args.common.blockTables) + at.query * t.blockTableStride;
-    return PlaceToken<Arithmetic>(blocks, t.maxBlocks, t.blockSize, place);
+    return PlaceToken<Arithmetic>(blocks, t.maxBlocks, Arithmetic::BlockSizeOf(t.blockSize), place);
 }
 
 // Returns the sampled token before the first negative one. The first token is not negative.
@@ -159,7 +163,9 @@ void Compare(const CoreContext& core, const void* payload) {
         TokenPlace here;
         TokenPlace exact;
         Place<WideArithmetic, Table>(p, at, &here);
-        if (Place<NarrowArithmetic, Table>(p, at, &exact) != AdvanceStepFault::kNone) {
+        // A device would refuse a block size that is not positive in its 32 bits.
+        if (NarrowArithmetic::BlockSizeOf(p.tiling.blockSize) < 1 ||
+            Place<NarrowArithmetic, Table>(p, at, &exact) != AdvanceStepFault::kNone) {
             exact.slot = kRefused;
         }
         if (exact.slot != here.slot || exact.position != here.position) {

@@ -61,8 +61,9 @@ RandomCall Draw(Random& random, const RandomRules& rules, int64_t mostRows, bool
                                       conformance::DrawBadPosition(random, size));
         }
     }
-    const OpLayout layout = conformance::DrawLayout(random, Operator::TakesInt32Rows(rules),
-                                                    size.columns, rows.seqLens, rows.blockTables);
+    OpLayout layout = conformance::DrawLayout(random, Operator::TakesInt32Rows(rules), size.columns,
+                                              rows.seqLens, rows.blockTables);
+    layout.columns = layout.columns && (Operator::kMatricesUnderExact || !rules.IsExact());
     OpBatch batch = Operator::Batch(data, layout);
     RandomFault fault = Operator::Reference(data, rules, layout);
     return {std::move(batch), support::ValuesOf(data), std::move(fault),

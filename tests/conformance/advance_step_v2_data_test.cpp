@@ -204,9 +204,9 @@ INSTANTIATE_TEST_SUITE_P(
     Table, V2NarrowDataTest,
     testing::Values(
         DataCase{"PositionWraps", At(1, kTwo32 + 5, 3), ""},
-        DataCase{"PositionWrapsToNegative", At(1, kInt32Max + 1, 0, kTwo32),
+        DataCase{"PositionWrapsToNegative", At(1, kInt32Max + 1, 0, kInt32Max),
                  "query 0 (row 1): position is -2147483648; expected at least 0"},
-        DataCase{"LengthWraps", At(1, kInt32Max, 0, kTwo32),
+        DataCase{"LengthWraps", At(1, kInt32Max, 0, kInt32Max),
                  "query 0 (row 1): position is 2147483647; expected one more to fit 32 bits"},
         DataCase{"BlockWraps", At(1, 5, kTwo32 + 3), ""},
         DataCase{"BlockWrapsToNegative", At(1, 5, kInt32Max + 1),

@@ -59,8 +59,12 @@ TEST_F(V2DivergenceTest, WarnLogsTheFirstRow) {
 // The slots alone would not tell.
 TEST_F(V2DivergenceTest, PositionsAreComparedToo) {
     ASSERT_NO_FATAL_FAILURE(Start("standard", "warn"));
-    AdvanceStepV2Data data = GoodData();
-    At(1, kTwo32 + 5, 0, kTwo32)(data);
+    // Blocks of a quarter of 2^32 tokens: position 5 after 2^32 is in column 4, and in 32 bits in
+    // 0.
+    AdvanceStepV2Data data = support::MakeV2Data(1, 1, int64_t{1} << 30, 5, 1);
+    data.acceptedNum = {0};
+    data.inputPositions = {3, kTwo32 + 4};
+    data.blockTables.assign(5, 0);
     EXPECT_EQ(Logged(data),
               "advance_step warn: aclnnAdvanceStepV2: query 0 (row 1): gets position 4294967301 "
               "and slot 5, and under conformance exact would get position 5 and slot 5; expected "

@@ -58,6 +58,8 @@ TEST_P(V2PlanTest, InEveryConformance) {
     }
 }
 
+class V2PlanRulesTest : public support::DeviceTest {};
+
 std::vector<OpPlanCase> OwnCases() {
     std::vector<OpPlanCase> cases;
     const auto add = [&](const std::string& name, int code, const std::string& part,
@@ -84,7 +86,7 @@ std::vector<OpPlanCase> OwnCases() {
     attribute("NoBlockSize", kTiling, "blockSize is 0; expected at least 1", 4, 4, 0);
     attribute("OtherSeqs", kTiling, "specToken has shape [4, 2]; expected [numSeqs, k] = [5, >= 1]",
               5, 5, 8);
-    attribute("LargestBlockSize", ACLNN_SUCCESS, "", 4, 4, INT64_MAX);
+    attribute("LargestBlockSize", ACLNN_SUCCESS, "", 4, 4, INT32_MAX);
 
     shape("NoSpecTokens", kTiling, kSpec,
           "specToken has shape [4, 0]; expected [numSeqs, k] = [4, >= 1]", {4, 0});
@@ -102,7 +104,6 @@ std::vector<OpPlanCase> OwnCases() {
                                                      {kSeqLens, "seqLens"},
                                                      {kSlots, "slotMapping"}}) {
         const std::string capital = support::CapitalOf(name);
-        shape(capital + "Matrix", ACLNN_SUCCESS, tensor, "", {4, 3});
         shape(capital + "Transposed", kTiling, tensor, name.c_str(), {3, 4});
         shape(capital + "Column", kTiling, tensor, name.c_str(), {12, 1});
         shape(capital + "PerQuery", kTiling, tensor, name.c_str(), {4});
@@ -136,6 +137,20 @@ std::vector<OpPlanCase> OwnCases() {
                      {{129000000}}, {{1000000, 3}},   {{1000000, 128}}, {{1000000}}};
     });
     return cases;
+}
+
+// What a real device refuses: device_shape_test.cpp has conformance exact.
+TEST_F(V2PlanRulesTest, MatricesAndLargeBlocksAreTaken) {
+    for (const char* conformance : {"standard", "vllm"}) {
+        ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_CONFORMANCE", conformance}}));
+        Expect({"LargestBlockSize", ACLNN_SUCCESS, "",
+                [](OpArguments& a) { a.blockSize = INT64_MAX; }});
+        for (const size_t tensor : {kInputTokens, kPositions, kSeqLens, kSlots}) {
+            Expect({"Matrix", ACLNN_SUCCESS, "", [=](OpArguments& a) {
+                        a[tensor].shape = {4, 3};
+                    }});
+        }
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Common, V2PlanTest,

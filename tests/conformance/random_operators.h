@@ -34,6 +34,7 @@ struct RandomStep {
     static constexpr int64_t kMostRows = 3000;
     static constexpr int64_t kSpoiltOneIn = 3;
     static constexpr bool kExactDependsOnCores = true;
+    static constexpr bool kMatricesUnderExact = true;
 
     static Padding PaddingOf(const RandomRules& rules) {
         return rules.IsVllm() ? Padding::kPermitted : Padding::kRequired;
@@ -66,6 +67,7 @@ struct RandomV2 {
     static constexpr int64_t kMostRows = 2000;
     static constexpr int64_t kSpoiltOneIn = 3;
     static constexpr bool kExactDependsOnCores = false;
+    static constexpr bool kMatricesUnderExact = false;
 
     static Padding PaddingOf(const RandomRules&) { return Padding::kNone; }
     static bool TakesInt32Rows(const RandomRules&) { return false; }
@@ -120,6 +122,7 @@ struct RandomFlashInfer {
     static constexpr int64_t kMostRows = 2000;
     static constexpr int64_t kSpoiltOneIn = 4;
     static constexpr bool kExactDependsOnCores = false;
+    static constexpr bool kMatricesUnderExact = true;
 
     static Padding PaddingOf(const RandomRules&) { return Padding::kPermitted; }
     static bool TakesInt32Rows(const RandomRules&) { return true; }
@@ -153,6 +156,7 @@ struct RandomMulti {
     static constexpr int64_t kMostRows = 4000;
     static constexpr int64_t kSpoiltOneIn = 5;
     static constexpr bool kExactDependsOnCores = true;
+    static constexpr bool kMatricesUnderExact = true;
 
     static Padding PaddingOf(const RandomRules& rules) { return RandomStep::PaddingOf(rules); }
     static bool TakesInt32Rows(const RandomRules& rules) { return rules.IsVllm(); }

@@ -89,7 +89,7 @@ class DeviceMemory {
     /// The free of that block ends the registration. 507910: some of it is registered already, or
     /// is pinned and not inside one block. 107000: some of it is device memory, or is pinned
     /// although `effect` wants pageable memory.
-    Status Register(void* address, size_t bytes, const RegistrationEffect& effect);
+    Status Register(void* address, size_t bytes, const RegistrationEffect& effect = {});
 
     /// 507911: `address` is not the start of a registered range.
     Status CheckRegistered(const void* address) const;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The runtime in one include: initialisation, and everything of acl_base.h and acl_rt.h.
+/// The runtime in one include: initialisation, and everything of acl_base.h, acl_rt.h
+/// and acl_mdl.h.
 #ifndef ADVSTEP_ACL_ACL_H_
 #define ADVSTEP_ACL_ACL_H_
 
 #include "acl/acl_base.h"
+#include "acl/acl_mdl.h"
 #include "acl/acl_rt.h"
 
 #define ACL_MAJOR_VERSION 1

@@ -8,6 +8,14 @@
 
 #include "acl/acl_base.h"
 
+#ifndef ACLNN_API /* of client headers; the library's own use ADVSTEP_API */
+#if defined(__GNUC__)
+#define ACLNN_API __attribute__((visibility("default")))
+#else
+#define ACLNN_API
+#endif
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -52,7 +52,7 @@ aclError aclrtGetDevice(int32_t* deviceId) {
 aclError aclrtGetDeviceCount(uint32_t* count) {
     return AclBoundary("aclrtGetDeviceCount", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(count, "count"));
-        return DeviceRegistry::Instance().Count(count);
+        return DeviceRegistry::Instance().CountBeforeStart(count);
     });
 }
 

@@ -10,7 +10,8 @@ using namespace advstep;
 
 namespace {
 
-Status ReadAttribute(const Settings& settings, aclrtDevAttr attr, int64_t* value) {
+Status ReadAttribute(const Device& device, aclrtDevAttr attr, int64_t* value) {
+    const Settings& settings = device.settings();
     switch (static_cast<int>(attr)) {
         case ACL_DEV_ATTR_AICORE_CORE_NUM:
         case ACL_DEV_ATTR_CUBE_CORE_NUM:  // every AI core has one
@@ -28,6 +29,13 @@ Status ReadAttribute(const Settings& settings, aclrtDevAttr attr, int64_t* value
         case ACL_DEV_ATTR_L2_CACHE_SIZE:
             *value = settings.soc.l2CacheBytes;
             return {};
+        case ACL_DEV_ATTR_PHY_CHIP_ID:
+        case ACL_DEV_ATTR_SUPER_POD_DEVICE_ID:
+            *value = device.id();
+            return {};
+        case ACL_DEV_ATTR_SMP_ID:
+        case ACL_DEV_ATTR_SUPER_POD_SERVER_ID:
+        case ACL_DEV_ATTR_SUPER_POD_ID:
         case ACL_DEV_ATTR_IS_VIRTUAL:
             *value = 0;
             return {};
@@ -45,7 +53,7 @@ aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value
         const Device* device = nullptr;
         ADVSTEP_RETURN_IF_ERROR(FindDevice(deviceId, &device));
         // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): it was found
-        return ReadAttribute(device->settings(), attr, value);
+        return ReadAttribute(*device, attr, value);
     });
 }
 

@@ -141,8 +141,10 @@ Status PlanningDevice(const Device** device) {
         *device = current->device;
         return {};
     }
-    ContextRef none;
-    return AsRuntimeError(CurrentContext(&none));
+    ContextRef made;
+    ADVSTEP_RETURN_IF_ERROR(AsRuntimeError(CurrentContext(&made)));
+    *device = made.device;
+    return {};
 }
 
 int32_t PlanningVectorCores(const Device& device) {

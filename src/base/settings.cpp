@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "acl/acl_base.h"
+#include "src/base/cann_version.h"
 
 namespace advstep {
 namespace {
@@ -178,7 +179,25 @@ const SettingRow kSettings[] = {
          s->trace = text;
          return !text.empty();
      }},
+    {"ADVANCE_STEP_CANN_VERSION",
+     "MAJOR.MINOR.PATCH, with -alpha.N, -beta.N or -rc.N after it if wanted",
+     [](const std::string& text, Settings* s) {
+         s->cannVersion = text;
+         return ParseCannVersion(text).has_value();
+     }},
 };
+
+Status SetDefaultDevice(const std::string& text, const char* path, Settings* settings) {
+    const std::optional<uint64_t> number = ParseNumber(text);
+    if (!number || *number >= static_cast<uint64_t>(settings->devices)) {
+        return Error(ACL_ERROR_INTERNAL_ERROR,
+                     "default_device in the file {} is \"{}\"; expected 0 <= default_device < "
+                     "device count = {}",
+                     path, text, settings->devices);
+    }
+    settings->defaultDevice = static_cast<int32_t>(*number);
+    return {};
+}
 
 uint64_t HalfOfHostMemory() {
     struct sysinfo info {};
@@ -220,10 +239,11 @@ bool IsSettingName(const std::string& name) {
 }
 
 Status LoadSettings(const char* configPath, Settings* settings) {
-    SettingTexts file;
+    SettingsFile contents;
+    const SettingTexts& file = contents.texts;
     const bool hasFile = configPath != nullptr && *configPath != '\0';
     if (hasFile) {
-        ADVSTEP_RETURN_IF_ERROR(ReadSettingsFile(configPath, &file));
+        ADVSTEP_RETURN_IF_ERROR(ReadSettingsFile(configPath, &contents));
     }
     Settings loaded;
     loaded.threads = std::max(1, static_cast<int32_t>(std::thread::hardware_concurrency()));
@@ -249,6 +269,10 @@ Status LoadSettings(const char* configPath, Settings* settings) {
     constexpr uint64_t kUnit = uint64_t{2} << 20;
     if (loaded.memoryBytes > kUnit) {
         loaded.memoryBytes -= loaded.memoryBytes % kUnit;
+    }
+    ApplyVisibleDevices(&loaded);
+    if (contents.defaultDevice) {
+        ADVSTEP_RETURN_IF_ERROR(SetDefaultDevice(*contents.defaultDevice, configPath, &loaded));
     }
     *settings = std::move(loaded);
     return {};

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "op_kernel/common/isa.h"
 #include "src/base/log.h"
@@ -44,7 +45,22 @@ struct Settings {
     OnDivergence onDivergence = OnDivergence::kIgnore;
     Isa isa = Isa::kBaseline;  // instruction set of the kernels; this machine supports it
     LogLevel logLevel = LogLevel::kError;
-    std::string trace;  // path of the trace file; empty: no trace
+    std::string trace;                  // path of the trace file; empty: no trace
+    std::string cannVersion = "9.2.0";  // of the packages that the version calls report
+
+    /// The machine's devices that the process has, in the order of their numbers in the process, if
+    /// ASCEND_RT_VISIBLE_DEVICES chooses them; `devices` is their count. Empty: it is not set, or
+    /// is wrong.
+    std::vector<int32_t> visibleDevices;
+    std::string noDevice;  // why ASCEND_RT_VISIBLE_DEVICES leaves none; empty: it does not
+
+    /// The device that a thread without a context gets, of aclInit's file.
+    std::optional<int32_t> defaultDevice;
+
+    /// Returns the machine's number of a device of the process.
+    int32_t PhysicalDevice(int32_t device) const {
+        return visibleDevices.empty() ? device : visibleDevices[static_cast<size_t>(device)];
+    }
 };
 
 /// Returns the SoC with that name, or the simulated one of "sim:<vector cores>"; no value if the
@@ -53,9 +69,23 @@ std::optional<SocSpec> FindSoc(const std::string& name);
 
 using SettingTexts = std::map<std::string, std::string>;
 
-/// Reads the object "advance_step" of a JSON file. 100003: the file cannot be read. 100006: the
-/// file is not JSON. 100008: an entry is not a setting.
-Status ReadSettingsFile(const std::string& path, SettingTexts* texts);
+/// The parts of aclInit's file that have an effect.
+struct SettingsFile {
+    SettingTexts texts;                        // of the object "advance_step"
+    std::optional<std::string> defaultDevice;  // of the object "defaultDevice"
+};
+
+/// Reads a JSON file. 100003: the file cannot be read. 100006: the file is not JSON. 100008: an
+/// entry of "advance_step" is not a setting. 500000: "defaultDevice" names no device.
+Status ReadSettingsFile(const std::string& path, SettingsFile* contents);
+
+/// Checks the file of aclmdlSetDump. 100003: it cannot be read. 100006: it is not JSON. 100009: its
+/// "dump" is missing or no object.
+Status CheckDumpFile(const std::string& path);
+
+/// Reads ASCEND_RT_VISIBLE_DEVICES, if it is set: `devices` becomes the number of devices that are
+/// left. A wrong value leaves 0 and sets `noDevice`.
+void ApplyVisibleDevices(Settings* settings);
 
 /// Loads the settings of this process. The environment takes precedence over the file (null or "":
 /// no file), and the file over the defaults. The codes are those of ReadSettingsFile, and 100008: a

@@ -16,24 +16,68 @@ std::string Describe(const nlohmann::json& value) {
     return value.is_array() ? "a list" : value.is_object() ? "an object" : value.dump();
 }
 
-}  // namespace
+// {"defaultDevice": {"default_device": "0"}}, as a text or a number.
+Status ReadDefaultDevice(const nlohmann::json& root, const std::string& path,
+                         std::optional<std::string>* device) {
+    const auto section = root.find("defaultDevice");
+    if (section == root.end()) {
+        return {};
+    }
+    if (!section->is_object()) {
+        return Error(ACL_ERROR_INTERNAL_ERROR,
+                     "\"defaultDevice\" in the file {} is {}; expected an object with "
+                     "\"default_device\"",
+                     path, Describe(*section));
+    }
+    const auto entry = section->find("default_device");
+    if (entry == section->end() || (!entry->is_string() && !entry->is_number_integer())) {
+        return Error(ACL_ERROR_INTERNAL_ERROR,
+                     "\"default_device\" in the file {} is {}; expected a device number", path,
+                     entry == section->end() ? "missing" : Describe(*entry));
+    }
+    *device = entry->is_string() ? entry->get<std::string>() : entry->dump();
+    return {};
+}
 
-Status ReadSettingsFile(const std::string& path, SettingTexts* texts) {
+// Reads an object. 100003: the file cannot be read. 100006: it is not JSON.
+Status ReadJson(const char* argument, const std::string& path, nlohmann::json* root) {
+    const auto unreadable = [&] {
+        return Error(ACL_ERROR_INVALID_FILE,
+                     "{} is \"{}\", which cannot be read; expected a JSON file", argument, path);
+    };
     std::ifstream file(path);
     // A directory can be opened but not read.
     if (!file || (file.peek() == std::ifstream::traits_type::eof() && file.bad())) {
-        return Error(ACL_ERROR_INVALID_FILE,
-                     "configPath is \"{}\", which cannot be read; expected a JSON file", path);
+        return unreadable();
     }
-    const nlohmann::json root = nlohmann::json::parse(file, nullptr, false);
+    *root = nlohmann::json::parse(file, nullptr, false);
     if (file.bad()) {
-        return Error(ACL_ERROR_INVALID_FILE,
-                     "configPath is \"{}\", which cannot be read; expected a JSON file", path);
+        return unreadable();
     }
-    if (root.is_discarded() || !root.is_object()) {
-        return Error(ACL_ERROR_PARSE_FILE, "the file \"{}\" is not JSON; expected a JSON object",
-                     path);
+    return !root->is_discarded() && root->is_object()
+               ? Status()
+               : Error(ACL_ERROR_PARSE_FILE, "the file \"{}\" is not JSON; expected a JSON object",
+                       path);
+}
+
+}  // namespace
+
+Status CheckDumpFile(const std::string& path) {
+    nlohmann::json root;
+    ADVSTEP_RETURN_IF_ERROR(ReadJson("dumpCfgPath", path, &root));
+    const auto section = root.find("dump");
+    if (section == root.end() || !section->is_object()) {
+        return Error(ACL_ERROR_INVALID_DUMP_CONFIG,
+                     "\"dump\" in the file {} is {}; expected an object", path,
+                     section == root.end() ? "missing" : Describe(*section));
     }
+    return {};
+}
+
+Status ReadSettingsFile(const std::string& path, SettingsFile* contents) {
+    nlohmann::json root;
+    ADVSTEP_RETURN_IF_ERROR(ReadJson("configPath", path, &root));
+    ADVSTEP_RETURN_IF_ERROR(ReadDefaultDevice(root, path, &contents->defaultDevice));
     const auto section = root.find("advance_step");
     if (section == root.end()) {
         return {};
@@ -55,7 +99,7 @@ Status ReadSettingsFile(const std::string& path, SettingTexts* texts) {
                          "{} in the file {} is {}; expected a string or a whole number", name, path,
                          Describe(value));
         }
-        (*texts)[name] = value.is_string() ? value.get<std::string>() : value.dump();
+        contents->texts[name] = value.is_string() ? value.get<std::string>() : value.dump();
     }
     return {};
 }

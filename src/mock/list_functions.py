@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes lists of all functions in the public C headers, for advance_step::mock.
 
+A function with "..." cannot be passed on. It is in no list, and calls of it reach the library.
+
 list_functions.py          writes the lists
 list_functions.py --check  prints the lists that are out of date, and exits with 1 if there are any
 """
@@ -34,13 +36,16 @@ class Function:
             if parameter not in ("", "void"):
                 # A const of the parameter itself has no meaning for the caller.
                 parameter = re.sub(r"^const (\w+ \w+)$", r"\1", parameter)
+                parameter = re.sub(r"\* const (\w+)$", r"* \1", parameter)
                 self.parameters.append(parameter)
 
     def entry(self):
         kind = "ADVSTEP_FUNCTION"
         if len(self.parameters) > METHOD_PARAMETERS:
             kind = "ADVSTEP_LONG_FUNCTION"
-        words = ", ".join(re.search(r"\w+$", parameter)[0] for parameter in self.parameters)
+        # An array has brackets behind its name.
+        words = ", ".join(re.search(r"(\w+)(?:\[\w*\])*$", parameter)[1]
+                          for parameter in self.parameters)
         # A tilde stands for a space at which the line must not be broken.
         parameters = ", ".join(self.parameters).replace(" ", "~").replace(",~", ", ")
         text = f"{kind}({self.result.replace(' ', '~')}, {self.name}, ({parameters}), ({words}))"
@@ -54,7 +59,8 @@ def read_functions(folders):
             text = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)
             text = re.sub(r"^\s*#.*$", "", text, flags=re.M)
             for match in DECLARATION.findall(text):
-                yield Function(*match)
+                if "..." not in match[2]:
+                    yield Function(*match)
 
 
 def main():

@@ -81,6 +81,7 @@ std::vector<Call> MemoryCalls();
 std::vector<Call> CaptureCalls();
 std::vector<Call> TensorCalls();
 std::vector<Call> OperatorCalls();
+std::vector<Call> ClientCalls();
 
 // The first code that is not 0.
 inline int First(std::initializer_list<int> codes) {

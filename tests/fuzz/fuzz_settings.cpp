@@ -71,6 +71,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
             FUZZ_REQUIRE(aclFinalize() == ACL_SUCCESS);
             return 0;
         }
+        case ACL_ERROR_INTERNAL_ERROR:  // "defaultDevice" names no device
+            FUZZ_REQUIRE(std::string(aclGetRecentErrMsg()).find("default") != std::string::npos);
+            return 0;
         case ACL_ERROR_PARSE_FILE:
         case ACL_ERROR_FILE_ATTR_INVALID:
             FUZZ_REQUIRE(aclGetRecentErrMsg() != nullptr);

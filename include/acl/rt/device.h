@@ -43,8 +43,9 @@ ADVSTEP_API aclError aclrtSynchronizeDevice(void);
 ADVSTEP_API aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
 
 /// Returns one property of a device: a number of cores, the bytes of the unified buffer of a vector
-/// core, the bytes of device memory or of the L2 cache. IS_VIRTUAL is 0. Resource limits do not
-/// change the numbers.
+/// core, the bytes of device memory or of the L2 cache. PHY_CHIP_ID and SUPER_POD_DEVICE_ID are the
+/// device id; IS_VIRTUAL and the ids of larger machines are 0. Resource limits do not change the
+/// numbers.
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID   deviceId is not in [0, device count)
 /// @retval ACL_ERROR_RT_PARAM_INVALID      attr is not a value of aclrtDevAttr
 ADVSTEP_API aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value);

@@ -5,7 +5,9 @@
 
 #include <atomic>
 
+#include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
+#include "src/runtime/device/device.h"
 #include "src/runtime/faults/fault_injection.h"
 
 namespace advstep {
@@ -36,6 +38,11 @@ Status Launcher::CheckStream(const StreamRef& stream) { return stream.Check(); }
 
 Status Launcher::Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload,
                         const Work& work) {
+    if (__builtin_expect(launch.device->aborts().load(std::memory_order_relaxed) > 0, 0)) {
+        return Error(ACL_ERROR_RT_DEVICE_TASK_ABORT,
+                     "aclrtDeviceTaskAbort of device {} is under way; expected a launch after it",
+                     launch.device->id());
+    }
     int32_t faultCode = 0;
     if (FaultsWanted()) {
         ADVSTEP_RETURN_IF_ERROR(CountLaunch(&faultCode));

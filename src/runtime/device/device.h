@@ -11,6 +11,7 @@
 #include "src/runtime/device/core_limits.h"
 #include "src/runtime/device/core_order.h"
 #include "src/runtime/device/core_pool.h"
+#include "src/runtime/device/core_usage.h"
 #include "src/runtime/device/device_counters.h"
 
 namespace advstep {
@@ -31,6 +32,9 @@ class Device {
     CorePool& cores() const { return cores_; }
     DeviceCounters& counters() const { return counters_; }
     DeviceCoreLimits& limits() const { return limits_; }
+    CoreUsage& usage() const { return usage_; }
+    /// The number of threads in aclrtDeviceTaskAbort; launches are refused meanwhile.
+    std::atomic<int32_t>& aborts() const { return aborts_; }
 
  private:
     static uint64_t NextSerial() {
@@ -45,6 +49,8 @@ class Device {
     mutable CorePool cores_;
     mutable DeviceCounters counters_;
     mutable DeviceCoreLimits limits_;
+    mutable CoreUsage usage_;
+    mutable std::atomic<int32_t> aborts_{0};
 };
 
 }  // namespace advstep

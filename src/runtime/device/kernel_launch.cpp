@@ -162,8 +162,21 @@ void DescribeKernelTask(const Task& base, TraceArgs* args) {
     args->Add("cores", launch.coreCount);
 }
 
+Status RunMeasured(const KernelTask& task) {
+    const Device& device = *task.launch.device;
+    const auto begin = CoreUsage::Clock::now();
+    Status status = RunKernel(task.launch, &task + 1);
+    const double share = static_cast<double>(task.launch.coreCount) /
+                         static_cast<double>(device.settings().soc.vectorCores);
+    device.usage().Add(begin, CoreUsage::Clock::now(), share);
+    return status;
+}
+
 Status RunKernelTask(const Task& base) {
     const auto& task = static_cast<const KernelTask&>(base);
+    if (__builtin_expect(task.launch.device->usage().On(), 0)) {
+        return RunMeasured(task);
+    }
     return RunKernel(task.launch, &task + 1);
 }
 

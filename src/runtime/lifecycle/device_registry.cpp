@@ -22,7 +22,8 @@ namespace {
 bool SameMachine(const Settings& a, const Settings& b) {
     return a.conformance == b.conformance && a.soc.name == b.soc.name && a.threads == b.threads &&
            a.isa == b.isa && a.memoryBytes == b.memoryBytes && a.queueTasks == b.queueTasks &&
-           a.coreOrder == b.coreOrder && a.onDivergence == b.onDivergence;
+           a.coreOrder == b.coreOrder && a.onDivergence == b.onDivergence &&
+           a.visibleDevices == b.visibleDevices;
 }
 
 }  // namespace
@@ -91,17 +92,31 @@ Status DeviceRegistry::Init(const char* configPath) {
             settings.guard != settings_.guard || settings.trace != settings_.trace) {
             Log(LogLevel::kWarn, "aclInit after first device use: the settings read then stay");
         }
+        if (settings.defaultDevice && *settings.defaultDevice >= settings_.devices) {
+            return Error(ACL_ERROR_INTERNAL_ERROR,
+                         "default_device is {}; expected 0 <= default_device < device count = {}",
+                         *settings.defaultDevice, settings_.devices);
+        }
+        defaultDevice_ = settings.defaultDevice;
     } else {
         ADVSTEP_RETURN_IF_ERROR(StartLocked(configPath));
+        defaultDevice_ = settings_.defaultDevice;
     }
+    SetContextMaker([] { return DeviceRegistry::Instance().SetDefault(); });
     references_ = 1;
     return {};
+}
+
+Status DeviceRegistry::CheckAnyDeviceLocked() const {
+    return settings_.noDevice.empty() ? Status()
+                                      : Error(ACL_ERROR_RT_NO_DEVICE, "{}", settings_.noDevice);
 }
 
 Status DeviceRegistry::FindLocked(int32_t deviceId, Entry** entry) {
     if (!started_.load(std::memory_order_relaxed)) {
         ADVSTEP_RETURN_IF_ERROR(StartLocked(nullptr));
     }
+    ADVSTEP_RETURN_IF_ERROR(CheckAnyDeviceLocked());
     const auto count = static_cast<int32_t>(entries_.size());
     if (deviceId < 0 || deviceId >= count) {
         return Error(ACL_ERROR_RT_INVALID_DEVICEID,
@@ -139,7 +154,29 @@ Status DeviceRegistry::Find(int32_t deviceId, const Device** device) {
 Status DeviceRegistry::Count(uint32_t* count) {
     ADVSTEP_RETURN_IF_ERROR(EnsureStarted());
     const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckAnyDeviceLocked());
     *count = static_cast<uint32_t>(settings_.devices);
+    return {};
+}
+
+Status DeviceRegistry::ReadSettings(Settings* settings) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (started_.load(std::memory_order_relaxed)) {
+            *settings = settings_;
+            return {};
+        }
+    }
+    return LoadSettings(nullptr, settings);
+}
+
+Status DeviceRegistry::CountBeforeStart(uint32_t* count) {
+    Settings settings;
+    ADVSTEP_RETURN_IF_ERROR(ReadSettings(&settings));
+    if (!settings.noDevice.empty()) {
+        return Error(ACL_ERROR_RT_NO_DEVICE, "{}", settings.noDevice);
+    }
+    *count = static_cast<uint32_t>(settings.devices);
     return {};
 }
 
@@ -157,11 +194,31 @@ const char* DeviceRegistry::SocName(Status* status) {
         return nullptr;
     }
     const std::lock_guard<std::mutex> lock(mutex_);
+    *status = CheckAnyDeviceLocked();
+    if (!status->ok()) {
+        return nullptr;
+    }
     return entries_.front()->device.settings().soc.name.c_str();  // devices stay for ever
 }
 
 Status DeviceRegistry::Set(int32_t deviceId) {
     std::unique_lock<std::mutex> lock(mutex_);
+    return SetLocked(lock, deviceId);
+}
+
+Status DeviceRegistry::SetDefault() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (defaultDevice_) {
+        // A reset or an end that is under way may take the setting away.
+        ended_.wait(lock, [&] {
+            return !defaultDevice_ || InsideTask() || InsideCallback() ||
+                   !entries_[static_cast<size_t>(*defaultDevice_)]->ending;
+        });
+    }
+    return defaultDevice_ ? SetLocked(lock, *defaultDevice_) : Status(ACL_ERROR_RT_CONTEXT_NULL);
+}
+
+Status DeviceRegistry::SetLocked(std::unique_lock<std::mutex>& lock, int32_t deviceId) {
     Entry* entry = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindUsable(lock, deviceId, &entry));
     if (entry->primary.context == nullptr) {

@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -39,7 +40,15 @@ class DeviceRegistry {
     /// Reads the settings unless they have been read. Codes as LoadSettings.
     Status EnsureStarted();
 
+    /// Counts the devices of the runtime. 207004: ASCEND_RT_VISIBLE_DEVICES leaves none.
     Status Count(uint32_t* count);
+    /// As Count. A runtime that has not started stays so: the settings are read anew.
+    Status CountBeforeStart(uint32_t* count);
+    /// Returns the settings in force, or those that a start would read now.
+    Status ReadSettings(Settings* settings);
+    /// Makes the default device of aclInit's file the caller's current one, as Set does. 107002:
+    /// there is no such setting. Codes also as Set.
+    Status SetDefault();
     /// 107001: there is no such device. Devices stay for ever.
     Status Find(int32_t deviceId, const Device** device);
     /// Returns whether the device has a primary context. 107001: there is no such device.
@@ -85,7 +94,9 @@ class DeviceRegistry {
     };
 
     Status StartLocked(const char* configPath);
+    Status CheckAnyDeviceLocked() const;
     Status FindLocked(int32_t deviceId, Entry** entry);
+    Status SetLocked(std::unique_lock<std::mutex>& lock, int32_t deviceId);
     /// As FindLocked, after a wait until no thread ends the device.
     Status FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId, Entry** entry);
     bool InUseLocked() const;
@@ -105,7 +116,8 @@ class DeviceRegistry {
     std::atomic<bool> started_{false};
     uint64_t references_ = 0;  // of aclInit
     Settings settings_;
-    Entries entries_;  // of the present settings, by device id
+    std::optional<int32_t> defaultDevice_;  // from aclInit to the end of the runtime
+    Entries entries_;                       // of the present settings, by device id
     // The devices of all settings that there have been: late readers may still hold one.
     std::vector<std::unique_ptr<Entry>> everMade_;
 };

@@ -10,6 +10,8 @@
 #include "src/runtime/device/peer_access.h"
 #include "src/runtime/lifecycle/context_end.h"
 #include "src/runtime/lifecycle/device_registry.h"
+#include "src/runtime/lifecycle/process_options.h"
+#include "src/runtime/lifecycle/task_abort.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/contexts.h"
 #include "src/runtime/stream/current.h"
@@ -161,10 +163,13 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
     EventWaitSeconds().store(0);
     SetExceptionCallback(nullptr);
     ForgetStreamStateCallbacks();
+    ForgetTaskAbortCallbacks();
+    ResetProcessOptions();
     Trace::Instance().Close();
     *left = 0;
     const std::lock_guard<std::mutex> lock(mutex_);
     references_ = 0;
+    defaultDevice_.reset();
     started_.store(false, std::memory_order_release);
     return SetEnded(entries, {});
 }

@@ -16,7 +16,8 @@
 namespace advstep {
 Status DeviceMemory::ChargeLocked(const Device* device, size_t bytes) {
     const uint64_t total = device->settings().memoryBytes;
-    uint64_t& used = owned_[device].used;
+    Owned& owned = owned_[device];
+    uint64_t& used = owned.used;
     const uint64_t free = total - std::min(used, total);
     if (bytes > free) {
         return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -25,6 +26,7 @@ Status DeviceMemory::ChargeLocked(const Device* device, size_t bytes) {
                      bytes, free, total, device->id());
     }
     used += bytes;
+    owned.peak = std::max(owned.peak, used);
     return {};
 }
 
@@ -197,6 +199,14 @@ uint64_t DeviceMemory::FreeBytes(const Device& device) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     ReclaimLocked();
     return device.settings().memoryBytes - owned_[&device].used;
+}
+
+void DeviceMemory::ReadUse(const Device& device, uint64_t* used, uint64_t* peak) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    ReclaimLocked();
+    const Owned& owned = owned_[&device];
+    *used = owned.used;
+    *peak = owned.peak;
 }
 
 void DeviceMemory::ReleaseAll(const Device* device) {

@@ -117,6 +117,9 @@ class DeviceMemory {
 
     uint64_t FreeBytes(const Device& device);
 
+    /// Reads the bytes of the device's memory that are used, and the most that there have been.
+    void ReadUse(const Device& device, uint64_t* used, uint64_t* peak);
+
     /// Frees all memory of the device, or all memory there is if `device` is null. Mapped memory is
     /// an exception: VirtualMemory unmaps it.
     void ReleaseAll(const Device* device);
@@ -129,6 +132,7 @@ class DeviceMemory {
     /// The memory of a device, or pinned host memory.
     struct Owned {
         uint64_t used = 0;             // bytes
+        uint64_t peak = 0;             // the most that `used` has been
         size_t blocks = 0;             // that live
         std::vector<Retired> retired;  // from `front` on, oldest first
         size_t front = 0;

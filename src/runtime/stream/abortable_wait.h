@@ -11,7 +11,7 @@ namespace advstep {
 /// A thread's wait for a place in a stream.
 struct AbortableWait {
     uint64_t sequence = 0;
-    std::atomic<bool> aborted{false};  // the thread reads it without the stream's lock
+    std::atomic<int32_t> abortCode{0};  // the thread reads it without the stream's lock
     AbortableWait* previous = nullptr;
     AbortableWait* next = nullptr;
 };
@@ -35,11 +35,13 @@ class AbortableWaits {
         }
     }
 
-    /// Ends the waits for places after `completed`.
-    void Abort(uint64_t completed) {
+    /// Ends the waits for places after `completed`, with the code of the first abort.
+    void Abort(uint64_t completed, int32_t code) {
         for (AbortableWait* wait = first_; wait != nullptr; wait = wait->next) {
+            int32_t none = 0;
             if (wait->sequence > completed) {
-                wait->aborted.store(true, std::memory_order_release);
+                wait->abortCode.compare_exchange_strong(none, code, std::memory_order_release,
+                                                        std::memory_order_relaxed);
             }
         }
     }

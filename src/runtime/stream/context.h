@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -29,6 +30,8 @@ class Context {
     std::atomic<Stream*> defaultStream{nullptr};
     std::atomic<Handle> defaultStreamHandle{0};
     std::atomic<bool> stopOnFailure{false};
+    static constexpr int64_t kParameterNotSet = -1;
+    std::array<std::atomic<int64_t>, 3> parameters{};  // by aclSysParamOpt
 
     // These belong to the HandleTable.
     uint32_t tableIndex = 0;

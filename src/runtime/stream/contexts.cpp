@@ -38,6 +38,9 @@ ContextRef CreateContext(Device* device, bool primary) {
     context->device.store(device, std::memory_order_release);
     context->primary.store(primary, std::memory_order_release);
     context->stopOnFailure.store(false, std::memory_order_release);
+    for (std::atomic<int64_t>& parameter : context->parameters) {
+        parameter.store(Context::kParameterNotSet, std::memory_order_release);
+    }
     context->defaultStream.store(made.defaultStream, std::memory_order_release);
     context->defaultStreamHandle.store(made.defaultStreamHandle, std::memory_order_release);
     context->handle.store(entry.handle, std::memory_order_release);

@@ -3,6 +3,9 @@
 
 #include "src/runtime/stream/current.h"
 
+#include <atomic>
+#include <utility>
+
 #include "acl/acl_base.h"
 #include "src/base/fork.h"
 #include "src/runtime/stream/streams.h"
@@ -19,6 +22,15 @@ Status NoContext() {
                  "aclrtCreateContext or aclrtSetCurrentContext before");
 }
 
+std::atomic<Status (*)()> contextMaker{nullptr};
+
+// Makes the thread's current context, where a setting gives one to every thread.
+Status MakeCurrent() {
+    Status (*const make)() = contextMaker.load(std::memory_order_acquire);
+    Status made = make != nullptr ? make() : NoContext();
+    return made.code() == ACL_ERROR_RT_CONTEXT_NULL ? NoContext() : std::move(made);
+}
+
 const ForkHook forgetCurrent([](void*) noexcept { current = ContextRef{}; });
 
 }  // namespace
@@ -27,11 +39,13 @@ const ContextRef* LiveContext() { return current.alive() ? &current : nullptr; }
 
 Status CurrentContext(ContextRef* result) {
     if (!current.alive()) {
-        return NoContext();
+        ADVSTEP_RETURN_IF_ERROR(MakeCurrent());
     }
     *result = current;
     return {};
 }
+
+void SetContextMaker(Status (*make)()) { contextMaker.store(make, std::memory_order_release); }
 
 void SetCurrentContext(const ContextRef& context) { current = context; }
 
@@ -48,10 +62,10 @@ void ForgetCurrentContext(Handle context) {
 }
 
 Status FindStream(const void* handle, StreamRef* stream) {
-    const ContextRef* const context = LiveContext();
-    if (context == nullptr) {
-        return NoContext();
+    if (!current.alive()) {
+        ADVSTEP_RETURN_IF_ERROR(MakeCurrent());
     }
+    const ContextRef* const context = &current;
     if (handle == nullptr) {
         *stream = {context->defaultStream, context->defaultStreamHandle, context->handle};
         return {};

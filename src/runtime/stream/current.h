@@ -9,11 +9,15 @@
 
 namespace advstep {
 
-/// Finds the calling thread's current context. 107002: the thread has none, or it has been
-/// destroyed.
+/// Finds the calling thread's current context, or asks the context maker for one. 107002: the
+/// thread has none, or it has been destroyed. Codes also of the maker.
 Status CurrentContext(ContextRef* current);
 
-/// Returns the current context, or null where CurrentContext would fail. The pointer is valid until
+/// Sets the function that makes a context current for a thread without one, or returns 107002 if it
+/// has none to give.
+void SetContextMaker(Status (*make)());
+
+/// Returns the current context, or null if the thread has none. The pointer is valid until
 /// the thread changes its current context.
 const ContextRef* LiveContext();
 

@@ -17,6 +17,9 @@ Status SkippedTasks::CheckRan(uint64_t sequence) const {
         case TaskSkip::kAborted:
             return Error(ACL_ERROR_RT_STREAM_ABORT,
                          "the stream was aborted before the task was run");
+        case TaskSkip::kDeviceAborted:
+            return Error(ACL_ERROR_RT_DEVICE_TASK_ABORT,
+                         "the work of the stream's device was aborted before the task was run");
         default:
             return Error(failure_,
                          "the stream stopped on an earlier failure before the task was run");

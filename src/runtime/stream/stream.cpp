@@ -74,8 +74,8 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
             waits_.Add(&wait);
             (void)ClaimAndRun(lock, now.sequence, &wait, limit, kLockKept);
             waits_.Remove(&wait);
-            if (wait.aborted) {
-                return AbortedError();  // while the lock was released
+            if (const int32_t abort = wait.abortCode; abort != 0) {
+                return AbortedError(abort);  // while the lock was released
             }
         }
         if (Reached(now.sequence)) {
@@ -178,13 +178,14 @@ Status Stream::Drop(Handle handle, Handle caller, bool* closing) {
     return {};
 }
 
-Status Stream::Abort(Handle handle, Handle caller) {
+Status Stream::Abort(Handle handle, Handle caller, int32_t code) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle, caller));
         ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
-        SkipPending(TaskSkip::kAborted);
-        waits_.Abort(completed_.load(std::memory_order_relaxed));
+        SkipPending(code == ACL_ERROR_RT_DEVICE_TASK_ABORT ? TaskSkip::kDeviceAborted
+                                                           : TaskSkip::kAborted);
+        waits_.Abort(completed_.load(std::memory_order_relaxed), code);
     }
     workers_->Wake();
     // Some threads may sleep on what the dropped work was waiting for.

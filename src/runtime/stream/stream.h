@@ -92,8 +92,9 @@ class Stream {
     Status Drop(Handle handle, Handle caller, bool* closing = nullptr);
 
     /// As Drop, but waits for that work return 107023, and the stream takes new work. A host
-    /// function of the stream may call this, and any thread while another one is in Close.
-    Status Abort(Handle handle, Handle caller);
+    /// function of the stream may call this, and any thread while another one is in Close. `code`
+    /// is that of the waits: 107022 for an abort of the whole device.
+    Status Abort(Handle handle, Handle caller, int32_t code);
 
     /// Ends the stream: pending work is run, or skipped if `drop`, unreported failures go to the
     /// log, and the handle becomes unknown. 107017, 107003: as Enqueue. 107027: the stream is
@@ -230,7 +231,7 @@ class Stream {
                          const WaitLimit& limit);
     void Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit);
 
-    static Status AbortedError();
+    static Status AbortedError(int32_t code);
 
     /// Counts for all streams: a thread may sleep at one because of what it found at another.
     static inline std::atomic<uint64_t> nudges_{0};

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "acl/acl_base.h"
 #include "src/runtime/stream/stream.h"
 
 namespace advstep {
@@ -38,7 +39,9 @@ struct StreamRef {
     }
     Status Query(bool* complete) const { return stream->Query(handle, caller, complete); }
     Status Drop(bool* closing = nullptr) const { return stream->Drop(handle, caller, closing); }
-    Status Abort() const { return stream->Abort(handle, caller); }
+    Status Abort(int32_t code = ACL_ERROR_RT_STREAM_ABORT) const {
+        return stream->Abort(handle, caller, code);
+    }
     Status Close(bool drop) const { return stream->Close(handle, caller, drop); }
     Status AnnounceDestroy(bool* first, StreamIdentity* identity) const {
         return stream->AnnounceDestroy(handle, caller, first, identity);

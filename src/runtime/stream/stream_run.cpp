@@ -188,7 +188,7 @@ FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t l
                                   int lockKept) {
     claimant_ = Self();
     FrontObstacle obstacle;
-    while (!queue_.Empty() && !Reached(limit) && (wait == nullptr || !wait->aborted)) {
+    while (!queue_.Empty() && !Reached(limit) && (wait == nullptr || wait->abortCode == 0)) {
         if (FrontWaits()) {
             WaitClock::time_point again = WaitClock::time_point::max();
             obstacle = LookAtFront(&again);

@@ -51,8 +51,9 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front,
     --sleepers_;
 }
 
-Status Stream::AbortedError() {
-    return Error(ACL_ERROR_RT_STREAM_ABORT, "the stream was aborted while this waited for it");
+Status Stream::AbortedError(int32_t code) {
+    return Error(code, "the {} was aborted while this waited for it",
+                 code == ACL_ERROR_RT_STREAM_ABORT ? "stream" : "work of the stream's device");
 }
 
 // A wait in the list of its stream, as long as it lives.
@@ -76,7 +77,7 @@ class Stream::WaitInList {
     WaitInList& operator=(const WaitInList&) = delete;
 
     const AbortableWait* Get() const { return &wait_; }
-    bool Aborted() const { return wait_.aborted.load(std::memory_order_acquire); }
+    int32_t AbortCode() const { return wait_.abortCode.load(std::memory_order_acquire); }
 
  private:
     Stream* const stream_;
@@ -92,7 +93,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
         next = ticket;
         nudges = Stream::nudges_.load();
     };
-    while (!ticket.stream->Reached(ticket.sequence) && !wait.Aborted()) {
+    while (!ticket.stream->Reached(ticket.sequence) && wait.AbortCode() == 0) {
         if (limit.Expired()) {
             return Expired(limit);
         }
@@ -136,7 +137,8 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
                 break;
         }
     }
-    return wait.Aborted() ? Stream::AbortedError() : Status();
+    const int32_t abort = wait.AbortCode();
+    return abort != 0 ? Stream::AbortedError(abort) : Status();
 }
 
 }  // namespace advstep

@@ -30,7 +30,7 @@ enum class TaskLength : uint8_t {
 };
 
 /// Why a task is not run.
-enum class TaskSkip : uint8_t { kNot, kDestroyed, kAborted, kStopped };
+enum class TaskSkip : uint8_t { kNot, kDestroyed, kAborted, kDeviceAborted, kStopped };
 
 /// The heading under which the trace shows a task. A host function and a wait have a heading by
 /// their kind.

@@ -15,26 +15,26 @@ namespace {
 TEST(SettingsJsonTest, StringsAndWholeNumbersAreTaken) {
     const support::TempFile file(R"({"advance_step": {"ADVANCE_STEP_SOC": "sim:7",
         "ADVANCE_STEP_DEVICES": 3, "ADVANCE_STEP_CORE_ORDER": 18446744073709551615}})");
-    SettingTexts texts;
-    ASSERT_TRUE(unit::Succeeds(ReadSettingsFile(file.Path(), &texts)));
-    EXPECT_EQ(texts, (SettingTexts{{"ADVANCE_STEP_SOC", "sim:7"},
-                                   {"ADVANCE_STEP_DEVICES", "3"},
-                                   {"ADVANCE_STEP_CORE_ORDER", "18446744073709551615"}}));
+    SettingsFile contents;
+    ASSERT_TRUE(unit::Succeeds(ReadSettingsFile(file.Path(), &contents)));
+    EXPECT_EQ(contents.texts, (SettingTexts{{"ADVANCE_STEP_SOC", "sim:7"},
+                                            {"ADVANCE_STEP_DEVICES", "3"},
+                                            {"ADVANCE_STEP_CORE_ORDER", "18446744073709551615"}}));
 }
 
 TEST(SettingsJsonTest, OtherTopLevelKeysAreIgnored) {
     const support::TempFile file(
         R"({"dump": {"ADVANCE_STEP_DEVICES": 3}, "ADVANCE_STEP_THREADS": 2, "max_opqueue_num": 1})");
-    SettingTexts texts;
-    ASSERT_TRUE(unit::Succeeds(ReadSettingsFile(file.Path(), &texts)));
-    EXPECT_TRUE(texts.empty());
+    SettingsFile contents;
+    ASSERT_TRUE(unit::Succeeds(ReadSettingsFile(file.Path(), &contents)));
+    EXPECT_TRUE(contents.texts.empty());
 }
 
 TEST(SettingsJsonTest, EmptySectionIsNoSetting) {
     const support::TempFile file(R"({"advance_step": {}})");
-    SettingTexts texts;
-    ASSERT_TRUE(unit::Succeeds(ReadSettingsFile(file.Path(), &texts)));
-    EXPECT_TRUE(texts.empty());
+    SettingsFile contents;
+    ASSERT_TRUE(unit::Succeeds(ReadSettingsFile(file.Path(), &contents)));
+    EXPECT_TRUE(contents.texts.empty());
 }
 
 struct BadFileCase {
@@ -48,8 +48,8 @@ class BadSettingsFileTest : public testing::TestWithParam<BadFileCase> {};
 
 TEST_P(BadSettingsFileTest, IsRefused) {
     const support::TempFile file(GetParam().text);
-    SettingTexts texts;
-    EXPECT_TRUE(unit::FailsWith(GetParam().code, ReadSettingsFile(file.Path(), &texts),
+    SettingsFile contents;
+    EXPECT_TRUE(unit::FailsWith(GetParam().code, ReadSettingsFile(file.Path(), &contents),
                                 {file.Path(), GetParam().part, "expected"}));
 }
 
@@ -77,15 +77,15 @@ INSTANTIATE_TEST_SUITE_P(
     support::CaseName());
 
 TEST(SettingsJsonTest, MissingFileIsNamed) {
-    SettingTexts texts;
+    SettingsFile contents;
     EXPECT_TRUE(unit::FailsWith(ACL_ERROR_INVALID_FILE,
-                                ReadSettingsFile("no/such/settings.json", &texts),
+                                ReadSettingsFile("no/such/settings.json", &contents),
                                 {"configPath", "no/such/settings.json"}));
 }
 
 TEST(SettingsJsonTest, DirectoryCannotBeRead) {
-    SettingTexts texts;
-    EXPECT_TRUE(unit::FailsWith(ACL_ERROR_INVALID_FILE, ReadSettingsFile(".", &texts),
+    SettingsFile contents;
+    EXPECT_TRUE(unit::FailsWith(ACL_ERROR_INVALID_FILE, ReadSettingsFile(".", &contents),
                                 {"configPath", "cannot be read"}));
 }
 

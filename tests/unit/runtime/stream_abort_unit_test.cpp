@@ -35,7 +35,7 @@ class StreamAbortTest : public testing::Test {
         return bench->Enqueue([this, value] { return order_.push_back(value), Status(); }, traits);
     }
     void Abort(const unit::StreamBench& bench) {
-        EXPECT_TRUE(Succeeds(bench.Get().Abort(bench.GetHandle(), unit::kCaller)));
+        EXPECT_TRUE(Succeeds(bench.Ref().Abort()));
     }
 
     support::Watchdog watchdog_{std::chrono::seconds(120)};

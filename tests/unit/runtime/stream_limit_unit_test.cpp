@@ -180,7 +180,7 @@ TEST_F(StreamLimitTest, AbortDropsWhatHasNotStartedAndTellsWhoWaits) {
     while (asks_ == 0) {  // then the waiter is in it
         std::this_thread::yield();
     }
-    EXPECT_TRUE(Succeeds(streamA_.Abort(a_.GetHandle(), unit::kCaller)));
+    EXPECT_TRUE(Succeeds(a_.Ref().Abort()));
     streamA_.Nudge();  // as the workers do
     waiter.join();
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_ABORT, waited));
@@ -192,8 +192,7 @@ TEST_F(StreamLimitTest, AbortDropsWhatHasNotStartedAndTellsWhoWaits) {
 }
 
 TEST_F(StreamLimitTest, AStreamMayBeAbortedByItsOwnTask) {
-    ASSERT_TRUE(Succeeds(a_.Enqueue([&] { return streamA_.Abort(a_.GetHandle(), unit::kCaller); },
-                                    unit::kHostFunction)));
+    ASSERT_TRUE(Succeeds(a_.Enqueue([&] { return a_.Ref().Abort(); }, unit::kHostFunction)));
     Ticket dropped;
     ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, {}, &dropped)));
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_ABORT, a_.Synchronize()));

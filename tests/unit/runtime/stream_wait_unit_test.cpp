@@ -201,9 +201,7 @@ TEST_F(RacingWaitTest, AbortBeforeTheWaiterSleepsElsewhereIsNotMissed) {
     EnqueuePoll(&b_);
     ASSERT_TRUE(Succeeds(a_.EnqueueWait(streamB_.Now())));
     workers_.onWake = [&] {  // on the way from a to b; then at b
-        workers_.onWake = [&] {
-            EXPECT_TRUE(Succeeds(streamA_.Abort(a_.GetHandle(), unit::kCaller)));
-        };
+        workers_.onWake = [&] { EXPECT_TRUE(Succeeds(a_.Ref().Abort())); };
     };
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_ABORT, a_.Synchronize()));
     holds_ = true;

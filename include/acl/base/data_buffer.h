@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Data buffers: an address and a size, of which nothing is owned.
+#ifndef ADVSTEP_ACL_BASE_DATA_BUFFER_H_
+#define ADVSTEP_ACL_BASE_DATA_BUFFER_H_
+
+#include "acl/base/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// An address and a size. It owns no memory, and destroying it frees none.
+typedef struct aclDataBuffer aclDataBuffer;
+
+/// Creates a data buffer.
+/// @param[in] data  any address; may be NULL
+/// @return NULL if the host is out of memory
+ADVSTEP_API aclDataBuffer* aclCreateDataBuffer(void* data, size_t size);
+
+/// Destroys a data buffer, and leaves its memory alone.
+/// @retval ACL_ERROR_INVALID_PARAM  dataBuffer is NULL
+ADVSTEP_API aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer);
+
+/// Replaces the address and the size.
+/// @param[in] data  any address; may be NULL
+/// @retval ACL_ERROR_INVALID_PARAM  dataBuffer is NULL
+ADVSTEP_API aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data, size_t size);
+
+/// Returns the address; NULL for a NULL data buffer.
+ADVSTEP_API void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer);
+
+/// Returns the size in bytes; 0 for a NULL data buffer.
+ADVSTEP_API size_t aclGetDataBufferSizeV2(const aclDataBuffer* dataBuffer);
+
+/// As aclGetDataBufferSizeV2, cut to its low 32 bits.
+ADVSTEP_API uint32_t aclGetDataBufferSize(const aclDataBuffer* dataBuffer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  /* ADVSTEP_ACL_BASE_DATA_BUFFER_H_ */

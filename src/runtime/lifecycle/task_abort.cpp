@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends the work of all streams of a device.
+#include "src/runtime/lifecycle/task_abort.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/base/boundary.h"
+#include "src/base/never_destroyed.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/stream/streams.h"
+#include "src/runtime/task/ticket.h"
+#include "src/runtime/task/wait_limit.h"
+
+namespace advstep {
+namespace {
+
+constexpr uint32_t kMostMilliseconds = 36 * 60 * 1000;
+
+struct AbortCallback {
+    std::string name;
+    aclrtDeviceTaskAbortCallback callback;
+    void* args;
+};
+
+// In the order in which the names were registered.
+struct AbortCallbacks {
+    std::mutex mutex;  // guards `all`; no lock is taken after it, and none is held during a call
+    std::vector<AbortCallback> all;
+};
+
+AbortCallbacks& TheAbortCallbacks() {
+    static NeverDestroyed<AbortCallbacks> callbacks;
+    return *callbacks;
+}
+
+// Refuses launches of the device while it lives.
+class AbortUnderWay {
+ public:
+    explicit AbortUnderWay(const Device& device) : device_(device) {
+        device_.aborts().fetch_add(1);
+    }
+    ~AbortUnderWay() { device_.aborts().fetch_sub(1); }
+    AbortUnderWay(const AbortUnderWay&) = delete;
+    AbortUnderWay& operator=(const AbortUnderWay&) = delete;
+
+ private:
+    const Device& device_;
+};
+
+Status CallAll(const Device& device, aclrtDeviceTaskAbortStage stage, uint32_t timeout) {
+    std::vector<AbortCallback> all;
+    {
+        AbortCallbacks& callbacks = TheAbortCallbacks();
+        const std::lock_guard<std::mutex> lock(callbacks.mutex);
+        all = callbacks.all;
+    }
+    for (const AbortCallback& each : all) {
+        int32_t result = 0;
+        {
+            const KeepErrors keepErrors;
+            result = each.callback(device.id(), stage, timeout, each.args);
+        }
+        if (result != 0) {
+            return Error(ACL_ERROR_RT_INTERNAL_ERROR,
+                         "the callback \"{}\" returned {} at stage {}; expected 0", each.name,
+                         result, static_cast<int>(stage));
+        }
+    }
+    return {};
+}
+
+void AbortStreams(const Device& device) {
+    ForEachStream([&](Stream& stream) {
+        StreamIdentity identity;
+        if (stream.BelongsTo(&device, nullptr, &identity)) {
+            // Fails for a stream that is captured, which has no pending work, or has just ended.
+            (void)StreamRef{&stream, identity.handle, identity.context.handle}.Abort(
+                ACL_ERROR_RT_DEVICE_TASK_ABORT);
+        }
+    });
+}
+
+}  // namespace
+
+Status AbortDeviceTasks(const Device& device, uint32_t timeout) {
+    if (timeout > kMostMilliseconds) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "timeout is {}; expected milliseconds up to {}, or 0 for ever", timeout,
+                     kMostMilliseconds);
+    }
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+    WaitLimit limit = ToTheEnd();
+    if (timeout != 0) {
+        ADVSTEP_RETURN_IF_ERROR(
+            MakeWaitLimit(static_cast<int32_t>(timeout), ACL_ERROR_RT_WAIT_TIMEOUT, &limit));
+        limit.evenIfAborted = true;
+    }
+    const AbortUnderWay underWay(device);
+    ADVSTEP_RETURN_IF_ERROR(CallAll(device, ACL_RT_DEVICE_TASK_ABORT_PRE, timeout));
+    AbortStreams(device);
+    ADVSTEP_RETURN_IF_ERROR(DrainDevice(&device, limit));
+    return CallAll(device, ACL_RT_DEVICE_TASK_ABORT_POST, timeout);
+}
+
+Status SetTaskAbortCallback(const char* name, aclrtDeviceTaskAbortCallback callback, void* args) {
+    AbortCallbacks& callbacks = TheAbortCallbacks();
+    const std::lock_guard<std::mutex> lock(callbacks.mutex);
+    const auto known = std::find_if(callbacks.all.begin(), callbacks.all.end(),
+                                    [&](const AbortCallback& each) { return each.name == name; });
+    if (callback != nullptr) {
+        if (known != callbacks.all.end()) {
+            known->callback = callback;
+            known->args = args;
+        } else {
+            callbacks.all.push_back({name, callback, args});
+        }
+        return {};
+    }
+    if (known == callbacks.all.end()) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "callback is null and regName \"{}\" has none; expected a callback, or the "
+                     "name of a registered one to take away",
+                     name);
+    }
+    callbacks.all.erase(known);
+    return {};
+}
+
+void ForgetTaskAbortCallbacks() {
+    AbortCallbacks& callbacks = TheAbortCallbacks();
+    const std::lock_guard<std::mutex> lock(callbacks.mutex);
+    callbacks.all.clear();
+}
+
+}  // namespace advstep

@@ -13,8 +13,8 @@ if ! command -v valgrind >/dev/null; then
     exit 77
 fi
 cmake --preset release
-cmake --build --preset release --target advance_step_c acl_tour_c
-for example in advance_step_c acl_tour_c; do
+cmake --build --preset release --target advance_step_c acl_tour_c client_objects
+for example in advance_step_c acl_tour_c client_objects; do
     valgrind --quiet --leak-check=full --show-leak-kinds=definite,indirect,possible \
         --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=9 \
         "build/release/bin/$example" >/dev/null

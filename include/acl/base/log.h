@@ -18,7 +18,7 @@ ADVSTEP_API void aclAppLog(aclLogLevel logLevel, const char* func, const char* f
                            const char* fmt, ...);
 
 #define ACL_APP_LOG(level, ...) \
-    aclAppLog(level, __FUNCTION__, __FILE__, (uint32_t)__LINE__, __VA_ARGS__)
+    aclAppLog(level, __func__, __FILE__, (uint32_t)__LINE__, __VA_ARGS__)
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of a stream itself, beside the textbook queue.
-// An empty task is queued and waited for: hot, in batches, spaced, and with busy neighbours.
+// An empty task is queued and waited for: hot, in batches, spaced, with busy neighbours; or it is
+// queued and left to the workers.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -9,6 +10,7 @@
 
 #include "acl/acl.h"
 #include "tests/benchmark/interleaved.h"
+#include "tests/benchmark/late_start.h"
 #include "tests/benchmark/neighbours.h"
 #include "tests/benchmark/require.h"
 #include "tests/benchmark/textbook_queue.h"
@@ -82,6 +84,44 @@ void BusyNeighboursRoundTrip(benchmark::State& state) {
     TimeRoundTrips<Queue>(state, [] {});
 }
 
+// How late a host function starts that no thread waits for, in a process with or without other
+// work; the counters are quantiles.
+template <bool kBusy, bench::LateStart::Look kLook>
+void StartsUnwaited(benchmark::State& state) {
+    constexpr double kSecondsPerNanosecond = 1e-9;
+    bench::LateStart start(kBusy, kLook);
+    std::vector<double> times;
+    for (auto _ : state) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        times.push_back(start.Nanoseconds());
+        state.SetIterationTime(times.back() * kSecondsPerNanosecond);
+    }
+    state.counters["median_ns"] = bench::QuantileOf(times, 0.5);
+    state.counters["p99_ns"] = bench::QuantileOf(times, 0.99);
+}
+
+// The processor time that the library's threads take of work every 5 ms.
+template <bool kSynchronise>
+void SparseWork(benchmark::State& state) {
+    constexpr int kTasks = 200;
+    double percent = 0;
+    for (auto _ : state) {
+        percent = bench::PercentOfProcessor(kTasks, kSynchronise);
+    }
+    state.counters["percent"] = percent;
+}
+
+BENCHMARK_TEMPLATE(StartsUnwaited, false, bench::LateStart::Look::kFlag)
+    ->Iterations(1000)
+    ->UseManualTime();
+BENCHMARK_TEMPLATE(StartsUnwaited, true, bench::LateStart::Look::kFlag)
+    ->Iterations(1000)
+    ->UseManualTime();
+BENCHMARK_TEMPLATE(StartsUnwaited, true, bench::LateStart::Look::kQuery)
+    ->Iterations(1000)
+    ->UseManualTime();
+BENCHMARK_TEMPLATE(SparseWork, false)->Iterations(1)->UseRealTime();
+BENCHMARK_TEMPLATE(SparseWork, true)->Iterations(1)->UseRealTime();
 BENCHMARK_TEMPLATE(RoundTrip, StreamQueue)->ArgName("tasks")->Arg(1)->Arg(1000)->UseRealTime();
 BENCHMARK_TEMPLATE(RoundTrip, Textbook)->ArgName("tasks")->Arg(1)->Arg(1000)->UseRealTime();
 BENCHMARK_TEMPLATE(SpacedRoundTrip, StreamQueue)->Iterations(2000)->UseManualTime();

@@ -54,12 +54,6 @@ Status Stream::Check(Handle handle, Handle caller) {
     return CheckUsable(handle, caller);
 }
 
-bool Stream::NeedsWaking(bool heavy) const {
-    const WorkerControl::Watch watch = workers_->watch();
-    return watch == WorkerControl::Watch::kAsleep ||
-           (heavy && watch == WorkerControl::Watch::kNapping);
-}
-
 Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {
     Ticket now;
     {
@@ -67,6 +61,9 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
         ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         now = {this, issued_.load(std::memory_order_relaxed)};
+        if (!Reached(now.sequence)) {
+            guess_.Waited();
+        }
         // The usual case, work that no thread has begun and that can be run, is handled here in one
         // go. WaitFor handles all other cases.
         if (claimant_ == nullptr && !Reached(now.sequence) && !limit.timed) {
@@ -87,10 +84,19 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
 }
 
 Status Stream::Query(Handle handle, Handle caller, bool* complete) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
-    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
-    *complete = Reached(issued_.load(std::memory_order_relaxed));
+    bool wake = false;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        *complete = Reached(issued_.load(std::memory_order_relaxed));
+        // The caller does not run the work, and asks perhaps until another thread has.
+        wake = !*complete && claimant_ == nullptr && !FrontWaits() &&
+               workers_->watch() >= WorkerControl::Watch::kNapping;
+    }
+    if (wake) {
+        workers_->Wake();
+    }
     return {};
 }
 
@@ -243,18 +249,6 @@ void Stream::Fail(uint64_t sequence, Status status) noexcept {
         failures_.RefuseNewWork(status);
     }
     failures_.Add(sequence, std::move(status));
-}
-
-Status Stream::LookForRoom(uint64_t sequence) {
-    const uint64_t completed = completed_.load(std::memory_order_relaxed);
-    roomUpTo_ =
-        queueLimit_ == 0 || queueLimit_ > kNever - completed ? kNever : completed + queueLimit_;
-    return sequence <= roomUpTo_
-               ? Status()
-               : Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
-                       "stream {} holds {} tasks, and ADVANCE_STEP_QUEUE allows {}; expected a "
-                       "synchronisation before, or a greater limit",
-                       ToPointer(identity_.handle), sequence - 1 - completed, queueLimit_);
 }
 
 Status Stream::RefusedError() const {

@@ -19,6 +19,7 @@
 #include "src/runtime/stream/stream_failures.h"
 #include "src/runtime/stream/stream_identity.h"
 #include "src/runtime/stream/stream_trace.h"
+#include "src/runtime/stream/waiter_guess.h"
 #include "src/runtime/stream/worker_control.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/recorder.h"
@@ -140,6 +141,15 @@ class Stream {
     /// the next look. `thorough`: looks under the lock even if the counters show no work.
     bool RunSome(bool thorough, WaitClock::time_point* again);
 
+    /// For the watcher: returns whether something has been queued since the last call, on a stream
+    /// for whose work threads wait.
+    bool QueuedForWaiters();
+    /// For the watcher: returns whether threads that wait have run much since then, so that they
+    /// will run the rest as well. A worker that took some of it would only be in their way.
+    bool WaitersRunIt() const;
+    /// Returns whether the stream's work is left to the workers, as far as one can tell.
+    bool NobodyWaits() const { return guess_.NobodyWaits(); }
+
     /// True if the stream is alive or being closed, and has this device and context (null: any).
     bool BelongsTo(const Device* device, const Context* context, StreamIdentity* identity);
 
@@ -197,9 +207,12 @@ class Stream {
     void SkipPending(TaskSkip why) { SkipLocked(0, kNever, why); }
     bool RecordingLocked();
     bool NeedsWaking(bool heavy) const;
-    void TraceOldest(uint64_t queued) {
-        if (queued == completed_.load(std::memory_order_relaxed) + 1 && Trace::On()) {
-            trace_.BecameOldest();
+    void NoteQueued(uint64_t first) {
+        if (first == completed_.load(std::memory_order_relaxed) + 1) {
+            guess_.BurstBegins();
+            if (Trace::On()) {
+                trace_.BecameOldest();
+            }
         }
     }
 
@@ -249,6 +262,10 @@ class Stream {
     uint64_t roomUpTo_ = 0;           // there is room up to this task, perhaps also beyond it
     const void* claimant_ = nullptr;  // identity of the thread that runs tasks; null: nobody
     bool running_ = false;            // the front is, with the lock released
+    WaiterGuess guess_;
+    // The counters at the watcher's last call of QueuedForWaiters.
+    std::atomic<uint64_t> issuedBefore_{0};
+    std::atomic<uint64_t> completedBefore_{0};
     SkippedTasks skipped_;
     AbortableWaits waits_;
     bool closing_ = false;

@@ -38,7 +38,7 @@ Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fi
         if (work.foreign) {
             foreign_.store(sequence, std::memory_order_relaxed);
         }
-        TraceOldest(sequence);
+        NoteQueued(sequence);
         if (ticket != nullptr) {
             *ticket = {this, sequence};
         }
@@ -71,7 +71,7 @@ Status Stream::EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Pr
             if (batch.foreign) {
                 foreign_.store(issued + batch.count, std::memory_order_relaxed);
             }
-            TraceOldest(issued + 1);
+            NoteQueued(issued + 1);
         }
         *last = {this, issued + batch.count};
         wake = batch.wakes && NeedsWaking(batch.heavy);

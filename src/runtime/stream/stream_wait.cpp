@@ -103,6 +103,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
             startAgain();  // the obstacle is gone: go on from the ticket
             continue;
         }
+        stream.guess_.Waited();
         if (stream.claimant_ == Stream::Self()) {
             return WaitsForItself("which is running the host function that calls it",
                                   stream.identity_.handle);

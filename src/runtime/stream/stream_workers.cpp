@@ -3,9 +3,12 @@
 
 #include "src/runtime/stream/stream_workers.h"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <utility>
 
 #include "src/base/fork.h"
 #include "src/base/library_thread.h"
@@ -14,10 +17,18 @@
 namespace advstep {
 namespace {
 
-// Waking a thread costs 4-12 us (docs/decisions/0003-streams.md), so a worker that was busy a
-// moment ago looks by itself for a while. A nap is short compared with a decode step.
+// Waking a thread costs 4-12 us (docs/decisions/0003-streams.md). So while threads queue work that
+// they wait for, the watcher is not woken: it looks by itself, in case that one of them does not
+// wait this time. A nap is short compared with a decode step.
 constexpr auto kNap = std::chrono::microseconds(150);
-constexpr auto kWakeful = std::chrono::milliseconds(10);
+constexpr auto kWakeful = std::chrono::microseconds(600);
+
+// After it has run something that nobody waits for it looks once more before it has to be woken. So
+// enqueuers in a row that do not wait wake it once in this time at most.
+constexpr auto kRest = std::chrono::microseconds(40);
+
+// Linux ends a nap up to 50 us late unless the thread asks for less.
+constexpr unsigned long kTimerSlackNanoseconds = 1000;
 
 thread_local bool isWatcher = false;
 
@@ -51,6 +62,10 @@ void StreamWorkers::Wake() {
     const std::lock_guard<std::mutex> lock(mutex_);
     woken_ = true;
     EnsureWatcherLocked();
+    if (hasWatcher_) {
+        // It looks again before it sleeps, so later enqueuers need not wake it.
+        watch_.store(WorkerControl::Watch::kAwake);
+    }
     wake_.notify_one();
 }
 
@@ -81,53 +96,88 @@ void StreamWorkers::NudgeSleepers() {
     ForEachStream([](Stream& stream) { stream.Nudge(); });
 }
 
-bool StreamWorkers::LookAtAll(bool thorough, WaitClock::time_point* again) {
+bool StreamWorkers::LookAtAll(Look look, WaitClock::time_point* again) {
     bool ran = false;
     *again = WaitClock::time_point::max();
-    ForEachStream([&](Stream& stream) { ran = stream.RunSome(thorough, again) || ran; });
+    ForEachStream([&](Stream& stream) {
+        const bool unwaited = stream.NobodyWaits();
+        if ((look == Look::kAfterNap && stream.WaitersRunIt()) ||
+            (look == Look::kUnwaited && !unwaited)) {
+            return;
+        }
+        if (isWatcher) {
+            runsUnwaited_ = unwaited;  // for the next watcher, if this thread steps aside
+        }
+        if (stream.RunSome(look == Look::kThorough, again)) {
+            ran = true;
+            if (isWatcher && unwaited) {
+                rest_ = true;
+            }
+        }
+    });
     return ran;
+}
+
+bool StreamWorkers::QueuedForWaiters() const {
+    bool queued = false;
+    ForEachStream([&](Stream& stream) { queued = stream.QueuedForWaiters() || queued; });
+    return queued;
+}
+
+StreamWorkers::Pause StreamWorkers::NextPause() {
+    const WaitClock::time_point now = WaitClock::now();
+    if (QueuedForWaiters()) {
+        lastQueued_ = now;
+    }
+    if (std::exchange(rest_, false)) {
+        return {WorkerControl::Watch::kResting, now + kRest};
+    }
+    const auto idle = now - lastQueued_;
+    return idle < kWakeful ? Pause{WorkerControl::Watch::kNapping,
+                                   now + std::max<WaitClock::duration>(kNap, idle)}
+                           : Pause{WorkerControl::Watch::kAsleep, WaitClock::time_point::max()};
 }
 
 void StreamWorkers::Watch() {
     watch_.store(WorkerControl::Watch::kAwake);
-    WaitClock::time_point lastActive = WaitClock::now();
+    rest_ = runsUnwaited_;  // by the thread that has called this one
+    Look look = Look::kUsual;
     while (isWatcher) {
         WaitClock::time_point again;
-        const bool ran = LookAtAll(false, &again);
+        bool ran = LookAtAll(look, &again);
+        if (!ran && look == Look::kUnwaited) {
+            ran = LookAtAll(Look::kUsual, &again);
+        }
+        look = Look::kUsual;
         if (!isWatcher) {
             return;  // stepped aside: another thread watches now
         }
         if (ran) {
-            lastActive = WaitClock::now();
             continue;
         }
-        const bool sleep = WaitClock::now() - lastActive >= kWakeful;
-        watch_.store(sleep ? WorkerControl::Watch::kAsleep : WorkerControl::Watch::kNapping);
+        const Pause pause = NextPause();
+        watch_.store(pause.watch);
         // The last look before sleeping comes after the store, under the streams' locks: see
         // watch_.
-        if (sleep && LookAtAll(true, &again)) {
+        if (pause.watch == WorkerControl::Watch::kAsleep && LookAtAll(Look::kThorough, &again)) {
             if (!isWatcher) {
                 return;
             }
             watch_.store(WorkerControl::Watch::kAwake);
-            lastActive = WaitClock::now();
             continue;
         }
         std::unique_lock<std::mutex> lock(mutex_);
         const auto called = [&] { return woken_ || stop_; };
-        if (!sleep) {
-            wake_.wait_until(lock, std::min(WaitClock::now() + kNap, again), called);
-        } else if (again != WaitClock::time_point::max()) {
-            // A look at a deadline, or at a condition that no thread announces, is no activity by
-            // itself.
-            if (wake_.wait_until(lock, again, called)) {
-                lastActive = WaitClock::now();
-            }
+        const WaitClock::time_point until = std::min(pause.until, again);
+        if (until != WaitClock::time_point::max()) {
+            wake_.wait_until(lock, until, called);
         } else {
             wake_.wait(lock, called);
-            lastActive = WaitClock::now();
         }
         watch_.store(WorkerControl::Watch::kAwake);
+        look = woken_                                          ? Look::kUnwaited
+               : pause.watch == WorkerControl::Watch::kNapping ? Look::kAfterNap
+                                                               : Look::kUsual;
         woken_ = false;
         if (stop_) {
             hasWatcher_ = false;
@@ -137,6 +187,7 @@ void StreamWorkers::Watch() {
 }
 
 void StreamWorkers::ThreadMain() {
+    (void)prctl(PR_SET_TIMERSLACK, kTimerSlackNanoseconds, 0, 0, 0);
     while (BecomeWatcher()) {
         Watch();
         const std::lock_guard<std::mutex> lock(mutex_);

@@ -18,13 +18,14 @@ namespace advstep {
 /// The threads that run streams in the background, for all devices: leader and followers.
 ///
 /// At most one thread is the *watcher*: it looks at all streams and runs the tasks that it finds.
-/// It naps between looks while there has been activity of late, and then sleeps until an enqueue
-/// wakes it, so an idle process uses no CPU. The watcher steps aside before it runs a task that may
-/// take long (a host function, a large kernel), and another thread takes over, so streams never
-/// wait for each other. Threads that are not needed are spares, asleep. There are as many threads
-/// as tasks were ever blocked at a time, plus one.
+/// It naps between looks while threads queue work that they wait for, and otherwise sleeps until an
+/// enqueue wakes it, so an idle process uses no CPU. The watcher steps aside before it runs a task
+/// that may take long (a host function, a large kernel), and another thread takes over, so streams
+/// never wait for each other. Threads that are not needed are spares, asleep. There are as many
+/// threads as tasks were ever blocked at a time, plus one.
 ///
-/// mutex_ guards all members except watch_. It is never held while a stream's lock is taken.
+/// mutex_ guards all members except watch_ and the watcher's own. It
+/// is never held while a stream's lock is taken.
 class StreamWorkers : public WorkerControl {
  public:
     explicit StreamWorkers(const HandleTable<Stream>& streams,
@@ -44,7 +45,21 @@ class StreamWorkers : public WorkerControl {
     void ThreadMain();
     bool BecomeWatcher();
     void Watch();
-    bool LookAtAll(bool thorough, WaitClock::time_point* again);
+    /// What the watcher does when it has found nothing to run, and until when.
+    struct Pause {
+        WorkerControl::Watch watch;
+        WaitClock::time_point until;
+    };
+    Pause NextPause();
+    bool QueuedForWaiters() const;
+    enum class Look {
+        kAfterNap,  // leaves streams alone that waiting threads run
+        kUnwaited,  // after a call: at the streams whose work no thread waits for, before the
+                    // others
+        kUsual,
+        kThorough,  // under the streams' locks
+    };
+    bool LookAtAll(Look look, WaitClock::time_point* again);
     void EnsureWatcherLocked();
 
     template <typename Visit>
@@ -61,6 +76,10 @@ class StreamWorkers : public WorkerControl {
     std::condition_variable wake_;   // the watcher naps or sleeps here
     std::condition_variable spare_;  // spares sleep here
     std::vector<std::thread> threads_;
+    // The watcher's own, which the next watcher takes over under mutex_:
+    WaitClock::time_point lastQueued_{};  // when work was queued that threads wait for
+    bool rest_ = false;                   // something ran that nobody waits for
+    bool runsUnwaited_ = false;           // the stream that it looks at is one of those
     int32_t spares_ = 0;
     bool hasWatcher_ = false;  // a thread is the watcher, or one has been called
     bool called_ = false;      // a spare or a new thread is to become the watcher

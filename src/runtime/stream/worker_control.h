@@ -11,9 +11,10 @@ namespace advstep {
 class WorkerControl {
  public:
     enum class Watch : int {
-        kAsleep,   // no thread looks until one is woken
-        kNapping,  // a thread looks within kNap
         kAwake,    // a thread is looking, and looks again before it naps or sleeps
+        kResting,  // a thread has just run something, and looks again in a moment
+        kNapping,  // a thread looks when its nap is over
+        kAsleep,   // no thread looks until one is woken
     };
 
     virtual ~WorkerControl() = default;
@@ -33,7 +34,8 @@ class WorkerControl {
 
  protected:
     // Enqueuers read it under their stream's lock. The watcher stores it before it takes those
-    // locks for its last look. So either that look sees the task, or the enqueuer sees kAsleep.
+    // locks for its last look. So either that look sees the task, or the enqueuer sees kAsleep, or
+    // Wake has stored kAwake since: then the watcher looks again before it sleeps.
     std::atomic<Watch> watch_{Watch::kAsleep};
 };
 

@@ -155,6 +155,8 @@ TEST_F(StreamUnitTest, EnqueueWakesWhoeverWouldNotLookInTime) {
                                 WakeCase{"AsleepHeavy", Watch::kAsleep, true, 1},
                                 WakeCase{"Napping", Watch::kNapping, false, 0},
                                 WakeCase{"NappingHeavy", Watch::kNapping, true, 1},
+                                WakeCase{"Resting", Watch::kResting, false, 0},
+                                WakeCase{"RestingHeavy", Watch::kResting, true, 1},
                                 WakeCase{"Awake", Watch::kAwake, false, 0},
                                 WakeCase{"AwakeHeavy", Watch::kAwake, true, 0}}) {
         workers_.SetWatch(row.watch);

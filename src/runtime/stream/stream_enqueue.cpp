@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an enqueue does beside queueing: the limit of the queue, and the waking of a worker.
+#include "acl/acl_base.h"
+#include "src/runtime/stream/stream.h"
+
+namespace advstep {
+
+Status Stream::LookForRoom(uint64_t sequence) {
+    const uint64_t completed = completed_.load(std::memory_order_relaxed);
+    roomUpTo_ =
+        queueLimit_ == 0 || queueLimit_ > kNever - completed ? kNever : completed + queueLimit_;
+    return sequence <= roomUpTo_
+               ? Status()
+               : Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+                       "stream {} holds {} tasks, and ADVANCE_STEP_QUEUE allows {}; expected a "
+                       "synchronisation before, or a greater limit",
+                       ToPointer(identity_.handle), sequence - 1 - completed, queueLimit_);
+}
+
+bool Stream::NeedsWaking(bool heavy) const {
+    using Watch = WorkerControl::Watch;
+    // A worker that rests is not woken for light work, because waking it costs an enqueuer more
+    // than the rest costs the work.
+    return workers_->watch() >= (heavy                  ? Watch::kResting
+                                 : guess_.NobodyWaits() ? Watch::kNapping
+                                                        : Watch::kAsleep);
+}
+
+bool Stream::QueuedForWaiters() {
+    const uint64_t issued = issued_.load(std::memory_order_relaxed);
+    const bool queued = issuedBefore_.load(std::memory_order_relaxed) != issued;
+    issuedBefore_.store(issued, std::memory_order_relaxed);
+    completedBefore_.store(completed_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    return queued && !guess_.NobodyWaits();
+}
+
+bool Stream::WaitersRunIt() const {
+    constexpr uint64_t kSome = 8;
+    return !guess_.NobodyWaits() && completed_.load(std::memory_order_relaxed) >
+                                        completedBefore_.load(std::memory_order_relaxed) + kSome;
+}
+
+}  // namespace advstep

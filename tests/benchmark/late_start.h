@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// How late work starts that no thread waits for.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "acl/acl.h"
+
+namespace bench {
+
+/// Times the start of host functions that no thread waits for. The process is busy meanwhile:
+/// another thread queues tasks in a stream of its own and synchronises, as fast as it can.
+class LateStart {
+ public:
+    /// How the caller learns that the function has run. Neither runs any work.
+    enum class Look { kFlag, kQuery };
+
+    LateStart(bool busy, Look look);
+    ~LateStart();
+    LateStart(const LateStart&) = delete;
+    LateStart& operator=(const LateStart&) = delete;
+
+    /// Nanoseconds from the call that queues a host function to the function's start.
+    double Nanoseconds();
+
+ private:
+    void RoundTrips();
+
+    const Look look_;
+    aclrtStream stream_ = nullptr;
+    std::atomic<std::chrono::steady_clock::time_point> started_{};
+    std::atomic<bool> over_{false};
+    std::thread busy_;
+};
+
+/// The processor time that the library's threads use while the calling thread queues a host
+/// function every 5 ms, in percent of one processor.
+double PercentOfProcessor(int tasks, bool synchronise);
+
+}  // namespace bench

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <string>
 
+#include "src/base/no_cancellation.h"
+
 namespace advstep {
 namespace {
 
@@ -21,6 +23,7 @@ void SetLogLevel(LogLevel level) { logLevel.store(level, std::memory_order_relax
 bool LogEnabled(LogLevel level) { return level <= logLevel.load(std::memory_order_relaxed); }
 
 void LogLine(LogLevel level, std::string_view text) {
+    const NoCancellation noCancellation;
     const std::string line =
         fmt::format("advance_step {}: {}\n", kNames[static_cast<int>(level)], text);
     std::fwrite(line.data(), 1, line.size(), stderr);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "acl/acl_base.h"
+#include "src/base/no_cancellation.h"
 #include "src/base/settings.h"
 
 namespace advstep {
@@ -45,6 +46,7 @@ Status ReadJson(const char* argument, const std::string& path, nlohmann::json* r
         return Error(ACL_ERROR_INVALID_FILE,
                      "{} is \"{}\", which cannot be read; expected a JSON file", argument, path);
     };
+    const NoCancellation noCancellation;
     std::ifstream file(path);
     // A directory can be opened but not read.
     if (!file || (file.peek() == std::ifstream::traits_type::eof() && file.bad())) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/no_cancellation.h"
 #include "src/base/trace_event.h"
 
 namespace advstep {
@@ -47,6 +48,7 @@ bool WriteTailAt(int file, int64_t offset) {
 }  // namespace
 
 Status TraceFile::Open(const std::string& path) {
+    const NoCancellation noCancellation;
     ADVSTEP_RETURN_IF_ERROR(Close());
     const auto refuse = [&](int error) {
         return Error(ACL_ERROR_FILE_ATTR_INVALID,
@@ -85,6 +87,7 @@ Status TraceFile::Append(std::string_view events) {
 }
 
 Status TraceFile::Flush() {
+    const NoCancellation noCancellation;
     if (!WriteAll(file_, buffer_)) {
         return GiveUp(errno);
     }
@@ -105,6 +108,7 @@ Status TraceFile::GiveUp(int error) {
 }
 
 Status TraceFile::Close() {
+    const NoCancellation noCancellation;
     if (!IsOpen()) {
         return {};
     }

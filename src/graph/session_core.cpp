@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/base/library_thread.h"
+#include "src/base/no_cancellation.h"
 #include "src/graph/graph_run.h"
 #include "src/graph/graph_state.h"
 #include "src/graph/messages.h"
@@ -96,6 +97,7 @@ Outcome SessionCore::RunGraph(uint32_t graphId, const std::vector<ge::Tensor>& i
             isRunning_ = false;
             throw;
         }
+        const NoCancellation noCancellation;  // the job refers to this call's variables
         changed_.wait(lock, [&] { return isDone; });
     }
     isRunning_ = false;
@@ -172,6 +174,7 @@ void SessionCore::Work() {
 }
 
 void SessionCore::End(bool isDestruction) {
+    const NoCancellation noCancellation;
     std::unique_lock<std::mutex> lock(mutex_);
     isAlive_ = false;
     graphs_.clear();

@@ -12,6 +12,7 @@
 #include "acl/acl_base.h"
 #include "src/base/fork.h"
 #include "src/base/never_destroyed.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/stream/streams.h"
 
 namespace advstep {
@@ -197,6 +198,7 @@ bool Callbacks::SubscribedLocked(uint64_t thread) const {
 }
 
 Status Callbacks::Process(const WaitLimit& limit) {
+    const NoCancellation noCancellation;
     const auto self = static_cast<uint64_t>(pthread_self());
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {

@@ -9,6 +9,7 @@
 
 #include "src/base/library_thread.h"
 #include "src/base/log.h"
+#include "src/base/no_cancellation.h"
 
 namespace advstep {
 namespace {
@@ -87,7 +88,10 @@ void CorePool::RunBody(int32_t count, BodyRef body) {
     // Helpers that are in a chunk still write. Taking mutex_ makes what they wrote visible here.
     std::unique_lock<std::mutex> lock(mutex_);
     jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
-    done_.wait(lock, [&] { return job.helpers == 0; });
+    if (job.helpers != 0) {
+        const NoCancellation noCancellation;
+        done_.wait(lock, [&] { return job.helpers == 0; });
+    }
 }
 
 void CorePool::ThreadMain() {
@@ -122,6 +126,7 @@ void CorePool::ThreadMain() {
 }
 
 void CorePool::Stop() {
+    const NoCancellation noCancellation;
     std::vector<std::thread> pool;
     {
         const std::lock_guard<std::mutex> lock(mutex_);

@@ -12,6 +12,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/capture/capture.h"
 #include "src/runtime/capture/capture_registry.h"
 #include "src/runtime/capture/model.h"
@@ -152,6 +153,7 @@ bool WaitForContextEnds() {
         });
         Workers().Wake();
         lock.lock();
+        const NoCancellation noCancellation;
         ends.changed.wait(lock, [&] { return ends.count == 0 || ends.begun != begun; });
     }
     return any;

@@ -9,6 +9,7 @@
 #include "acl/acl_base.h"
 #include "src/base/log.h"
 #include "src/base/never_destroyed.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/commands/callbacks.h"
 #include "src/runtime/memory/guarded_memory.h"
 #include "src/runtime/stream/contexts.h"
@@ -137,6 +138,7 @@ Status DeviceRegistry::FindUsable(std::unique_lock<std::mutex>& lock, int32_t de
                          "that calls this; expected another thread",
                          deviceId);
         }
+        const NoCancellation noCancellation;
         ended_.wait(lock);
         ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, entry));
     }
@@ -210,6 +212,7 @@ Status DeviceRegistry::SetDefault() {
     std::unique_lock<std::mutex> lock(mutex_);
     if (defaultDevice_) {
         // A reset or an end that is under way may take the setting away.
+        const NoCancellation noCancellation;
         ended_.wait(lock, [&] {
             return !defaultDevice_ || InsideTask() || InsideCallback() ||
                    !entries_[static_cast<size_t>(*defaultDevice_)]->ending;

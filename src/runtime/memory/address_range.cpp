@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "src/base/no_cancellation.h"
+
 namespace advstep {
 namespace {
 
@@ -65,6 +67,7 @@ bool HasMemory(const void* address, size_t bytes) {
     const uintptr_t first = begin / page * page;
     // msync writes nothing for private memory, does no harm to shared memory, and fails at an
     // address without memory.
+    const NoCancellation noCancellation;
     return msync(reinterpret_cast<void*>(first), begin + bytes - first, MS_ASYNC) == 0;
 }
 

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "acl/acl_base.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/faults/fault_injection.h"
 
 namespace advstep {
@@ -56,6 +57,7 @@ Status PagePool::Take(size_t bytes, uint64_t* offset) {
 }
 
 void PagePool::GiveBack(uint64_t offset, size_t bytes) {
+    const NoCancellation noCancellation;
     (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                     static_cast<off_t>(bytes));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "acl/acl_base.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/task/ticket.h"
 
@@ -24,6 +25,7 @@ Status Expired(const WaitLimit& limit) {
 }  // namespace
 
 void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit) {
+    const NoCancellation noCancellation;
     nextSleeper_ = std::min(nextSleeper_, sequence);
     if (limit.until == WaitClock::time_point::max()) {
         changed_.wait(lock);

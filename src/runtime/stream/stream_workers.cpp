@@ -13,6 +13,7 @@
 #include "src/base/fork.h"
 #include "src/base/library_thread.h"
 #include "src/base/log.h"
+#include "src/base/no_cancellation.h"
 
 namespace advstep {
 namespace {
@@ -198,6 +199,7 @@ void StreamWorkers::ThreadMain() {
 }
 
 void StreamWorkers::Stop() {
+    const NoCancellation noCancellation;
     std::vector<std::thread> threads;
     {
         const std::lock_guard<std::mutex> lock(mutex_);

@@ -7,6 +7,7 @@
 
 #include "src/base/boundary.h"
 #include "src/base/log.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/stream/current.h"
 
 namespace advstep {
@@ -16,6 +17,7 @@ namespace advstep {
 /// An exception of the code goes to the log; neither the acl call nor the task is undone.
 template <typename Call>
 void RunUserCallback(const char* name, const ContextRef& context, Call&& call) noexcept {
+    const NoCancellation noCancellation;
     const KeepErrors keepErrors;
     const KeepCurrentContext keepContext(context);
     const auto log = [name](const char* what) {

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// pthread_cancel of a thread that is in a call: the call ends as usual, and then the thread.
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <functional>
+#include <utility>
+
+#include "acl/acl.h"
+#include "support/handles.h"
+#include "support/host_work.h"
+#include "support/runtime_test.h"
+#include "support/threads.h"
+
+namespace {
+
+using support::IsOk;
+
+class CancelTest : public support::DeviceTest {
+ protected:
+    struct Call {
+        aclrtContext context;
+        std::function<void()> call;
+        support::Signal begun;
+        bool returned = false;
+    };
+
+    // Makes the call in a thread, and cancels the thread, which may be before the call or in it.
+    // Then lets the call end: it must return, and the thread must end by the cancellation.
+    static void CancelIn(std::function<void()> call, const std::function<void()>& letGo) {
+        Call arguments{support::CurrentContext(), std::move(call), {}};
+        pthread_t thread{};
+        ASSERT_EQ(pthread_create(
+                      &thread, nullptr,
+                      [](void* pointer) -> void* {
+                          auto& my = *static_cast<Call*>(pointer);
+                          EXPECT_TRUE(IsOk(aclrtSetCurrentContext(my.context)));
+                          pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+                          my.begun.Set();  // this may wait, and so be a cancellation point
+                          pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+                          my.call();
+                          my.returned = true;
+                          pthread_testcancel();
+                          return nullptr;
+                      },
+                      &arguments),
+                  0);
+        EXPECT_TRUE(arguments.begun.Wait());
+        EXPECT_EQ(pthread_cancel(thread), 0);
+        letGo();
+        void* result = nullptr;
+        ASSERT_EQ(pthread_join(thread, &result), 0);
+        EXPECT_EQ(result, PTHREAD_CANCELED);
+        EXPECT_TRUE(arguments.returned);
+    }
+};
+
+TEST_F(CancelTest, OfASynchronisation) {
+    const support::Stream stream = support::MakeStream();
+    const support::HostGate gate(stream.Get());
+    ASSERT_TRUE(gate.WaitEntered());
+    CancelIn([&] { EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get()))); },
+             [&] { gate.Open(); });
+    // The stream and the device are as usable as before.
+    const support::Recorder ran;
+    EXPECT_TRUE(IsOk(ran.Mark(stream.Get(), 1)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(IsOk(ran.Mark(stream.Get(), 2)));
+    EXPECT_TRUE(ran.WaitFor(2));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeDevice()));
+}
+
+TEST_F(CancelTest, OfASynchronisationOfTheDevice) {
+    const support::Stream stream = support::MakeStream();
+    const support::HostGate gate(stream.Get());
+    ASSERT_TRUE(gate.WaitEntered());
+    CancelIn([] { EXPECT_TRUE(IsOk(aclrtSynchronizeDeviceWithTimeout(-1))); },
+             [&] { gate.Open(); });
+    EXPECT_TRUE(IsOk(aclrtSynchronizeDevice()));
+}
+
+TEST_F(CancelTest, OfADestruction) {
+    aclrtStream stream = nullptr;
+    ASSERT_TRUE(IsOk(aclrtCreateStream(&stream)));
+    const support::HostGate gate(stream);
+    ASSERT_TRUE(gate.WaitEntered());
+    CancelIn([&] { EXPECT_TRUE(IsOk(aclrtDestroyStream(stream))); }, [&] { gate.Open(); });
+    EXPECT_NE(aclrtSynchronizeStream(stream), 0);
+}
+
+TEST_F(CancelTest, OfAProcessReport) {
+    const support::Stream stream = support::MakeStream();
+    static const support::Signal subscribed;
+    static bool ran = false;
+    CancelIn(
+        [&] {
+            EXPECT_TRUE(IsOk(aclrtSubscribeReport(pthread_self(), stream.Get())));
+            pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+            subscribed.Set();
+            pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+            EXPECT_TRUE(IsOk(aclrtProcessReport(-1)));
+            EXPECT_TRUE(IsOk(aclrtUnSubscribeReport(pthread_self(), stream.Get())));
+        },
+        [&] {
+            EXPECT_TRUE(subscribed.Wait());
+            EXPECT_TRUE(IsOk(aclrtLaunchCallback([](void*) { ran = true; }, nullptr,
+                                                 ACL_CALLBACK_BLOCK, stream.Get())));
+        });
+    EXPECT_TRUE(ran);
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
+// A host function belongs to the stream. The thread that happens to run it does not take it along.
+TEST_F(CancelTest, AHostFunctionRunsToItsEnd) {
+    const support::Stream stream = support::MakeStream();
+    static const support::Signal opened;
+    static bool ended = false;
+    CancelIn(
+        [&] {
+            EXPECT_TRUE(IsOk(support::Enqueue(stream.Get(), [] {
+                EXPECT_TRUE(opened.Wait());
+                pthread_testcancel();
+                ended = true;
+            })));
+            EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+        },
+        [] { opened.Set(); });
+    EXPECT_TRUE(ended);
+}
+
+}  // namespace

@@ -16,6 +16,7 @@
 #include "../graph/tensor.h"
 #include "ge_api_error_codes.h"
 #include "ge_api_types.h"
+#include "ge_graph_compile_summary.h"
 
 namespace advstep {
 namespace graph {
@@ -90,6 +91,33 @@ class ADVSTEP_GRAPH_API Session {
     /// order, and calls the callback after each. If this call fails there is no callback.
     Status RunGraphAsync(uint32_t graphId, const std::vector<Tensor>& inputs,
                          RunAsyncCallback callback);
+
+    /// Copies Variables of the session. One that no run has needed yet has its initial value. A
+    /// program synchronises the streams that may change them first. The call replaces tensors
+    /// on success. It fails if no graph of the session has a Variable of a name.
+    Status GetVariables(const std::vector<AscendString>& names, std::vector<Tensor>& tensors);
+    Status GetVariables(const std::vector<std::string>& names, std::vector<Tensor>& tensors);
+    Status GetVariables(std::initializer_list<AscendString> names, std::vector<Tensor>& tensors);
+
+    /// Makes all checks of a run that need no data, with the descriptions of the Data operators,
+    /// and measures the graph.
+    Status CompileGraph(uint32_t graphId);
+    /// Returns null before a successful CompileGraph.
+    std::shared_ptr<CompiledGraphSummary> GetCompiledGraphSummary(uint32_t graphId);
+    /// Prepares a compiled graph for runs on streams; it fails before CompileGraph and the second
+    /// time. RunGraphWithStreamAsync needs neither call. Options are checked and have no effect.
+    Status LoadGraph(const uint32_t graphId, const std::map<AscendString, AscendString>& options,
+                     void* stream) const;
+    /// Queues a run on a stream of the calling thread's current context, and returns. Tensors have
+    /// device memory: SetData with its address, its size and an empty deleter. There is one tensor
+    /// in outputs for each output of the graph, with at least its bytes; the call describes it.
+    /// Memory of the program must live until the run has ended. A failure of an operator on the
+    /// device is reported by the stream's synchronisation. An output may have the memory of the
+    /// input that it updates; otherwise it must not overlap a tensor. The stream may be in a
+    /// capture. If the call fails, nothing is queued, unless the message names an operator that
+    /// could not be queued; those before it are.
+    Status RunGraphWithStreamAsync(uint32_t graphId, void* stream,
+                                   const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
 
     /// Returns true only for an unknown number.
     bool IsGraphNeedRebuild(uint32_t graphId);

@@ -17,6 +17,7 @@
 namespace advstep {
 namespace graph {
 struct TensorState;
+class TensorAccess;
 }  // namespace graph
 }  // namespace advstep
 
@@ -39,6 +40,8 @@ class ADVSTEP_GRAPH_API Shape {
     int64_t GetShapeSize() const;
 
  private:
+    friend class advstep::graph::TensorAccess;
+
     std::vector<int64_t> dims_;
 };
 
@@ -74,6 +77,8 @@ class ADVSTEP_GRAPH_API TensorDesc {
     graphStatus GetShapeRange(std::vector<std::pair<int64_t, int64_t>>& range) const;
 
  private:
+    friend class advstep::graph::TensorAccess;
+
     Shape shape_;
     Shape originShape_;
     Format format_ = FORMAT_ND;
@@ -119,6 +124,8 @@ class ADVSTEP_GRAPH_API Tensor {
     graphStatus SetData(uint8_t* data, size_t size, const std::function<void(uint8_t*)>& deleter);
 
  private:
+    friend class advstep::graph::TensorAccess;
+
     std::shared_ptr<advstep::graph::TensorState> state_;
 };
 

@@ -65,11 +65,11 @@ Outcome DeviceMemory::CopyFrom(const DeviceMemory& other) const {
                                                              bytes_, ACL_MEMCPY_DEVICE_TO_DEVICE));
 }
 
-TensorHandle MakeTensor(const ValueDesc& desc, const DeviceMemory& memory) {
+TensorHandle MakeTensor(const ValueDesc& desc, void* address) {
     // The data types of graph mode have the numbers of aclDataType.
-    return TensorHandle(aclCreateTensor(
-        desc.dims.data(), desc.dims.size(), static_cast<aclDataType>(desc.dataType), nullptr, 0,
-        ACL_FORMAT_ND, desc.dims.data(), desc.dims.size(), memory.address()));
+    return TensorHandle(
+        aclCreateTensor(desc.dims.data(), desc.dims.size(), static_cast<aclDataType>(desc.dataType),
+                        nullptr, 0, ACL_FORMAT_ND, desc.dims.data(), desc.dims.size(), address));
 }
 
 }  // namespace advstep::graph

@@ -65,6 +65,6 @@ struct TensorDeleter {
 using TensorHandle = std::unique_ptr<aclTensor, TensorDeleter>;
 
 /// Returns null if memory is short.
-TensorHandle MakeTensor(const ValueDesc& desc, const DeviceMemory& memory);
+TensorHandle MakeTensor(const ValueDesc& desc, void* address);
 
 }  // namespace advstep::graph

@@ -138,6 +138,49 @@ Status Session::RunGraphAsync(uint32_t graphId, const std::vector<Tensor>& input
                     [&] { return core_->RunGraphAsync(graphId, inputs, std::move(callback)); });
 }
 
+Status Session::GetVariables(const std::vector<AscendString>& names, std::vector<Tensor>& tensors) {
+    std::vector<std::string> texts;
+    for (const AscendString& name : names) {
+        texts.emplace_back(name.GetString());
+    }
+    return GetVariables(texts, tensors);
+}
+
+Status Session::GetVariables(const std::vector<std::string>& names, std::vector<Tensor>& tensors) {
+    return Boundary("Session::GetVariables", [&] { return core_->GetVariables(names, &tensors); });
+}
+
+Status Session::GetVariables(std::initializer_list<AscendString> names,
+                             std::vector<Tensor>& tensors) {
+    return GetVariables(std::vector<AscendString>(names), tensors);
+}
+
+Status Session::CompileGraph(uint32_t graphId) {
+    return Boundary("Session::CompileGraph", [&] { return core_->CompileGraph(graphId); });
+}
+
+std::shared_ptr<CompiledGraphSummary> Session::GetCompiledGraphSummary(uint32_t graphId) {
+    advstep::graph::Summary summary;
+    Boundary("Session::GetCompiledGraphSummary",
+             [&] { return core_->FindSummary(graphId, &summary); });
+    return summary;
+}
+
+Status Session::LoadGraph(const uint32_t graphId, const OptionMap& options, void* stream) const {
+    return Boundary("Session::LoadGraph", [&]() -> Outcome {
+        Options ignored;
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(ParseOptions(options, &ignored));
+        return core_->LoadGraph(graphId, stream);
+    });
+}
+
+Status Session::RunGraphWithStreamAsync(uint32_t graphId, void* stream,
+                                        const std::vector<Tensor>& inputs,
+                                        std::vector<Tensor>& outputs) {
+    return Boundary("Session::RunGraphWithStreamAsync",
+                    [&] { return core_->RunOnStream(graphId, stream, inputs, &outputs); });
+}
+
 bool Session::IsGraphNeedRebuild(uint32_t graphId) { return !core_->HasGraph(graphId); }
 
 uint64_t Session::GetSessionId() const { return core_->id(); }

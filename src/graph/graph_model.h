@@ -37,7 +37,12 @@ struct ModelNode {
     std::vector<size_t> controlSources;
     std::vector<std::string> faults;
 
-    bool IsData() const { return type == "Data"; }
+    bool IsData() const { return type == "Data" || IsRefData(); }
+    bool IsRefData() const { return type == "RefData"; }
+    bool IsVariable() const { return type == "Variable"; }
+    /// Whether an operator that updates its output in place updates memory that outlives the run.
+    bool IsState() const { return IsRefData() || IsVariable(); }
+    bool IsSource() const { return IsData() || IsConst() || IsVariable(); }
     bool IsConst() const { return type == "Const" || type == "Constant"; }
 };
 

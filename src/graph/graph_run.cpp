@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "src/graph/aclnn_call.h"
 #include "src/graph/device.h"
 #include "src/graph/run_plan.h"
 #include "src/graph/tensor_state.h"
@@ -27,14 +28,21 @@ class GraphRun {
         for (const PlannedValue& value : plan.values) {
             usesLeft_.push_back(value.uses);
         }
+        for (const PlannedSource& source : plan.sources) {
+            usesLeft_[source.last] += model.nodes[source.node].IsVariable() ? 1 : 0;
+        }
     }
 
-    Outcome Run(std::vector<ge::Tensor>* outputs) {
+    // Operators update copies of the variables. Their new values replace the old ones when nothing
+    // can fail any more.
+    Outcome Run(VariableStore::Held* variables, std::vector<ge::Tensor>* outputs) {
         for (const PlannedSource& source : plan_.sources) {
             SharedMemory& memory = memory_[source.value];
             ADVSTEP_GRAPH_RETURN_IF_ERROR(
                 MakeMemory(plan_.values[source.value].desc.bytes, &memory));
-            ADVSTEP_GRAPH_RETURN_IF_ERROR(memory->Upload(source.tensor.GetData()));
+            const ModelNode& node = model_.nodes[source.node];
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(memory->Upload(
+                node.IsVariable() ? variables->BytesOf(node.name) : source.tensor.GetData()));
         }
         for (const PlannedCall& call : plan_.calls) {
             ADVSTEP_GRAPH_RETURN_IF_ERROR(RunCall(call));
@@ -44,6 +52,18 @@ class GraphRun {
             ge::Tensor tensor;
             ADVSTEP_GRAPH_RETURN_IF_ERROR(Download(value, &tensor));
             made.push_back(tensor);
+        }
+        std::vector<std::pair<std::string, HostBytes>> states;
+        for (const PlannedSource& source : plan_.sources) {
+            const ModelNode& node = model_.nodes[source.node];
+            if (node.IsVariable() && source.last != source.value) {
+                HostBytes bytes = MakeHostBytes(plan_.values[source.last].desc.bytes);
+                ADVSTEP_GRAPH_RETURN_IF_ERROR(memory_[source.last]->Download(bytes.get()));
+                states.emplace_back(node.name, std::move(bytes));
+            }
+        }
+        for (const auto& [name, bytes] : states) {
+            variables->Replace(name, bytes.get());
         }
         outputs->swap(made);
         return {};
@@ -72,28 +92,18 @@ class GraphRun {
     Outcome RunCall(const PlannedCall& call) {
         const size_t count = call.inputs.size();
         std::vector<SharedMemory> bound(count);
-        std::vector<TensorHandle> tensors(count);
-        OperatorArguments arguments;
+        std::vector<void*> addresses(count);
         for (size_t input = 0; input < count; ++input) {
-            if (!call.inputs[input]) {
-                arguments.descs.push_back(nullptr);
-                arguments.tensors.push_back(nullptr);
-                continue;
+            if (call.inputs[input]) {
+                ADVSTEP_GRAPH_RETURN_IF_ERROR(BindInput(call, input, &bound[input]));
+                addresses[input] = bound[input]->address();
             }
-            const ValueDesc& desc = plan_.values[*call.inputs[input]].desc;
-            ADVSTEP_GRAPH_RETURN_IF_ERROR(BindInput(call, input, &bound[input]));
-            tensors[input] = MakeTensor(desc, *bound[input]);
-            if (tensors[input] == nullptr) {
-                return Fail(kInnerError, "the host is out of memory");
-            }
-            arguments.descs.push_back(&desc);
-            arguments.tensors.push_back(tensors[input].get());
         }
-        arguments.attrs = call.attrs;
-        ADVSTEP_GRAPH_RETURN_IF_ERROR(CallAclnn(call, arguments));
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(CallAclnn(call, addresses));
         for (size_t output = 0; output < call.outputs.size(); ++output) {
-            if (call.outputs[output]) {
-                memory_[*call.outputs[output]] = bound[call.kind->outputs[output].input];
+            const size_t value = call.outputs[output];
+            if (usesLeft_[value] > 0) {
+                memory_[value] = bound[call.kind->outputs[output].input];
             }
         }
         for (const std::optional<size_t>& input : call.inputs) {
@@ -104,56 +114,23 @@ class GraphRun {
         return {};
     }
 
-    Outcome CallAclnn(const PlannedCall& call, const OperatorArguments& arguments) {
-        const char* type = call.kind->type;
+    Outcome CallAclnn(const PlannedCall& call, const std::vector<void*>& addresses) {
         const std::string& name = model_.nodes[call.node].name;
-        AclnnCalls aclnn{};
-        ADVSTEP_GRAPH_RETURN_IF_ERROR(call.kind->choose(arguments, &aclnn));
-        uint64_t workspaceSize = 0;
-        aclOpExecutor* executor = nullptr;
-        int32_t code = aclnn.plan(arguments, &workspaceSize, &executor);
-        if (code != ACLNN_SUCCESS) {
-            return Fail(kInnerError, "Tiling func of op {} failed: operator {}, code {}: {}", type,
-                        name, code, TakeAclMessage(code));
-        }
-        Outcome fits = CheckInferredSizes(call);
+        PlannedExecutor planned;
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(PlanAclnn(plan_, call, name, addresses, &planned));
         DeviceMemory workspace;
-        if (!fits.ok()) {
-            aclDestroyAclOpExecutor(executor);
-            return fits;
-        }
-        if (workspaceSize > 0) {
-            if (Outcome allocated = workspace.Allocate(workspaceSize); !allocated.ok()) {
-                aclDestroyAclOpExecutor(executor);
+        if (planned.workspaceSize > 0) {
+            if (Outcome allocated = workspace.Allocate(planned.workspaceSize); !allocated.ok()) {
+                aclDestroyAclOpExecutor(planned.executor);
                 return allocated;
             }
         }
-        code = aclnn.run(workspace.address(), workspaceSize, executor, nullptr);
+        int32_t code = planned.calls.run(workspace.address(), planned.workspaceSize,
+                                         planned.executor, nullptr);
         if (code == ACLNN_SUCCESS) {
             code = aclrtSynchronizeStream(nullptr);
         }
-        return code == ACLNN_SUCCESS
-                   ? Outcome()
-                   : Fail(kInnerError, "operator {} of type {} failed: code {}: {}", name, type,
-                          code, TakeAclMessage(code));
-    }
-
-    // An output has the inferred type and shape, but its memory has the size of the input that it
-    // updates.
-    Outcome CheckInferredSizes(const PlannedCall& call) const {
-        for (const OutputRule& rule : call.kind->outputs) {
-            const ValueDesc& like = plan_.values[*call.inputs[rule.like]].desc;
-            const ValueDesc& updated = plan_.values[*call.inputs[rule.input]].desc;
-            if (like.bytes != updated.bytes || like.dataType != updated.dataType) {
-                return Fail(kInnerError,
-                            "Tiling func of op {} failed: operator {}: {} has {} bytes; expected "
-                            "the data type and the {} bytes of {}",
-                            call.kind->type, model_.nodes[call.node].name,
-                            call.kind->inputs[rule.input].name, updated.bytes, like.bytes,
-                            call.kind->inputs[rule.like].name);
-            }
-        }
-        return {};
+        return code == ACLNN_SUCCESS ? Outcome() : OperatorFailure(call, name, code);
     }
 
     Outcome Download(size_t value, ge::Tensor* tensor) const {
@@ -178,12 +155,15 @@ class GraphRun {
 }  // namespace
 
 Outcome RunModel(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
-                 std::optional<int32_t> deviceId, std::vector<ge::Tensor>* outputs) {
+                 std::optional<int32_t> deviceId, VariableStore* variables,
+                 std::vector<ge::Tensor>* outputs) {
     RunPlan plan;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, true, &plan));
+    VariableStore::Held held;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(variables->Hold(model, &held));
     DeviceContext context;  // destroyed after the memory
     ADVSTEP_GRAPH_RETURN_IF_ERROR(context.Open(deviceId));
-    return GraphRun(model, plan).Run(outputs);
+    return GraphRun(model, plan).Run(&held, outputs);
 }
 
 }  // namespace advstep::graph

@@ -9,13 +9,15 @@
 #include "graph/tensor.h"
 #include "src/graph/graph_model.h"
 #include "src/graph/outcome.h"
+#include "src/graph/variable_store.h"
 
 namespace advstep::graph {
 
 /// Runs a model on the emulated device, in the calling thread; the thread's current context
-/// changes. *outputs is replaced on success and unchanged on failure. It may be the same object
-/// as inputs.
+/// changes. *outputs is replaced on success and unchanged on failure, and so are the variables. It
+/// may be the same object as inputs.
 Outcome RunModel(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
-                 std::optional<int32_t> deviceId, std::vector<ge::Tensor>* outputs);
+                 std::optional<int32_t> deviceId, VariableStore* variables,
+                 std::vector<ge::Tensor>* outputs);
 
 }  // namespace advstep::graph

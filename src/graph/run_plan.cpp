@@ -47,6 +47,8 @@ class Planner {
             const ModelNode& planned = model_.nodes[node];
             if (planned.IsConst()) {
                 ADVSTEP_GRAPH_RETURN_IF_ERROR(FeedConst(node));
+            } else if (planned.IsVariable()) {
+                ADVSTEP_GRAPH_RETURN_IF_ERROR(FeedVariable(node));
             } else if (!planned.IsData()) {
                 ADVSTEP_GRAPH_RETURN_IF_ERROR(PlanCall(node));
             }
@@ -63,7 +65,7 @@ class Planner {
 
     // Makes the checks of a node that do not depend on the tensors.
     Outcome CheckNode(const ModelNode& node) const {
-        if (node.IsData() || node.IsConst()) {
+        if (node.IsSource()) {
             return node.outputs.size() == 1 ? Outcome()
                                             : Fail(kInnerError, "{} has {} outputs; expected 1",
                                                    Describe(node), node.outputs.size());
@@ -135,7 +137,7 @@ class Planner {
     }
 
     Outcome AddSource(size_t node, const ge::Tensor& tensor, const std::string& what,
-                      bool checkBytes) {
+                      bool checkBytes, std::optional<size_t> input = {}) {
         const ge::TensorDesc desc = tensor.GetTensorDesc();
         ValueDesc& value = plan_.values[firstValues_[node]].desc;
         value.dims = desc.GetShape().GetDims();
@@ -153,7 +155,9 @@ class Planner {
                         *bytes, shape);
         }
         value.bytes = *bytes;
-        plan_.sources.push_back({firstValues_[node], tensor});
+        const size_t first = firstValues_[node];
+        plan_.values[first].source = plan_.sources.size();
+        plan_.sources.push_back({node, first, input, tensor, first});
         return {};
     }
 
@@ -169,7 +173,7 @@ class Planner {
             ADVSTEP_GRAPH_RETURN_IF_ERROR(AddSource(
                 data[index], inputs[index],
                 fmt::format("inputs[{}], which feeds {},", index, model_.nodes[data[index]].name),
-                checkBytes_));
+                checkBytes_, index));
         }
         return {};
     }
@@ -181,6 +185,41 @@ class Planner {
                         Describe(model_.nodes[node]));
         }
         return AddSource(node, *tensor, "the value of " + Describe(model_.nodes[node]), true);
+    }
+
+    Outcome FeedVariable(size_t node) {
+        const ModelNode& variable = model_.nodes[node];
+        for (const ModelInput& input : variable.inputs) {
+            if (input.source) {
+                return Fail(kInnerError, "input {} of {} is linked; expected no link", input.name,
+                            Describe(variable));
+            }
+        }
+        const ge::Tensor initial = InitialValueOf(variable);
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(AddSource(
+            node, initial, "the initial value of " + Describe(variable), initial.GetSize() > 0));
+        plan_.sources.back().tensor = ge::Tensor();
+        return {};
+    }
+
+    // An operator updates a value. The memory of a Variable or RefData has one state, so one
+    // operator at most may make each next state of it.
+    Outcome Update(const ModelNode& node, const char* input, size_t value, size_t updated) {
+        PlannedValue& before = plan_.values[value];
+        const PlannedSource& source = plan_.sources[before.source.value_or(0)];
+        const bool isState = before.source && model_.nodes[source.node].IsState();
+        if (isState && before.isUpdated) {
+            return Fail(kInnerError,
+                        "input {} of {} is updated in place, and another operator updates {} too; "
+                        "expected one",
+                        input, Describe(node), model_.nodes[source.node].name);
+        }
+        before.isUpdated = true;
+        plan_.values[updated].source = before.source;
+        if (isState) {
+            plan_.sources[*before.source].last = updated;
+        }
+        return {};
     }
 
     Outcome PlanCall(size_t nodeIndex) {
@@ -206,13 +245,16 @@ class Planner {
                             model_.nodes[alias->node].name);
             }
             const auto output = std::find(node.outputs.begin(), node.outputs.end(), rule.name);
+            size_t value = plan_.values.size();
             if (output == node.outputs.end()) {
-                call.outputs.emplace_back();
-                continue;
+                plan_.values.emplace_back();
+            } else {
+                value =
+                    firstValues_[nodeIndex] + static_cast<size_t>(output - node.outputs.begin());
             }
-            const auto place = static_cast<size_t>(output - node.outputs.begin());
-            call.outputs.emplace_back(firstValues_[nodeIndex] + place);
-            plan_.values[*call.outputs.back()].desc = plan_.values[*call.inputs[rule.like]].desc;
+            call.outputs.push_back(value);
+            plan_.values[value].desc = plan_.values[*call.inputs[rule.like]].desc;
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(Update(node, rule.name, *call.inputs[rule.input], value));
         }
         for (const char* attr : call.kind->attrs) {
             call.attrs.push_back(*FindAttr<int64_t>(node, attr));
@@ -228,6 +270,20 @@ class Planner {
 };
 
 }  // namespace
+
+ge::Tensor InitialValueOf(const ModelNode& variable) {
+    if (const auto* value = FindAttr<ge::Tensor>(variable, "value");
+        value != nullptr && value->GetSize() > 0) {
+        return *value;
+    }
+    const ge::TensorDesc none;
+    ge::TensorDesc desc = variable.outputDescs.empty() ? none : variable.outputDescs.front();
+    if (desc.GetShape().GetDims().empty() && desc.GetDataType() == none.GetDataType() &&
+        !variable.inputs.empty()) {
+        desc = variable.inputs.front().desc;
+    }
+    return ge::Tensor(desc);
+}
 
 Outcome MakePlan(const GraphModel& model, const std::vector<ge::Tensor>& inputs, bool checkBytes,
                  RunPlan* plan) {

@@ -17,21 +17,27 @@ namespace advstep::graph {
 struct PlannedValue {
     ValueDesc desc;
     size_t uses = 0;  // number of inputs of operators and outputs of the graph that are this value
+    // The source that this value is an update of, over any number of operators; that source itself.
+    std::optional<size_t> source;
+    bool isUpdated = false;  // an operator updates it in place
 };
 
 /// One operator call of a run.
 struct PlannedCall {
     size_t node = 0;
     const OperatorKind* kind = nullptr;
-    std::vector<std::optional<size_t>> inputs;   // values, in the order of the kind
-    std::vector<std::optional<size_t>> outputs;  // the same; no value: the node has none
+    std::vector<std::optional<size_t>> inputs;  // values, in the order of the kind
+    std::vector<size_t> outputs;                // the same; also of outputs that no node declares
     std::vector<int64_t> attrs;
 };
 
 /// One tensor that exists at the start of a run.
 struct PlannedSource {
+    size_t node = 0;
     size_t value = 0;
-    ge::Tensor tensor;
+    std::optional<size_t> input;  // of a Data or RefData: the index of its tensor
+    ge::Tensor tensor;            // empty for a Variable
+    size_t last = 0;              // of a Variable or RefData: its value after the run
 };
 
 /// The plan of a run of a model with given tensors. It is complete before the run starts.
@@ -41,6 +47,10 @@ struct RunPlan {
     std::vector<PlannedCall> calls;  // in order of their dependencies
     std::vector<size_t> outputs;     // values
 };
+
+/// Returns what a Variable is at first: the tensor of its attribute, or a description without
+/// bytes.
+ge::Tensor InitialValueOf(const ModelNode& variable);
 
 /// Makes all checks of a run that need no data, and infers all shapes.
 /// @param[in] checkBytes  whether the size of a tensor must match its shape

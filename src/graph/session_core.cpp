@@ -22,7 +22,7 @@ thread_local bool isWorker = false;
 SessionCore::SessionCore(uint64_t id, bool isAlive, std::optional<int32_t> deviceId)
     : id_(id), deviceId_(deviceId), isAlive_(isAlive) {}
 
-Outcome SessionCore::FindLocked(uint32_t graphId, ge::Status unknown, Model* model) const {
+Outcome SessionCore::FindLocked(uint32_t graphId, ge::Status unknown, EntryPointer* entry) const {
     if (!isAlive_) {
         return Fail(kBadSession, "session {} has ended, or was made without GEInitialize", id_);
     }
@@ -30,65 +30,69 @@ Outcome SessionCore::FindLocked(uint32_t graphId, ge::Status unknown, Model* mod
     if (found == graphs_.end()) {
         return {unknown, kBadSession, fmt::format("session {} has no graph {}", id_, graphId)};
     }
-    *model = found->second;
+    *entry = found->second;
     return {};
 }
 
 Outcome SessionCore::AddGraph(uint32_t graphId, const ge::Graph& graph, bool isCopy) {
     const std::lock_guard<std::mutex> lock(mutex_);  // a graph's own lock is taken inside
-    Model model;
-    Outcome found = FindLocked(graphId, kUnknownGraph, &model);
+    EntryPointer entry;
+    Outcome found = FindLocked(graphId, kUnknownGraph, &entry);
     if (found.status() != kUnknownGraph) {
         return found;  // the session has ended, or the number is in use
     }
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(GraphAccess::StateOf(graph).MakeModelOnce(isCopy, &model));
-    graphs_.emplace(graphId, std::move(model));
+    entry = std::make_shared<Entry>();
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(GraphAccess::StateOf(graph).MakeModelOnce(isCopy, &entry->model));
+    graphs_.emplace(graphId, std::move(entry));
     return {};
 }
 
 Outcome SessionCore::RemoveGraph(uint32_t graphId) {
+    EntryPointer entry;  // destroyed without the lock, since this may wait for streams
     const std::lock_guard<std::mutex> lock(mutex_);
-    Model model;
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, ge::FAILED, &model));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, ge::FAILED, &entry));
     graphs_.erase(graphId);
     return {};
 }
 
 Outcome SessionCore::BuildGraph(uint32_t graphId, const std::vector<ge::Tensor>& inputs) {
-    Model model;
+    EntryPointer entry;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &model));
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &entry));
     }
     RunPlan plan;
-    return MakePlan(*model, inputs, false, &plan);
+    return MakePlan(*entry->model, inputs, false, &plan);
 }
 
 Outcome SessionCore::RunGraph(uint32_t graphId, const std::vector<ge::Tensor>& inputs,
                               std::vector<ge::Tensor>* outputs) {
-    Model model;
+    EntryPointer entry;  // destroyed without the lock
     std::unique_lock<std::mutex> lock(mutex_);
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &model));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &entry));
+    return InWorker(
+        lock, [&] { return RunModel(*entry->model, inputs, deviceId_, &variables_, outputs); });
+}
+
+Outcome SessionCore::InWorker(std::unique_lock<std::mutex>& lock,
+                              const std::function<Outcome()>& job) {
     if (isRunning_) {
         return Fail(kInnerError, "session {} runs another graph; expected one RunGraph at a time",
                     id_);
     }
     Outcome outcome;
     bool isDone = false;
-    const auto run = [&] {
-        outcome = Catch([&] { return RunModel(*model, inputs, deviceId_, outputs); });
-    };
     isRunning_ = true;
     if (isWorker) {
         // The call comes from a callback. A worker runs the graph itself and waits for no other
         // worker, so that callbacks of two sessions can run each other's graphs without a deadlock.
         lock.unlock();
-        run();
+        outcome = Catch(job);
         lock.lock();
     } else {
         try {
             QueueLocked([&] {
-                run();
+                outcome = Catch(job);
                 const std::lock_guard<std::mutex> done(mutex_);
                 isDone = true;
                 changed_.notify_all();
@@ -102,6 +106,7 @@ Outcome SessionCore::RunGraph(uint32_t graphId, const std::vector<ge::Tensor>& i
     }
     isRunning_ = false;
     changed_.notify_all();
+    lock.unlock();
     return outcome;
 }
 
@@ -116,13 +121,13 @@ Outcome SessionCore::RunGraphAsync(uint32_t graphId, const std::vector<ge::Tenso
         copies.push_back(input.Clone());
     }
     const std::lock_guard<std::mutex> lock(mutex_);
-    Model model;
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &model));
-    QueueLocked([this, model = std::move(model), copies = std::move(copies),
+    EntryPointer entry;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &entry));
+    QueueLocked([this, entry = std::move(entry), copies = std::move(copies),
                  callback = std::move(callback)] {
         std::vector<ge::Tensor> outputs;
         const ge::Status status = Boundary("Session::RunGraphAsync", [&] {
-            return RunModel(*model, copies, deviceId_, &outputs);
+            return RunModel(*entry->model, copies, deviceId_, &variables_, &outputs);
         });
         try {
             callback(status, outputs);
@@ -175,9 +180,10 @@ void SessionCore::Work() {
 
 void SessionCore::End(bool isDestruction) {
     const NoCancellation noCancellation;
+    std::map<uint32_t, EntryPointer> graphs;  // destroyed without the lock
     std::unique_lock<std::mutex> lock(mutex_);
     isAlive_ = false;
-    graphs_.clear();
+    graphs.swap(graphs_);
     changed_.notify_all();
     if (isWorker) {
         if (isDestruction && worker_.joinable()) {

@@ -18,6 +18,9 @@
 #include "graph/graph.h"
 #include "src/graph/graph_model.h"
 #include "src/graph/outcome.h"
+#include "src/graph/stream_run.h"
+#include "src/graph/summary.h"
+#include "src/graph/variable_store.h"
 
 namespace advstep::graph {
 
@@ -37,6 +40,13 @@ class SessionCore : public std::enable_shared_from_this<SessionCore> {
                      std::vector<ge::Tensor>* outputs);
     Outcome RunGraphAsync(uint32_t graphId, const std::vector<ge::Tensor>& inputs,
                           ge::RunAsyncCallback callback);
+    Outcome RunOnStream(uint32_t graphId, void* stream, const std::vector<ge::Tensor>& inputs,
+                        std::vector<ge::Tensor>* outputs);
+    Outcome GetVariables(const std::vector<std::string>& names, std::vector<ge::Tensor>* tensors);
+    Outcome CompileGraph(uint32_t graphId);
+    /// Returns null in *summary before CompileGraph.
+    Outcome FindSummary(uint32_t graphId, Summary* summary) const;
+    Outcome LoadGraph(uint32_t graphId, void* stream);
     bool HasGraph(uint32_t graphId) const;
 
     /// Refuses all later calls, and waits for the queued runs. A call from the callback of a run
@@ -46,12 +56,25 @@ class SessionCore : public std::enable_shared_from_this<SessionCore> {
  private:
     using Model = std::shared_ptr<const GraphModel>;
 
-    Outcome FindLocked(uint32_t graphId, ge::Status unknown, Model* model) const;
+    /// A graph of the session. It lives until the last run of it has ended, or is queued.
+    struct Entry {
+        Model model;
+        StreamRuns streamRuns;  // has a lock of its own
+        Summary summary;        // guarded by the session's lock, as the next one
+        bool isLoaded = false;
+    };
+    using EntryPointer = std::shared_ptr<Entry>;
+
+    Outcome FindLocked(uint32_t graphId, ge::Status unknown, EntryPointer* entry) const;
+    // Runs the job in the worker, after the queued ones, and waits for it; in place if the caller
+    // is a worker itself.
+    Outcome InWorker(std::unique_lock<std::mutex>& lock, const std::function<Outcome()>& job);
     void QueueLocked(std::function<void()> job);
     void Work();
 
     const uint64_t id_;
     const std::optional<int32_t> deviceId_;
+    VariableStore variables_;  // has a lock of its own
 
     // Guards the members below. It is never held while a graph runs or a callback is called.
     mutable std::mutex mutex_;
@@ -59,7 +82,7 @@ class SessionCore : public std::enable_shared_from_this<SessionCore> {
     bool isAlive_;
     bool isRunning_ = false;  // a RunGraph is in progress
     bool hasWorker_ = false;  // false again when the worker has ended its last job
-    std::map<uint32_t, Model> graphs_;
+    std::map<uint32_t, EntryPointer> graphs_;
     std::deque<std::function<void()>> jobs_;
     std::thread worker_;
 };

@@ -10,10 +10,10 @@ namespace ge {
 REG_OP(Softmax)
     .INPUT(x, T)
     .OUTPUT(y, T)
-    .OP_END_FACTORY_REG(Softmax) REG_OP(Variable)
+    .OP_END_FACTORY_REG(Softmax) REG_OP(Placeholder)
     .INPUT(x, T)
     .OUTPUT(y, T)
-    .OP_END_FACTORY_REG(Variable)
+    .OP_END_FACTORY_REG(Placeholder)
 }  // namespace ge
 
 namespace {
@@ -155,10 +155,10 @@ std::vector<ErrorCase> Cases() {
         {"UnsupportedSource",
          At::kRun,
          [](Parts& p) {
-             p.sources[1] = ge::op::Variable("variable");
+             p.sources[1] = ge::op::Placeholder("holder");
              p.inputs.erase(p.inputs.begin() + 1);
          },
-         {"Unsupported_Operator", "EZ3003", "variable", "Variable"}},
+         {"Unsupported_Operator", "EZ3003", "holder", "Placeholder"}},
         {"MissingAttribute",
          At::kRun,
          [](Parts& p) { p.advance = ge::op::AdvanceStep("bare").set_attr_num_seqs(4); },

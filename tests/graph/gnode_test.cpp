@@ -134,7 +134,8 @@ TEST_F(GNodeTest, DescriptionsAndConstants) {
     EXPECT_EQ(slots, 3);
     ge::Tensor tensor;
     EXPECT_EQ(advance->GetInputConstData(5, tensor), ge::GRAPH_SUCCESS);
-    EXPECT_EQ(graphs::ValuesOf(std::vector<ge::Tensor>{tensor}), (std::vector<std::vector<int64_t>>{{1, 2, 3, 4}}));
+    EXPECT_EQ(graphs::ValuesOf(std::vector<ge::Tensor>{tensor}),
+              (std::vector<std::vector<int64_t>>{{1, 2, 3, 4}}));
     tensor.GetData()[0] = 9;  // a copy
     EXPECT_EQ(advance->GetInputConstData(5, tensor), ge::GRAPH_SUCCESS);
     EXPECT_EQ(tensor.GetData()[0], 1);

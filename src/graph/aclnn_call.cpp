@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans an operator call with its aclnn call.
+
+#include "src/graph/aclnn_call.h"
+
+#include "src/graph/device.h"
+
+namespace advstep::graph {
+namespace {
+
+// An output has the inferred type and shape, but its memory has the size of the input that it
+// updates.
+Outcome CheckInferredSizes(const RunPlan& plan, const PlannedCall& call, const std::string& name) {
+    for (const OutputRule& rule : call.kind->outputs) {
+        const ValueDesc& like = plan.values[*call.inputs[rule.like]].desc;
+        const ValueDesc& updated = plan.values[*call.inputs[rule.input]].desc;
+        if (like.bytes != updated.bytes || like.dataType != updated.dataType) {
+            return Fail(kInnerError,
+                        "Tiling func of op {} failed: operator {}: {} has {} bytes; expected "
+                        "the data type and the {} bytes of {}",
+                        call.kind->type, name, call.kind->inputs[rule.input].name, updated.bytes,
+                        like.bytes, call.kind->inputs[rule.like].name);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Outcome PlanAclnn(const RunPlan& plan, const PlannedCall& call, const std::string& name,
+                  const std::vector<void*>& addresses, PlannedExecutor* planned) {
+    std::vector<TensorHandle> tensors(call.inputs.size());
+    OperatorArguments arguments;
+    for (size_t input = 0; input < call.inputs.size(); ++input) {
+        const ValueDesc* desc =
+            call.inputs[input] ? &plan.values[*call.inputs[input]].desc : nullptr;
+        if (desc != nullptr) {
+            tensors[input] = MakeTensor(*desc, addresses[input]);
+            if (tensors[input] == nullptr) {
+                return Fail(kInnerError, "the host is out of memory");
+            }
+        }
+        arguments.descs.push_back(desc);
+        arguments.tensors.push_back(tensors[input].get());
+    }
+    arguments.attrs = call.attrs;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(call.kind->choose(arguments, &planned->calls));
+    const int32_t code =
+        planned->calls.plan(arguments, &planned->workspaceSize, &planned->executor);
+    if (code != ACLNN_SUCCESS) {
+        return Fail(kInnerError, "Tiling func of op {} failed: operator {}, code {}: {}",
+                    call.kind->type, name, code, TakeAclMessage(code));
+    }
+    Outcome fits = CheckInferredSizes(plan, call, name);
+    if (!fits.ok()) {
+        aclDestroyAclOpExecutor(planned->executor);
+        planned->executor = nullptr;
+    }
+    return fits;
+}
+
+Outcome OperatorFailure(const PlannedCall& call, const std::string& name, int32_t code) {
+    return Fail(kInnerError, "operator {} of type {} failed: code {}: {}", name, call.kind->type,
+                code, TakeAclMessage(code));
+}
+
+}  // namespace advstep::graph

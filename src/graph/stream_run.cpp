@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prepares runs on streams, and queues them.
+
+#include "src/graph/stream_run.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "src/graph/device.h"
+#include "src/graph/tensor_access.h"
+
+namespace advstep::graph {
+namespace {
+
+// A program that gives new memory in every step would else keep all of it.
+constexpr size_t kMostBindings = 16;
+
+Outcome WrongTensor(const char* kind, size_t index, const std::string& what) {
+    return Fail(kBadTensor, "{}[{}] {}", kind, index, what);
+}
+
+bool IsDeviceMemory(const uint8_t* address) {
+    aclrtPtrAttributes attributes{};
+    return aclrtPointerGetAttributes(address, &attributes) == ACL_SUCCESS &&
+           attributes.location.type != ACL_MEM_LOCATION_TYPE_UNREGISTERED;
+}
+
+}  // namespace
+
+Outcome StreamBinding::Make(const GraphModel& model, aclrtContext context, aclrtStream stream,
+                            const std::vector<ge::Tensor>& inputs,
+                            const std::vector<ge::Tensor>& outputs, VariableStore* variables,
+                            std::unique_ptr<StreamBinding>* made) {
+    std::unique_ptr<StreamBinding> binding(new StreamBinding);
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, true, &binding->plan_));
+    binding->context_ = context;
+    binding->stream_ = stream;
+    const RunPlan& plan = binding->plan_;
+    if (outputs.size() != plan.outputs.size()) {
+        return Fail(kBadTensor,
+                    "outputs has {} tensors; expected one for each of the {} outputs of "
+                    "graph {}",
+                    outputs.size(), plan.outputs.size(), model.name);
+    }
+    for (const ge::Tensor& input : inputs) {
+        binding->inputs_.push_back({input.GetData(), input.GetSize()});
+    }
+    for (size_t output = 0; output < outputs.size(); ++output) {
+        const size_t bytes = plan.values[plan.outputs[output]].desc.bytes;
+        if (outputs[output].GetSize() < bytes) {
+            return WrongTensor("outputs", output,
+                               fmt::format("has {} bytes; expected at least {}",
+                                           outputs[output].GetSize(), bytes));
+        }
+        binding->outputs_.push_back({outputs[output].GetData(), outputs[output].GetSize()});
+    }
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(binding->CheckMemory());
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(binding->CheckOverlaps());
+    StreamMemory memory;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(binding->FindSources(model, variables, &memory.sources));
+    for (size_t output = 0; output < outputs.size(); ++output) {
+        memory.outputs.push_back(const_cast<uint8_t*>(binding->outputs_[output].address));
+    }
+    memory.allocate = [&](size_t bytes, uint8_t** address) {
+        return binding->Allocate(bytes, address);
+    };
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(PlanStream(model, plan, memory, &binding->steps_));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(binding->MakeExecutors(model));
+    *made = std::move(binding);
+    return {};
+}
+
+StreamBinding::~StreamBinding() {
+    for (const PlannedExecutor& planned : executors_) {
+        if (planned.executor != nullptr) {
+            aclDestroyAclOpExecutor(planned.executor);
+        }
+    }
+}
+
+// Asked again before each run, so that no part of a run is queued if memory has gone.
+Outcome StreamBinding::CheckMemory() const {
+    for (const auto* places : {&inputs_, &outputs_}) {
+        for (size_t index = 0; index < places->size(); ++index) {
+            const Place& place = (*places)[index];
+            if (place.bytes > 0 && (!IsDeviceMemory(place.address) ||
+                                    !IsDeviceMemory(place.address + place.bytes - 1))) {
+                return WrongTensor(
+                    places == &inputs_ ? "inputs" : "outputs", index,
+                    fmt::format("has {} bytes at {}; expected device memory", place.bytes,
+                                static_cast<const void*>(place.address)));
+            }
+        }
+    }
+    return {};
+}
+
+// An output may be the memory of the input that it is an update of, and of no other tensor.
+Outcome StreamBinding::CheckOverlaps() const {
+    const auto overlap = [](const Place& a, const Place& b) {
+        return a.bytes > 0 && b.bytes > 0 && a.address < b.address + b.bytes &&
+               b.address < a.address + a.bytes;
+    };
+    for (size_t output = 0; output < outputs_.size(); ++output) {
+        for (size_t other = 0; other < output; ++other) {
+            if (overlap(outputs_[output], outputs_[other])) {
+                return WrongTensor(
+                    "outputs", output,
+                    fmt::format("overlaps outputs[{}]; expected memory apart", other));
+            }
+        }
+        const auto source = plan_.values[plan_.outputs[output]].source;
+        for (size_t input = 0; input < inputs_.size(); ++input) {
+            const bool isSame = inputs_[input].address == outputs_[output].address && source &&
+                                plan_.sources[*source].input == input;
+            if (!isSame && overlap(outputs_[output], inputs_[input])) {
+                return WrongTensor("outputs", output,
+                                   fmt::format("overlaps inputs[{}]; expected memory apart, or the "
+                                               "memory of the input that the output updates",
+                                               input));
+            }
+        }
+    }
+    return {};
+}
+
+Outcome StreamBinding::Allocate(size_t bytes, uint8_t** address) {
+    auto made = std::make_shared<SessionMemory>(bytes);
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(made->Register());
+    *address = made->address();
+    memory_.push_back(std::move(made));
+    return {};
+}
+
+Outcome StreamBinding::FindSources(const GraphModel& model, VariableStore* variables,
+                                   std::vector<uint8_t*>* sources) {
+    std::map<size_t, std::shared_ptr<SessionMemory>> shared;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(variables->Share(model, &shared));
+    for (const PlannedSource& source : plan_.sources) {
+        uint8_t* address = nullptr;
+        if (const auto variable = shared.find(source.node); variable != shared.end()) {
+            memory_.push_back(variable->second);
+            address = variable->second->address();
+        } else if (source.input && inputs_[*source.input].bytes > 0) {
+            address = const_cast<uint8_t*>(inputs_[*source.input].address);
+        } else {
+            const size_t bytes = source.input ? 0 : source.tensor.GetSize();
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(Allocate(bytes, &address));
+            if (bytes > 0) {
+                std::memcpy(address, source.tensor.GetData(), bytes);
+            }
+        }
+        sources->push_back(address);
+    }
+    for (PlannedSource& source : plan_.sources) {
+        source.tensor = ge::Tensor();  // the binding keeps no memory of the program alive
+    }
+    return {};
+}
+
+Outcome StreamBinding::MakeExecutors(const GraphModel& model) {
+    executors_.resize(plan_.calls.size());
+    workspaces_.resize(plan_.calls.size());
+    for (const StreamStep& step : steps_) {
+        if (step.to != nullptr) {
+            continue;
+        }
+        const PlannedCall& call = plan_.calls[step.call];
+        PlannedExecutor& planned = executors_[step.call];
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(
+            PlanAclnn(plan_, call, model.nodes[call.node].name, step.addresses, &planned));
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckAcl("aclSetAclOpExecutorRepeatable",
+                                               aclSetAclOpExecutorRepeatable(planned.executor)));
+        if (planned.workspaceSize > 0) {
+            uint8_t* workspace = nullptr;
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(Allocate(planned.workspaceSize, &workspace));
+            workspaces_[step.call] = workspace;
+        }
+    }
+    return {};
+}
+
+bool StreamBinding::Fits(aclrtContext context, aclrtStream stream,
+                         const std::vector<ge::Tensor>& inputs,
+                         const std::vector<ge::Tensor>& outputs) const {
+    const auto same = [](const std::vector<Place>& places, const std::vector<ge::Tensor>& tensors) {
+        return places.size() == tensors.size() &&
+               std::equal(places.begin(), places.end(), tensors.begin(),
+                          [](const Place& place, const ge::Tensor& tensor) {
+                              return place.address == tensor.GetData() &&
+                                     place.bytes == tensor.GetSize();
+                          });
+    };
+    if (context != context_ || stream != stream_ || !same(inputs_, inputs) ||
+        !same(outputs_, outputs)) {
+        return false;
+    }
+    return std::all_of(
+        plan_.sources.begin(), plan_.sources.end(), [&](const PlannedSource& source) {
+            return !source.input ||
+                   TensorAccess::HasShape(inputs[*source.input], plan_.values[source.value].desc);
+        });
+}
+
+Outcome StreamBinding::Queue(const GraphModel& model, std::vector<ge::Tensor>* outputs) const {
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckMemory());
+    for (const StreamStep& step : steps_) {
+        if (step.to != nullptr) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckAcl(
+                "aclrtMemcpyAsync", aclrtMemcpyAsync(step.to, step.bytes, step.from, step.bytes,
+                                                     ACL_MEMCPY_DEVICE_TO_DEVICE, stream_)));
+            continue;
+        }
+        const PlannedCall& call = plan_.calls[step.call];
+        const PlannedExecutor& planned = executors_[step.call];
+        const int32_t code = planned.calls.run(workspaces_[step.call], planned.workspaceSize,
+                                               planned.executor, stream_);
+        if (code != ACLNN_SUCCESS) {
+            return OperatorFailure(call, model.nodes[call.node].name, code);
+        }
+    }
+    for (size_t output = 0; output < outputs->size(); ++output) {
+        const ValueDesc& desc = plan_.values[plan_.outputs[output]].desc;
+        if (!TensorAccess::HasShape((*outputs)[output], desc)) {
+            (*outputs)[output].SetTensorDesc(
+                ge::TensorDesc(ge::Shape(desc.dims), ge::FORMAT_ND, desc.dataType));
+        }
+    }
+    return {};
+}
+
+Outcome StreamRuns::Run(const GraphModel& model, aclrtStream stream,
+                        const std::vector<ge::Tensor>& inputs, VariableStore* variables,
+                        std::vector<ge::Tensor>* outputs) {
+    aclrtContext context = nullptr;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(
+        CheckAcl("aclrtGetCurrentContext", aclrtGetCurrentContext(&context)));
+    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(
+        CheckAcl("aclmdlRICaptureGetInfo", aclmdlRICaptureGetInfo(stream, &status, nullptr)));
+    std::unique_ptr<StreamBinding> dropped;  // destroyed without the lock
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto found = std::find_if(bindings_.begin(), bindings_.end(), [&](const auto& binding) {
+        return binding->Fits(context, stream, inputs, *outputs);
+    });
+    if (found == bindings_.end()) {
+        std::unique_ptr<StreamBinding> made;
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(
+            StreamBinding::Make(model, context, stream, inputs, *outputs, variables, &made));
+        if (bindings_.size() >= kMostBindings) {
+            const auto old = std::find_if(bindings_.begin(), bindings_.end(),
+                                          [](const auto& binding) { return !binding->isCaptured; });
+            if (old != bindings_.end()) {
+                dropped = std::move(*old);
+                bindings_.erase(old);
+            }
+        }
+        bindings_.push_back(std::move(made));
+    } else if (found + 1 != bindings_.end()) {
+        std::rotate(found, found + 1, bindings_.end());
+    }
+    StreamBinding& binding = *bindings_.back();
+    binding.isCaptured = binding.isCaptured || status == ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
+    return binding.Queue(model, outputs);
+}
+
+}  // namespace advstep::graph

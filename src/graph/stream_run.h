@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of a graph on streams of the program, in device memory of the program.
+
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "acl/acl.h"
+#include "graph/tensor.h"
+#include "src/graph/aclnn_call.h"
+#include "src/graph/graph_model.h"
+#include "src/graph/outcome.h"
+#include "src/graph/run_plan.h"
+#include "src/graph/session_memory.h"
+#include "src/graph/stream_plan.h"
+#include "src/graph/variable_store.h"
+
+namespace advstep::graph {
+
+/// A run that is prepared for one stream and for certain memory: repeatable executors and copies. A
+/// decode loop needs one, and each step of it only queues them.
+class StreamBinding {
+ public:
+    /// Prepares a run. Nothing is queued.
+    static Outcome Make(const GraphModel& model, aclrtContext context, aclrtStream stream,
+                        const std::vector<ge::Tensor>& inputs,
+                        const std::vector<ge::Tensor>& outputs, VariableStore* variables,
+                        std::unique_ptr<StreamBinding>* made);
+    /// Queued runs still run, and have ended when the memory is freed.
+    ~StreamBinding();
+    StreamBinding(const StreamBinding&) = delete;
+    StreamBinding& operator=(const StreamBinding&) = delete;
+
+    /// Whether the run is the same with these.
+    bool Fits(aclrtContext context, aclrtStream stream, const std::vector<ge::Tensor>& inputs,
+              const std::vector<ge::Tensor>& outputs) const;
+    /// Queues the run, and describes the outputs.
+    Outcome Queue(const GraphModel& model, std::vector<ge::Tensor>* outputs) const;
+
+    bool isCaptured = false;  // a captured model uses the memory, so the binding stays
+
+ private:
+    struct Place {
+        const uint8_t* address;
+        size_t bytes;
+    };
+
+    StreamBinding() = default;
+    Outcome CheckMemory() const;
+    Outcome CheckOverlaps() const;
+    Outcome Allocate(size_t bytes, uint8_t** address);
+    Outcome FindSources(const GraphModel& model, VariableStore* variables,
+                        std::vector<uint8_t*>* sources);
+    Outcome MakeExecutors(const GraphModel& model);
+
+    aclrtContext context_ = nullptr;
+    aclrtStream stream_ = nullptr;
+    std::vector<Place> inputs_;
+    std::vector<Place> outputs_;
+    RunPlan plan_;
+    std::vector<StreamStep> steps_;
+    std::vector<PlannedExecutor> executors_;  // of the calls
+    std::vector<void*> workspaces_;           // of the calls
+    std::vector<std::shared_ptr<SessionMemory>> memory_;
+};
+
+/// The prepared runs of one graph.
+class StreamRuns {
+ public:
+    /// Queues a run on the stream, in the calling thread and its current context.
+    Outcome Run(const GraphModel& model, aclrtStream stream, const std::vector<ge::Tensor>& inputs,
+                VariableStore* variables, std::vector<ge::Tensor>* outputs);
+
+ private:
+    // Held while a run is queued: only one thread at a time may use a repeatable executor.
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<StreamBinding>> bindings_;  // the latest one is the last
+};
+
+}  // namespace advstep::graph

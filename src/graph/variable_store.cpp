@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes, reads and replaces the Variables of a session.
+
+#include "src/graph/variable_store.h"
+
+#include <cstring>
+#include <utility>
+
+#include "src/graph/element_size.h"
+#include "src/graph/run_plan.h"
+
+namespace advstep::graph {
+
+const uint8_t* VariableStore::Held::BytesOf(const std::string& name) const {
+    return store_->variables_.at(name).memory->address();
+}
+
+void VariableStore::Held::Replace(const std::string& name, const uint8_t* bytes) const {
+    const Variable& variable = store_->variables_.at(name);
+    if (variable.desc.bytes > 0) {
+        std::memcpy(variable.memory->address(), bytes, variable.desc.bytes);
+    }
+}
+
+Outcome VariableStore::EnsureLocked(const ModelNode& node) {
+    const ge::Tensor initial = InitialValueOf(node);
+    const ge::TensorDesc desc = initial.GetTensorDesc();
+    Variable made;
+    made.desc.dims = desc.GetShape().GetDims();
+    made.desc.dataType = desc.GetDataType();
+    const std::optional<size_t> bytes = ByteSize(made.desc.dims, made.desc.dataType);
+    if (!bytes || (initial.GetSize() > 0 && initial.GetSize() != *bytes)) {
+        return Fail(kBadTensor,
+                    "Variable {} has shape {}, data type {} and a value of {} bytes; expected "
+                    "dimensions >= 0 and the bytes of that shape, or none",
+                    node.name, ShapeText(made.desc.dims), NameOf(made.desc.dataType),
+                    initial.GetSize());
+    }
+    made.desc.bytes = *bytes;
+    const auto found = variables_.find(node.name);
+    if (found != variables_.end()) {
+        const ValueDesc& present = found->second.desc;
+        if (present.dims == made.desc.dims && present.dataType == made.desc.dataType) {
+            return {};
+        }
+        return Fail(
+            kBadTensor,
+            "Variable {} has shape {} and data type {}; expected {} and {}, which it has in "
+            "another graph of the session",
+            node.name, ShapeText(made.desc.dims), NameOf(made.desc.dataType),
+            ShapeText(present.dims), NameOf(present.dataType));
+    }
+    made.memory = std::make_shared<SessionMemory>(made.desc.bytes);
+    if (initial.GetSize() > 0) {
+        std::memcpy(made.memory->address(), initial.GetData(), made.desc.bytes);
+    }
+    variables_.emplace(node.name, std::move(made));
+    return {};
+}
+
+Outcome VariableStore::Hold(const GraphModel& model, Held* held) {
+    for (const ModelNode& node : model.nodes) {
+        if (!node.IsVariable()) {
+            continue;
+        }
+        if (!held->lock_.owns_lock()) {
+            held->lock_ = std::unique_lock<std::mutex>(mutex_);
+            held->store_ = this;
+        }
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(EnsureLocked(node));
+    }
+    return {};
+}
+
+Outcome VariableStore::Share(const GraphModel& model,
+                             std::map<size_t, std::shared_ptr<SessionMemory>>* memory) {
+    Held held;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(Hold(model, &held));
+    for (size_t place = 0; place < model.nodes.size(); ++place) {
+        const ModelNode& node = model.nodes[place];
+        if (node.IsVariable()) {
+            std::shared_ptr<SessionMemory> shared = variables_.at(node.name).memory;
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(shared->Register());
+            memory->emplace(place, std::move(shared));
+        }
+    }
+    return {};
+}
+
+Outcome VariableStore::Read(const std::string& name,
+                            const std::vector<std::shared_ptr<const GraphModel>>& graphs,
+                            ge::Tensor* tensor) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto found = variables_.find(name);
+    for (const auto& graph : graphs) {
+        for (const ModelNode& node : graph->nodes) {
+            if (found == variables_.end() && node.IsVariable() && node.name == name) {
+                ADVSTEP_GRAPH_RETURN_IF_ERROR(EnsureLocked(node));
+                found = variables_.find(name);
+            }
+        }
+    }
+    if (found == variables_.end()) {
+        return Fail(kBadSession, "no graph of the session has a Variable {}", name);
+    }
+    const ValueDesc& desc = found->second.desc;
+    *tensor = ge::Tensor(ge::TensorDesc(ge::Shape(desc.dims), ge::FORMAT_ND, desc.dataType),
+                         desc.bytes == 0 ? nullptr : found->second.memory->address(), desc.bytes);
+    if (tensor->GetSize() != desc.bytes) {
+        return Fail(kInnerError, "the host is out of memory");
+    }
+    return {};
+}
+
+}  // namespace advstep::graph

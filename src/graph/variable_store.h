@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Variables of a session: their memory, which lasts as long as the session.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "graph/tensor.h"
+#include "src/graph/graph_model.h"
+#include "src/graph/operator_kind.h"
+#include "src/graph/outcome.h"
+#include "src/graph/session_memory.h"
+
+namespace advstep::graph {
+
+/// The state of a session, by the names of its Variables. A Variable comes to be when it is first
+/// needed, with the initial value of the graph that needs it, and never moves.
+class VariableStore {
+ public:
+    /// The variables of one run. No other run in host memory and no reader can be at them
+    /// meanwhile. The work of streams is not held up: a program synchronises its streams first.
+    class Held {
+     public:
+        const uint8_t* BytesOf(const std::string& name) const;
+        void Replace(const std::string& name, const uint8_t* bytes) const;
+
+     private:
+        friend class VariableStore;
+        std::unique_lock<std::mutex> lock_;  // not locked for a graph without variables
+        VariableStore* store_ = nullptr;
+    };
+
+    /// Makes the variables of a graph that do not exist yet. Fails if one exists with another shape
+    /// or data type.
+    Outcome Hold(const GraphModel& model, Held* held);
+
+    /// Registers the variables of a graph with the runtime, and returns their memory by node.
+    Outcome Share(const GraphModel& model,
+                  std::map<size_t, std::shared_ptr<SessionMemory>>* memory);
+
+    /// Copies a variable, made with the initial value of one of the graphs if it does not exist
+    /// yet.
+    Outcome Read(const std::string& name,
+                 const std::vector<std::shared_ptr<const GraphModel>>& graphs, ge::Tensor* tensor);
+
+ private:
+    struct Variable {
+        ValueDesc desc;
+        std::shared_ptr<SessionMemory> memory;
+    };
+
+    Outcome EnsureLocked(const ModelNode& node);
+
+    std::mutex mutex_;  // guards the map and, against other holders, the bytes; see Held
+    std::map<std::string, Variable> variables_;
+};
+
+}  // namespace advstep::graph

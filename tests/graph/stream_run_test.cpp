@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs on streams of the program, in device memory; compiled graphs.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "graph/device_tensors.h"
+#include "graph/graph_parts.h"
+
+namespace {
+
+using graphs::Advanced;
+using graphs::DeviceTensor;
+using graphs::Failed;
+using graphs::HasError;
+using graphs::OutputsOf;
+using graphs::StateOf;
+using graphs::Succeeded;
+using Tensors = std::vector<ge::Tensor>;
+
+class StreamRunTest : public graphs::GraphTest {
+ protected:
+    void SetUp() override {
+        GraphTest::SetUp();
+        ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+        ASSERT_EQ(aclrtCreateStream(&stream_), ACL_SUCCESS);
+        const std::vector<ge::Tensor> host = graphs::TensorsOf(data_);
+        for (size_t i = 0; i < host.size(); ++i) {
+            memory_.push_back(std::make_unique<DeviceTensor>(
+                host[i].GetTensorDesc().GetShape().GetDims(), *data_.Tensors()[i]));
+        }
+        for (int i = 0; i < 4; ++i) {
+            results_.push_back(std::make_unique<DeviceTensor>(
+                std::vector<int64_t>{4}, std::vector<int64_t>{-7, -7, -7, -7}));
+        }
+    }
+    void TearDown() override {
+        memory_.clear();
+        results_.clear();
+        EXPECT_EQ(aclrtDestroyStream(stream_), ACL_SUCCESS);
+        GraphTest::TearDown();
+        EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+    }
+    Tensors Of(const std::vector<std::unique_ptr<DeviceTensor>>& memory) const {
+        Tensors tensors;
+        for (const auto& one : memory) {
+            tensors.push_back(one->Tensor());
+        }
+        return tensors;
+    }
+    static std::vector<std::vector<int64_t>> Read(
+        const std::vector<std::unique_ptr<DeviceTensor>>& memory) {
+        std::vector<std::vector<int64_t>> values;
+        for (const auto& one : memory) {
+            values.push_back(one->Read());
+        }
+        return values;
+    }
+    ge::Status Run(uint32_t graphId, const Tensors& inputs, Tensors outputs) {
+        return Session().RunGraphWithStreamAsync(graphId, stream_, inputs, outputs);
+    }
+    void Synchronize() { EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS); }
+    // The operator with sources of this type.
+    template <class Source>
+    ge::Graph MakeGraph() {
+        auto op = graphs::MakeAdvanceStep("advance", 4, 3, 4);
+        std::vector<ge::Operator> sources;
+        for (const char* name : graphs::AdvanceStepInputs()) {
+            sources.push_back(Source(name).set_attr_index(static_cast<int64_t>(sources.size())));
+            op.SetInput(name, sources.back());
+        }
+        ge::Graph graph("on a stream");
+        graph.SetInputs(sources).SetOutputs(std::vector<ge::Operator>{op});
+        return graph;
+    }
+
+    const reference::AdvanceStepData data_ = graphs::SmallBatch();
+    const reference::AdvanceStepData after_ = Advanced(data_);
+    aclrtStream stream_ = nullptr;
+    std::vector<std::unique_ptr<DeviceTensor>> memory_;
+    std::vector<std::unique_ptr<DeviceTensor>> results_;
+};
+
+TEST_F(StreamRunTest, DataStaysAndOutputsAreWritten) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::Data>())));
+    const auto before = Read(memory_);
+    Tensors outputs = Of(results_);
+    outputs[0].SetTensorDesc(ge::TensorDesc());
+    for (int run = 0; run < 3; ++run) {
+        ASSERT_TRUE(Succeeded(Session().RunGraphWithStreamAsync(1, stream_, Of(memory_), outputs)));
+    }
+    Synchronize();
+    EXPECT_EQ(Read(results_), OutputsOf(after_));
+    EXPECT_EQ(Read(memory_), before);
+    EXPECT_EQ(outputs[0].GetTensorDesc().GetShape().GetDims(), std::vector<int64_t>{4});
+    EXPECT_EQ(outputs[0].GetTensorDesc().GetDataType(), ge::DT_INT64);
+}
+
+// Nothing runs before what the stream has to do first.
+TEST_F(StreamRunTest, RunsInStreamOrder) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::Data>())));
+    const auto write = [](void* lengths) {  // device memory is host memory here
+        const int64_t values[] = {6, 9, 13, 0};
+        std::memcpy(lengths, values, sizeof values);
+    };
+    ge::Tensor lengths = memory_[3]->Tensor();
+    ASSERT_EQ(aclrtLaunchHostFunc(stream_, write, lengths.GetData()), ACL_SUCCESS);
+    ASSERT_TRUE(Succeeded(Run(1, Of(memory_), Of(results_))));
+    Synchronize();
+    EXPECT_EQ(results_[2]->Read(), (std::vector<int64_t>{7, 10, 14, 0}));
+}
+
+TEST_F(StreamRunTest, AnOutputMayBeTheMemoryOfItsInput) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::Data>())));
+    const Tensors in = Of(memory_);
+    ASSERT_TRUE(Succeeded(Run(1, in, {in[0], in[2], in[3], in[4]})));
+    ASSERT_TRUE(Succeeded(Run(1, in, {in[0], in[2], in[3], in[4]})));
+    Synchronize();
+    const auto twice = Advanced(after_);
+    EXPECT_EQ(memory_[0]->Read(), twice.inputTokens);
+    EXPECT_EQ(memory_[2]->Read(), twice.inputPositions);
+    EXPECT_EQ(memory_[3]->Read(), twice.seqLens);
+    EXPECT_EQ(memory_[4]->Read(), twice.slotMapping);
+}
+
+TEST_F(StreamRunTest, RefDataIsUpdatedInPlace) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::RefData>())));
+    ASSERT_TRUE(Succeeded(Run(1, Of(memory_), Of(results_))));
+    Synchronize();
+    EXPECT_EQ(Read(results_), OutputsOf(after_));
+    EXPECT_EQ(memory_[3]->Read(), after_.seqLens);
+    EXPECT_EQ(memory_[4]->Read(), after_.slotMapping);
+}
+
+TEST_F(StreamRunTest, VariablesAreUpdatedInPlace) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeDecodeGraph(data_))));
+    ASSERT_TRUE(Succeeded(Session().AddGraph(2, graphs::MakeDecodeGraph(data_, true))));
+    const Tensors in = {memory_[1]->Tensor(), memory_[5]->Tensor()};
+    auto expected = data_;
+    for (int step = 0; step < 2; ++step) {
+        ASSERT_TRUE(Succeeded(Run(1, in, {})));
+        ASSERT_TRUE(Succeeded(Run(2, in, Of(results_))));
+        Synchronize();
+        expected = Advanced(Advanced(expected));
+        EXPECT_EQ(StateOf(Session()), OutputsOf(expected));
+        EXPECT_EQ(Read(results_), OutputsOf(expected));
+        if (step == 0) {  // and a run in host memory goes on from there
+            Tensors outputs;
+            ASSERT_TRUE(Succeeded(
+                Session().RunGraph(1,
+                                   {graphs::MakeGraphTensor({3, 1}, data_.sampledTokenIds),
+                                    graphs::MakeGraphTensor({4, 4}, data_.blockTables)},
+                                   outputs)));
+            expected = Advanced(expected);
+            break;
+        }
+    }
+    EXPECT_EQ(StateOf(Session()), OutputsOf(expected));
+}
+
+// A value that others still read is saved before an operator updates its memory.
+TEST_F(StreamRunTest, OldValuesStayReadable) {
+    auto first = graphs::MakeAdvanceStep("first", 4, 3, 4);
+    auto second = graphs::MakeAdvanceStep("second", 4, 3, 4);
+    std::vector<ge::Operator> sources;
+    for (const char* name : graphs::AdvanceStepInputs()) {
+        sources.push_back(
+            ge::op::RefData(name).set_attr_index(static_cast<int64_t>(sources.size())));
+        first.SetInput(name, sources.back());
+        if (std::string(name) == "sampled_token_ids" || std::string(name) == "block_tables") {
+            second.SetInput(name, sources.back());
+        } else {
+            second.SetInput(name, first, name);
+        }
+    }
+    ge::Graph graph("chain");
+    graph.SetInputs(sources).SetOutputs(std::vector<std::pair<ge::Operator, ge::AscendString>>{
+        {sources[3], "y"}, {first, "seq_lens"}, {second, "seq_lens"}});
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graph)));
+    ASSERT_TRUE(Succeeded(Run(
+        1, Of(memory_), {results_[0]->Tensor(), results_[1]->Tensor(), results_[2]->Tensor()})));
+    Synchronize();
+    const auto twice = Advanced(after_);
+    EXPECT_EQ(results_[0]->Read(), data_.seqLens);
+    EXPECT_EQ(results_[1]->Read(), after_.seqLens);
+    EXPECT_EQ(results_[2]->Read(), twice.seqLens);
+    EXPECT_EQ(memory_[3]->Read(), twice.seqLens);
+    EXPECT_EQ(memory_[4]->Read(), twice.slotMapping);
+    // The same memory for the state's input and the output that it becomes.
+    memory_[3]->Write(data_.seqLens);
+    memory_[2]->Write(data_.inputPositions);
+    ASSERT_TRUE(Succeeded(
+        Run(1, Of(memory_), {results_[0]->Tensor(), results_[1]->Tensor(), memory_[3]->Tensor()})));
+    Synchronize();
+    EXPECT_EQ(results_[0]->Read(), data_.seqLens);
+    EXPECT_EQ(results_[1]->Read(), after_.seqLens);
+    EXPECT_EQ(memory_[3]->Read(), twice.seqLens);
+}
+
+TEST_F(StreamRunTest, CanBeCaptured) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeDecodeGraph(data_))));
+    const Tensors in = {memory_[1]->Tensor(), memory_[5]->Tensor()};
+    aclmdlRI model = nullptr;
+    ASSERT_EQ(aclmdlRICaptureBegin(stream_, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), ACL_SUCCESS);
+    ASSERT_TRUE(Succeeded(Run(1, in, {})));
+    ASSERT_EQ(aclmdlRICaptureEnd(stream_, &model), ACL_SUCCESS);
+    EXPECT_EQ(StateOf(Session()), OutputsOf(data_));
+    auto expected = data_;
+    for (int step = 0; step < 2; ++step) {
+        ASSERT_EQ(aclmdlRIExecuteAsync(model, stream_), ACL_SUCCESS);
+        Synchronize();
+        expected = Advanced(expected);
+        EXPECT_EQ(StateOf(Session()), OutputsOf(expected));
+    }
+    ASSERT_EQ(aclmdlRIDestroy(model), ACL_SUCCESS);
+}
+
+// New memory in every run, more often than prepared runs are kept.
+TEST_F(StreamRunTest, EveryRunMayHaveItsOwnMemory) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::Data>())));
+    for (int run = 0; run < 40; ++run) {
+        const DeviceTensor lengths({4}, {run, 8, 12, 0});
+        const DeviceTensor ahead({4}, {0, 0, 0, 0});  // moves the next allocation
+        Tensors in = Of(memory_);
+        in[3] = lengths.Tensor();
+        auto expected = data_;
+        expected.seqLens = {run % 8, 8, 12, 0};
+        lengths.Write(expected.seqLens);
+        ASSERT_TRUE(Succeeded(Run(1, in, Of(results_))));
+        Synchronize();
+        EXPECT_EQ(Read(results_), OutputsOf(Advanced(expected)));
+    }
+}
+
+TEST_F(StreamRunTest, AFailureOnTheDeviceIsTheStreams) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeDecodeGraph(data_))));
+    memory_[5]->Write(std::vector<int64_t>(16, -1));
+    ASSERT_TRUE(Succeeded(Run(1, {memory_[1]->Tensor(), memory_[5]->Tensor()}, {})));
+    EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+    EXPECT_EQ(StateOf(Session()), OutputsOf(data_));
+}
+
+TEST_F(StreamRunTest, Refusals) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::Data>())));
+    const Tensors in = Of(memory_);
+    const Tensors out = Of(results_);
+    EXPECT_TRUE(Failed(Run(9, in, out), {"E10062"}, 1343242242));
+    EXPECT_TRUE(Failed(Run(1, {}, out), {"E13025", "0 tensors"}));
+    EXPECT_TRUE(Failed(Run(1, in, {}), {"E13025", "outputs has 0 tensors", "4 outputs"}));
+    Tensors bad = in;
+    bad[3] = graphs::TensorsOf(data_)[3];
+    EXPECT_TRUE(Failed(Run(1, bad, out), {"E13025", "inputs[3]", "device memory"}));
+    bad = out;
+    bad[1] = graphs::MakeGraphTensor({4}, {1, 2, 3, 4});
+    EXPECT_TRUE(Failed(Run(1, in, bad), {"E13025", "outputs[1]", "device memory"}));
+    bad = out;
+    const DeviceTensor small({3}, {1, 2, 3});
+    bad[2] = small.Tensor();
+    EXPECT_TRUE(Failed(Run(1, in, bad), {"E13025", "outputs[2]", "24 bytes", "at least 32"}));
+    bad = out;
+    bad[2] = bad[1];
+    EXPECT_TRUE(Failed(Run(1, in, bad), {"E13025", "outputs[2]", "overlaps outputs[1]"}));
+    bad = out;
+    bad[2] = in[2];
+    EXPECT_TRUE(Failed(Run(1, in, bad), {"E13025", "outputs[2]", "overlaps inputs[2]"}));
+    bad = in;
+    bad[1] = memory_[0]->Tensor();
+    EXPECT_TRUE(Failed(Run(1, bad, out), {"561002", "sampledTokenIds"}));
+    Tensors same = out;
+    EXPECT_TRUE(Failed(
+        Session().RunGraphWithStreamAsync(1, reinterpret_cast<void*>(0x55), in, same), {"107017"}));
+    Synchronize();
+    for (const auto& result : results_) {
+        EXPECT_EQ(result->Read(), (std::vector<int64_t>{-7, -7, -7, -7}));
+    }
+    EXPECT_TRUE(Succeeded(Run(1, in, out)));
+    Synchronize();
+}
+
+// Threads share a graph; each has its stream, its memory and so its prepared run.
+TEST_F(StreamRunTest, ThreadsHaveTheirOwnStreams) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::Data>())));
+    const auto work = [&] {
+        aclrtStream stream = nullptr;
+        ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+        ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+        {
+            const DeviceTensor tokens({4}, {0, 0, 0, 0});
+            const DeviceTensor positions({4}, {0, 0, 0, 0});
+            const DeviceTensor lengths({4}, {0, 0, 0, 0});
+            const DeviceTensor slots({4}, {0, 0, 0, 0});
+            Tensors out = {tokens.Tensor(), positions.Tensor(), lengths.Tensor(), slots.Tensor()};
+            for (int run = 0; run < 20; ++run) {
+                ASSERT_TRUE(
+                    Succeeded(Session().RunGraphWithStreamAsync(1, stream, Of(memory_), out)));
+            }
+            ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+            EXPECT_EQ(lengths.Read(), after_.seqLens);
+            EXPECT_EQ(slots.Read(), after_.slotMapping);
+        }
+        ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+        ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+    };
+    std::thread one(work);
+    std::thread two(work);
+    one.join();
+    two.join();
+}
+
+// Memory that is gone is found before anything is queued.
+TEST_F(StreamRunTest, FreedMemoryIsRefused) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeDecodeGraph(data_))));
+    const Tensors in = {memory_[1]->Tensor(), memory_[5]->Tensor()};
+    ASSERT_TRUE(Succeeded(Run(1, in, {})));
+    Synchronize();
+    memory_.pop_back();
+    EXPECT_TRUE(Failed(Run(1, in, {}), {"E13025", "inputs[1]", "device memory"}));
+}
+
+TEST_F(StreamRunTest, TheStateOutlivesTheDevice) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeDecodeGraph(data_))));
+    ASSERT_TRUE(Succeeded(Run(1, {memory_[1]->Tensor(), memory_[5]->Tensor()}, {})));
+    Synchronize();
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    memory_.clear();
+    results_.clear();
+    ASSERT_EQ(aclrtResetDeviceForce(0), ACL_SUCCESS);
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    ASSERT_EQ(aclrtCreateStream(&stream_), ACL_SUCCESS);
+    const DeviceTensor sampled({3, 1}, data_.sampledTokenIds);
+    const DeviceTensor tables({4, 4}, data_.blockTables);
+    ASSERT_TRUE(Succeeded(Run(1, {sampled.Tensor(), tables.Tensor()}, {})));
+    Synchronize();
+    EXPECT_EQ(StateOf(Session()), OutputsOf(Advanced(after_)));
+}
+
+TEST_F(StreamRunTest, CompiledGraphs) {
+    const ge::TensorDesc vector(ge::Shape({4}), ge::FORMAT_ND, ge::DT_INT64);
+    const ge::TensorDesc column(ge::Shape({3, 1}), ge::FORMAT_ND, ge::DT_INT64);
+    const ge::TensorDesc table(ge::Shape({4, 4}), ge::FORMAT_ND, ge::DT_INT64);
+    auto op = graphs::MakeAdvanceStep("advance", 4, 3, 4);
+    std::vector<ge::Operator> sources;
+    for (const char* name : graphs::AdvanceStepInputs()) {
+        const size_t place = sources.size();
+        ge::op::RefData data(name);
+        data.set_attr_index(static_cast<int64_t>(place));
+        data.update_output_desc_y(place == 1 ? column : place == 5 ? table : vector);
+        sources.push_back(data);
+        if (place == 5) {
+            sources.back() = ge::op::Const("table").set_attr_value(
+                graphs::MakeGraphTensor({4, 4}, data_.blockTables));
+        }
+        op.SetInput(name, sources.back());
+    }
+    ge::Graph graph("compiled");
+    graph.SetInputs(sources).SetOutputs(std::vector<ge::Operator>{op});
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graph)));
+    EXPECT_EQ(Session().GetCompiledGraphSummary(1), nullptr);
+    EXPECT_TRUE(Failed(Session().LoadGraph(1, {}, stream_), {"E19999", "not compiled"}));
+    ASSERT_TRUE(Succeeded(Session().CompileGraph(1)));
+    const auto summary = Session().GetCompiledGraphSummary(1);
+    ASSERT_NE(summary, nullptr);
+    EXPECT_TRUE(summary->IsStatic());
+    size_t size = 1;
+    EXPECT_EQ(summary->GetConstMemorySize(size), ge::SUCCESS);
+    EXPECT_EQ(size, 128U);
+    EXPECT_EQ(summary->GetFeatureMemorySize(size), ge::SUCCESS);
+    EXPECT_EQ(size, 0U);
+    EXPECT_EQ(summary->GetFixedFeatureMemorySize(size), ge::SUCCESS);
+    EXPECT_EQ(summary->GetRefreshableFeatureMemorySize(size), ge::SUCCESS);
+    EXPECT_EQ(size, 0U);
+    EXPECT_EQ(summary->GetStreamNum(size), ge::SUCCESS);
+    EXPECT_EQ(size, 1U);
+    EXPECT_EQ(summary->GetEventNum(size), ge::SUCCESS);
+    EXPECT_EQ(size, 0U);
+    bool isRefreshable = true;
+    EXPECT_EQ(summary->GetFeatureMemoryBaseRefreshable(isRefreshable), ge::SUCCESS);
+    EXPECT_FALSE(isRefreshable);
+    std::vector<ge::Shape> shapes;
+    EXPECT_EQ(summary->GetOutputShapes(shapes), ge::SUCCESS);
+    ASSERT_EQ(shapes.size(), 4U);
+    EXPECT_EQ(shapes[2].GetDims(), std::vector<int64_t>{4});
+    std::vector<ge::DataType> types;
+    EXPECT_EQ(summary->GetOutputDtypes(types), ge::SUCCESS);
+    EXPECT_EQ(types, std::vector<ge::DataType>(4, ge::DT_INT64));
+    std::vector<std::pair<uint32_t, uint32_t>> pairs;
+    EXPECT_EQ(summary->GetIOIndexesWithSameAddr(pairs), ge::SUCCESS);
+    EXPECT_EQ(pairs, (std::vector<std::pair<uint32_t, uint32_t>>{{0, 0}, {2, 1}, {3, 2}, {4, 3}}));
+    ASSERT_TRUE(Succeeded(Session().LoadGraph(1, {}, stream_)));
+    EXPECT_TRUE(Failed(Session().LoadGraph(1, {}, stream_), {"E19999", "loaded already"}));
+    memory_.pop_back();
+    ASSERT_TRUE(Succeeded(Run(1, Of(memory_), Of(results_))));
+    Synchronize();
+    EXPECT_EQ(Read(results_), OutputsOf(after_));
+}
+
+TEST_F(StreamRunTest, GraphsOfUnknownShapes) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::Data>())));
+    ASSERT_TRUE(Succeeded(Session().CompileGraph(1)));
+    const auto summary = Session().GetCompiledGraphSummary(1);
+    ASSERT_NE(summary, nullptr);
+    EXPECT_FALSE(summary->IsStatic());
+    size_t size = 77;
+    EXPECT_TRUE(Failed(summary->GetFeatureMemorySize(size), {"E19999", "not static"}));
+    EXPECT_EQ(size, 77U);
+    std::vector<ge::Shape> shapes;
+    EXPECT_TRUE(Failed(summary->GetOutputShapes(shapes), {"not static"}));
+    EXPECT_TRUE(Failed(Session().CompileGraph(9), {"E10062"}, 1343242242));
+    EXPECT_EQ(Session().GetCompiledGraphSummary(9), nullptr);
+    EXPECT_TRUE(HasError({"E10062"}));
+    graphs::Parts parts;
+    parts.Link(5);
+    parts.graph.SetInputs(parts.sources);
+    ASSERT_TRUE(Succeeded(Session().AddGraph(2, parts.graph)));
+    EXPECT_TRUE(Failed(Session().CompileGraph(2), {"E11019", "block_tables"}));
+    EXPECT_EQ(Session().GetCompiledGraphSummary(2), nullptr);
+}
+
+}  // namespace

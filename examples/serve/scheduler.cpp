@@ -12,12 +12,9 @@ namespace serve {
 Scheduler::Scheduler(RequestSource& source, const Options& options)
     : source_(source),
       options_(options),
+      policy_(MakePolicy(options)),
       slots_(static_cast<size_t>(options.maxSeqs)),
       pool_(options.HostBlocks()) {}
-
-int64_t Scheduler::PrefillRoom() const {
-    return std::max(options_.prefillBudget, source_.Limits().longestPrompt);
-}
 
 void Scheduler::Arrive(int64_t now) {
     while (const Request* request = source_.Take(now)) {
@@ -25,12 +22,21 @@ void Scheduler::Arrive(int64_t now) {
     }
 }
 
-bool Scheduler::HeadFits(int64_t promptTokens) const {
+bool Scheduler::HeadFits(const PassLoad& load) const {
     const Request& head = *waiting_.front();
-    const bool hasRoom =
-        promptTokens == 0 || promptTokens + head.promptTokens <= options_.prefillBudget;
-    return LiveSlots() < Slots() && hasRoom &&
+    return LiveSlots() < Slots() && policy_->Admits(head.promptTokens, load) &&
            options_.BlocksFor(head.promptTokens) <= pool_.Free();
+}
+
+PassLoad Scheduler::Load() const {
+    PassLoad load;
+    for (const int64_t slot : live_) {
+        const Sequence& sequence = *At(slot);
+        load.prefill += sequence.phase == Sequence::Phase::kPrefill ? sequence.prefillTokens : 0;
+        load.decodeRows +=
+            sequence.phase == Sequence::Phase::kDecode ? options_.speculative + 1 : 0;
+    }
+    return load;
 }
 
 bool Scheduler::AnyPreempted() const {
@@ -56,8 +62,8 @@ std::vector<int64_t> Scheduler::Admit(int64_t now) {
     if (waiting_.empty() || AnyPreempted()) {
         return admitted;
     }
-    int64_t promptTokens = 0;
-    while (!waiting_.empty() && HeadFits(promptTokens)) {
+    PassLoad load = Load();
+    while (!waiting_.empty() && HeadFits(load)) {
         const Request* request = waiting_.front();
         waiting_.pop_front();
         const int64_t slot = TakeFreeSlot();
@@ -68,7 +74,8 @@ std::vector<int64_t> Scheduler::Admit(int64_t now) {
                      now,
                      request->promptTokens,
                      Sequence::Phase::kPrefill});
-        promptTokens += request->promptTokens;
+        load.admitted += request->promptTokens;
+        load.prefill += request->promptTokens;
         admitted.push_back(slot);
     }
     return admitted;

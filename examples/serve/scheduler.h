@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "block_pool.h"
+#include "pass_policy.h"
 #include "request_source.h"
 #include "request_trace.h"
 #include "serve_options.h"
@@ -33,6 +34,8 @@ struct Sequence {
     int64_t admitted;                   // time, in ticks
     int64_t prefillTokens;              // in phase kPrefill: those not in the cache yet
     Phase phase;
+    int64_t cachedTokens = 0;
+    int64_t dynamicBlocks = 0;    // after the last Step
     int64_t firstToken = 0;       // times, in ticks, when it has tokens; of the run from its prompt
     int64_t lastToken = 0;        // that was not shed
     std::vector<int64_t> gaps{};  // ticks from each token to the next one
@@ -54,14 +57,13 @@ class Scheduler {
     void Arrive(int64_t now);
 
     /// Admits waiting requests, first come first served, while a slot, the blocks for the prompt
-    /// and room in the prefill are there. A prompt that is longer than the room is admitted alone.
-    /// None is admitted while a preempted sequence waits: it came first, and the newcomer would
-    /// take the blocks it needs.
+    /// and room in the policy are there. None is admitted while a preempted sequence waits: it came
+    /// first, and the newcomer would take the blocks it needs.
     /// @return the slots, in the order of arrival
     std::vector<int64_t> Admit(int64_t now);
 
     /// Prompt tokens of the requests admitted at a time never exceed this.
-    int64_t PrefillRoom() const;
+    int64_t PrefillRoom() const { return options_.tokenBudget + source_.Limits().longestPrompt; }
     int64_t LongestGeneration() const { return source_.Limits().longestGeneration; }
 
     /// Slots with a sequence, preempted or not, ascending. Only these cost time in an iteration.
@@ -79,14 +81,17 @@ class Scheduler {
     Sequence Shed(int64_t slot);
 
     const BlockPool& PromptBlocks() const { return pool_; }
+    const PassPolicy& Policy() const { return *policy_; }
 
  private:
-    bool HeadFits(int64_t promptTokens) const;
+    bool HeadFits(const PassLoad& load) const;
+    PassLoad Load() const;
     bool AnyPreempted() const;
     int64_t TakeFreeSlot();
 
     RequestSource& source_;
     const Options& options_;
+    std::unique_ptr<PassPolicy> policy_;
     std::deque<const Request*> waiting_;
     std::vector<std::unique_ptr<Sequence>> slots_;
     std::vector<int64_t> live_;

@@ -21,6 +21,7 @@
 #include "run_summary.h"
 #include "serve_options.h"
 #include "server.h"
+#include "time_fit.h"
 
 namespace serve {
 namespace {
@@ -74,6 +75,12 @@ int Main(int argc, char** argv) {
     }
     const Options& options = parsed.options;
     CatchInterrupt();
+    if (!options.fit.empty()) {
+        const std::vector<Measurement> measurements = ReadMeasurements(options.fit);
+        fmt::print("{}", FitText(FitCosts(measurements), measurements.size()));
+        FlushStandardOutput();
+        return EXIT_SUCCESS;
+    }
     ExpectDistinct(options.Outputs(), options.Inputs());
     std::optional<OutputFile> summary;
     std::optional<OutputFile> requests;

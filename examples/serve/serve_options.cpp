@@ -3,8 +3,13 @@
 
 #include "serve_options.h"
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <map>
+
+#include "time_model.h"
 #include "trace_generator.h"
 
 namespace serve {
@@ -25,6 +30,34 @@ std::string CheckRatio(const std::string& text) {
     double ratio = 0;
     const bool valid = CLI::detail::lexical_cast(text, ratio) && ratio >= 0 && ratio <= 1;
     return valid ? "" : "Value " + text + " not in range 0 to 1";
+}
+
+// Of --kv-cache: a number of GB, or what the weights leave of the devices' memory.
+int64_t BlocksOfCache(const Options& options, const TimeModel& model) {
+    if (!model.deployment) {
+        throw TimeModelError(
+            fmt::format("--kv-cache {}: --time-model {} does not have the dimensions of a model, "
+                        "from which the "
+                        "size of a token's K and V follows",
+                        options.kvCache, options.timeModel));
+    }
+    double gigabytes = model.deployment->FreeGb();
+    if (options.kvCache != "rest" &&
+        (!CLI::detail::lexical_cast(options.kvCache, gigabytes) || !(gigabytes > 0))) {
+        throw TimeModelError(
+            fmt::format("--kv-cache {}: expected a number of GB, or rest", options.kvCache));
+    }
+    const double bytes = static_cast<double>(model.deployment->KvBytes() * options.blockSize);
+    const double blocks = gigabytes * 1e9 / bytes;
+    if (!(blocks >= 1 && blocks <= static_cast<double>(kMaxBlocks))) {
+        throw TimeModelError(
+            fmt::format("--kv-cache {}: {:.3g} GB are {:.3g} blocks of {} tokens with {} bytes "
+                        "each; expected 1 "
+                        "to {}",
+                        options.kvCache, gigabytes, std::floor(blocks), options.blockSize,
+                        model.deployment->KvBytes(), kMaxBlocks));
+    }
+    return static_cast<int64_t>(blocks);
 }
 
 }  // namespace
@@ -50,9 +83,14 @@ void AddServingOptions(CLI::App& app, Options& options) {
     app.add_option("--block-size", options.blockSize, "tokens per KV cache block")
         ->check(CLI::Range(int64_t{1}, kMaxBlockSize))
         ->capture_default_str();
-    app.add_option("--blocks", options.blocks,
-                   "KV cache blocks; default: as many as hold 524288 tokens")
-        ->check(CLI::Range(int64_t{1}, kMaxBlocks));
+    CLI::Option* blocks = app.add_option("--blocks", options.blocks,
+                                         "KV cache blocks; default: as many as hold 524288 tokens")
+                              ->check(CLI::Range(int64_t{1}, kMaxBlocks));
+    app.add_option("--kv-cache", options.kvCache,
+                   "GB of KV cache, for the model of --time-model; rest: what its weights leave of "
+                   "nine tenths of the memory")
+        ->excludes(blocks);
+    app.add_option("--time-model", options.timeModel, kTimeModelHelp)->capture_default_str();
     app.add_option("--free-ratio", options.freeRatio,
                    "part of the blocks, 0 to 1, that the device hands out as sequences grow; the "
                    "others are for prompts")
@@ -65,6 +103,16 @@ void AddServingOptions(CLI::App& app, Options& options) {
                    "spec tokens that a draft model proposes for every sequence and pass, "
                    "0 to 128; 0: aclnnAdvanceStep moves the sequences, else aclnnAdvanceStepV2")
         ->check(CLI::Range(int64_t{0}, kMaxSpecTokens))
+        ->capture_default_str();
+    app.add_option("--scheduler", options.chunked,
+                   "prefill-first: prompts whole, together within the token budget; chunked: what "
+                   "decoding leaves of the budget goes to prompts, in chunks")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, bool>{{"prefill-first", false}, {"chunked", true}}))
+        ->default_str("prefill-first");
+    app.add_option("--token-budget", options.tokenBudget,
+                   "tokens of an iteration that --scheduler shares out")
+        ->check(CLI::Range(int64_t{1}, kMaxLen))
         ->capture_default_str();
     app.add_flag("--reject", options.reject,
                  "leave out, and count, requests that never fit; otherwise one ends the run before "
@@ -86,6 +134,11 @@ std::vector<NamedFile> Options::Inputs() const {
 }
 
 void FinishOptions(Options& options) {
+    const TimeModel model = LoadTimeModel(options.timeModel);
+    options.costs = model.costs;
+    if (!options.kvCache.empty()) {
+        options.blocks = BlocksOfCache(options, model);
+    }
     if (options.blocks == 0) {
         options.blocks = options.BlocksFor(kDefaultCacheTokens);
     }
@@ -102,6 +155,10 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     AddServingOptions(app, options);
     app.add_option("--report", options.report,
                    "write an HTML page with what happened over time to this file");
+    app.add_option("--fit", options.fit,
+                   "print the time model that fits the measurements of this CSV file best, in the "
+                   "place of a run; columns prefill_tokens, decode_rows, context_tokens, seconds")
+        ->check(CLI::ExistingFile);
     app.add_option("--trace-json", options.traceJson,
                    "write what the device does, and when, to this file, for Perfetto or "
                    "chrome://tracing; as ADVANCE_STEP_TRACE, which it overrides");

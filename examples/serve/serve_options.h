@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "output_file.h"
+#include "virtual_clock.h"
 
 namespace CLI {
 class App;
@@ -32,8 +33,14 @@ struct Options {
     double freeRatio = 0.175;  // of the blocks: the device's free list; the others are the host's
     int64_t maxLen = 16384;    // tokens of the longest sequence, prompt included
 
-    int64_t prefillBudget = 8192;  // prompt tokens that are admitted together
-    int64_t speculative = 0;       // spec tokens per query; 0: plain decoding
+    std::string timeModel = "default";
+    IterationCosts costs;  // of timeModel
+    std::string kvCache;   // GB, or "rest"; empty: blocks says it
+    std::string fit;       // measurements, which are fitted in the place of a run; empty: none
+
+    bool chunked = false;        // prefills in chunks; otherwise whole, before anything else
+    int64_t tokenBudget = 8192;  // of an iteration, as the policy counts it
+    int64_t speculative = 0;     // spec tokens per query; 0: plain decoding
 
     const std::string& TraceName() const { return generate.empty() ? trace : generate; }
     std::vector<NamedFile> Outputs() const;
@@ -49,7 +56,8 @@ struct Options {
 
 /// The options of every program that serves: those of a server, --trace, --limit and --summary.
 void AddServingOptions(CLI::App& app, Options& options);
-/// Puts in the defaults that depend on other options.
+/// Puts in what depends on other options: the costs of the time model, the number of blocks.
+/// @throws TimeModelError
 void FinishOptions(Options& options);
 
 /// Nothing but an exit status when there is nothing to run: --help, or options that are not valid

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <string>
@@ -14,6 +15,14 @@
 namespace serve {
 
 using Phase = Sequence::Phase;
+
+namespace {
+
+bool ArrivesAfter(const Request& a, const Request& b) {
+    return a.arrival != b.arrival ? a.arrival > b.arrival : a.line > b.line;
+}
+
+}  // namespace
 
 Server::Server(RequestSource& source, const Options& options, ServerObserver* observer) try
     : options_(options),
@@ -114,36 +123,42 @@ void Server::PlanPass() {
     passSlots_.clear();
     decodeSlots_.clear();
     ending_.clear();
-    prefillTokens_ = 0;
+    work_ = IterationWork();
     runningSlots_ = 0;
     for (const int64_t slot : scheduler_.Live()) {
-        const Sequence& sequence = *scheduler_.At(slot);
         LiveSlot live{slot};
-        int64_t mostTokens = 0;
-        if (sequence.phase == Phase::kPrefill) {
-            live.prefillTokens = sequence.prefillTokens;
-            mostTokens = 1;
-        } else if (sequence.phase == Phase::kDecode) {
+        if (scheduler_.At(slot)->phase == Phase::kDecode) {
             live.query = static_cast<int64_t>(decodeSlots_.size());
             decodeSlots_.push_back(static_cast<int32_t>(slot));
-            mostTokens = options_.speculative + 1;
+            work_.decodeRows += options_.speculative + 1;
         }
-        if (live.Runs() && sequence.MissingTokens() <= mostTokens) {
-            live.read = static_cast<int64_t>(ending_.size());
-            ending_.push_back({slot, sequence.request->CachedTokens()});
-        }
-        prefillTokens_ += live.prefillTokens;
-        runningSlots_ += live.Runs() ? 1 : 0;
         live_.push_back(live);
-        passSlots_.push_back({static_cast<int32_t>(slot), static_cast<int32_t>(live.prefillTokens),
-                              sequence.phase == Phase::kPreempted ? 1 : 0});
+    }
+    SharePrefill();
+    int64_t preempted = 0;
+    for (LiveSlot& live : live_) {
+        const Sequence& sequence = *scheduler_.At(live.slot);
+        const bool isPreempted = sequence.phase == Phase::kPreempted;
+        const int64_t mostTokens = live.query >= 0 ? options_.speculative + 1 : 1;
+        const bool samples = live.query >= 0 || (live.prefillTokens > 0 &&
+                                                 live.prefillTokens == sequence.prefillTokens);
+        if (samples && sequence.MissingTokens() <= mostTokens) {
+            live.read = static_cast<int64_t>(ending_.size());
+            ending_.push_back({live.slot, sequence.request->CachedTokens()});
+        }
+        work_.prefillTokens += live.prefillTokens;
+        work_.contextTokens += live.Runs() ? sequence.cachedTokens : 0;
+        runningSlots_ += live.Runs() ? 1 : 0;
+        preempted += isPreempted ? 1 : 0;
+        passSlots_.push_back({static_cast<int32_t>(live.slot),
+                              static_cast<int32_t>(live.prefillTokens), isPreempted ? 1 : 0});
     }
     sample_ = LoadSample();
     sample_.begin = clock_.Seconds();
     sample_.running = runningSlots_;
     sample_.waiting = scheduler_.Waiting();
-    sample_.preempted = scheduler_.LiveSlots() - sample_.running;
-    sample_.prefillTokens = prefillTokens_;
+    sample_.preempted = preempted;
+    sample_.prefillTokens = work_.prefillTokens;
     if (runningSlots_ == 0) {
         throw Stuck(fmt::format(
             "all {} sequences are preempted and none can be recovered; {} of "
@@ -152,11 +167,31 @@ void Server::PlanPass() {
     }
 }
 
+void Server::SharePrefill() {
+    prefills_.clear();
+    for (const LiveSlot& live : live_) {
+        const Sequence& sequence = *scheduler_.At(live.slot);
+        if (sequence.phase == Phase::kPrefill) {
+            prefills_.push_back(
+                {static_cast<int64_t>(&live - live_.data()), sequence.prefillTokens});
+        }
+    }
+    std::sort(
+        prefills_.begin(), prefills_.end(), [this](const PrefillShare& a, const PrefillShare& b) {
+            return ArrivesAfter(*scheduler_.At(live_[static_cast<size_t>(b.index)].slot)->request,
+                                *scheduler_.At(live_[static_cast<size_t>(a.index)].slot)->request);
+        });
+    scheduler_.Policy().Share(prefills_, work_.decodeRows);
+    for (const PrefillShare& share : prefills_) {
+        live_[static_cast<size_t>(share.index)].prefillTokens = share.granted;
+    }
+}
+
 void Server::EnqueuePass() {
     const auto numQueries = static_cast<int64_t>(decodeSlots_.size());
     model_.BeginPass(stream_, passSlots_, numQueries, batch_.NumSeqsFor(numQueries));
     // A slot is in one of the two: what is sampled here is advanced in the next iteration.
-    if (prefillTokens_ > 0) {
+    if (work_.prefillTokens > 0) {
         if (speculation_) {
             speculation_->BeginPrefill(stream_);
         }
@@ -211,16 +246,13 @@ int64_t Server::SampledTokens(const LiveSlot& live) const {
 
 bool Server::ShedYoungest() {
     // The last to arrive of those that are not preempted and do not end with the pass.
-    const auto arrivesAfter = [](const Request& a, const Request& b) {
-        return a.arrival != b.arrival ? a.arrival > b.arrival : a.line > b.line;
-    };
     const Request* youngest = nullptr;
     int64_t youngestSlot = -1;
     for (const LiveSlot& live : live_) {
         const Sequence* sequence = scheduler_.At(live.slot);
         if (sequence != nullptr && sequence->phase != Phase::kPreempted &&
             sequence->MissingTokens() > SampledTokens(live) &&
-            (youngest == nullptr || arrivesAfter(*sequence->request, *youngest))) {
+            (youngest == nullptr || ArrivesAfter(*sequence->request, *youngest))) {
             youngest = sequence->request;
             youngestSlot = live.slot;
         }
@@ -305,8 +337,14 @@ void Server::UpdatePhases() {
 
 void Server::UpdatePhase(const LiveSlot& live, Sequence& sequence, const SlotReport& report) {
     // Step leaves no cached tokens to those that it preempts. If they wait no more, it has
-    // recovered them: they want a prefill, of all their tokens.
-    const bool recovered = report.isPreempted == 0 && report.cachedTokens == 0;
+    // recovered them: they want a prefill, of all their tokens. One that had no cached tokens yet
+    // has then one dynamic block more, which it would not have got otherwise.
+    const bool hadTokens = live.Runs() || sequence.cachedTokens > 0;
+    const bool lost = sequence.phase == Phase::kPreempted || hadTokens ||
+                      report.dynamicBlocks > sequence.dynamicBlocks;
+    const bool recovered = report.isPreempted == 0 && report.cachedTokens == 0 && lost;
+    sequence.cachedTokens = report.cachedTokens;
+    sequence.dynamicBlocks = report.dynamicBlocks;
     if (sequence.phase != Phase::kPreempted && (recovered || report.isPreempted != 0)) {
         sequence.phase = Phase::kPreempted;
         ++statistics_.preemptions;

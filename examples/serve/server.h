@@ -80,6 +80,8 @@ class Server {
     /// the next pass, with one synchronisation at the end.
     void Iterate();
     void PlanPass();
+    /// Grants the sequences that want a prefill their tokens of the pass.
+    void SharePrefill();
     void EnqueuePass();
     /// Moves the sequences that decode, and runs the model over their rows.
     void EnqueueDecode();
@@ -110,13 +112,14 @@ class Server {
     int64_t usedBlocksSum_ = 0;  // over iterations
 
     // Of the running iteration.
-    std::vector<LiveSlot> live_;        // ascending
+    std::vector<LiveSlot> live_;  // ascending
+    std::vector<PrefillShare> prefills_;
     std::vector<PassSlot> passSlots_;   // the same for the model
     std::vector<int32_t> decodeSlots_;  // by query
     int64_t runningSlots_ = 0;
     // Cells of those that may end, by LiveSlot::read.
     std::vector<CellReader::Range> ending_;
-    int64_t prefillTokens_ = 0;
+    IterationWork work_;
     std::vector<int64_t> slotTokens_;  // for the observer
     LoadSample sample_;
 

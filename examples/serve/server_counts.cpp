@@ -22,8 +22,7 @@ void Server::TellObserver() {
 void Server::CountIteration() {
     const int64_t blocks =
         scheduler_.PromptBlocks().Used() + slots_.DynamicBlocks() - slots_.FreeDynamicBlocks();
-    clock_.CountIteration(prefillTokens_,
-                          static_cast<int64_t>(decodeSlots_.size()) * (options_.speculative + 1));
+    clock_.CountIteration(options_.costs.Ticks(work_));
     ++statistics_.iterations;
     usedBlocksSum_ += blocks;
     statistics_.peakSeqs = std::max(statistics_.peakSeqs, runningSlots_);

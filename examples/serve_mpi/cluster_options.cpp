@@ -5,9 +5,11 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <cstdlib>
 #include <sstream>
 
 #include "request_trace.h"
+#include "time_model.h"
 
 namespace serve {
 namespace {
@@ -107,6 +109,11 @@ ParsedClusterOptions ParseClusterOptions(int argc, char** argv, bool talks) {
     } catch (const CLI::ParseError& error) {
         std::ostringstream silent;
         parsed.exitStatus = talks ? app.exit(error) : app.exit(error, silent, silent);
+    } catch (const TimeModelError&) {
+        if (talks) {
+            throw;
+        }
+        parsed.exitStatus = EXIT_FAILURE;
     }
     return parsed;
 }

@@ -1,135 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# One case of serve's traces, outputs and times: serve_trace_test.sh SERVE CASE
+# One case of serve's traces, files and signals: serve_trace_test.sh SERVE CASE
 set -euo pipefail
 
 serve=$1
 here=$(cd "$(dirname "$0")" && pwd)
-sample=$here/../../examples/serve/sample_trace.csv
-simulator=$here/../reference/serve_simulator.py
-header='TIMESTAMP,ContextTokens,GeneratedTokens'
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-fail() {
-    echo "FAILED: $1" >&2
-    [[ -f $folder/out ]] && cat "$folder/out" >&2
-    exit 1
-}
-
-# Runs serve with the arguments; leaves its exit status in $status.
-run() {
-    status=0
-    "$serve" "$@" >"$folder/out" 2>&1 || status=$?
-}
-
-good() {
-    run --summary "$folder/summary.json" "$@"
-    ((status == 0)) || fail "exit status $status of $*"
-}
-
-# bad WORD... -- ARGUMENT...: an error with every word.
-bad() {
-    local words=()
-    while [[ $1 != -- ]]; do
-        words+=("$1")
-        shift
-    done
-    shift
-    run "$@"
-    ((status > 0 && status < 126)) || fail "$* ended with exit status $status"
-    for word in "${words[@]}"; do
-        grep -q -- "$word" "$folder/out" || fail "no \"$word\" in the message of $*"
-    done
-}
-
-# Each expression holds of the last summary s.
-check() {
-    python3 - "$folder/summary.json" "$@" <<'PYTHON' || fail "summary"
-import json, sys
-s = json.load(open(sys.argv[1]))
-for expression in sys.argv[2:]:
-    assert eval(expression), (expression, s)
-PYTHON
-}
-
-# simulated TRACE OPTION...: serve and the simulator say the same, digit for digit.
-simulated() {
-    local trace=$1
-    shift
-    good "$trace" "$@"
-    python3 "$simulator" "$trace" "$@" >"$folder/simulated.json" || fail "simulator"
-    python3 - "$folder/summary.json" "$folder/simulated.json" <<'PYTHON' || fail "not as simulated: $*"
-import json, sys
-serve, simulated = (json.load(open(path)) for path in sys.argv[1:])
-differences = {key: (serve.get(key), simulated[key]) for key in simulated if serve.get(key) != simulated[key]}
-assert not differences, differences
-PYTHON
-}
-
-at_once() {
-    echo "$header"
-    for _ in $(seq 64); do
-        echo '2024-01-01 00:00:00.0000000,100,400'
-    done
-}
+source "$here/serve_parts.sh"
 
 case $2 in
-simulator)
-    simulated "$sample"
-    simulated "$sample" --max-seqs 8
-    simulated "$sample" --max-seqs 32 --block-size 16 --blocks 900
-    check 's["preemptions"] > 0'
-    at_once >"$folder/at_once.csv"
-    simulated "$folder/at_once.csv" --blocks 70 --free-ratio 0.1
-    check 's["sheds"] > s["shed_requests"] > 0' 's["preemptions"] > 0' \
-        's["lost_prompt_tokens"] == 100 * s["sheds"]' 's["lost_generated_tokens"] > 0'
-    ;;
-one_token)
-    # The iteration of the prompt has the only token; a slot is free for the next one at once.
-    printf '%s\n2024-01-01 00:00:00,1,1\n2024-01-01 00:00:00,1,1\n' "$header" >"$folder/trace.csv"
-    good --trace "$folder/trace.csv" --max-seqs 1
-    check 's["iterations"] == 2 and s["peak_seqs"] == 1'
-    good --trace "$folder/trace.csv" --max-seqs 2 --speculative 3
-    check 's["iterations"] == 1'
-    ;;
-long_prompt)
-    # A prompt longer than what is prefilled together changes nothing before it.
-    awk -v header="$header" 'BEGIN { print header
-        for (i = 0; i < 60; ++i) printf "2024-01-01 00:00:%02d,3000,20\n", i / 20 }' >"$folder/short.csv"
-    good --trace "$folder/short.csv" --requests "$folder/short.txt" --max-len 32768
-    cp "$folder/short.csv" "$folder/long.csv"
-    printf '2024-01-01 01:00:00,20000,20\n' >>"$folder/long.csv"
-    good --trace "$folder/long.csv" --requests "$folder/long.txt" --max-len 32768
-    cmp "$folder/short.txt" <(head -n 61 "$folder/long.txt") || fail "earlier requests have changed"
-    # Among others it has a prefill of its own.
-    printf '2024-01-01 00:00:02,20000,20\n' >>"$folder/short.csv"
-    simulated "$folder/short.csv" --max-len 32768
-    ;;
-token_times)
-    # A prompt of 8000 tokens comes while another request generates: one gap in 59 is long, and the
-    # mean of the request does not show it.
-    printf '%s\n2024-01-01 00:00:00,10,60\n2024-01-01 00:00:00.5,8000,1\n' "$header" >"$folder/trace.csv"
-    good --trace "$folder/trace.csv"
-    check '0.0200 < s["itl_seconds"]["p50"] < 0.0202' '0.8 < s["itl_seconds"]["max"] < 0.83' \
-        '0.03 < s["tpot_seconds"]["max"] < 0.04' '0.03 < s["itl_seconds"]["mean"] < 0.04'
-    ;;
-slots)
-    # What an iteration costs follows the sequences and not the slots.
-    awk -v header="$header" 'BEGIN { print header
-        for (i = 0; i < 100; ++i) printf "2024-01-01 00:00:%02d,20,30\n", i / 10 }' >"$folder/trace.csv"
-    good --trace "$folder/trace.csv" --max-len 64
-    cp "$folder/summary.json" "$folder/few.json"
-    good --trace "$folder/trace.csv" --max-len 64 --max-seqs 262144
-    python3 - "$folder/few.json" "$folder/summary.json" <<'PYTHON' || fail "slots cost time"
-import json, sys
-few, many = (json.load(open(path)) for path in sys.argv[1:])
-assert few["iterations"] == many["iterations"]
-assert few["counters"] == many["counters"], "rows of padding"
-# A thousand times as many slots; the margin is for what else the machine does.
-assert many["wall_seconds"] < 50 * few["wall_seconds"] + 0.1, (few["wall_seconds"], many["wall_seconds"])
-PYTHON
-    ;;
 outputs)
     cp "$sample" "$folder/trace.csv"
     ln "$folder/trace.csv" "$folder/link.csv"

@@ -72,11 +72,13 @@ class Simulator:
     def admit(self):
         while self.arrivals and self.arrivals[0][0] <= self.now:
             self.waiting.append(self.arrivals.pop(0))
-        tokens = 0
+        tokens, chunked = 0, self.o.scheduler == "chunked"
         while self.waiting and not any(s.preempted for s in self.live.values()):
             prompt = self.waiting[0][2]
-            if (len(self.live) == self.o.max_seqs or self.blocks(prompt) > self.prompts or
-                    (tokens and tokens + prompt > self.o.prefill_budget)):
+            running = [s for s in self.live.values() if not s.preempted]
+            full = (sum(s.want or 1 for s in running) >= self.o.token_budget if chunked
+                    else tokens and tokens + prompt > self.o.token_budget)
+            if len(self.live) == self.o.max_seqs or self.blocks(prompt) > self.prompts or full:
                 break
             tokens += prompt
             self.prompts -= self.blocks(prompt)
@@ -92,16 +94,25 @@ class Simulator:
                 self.now = self.arrivals[0][0]
 
     def iterate(self):
-        prefill = rows = running = 0
+        running = [s for s in self.live.values() if not s.preempted]
+        rows = sum(s.want == 0 for s in running)
+        left = self.o.token_budget - rows if self.o.scheduler == "chunked" else math.inf
+        prefill = context = 0
         for s in self.live.values():
-            s.sampled = 0 if s.preempted else 1
-            running += s.sampled
-            if s.sampled:
-                prefill, rows = prefill + s.want, rows + (s.want == 0)
-                s.cached, s.want = s.cached + (s.want or 1), 0
+            s.sampled = s.ran = 0
+        for s in sorted(running, key=lambda s: (s.arrival, s.line)):
+            chunk = max(min(s.want, left), 0)
+            left, prefill = left - chunk, prefill + chunk
+            s.ran = 1 if s.want == 0 or chunk else 0
+            s.sampled = 1 if s.want == chunk else 0
+            context += s.cached if s.ran else 0
+            s.cached, s.want = s.cached + (chunk if s.want else 1), s.want - chunk
+        running = sum(s.ran for s in running)
         while not self.step():
             self.shed()
-        self.now += TICKS // 50 + (prefill + rows) * (TICKS // 10_000)
+        picoseconds = sum(cost * count for cost, count in
+                          zip(self.o.costs, (1, prefill, rows, context)))
+        self.now += max((picoseconds + 50_000) // 100_000, 1)
         used = sum(s.first for s in self.live.values()) + self.dynamic - self.free
         self.blocks_sum, self.iterations = self.blocks_sum + used, self.iterations + 1
         for key, value in (("peak_seqs", running), ("peak_blocks", used)):
@@ -178,10 +189,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("trace")
     for name, default in (("max-seqs", 256), ("block-size", 128), ("blocks", 0),
-                          ("max-len", 16384), ("prefill-budget", 8192)):
+                          ("max-len", 16384), ("token-budget", 8192)):
         parser.add_argument("--" + name, type=int, default=default)
     parser.add_argument("--free-ratio", type=float, default=0.175)
+    parser.add_argument("--scheduler", choices=("prefill-first", "chunked"), default="prefill-first")
+    parser.add_argument("--time-model", type=argparse.FileType())
     options = parser.parse_args()
+    costs = json.load(options.time_model) if options.time_model else dict(
+        iteration_us=20_000, prefill_token_us=100, decode_row_us=100, context_token_us=0)
+    options.costs = [math.floor(costs[name + "_us"] * 1e6 + 0.5) for name in
+                     ("iteration", "prefill_token", "decode_row", "context_token")]
     options.blocks = options.blocks or -(-524288 // options.block_size)
     simulator = Simulator(read_trace(options.trace), options)
     simulator.run()

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the fit: normal equations of scaled columns, over every subset of the costs.
+
+#include "time_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "line_reader.h"
+#include "trace_format.h"
+
+namespace serve {
+namespace {
+
+constexpr size_t kCosts = 4;
+using Row = std::array<double, kCosts>;
+
+Row FactorsOf(const IterationWork& work) {
+    return {1, static_cast<double>(work.prefillTokens), static_cast<double>(work.decodeRows),
+            static_cast<double>(work.contextTokens)};
+}
+
+std::vector<std::string_view> CellsOf(std::string_view line) {
+    std::vector<std::string_view> cells;
+    for (size_t at = 0; at <= line.size();) {
+        const size_t end = std::min(line.find(',', at), line.size());
+        cells.push_back(line.substr(at, end - at));
+        at = end + 1;
+    }
+    return cells;
+}
+
+// Gauss with pivots, of the equations of the chosen costs; nothing: they are not determined.
+std::optional<Row> Solve(const std::array<std::array<double, kCosts + 1>, kCosts>& all,
+                         unsigned subset) {
+    std::array<std::array<double, kCosts + 1>, kCosts> m = all;
+    for (size_t i = 0; i < kCosts; ++i) {
+        if ((subset >> i & 1U) == 0) {
+            for (size_t j = 0; j <= kCosts; ++j) {
+                m[i][j] = i == j ? 1 : 0;
+                if (j < kCosts) {
+                    m[j][i] = i == j ? 1 : 0;
+                }
+            }
+        }
+    }
+    for (size_t column = 0; column < kCosts; ++column) {
+        size_t pivot = column;
+        for (size_t row = column + 1; row < kCosts; ++row) {
+            pivot = std::fabs(m[row][column]) > std::fabs(m[pivot][column]) ? row : pivot;
+        }
+        std::swap(m[pivot], m[column]);
+        if (std::fabs(m[column][column]) < 1e-12) {
+            return std::nullopt;
+        }
+        for (size_t row = 0; row < kCosts; ++row) {
+            if (row != column) {
+                const double factor = m[row][column] / m[column][column];
+                for (size_t j = column; j <= kCosts; ++j) {
+                    m[row][j] -= factor * m[column][j];
+                }
+            }
+        }
+    }
+    Row solution{};
+    for (size_t i = 0; i < kCosts; ++i) {
+        solution[i] = m[i][kCosts] / m[i][i];
+    }
+    return solution;
+}
+
+void AddResiduals(const std::vector<Measurement>& measurements, Fit& fit) {
+    double mean = 0;
+    for (const Measurement& m : measurements) {
+        mean += m.seconds / static_cast<double>(measurements.size());
+    }
+    double squares = 0;
+    double spread = 0;
+    for (const Measurement& m : measurements) {
+        double error = m.seconds;
+        const Row factors = FactorsOf(m.work);
+        for (size_t i = 0; i < kCosts; ++i) {
+            error -= fit.seconds[i] * factors[i];
+        }
+        squares += error * error;
+        spread += (m.seconds - mean) * (m.seconds - mean);
+        fit.most = std::max(fit.most, std::fabs(error));
+    }
+    fit.rms = std::sqrt(squares / static_cast<double>(measurements.size()));
+    fit.rSquared = spread > 0 ? 1 - squares / spread : 1;
+}
+
+}  // namespace
+
+std::vector<Measurement> ReadMeasurements(const std::string& path) {
+    constexpr std::array<std::string_view, kCosts> kColumns = {"prefill_tokens", "decode_rows",
+                                                               "context_tokens", "seconds"};
+    LineReader lines(path);
+    std::string_view text;
+    const auto fail = [&](const std::string& what) {
+        throw TraceError(fmt::format("{}:{}: {}", path, lines.Number(), what));
+    };
+    if (!lines.Next(&text)) {
+        throw TraceError(fmt::format("{}:1: line is missing; the file is empty", path));
+    }
+    const std::vector<std::string_view> names = CellsOf(text);
+    const size_t columns = names.size();
+    std::array<size_t, kCosts> places{};
+    for (size_t i = 0; i < kCosts; ++i) {
+        places[i] =
+            static_cast<size_t>(std::find(names.begin(), names.end(), kColumns[i]) - names.begin());
+        if (places[i] == columns) {
+            fail(fmt::format("the header has no column {}", kColumns[i]));
+        }
+    }
+    std::vector<Measurement> measurements;
+    while (lines.Next(&text)) {
+        const std::vector<std::string_view> cells = CellsOf(text);
+        if (cells.size() != columns) {
+            fail(fmt::format("line has {} fields; expected {}", cells.size(), columns));
+        }
+        std::array<double, kCosts> values{};
+        for (size_t i = 0; i < kCosts; ++i) {
+            const std::string cell(cells[places[i]]);
+            char* end = nullptr;
+            values[i] = std::strtod(cell.c_str(), &end);
+            if (cell.empty() || *end != '\0' || !(values[i] >= 0 && values[i] <= 1e15)) {
+                fail(
+                    fmt::format("{} is {}; expected a number from 0 on", kColumns[i], Quote(cell)));
+            }
+        }
+        measurements.push_back(
+            {{std::llround(values[0]), std::llround(values[1]), std::llround(values[2])},
+             values[3]});
+    }
+    return measurements;
+}
+
+Fit FitCosts(const std::vector<Measurement>& measurements) {
+    // Columns of length 1 keep the equations well conditioned.
+    Row scale{};
+    for (const Measurement& m : measurements) {
+        const Row factors = FactorsOf(m.work);
+        for (size_t i = 0; i < kCosts; ++i) {
+            scale[i] += factors[i] * factors[i];
+        }
+    }
+    for (double& value : scale) {
+        value = value > 0 ? std::sqrt(value) : 1;
+    }
+    std::array<std::array<double, kCosts + 1>, kCosts> equations{};
+    for (const Measurement& m : measurements) {
+        const Row factors = FactorsOf(m.work);
+        for (size_t i = 0; i < kCosts; ++i) {
+            for (size_t j = 0; j < kCosts; ++j) {
+                equations[i][j] += factors[i] / scale[i] * (factors[j] / scale[j]);
+            }
+            equations[i][kCosts] += factors[i] / scale[i] * m.seconds;
+        }
+    }
+    std::optional<Fit> best;
+    for (unsigned subset = 1; subset < 1U << kCosts; ++subset) {
+        const std::optional<Row> solution = Solve(equations, subset);
+        if (!solution || *std::min_element(solution->begin(), solution->end()) < 0) {
+            continue;
+        }
+        Fit fit;
+        for (size_t i = 0; i < kCosts; ++i) {
+            fit.seconds[i] = (*solution)[i] / scale[i];
+        }
+        AddResiduals(measurements, fit);
+        if (!best || fit.rms < best->rms) {
+            best = fit;
+        }
+    }
+    if (!best) {
+        throw TraceError(fmt::format("{} measurements do not determine the costs of an iteration",
+                                     measurements.size()));
+    }
+    return *best;
+}
+
+std::string FitText(const Fit& fit, size_t measurements) {
+    const nlohmann::ordered_json json = {{"iteration_us", fit.seconds[0] * 1e6},
+                                         {"prefill_token_us", fit.seconds[1] * 1e6},
+                                         {"decode_row_us", fit.seconds[2] * 1e6},
+                                         {"context_token_us", fit.seconds[3] * 1e6},
+                                         {"fit",
+                                          {{"measurements", measurements},
+                                           {"rms_residual_us", fit.rms * 1e6},
+                                           {"max_residual_us", fit.most * 1e6},
+                                           {"r_squared", fit.rSquared}}}};
+    return json.dump(2) + '\n';
+}
+
+}  // namespace serve

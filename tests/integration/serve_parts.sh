@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# The functions that the tests of serve share. Sourced, with the path of serve in $serve.
+header='TIMESTAMP,ContextTokens,GeneratedTokens'
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+    echo "FAILED: $1" >&2
+    [[ -f $folder/out ]] && cat "$folder/out" >&2
+    exit 1
+}
+
+# Runs serve with the arguments; leaves its exit status in $status.
+run() {
+    status=0
+    "$serve" "$@" >"$folder/out" 2>&1 || status=$?
+}
+
+good() {
+    run --summary "$folder/summary.json" "$@"
+    ((status == 0)) || fail "exit status $status of $*"
+}
+
+# bad WORD... -- ARGUMENT...: an error with every word.
+bad() {
+    local words=()
+    while [[ $1 != -- ]]; do
+        words+=("$1")
+        shift
+    done
+    shift
+    run "$@"
+    ((status > 0 && status < 126)) || fail "$* ended with exit status $status"
+    for word in "${words[@]}"; do
+        grep -q -- "$word" "$folder/out" || fail "no \"$word\" in the message of $*"
+    done
+}
+
+# Each expression holds of the last summary s.
+check() {
+    python3 - "$folder/summary.json" "$@" <<'PYTHON' || fail "summary"
+import json, sys
+s = json.load(open(sys.argv[1]))
+for expression in sys.argv[2:]:
+    assert eval(expression), (expression, s)
+PYTHON
+}
+
+# simulated TRACE OPTION...: serve and the simulator say the same, digit for digit.
+simulated() {
+    local trace=$1
+    shift
+    good "$trace" "$@"
+    python3 "$simulator" "$trace" "$@" >"$folder/simulated.json" || fail "simulator"
+    python3 - "$folder/summary.json" "$folder/simulated.json" <<'PYTHON' || fail "not as simulated: $*"
+import json, sys
+serve, simulated = (json.load(open(path)) for path in sys.argv[1:])
+differences = {key: (serve.get(key), simulated[key]) for key in simulated if serve.get(key) != simulated[key]}
+assert not differences, differences
+PYTHON
+}
+
+at_once() {
+    echo "$header"
+    for _ in $(seq 64); do
+        echo '2024-01-01 00:00:00.0000000,100,400'
+    done
+}
+

@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# One case of serve's times and schedulers: serve_time_test.sh SERVE CASE
+set -euo pipefail
+
+serve=$1
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/serve_parts.sh"
+
+case $2 in
+simulator)
+    simulated "$sample"
+    simulated "$sample" --max-seqs 8
+    simulated "$sample" --max-seqs 32 --block-size 16 --blocks 900
+    check 's["preemptions"] > 0'
+    at_once >"$folder/at_once.csv"
+    simulated "$folder/at_once.csv" --blocks 70 --free-ratio 0.1
+    check 's["sheds"] > s["shed_requests"] > 0' 's["preemptions"] > 0' \
+        's["lost_prompt_tokens"] == 100 * s["sheds"]' 's["lost_generated_tokens"] > 0'
+    ;;
+chunked)
+    # Each budget, with and without pressure, and a model in which every kind of work costs time.
+    echo '{"iteration_us": 8123.4567, "prefill_token_us": 31.25, "decode_row_us": 12.5,
+        "context_token_us": 0.0823}' >"$folder/costs.json"
+    simulated "$sample" --scheduler prefill-first --time-model "$folder/costs.json" --token-budget 700
+    at_once >"$folder/at_once.csv"
+    for budget in 7 64 512; do
+        simulated "$sample" --scheduler chunked --token-budget "$budget" --time-model "$folder/costs.json"
+        simulated "$sample" --scheduler chunked --token-budget "$budget" --max-seqs 32 --block-size 16 \
+            --blocks 900
+        simulated "$folder/at_once.csv" --scheduler chunked --token-budget "$budget" --blocks 70 \
+            --free-ratio 0.1
+        check 's["recoveries"] == s["preemptions"] > 0'
+    done
+    # A token at a time, and spec tokens.
+    good "$sample" --scheduler chunked --token-budget 1 --limit 20
+    good "$sample" --scheduler chunked --token-budget 64 --max-seqs 32 --block-size 16 --blocks 900 \
+        --speculative 3
+    bad 'scheduler' -- --scheduler fastest
+    bad 'token-budget' -- --token-budget 0
+    ;;
+time_model)
+    good "$sample" --limit 20 --time-model 8b
+    # 8e9 parameters of 2 bytes at half of 1.6 TB/s are 20 ms, and 5 ms of overhead; 2 x 8e9
+    # operations at half of 300 Tflop/s are 106.7 us; 2 x 32 x 8 x 128 x 2 bytes are 0.164 us.
+    check 's["costs_us"]["iteration"] == 25000' 'abs(s["costs_us"]["decode_row"] - 106.667) < 0.001' \
+        's["costs_us"]["context_token"] == 0.16384'
+    echo '{"layers": 32, "kv_heads": 8, "head_dim": 128, "parameters": 8e9, "peak_tflops": 300,
+        "bandwidth_gb_per_s": 1600, "memory_gb": 64}' >"$folder/model.json"
+    cp "$folder/summary.json" "$folder/preset.json"
+    good "$sample" --limit 20 --time-model "$folder/model.json" --kv-cache rest
+    check 's["costs_us"] == json.load(open("'"$folder/preset.json"'"))["costs_us"]' \
+        's["blocks"] == int((0.9 * 64 - 16) * 1e9 / (131072 * 128)) == 2479'
+    good "$sample" --limit 20 --time-model 8b --kv-cache 1 --block-size 16
+    check 's["blocks"] == int(1e9 / (131072 * 16))'
+    bad '--kv-cache 1: ' dimensions -- --kv-cache 1
+    bad '--kv-cache x: expected a number of GB' -- --kv-cache x --time-model 8b
+    bad excludes -- --kv-cache 1 --blocks 5 --time-model 8b
+    bad 'no-model: cannot be opened; expected default, 7b' -- --time-model no-model
+    echo '{"iteration_us": 1, "prefill_token_us": 1, "decode_row_us": -1}' >"$folder/bad.json"
+    bad 'bad.json: decode_row_us is -1; expected a number' -- --time-model "$folder/bad.json"
+    echo '{"iteration_us": 1, "prefill_token_us": 1, "decode_row_us": 1}' >"$folder/bad.json"
+    bad 'bad.json: context_token_us is missing' -- --time-model "$folder/bad.json"
+    echo '{"layers": 1, "heads": 3}' >"$folder/bad.json"
+    bad 'bad.json: kv_heads is missing' -- --time-model "$folder/bad.json"
+    echo '[1]' >"$folder/bad.json"
+    bad 'bad.json: is no JSON object' -- --time-model "$folder/bad.json"
+    ;;
+fit)
+    # Costs that are known, with noise: what is fitted is near them, and no other costs fit better.
+    python3 - "$folder" <<'PYTHON'
+import random, sys
+random.seed(3)
+def write(name, costs, noise):
+    with open(f"{sys.argv[1]}/{name}", "w") as file:
+        print("id,seconds,context_tokens,prefill_tokens,decode_rows", file=file)
+        for i in range(500):
+            prefill, rows = random.choice((0, random.randrange(8000))), random.randrange(256)
+            work = (1, prefill, rows, rows * random.randrange(4000))
+            seconds = sum(c * w for c, w in zip(costs, work)) + random.gauss(0, noise)
+            print(i, max(seconds, 0), work[3], work[1], work[2], sep=",", file=file)
+write("exact.csv", (0.012, 5e-5, 2e-5, 1e-7), 0)
+write("noise.csv", (0.012, 5e-5, 2e-5, 1e-7), 0.002)
+write("free.csv", (0.012, 5e-5, -1e-6, 1e-7), 0.0001)  # a cost below 0 is none
+PYTHON
+    for name in exact noise free; do
+        run --fit "$folder/$name.csv"
+        ((status == 0)) || fail "exit status $status"
+        cp "$folder/out" "$folder/$name.json"
+        python3 - "$folder/$name.csv" "$folder/$name.json" $name <<'PYTHON' || fail "fit of $name"
+import csv, json, sys
+names = ("iteration_us", "prefill_token_us", "decode_row_us", "context_token_us")
+rows = [({**row, "iteration": 1}, float(row["seconds"])) for row in csv.DictReader(open(sys.argv[1]))]
+model, kind = json.load(open(sys.argv[2])), sys.argv[3]
+def rms(costs):
+    columns = ("iteration", "prefill_tokens", "decode_rows", "context_tokens")
+    errors = [s * 1e6 - sum(c * float(r[k]) for c, k in zip(costs, columns)) for r, s in rows]
+    return (sum(e * e for e in errors) / len(errors)) ** 0.5
+found = [model[name] for name in names]
+assert model["fit"]["measurements"] == 500
+assert abs(rms(found) - model["fit"]["rms_residual_us"]) < 1e-3 + 1e-6 * rms(found)
+if kind == "free":
+    assert found[2] == 0 and min(found) == 0, found
+else:
+    near = 1e-6 if kind == "exact" else 0.15
+    for value, true in zip(found, (12000, 50, 20, 0.1)):
+        assert abs(value / true - 1) < near, (value, true)
+    assert rms(found) <= rms((12000, 50, 20, 0.1)) + 1e-6
+for i in range(4):
+    for factor in (0.999, 1.001):
+        assert rms([c * (factor if i == j else 1) for j, c in enumerate(found)]) >= rms(found) - 1e-6
+PYTHON
+        good "$sample" --limit 20 --time-model "$folder/$name.json"
+    done
+    printf 'prefill_tokens,seconds\n1,2\n' >"$folder/bad.csv"
+    bad 'bad.csv:1: the header has no column decode_rows' -- --fit "$folder/bad.csv"
+    printf 'prefill_tokens,decode_rows,context_tokens,seconds\n1,2,3,x\n' >"$folder/bad.csv"
+    bad 'bad.csv:2: seconds is "x"' -- --fit "$folder/bad.csv"
+    printf 'prefill_tokens,decode_rows,context_tokens,seconds\n' >"$folder/bad.csv"
+    bad '0 measurements do not determine' -- --fit "$folder/bad.csv"
+    ;;
+one_token)
+    # The iteration of the prompt has the only token; a slot is free for the next one at once.
+    printf '%s\n2024-01-01 00:00:00,1,1\n2024-01-01 00:00:00,1,1\n' "$header" >"$folder/trace.csv"
+    good --trace "$folder/trace.csv" --max-seqs 1
+    check 's["iterations"] == 2 and s["peak_seqs"] == 1'
+    good --trace "$folder/trace.csv" --max-seqs 2 --speculative 3
+    check 's["iterations"] == 1'
+    ;;
+long_prompt)
+    # A prompt longer than what is prefilled together changes nothing before it.
+    awk -v header="$header" 'BEGIN { print header
+        for (i = 0; i < 60; ++i) printf "2024-01-01 00:00:%02d,3000,20\n", i / 20 }' >"$folder/short.csv"
+    good --trace "$folder/short.csv" --requests "$folder/short.txt" --max-len 32768
+    cp "$folder/short.csv" "$folder/long.csv"
+    printf '2024-01-01 01:00:00,20000,20\n' >>"$folder/long.csv"
+    good --trace "$folder/long.csv" --requests "$folder/long.txt" --max-len 32768
+    cmp "$folder/short.txt" <(head -n 61 "$folder/long.txt") || fail "earlier requests have changed"
+    # Among others it has a prefill of its own.
+    printf '2024-01-01 00:00:02,20000,20\n' >>"$folder/short.csv"
+    simulated "$folder/short.csv" --max-len 32768
+    ;;
+token_times)
+    # A prompt of 8000 tokens comes while another request generates: one gap in 59 is long, and the
+    # mean of the request does not show it.
+    printf '%s\n2024-01-01 00:00:00,10,60\n2024-01-01 00:00:00.5,8000,1\n' "$header" >"$folder/trace.csv"
+    good --trace "$folder/trace.csv"
+    check '0.0200 < s["itl_seconds"]["p50"] < 0.0202' '0.8 < s["itl_seconds"]["max"] < 0.83' \
+        '0.03 < s["tpot_seconds"]["max"] < 0.04' '0.03 < s["itl_seconds"]["mean"] < 0.04'
+    ;;
+slots)
+    # What an iteration costs follows the sequences and not the slots.
+    awk -v header="$header" 'BEGIN { print header
+        for (i = 0; i < 100; ++i) printf "2024-01-01 00:00:%02d,20,30\n", i / 10 }' >"$folder/trace.csv"
+    good --trace "$folder/trace.csv" --max-len 64
+    cp "$folder/summary.json" "$folder/few.json"
+    good --trace "$folder/trace.csv" --max-len 64 --max-seqs 262144
+    python3 - "$folder/few.json" "$folder/summary.json" <<'PYTHON' || fail "slots cost time"
+import json, sys
+few, many = (json.load(open(path)) for path in sys.argv[1:])
+assert few["iterations"] == many["iterations"]
+assert few["counters"] == many["counters"], "rows of padding"
+# A thousand times as many slots; the margin is for what else the machine does.
+assert many["wall_seconds"] < 50 * few["wall_seconds"] + 0.1, (few["wall_seconds"], many["wall_seconds"])
+PYTHON
+    ;;
+*) fail "no such case: $2" ;;
+esac
+echo "serve $2: good"

@@ -165,10 +165,13 @@ void RequestTimes::Add(const RequestMarks& request) {
     admission.Add(seconds(request.arrival, request.admitted));
     ttft.Add(seconds(request.arrival, request.firstToken));
     e2e.Add(seconds(request.arrival, request.lastToken));
+    double perToken = 0;
     if (request.tokens > 1) {
-        tpot.Add(seconds(request.firstToken, request.lastToken) /
-                 static_cast<double>(request.tokens - 1));
+        perToken = seconds(request.firstToken, request.lastToken) /
+                   static_cast<double>(request.tokens - 1);
+        tpot.Add(perToken);
     }
+    good += targets.Met(seconds(request.arrival, request.firstToken), perToken) ? 1 : 0;
 }
 
 void RunRecord::Finish(const Sequence& sequence) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scheduler.h"
+#include "serve_options.h"
 
 namespace serve {
 
@@ -104,6 +105,8 @@ struct RequestTimes {
     Durations tpot;       // from a request's first token to its last, by token after the first
     Durations e2e;        // from arrival to the last token
     TickCounts itl;       // from each token to the next one of its request
+    int64_t good = 0;     // requests that met the targets
+    Targets targets;
 
     /// Of a request, but for itl.
     void Add(const RequestMarks& request);
@@ -114,6 +117,8 @@ struct RequestTimes {
 
 class RunRecord {
  public:
+    explicit RunRecord(const Targets& targets = {}) { times_.targets = targets; }
+
     /// However long a run is.
     static constexpr size_t kMostBuckets = 480;
 

@@ -66,6 +66,29 @@ nlohmann::ordered_json ToJson(const Percentiles& percentiles) {
             {"p95", percentiles.p95},   {"p99", percentiles.p99}, {"max", percentiles.most}};
 }
 
+nlohmann::ordered_json ToJson(const WaitTimes& waits) {
+    nlohmann::ordered_json json;
+    for (size_t i = 0; i < kWaitReasonNames.size(); ++i) {
+        json[kWaitReasonNames[i]] = static_cast<double>(waits.Ticks()[i]) / kTicksPerSecond;
+    }
+    return json;
+}
+
+double PerSecond(int64_t count, double seconds) {
+    return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+}
+
+void PrintWaits(const WaitTimes& waits) {
+    std::string text;
+    for (size_t i = 0; i < kWaitReasonNames.size(); ++i) {
+        if (waits.Ticks()[i] > 0) {
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kWaitReasonNames[i],
+                                Seconds(static_cast<double>(waits.Ticks()[i]) / kTicksPerSecond));
+        }
+    }
+    Row("waiting for", "", text.empty() ? "nothing" : text + ", of all requests together");
+}
+
 }  // namespace
 
 std::vector<NamedCounter> NamedCounters(const AdvStepCounters& c) {
@@ -111,6 +134,15 @@ void PrintSummary(const Options& options, const Statistics& s) {
     LatencyRow("TPOT", s.latency.tpot, "by token after the first, of each request");
     LatencyRow("ITL", s.latency.itl, "each token to the next one");
     LatencyRow("end to end", s.latency.e2e, "arrival to last token");
+    PrintWaits(s.waits);
+    Row("throughput", fmt::format("{:.3f}", PerSecond(s.completed, s.virtualSeconds)),
+        fmt::format("requests per virtual second; {:.1f} tokens",
+                    PerSecond(s.generatedTokens, s.virtualSeconds)));
+    if (options.targets.Any()) {
+        Row("goodput", fmt::format("{:.3f}", PerSecond(s.good, s.virtualSeconds)),
+            fmt::format("requests per virtual second; {} of {} meet the targets", Grouped(s.good),
+                        Grouped(s.completed)));
+    }
     Row("wall time", Seconds(s.wallSeconds),
         fmt::format(
             "{} generated tokens per second",
@@ -165,6 +197,13 @@ nlohmann::ordered_json SummaryJson(const Options& options, const Statistics& s) 
         {"tpot_seconds", ToJson(s.latency.tpot)},
         {"itl_seconds", ToJson(s.latency.itl)},
         {"e2e_seconds", ToJson(s.latency.e2e)},
+        {"wait_seconds", ToJson(s.waits)},
+        {"ttft_target", options.targets.ttft},
+        {"tpot_target", options.targets.tpot},
+        {"good_requests", s.good},
+        {"requests_per_second", PerSecond(s.completed, s.virtualSeconds)},
+        {"tokens_per_second", PerSecond(s.generatedTokens, s.virtualSeconds)},
+        {"goodput", PerSecond(s.good, s.virtualSeconds)},
         {"virtual_seconds", s.virtualSeconds},
         {"wall_seconds", s.wallSeconds},
         {"op_calls", s.advance.calls},

@@ -13,6 +13,7 @@
 #include "op_call.h"
 #include "run_record.h"
 #include "serve_options.h"
+#include "wait_times.h"
 
 namespace serve {
 
@@ -39,6 +40,8 @@ struct Statistics {
     int64_t peakSeqs = 0;
     double virtualSeconds = 0;
     double wallSeconds = 0;
+    WaitTimes waits;
+    int64_t good = 0;  // completed requests that met the targets
     LatencySummary latency;
     OpTiming advance;
     OpTiming step;

@@ -16,16 +16,27 @@ Scheduler::Scheduler(RequestSource& source, const Options& options)
       slots_(static_cast<size_t>(options.maxSeqs)),
       pool_(options.HostBlocks()) {}
 
-void Scheduler::Arrive(int64_t now) {
+int64_t Scheduler::Arrive(int64_t now) {
+    int64_t waited = 0;
     while (const Request* request = source_.Take(now)) {
         waiting_.push_back(request);
+        waited += now - request->arrival;
     }
+    return waited;
 }
 
-bool Scheduler::HeadFits(const PassLoad& load) const {
+std::optional<WaitReason> Scheduler::Obstacle(const PassLoad& load) const {
     const Request& head = *waiting_.front();
-    return LiveSlots() < Slots() && policy_->Admits(head.promptTokens, load) &&
-           options_.BlocksFor(head.promptTokens) <= pool_.Free();
+    if (LiveSlots() == Slots()) {
+        return WaitReason::kSlots;
+    }
+    if (!policy_->Admits(head.promptTokens, load)) {
+        return WaitReason::kBudget;
+    }
+    if (options_.BlocksFor(head.promptTokens) > pool_.Free()) {
+        return WaitReason::kPromptBlocks;
+    }
+    return std::nullopt;
 }
 
 PassLoad Scheduler::Load() const {
@@ -59,11 +70,20 @@ int64_t Scheduler::TakeFreeSlot() {
 
 std::vector<int64_t> Scheduler::Admit(int64_t now) {
     std::vector<int64_t> admitted;
-    if (waiting_.empty() || AnyPreempted()) {
+    heldUpBy_.reset();
+    if (waiting_.empty()) {
+        return admitted;
+    }
+    if (AnyPreempted()) {
+        heldUpBy_ = WaitReason::kGrowthBlocks;
         return admitted;
     }
     PassLoad load = Load();
-    while (!waiting_.empty() && HeadFits(load)) {
+    while (!waiting_.empty()) {
+        heldUpBy_ = Obstacle(load);
+        if (heldUpBy_) {
+            break;
+        }
         const Request* request = waiting_.front();
         waiting_.pop_front();
         const int64_t slot = TakeFreeSlot();

@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "request_source.h"
 #include "request_trace.h"
 #include "serve_options.h"
+#include "wait_times.h"
 
 namespace serve {
 
@@ -54,7 +56,8 @@ class Scheduler {
     bool Idle() const { return live_.empty() && waiting_.empty(); }
 
     /// Requests that have arrived by now wait their turn.
-    void Arrive(int64_t now);
+    /// @return  ticks that they have waited so far, all together
+    int64_t Arrive(int64_t now);
 
     /// Admits waiting requests, first come first served, while a slot, the blocks for the prompt
     /// and room in the policy are there. None is admitted while a preempted sequence waits: it came
@@ -72,6 +75,8 @@ class Scheduler {
     int64_t Slots() const { return static_cast<int64_t>(slots_.size()); }
     /// Requests that have arrived and are in no slot.
     int64_t Waiting() const { return static_cast<int64_t>(waiting_.size()); }
+    /// Why the last Admit has left some waiting; nothing: it has not.
+    std::optional<WaitReason> HeldUpBy() const { return heldUpBy_; }
     /// NULL: no sequence is in the slot.
     Sequence* At(int64_t slot) const { return slots_[static_cast<size_t>(slot)].get(); }
 
@@ -84,7 +89,8 @@ class Scheduler {
     const PassPolicy& Policy() const { return *policy_; }
 
  private:
-    bool HeadFits(const PassLoad& load) const;
+    /// What keeps the first one waiting; nothing: it can be admitted.
+    std::optional<WaitReason> Obstacle(const PassLoad& load) const;
     PassLoad Load() const;
     bool AnyPreempted() const;
     int64_t TakeFreeSlot();
@@ -93,6 +99,7 @@ class Scheduler {
     const Options& options_;
     std::unique_ptr<PassPolicy> policy_;
     std::deque<const Request*> waiting_;
+    std::optional<WaitReason> heldUpBy_;
     std::vector<std::unique_ptr<Sequence>> slots_;
     std::vector<int64_t> live_;
     // The lowest free slot is taken first: those given back, then those that were never used.

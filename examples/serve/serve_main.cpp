@@ -8,13 +8,16 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "finished_request.h"
 #include "interrupt.h"
 #include "output_file.h"
+#include "rate_sweep.h"
 #include "request_source.h"
 #include "request_trace.h"
 #include "run_report.h"
@@ -68,6 +71,65 @@ Outcome Serve(const Trace& trace, const Options& options) {
     return outcome;
 }
 
+void PrintTrial(const RateTrial& trial) {
+    const Statistics& s = trial.statistics;
+    fmt::print("  {:>12.4f} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.4f} {:>10.2f} %\n",
+               trial.rate, s.latency.ttft.p50, s.latency.ttft.p99, s.latency.tpot.p50,
+               s.latency.tpot.p99,
+               s.virtualSeconds > 0 ? static_cast<double>(s.good) / s.virtualSeconds : 0.0,
+               100 * trial.Attainment());
+}
+
+nlohmann::ordered_json ToJson(const RateSweep& sweep, const Options& options) {
+    nlohmann::ordered_json trials = nlohmann::ordered_json::array();
+    for (const RateTrial& trial : sweep.trials) {
+        nlohmann::ordered_json json = {{"rate", trial.rate}, {"attainment", trial.Attainment()}};
+        json.update(SummaryJson(options, trial.statistics));
+        trials.push_back(json);
+    }
+    return {{"attainment", options.attainment},
+            {"largest_rate",
+             sweep.best ? nlohmann::ordered_json(*sweep.best) : nlohmann::ordered_json(nullptr)},
+            {"trials", trials}};
+}
+
+int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>& summary) {
+    if (!options.targets.Any()) {
+        throw std::runtime_error("--sweep rate needs --ttft-target or --tpot-target");
+    }
+    if (!options.requests.empty() || !options.report.empty() || !options.traceJson.empty()) {
+        throw std::runtime_error(
+            "--sweep rate makes many runs; --requests, --report and --trace-json are of one");
+    }
+    fmt::print("\n{}\n  {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}\n", options.TraceName(),
+               "requests/s", "TTFT p50", "TTFT p99", "TPOT p50", "TPOT p99", "goodput",
+               "meet targets");
+    const RateSweep sweep =
+        SweepRate(trace.requests, options.attainment, [&](const std::vector<Request>& requests) {
+            Trace changed;
+            changed.requests = requests;
+            changed.rejected = trace.rejected;
+            const Statistics statistics = Serve(changed, options).statistics;
+            return statistics;
+        });
+    for (const RateTrial& trial : sweep.trials) {
+        PrintTrial(trial);
+    }
+    if (summary) {
+        summary->Commit(JsonText(ToJson(sweep, options)));
+    }
+    const bool completed = sweep.trials.back().statistics.Good();
+    fmt::print("  {}\n", !completed    ? "the sweep ended early"
+                         : !sweep.best ? "no rate meets the targets"
+                         : sweep.isLimit
+                             ? fmt::format("largest rate: {:.4f} requests a second", *sweep.best)
+                             : fmt::format("every rate up to {:.4f} requests a second meets the "
+                                           "targets",
+                                           *sweep.best));
+    FlushStandardOutput();
+    return completed && sweep.best ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int Main(int argc, char** argv) {
     const ParsedOptions parsed = ParseOptions(argc, argv);
     if (parsed.exitStatus) {
@@ -95,6 +157,9 @@ int Main(int argc, char** argv) {
     open(requests, options.requests, "the requests");
     open(report, options.report, "the report");
     const Trace trace = LoadTrace(options);
+    if (!options.sweep.empty()) {
+        return Sweep(trace, options, summary);
+    }
     if (!options.traceJson.empty()) {
         // aclInit reads it. No other thread runs yet.
         setenv("ADVANCE_STEP_TRACE", options.traceJson.c_str(),

@@ -114,6 +114,12 @@ void AddServingOptions(CLI::App& app, Options& options) {
                    "tokens of an iteration that --scheduler shares out")
         ->check(CLI::Range(int64_t{1}, kMaxLen))
         ->capture_default_str();
+    app.add_option("--ttft-target", options.targets.ttft,
+                   "seconds to the first token in which a request is good")
+        ->check(CLI::Range(1e-6, 1e6));
+    app.add_option("--tpot-target", options.targets.tpot,
+                   "seconds for each token after the first in which a request is good")
+        ->check(CLI::Range(1e-6, 1e6));
     app.add_flag("--reject", options.reject,
                  "leave out, and count, requests that never fit; otherwise one ends the run before "
                  "it begins");
@@ -155,6 +161,14 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     AddServingOptions(app, options);
     app.add_option("--report", options.report,
                    "write an HTML page with what happened over time to this file");
+    app.add_option("--sweep", options.sweep,
+                   "rate: serve the trace faster and slower, for the largest rate of requests at "
+                   "which enough of them meet the targets")
+        ->check(CLI::IsMember({"rate"}));
+    app.add_option("--attainment", options.attainment,
+                   "part of the requests, above 0 to 1, that must meet the targets of --sweep")
+        ->check(CLI::Range(1e-6, 1.0))
+        ->capture_default_str();
     app.add_option("--fit", options.fit,
                    "print the time model that fits the measurements of this CSV file best, in the "
                    "place of a run; columns prefill_tokens, decode_rows, context_tokens, seconds")

@@ -18,6 +18,17 @@ class App;
 
 namespace serve {
 
+/// Seconds that a request may take; 0: as long as it wants.
+struct Targets {
+    double ttft = 0;
+    double tpot = 0;
+
+    bool Any() const { return ttft > 0 || tpot > 0; }
+    bool Met(double requestTtft, double requestTpot) const {
+        return (ttft == 0 || requestTtft <= ttft) && (tpot == 0 || requestTpot <= tpot);
+    }
+};
+
 struct Options {
     std::string trace;
     std::string generate;   // takes the trace's place; empty: nothing
@@ -36,7 +47,10 @@ struct Options {
     std::string timeModel = "default";
     IterationCosts costs;  // of timeModel
     std::string kvCache;   // GB, or "rest"; empty: blocks says it
-    std::string fit;       // measurements, which are fitted in the place of a run; empty: none
+    Targets targets;
+    std::string sweep;         // "rate": many runs, for the largest one that meets the targets
+    double attainment = 0.99;  // part of the requests that must meet them
+    std::string fit;           // measurements, which are fitted in the place of a run; empty: none
 
     bool chunked = false;        // prefills in chunks; otherwise whole, before anything else
     int64_t tokenBudget = 8192;  // of an iteration, as the policy counts it

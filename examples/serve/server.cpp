@@ -34,6 +34,7 @@ Server::Server(RequestSource& source, const Options& options, ServerObserver* ob
           progress_.Clear();
           fmt::print(stderr, "serve: {}\n", fault);
       }),
+      record_(options.targets),
       session_(options, source.Limits()),
       slots_(options, scheduler_.LongestGeneration(), scheduler_.PrefillRoom()),
       batch_(options),
@@ -62,7 +63,7 @@ void Server::Run() {
     } const clearProgress{progress_};
 
     while (!Interrupted()) {
-        scheduler_.Arrive(clock_.Now());
+        statistics_.waits.Add(WaitReason::kIteration, scheduler_.Arrive(clock_.Now()));
         Admit();
         if (scheduler_.Idle()) {
             const std::optional<int64_t> next = source_.NextArrival();
@@ -123,6 +124,7 @@ void Server::PlanPass() {
     passSlots_.clear();
     decodeSlots_.clear();
     ending_.clear();
+    shedAdmissions_.clear();
     work_ = IterationWork();
     runningSlots_ = 0;
     for (const int64_t slot : scheduler_.Live()) {
@@ -269,6 +271,7 @@ bool Server::ShedYoungest() {
     statistics_.lostGeneratedTokens += lostTokens;
     ++statistics_.sheds;
     shedLines_.insert(youngest->line);
+    shedAdmissions_.push_back(shed.admitted);
     return true;
 }
 

@@ -120,7 +120,8 @@ class Server {
     // Cells of those that may end, by LiveSlot::read.
     std::vector<CellReader::Range> ending_;
     IterationWork work_;
-    std::vector<int64_t> slotTokens_;  // for the observer
+    std::vector<int64_t> shedAdmissions_;  // times of those that the iteration sheds
+    std::vector<int64_t> slotTokens_;      // for the observer
     LoadSample sample_;
 
     CheckedSession session_;

@@ -22,7 +22,14 @@ void Server::TellObserver() {
 void Server::CountIteration() {
     const int64_t blocks =
         scheduler_.PromptBlocks().Used() + slots_.DynamicBlocks() - slots_.FreeDynamicBlocks();
-    clock_.CountIteration(options_.costs.Ticks(work_));
+    const int64_t ticks = options_.costs.Ticks(work_);
+    clock_.CountIteration(ticks);
+    if (const std::optional<WaitReason> reason = scheduler_.HeldUpBy()) {
+        statistics_.waits.Add(*reason, sample_.waiting * ticks);
+    }
+    for (const int64_t admitted : shedAdmissions_) {
+        statistics_.waits.Add(WaitReason::kShed, clock_.Now() - admitted);
+    }
     ++statistics_.iterations;
     usedBlocksSum_ += blocks;
     statistics_.peakSeqs = std::max(statistics_.peakSeqs, runningSlots_);
@@ -39,6 +46,7 @@ Statistics Server::Result() const {
     result.shedRequests = static_cast<int64_t>(shedLines_.size());
     result.virtualSeconds = clock_.Seconds();
     result.latency = record_.Latencies().Summary();
+    result.good = record_.Latencies().good;
     if (result.iterations > 0) {
         result.meanBlocks =
             static_cast<double>(usedBlocksSum_) / static_cast<double>(result.iterations);

@@ -39,17 +39,19 @@ Json ToJson(const RankCost& cost) {
             {"dispatch_seconds", cost.dispatchSeconds}};
 }
 
-LatencySummary LatencyOf(const ClusterResult& result) {
+void AddLatency(const ClusterOptions& options, const ClusterResult& result, Statistics& total) {
     RequestTimes times;
+    times.targets = options.serving.targets;
     times.itl = result.gaps;
     for (const FinishedRequest& r : result.finished) {
         times.Add({r.arrival, r.admitted, r.firstToken, r.lastToken, r.generatedTokens});
     }
-    return times.Summary();
+    total.latency = times.Summary();
+    total.good = times.good;
 }
 
 // Of a run that failed: what the leaders had reported.
-Statistics Reported(const ClusterResult& result) {
+Statistics Reported(const ClusterOptions& options, const ClusterResult& result) {
     Statistics statistics;
     statistics.requests = result.requests;
     statistics.rejected = result.rejected;
@@ -58,7 +60,7 @@ Statistics Reported(const ClusterResult& result) {
         statistics.promptTokens += request.promptTokens;
         statistics.generatedTokens += request.generatedTokens;
     }
-    statistics.latency = LatencyOf(result);
+    AddLatency(options, result, statistics);
     statistics.wallSeconds = result.wallSeconds;
     return statistics;
 }
@@ -81,6 +83,7 @@ void Add(Statistics& total, const Statistics& s) {
     total.peakBlocks = std::max(total.peakBlocks, s.peakBlocks);
     total.meanBlocks += s.meanBlocks * static_cast<double>(s.iterations);
     total.peakSeqs = std::max(total.peakSeqs, s.peakSeqs);
+    total.waits.Add(s.waits);
     total.virtualSeconds = std::max(total.virtualSeconds, s.virtualSeconds);
     const auto add = [](OpTiming& sum, const OpTiming& timing) {
         sum.calls += timing.calls;
@@ -112,10 +115,10 @@ bool ClusterResult::Good() const {
 
 Statistics Total(const ClusterOptions& options, const ClusterResult& result) {
     if (result.ranks.empty()) {
-        return Reported(result);
+        return Reported(options, result);
     }
     Statistics total;
-    total.latency = LatencyOf(result);
+    AddLatency(options, result, total);
     total.requests = result.requests;
     total.rejected = result.rejected;
     for (int64_t replica = 0; replica < options.dataParallel; ++replica) {

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# The functions that the tests of serve share. Sourced, with the path of serve in $serve.
+# The functions that the tests of serve share. Sourced, with serve's path in $serve and
+# the folder of the tests in $here.
+sample=$here/../../examples/serve/sample_trace.csv
+simulator=$here/../reference/serve_simulator.py
 header='TIMESTAMP,ContextTokens,GeneratedTokens'
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

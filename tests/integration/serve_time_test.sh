@@ -119,6 +119,57 @@ PYTHON
     printf 'prefill_tokens,decode_rows,context_tokens,seconds\n' >"$folder/bad.csv"
     bad '0 measurements do not determine' -- --fit "$folder/bad.csv"
     ;;
+goodput)
+    # Against the times of the requests, one by one; and all reasons to wait are all there was to wait.
+    good "$sample" --ttft-target 1.5 --tpot-target 0.2 --requests "$folder/requests.csv"
+    python3 - "$folder/summary.json" "$folder/requests.csv" <<'PYTHON' || fail "goodput"
+import csv, json, sys
+s = json.load(open(sys.argv[1]))
+def times(row):
+    first, last, tokens = int(row["first_token"]), int(row["last_token"]), int(row["generated_tokens"])
+    return (first - int(row["arrival"])) / 1e7, (last - first) / 1e7 / max(tokens - 1, 1)
+rows = list(csv.DictReader(open(sys.argv[2])))
+met = sum(ttft <= 1.5 and tpot <= 0.2 for ttft, tpot in map(times, rows))
+assert 0 < met == s["good_requests"] < s["completed"], met
+assert s["goodput"] == met / s["virtual_seconds"]
+assert s["requests_per_second"] == 256 / s["virtual_seconds"]
+waited = sum(int(row["admitted"]) - int(row["arrival"]) for row in rows) / 1e7
+assert abs(sum(s["wait_seconds"].values()) - waited) < 1e-6, (s["wait_seconds"], waited)
+assert s["wait_seconds"]["budget"] > 0 == s["wait_seconds"]["slots"]
+PYTHON
+    good "$sample" --max-seqs 4
+    check 's["wait_seconds"]["slots"] > 0.9 * sum(s["wait_seconds"].values())' \
+        's["good_requests"] == s["completed"]'
+    good "$sample" --block-size 16 --blocks 900 --free-ratio 0.6
+    check 's["wait_seconds"]["prompt_blocks"] > 0'
+    at_once >"$folder/at_once.csv"
+    good "$folder/at_once.csv" --blocks 70 --free-ratio 0.1
+    check 's["wait_seconds"]["growth_blocks"] > 0 < s["wait_seconds"]["shed"]'
+    ;;
+sweep)
+    targets=(--ttft-target 1.5 --tpot-target 0.2 --sweep rate)
+    good "$sample" "${targets[@]}"
+    python3 - "$folder/summary.json" <<'PYTHON' || fail "sweep"
+import json, sys
+s = json.load(open(sys.argv[1]))
+trials = {t["rate"]: t["attainment"] >= 0.99 for t in s["trials"]}
+best = s["largest_rate"]
+assert trials[best] and max(rate for rate, met in trials.items() if met) == best
+above = min(rate for rate, met in trials.items() if not met)
+assert 1 < above / best < 1.011, (best, above)
+PYTHON
+    grep -q 'largest rate: ' "$folder/out" || fail "no rate"
+    # What was found holds in a run of its own: half the requests meet less, all rates meet nothing.
+    best=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["largest_rate"])' "$folder/summary.json")
+    good "$sample" "${targets[@]}" --attainment 0.5
+    check "s['largest_rate'] > 1.5 * $best"
+    run "$sample" --ttft-target 0.000001 --sweep rate
+    ((status == 1)) || fail "targets that nothing meets ended with $status"
+    grep -q 'no rate meets the targets' "$folder/out" || fail "no word of it"
+    bad 'needs --ttft-target' -- --sweep rate
+    bad 'many runs' -- "${targets[@]}" --requests "$folder/requests.csv"
+    bad 'same time' -- "${targets[@]}" --limit 1
+    ;;
 one_token)
     # The iteration of the prompt has the only token; a slot is free for the next one at once.
     printf '%s\n2024-01-01 00:00:00,1,1\n2024-01-01 00:00:00,1,1\n' "$header" >"$folder/trace.csv"

@@ -65,20 +65,26 @@ class Simulator:
             ("preemptions", "recoveries", "replayed_tokens", "sheds", "lost_prompt_tokens",
              "lost_generated_tokens", "peak_seqs", "peak_blocks"), 0)
         self.shed_lines, self.done = set(), []
+        self.waits = dict.fromkeys(
+            ("iteration", "slots", "budget", "prompt_blocks", "growth_blocks", "shed"), 0)
 
     def blocks(self, tokens):
         return -(-tokens // self.o.block_size)
 
     def admit(self):
         while self.arrivals and self.arrivals[0][0] <= self.now:
+            self.waits["iteration"] += self.now - self.arrivals[0][0]
             self.waiting.append(self.arrivals.pop(0))
+        self.reason = "growth_blocks"
         tokens, chunked = 0, self.o.scheduler == "chunked"
         while self.waiting and not any(s.preempted for s in self.live.values()):
             prompt = self.waiting[0][2]
             running = [s for s in self.live.values() if not s.preempted]
             full = (sum(s.want or 1 for s in running) >= self.o.token_budget if chunked
                     else tokens and tokens + prompt > self.o.token_budget)
-            if len(self.live) == self.o.max_seqs or self.blocks(prompt) > self.prompts or full:
+            self.reason = ("slots" if len(self.live) == self.o.max_seqs else "budget" if full else
+                           "prompt_blocks" if self.blocks(prompt) > self.prompts else None)
+            if self.reason:
                 break
             tokens += prompt
             self.prompts -= self.blocks(prompt)
@@ -94,6 +100,7 @@ class Simulator:
                 self.now = self.arrivals[0][0]
 
     def iterate(self):
+        waiting, self.shed_admissions = len(self.waiting), []
         running = [s for s in self.live.values() if not s.preempted]
         rows = sum(s.want == 0 for s in running)
         left = self.o.token_budget - rows if self.o.scheduler == "chunked" else math.inf
@@ -112,7 +119,11 @@ class Simulator:
             self.shed()
         picoseconds = sum(cost * count for cost, count in
                           zip(self.o.costs, (1, prefill, rows, context)))
-        self.now += max((picoseconds + 50_000) // 100_000, 1)
+        ticks = max((picoseconds + 50_000) // 100_000, 1)
+        self.now += ticks
+        if waiting:
+            self.waits[self.reason] += waiting * ticks
+        self.waits["shed"] += sum(self.now - admitted for admitted in self.shed_admissions)
         used = sum(s.first for s in self.live.values()) + self.dynamic - self.free
         self.blocks_sum, self.iterations = self.blocks_sum + used, self.iterations + 1
         for key, value in (("peak_seqs", running), ("peak_blocks", used)):
@@ -166,6 +177,7 @@ class Simulator:
         self.free, self.prompts = self.free + s.used, self.prompts + s.first
         self.waiting.insert(0, s.request)
         self.shed_lines.add(s.line)
+        self.shed_admissions.append(s.admitted)
         for key, value in (("sheds", 1), ("lost_prompt_tokens", s.prompt),
                            ("lost_generated_tokens", len(s.times))):
             self.counts[key] += value
@@ -176,6 +188,7 @@ class Simulator:
         return dict(
             self.counts, iterations=self.iterations, completed=len(self.done),
             shed_requests=len(self.shed_lines), virtual_seconds=self.now / TICKS,
+            wait_seconds={reason: ticks / TICKS for reason, ticks in self.waits.items()},
             mean_blocks=self.blocks_sum / self.iterations,
             generated_tokens=sum(s.generated for s in self.done),
             admission_seconds=summary([(s.admitted - s.arrival) / TICKS for s in self.done]),

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -110,10 +112,22 @@ std::string Charts(const Options& options, const Statistics& s, const RunRecord&
     blocks.limit = static_cast<double>(options.blocks);
     blocks.limitName = fmt::format("{} blocks there are", Readable(blocks.limit));
 
-    Plot sequences = TimePlot(record, "sequences", "Sequences", "sequences, on average");
-    sequences.series = {Averages(record, "running", "blue", &TimeBucket::running),
-                        Averages(record, "waiting for admission", "orange", &TimeBucket::waiting),
-                        Averages(record, "preempted", "purple", &TimeBucket::preempted)};
+    const auto levels = [&](const char* id, const char* title, const char* name, const char* colour,
+                            Level TimeBucket::*level) {
+        Plot plot = TimePlot(record, id, title, "sequences");
+        plot.series = {Averages(record, name, colour, level), {"peak", "purple", false, {}}};
+        plot.series[0].filled = true;
+        for (const TimeBucket& bucket : record.Buckets()) {
+            plot.series[1].values.push_back(static_cast<double>((bucket.*level).most));
+        }
+        return plot;
+    };
+    const Plot batch =
+        levels("batch", "Batch: sequences that run", "average", "blue", &TimeBucket::running);
+    const Plot queue = levels("queue", "Queue: requests that wait for admission", "average",
+                              "orange", &TimeBucket::waiting);
+    const Plot preempted = levels("preempted", "Preempted sequences, which wait for blocks",
+                                  "average", "orange", &TimeBucket::preempted);
 
     Plot latency;
     latency.id = "latency";
@@ -133,8 +147,8 @@ std::string Charts(const Options& options, const Statistics& s, const RunRecord&
     for (const auto& [name, value] : NamedCounters(s.counters)) {
         bars.push_back({name, std::to_string(value), static_cast<double>(value)});
     }
-    return DrawPlot(generated) + DrawPlot(sequences) + DrawPlot(blocks) + DrawPlot(latency) +
-           DrawPlot(prefill) +
+    return DrawPlot(generated) + DrawPlot(batch) + DrawPlot(queue) + DrawPlot(preempted) +
+           DrawPlot(blocks) + DrawPlot(latency) + DrawPlot(prefill) +
            DrawBars("counters", "Counters of the device", "count (logarithmic)", bars);
 }
 
@@ -145,6 +159,8 @@ std::string Tiles(const Statistics& s) {
         {"requests completed", static_cast<double>(s.completed)},
         {"generated tokens", tokens},
         {"tokens per virtual second", perSecond(s.virtualSeconds)},
+        {"requests per virtual second",
+         s.virtualSeconds > 0 ? static_cast<double>(s.completed) / s.virtualSeconds : 0},
         {"tokens per second of this machine", perSecond(s.wallSeconds)},
         {"iterations", static_cast<double>(s.iterations)},
         {"preemptions", static_cast<double>(s.preemptions)},
@@ -180,6 +196,24 @@ std::string LatencyTable(const Statistics& s) {
     return text + "</table></div>\n";
 }
 
+std::string WaitTable(const Statistics& s) {
+    static constexpr std::array<const char*, kWaitReasonNames.size()> kWhat = {
+        "the end of the running iteration",
+        "a slot",
+        "room in the token budget",
+        "blocks for a prompt",
+        "blocks of a preempted sequence to grow into",
+        "a second run, after the first was shed"};
+    std::string text =
+        "<h2>What requests waited for, in virtual seconds of all together</h2>\n"
+        "<div class=\"table\"><table id=\"waits\">\n<tr><th></th><th>seconds</th></tr>\n";
+    for (size_t i = 0; i < kWhat.size(); ++i) {
+        text += fmt::format("<tr><th>{}</th><td>{:.3f}</td></tr>\n", kWhat[i],
+                            static_cast<double>(s.waits.Ticks()[i]) / kTicksPerSecond);
+    }
+    return text + "</table></div>\n";
+}
+
 Json TimelineJson(const RunRecord& record) {
     Json buckets = Json::array();
     for (const TimeBucket& bucket : record.Buckets()) {
@@ -190,6 +224,7 @@ Json TimelineJson(const RunRecord& record) {
                            {"running", bucket.Mean(bucket.running)},
                            {"peak_running", bucket.running.most},
                            {"waiting", bucket.Mean(bucket.waiting)},
+                           {"peak_waiting", bucket.waiting.most},
                            {"preempted", bucket.Mean(bucket.preempted)},
                            {"peak_preempted", bucket.preempted.most},
                            {"blocks", bucket.Mean(bucket.blocks)},
@@ -226,7 +261,8 @@ std::string ReportPage(const Options& options, const Statistics& statistics,
                options.maxSeqs, Readable(static_cast<double>(options.blocks)), options.blockSize,
                Readable(static_cast<double>(options.DynamicBlocks())), options.speculative) +
            Tiles(statistics) + "<main>\n" + Charts(options, statistics, record) + "</main>\n" +
-           LatencyTable(statistics) + Embedded("summary", SummaryJson(options, statistics)) +
+           LatencyTable(statistics) + WaitTable(statistics) +
+           Embedded("summary", SummaryJson(options, statistics)) +
            Embedded("timeline", TimelineJson(record)) + "</body>\n</html>\n";
 }
 

@@ -47,6 +47,11 @@ struct Sequence {
     }
 };
 
+/// The order of service: by arrival, and by line in the trace.
+inline bool ArrivesAfter(const Request& a, const Request& b) {
+    return a.arrival != b.arrival ? a.arrival > b.arrival : a.line > b.line;
+}
+
 class Scheduler {
  public:
     /// source and options must outlive the scheduler.

@@ -64,14 +64,14 @@ document.body.append(Object.assign(document.createElement('pre'), {id: 'verdict'
 HTML
 } >"$folder/page.html"
 for scheme in 0 1; do # of Chromium's preferredColorScheme: dark, light
-    for size in 1400,900 500,900; do
+    for size in 1400,900 800,900 500,900; do
         visit "$folder/dom" --window-size="$size" --blink-settings=preferredColorScheme=$scheme --dump-dom
         python3 - "$folder/dom" "$scheme" "$size" <<'PYTHON'
 import html, json, re, sys
 dom = open(sys.argv[1], encoding="utf-8").read()
 verdict = json.loads(html.unescape(re.search(r'<pre id="verdict">(.*?)</pre>', dom, re.S).group(1)))
 print(sys.argv[3], verdict)
-assert verdict["svgs"] == 6 and verdict["texts"] > 60
+assert verdict["svgs"] == 8 and verdict["texts"] > 60
 assert not verdict["wide"], "the page is wider than the screen"
 assert not verdict["outside"] and not verdict["overlaps"]
 assert verdict["resources"] == 0, "the page loads something"

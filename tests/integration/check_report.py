@@ -13,7 +13,7 @@ import xml.etree.ElementTree as tree
 HTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
 MOST_BUCKETS = 480  # RunRecord::kMostBuckets
-TIME_PLOTS = ("throughput", "sequences", "blocks", "prefill")
+TIME_PLOTS = ("throughput", "batch", "queue", "preempted", "blocks", "prefill")
 
 
 def text_of(element):
@@ -96,6 +96,7 @@ def main():
                       ("recoveries", "recoveries"), ("shed requests", "shed_requests"),
                       ("peak blocks", "peak_blocks"), ("K/V faults", "kv_faults")):
         assert tiles[name] == summary[key], (name, tiles[name], summary[key])
+    assert close(tiles["requests per virtual second"], summary["requests_per_second"])
     assert close(tiles["tokens per virtual second"],
                  summary["generated_tokens"] / summary["virtual_seconds"])
 
@@ -117,6 +118,9 @@ def main():
         assert shown[1:] == sorted(shown[1:]), row
         wanted = [summary[key][p] for p in ("mean", "p50", "p90", "p95", "p99", "max")]
         assert all(abs(a - b) < 0.001 for a, b in zip(shown, wanted, strict=True)), (row, wanted)
+    waits = [float(text_of(row[1])) for row in root.find(".//*[@id='waits']")[1:]]
+    for shown, wanted in zip(waits, summary["wait_seconds"].values(), strict=True):
+        assert abs(shown - wanted) < 0.001, (shown, wanted)
     assert summary["admission_seconds"]["max"] <= summary["ttft_seconds"]["max"]
     assert summary["ttft_seconds"]["p50"] < summary["e2e_seconds"]["p50"]
     print(f"report: {len(buckets)} points, {len(source)} bytes")

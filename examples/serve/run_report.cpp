@@ -114,7 +114,8 @@ std::string Charts(const Options& options, const Statistics& s, const RunRecord&
 
     const auto levels = [&](const char* id, const char* title, const char* name, const char* colour,
                             Level TimeBucket::*level) {
-        Plot plot = TimePlot(record, id, title, "sequences");
+        Plot plot =
+            TimePlot(record, id, title, level == &TimeBucket::waiting ? "requests" : "sequences");
         plot.series = {Averages(record, name, colour, level), {"peak", "purple", false, {}}};
         plot.series[0].filled = true;
         for (const TimeBucket& bucket : record.Buckets()) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Component cann: a prefix in the shape of CANN's, for projects that look for one. The names of its
-# libraries are links to this library, so they must be on no default path.
+# Component cann: a prefix in the shape of CANN's, for projects that look for one. Its libraries are
+# those of src/cann. They have CANN's names, so they must be on no default path.
 install(CODE [[
   get_filename_component(prefix "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)
   if(prefix MATCHES "^(/|/usr|/usr/local)$")
@@ -14,12 +14,24 @@ foreach(folder IN ITEMS acl aclnn aclnnop advance_step)
 endforeach()
 install(TARGETS advance_step LIBRARY DESTINATION lib64 COMPONENT cann NAMELINK_COMPONENT cann
         EXCLUDE_FROM_ALL)
-set(links)
-foreach(name IN ITEMS ascendcl acl_rt nnopbase opapi opapi_nn opapi_math cust_opapi)
-  set(link ${PROJECT_BINARY_DIR}/cann/lib${name}.so)
-  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/cann)
-  file(CREATE_LINK libadvance_step.so.${PROJECT_VERSION_MAJOR} ${link} SYMBOLIC)
-  list(APPEND links ${link})
+
+# The folders and versions that clients look for: the runtime answers with the same version.
+set(cann_version 9.2.0)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/ascend_toolkit_install.info.in
+               ${PROJECT_BINARY_DIR}/cann/ascend_toolkit_install.info @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cann/ascend_toolkit_install.info
+        DESTINATION ${CMAKE_SYSTEM_PROCESSOR}-linux COMPONENT cann EXCLUDE_FROM_ALL)
+file(WRITE ${PROJECT_BINARY_DIR}/cann/version.info "Version=${cann_version}\n")
+foreach(folder IN ITEMS compiler opp runtime)
+  install(FILES ${PROJECT_BINARY_DIR}/cann/version.info DESTINATION ${folder}
+          COMPONENT cann EXCLUDE_FROM_ALL)
 endforeach()
-install(FILES ${links} DESTINATION lib64 COMPONENT cann EXCLUDE_FROM_ALL)
-install(FILES ${PROJECT_SOURCE_DIR}/cmake/set_env.sh DESTINATION . COMPONENT cann EXCLUDE_FROM_ALL)
+
+install(CODE "set(source \"${PROJECT_SOURCE_DIR}/cmake/set_env.sh.in\")
+  set(written \"${PROJECT_BINARY_DIR}/cann/set_env.sh\")"
+        COMPONENT cann EXCLUDE_FROM_ALL)
+install(CODE [[
+  get_filename_component(installed "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)
+  configure_file("${source}" "${written}" @ONLY)
+  file(INSTALL "${written}" DESTINATION "${CMAKE_INSTALL_PREFIX}")
+]] COMPONENT cann EXCLUDE_FROM_ALL)

@@ -40,8 +40,10 @@ GRAPH_PLACE = re.compile(
 
 
 def starts_declaration(line):
-    return line.startswith("ADVSTEP_API") or (line.startswith("    ") and not line.startswith("     ")
-                                              and "(" in line and not line.lstrip().startswith("/"))
+    if line.startswith(("ADVSTEP_API", "ADVSTEP_PREFIX_API")):
+        return True
+    return (line.startswith("    ") and not line.startswith("     ") and "(" in line
+            and not line.lstrip().startswith("/"))
 
 
 def describe_type(line):

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library exports every function that a public header declares, and nothing else.
 
+Functions marked ADVSTEP_PREFIX_API are those of the prefix's libraries, and the library has none of
+them: check_cann_names.py. It also has what only those libraries call, in PRIVATE.
+
 check_exports.py libadvance_step.so
 """
 import pathlib
@@ -13,9 +16,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DECLARATION = re.compile(r"ADVSTEP_API\s+[\w\s*]*?(\w+)\s*\(")
 
 
+PRIVATE = ROOT / "src" / "advstep" / "client_failure.h"
+
+
 def main():
     declared = set()
-    for header in (ROOT / "include").rglob("*.h"):
+    for header in (*(ROOT / "include").rglob("*.h"), PRIVATE):
         text = re.sub(r"^\s*#.*$", "", header.read_text(), flags=re.M)
         declared |= set(DECLARATION.findall(text))
     listing = subprocess.run(["nm", "-D", "--defined-only", sys.argv[1]], check=True,

@@ -25,6 +25,23 @@ set -u
 for name in ASCEND_HOME_PATH ASCEND_TOOLKIT_HOME ASCEND_CUSTOM_PATH; do
     [[ ${!name} == "$scratch/cann" ]] || fail "$name is ${!name}"
 done
+[[ $ASCEND_OPP_PATH == "$scratch/cann/opp" && $ADVANCE_STEP_MEMORY == 64G ]] || fail "variables of set_env.sh"
+for file in compiler opp runtime "$(uname -m)-linux/ascend_toolkit_install.info"; do
+    [[ -e $scratch/cann/$file ]] || fail "the prefix has no $file"
+done
+grep -q '^version=9' "$scratch/cann/$(uname -m)-linux/ascend_toolkit_install.info" || fail "no version"
+
+# A plain sh does not know the name of the file: it takes the folder that is set, or the installed one.
+printed() {
+    env -i PATH="$PATH" "$@" sh -c '. "$0"/set_env.sh && echo "$ASCEND_HOME_PATH $LD_LIBRARY_PATH"' \
+        "$scratch/cann" 2>"$scratch/log" || echo failed
+}
+[[ $(printed ASCEND_HOME_PATH="$scratch/cann") == "$scratch/cann $scratch/cann/lib64" ]] ||
+    fail "sh with ASCEND_HOME_PATH"
+[[ $(printed) == failed ]] && grep -q "set ASCEND_HOME_PATH" "$scratch/log" || fail "sh in a moved prefix"
+ln -s cann "$scratch/first"
+[[ $(printed) == "$scratch/first $scratch/first/lib64" ]] || fail "sh in an installed prefix"
+rm "$scratch/first"
 
 cp -r "$root/tests/packaging/cann_sample" "$scratch/sample"
 quietly cmake -S "$scratch/sample" -B "$scratch/sample/build"
@@ -34,7 +51,11 @@ quietly cmake --build "$scratch/sample/build"
 mapfile -t operators < <(grep -rhoE '\baclnn\w+GetWorkspaceSize' "$scratch/cann/include/aclnnop" |
     sed 's/GetWorkspaceSize$//' | sort -u)
 "${CC:-gcc}" -std=c99 -Wall -Wextra -Werror "$root/tests/packaging/find_phases.c" -o "$scratch/find" -ldl
-for name in ascendcl acl_rt nnopbase opapi opapi_nn opapi_math cust_opapi; do
+for name in ascendcl acl_rt nnopbase opapi opapi_nn opapi_math; do
     "$scratch/find" "lib$name.so" "${operators[@]}"
 done
+[[ ! -e $scratch/cann/lib64/libcust_opapi.so ]] || fail "libcust_opapi is the users' name"
+# What is asked of the build is also true of what was installed, with nothing on LD_LIBRARY_PATH.
+env -u LD_LIBRARY_PATH python3 "$root/tests/lint/check_cann_names.py" "$scratch/cann/lib64" \
+    "$scratch/cann/lib64/libadvance_step.so.0" || fail "names of the prefix"
 echo "cann_test.sh: the sample runs; ${#operators[@]} operators in every library"

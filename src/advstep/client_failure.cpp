@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorded failure of a call that a library of the prefix like CANN's defines.
+
+#include "src/advstep/client_failure.h"
+
+#include "src/base/boundary.h"
+
+aclError advstepRecordFailure(const char* call, aclError code, const char* message) {
+    return advstep::RecordAclFailure(call, code, message);
+}

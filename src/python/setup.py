@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts libadvance_step.so into the wheel, beside the package.
+"""Puts the prefix in the shape of CANN's into the wheel, and the library with it.
 
-The library is the file that ADVANCE_STEP_LIBRARY names, or else that of the release preset.
+It is installed from the build folder that ADVANCE_STEP_BUILD names, or else from the one of the
+library that ADVANCE_STEP_LIBRARY names, or else from that of the release preset.
 """
 
 import os
 import pathlib
 import shutil
+import subprocess
+import tempfile
 
 from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
@@ -16,25 +19,42 @@ try:
 except ImportError:  # before setuptools 70
     from wheel.bdist_wheel import bdist_wheel
 
-NAME = "libadvance_step.so.0"
-RELEASE = pathlib.Path(__file__).resolve().parents[2] / "build" / "release" / "lib" / NAME
+RELEASE = pathlib.Path(__file__).resolve().parents[2] / "build" / "release"
 
 
-def library():
-    named = os.environ.get("ADVANCE_STEP_LIBRARY")
-    path = pathlib.Path(named) if named else RELEASE
-    if not path.is_file():
-        raise SystemExit(f"no library at {path}; build the release preset, or set "
-                         "ADVANCE_STEP_LIBRARY to libadvance_step.so")
-    return path
+def build_folder():
+    named = os.environ.get("ADVANCE_STEP_BUILD")
+    library = os.environ.get("ADVANCE_STEP_LIBRARY")
+    folder = RELEASE
+    if named or library:
+        folder = pathlib.Path(named) if named else pathlib.Path(library).resolve().parents[1]
+    if not (folder / "cann" / "lib64" / "libascendcl.so").is_file():
+        raise SystemExit(f"no libraries in {folder / 'cann' / 'lib64'}; build the release preset, "
+                         "or set ADVANCE_STEP_BUILD to a build folder")
+    return folder
 
 
-class BuildWithLibrary(build_py):
+class BuildWithPrefix(build_py):
     def run(self):
         super().run()
-        target = pathlib.Path(self.build_lib, "advance_step")
-        target.mkdir(parents=True, exist_ok=True)
-        shutil.copy(library(), target / NAME)  # it follows links and copies the file itself
+        target = pathlib.Path(self.build_lib, "advance_step", "cann")
+        shutil.rmtree(target, ignore_errors=True)
+        with tempfile.TemporaryDirectory() as scratch:
+            prefix = pathlib.Path(scratch, "cann")
+            subprocess.run(["cmake", "--install", build_folder(), "--prefix", prefix, "--component",
+                            "cann"], check=True, stdout=subprocess.DEVNULL)
+            library = prefix / "lib64" / "libadvance_step.so.0"
+            real = library.resolve()
+            shutil.copytree(prefix, target, symlinks=True)
+            # The folder of the installation is not known yet, and this one ends here.
+            script = target / "set_env.sh"
+            script.write_text(script.read_text().replace(str(prefix), ""))
+        # A wheel has no links: the library is there once, by its SONAME.
+        library = target / "lib64" / library.name
+        for link in library.parent.glob("libadvance_step.so*"):
+            if link.is_symlink():
+                link.unlink()
+        (library.parent / real.name).rename(library)
 
 
 class PlatformWheel(bdist_wheel):
@@ -50,4 +70,4 @@ class PlatformDistribution(Distribution):
 
 
 setup(distclass=PlatformDistribution,
-      cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})
+      cmdclass={"build_py": BuildWithPrefix, "bdist_wheel": PlatformWheel})

@@ -104,7 +104,9 @@ def test_pip_install_without_network(run_python, tmp_path):
     assert done.returncode == 0, done.stderr
     environment = {"ADVANCE_STEP_LIBRARY": ""}
     done = run_python(USE, path=(target,), **environment)
-    assert done.stdout.strip() == str(target / "advance_step" / "libadvance_step.so.0"), done.stderr
+    prefix = target / "advance_step" / "cann"
+    assert done.stdout.strip() == str(prefix / "lib64" / "libadvance_step.so.0"), done.stderr
+    assert (prefix / "set_env.sh").is_file() and (prefix / "lib64" / "libascendcl.so").is_file()
     done = run_python("-m", "advance_step", "--emulation", path=(target,), **environment)
     emulation = pathlib.Path(done.stdout.strip())
     assert emulation == target / "advance_step" / "emulation"

@@ -20,13 +20,14 @@ _NAMES = ("libadvance_step.so.0", "libadvance_step.so")
 
 
 def _candidates() -> list[str]:
-    """Returns the paths to try: the named file alone, or the package's folder and then the
-    loader."""
+    """Returns the paths to try: the named file alone, or the package's folder with the prefix in it,
+    and then the loader."""
     named = os.environ.get("ADVANCE_STEP_LIBRARY")
     if named:
         return [os.path.abspath(named)]
-    folder = pathlib.Path(__file__).resolve().parent
-    beside = [str(folder / name) for name in _NAMES if (folder / name).is_file()]
+    package = pathlib.Path(__file__).resolve().parent
+    beside = [str(folder / name) for folder in (package / "cann" / "lib64", package)
+              for name in _NAMES if (folder / name).is_file()]
     return beside + list(_NAMES)
 
 

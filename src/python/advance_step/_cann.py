@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The prefix in the shape of CANN's: where it is, its variables, and its libraries."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+
+# A client finds a library by its SONAME once the process has loaded it, so nothing has to be on
+# LD_LIBRARY_PATH. Those that a client binds come before those that it looks up by name.
+LIBRARIES = ("libascendcl.so", "libacl_op_compiler.so", "libhccl.so", "libge_runner.so",
+             "libgraph.so", "libacl_tdt_channel.so", "libopapi.so", "libopapi_nn.so",
+             "libopapi_math.so", "libnnopbase.so", "libacl_rt.so", "libruntime.so",
+             "libprofapi.so")
+MEMORY = "64G"  # that of the SoC; programs reserve tens of GiB that they never touch
+
+
+def _is_prefix(folder: pathlib.Path) -> bool:
+    return (folder / "lib64" / "libadvance_step_private.so").is_file()
+
+
+def prefix() -> pathlib.Path:
+    """Returns the prefix that ASCEND_HOME_PATH names, if it is one of this project, or else that of
+    the package."""
+    named = os.environ.get("ASCEND_HOME_PATH")
+    if named and _is_prefix(pathlib.Path(named)):
+        return pathlib.Path(named).resolve()
+    own = pathlib.Path(__file__).resolve().parent / "cann"
+    if _is_prefix(own):
+        return own
+    raise ImportError(f"there is no prefix like CANN's in {own}, as the wheel has it, and "
+                      f"ASCEND_HOME_PATH is {named!r}; expected the wheel, or ASCEND_HOME_PATH as "
+                      "the set_env.sh of an installed prefix sets it")
+
+
+def _in_front(folders: list[str], paths: str) -> str:
+    rest = [path for path in paths.split(os.pathsep) if path and path not in folders]
+    return os.pathsep.join(folders + rest)
+
+
+def variables() -> dict[str, str]:
+    """Returns the variables of set_env.sh, for this process and its children."""
+    home = prefix()
+    folders = [str(home / "lib64")]
+    named = os.environ.get("ADVANCE_STEP_LIBRARY")
+    if named and os.path.basename(os.path.abspath(named)).startswith("libadvance_step.so"):
+        folders.insert(0, os.path.dirname(os.path.abspath(named)))
+    return {
+        "ASCEND_HOME_PATH": str(home),
+        "ASCEND_TOOLKIT_HOME": str(home),
+        "ASCEND_OPP_PATH": str(home / "opp"),
+        "LD_LIBRARY_PATH": _in_front(folders, os.environ.get("LD_LIBRARY_PATH", "")),
+        "ADVANCE_STEP_MEMORY": os.environ.get("ADVANCE_STEP_MEMORY") or MEMORY,
+    }
+
+
+def load() -> dict[str, ctypes.CDLL]:
+    """Loads the libraries for all who look for their SONAMEs or names later."""
+    folder = prefix() / "lib64"
+    return {name: ctypes.CDLL(str(folder / name), mode=ctypes.RTLD_GLOBAL) for name in LIBRARIES}

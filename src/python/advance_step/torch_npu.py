@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The published torch_npu on the emulated device.
+
+As a program's first import, before torch:
+
+    import advance_step.torch_npu
+
+or for a program that is not changed, with the arguments that python itself takes:
+
+    python -m advance_step.torch_npu program.py arguments
+    python -m advance_step.torch_npu -m module arguments
+    python -m advance_step.torch_npu -c code
+
+Both set the variables of the prefix for this process and its children. docs/torch_npu.md has more.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.metadata
+import importlib.util
+import os
+import pathlib
+import re
+import sys
+import warnings
+
+from . import _cann
+from ._elf import undefined_names
+
+TRIED = ("2.13.0",)  # the versions of torch_npu that the tests run
+_NAME = "advance_step.torch_npu"  # of this module, also where it is __main__
+_INSTALL = f"pip install torch=={TRIED[-1]} torch_npu=={TRIED[-1]}"
+# Undefined names of torch_npu that CANN has. Its other ones are torch's and the C library's.
+_NAMES = re.compile(r"(acl|tdt|Hccl|Msprof|rt[A-Z]|_ZNK?2ge)")
+
+
+def _folder() -> pathlib.Path:
+    """Returns the folder of torch_npu, which is not imported here."""
+    found = importlib.util.find_spec("torch_npu")
+    if found is None or found.origin is None:
+        raise ImportError(f"torch_npu is not installed; expected {_INSTALL}", name="torch_npu")
+    return pathlib.Path(found.origin).parent
+
+
+def _check_version() -> None:
+    try:
+        version = importlib.metadata.version("torch_npu")
+    except importlib.metadata.PackageNotFoundError:
+        version = "unknown"
+    if version.split("+")[0] not in TRIED:
+        warnings.warn(f"torch_npu is version {version}; versions tried: {', '.join(TRIED)}",
+                      stacklevel=3)
+
+
+def _check_names(folder: pathlib.Path, libraries: dict[str, ctypes.CDLL]) -> None:
+    """ImportError: torch_npu binds names that no library of the prefix has."""
+    missing = set()
+    for file in sorted((folder / "lib").glob("lib*.so")):
+        if file.name in ("libtorch_npu.so", "libtensorpipe.so"):
+            missing |= {name for name in undefined_names(file) if _NAMES.match(name)
+                        and not any(hasattr(library, name) for library in libraries.values())}
+    if missing:
+        raise ImportError("torch_npu binds names that the emulated CANN does not have: "
+                          + ", ".join(sorted(missing)), name="torch_npu")
+
+
+def _enable() -> None:
+    """Makes `import torch_npu` of this process and its children find the emulated device."""
+    if "torch_npu" in sys.modules and not _is_emulated():
+        raise ImportError("torch_npu was imported before advance_step.torch_npu; expected it to be "
+                          "the program's first import", name="torch_npu")
+    folder = _folder()
+    _check_version()
+    os.environ.update(_cann.variables())
+    _check_names(folder, _cann.load())
+
+
+def _is_emulated() -> bool:
+    """Returns whether the process has loaded the prefix: its libraries are there by SONAME alone."""
+    try:
+        ctypes.CDLL("libadvance_step_private.so", mode=os.RTLD_NOLOAD)
+    except OSError:
+        return False
+    return True
+
+
+def _own_options() -> list[str]:
+    """Returns the options of the interpreter, such as -B, that stand before this module's name."""
+    whole = getattr(sys, "orig_argv", [])  # since Python 3.10
+    given = list(whole[1:len(whole) - len(sys.argv) + 1])
+    if not given:
+        return []
+    last = given.pop()
+    if last == _NAME:
+        cluster = given.pop()  # "-m", or several options in one, as in "-Bm"
+    else:
+        cluster = last[:-len(_NAME)]  # "-mNAME"
+    return given if cluster == "-m" else [*given, cluster[:-1]]
+
+
+def _main() -> None:
+    """Becomes the interpreter that runs the program, with the variables of the prefix."""
+    _enable()
+    os.execv(sys.executable, [sys.executable, *_own_options(), *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    try:
+        _main()
+    except ImportError as error:
+        sys.exit(f"python -m {_NAME}: {error}")
+else:
+    _enable()

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.npu.NPUGraph: capture, replay, shared pools, updates, host functions."""
+
+import torch
+import torch_npu
+from decode import Decode, SpeculativeDecode
+
+
+def capture(decode, **options):
+    graph = torch.npu.NPUGraph()
+    torch.npu.synchronize()
+    with torch.npu.graph(graph, **options):
+        torch_npu.npu_advance_step_flashattn(*decode.tensors, *decode.sizes)
+    return graph
+
+
+def test_capture_runs_nothing_and_replays_run():
+    decode = Decode.steady(1)
+    graph = capture(decode)
+    decode.check()
+    for _ in range(20):
+        graph.replay()
+        decode.expect_one_more()
+    decode.check()
+
+
+def test_speculative_form():
+    decode = SpeculativeDecode(block_size=16)
+    graph = torch.npu.NPUGraph()
+    before = dict(decode.state)
+    with torch.npu.graph(graph):
+        decode.launch()
+    after, decode.state = decode.state, before
+    decode.check()
+    graph.replay()
+    decode.state = after
+    decode.check()
+
+
+def test_several_graphs_on_one_pool():
+    decodes = [Decode.steady(seed) for seed in range(4)]
+    pool = torch.npu.graph_pool_handle()
+    graphs = [capture(decode, pool=pool) for decode in decodes]
+    for turn in (0, 1, 2, 3, 3, 1, 0):
+        graphs[turn].replay()
+        decodes[turn].expect_one_more()
+    for decode in decodes:
+        decode.check()
+
+
+def test_two_streams_in_one_graph():
+    first, second = Decode.steady(5), Decode.steady(6)
+    graph, side = torch.npu.NPUGraph(), torch.npu.Stream()
+    torch.npu.synchronize()
+    with torch.npu.graph(graph):
+        side.wait_stream(torch.npu.current_stream())
+        with torch.npu.stream(side):
+            torch_npu.npu_advance_step_flashattn(*second.tensors, *second.sizes)
+        torch_npu.npu_advance_step_flashattn(*first.tensors, *first.sizes)
+        torch.npu.current_stream().wait_stream(side)
+    for _ in range(5):
+        graph.replay()
+        first.expect_one_more()
+        second.expect_one_more()
+    first.check()
+    second.check()
+
+
+def test_eager_work_between_replays():
+    decode = Decode.steady(7)
+    graph = capture(decode)
+    for _ in range(5):
+        graph.replay()
+        decode.expect_one_more()
+        decode.launch()
+    decode.check()
+
+
+def test_new_contents_of_captured_tensors():
+    decode, other = Decode.steady(8), Decode.steady(9)
+    graph = capture(decode)
+    for old, new in zip(decode.tensors, other.tensors):
+        old.copy_(new)
+    decode.state = other.state
+    graph.replay()
+    decode.expect_one_more()
+    decode.check()
+
+
+def test_update_of_a_task_group():
+    first, second = Decode.steady(10), Decode.steady(11)
+    graph, side = torch.npu.NPUGraph(), torch.npu.Stream()
+    torch.npu.synchronize()
+    with torch.npu.graph(graph):
+        stream = torch.npu.current_stream()
+        torch.npu.graph_task_group_begin(stream)
+        torch_npu.npu_advance_step_flashattn(*first.tensors, *first.sizes)
+        handle = torch.npu.graph_task_group_end(stream)
+    graph.replay()
+    first.expect_one_more()
+    torch.npu.synchronize()
+    with torch.npu.stream(side):
+        torch.npu.graph_task_update_begin(side, handle)
+        torch_npu.npu_advance_step_flashattn(*second.tensors, *second.sizes)
+        torch.npu.graph_task_update_end(side)
+    side.synchronize()
+    graph.replay()
+    second.expect_one_more()
+    first.check()
+    second.check()
+
+
+def test_a_failing_capture_leaves_the_stream_usable():
+    decode = Decode.steady(12)
+    graph = torch.npu.NPUGraph()
+    try:
+        with torch.npu.graph(graph):
+            decode.tensors[0].cpu()  # a synchronisation
+    except RuntimeError:
+        pass
+    else:
+        raise AssertionError("the capture took a synchronisation")
+    decode.launch()
+    decode.check()

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""advance_step.torch_npu beside another torch_npu, without one, and with names that are missing."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import advance_step
+
+PACKAGE = pathlib.Path(advance_step.__file__).resolve().parent
+HOME = PACKAGE / "cann"
+
+
+def imitation(folder, version):
+    """An installed torch_npu of another version, which has no code."""
+    (folder / "torch_npu").mkdir()
+    (folder / "torch_npu" / "__init__.py").write_text("", encoding="utf-8")
+    information = folder / f"torch_npu-{version}.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: torch_npu\nVersion: {version}\n",
+                                          encoding="utf-8")
+
+
+def test_another_version_is_a_warning(program, tmp_path):
+    imitation(tmp_path, "9.9.9")
+    for launcher, text in ((("-m", "advance_step.torch_npu"), "print(1)"),
+                           ((), "import advance_step.torch_npu; print(1)")):
+        done = program.run("-c", text, launcher=launcher, PYTHONPATH=str(tmp_path))
+        assert done.stdout == "1\n"
+        assert "torch_npu is version 9.9.9; versions tried: 2.13.0" in done.stderr
+
+
+def test_a_missing_name_is_an_error_that_names_it(program, tmp_path):
+    imitation(tmp_path, "9.9.9")
+    library = tmp_path / "torch_npu" / "lib"
+    library.mkdir()
+    (tmp_path / "asks.c").write_text(
+        "int aclrtMalloc(void); int aclrtOfTomorrow(void); int rtOfTomorrow(void); int puts(const char*);\n"
+        "int ask(void) { return aclrtMalloc() + aclrtOfTomorrow() + rtOfTomorrow() + puts(\"\"); }\n",
+        encoding="utf-8")
+    subprocess.run(["gcc", "-shared", "-fPIC", "asks.c", "-o", library / "libtorch_npu.so"],
+                   cwd=tmp_path, check=True)
+    message = ("torch_npu binds names that the emulated CANN does not have: "
+               "aclrtOfTomorrow, rtOfTomorrow")
+    done = program.run("-c", "print(1)", status=1, PYTHONPATH=str(tmp_path))
+    assert done.stdout == "" and message in done.stderr and "Traceback" not in done.stderr
+    done = program.run("-c", "import advance_step.torch_npu", launcher=(), status=1,
+                       PYTHONPATH=str(tmp_path))
+    assert f"ImportError: {message}" in done.stderr
+
+
+def test_no_torch_npu(program, tmp_path):
+    (tmp_path / "empty").mkdir()
+    shutil.copytree(PACKAGE, tmp_path / "empty" / "advance_step")
+    done = program.run("-c", "print(1)", launcher=("-S", "-m", "advance_step.torch_npu"), status=1,
+                       PYTHONPATH=str(tmp_path / "empty"))
+    assert "torch_npu is not installed; expected pip install torch==2.13.0" in done.stderr
+
+
+def test_imported_too_late(program, tmp_path):
+    imitation(tmp_path, "2.13.0")
+    done = program.run("-c", "import torch_npu, advance_step.torch_npu", launcher=(), status=1,
+                       PYTHONPATH=str(tmp_path))
+    assert "expected it to be the program's first import" in done.stderr
+
+
+def test_variables_that_are_set_before(program):
+    text = ("import os; print(os.environ['ADVANCE_STEP_MEMORY'], os.environ['ASCEND_HOME_PATH'],"
+            "os.environ['LD_LIBRARY_PATH'])")
+    done = program.run("-c", text, ADVANCE_STEP_MEMORY="3G", LD_LIBRARY_PATH="/somewhere")
+    assert done.stdout.split() == ["3G", str(HOME), f"{HOME / 'lib64'}:/somewhere"]
+    done = program.run("-c", text, ASCEND_HOME_PATH="/opt/another")
+    assert done.stdout.split() == ["64G", str(HOME), str(HOME / "lib64")]
+
+
+def test_the_prefix_of_the_wheel_is_whole():
+    for name in ("set_env.sh", "opp/version.info", "runtime/version.info", "compiler/version.info",
+                 "include/acl/acl.h", "include/acl/acl_op_compiler.h", "lib64/libascendcl.so"):
+        assert (HOME / name).is_file(), name
+    assert not list(HOME.rglob("libcust_opapi*"))
+    assert "9.2.0" in next(HOME.glob("*-linux/ascend_toolkit_install.info")).read_text()
+    assert os.path.expanduser("~") not in (HOME / "set_env.sh").read_text()

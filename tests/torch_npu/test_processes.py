@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every way to start a program on the emulated device, its children, and its end."""
+
+import os
+import sys
+
+import pytest
+
+USE = """
+import torch, torch_npu
+assert torch.arange(5).npu().cpu().tolist() == [0, 1, 2, 3, 4]
+"""
+CHECK = USE + "print('right')\n"
+
+
+def test_code_module_file_and_input(program):
+    assert program.run("-c", CHECK).stdout == "right\n"
+    (program.folder / "mine.py").write_text(
+        CHECK + "import sys; print(sys.argv[1:], __name__, __spec__.name)", encoding="utf-8")
+    done = program.run("-m", "mine", "-x", "y")
+    assert done.stdout == "right\n['-x', 'y'] __main__ mine\n"
+    text = "import sys\nprint(sys.argv[1:], __name__, sys.path[0], __file__)\n"
+    done = program.code(text, "a", "-b", "--c=d")
+    folder = program.folder
+    assert done.stdout == f"['a', '-b', '--c=d'] __main__ {folder} {folder / 'program.py'}\n"
+
+
+def test_options_of_the_interpreter(program):
+    done = program.run("-c", "import sys; print(sys.flags.optimize, sys.flags.utf8_mode, sys.argv)", "z",
+                       launcher=("-O", "-X", "utf8", "-m", "advance_step.torch_npu"))
+    assert done.stdout == "1 1 ['-c', 'z']\n"
+    done = program.run("-c", "import sys; print(sys.flags.optimize)",
+                       launcher=("-Om", "advance_step.torch_npu"))
+    assert done.stdout == "1\n"
+
+
+def test_exit_status(program):
+    program.run("-c", "import sys; sys.exit(7)", status=7)
+    assert "ZeroDivisionError" in program.run("-c", "1 / 0", status=1).stderr
+
+
+def test_first_import(program):
+    assert program.run("-c", "import advance_step.torch_npu\n" + CHECK,
+                       launcher=()).stdout == "right\n"
+    done = program.run("-c", "import advance_step.torch_npu\nimport torch\n"
+                       "print(torch.arange(3).npu().cpu())", launcher=())
+    assert done.stdout == "tensor([0, 1, 2])\n"
+
+
+def test_script_that_sets_the_environment(program):
+    import subprocess
+
+    import advance_step
+
+    home = os.path.join(os.path.dirname(advance_step.__file__), "cann")
+    variables = {name: value for name, value in os.environ.items()
+                 if name not in ("LD_LIBRARY_PATH", "ASCEND_HOME_PATH", "ASCEND_OPP_PATH")}
+    for shell, before in (("bash", ""), ("sh", f"ASCEND_HOME_PATH={home}; ")):
+        done = subprocess.run([shell, "-c", f'{before}. {home}/set_env.sh && exec "$0" -c "$1"',
+                               sys.executable, CHECK], env=variables, capture_output=True, text=True,
+                              timeout=120)
+        assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
+
+
+CHILDREN = """
+import multiprocessing, sys
+import torch, torch_npu
+from torch import multiprocessing as torch_multiprocessing
+
+def work(index, results):
+    torch.npu.set_device(index)
+    results.put((index, torch.full((3,), float(index)).npu().cpu().tolist()))
+
+if __name__ == "__main__":
+    context = torch_multiprocessing.get_context(sys.argv[1])
+    results = context.Queue()
+    children = [context.Process(target=work, args=(index, results)) for index in range(2)]
+    for child in children:
+        child.start()
+    assert sorted(results.get(timeout=100) for _ in children) == [(0, [0.0] * 3), (1, [1.0] * 3)]
+    for child in children:
+        child.join()
+        assert child.exitcode == 0
+    print("right")
+"""
+
+
+@pytest.mark.parametrize("method", ("spawn", "forkserver"))
+@pytest.mark.parametrize("launcher", (("-m", "advance_step.torch_npu"), ()))
+def test_children(program, method, launcher):
+    text = CHILDREN if launcher else "import advance_step.torch_npu\n" + CHILDREN
+    assert program.code(text, method, launcher=launcher).stdout == "right\n"
+
+
+def test_children_by_fork_before_the_first_use(program):
+    text = CHILDREN.replace("results = context.Queue()",
+                            "assert torch.npu.device_count() == 2; results = context.Queue()")
+    assert program.code(text, "fork").stdout == "right\n"
+
+
+def test_torchrun(program):
+    (program.folder / "rank.py").write_text(
+        "import os\n" + USE + "torch.npu.set_device(int(os.environ['LOCAL_RANK']))\n"
+        "print('rank', os.environ['RANK'], torch.arange(2).npu().device.index, flush=True)\n",
+        encoding="utf-8")
+    done = program.run("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "rank.py")
+    assert sorted(done.stdout.split("\n")) == ["", "rank 0 0", "rank 1 1"]
+
+
+def test_pytest(program):
+    (program.folder / "test_mine.py").write_text(
+        "def test_device():\n" + USE.replace("\n", "\n    "), encoding="utf-8")
+    options = ("-q", "-p", "no:cacheprovider", "test_mine.py")
+    assert "1 passed" in program.run("-m", "pytest", *options).stdout
+    done = program.run("-p", "advance_step.torch_npu", *options, launcher=("-m", "pytest"))
+    assert "1 passed" in done.stdout
+
+
+ENDS = {
+    "nothing queued": "pass",
+    "work queued": "decode.launch()",
+    "a bad query that nobody asked for": """
+decode.tensors[3].copy_(torch.tensor([-1] * 12))
+torch_npu.npu_advance_step_flashattn(*decode.tensors, *decode.sizes)""",
+    "an error that was caught": """
+decode.tensors[3].copy_(torch.tensor([-1] * 12))
+try:
+    torch_npu.npu_advance_step_flashattn(*decode.tensors, *decode.sizes)
+    torch.npu.synchronize()
+except RuntimeError:
+    print("caught")""",
+    "out of memory": """
+try:
+    torch.empty(1 << 40, dtype=torch.uint8, device="npu")
+except torch.OutOfMemoryError:
+    print("caught")""",
+    "a graph": """
+graph = torch.npu.NPUGraph()
+torch.npu.synchronize()
+with torch.npu.graph(graph):
+    torch_npu.npu_advance_step_flashattn(*decode.tensors, *decode.sizes)
+graph.replay()""",
+    "a capture under way": """
+stream = torch.npu.Stream()
+torch.npu.synchronize()
+with torch.npu.stream(stream):
+    graph = torch.npu.NPUGraph()
+    graph.capture_begin()
+    torch_npu.npu_advance_step_flashattn(*decode.tensors, *decode.sizes)
+    graph.capture_end()""",
+    "threads that work": """
+import threading
+def work():
+    mine = Decode.steady(2)
+    while True:
+        torch_npu.npu_advance_step_flashattn(*mine.tensors, *mine.sizes)
+        mine.tensors[3].copy_(torch.tensor([3] * 12))
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()""",
+    "an operator that is not there": """
+try:
+    (decode.tensors[0] + 1).cpu()
+except RuntimeError:
+    print("caught")""",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_end_of_the_process(program, end):
+    from conftest import FOLDER
+
+    program.code("import torch, torch_npu\nfrom decode import Decode\ndecode = Decode.steady(1)\n"
+                 "decode.launch()\n" + ENDS[end], PYTHONPATH=str(FOLDER))

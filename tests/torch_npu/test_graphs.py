@@ -122,3 +122,27 @@ def test_a_failing_capture_leaves_the_stream_usable():
         raise AssertionError("the capture took a synchronisation")
     decode.launch()
     decode.check()
+
+
+def test_host_functions_in_a_graph():
+    """They run on a thread that torch_npu subscribes to the stream, in order, at each replay."""
+    seen, stream = [], torch.npu.Stream()
+    decode = Decode.steady(13)
+    torch.npu._subscribe_report(stream)
+    try:
+        graph = torch.npu.NPUGraph()
+        torch.npu.synchronize()
+        with torch.npu.graph(graph, stream=stream):
+            torch.npu._launch_host_func(stream, seen.append, "before")
+            torch_npu.npu_advance_step_flashattn(*decode.tensors, *decode.sizes)
+            torch.npu._launch_host_func(stream, seen.append, "after")
+        assert seen == []
+        with torch.npu.stream(stream):
+            for _ in range(3):
+                graph.replay()
+                decode.expect_one_more()
+        stream.synchronize()
+    finally:
+        torch.npu._unsubscribe_report(stream)
+    assert seen == ["before", "after"] * 3
+    decode.check()

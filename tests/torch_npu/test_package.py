@@ -81,3 +81,16 @@ def test_the_prefix_of_the_wheel_is_whole():
     assert not list(HOME.rglob("libcust_opapi*"))
     assert "9.2.0" in next(HOME.glob("*-linux/ascend_toolkit_install.info")).read_text()
     assert os.path.expanduser("~") not in (HOME / "set_env.sh").read_text()
+
+
+def test_the_programs_of_the_page(program):
+    """Cut from the page, run as it says, with the output that it shows."""
+    from conftest import FOLDER
+
+    programs = []
+    for page in ("torch_npu.md", "torch_npu.zh.md"):
+        text = (FOLDER.parents[1] / "docs" / page).read_text(encoding="utf-8")
+        programs.append(text.split("```python\n")[1].split("```")[0])
+    assert programs[0] == programs[1]
+    printed = [line.split("  # ")[1] for line in programs[0].splitlines() if line.startswith("print")]
+    assert program.code(programs[0]).stdout.splitlines() == printed

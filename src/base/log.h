@@ -10,7 +10,7 @@
 
 namespace advstep {
 
-enum class LogLevel { kError = 0, kWarn = 1, kInfo = 2, kDebug = 3 };
+enum class LogLevel { kOff = -1, kError = 0, kWarn = 1, kInfo = 2, kDebug = 3 };
 
 void SetLogLevel(LogLevel level);
 bool LogEnabled(LogLevel level);

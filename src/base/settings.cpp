@@ -93,7 +93,8 @@ constexpr Choice<Isa> kIsas[] = {
     {"baseline", Isa::kBaseline}, {"avx2", Isa::kAvx2}, {"avx512", Isa::kAvx512}};
 constexpr Choice<GuardMode> kGuards[] = {
     {"off", GuardMode::kOff}, {"after", GuardMode::kAfter}, {"before", GuardMode::kBefore}};
-constexpr Choice<LogLevel> kLogLevels[] = {{"error", LogLevel::kError},
+constexpr Choice<LogLevel> kLogLevels[] = {{"off", LogLevel::kOff},
+                                           {"error", LogLevel::kError},
                                            {"warn", LogLevel::kWarn},
                                            {"info", LogLevel::kInfo},
                                            {"debug", LogLevel::kDebug}};
@@ -172,7 +173,7 @@ const SettingRow kSettings[] = {
          return Choose(text, kDivergences, &s->onDivergence);
      }},
     {"ADVANCE_STEP_ISA", "auto, baseline, or one of avx2 and avx512 that this machine has", SetIsa},
-    {"ADVANCE_STEP_LOG", "error, warn, info or debug",
+    {"ADVANCE_STEP_LOG", "off, error, warn, info or debug",
      [](const std::string& text, Settings* s) { return Choose(text, kLogLevels, &s->logLevel); }},
     {"ADVANCE_STEP_TRACE", "the path of a file to write",
      [](const std::string& text, Settings* s) {

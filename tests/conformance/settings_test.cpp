@@ -120,6 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
                     SettingCase{"DivergenceIgnore", "ADVANCE_STEP_ON_DIVERGENCE", "ignore"},
                     SettingCase{"DivergenceWarn", "ADVANCE_STEP_ON_DIVERGENCE", "warn"},
                     SettingCase{"DivergenceError", "ADVANCE_STEP_ON_DIVERGENCE", "error"},
+                    SettingCase{"LogOff", "ADVANCE_STEP_LOG", "off"},
                     SettingCase{"LogError", "ADVANCE_STEP_LOG", "error"},
                     SettingCase{"LogWarn", "ADVANCE_STEP_LOG", "warn"},
                     SettingCase{"LogInfo", "ADVANCE_STEP_LOG", "info"},

@@ -52,6 +52,8 @@ def variables() -> dict[str, str]:
         "ASCEND_OPP_PATH": str(home / "opp"),
         "LD_LIBRARY_PATH": _in_front(folders, os.environ.get("LD_LIBRARY_PATH", "")),
         "ADVANCE_STEP_MEMORY": os.environ.get("ADVANCE_STEP_MEMORY") or MEMORY,
+        # torch_npu logs failures that it raises as well, and some that it mends by itself.
+        "ADVANCE_STEP_LOG": os.environ.get("ADVANCE_STEP_LOG") or "off",
     }
 
 

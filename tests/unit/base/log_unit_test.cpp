@@ -47,6 +47,8 @@ TEST_F(LogTest, WritesNothingAboveTheLevelSet) {
     SetLogLevel(LogLevel::kError);
     testing::internal::CaptureStderr();
     Log(LogLevel::kWarn, "hidden");
+    SetLogLevel(LogLevel::kOff);
+    Log(LogLevel::kError, "hidden");
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 

@@ -103,7 +103,9 @@ def check_library(path, folder, runtime):
             yield f"{library}.so has no {name}"
         elif own and name in runtime:
             yield f"{name} is in libadvance_step: take it from src/cann, and \"own\" from {path.name}"
-        elif own != (home == f"{library}.so"):
+        elif not own and home == f"{library}.so":
+            yield f"{library}.so forwards {name}, and no library has it"
+        elif own and home != f"{library}.so":
             yield f"{name} of {library}.so is in {home}"
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The runtime in one include: initialisation, and everything of acl_base.h, acl_rt.h
+/// The runtime in one include: initialisation, and everything of acl_base.h, acl_rt.h, acl_op.h
 /// and acl_mdl.h.
 #ifndef ADVSTEP_ACL_ACL_H_
 #define ADVSTEP_ACL_ACL_H_

@@ -5,7 +5,7 @@
 #   run.sh [PYTEST-ARGUMENT ...]
 #
 # builds the wheel of the release preset, installs it with torch and torch_npu in build/torch_npu,
-# and runs pytest there. Exit status 77: the environment cannot be had, and CI is not set.
+# and runs pytest there: these tests, or those that the arguments name. Exit status 77: the environment cannot be had, and CI is not set.
 set -euo pipefail
 
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -51,11 +51,19 @@ if [[ ! -e build/release/CMakeCache.txt ]]; then
     cmake --preset release >/dev/null
 fi
 cmake --build build/release --target advance_step advance_step_cann
+# From a copy, because pip writes into the folder that it builds.
+rm -rf "$environment/source"
+cp -r src/python "$environment/source"
 ADVANCE_STEP_BUILD=$root/build/release "$environment/bin/pip" --quiet --disable-pip-version-check \
-    install --no-deps --no-index --no-build-isolation --force-reinstall "$root/src/python"
+    install --no-deps --no-index --no-build-isolation --force-reinstall "$environment/source"
 # Without the variables of another prefix or library.
 unset ASCEND_HOME_PATH ASCEND_OPP_PATH ASCEND_TOOLKIT_HOME LD_LIBRARY_PATH ADVANCE_STEP_LIBRARY
 unset PYTHONPATH ADVANCE_STEP_MEMORY
+for argument in "$@"; do
+    if [[ -e ${argument%%::*} ]]; then
+        folder=
+    fi
+done
 # Most of the time goes into programs of their own, so two run at a time.
 exec "$environment/bin/python" -B -m advance_step.torch_npu -m pytest -q -p no:cacheprovider -n 2 \
-    "${@:-$folder}"
+    "$@" ${folder:+"$folder"}

@@ -85,8 +85,8 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", ("spawn", "forkserver"))
-@pytest.mark.parametrize("launcher", (("-m", "advance_step.torch_npu"), ()))
+@pytest.mark.parametrize("method, launcher", (("spawn", ("-m", "advance_step.torch_npu")),
+                                              ("spawn", ()), ("forkserver", ())))
 def test_children(program, method, launcher):
     text = CHILDREN if launcher else "import advance_step.torch_npu\n" + CHILDREN
     assert program.code(text, method, launcher=launcher).stdout == "right\n"

@@ -13,6 +13,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/stream/streams.h"
 
 namespace advstep {
@@ -97,6 +98,7 @@ Status EnqueueDelay(const StreamRef& stream, uint64_t microseconds) {
         task->length = TaskLength::kHeavy;
         task->microseconds = static_cast<int64_t>(std::min(microseconds, kMost));
         task->run = [](const Task& base) {
+            const NoCancellation noCancellation;
             std::this_thread::sleep_for(
                 std::chrono::microseconds(static_cast<const DelayTask&>(base).microseconds));
             return Status();

@@ -7,7 +7,6 @@
 #include "acl/acl_base.h"
 #include "src/base/boundary.h"
 #include "src/base/fork.h"
-#include "src/base/no_cancellation.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/exception_info.h"
 #include "src/runtime/stream/stream.h"
@@ -44,8 +43,6 @@ Status RunCatching(const Task& task) noexcept {
 // A host function sees its stream's context as the current one on whatever thread it runs. The
 // thread's context, message and last error are the same after it as before.
 Status RunTask(const Task& task, const ContextRef& context) noexcept {
-    // Whose work it is does not depend on which thread runs it.
-    const NoCancellation noCancellation;
     ++taskDepth;
     Status status;
     if (task.kind == TaskKind::kHostFunction) {

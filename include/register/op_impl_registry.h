@@ -13,6 +13,7 @@ namespace graph {
 /// has kernels for, and these need no functions of a program.
 class IgnoredImpl {
  public:
+    /// @cond Every call takes whatever it is given and returns the object.
     explicit IgnoredImpl(const char* /*type*/) {}
 
 #define ADVSTEP_GRAPH_IGNORED_CALL(name)                   \
@@ -38,19 +39,25 @@ class IgnoredImpl {
     IgnoredImpl& TilingParse(const Arguments&... /*arguments*/) {
         return *this;
     }
+    /// @endcond
 };
 
 }  // namespace graph
 }  // namespace advstep
 
+/// @cond
 #define ADVSTEP_GRAPH_IMPL_NAME(type, number) ADVSTEP_GRAPH_IMPL_PASTE(type, number)
 #define ADVSTEP_GRAPH_IMPL_PASTE(type, number) advstepImplOf##type##_##number
+/// @endcond
 
-/* A call of any of these may follow, and then others: .InferShape(function).Tiling(function); */
+/// Registers the functions of an operator. Any of the calls of IgnoredImpl may follow, and then others:
+/// IMPL_OP(Add).InferShape(function).Tiling(function);
 #define IMPL_OP(type)                                                              \
     [[maybe_unused]] static ::advstep::graph::IgnoredImpl ADVSTEP_GRAPH_IMPL_NAME( \
         type, __COUNTER__) = ::advstep::graph::IgnoredImpl(#type)
+/// IMPL_OP for its first call alone.
 #define IMPL_OP_INFERSHAPE(type) IMPL_OP(type)
+/// IMPL_OP for its tiling alone.
 #define IMPL_OP_OPTILING(type) IMPL_OP(type)
 
 #endif  // ADVSTEP_REGISTER_OP_IMPL_REGISTRY_H_

@@ -79,6 +79,11 @@ class LibraryThreadsTest : public support::EndedRuntimeTest {
         std::set_difference(now.begin(), now.end(), before.begin(), before.end(),
                             std::inserter(tasks_, tasks_.end()));
         ASSERT_GE(tasks_.size(), 4U) << "of streams and of cores";
+        for (const std::string& task : tasks_) {
+            while (StatusOf(task)["Name"].rfind("advstep", 0) != 0) {
+                std::this_thread::yield();  // it has not begun yet
+            }
+        }
     }
 
     std::set<std::string> tasks_;

@@ -18,12 +18,14 @@
 #define ADVSTEP_API
 #endif
 
-/* Marks of declarations that client headers use. The library's own use ADVSTEP_API. */
 #ifndef ACL_FUNC_VISIBILITY
+/// A mark of declarations that client headers use. The library's own use ADVSTEP_API.
 #define ACL_FUNC_VISIBILITY
 #endif
 #if defined(__GNUC__)
+/// A mark of deprecated declarations, for client headers.
 #define ACL_DEPRECATED __attribute__((deprecated))
+/// The same with a message of the compiler's warning.
 #define ACL_DEPRECATED_MESSAGE(message) __attribute__((deprecated(message)))
 #else
 #define ACL_DEPRECATED

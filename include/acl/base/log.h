@@ -17,6 +17,7 @@ typedef enum { ACL_DEBUG = 0, ACL_INFO = 1, ACL_WARNING = 2, ACL_ERROR = 3 } acl
 ADVSTEP_API void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line,
                            const char* fmt, ...);
 
+/// aclAppLog with the place of the call: the format and its arguments follow the level.
 #define ACL_APP_LOG(level, ...) \
     aclAppLog(level, __func__, __FILE__, (uint32_t)__LINE__, __VA_ARGS__)
 

@@ -16,6 +16,7 @@ typedef enum {
     ACL_RT_MEM_ATTR_VA_FLAG = 3    /* 1: one address for host and devices, as always here */
 } aclrtMallocAttrType;
 
+/// The value of an attribute, by its aclrtMallocAttrType.
 typedef union {
     uint16_t moduleId;
     uint32_t deviceId;

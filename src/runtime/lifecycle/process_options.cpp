@@ -3,6 +3,7 @@
 #include "src/runtime/lifecycle/process_options.h"
 
 #include "acl/acl_rt.h"
+#include "src/base/at_load.h"
 
 namespace advstep {
 namespace {
@@ -19,14 +20,15 @@ void SetDefaults(ProcessOptions* options) {
 }  // namespace
 
 ProcessOptions& TheProcessOptions() {
-    static ProcessOptions options;
-    static const bool ready = [] {
-        SetDefaults(&options);
-        return true;
-    }();
-    (void)ready;
+    static ProcessOptions options;  // its defaults are set while the library is loaded
     return options;
 }
+
+namespace {
+
+const AtLoad setDefaults([] { SetDefaults(&TheProcessOptions()); });
+
+}  // namespace
 
 void ResetProcessOptions() { SetDefaults(&TheProcessOptions()); }
 

@@ -190,9 +190,13 @@ TEST_F(EventUnitTest, RecordAfterResetCounts) {
     EXPECT_TRUE(Succeeds(WaitOn(&b_)));
 }
 
-TEST_F(EventUnitTest, OnlyWaitableCreateWithFlagEventsReset) {
+TEST_F(EventUnitTest, PlainEventsReset) {
     Open(EventKind::kCreate);
-    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, Reset(&a_)));
+    EXPECT_TRUE(Succeeds(Reset(&a_)));
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+}
+
+TEST_F(EventUnitTest, EventsThatNothingWaitsForDoNotReset) {
     Open(EventKind::kCreateExWithFlag);
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, Reset(&a_)));
     Open(EventKind::kCreateWithFlag, false);

@@ -19,6 +19,7 @@ extern "C" {
 
 typedef struct aclopAttr aclopAttr;
 
+/// The engine that an operator asks for.
 typedef enum aclEngineType {
     ACL_ENGINE_SYS = 0,
     ACL_ENGINE_AICORE = 1,

@@ -16,11 +16,13 @@ extern "C" {
 
 typedef struct aclGraphDumpOption aclGraphDumpOption;
 
+/// How an operator is looked for.
 typedef enum aclCompileType {
     ACL_COMPILE_SYS = 0,
     ACL_COMPILE_UNREGISTERED = 1,
 } aclopCompileType;
 
+/// How shapes are compiled.
 typedef enum aclOpCompileFlag {
     ACL_OP_COMPILE_DEFAULT = 0,
     ACL_OP_COMPILE_FUZZ = 1,
@@ -74,11 +76,13 @@ ADVSTEP_PREFIX_API aclError aclopCompile(const char* opType, int numInputs,
                                          const aclTensorDesc* const outputDesc[],
                                          const aclopAttr* attr, aclopEngineType engineType,
                                          aclopCompileType compileFlag, const char* opPath);
+/// As aclopCompile.
 ADVSTEP_PREFIX_API aclError aclopCompileAndExecute(
     const char* opType, int numInputs, const aclTensorDesc* const inputDesc[],
     const aclDataBuffer* const inputs[], int numOutputs, const aclTensorDesc* const outputDesc[],
     aclDataBuffer* const outputs[], const aclopAttr* attr, aclopEngineType engineType,
     aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
+/// As aclopCompileAndExecute, without its consts.
 ADVSTEP_PREFIX_API aclError
 aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
                          aclDataBuffer* inputs[], int numOutputs, aclTensorDesc* outputDesc[],

@@ -126,13 +126,13 @@ TEST_F(ClientHabitsTest, NothingIsCopiedOnALiveStreamOfThisContextOnly) {
     support::Stream stream = support::MakeStream();
     void* const handle = stream.Get();
     stream = support::Stream();
-    const auto kind = ACL_MEMCPY_DEFAULT;
+    constexpr auto kKind = ACL_MEMCPY_DEFAULT;
     EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE,
-                        aclrtMemcpyAsync(nullptr, 0, nullptr, 0, kind, handle)));
+                        aclrtMemcpyAsync(nullptr, 0, nullptr, 0, kKind, handle)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtMemsetAsync(nullptr, 0, 0, 0, handle)));
-    std::thread([kind] {
-        EXPECT_TRUE(IsError(kNoContext, aclrtMemcpy(nullptr, 0, nullptr, 0, kind)));
-        EXPECT_TRUE(IsError(kNoContext, aclrtMemcpyAsync(nullptr, 0, nullptr, 0, kind, nullptr)));
+    std::thread([] {
+        EXPECT_TRUE(IsError(kNoContext, aclrtMemcpy(nullptr, 0, nullptr, 0, kKind)));
+        EXPECT_TRUE(IsError(kNoContext, aclrtMemcpyAsync(nullptr, 0, nullptr, 0, kKind, nullptr)));
         EXPECT_TRUE(IsError(kNoContext, aclrtMemset(nullptr, 0, 0, 0)));
         EXPECT_TRUE(IsError(kNoContext, aclrtMemsetAsync(nullptr, 0, 0, 0, nullptr)));
     }).join();

@@ -42,7 +42,7 @@ class QueueLimitTest : public support::DeviceTest {
     }
     aclrtStream stream() const { return stream_->Get(); }
 
-    const support::Recorder ran_;
+    support::Recorder ran_;
     std::unique_ptr<support::Stream> stream_;
     std::unique_ptr<support::HostGate> gate_;
 };

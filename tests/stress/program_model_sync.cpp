@@ -79,7 +79,7 @@ int ProgramModel::Reset(int thread, Slot slot, Slot streamSlot) {
         return code;
     }
     ModelEvent& event = events.at(slot);
-    if (event.kind != EventKind::kWithFlag || !event.waitable) {
+    if (event.kind == EventKind::kExWithFlag || !event.waitable) {
         return ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
     }
     ModelStream* stream = nullptr;

@@ -86,7 +86,8 @@ class BurstFormat : public TraceFormat {
     std::optional<Request> Parse(int64_t line, std::string_view text) const override {
         const std::vector<std::string_view> fields = Fields(text);
         if (fields.size() != columns_) {
-            Fail(fmt::format("line is {}; expected {} fields: {}", Quote(text), columns_, header_));
+            Fail(fmt::format("line is {}; expected {} fields, as the header {}", Quote(text),
+                             columns_, Quote(header_)));
         }
         const std::optional<int64_t> arrival = ParseTicks(fields[timestamp_], kTicksPerSecond);
         if (!arrival) {

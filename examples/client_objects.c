@@ -80,6 +80,7 @@ static void SwapMemory(aclrtStream stream) {
     aclrtMemUsageInfo use;
     size_t count = 0;
     CHECK(aclrtMallocHostWithCfg(&block, kBytes, NULL));
+    memset(block, 0, kBytes);
     CHECK(aclrtHostRegisterV2(block, kBytes / 2, ACL_HOST_REG_MAPPED));
     CHECK(aclrtHostGetDevicePointer(block, &onDevice, 0));
     CHECK(aclrtMallocWithCfg(&device, kBytes, ACL_MEM_MALLOC_HUGE_FIRST, NULL));

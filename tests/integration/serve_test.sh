@@ -4,20 +4,8 @@
 set -euo pipefail
 
 serve=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-fail() {
-    echo "FAILED: $1" >&2
-    [[ -f $folder/out ]] && cat "$folder/out" >&2
-    exit 1
-}
-
-# Runs serve with the arguments; leaves its exit status in $status.
-run() {
-    status=0
-    "$serve" "$@" >"$folder/out" 2>&1 || status=$?
-}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$here/serve_parts.sh"
 
 expect_good() {
     run --summary "$folder/summary.json" "$@"
@@ -49,7 +37,6 @@ expect_bad() {
     done
 }
 
-header='TIMESTAMP,ContextTokens,GeneratedTokens'
 good='2024-01-01 00:00:00.0000000,5,3'
 
 case $2 in

@@ -170,7 +170,7 @@ killed)
     mpirun=$!
     until [[ -s $folder/summary.json ]]; do kill -0 "$mpirun" || fail "no run"; done
     for pid in $(cat /proc/"$mpirun"/task/*/children); do
-        if tr '\0' '\n' <"/proc/$pid/environ" | grep -q '^OMPI_COMM_WORLD_RANK=1$'; then
+        if tr '\0' '\n' <"/proc/$pid/environ" | grep '^OMPI_COMM_WORLD_RANK=1$' >/dev/null; then
             victim=$pid
         fi
     done

@@ -26,9 +26,9 @@ for deb in "${debs[@]}"; do
     fi
 done
 library=$(printf '%s\n' "${debs[@]}" | grep -E '/libadvance-step[0-9]+_')
-dpkg-deb --field "$library" Depends | grep -q 'libc6 (>= .*libstdc++6 (>= ' ||
+dpkg-deb --field "$library" Depends | grep 'libc6 (>= .*libstdc++6 (>= ' >/dev/null ||
     fail "$(basename "$library") does not depend on the libraries that it needs"
-dpkg-deb --ctrl-tarfile "$library" | tar -xO ./triggers | grep -q ldconfig ||
+dpkg-deb --ctrl-tarfile "$library" | tar -xO ./triggers | grep ldconfig >/dev/null ||
     fail "$(basename "$library") does not run ldconfig"
 
 if ((EUID != 0)); then

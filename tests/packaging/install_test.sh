@@ -14,9 +14,9 @@ fi
 lib=$(dirname "$(find "$moved" -name libadvance_step.so)")
 version=$(sed -n 's/^project(advance_step VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
 [[ -f $lib/libadvance_step.so.$version ]] || fail "no libadvance_step.so.$version"
-readelf -d "$lib/libadvance_step.so" | grep -q "SONAME.*\[libadvance_step.so.${version%%.*}\]" ||
+readelf -d "$lib/libadvance_step.so" | grep "SONAME.*\[libadvance_step.so.${version%%.*}\]" >/dev/null ||
     fail "the SONAME is not of major version ${version%%.*}"
-readelf --wide -V "$lib/libadvance_step.so" | grep -qE "Name: ADVANCE_STEP_${version%%.*}( |$)" ||
+readelf --wide -V "$lib/libadvance_step.so" | grep -E "Name: ADVANCE_STEP_${version%%.*}( |$)" >/dev/null ||
     fail "the symbols are not of version ADVANCE_STEP_${version%%.*}"
 for header in "$root"/include/advance_step/*.h*; do
     [[ -f $moved/include/advance_step/$(basename "$header") ]] || fail "$header is not installed"
@@ -31,7 +31,7 @@ consumer static advance_step.c decode_loop.cpp
 build_consumer static -DCMAKE_PREFIX_PATH="$moved"
 "$scratch/static/build/c_program" >/dev/null
 "$scratch/static/build/cpp_program" >/dev/null
-if readelf -d "$scratch/static/build/c_program" | grep -q libadvance_step; then
+if readelf -d "$scratch/static/build/c_program" | grep libadvance_step >/dev/null; then
     fail "a program of the archive needs the shared library"
 fi
 

@@ -3,6 +3,7 @@
 
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
+#include "src/base/live_objects.h"
 #include "src/runtime/lifecycle/context_end.h"
 #include "src/runtime/lifecycle/device_registry.h"
 #include "src/runtime/stream/contexts.h"
@@ -19,7 +20,7 @@ aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
         ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().MakeContext(deviceId, &made));
         SetCurrentContext(made);
         *context = ToPointer(made.handle);
-        return {};
+        return Made({}, ObjectKind::kContext, "aclrtCreateContext", context);
     });
 }
 
@@ -35,7 +36,8 @@ aclError aclrtDestroyContext(aclrtContext context) {
         ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
         DestroyAnnouncement announcement;
         announcement.AddAllOf(found.context);
-        ADVSTEP_RETURN_IF_ERROR(DestroyContext(found));
+        ADVSTEP_RETURN_IF_ERROR(
+            Freeing(ObjectKind::kContext, context, [&] { return DestroyContext(found); }));
         ForgetCurrentContext(found.handle);
         return {};
     });

@@ -3,6 +3,7 @@
 
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
+#include "src/base/live_objects.h"
 #include "src/runtime/commands/event.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/stream_ref.h"
@@ -18,17 +19,17 @@ constexpr uint32_t kEventFlags =
 constexpr uint32_t kUnsupportedFlags =
     ACL_EVENT_DEVICE_USE_ONLY | ACL_EVENT_EXTERNAL | ACL_EVENT_IPC;
 
-Status MakeEvent(aclrtEvent* event, Event::Traits traits) {
+Status MakeEvent(const char* call, aclrtEvent* event, Event::Traits traits) {
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
     traits.context = current.handle;
     const auto entry = Events().Acquire();
     entry.object->Open(entry.handle, traits);
     *event = ToPointer(entry.handle);
-    return {};
+    return Made({}, ObjectKind::kEvent, call, event);
 }
 
-Status MakeEventWithFlag(aclrtEvent* event, uint32_t flag, EventKind kind) {
+Status MakeEventWithFlag(const char* call, aclrtEvent* event, uint32_t flag, EventKind kind) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
     if (flag == 0 || (flag & ~(kEventFlags | kUnsupportedFlags)) != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
@@ -44,7 +45,7 @@ Status MakeEventWithFlag(aclrtEvent* event, uint32_t flag, EventKind kind) {
     traits.kind = kind;
     traits.timing = (flag & ACL_EVENT_TIME_LINE) != 0;
     traits.waitable = kind == EventKind::kCreateExWithFlag || (flag & ACL_EVENT_SYNC) != 0;
-    return MakeEvent(event, traits);
+    return MakeEvent(call, event, traits);
 }
 
 // Finds the event and the stream and calls a member function of Event with them.
@@ -121,19 +122,20 @@ Status CheckTimed(const Event::State& state, const char* argument) {
 aclError aclrtCreateEvent(aclrtEvent* event) {
     return AclBoundary("aclrtCreateEvent", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
-        return MakeEvent(event, Event::Traits{});
+        return MakeEvent("aclrtCreateEvent", event, Event::Traits{});
     });
 }
 
 aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag) {
-    return AclBoundary("aclrtCreateEventWithFlag",
-                       [&] { return MakeEventWithFlag(event, flag, EventKind::kCreateWithFlag); });
+    static constexpr char kCall[] = "aclrtCreateEventWithFlag";
+    return AclBoundary(
+        kCall, [&] { return MakeEventWithFlag(kCall, event, flag, EventKind::kCreateWithFlag); });
 }
 
 aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag) {
-    return AclBoundary("aclrtCreateEventExWithFlag", [&] {
-        return MakeEventWithFlag(event, flag, EventKind::kCreateExWithFlag);
-    });
+    static constexpr char kCall[] = "aclrtCreateEventExWithFlag";
+    return AclBoundary(
+        kCall, [&] { return MakeEventWithFlag(kCall, event, flag, EventKind::kCreateExWithFlag); });
 }
 
 aclError aclrtDestroyEvent(aclrtEvent event) {
@@ -141,7 +143,8 @@ aclError aclrtDestroyEvent(aclrtEvent event) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
         Event* found = nullptr;
         ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
-        ADVSTEP_RETURN_IF_ERROR(found->Close(ToHandle(event)));
+        ADVSTEP_RETURN_IF_ERROR(
+            Freeing(ObjectKind::kEvent, event, [&] { return found->Close(ToHandle(event)); }));
         Events().Release(found);
         return {};
     });

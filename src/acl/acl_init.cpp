@@ -3,6 +3,7 @@
 #include "acl/acl.h"
 #include "src/base/boundary.h"
 #include "src/base/dtype.h"
+#include "src/base/live_objects.h"
 #include "src/runtime/lifecycle/device_registry.h"
 
 using namespace advstep;
@@ -23,13 +24,20 @@ aclError aclInit(const char* configPath) {
 }
 
 aclError aclFinalize(void) {
-    return AclBoundary("aclFinalize", [] { return DeviceRegistry::Instance().Finalize(); });
+    return AclBoundary("aclFinalize", []() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Finalize());
+        ReportLeaks("aclFinalize");
+        return {};
+    });
 }
 
 aclError aclFinalizeReference(uint64_t* refCount) {
     return AclBoundary("aclFinalizeReference", [&]() -> Status {
         uint64_t left = 0;
         ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().FinalizeReference(&left));
+        if (left == 0) {
+            ReportLeaks("aclFinalizeReference");
+        }
         if (refCount != nullptr) {
             *refCount = left;
         }

@@ -42,17 +42,19 @@ uint32_t PageSize(const Allocation* allocation) {
 }  // namespace
 
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-    return AclBoundary("aclrtMalloc", [&] { return AllocateDevice(devPtr, size, policy); });
+    return AclBoundary("aclrtMalloc",
+                       [&] { return AllocateDevice("aclrtMalloc", devPtr, size, policy); });
 }
 
 aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-    return AclBoundary("aclrtMallocAlign32", [&] { return AllocateDevice(devPtr, size, policy); });
+    return AclBoundary("aclrtMallocAlign32",
+                       [&] { return AllocateDevice("aclrtMallocAlign32", devPtr, size, policy); });
 }
 
 aclError aclrtFree(void* devPtr) {
     return AclBoundary("aclrtFree", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
-        return TheDeviceMemory().Free(MemoryKind::kDevice, devPtr);
+        return FreeMemory(MemoryKind::kDevice, devPtr);
     });
 }
 
@@ -64,18 +66,19 @@ aclError aclrtFreeWithDevSync(void* devPtr) {
         Allocation allocation;
         ADVSTEP_RETURN_IF_ERROR(memory.FindFreeable(MemoryKind::kDevice, devPtr, &allocation));
         ADVSTEP_RETURN_IF_ERROR(DrainDevice(allocation.device));
-        return memory.Free(MemoryKind::kDevice, devPtr);
+        return FreeMemory(MemoryKind::kDevice, devPtr);
     });
 }
 
 aclError aclrtMallocHost(void** hostPtr, size_t size) {
-    return AclBoundary("aclrtMallocHost", [&] { return AllocatePinned(hostPtr, size); });
+    return AclBoundary("aclrtMallocHost",
+                       [&] { return AllocatePinned("aclrtMallocHost", hostPtr, size); });
 }
 
 aclError aclrtFreeHost(void* hostPtr) {
     return AclBoundary("aclrtFreeHost", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(hostPtr, "hostPtr"));
-        return TheDeviceMemory().Free(MemoryKind::kPinnedHost, hostPtr);
+        return FreeMemory(MemoryKind::kPinnedHost, hostPtr);
     });
 }
 

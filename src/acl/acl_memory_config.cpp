@@ -11,18 +11,19 @@ aclError aclrtMallocWithCfg(void** devPtr, size_t size, aclrtMemMallocPolicy pol
                             aclrtMallocConfig* cfg) {
     return AclBoundary("aclrtMallocWithCfg", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(CheckMallocConfig(cfg));
-        return AllocateDevice(devPtr, size, policy);
+        return AllocateDevice("aclrtMallocWithCfg", devPtr, size, policy);
     });
 }
 
 aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-    return AclBoundary("aclrtMallocCached", [&] { return AllocateDevice(devPtr, size, policy); });
+    return AclBoundary("aclrtMallocCached",
+                       [&] { return AllocateDevice("aclrtMallocCached", devPtr, size, policy); });
 }
 
 aclError aclrtMallocHostWithCfg(void** ptr, uint64_t size, aclrtMallocConfig* cfg) {
     return AclBoundary("aclrtMallocHostWithCfg", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ptr, "ptr"));
         ADVSTEP_RETURN_IF_ERROR(CheckMallocConfig(cfg));
-        return AllocatePinned(ptr, size);
+        return AllocatePinned("aclrtMallocHostWithCfg", ptr, size);
     });
 }

@@ -2,6 +2,7 @@
 // Capture and replay.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
+#include "src/base/live_objects.h"
 #include "src/runtime/capture/capture.h"
 #include "src/runtime/capture/capture_registry.h"
 #include "src/runtime/capture/model.h"
@@ -56,7 +57,7 @@ aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI) {
         Handle model = 0;
         ADVSTEP_RETURN_IF_ERROR(EndCapture(found, &model));
         *modelRI = ToPointer(model);
-        return {};
+        return Made({}, ObjectKind::kModel, "aclmdlRICaptureEnd", modelRI);
     });
 }
 
@@ -158,7 +159,8 @@ aclError aclmdlRIDestroy(aclmdlRI modelRI) {
     return AclBoundary("aclmdlRIDestroy", [&]() -> Status {
         Model* model = nullptr;
         ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
-        ADVSTEP_RETURN_IF_ERROR(model->Close(ToHandle(modelRI)));
+        ADVSTEP_RETURN_IF_ERROR(
+            Freeing(ObjectKind::kModel, modelRI, [&] { return model->Close(ToHandle(modelRI)); }));
         Models().Release(model);
         return {};
     });

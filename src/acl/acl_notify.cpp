@@ -2,6 +2,7 @@
 // Notifies, and words that streams write and wait for.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
+#include "src/base/live_objects.h"
 #include "src/runtime/commands/notify.h"
 #include "src/runtime/commands/stream_value.h"
 #include "src/runtime/stream/current.h"
@@ -21,14 +22,15 @@ aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag) {
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         *notify = ToPointer(NotifyTable::Instance().Create(current.handle));
-        return {};
+        return Made({}, ObjectKind::kNotify, "aclrtCreateNotify", notify);
     });
 }
 
 aclError aclrtDestroyNotify(aclrtNotify notify) {
     return AclBoundary("aclrtDestroyNotify", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notify, "notify"));
-        return NotifyTable::Instance().Destroy(notify);
+        return Freeing(ObjectKind::kNotify, notify,
+                       [&] { return NotifyTable::Instance().Destroy(notify); });
     });
 }
 

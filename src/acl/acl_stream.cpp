@@ -6,6 +6,7 @@
 #include "acl/acl_rt.h"
 #include "src/acl/failure_mode.h"
 #include "src/base/boundary.h"
+#include "src/base/live_objects.h"
 #include "src/runtime/lifecycle/context_end.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/stream_ref.h"
@@ -21,7 +22,7 @@ constexpr uint32_t kStreamFlags = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC 
                                   ACL_STREAM_PERSISTENT | ACL_STREAM_HUGE |
                                   ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY;
 
-Status MakeStream(aclrtStream* stream, uint32_t priority, uint32_t flag) {
+Status MakeStream(const char* call, aclrtStream* stream, uint32_t priority, uint32_t flag) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(stream, "stream"));
     if (priority > kLeastStreamPriority) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "priority is {}; expected 0 <= priority <= {}",
@@ -37,7 +38,7 @@ Status MakeStream(aclrtStream* stream, uint32_t priority, uint32_t flag) {
     Handle handle = 0;
     ADVSTEP_RETURN_IF_ERROR(CreateStream(current, priority, flag, &handle));
     *stream = ToPointer(handle);
-    return {};
+    return Made({}, ObjectKind::kStream, call, stream);
 }
 
 Status EndStream(aclrtStream stream, bool drop) {
@@ -54,7 +55,7 @@ Status EndStream(aclrtStream stream, bool drop) {
     }
     DestroyAnnouncement announcement;
     ADVSTEP_RETURN_IF_ERROR(announcement.Add(found));
-    return advstep::EndStream(found, drop);
+    return Freeing(ObjectKind::kStream, stream, [&] { return advstep::EndStream(found, drop); });
 }
 
 struct HostFunctionTask : Task {
@@ -65,12 +66,13 @@ struct HostFunctionTask : Task {
 }  // namespace
 
 aclError aclrtCreateStream(aclrtStream* stream) {
-    return AclBoundary("aclrtCreateStream", [&] { return MakeStream(stream, 0, 0); });
+    return AclBoundary("aclrtCreateStream",
+                       [&] { return MakeStream("aclrtCreateStream", stream, 0, 0); });
 }
 
 aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uint32_t flag) {
-    return AclBoundary("aclrtCreateStreamWithConfig",
-                       [&] { return MakeStream(stream, priority, flag); });
+    static constexpr char kCall[] = "aclrtCreateStreamWithConfig";
+    return AclBoundary(kCall, [&] { return MakeStream(kCall, stream, priority, flag); });
 }
 
 aclError aclrtDestroyStream(aclrtStream stream) {

@@ -3,6 +3,7 @@
 #include "src/acl/allocate.h"
 
 #include "src/base/boundary.h"
+#include "src/base/live_objects.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/memories.h"
@@ -46,7 +47,7 @@ Status CheckSize(uint64_t size) {
                     : Error(ACL_ERROR_INVALID_PARAM, "size is 0; expected at least 1 byte");
 }
 
-Status AllocateDevice(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
+Status AllocateDevice(const char* call, void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
     ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
     const auto bits = static_cast<uint32_t>(policy);
@@ -58,15 +59,23 @@ Status AllocateDevice(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
     TheVirtualMemory().Reclaim();  // memory that waits there counts as used
-    return TheDeviceMemory().Allocate(MemoryKind::kDevice, current.device, size, devPtr);
+    return Made(TheDeviceMemory().Allocate(MemoryKind::kDevice, current.device, size, devPtr),
+                ObjectKind::kDeviceMemory, call, devPtr, size);
 }
 
-Status AllocatePinned(void** hostPtr, size_t size) {
+Status AllocatePinned(const char* call, void** hostPtr, size_t size) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(hostPtr, "hostPtr"));
     ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    return TheDeviceMemory().Allocate(MemoryKind::kPinnedHost, nullptr, size, hostPtr);
+    return Made(TheDeviceMemory().Allocate(MemoryKind::kPinnedHost, nullptr, size, hostPtr),
+                ObjectKind::kPinnedMemory, call, hostPtr, size);
+}
+
+Status FreeMemory(MemoryKind kind, void* address) {
+    return Freeing(
+        kind == MemoryKind::kDevice ? ObjectKind::kDeviceMemory : ObjectKind::kPinnedMemory,
+        address, [&] { return TheDeviceMemory().Free(kind, address); });
 }
 
 Status CheckHostRange(const void* ptr, uint64_t size) {

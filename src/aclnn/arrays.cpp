@@ -7,6 +7,7 @@
 #include "aclnn/acl_meta.h"
 #include "src/base/boundary.h"
 #include "src/base/dtype.h"
+#include "src/base/live_objects.h"
 
 using namespace advstep;
 
@@ -56,6 +57,7 @@ Array* Create(const char* call, const T* value, uint64_t size) {
         auto array = std::make_unique<Array>(size);
         std::copy_n(value, size, array->data.get());
         created = array.release();
+        NoteMade(ObjectKind::kArray, call, created);
         return {};
     });
     return created;
@@ -74,8 +76,11 @@ aclnnStatus Size(const char* call, const char* name, const Array* array, uint64_
 }
 
 template <typename Array>
-aclnnStatus Destroy(const Array* array) {
-    delete array;
+aclnnStatus Destroy(const Array* array, ObjectKind kind = ObjectKind::kArray) {
+    (void)Freeing(kind, array, [&] {
+        delete array;
+        return Status();
+    });
     return ACLNN_SUCCESS;
 }
 
@@ -94,12 +99,15 @@ aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
         }
         const auto* const bytes = static_cast<const unsigned char*>(value);
         created = new aclScalar{dataType, {bytes, bytes + size}};
+        NoteMade(ObjectKind::kScalar, "aclCreateScalar", created);
         return {};
     });
     return created;
 }
 
-aclnnStatus aclDestroyScalar(const aclScalar* scalar) { return Destroy(scalar); }
+aclnnStatus aclDestroyScalar(const aclScalar* scalar) {
+    return Destroy(scalar, ObjectKind::kScalar);
+}
 
 aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
     return Create<aclIntArray>("aclCreateIntArray", value, size);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "src/aclnn/object_pool.h"
+#include "src/base/live_objects.h"
 
 namespace advstep {
 namespace {
@@ -75,6 +76,13 @@ Status CheckOverlapsOrGiveBack(aclOpExecutor* executor) {
     return overlaps;
 }
 
+// Hands the record to the caller of phase one.
+void Give(aclOpExecutor* record, aclOpExecutor** executor) {
+    record->state.store(aclOpExecutor::State::kPlanned, std::memory_order_release);
+    NoteMade(ObjectKind::kExecutor, record->launch.program->call, record);
+    *executor = record;
+}
+
 }  // namespace
 
 // Most calls need no other check of overlaps. Comparing all pairs without branches takes less time
@@ -117,9 +125,8 @@ bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** 
         RecycleExecutor(record);
         return false;
     }
-    record->state.store(aclOpExecutor::State::kPlanned, std::memory_order_release);
     *workspaceSize = record->workspaceBytes;
-    *executor = record;
+    Give(record, executor);
     return true;
 }
 
@@ -155,8 +162,7 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     if (!made->apart) {
         ADVSTEP_RETURN_IF_ERROR(CheckOverlapsOrGiveBack(made));
     }
-    made->state.store(aclOpExecutor::State::kPlanned, std::memory_order_release);
-    *executor = made;
+    Give(made, executor);
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include "aclnn/acl_meta.h"
 #include "src/aclnn/executor.h"
 #include "src/base/boundary.h"
+#include "src/base/live_objects.h"
 
 using namespace advstep;
 
@@ -101,6 +102,7 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
         if (executor->state.exchange(State::kFree, std::memory_order_acq_rel) == State::kFree) {
             return SpentError();
         }
+        ForgetObject(ObjectKind::kExecutor, executor);
         RecycleExecutor(executor);
         return {};
     });

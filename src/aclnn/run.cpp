@@ -9,6 +9,7 @@
 #include "src/aclnn/executor.h"
 #include "src/aclnn/tensor_ranges.h"
 #include "src/aclnn/workspace_layout.h"
+#include "src/base/live_objects.h"
 #include "src/runtime/commands/launcher.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
@@ -165,6 +166,9 @@ Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,
         return Error(ACLNN_ERR_PARAM_INVALID,
                      "executor has been used or destroyed; expected a new one of phase one, or "
                      "aclSetAclOpExecutorRepeatable before its first use");
+    }
+    if (spent) {
+        ForgetObject(ObjectKind::kExecutor, executor);
     }
     // Whatever happens, a spent one goes back; the queue has a copy.
     const std::unique_ptr<aclOpExecutor, void (*)(aclOpExecutor*)> owner(

@@ -9,6 +9,7 @@
 #include "src/aclnn/object_pool.h"
 #include "src/base/boundary.h"
 #include "src/base/dtype.h"
+#include "src/base/live_objects.h"
 
 using namespace advstep;
 
@@ -152,6 +153,20 @@ Status CheckAlive(const aclTensor* tensor) {
                : NoTensorError(tensor, "tensor");
 }
 
+Status Destroy(aclTensor* tensor) {
+    uint32_t alive = aclTensor::kAlive;
+    if (!tensor->magic.compare_exchange_strong(alive, 0, std::memory_order_relaxed)) {
+        return CheckAlive(tensor);
+    }
+    tensor->version.store(0, std::memory_order_relaxed);
+    if (tensor->largeDims != nullptr) {
+        tensor->largeDims.reset();
+        tensor->lastVersion = 0;  // its description has been destroyed
+    }
+    ObjectPool<aclTensor>::Instance().Release(tensor);
+    return {};
+}
+
 // Body of a getter: checks, then read(tensor).
 template <typename Read>
 aclnnStatus Get(const char* call, const aclTensor* tensor, const void* out1, const char* name1,
@@ -176,16 +191,12 @@ void CopyOut(const int64_t* values, int64_t count, int64_t** out, uint64_t* outC
 
 }  // namespace
 
-namespace advstep {
-
-Status NoTensorError(const aclTensor* tensor, const char* argument) {
+Status advstep::NoTensorError(const aclTensor* tensor, const char* argument) {
     return tensor == nullptr
                ? Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a tensor", argument)
                : Error(ACLNN_ERR_PARAM_INVALID, "{} has been destroyed; expected a live tensor",
                        argument);
 }
-
-}  // namespace advstep
 
 aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
                            const int64_t* stride, int64_t offset, aclFormat format,
@@ -204,6 +215,7 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
         }
         tensor->magic.store(aclTensor::kAlive, std::memory_order_relaxed);
         created = tensor;
+        NoteMade(ObjectKind::kTensor, "aclCreateTensor", tensor);
         return {};
     });
     return created;
@@ -214,18 +226,8 @@ aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
         if (tensor == nullptr) {
             return {};
         }
-        auto* const mine = const_cast<aclTensor*>(tensor);
-        uint32_t alive = aclTensor::kAlive;
-        if (!mine->magic.compare_exchange_strong(alive, 0, std::memory_order_relaxed)) {
-            return CheckAlive(tensor);
-        }
-        mine->version.store(0, std::memory_order_relaxed);
-        if (mine->largeDims != nullptr) {
-            mine->largeDims.reset();
-            mine->lastVersion = 0;  // its description has been destroyed
-        }
-        ObjectPool<aclTensor>::Instance().Release(mine);
-        return {};
+        return Freeing(ObjectKind::kTensor, tensor,
+                       [&] { return Destroy(const_cast<aclTensor*>(tensor)); });
     });
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "src/base/log.h"
 #include "src/base/thread_memory.h"
 
 namespace advstep {
@@ -49,6 +50,7 @@ int32_t RecordFailure(const char* call, int32_t code, const char* message) noexc
         Append(texts->recent, message, &at);
     }
     errorState.hasRecent = true;
+    Log(LogLevel::kDebug, "{} returned {}: {}", call, code, message);
     return code;
 }
 

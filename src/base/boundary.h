@@ -12,7 +12,7 @@
 namespace advstep {
 
 /// Keeps the failure for aclGetRecentErrMsg as `<call>: <message>` and returns its code. It
-/// allocates nothing.
+/// allocates nothing, unless the log has level debug, in which each failure is a line.
 int32_t RecordFailure(const char* call, int32_t code, const char* message) noexcept;
 int32_t RecordFailure(const char* call, const Status& status) noexcept;
 

@@ -99,6 +99,9 @@ constexpr Choice<LogLevel> kLogLevels[] = {{"off", LogLevel::kOff},
                                            {"info", LogLevel::kInfo},
                                            {"debug", LogLevel::kDebug}};
 
+constexpr Choice<LeakMode> kLeakModes[] = {
+    {"off", LeakMode::kOff}, {"report", LeakMode::kReport}, {"fail", LeakMode::kFail}};
+
 bool SetSoc(const std::string& text, Settings* settings) {
     const std::optional<SocSpec> soc = FindSoc(text);
     if (soc) {
@@ -175,6 +178,8 @@ const SettingRow kSettings[] = {
     {"ADVANCE_STEP_ISA", "auto, baseline, or one of avx2 and avx512 that this machine has", SetIsa},
     {"ADVANCE_STEP_LOG", "off, error, warn, info or debug",
      [](const std::string& text, Settings* s) { return Choose(text, kLogLevels, &s->logLevel); }},
+    {"ADVANCE_STEP_LEAKS", "off, report or fail",
+     [](const std::string& text, Settings* s) { return Choose(text, kLeakModes, &s->leaks); }},
     {"ADVANCE_STEP_TRACE", "the path of a file to write",
      [](const std::string& text, Settings* s) {
          s->trace = text;
@@ -237,6 +242,14 @@ std::optional<SocSpec> FindSoc(const std::string& name) {
 bool IsSettingName(const std::string& name) {
     return std::any_of(std::begin(kSettings), std::end(kSettings),
                        [&](const SettingRow& row) { return name == row.name; });
+}
+
+std::vector<std::string> SettingNames() {
+    std::vector<std::string> names;
+    for (const SettingRow& row : kSettings) {
+        names.emplace_back(row.name);
+    }
+    return names;
 }
 
 Status LoadSettings(const char* configPath, Settings* settings) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "op_kernel/common/isa.h"
+#include "src/base/live_objects.h"
 #include "src/base/log.h"
 #include "src/base/status.h"
 
@@ -45,6 +46,7 @@ struct Settings {
     OnDivergence onDivergence = OnDivergence::kIgnore;
     Isa isa = Isa::kBaseline;  // instruction set of the kernels; this machine supports it
     LogLevel logLevel = LogLevel::kError;
+    LeakMode leaks = LeakMode::kOff;
     std::string trace;                  // path of the trace file; empty: no trace
     std::string cannVersion = "9.2.0";  // of the packages that the version calls report
 
@@ -94,5 +96,12 @@ Status LoadSettings(const char* configPath, Settings* settings);
 
 /// Returns whether this is the name of a setting, as in the environment.
 bool IsSettingName(const std::string& name);
+/// Returns the names of all settings.
+std::vector<std::string> SettingNames();
+
+/// For the start of the runtime. Logs the settings that the program or its user has chosen, at
+/// level info. Warns of variables of the environment that look like settings and are none, with
+/// the nearest name, unless the log is off.
+void LogSettings(const Settings& settings);
 
 }  // namespace advstep

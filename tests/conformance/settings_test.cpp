@@ -79,6 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
                     SettingCase{"CoreOrderTail", "ADVANCE_STEP_CORE_ORDER", "7seven"},
                     SettingCase{"GuardUnknown", "ADVANCE_STEP_GUARD", "on"},
                     SettingCase{"DivergenceUnknown", "ADVANCE_STEP_ON_DIVERGENCE", "abort"},
+                    SettingCase{"LeaksUnknown", "ADVANCE_STEP_LEAKS", "on"},
                     SettingCase{"LogUnknown", "ADVANCE_STEP_LOG", "verbose"}),
     support::CaseName());
 
@@ -120,6 +121,8 @@ INSTANTIATE_TEST_SUITE_P(
                     SettingCase{"DivergenceIgnore", "ADVANCE_STEP_ON_DIVERGENCE", "ignore"},
                     SettingCase{"DivergenceWarn", "ADVANCE_STEP_ON_DIVERGENCE", "warn"},
                     SettingCase{"DivergenceError", "ADVANCE_STEP_ON_DIVERGENCE", "error"},
+                    SettingCase{"LeaksOff", "ADVANCE_STEP_LEAKS", "off"},
+                    SettingCase{"LeaksReport", "ADVANCE_STEP_LEAKS", "report"},
                     SettingCase{"LogOff", "ADVANCE_STEP_LOG", "off"},
                     SettingCase{"LogError", "ADVANCE_STEP_LOG", "error"},
                     SettingCase{"LogWarn", "ADVANCE_STEP_LOG", "warn"},

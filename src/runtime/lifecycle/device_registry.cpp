@@ -54,6 +54,8 @@ Status DeviceRegistry::StartLocked(const char* configPath) {
         ADVSTEP_RETURN_IF_ERROR(Trace::Instance().Open(settings.trace));
     }
     SetLogLevel(settings.logLevel);
+    SetLeakMode(settings.leaks);
+    LogSettings(settings);
     GuardedMemory::Instance().SetMode(settings.guard);
     settings_ = std::move(settings);
     entries_ = std::move(entries);

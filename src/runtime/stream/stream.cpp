@@ -243,6 +243,8 @@ bool Stream::BelongsTo(const Device* device, const Context* context, StreamIdent
 }
 
 void Stream::Fail(uint64_t sequence, Status status) noexcept {
+    Log(LogLevel::kInfo, "task {} of stream {} failed with {}: {}", sequence,
+        ToPointer(identity_.handle), status.code(), status.message());
     if (identity_.context.context->stopOnFailure.load(std::memory_order_relaxed)) {
         SkipLocked(sequence, kNever, TaskSkip::kStopped);
         skipped_.StoppedWith(status.code());

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// ADVANCE_STEP_LEAKS: what a program has not freed is listed, and may fail it.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "acl/acl.h"
+#include "aclnn/acl_meta.h"
+#include "support/advance_step_batch.h"
+#include "support/batches.h"
+#include "support/runtime_test.h"
+#include "support/settings.h"
+
+namespace {
+
+using testing::AllOf;
+using testing::ExitedWithCode;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr char kLeaks[] = "ADVANCE_STEP_LEAKS";
+
+class LeakDeathTest : public support::EndedRuntimeTest {
+ protected:
+    LeakDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+// In the child of a death test.
+void Start(const char* mode) {
+    setenv(kLeaks, mode, 1);
+    if (aclInit(nullptr) != ACL_SUCCESS || aclrtSetDevice(0) != ACL_SUCCESS) {
+        std::_Exit(40);
+    }
+}
+void Need(int code) {
+    if (code != 0) {
+        std::_Exit(41);
+    }
+}
+void* Allocate(size_t bytes) {
+    void* memory = nullptr;
+    Need(aclrtMalloc(&memory, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
+    return memory;
+}
+aclTensor* Tensor() {
+    const int64_t dims[] = {4};
+    return aclCreateTensor(dims, 1, ACL_INT64, nullptr, 0, ACL_FORMAT_ND, dims, 1, nullptr);
+}
+
+// Makes one object of each kind; frees them too if `free`.
+void UseEachKind(bool free) {
+    void* const memory = Allocate(1000);
+    void* pinned = nullptr;
+    Need(aclrtMallocHost(&pinned, 300));
+    aclrtContext context = nullptr;
+    Need(aclrtCreateContext(&context, 1));
+    aclrtStream stream = nullptr;
+    Need(aclrtCreateStream(&stream));
+    aclrtEvent event = nullptr;
+    Need(aclrtCreateEventExWithFlag(&event, ACL_EVENT_TIME_LINE));
+    aclrtNotify notify = nullptr;
+    Need(aclrtCreateNotify(&notify, 0));
+    aclmdlRI model = nullptr;
+    Need(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+    Need(aclmdlRICaptureEnd(stream, &model));
+    aclTensor* const tensor = Tensor();
+    float one = 1;
+    aclScalar* const scalar = aclCreateScalar(&one, ACL_FLOAT);
+    const int64_t value = 1;
+    aclIntArray* const array = aclCreateIntArray(&value, 1);
+    if (free) {
+        Need(aclDestroyIntArray(array));
+        Need(aclDestroyScalar(scalar));
+        Need(aclDestroyTensor(tensor));
+        Need(aclmdlRIDestroy(model));
+        Need(aclrtDestroyNotify(notify));
+        Need(aclrtDestroyEvent(event));
+        Need(aclrtDestroyStream(stream));
+        Need(aclrtDestroyContext(context));
+        Need(aclrtFreeHost(pinned));
+        Need(aclrtFree(memory));
+    }
+}
+
+TEST_F(LeakDeathTest, AreNotLookedForByDefault) {
+    EXPECT_EXIT(
+        {
+            Start("off");
+            UseEachKind(false);
+            Need(aclFinalize());
+            std::exit(0);
+        },
+        ExitedWithCode(0), IsEmpty());
+}
+
+TEST_F(LeakDeathTest, AreNoneIfAllIsFreed) {
+    EXPECT_EXIT(
+        {
+            Start("fail");
+            UseEachKind(true);
+            Need(aclFinalize());
+            std::exit(0);
+        },
+        ExitedWithCode(0), IsEmpty());
+}
+
+TEST_F(LeakDeathTest, AreListedWithTheirCalls) {
+    EXPECT_EXIT(
+        {
+            Start("report");
+            UseEachKind(false);
+            Need(aclFinalize());
+            std::exit(0);
+        },
+        ExitedWithCode(0),
+        AllOf(HasSubstr("advance_step leaks: 10 objects were not freed before aclFinalize:\n"),
+              HasSubstr("1 block of device memory, 1000 bytes, of aclrtMalloc\n"),
+              HasSubstr("1 block of pinned host memory, 300 bytes, of aclrtMallocHost\n"),
+              HasSubstr("1 context, of aclrtCreateContext\n"),
+              HasSubstr("1 stream, of aclrtCreateStream\n"),
+              HasSubstr("1 event, of aclrtCreateEventExWithFlag\n"),
+              HasSubstr("1 notify, of aclrtCreateNotify\n"),
+              HasSubstr("1 captured model, of aclmdlRICaptureEnd\n"),
+              HasSubstr("1 tensor, of aclCreateTensor\n"),
+              HasSubstr("1 scalar, of aclCreateScalar\n"),
+              HasSubstr("1 array or list, of aclCreateIntArray\n"),
+              HasSubstr("conformance_device+0x"), Not(HasSubstr("libadvance_step.so"))));
+}
+
+TEST_F(LeakDeathTest, AreListedAtTheEndOfAProcessWithoutFinalize) {
+    EXPECT_EXIT(
+        {
+            Start("fail");
+            (void)Allocate(64);
+            std::exit(0);
+        },
+        ExitedWithCode(1), HasSubstr("1 object was not freed before the end of the process:\n"));
+}
+
+TEST_F(LeakDeathTest, FailAProgramThatEndsWithSuccess) {
+    EXPECT_EXIT(
+        {
+            Start("fail");
+            (void)Allocate(64);
+            Need(aclFinalize());
+            std::exit(0);
+        },
+        ExitedWithCode(1), HasSubstr("1 block of device memory, 64 bytes"));
+    EXPECT_EXIT(
+        {
+            Start("fail");
+            (void)Allocate(64);
+            Need(aclFinalize());
+            std::exit(7);
+        },
+        ExitedWithCode(7), HasSubstr("1 block of device memory, 64 bytes"));
+}
+
+TEST_F(LeakDeathTest, OfOnePlaceAreOneLine) {
+    EXPECT_EXIT(
+        {
+            Start("report");
+            for (int i = 0; i < 5; ++i) {
+                (void)Allocate(64);
+            }
+            Need(aclFinalize());
+            std::exit(0);
+        },
+        ExitedWithCode(0), HasSubstr("5 blocks of device memory, 320 bytes, of aclrtMalloc\n"));
+}
+
+TEST_F(LeakDeathTest, IncludeWhatAResetHasFreed) {
+    EXPECT_EXIT(
+        {
+            Start("report");
+            for (int i = 0; i < 3; ++i) {  // at the same address, as a rule
+                (void)Allocate(64);
+                Need(aclrtResetDeviceForce(0));
+                Need(aclrtSetDevice(0));
+            }
+            Need(aclFinalize());
+            std::exit(0);
+        },
+        ExitedWithCode(0), HasSubstr("3 blocks of device memory, 192 bytes"));
+}
+
+TEST_F(LeakDeathTest, IncludeWhatCouldNotBeFreed) {
+    EXPECT_EXIT(
+        {
+            Start("report");
+            aclrtStream stream = nullptr;
+            Need(aclrtCreateStream(&stream));
+            Need(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+            Need(aclrtDestroyStream(stream) == 107027 ? 0 : 1);
+            Need(aclFinalize());
+            std::exit(0);
+        },
+        ExitedWithCode(0), HasSubstr("1 stream, of aclrtCreateStream\n"));
+}
+
+TEST_F(LeakDeathTest, IncludeExecutorsThatWereNotRun) {
+    EXPECT_EXIT(
+        {
+            Start("report");
+            {
+                support::AdvanceStepBatch batch(support::MakeBatch(4, 3, 4, 5, 1));
+                for (int i = 0; i < 3; ++i) {  // the last one is not run
+                    Need(batch.Plan());
+                    if (i < 2) {
+                        Need(batch.Launch(nullptr));
+                    }
+                }
+                Need(aclrtSynchronizeStream(nullptr));
+            }
+            Need(aclFinalize());
+            std::exit(0);
+        },
+        ExitedWithCode(0),
+        AllOf(HasSubstr("1 object was not freed"), HasSubstr("1 executor, of aclnnAdvanceStep\n")));
+}
+
+TEST_F(LeakDeathTest, OfTheParentAreNotThoseOfAForkedChild) {
+    EXPECT_EXIT(
+        {
+            Start("fail");
+            void* const memory = Allocate(64);
+            const pid_t child = fork();
+            if (child == 0) {
+                std::exit(0);
+            }
+            int status = 0;
+            Need(waitpid(child, &status, 0) == child ? 0 : 1);
+            Need(aclrtFree(memory));
+            Need(aclFinalize());
+            std::exit(WIFEXITED(status) ? WEXITSTATUS(status) : 43);
+        },
+        ExitedWithCode(0), IsEmpty());
+}
+
+}  // namespace

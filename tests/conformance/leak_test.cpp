@@ -177,15 +177,15 @@ TEST_F(LeakDeathTest, IncludeWhatAResetHasFreed) {
     EXPECT_EXIT(
         {
             Start("report");
-            for (int i = 0; i < 3; ++i) {  // at the same address, as a rule
-                (void)Allocate(64);
+            for (int i = 0; i < 50; ++i) {  // sooner or later at an address of before
+                (void)Allocate(size_t{4} << 20);
                 Need(aclrtResetDeviceForce(0));
                 Need(aclrtSetDevice(0));
             }
             Need(aclFinalize());
             std::exit(0);
         },
-        ExitedWithCode(0), HasSubstr("3 blocks of device memory, 192 bytes"));
+        ExitedWithCode(0), HasSubstr("50 blocks of device memory, 209715200 bytes"));
 }
 
 TEST_F(LeakDeathTest, IncludeWhatCouldNotBeFreed) {

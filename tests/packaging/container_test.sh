@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the steps of .devcontainer/Dockerfile in a fresh Debian 12 and builds a layer with its tools.
+# Runs the steps of a container recipe in a fresh Debian 12.
 #
-#   container_test.sh [--all]
+#   container_test.sh [--all]        .devcontainer/Dockerfile, and builds a layer with its tools
+#   container_test.sh --host-tests   examples/host_tests/Containerfile, with this commit of the library
 #
 # The packages are those of the part quick; with --all, all that the image has. Needs root, debootstrap and
 # the network, and ends with 77, which means skipped, where one of them is missing. MIRROR names another
@@ -12,9 +13,16 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 mirror=${MIRROR:-http://deb.debian.org/debian}
 declare -A arguments=([PARTS]=quick)
-if [[ ${1:-} == --all ]]; then
-    arguments[PARTS]=
-fi
+recipe=$root/.devcontainer/Dockerfile
+context=$root
+case ${1:-} in
+    --all) arguments[PARTS]= ;;
+    --host-tests)
+        context=$root/examples/host_tests
+        recipe=$context/Containerfile
+        arguments=([ADVANCE_STEP_REPOSITORY]=/opt/advance_step.git)
+        ;;
+esac
 
 skip() {
     echo "container_test.sh: skipped: $*"
@@ -53,7 +61,13 @@ printf '#!/bin/sh\nexit 101\n' >"$debian/usr/sbin/policy-rc.d"
 chmod +x "$debian/usr/sbin/policy-rc.d"
 mount -t proc proc "$debian/proc" 2>/dev/null && mounted=yes || skip "it may not mount /proc"
 
-# inside COMMAND: in the new Debian, with the arguments of the Dockerfile.
+if [[ $context != "$root" ]]; then
+    mkdir -p "$debian/opt"
+    git clone --quiet --bare "$root" "$debian/opt/advance_step.git"
+    chown -R root: "$debian/opt/advance_step.git"
+fi
+
+# inside COMMAND: in the new Debian, with the arguments of the recipe.
 inside() {
     local name environment=(PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8)
     for name in "${!arguments[@]}"; do environment+=("$name=${arguments[$name]}"); done
@@ -73,7 +87,7 @@ while read -r instruction rest; do
             target=$debian${names[-1]}
             unset 'names[-1]'
             mkdir -p "$target"
-            (cd "$root" && cp "${names[@]}" "$target")
+            (cd "$context" && cp -r "${names[@]}" "$target")
             ;;
         RUN)
             step "RUN $rest"
@@ -82,8 +96,12 @@ while read -r instruction rest; do
             ;;
         *) fail "cannot run the instruction $instruction" ;;
     esac
-done < <(grep -vE '^(#|$)' "$root/.devcontainer/Dockerfile" | sed -e ':a' -e '/\\$/N; s/\\\n *//; ta')
-((steps > 0)) || fail "the Dockerfile has no step"
+done < <(grep -vE '^(#|$)' "$recipe" | sed -e ':a' -e '/\\$/N; s/\\\n *//; ta')
+((steps > 0)) || fail "the recipe has no step"
+if [[ $context != "$root" ]]; then
+    step "every step ran"
+    exit
+fi
 
 step "the layer src/base, as its user"
 mkdir "$debian/home/developer/project"

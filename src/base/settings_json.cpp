@@ -56,10 +56,10 @@ Status ReadJson(const char* argument, const std::string& path, nlohmann::json* r
     if (file.bad()) {
         return unreadable();
     }
-    return !root->is_discarded() && root->is_object()
+    return root->is_object()
                ? Status()
-               : Error(ACL_ERROR_PARSE_FILE, "the file \"{}\" is not JSON; expected a JSON object",
-                       path);
+               : Error(ACL_ERROR_PARSE_FILE, "the file \"{}\" is {}; expected a JSON object", path,
+                       root->is_discarded() ? "not JSON" : Describe(*root));
 }
 
 }  // namespace

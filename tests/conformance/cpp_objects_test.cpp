@@ -135,13 +135,19 @@ TEST_F(CppObjectsTest, EveryKindOfFailureIsTold) {
 
     EXPECT_EQ(stream.TryWait(Event::Create()).error().Code(), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT_EQ(Event().TryRecord(stream).error().Code(), ACL_ERROR_INVALID_PARAM);
-    EXPECT_EQ(Executor().TryRun(stream).error().Code(), ACLNN_ERR_INNER_NULLPTR);
+    const auto noPlan = Executor().TryRun(stream).error();
+    EXPECT_EQ(noPlan.Code(), ACLNN_ERR_INNER_NULLPTR);
+    EXPECT_STREQ(noPlan.what(), "Executor::Run: the executor is empty; expected one of Plan");
     EXPECT_EQ(batch.seqLens.TryUpload(std::array<int64_t, 99>{}).error().Code(),
               ACL_ERROR_RT_PARAM_INVALID);
     std::array<int64_t, 99> values{};
     EXPECT_EQ(batch.seqLens.Memory().TryDownload(values.data(), 99).error().Code(),
               ACL_ERROR_RT_PARAM_INVALID);
-    EXPECT_EQ(Tensor::TryFrom({3}, values).error().Code(), ACL_ERROR_INVALID_PARAM);
+    const auto error = Tensor::TryFrom({3}, values).error();
+    EXPECT_EQ(error.Code(), ACL_ERROR_INVALID_PARAM);
+    EXPECT_STREQ(error.what(), ("Tensor::From: values has " + std::to_string(values.size()) +
+                                " elements; expected 3, as the shape has")
+                                   .c_str());
     EXPECT_EQ(Tensor::TryDescribe(ACL_INT64, nullptr, 1, nullptr).error().Code(),
               ACLNN_ERR_INNER_NULLPTR);
     EXPECT_EQ(Device().TryCounters().error().Code(), ACL_ERROR_RT_INVALID_DEVICEID);

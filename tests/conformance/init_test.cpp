@@ -91,6 +91,12 @@ TEST_F(InitTest, FileIsNotJson) {
     }
 }
 
+TEST_F(InitTest, FileIsNoObject) {
+    const TempFile file("[1, 2]");
+    EXPECT_TRUE(IsError(ACL_ERROR_PARSE_FILE, aclInit(file.Path()),
+                        {"aclInit: ", "is a list; expected a JSON object"}));
+}
+
 TEST_F(InitTest, FileGivesSettings) {
     const TempFile file(R"({"advance_step": {"ADVANCE_STEP_SOC": "Ascend910B1",
                                              "ADVANCE_STEP_DEVICES": "7"}})");

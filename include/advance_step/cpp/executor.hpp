@@ -26,8 +26,12 @@ class Executor {
     /// No plan.
     Executor() noexcept = default;
 
-    /// Queues one run and returns: phase two of the operator.
+    /// Queues one run and returns: phase two of the operator. ACLNN_ERR_INNER_NULLPTR: no plan.
     Result<void> TryRun(StreamRef stream) const {
+        if (launch_ == nullptr) {
+            return Error(ACLNN_ERR_INNER_NULLPTR,
+                         "Executor::Run: the executor is empty; expected one of Plan");
+        }
         return detail::ToResult(
             launch_(workspace_.Data(), workspace_.Size(), executor_.get(), stream.Get()));
     }
@@ -57,15 +61,9 @@ class Executor {
     template <class Arguments>
     friend class Operator;
 
-    // The launch of an empty executor: fails as phase two does for a null handle.
-    static aclnnStatus Refuse(void*, uint64_t, aclOpExecutor*, aclrtStream) {
-        aclOpExecutor* none = nullptr;
-        return aclSetAclOpExecutorRepeatable(none);  // sets the message
-    }
-
     Buffer workspace_;
     detail::Owned<aclOpExecutor, aclDestroyAclOpExecutor> executor_;
-    Launch launch_ = Refuse;
+    Launch launch_ = nullptr;
 };
 
 /// An operator as a function object. Arguments has its tensors and attributes, PhaseOne() and

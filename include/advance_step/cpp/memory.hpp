@@ -6,12 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "aclnn/acl_meta.h"
 #include "acl/acl_rt.h"
+#include "aclnn/acl_meta.h"
 #include "advance_step/cpp/result.hpp"
 
 namespace advance_step {
@@ -72,8 +73,8 @@ class Buffer {
     template <class T>
     Result<void> TryUpload(const T* values, size_t count) const {
         static_assert(std::is_trivially_copyable_v<T>, "bytes are copied");
-        return detail::ToResult(aclrtMemcpy(Data(), size_, values, count * sizeof(T),
-                                            ACL_MEMCPY_HOST_TO_DEVICE));
+        return detail::ToResult(
+            aclrtMemcpy(Data(), size_, values, count * sizeof(T), ACL_MEMCPY_HOST_TO_DEVICE));
     }
     /// Copies count values from the start of the memory now, independent of streams.
     template <class T>
@@ -150,8 +151,10 @@ class Tensor {
             count *= static_cast<size_t>(dim);
         }
         if (count != values.size()) {
-            return Error(ACL_ERROR_INVALID_PARAM,
-                         "Tensor::From: the shape has another number of elements than values");
+            const std::string message = "Tensor::From: values has " +
+                                        std::to_string(values.size()) + " elements; expected " +
+                                        std::to_string(count) + ", as the shape has";
+            return Error(ACL_ERROR_INVALID_PARAM, message.c_str());
         }
         Result<Tensor> tensor = TryAllocate(kDataType<T>, shape.begin(), shape.size());
         if (tensor) {
@@ -230,4 +233,4 @@ class Tensor {
 
 }  // namespace advance_step
 
-#endif  /* ADVSTEP_ADVANCE_STEP_CPP_MEMORY_HPP_ */
+#endif /* ADVSTEP_ADVANCE_STEP_CPP_MEMORY_HPP_ */

@@ -38,6 +38,8 @@
 #include "acl/rt/notify.h"
 #include "acl/rt/options.h"
 #include "acl/rt/resource_limit.h"
+#include "acl/rt/shared_memory.h"
+#include "acl/rt/shared_sync.h"
 #include "acl/rt/stream.h"
 #include "acl/rt/timeout.h"
 #include "acl/rt/virtual_memory.h"

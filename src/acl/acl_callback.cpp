@@ -9,20 +9,37 @@
 
 using namespace advstep;
 
+namespace {
+
+Status Subscribe(uint64_t thread, aclrtStream stream) {
+    StreamRef found;
+    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+    return Callbacks::Instance().Subscribe(thread, found);
+}
+
+Status Unsubscribe(uint64_t thread, aclrtStream stream) {
+    StreamRef found;
+    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+    return Callbacks::Instance().Unsubscribe(thread, found);
+}
+
+Status Process(int32_t timeout) {
+    WaitLimit limit;
+    if (!MakeWaitLimit(timeout, ACL_ERROR_RT_REPORT_TIMEOUT, &limit).ok()) {
+        return Error(ACL_ERROR_INVALID_PARAM,
+                     "timeout is {}; expected at least 1 ms, or -1 for ever", timeout);
+    }
+    return Callbacks::Instance().Process(limit);
+}
+
+}  // namespace
+
 aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
-    return AclBoundary("aclrtSubscribeReport", [&]() -> Status {
-        StreamRef found;
-        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return Callbacks::Instance().Subscribe(threadId, found);
-    });
+    return AclBoundary("aclrtSubscribeReport", [&] { return Subscribe(threadId, stream); });
 }
 
 aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
-    return AclBoundary("aclrtUnSubscribeReport", [&]() -> Status {
-        StreamRef found;
-        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return Callbacks::Instance().Unsubscribe(threadId, found);
-    });
+    return AclBoundary("aclrtUnSubscribeReport", [&] { return Unsubscribe(threadId, stream); });
 }
 
 aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBlockType blockType,
@@ -44,12 +61,19 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBloc
 }
 
 aclError aclrtProcessReport(int32_t timeout) {
-    return AclBoundary("aclrtProcessReport", [&]() -> Status {
-        WaitLimit limit;
-        if (!MakeWaitLimit(timeout, ACL_ERROR_RT_REPORT_TIMEOUT, &limit).ok()) {
-            return Error(ACL_ERROR_INVALID_PARAM,
-                         "timeout is {}; expected at least 1 ms, or -1 for ever", timeout);
-        }
-        return Callbacks::Instance().Process(limit);
-    });
+    return AclBoundary("aclrtProcessReport", [&] { return Process(timeout); });
+}
+
+aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream) {
+    return AclBoundary("aclrtSubscribeHostFunc",
+                       [&] { return Subscribe(hostFuncThreadId, exeStream); });
+}
+
+aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream) {
+    return AclBoundary("aclrtUnSubscribeHostFunc",
+                       [&] { return Unsubscribe(hostFuncThreadId, exeStream); });
+}
+
+aclError aclrtProcessHostFunc(int32_t timeout) {
+    return AclBoundary("aclrtProcessHostFunc", [&] { return Process(timeout); });
 }

@@ -189,6 +189,15 @@ aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t cou
     });
 }
 
+aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count,
+                                       aclrtMemcpyKind kind, aclrtStream stream) {
+    return AclBoundary("aclrtMemcpyAsyncWithCondition", [&]() -> Status {
+        const CopyRequest request{dst, destMax, src, count, kind};
+        ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
+        return CopyAsync(request, stream);
+    });
+}
+
 aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
                        size_t height, aclrtMemcpyKind kind) {
     return AclBoundary("aclrtMemcpy2d", [&]() -> Status {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Event calls: create, record, wait, query, synchronise, and elapsed time.
 
+#include <memory>
+#include <utility>
+
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/base/live_objects.h"
@@ -23,8 +26,12 @@ Status MakeEvent(const char* call, aclrtEvent* event, Event::Traits traits) {
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
     traits.context = current.handle;
+    std::unique_ptr<EventBoard> board;
+    if (traits.shared) {
+        ADVSTEP_RETURN_IF_ERROR(EventBoard::Make(&board));
+    }
     const auto entry = Events().Acquire();
-    entry.object->Open(entry.handle, traits);
+    entry.object->Open(entry.handle, traits, std::move(board));
     *event = ToPointer(entry.handle);
     return Made({}, ObjectKind::kEvent, call, event);
 }
@@ -36,7 +43,13 @@ Status MakeEventWithFlag(const char* call, aclrtEvent* event, uint32_t flag, Eve
                      "flag is {:#x}; expected one or more of the ACL_EVENT_ bits {:#x}", flag,
                      kEventFlags);
     }
-    if ((flag & kUnsupportedFlags) != 0) {
+    const bool shared = kind == EventKind::kCreateExWithFlag && (flag & ACL_EVENT_IPC) != 0;
+    if (shared && flag != ACL_EVENT_IPC) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "flag is {:#x}, ACL_EVENT_IPC with others; expected ACL_EVENT_IPC {:#x} alone",
+                     flag, ACL_EVENT_IPC);
+    }
+    if (!shared && (flag & kUnsupportedFlags) != 0) {
         return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                      "flag is {:#x}, with a bit that is not supported; expected only bits of {:#x}",
                      flag, kEventFlags);
@@ -44,6 +57,7 @@ Status MakeEventWithFlag(const char* call, aclrtEvent* event, uint32_t flag, Eve
     Event::Traits traits;
     traits.kind = kind;
     traits.timing = (flag & ACL_EVENT_TIME_LINE) != 0;
+    traits.shared = shared;
     traits.waitable = kind == EventKind::kCreateExWithFlag || (flag & ACL_EVENT_SYNC) != 0;
     return MakeEvent(call, event, traits);
 }
@@ -74,7 +88,11 @@ Status Synchronize(aclrtEvent event, const WaitLimit& limit) {
     Event* found = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
     Ticket record;
-    ADVSTEP_RETURN_IF_ERROR(found->LatestRecord(ToHandle(event), &record));
+    bool shared = false;
+    ADVSTEP_RETURN_IF_ERROR(found->SynchronizeShared(ToHandle(event), limit, &shared, &record));
+    if (!shared) {
+        ADVSTEP_RETURN_IF_ERROR(found->LatestRecord(ToHandle(event), &record));
+    }
     if (record.stream == nullptr) {
         return {};
     }
@@ -100,7 +118,14 @@ Status RefuseExWithFlag(const Event::State& state, aclrtEvent event, const char*
                        "event {} is of aclrtCreateEventExWithFlag; expected {}", event, expected);
 }
 
+Status RefuseShared(const Event::State& state, const char* argument) {
+    return !state.shared ? Status()
+                         : Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                                 "{} is of ACL_EVENT_IPC; expected another event", argument);
+}
+
 Status CheckTimed(const Event::State& state, const char* argument) {
+    ADVSTEP_RETURN_IF_ERROR(RefuseShared(state, argument));
     if (!state.recorded) {
         return Error(ACL_ERROR_RT_INTERNAL_ERROR, "{} is not recorded; expected a recorded event",
                      argument);
@@ -261,6 +286,7 @@ aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(eventId, "eventId"));
         Event::State state;
         ADVSTEP_RETURN_IF_ERROR(ReadEvent(event, "event", &state));
+        ADVSTEP_RETURN_IF_ERROR(RefuseShared(state, "event"));
         *eventId = Events().Find(ToHandle(event))->tableIndex;
         return {};
     });

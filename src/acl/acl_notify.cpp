@@ -21,7 +21,9 @@ aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag) {
         }
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        *notify = ToPointer(NotifyTable::Instance().Create(current.handle));
+        Handle made = 0;
+        ADVSTEP_RETURN_IF_ERROR(NotifyTable::Instance().Create(current.handle, &made));
+        *notify = ToPointer(made);
         return Made({}, ObjectKind::kNotify, "aclrtCreateNotify", notify);
     });
 }

@@ -124,7 +124,7 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
         const Device* device = nullptr;
         ADVSTEP_RETURN_IF_ERROR(CheckProperty(*prop, &device));
         Handle made = 0;
-        ADVSTEP_RETURN_IF_ERROR(Virtual().Create(device, size, &made));
+        ADVSTEP_RETURN_IF_ERROR(Virtual().Create(device, size, &made, prop->memAttr));
         *handle = ToPointer(made);
         return {};
     });

@@ -9,8 +9,6 @@ aclError Refuse(const char* call, const char* message) {
     return advstepRecordFailure(call, ACL_ERROR_RT_FEATURE_NOT_SUPPORT, message);
 }
 
-constexpr char kSharing[] =
-    "physical memory cannot be shared between processes; expected memory of one process";
 constexpr char kBinaries[] =
     "a device binary cannot be loaded or used; expected calls of aclnn functions";
 
@@ -19,18 +17,6 @@ constexpr char kBinaries[] =
 // A name goes from here when libadvance_step has it: the loader then takes the one there, and
 // tests/lint/check_cann_names.py says so.
 extern "C" {
-
-ADVSTEP_API aclError aclrtMemExportToShareableHandle(void*, int, uint64_t, uint64_t*) {
-    return Refuse("aclrtMemExportToShareableHandle", kSharing);
-}
-
-ADVSTEP_API aclError aclrtMemImportFromShareableHandle(uint64_t, int32_t, void**) {
-    return Refuse("aclrtMemImportFromShareableHandle", kSharing);
-}
-
-ADVSTEP_API aclError aclrtMemSetPidToShareableHandle(uint64_t, int32_t*, size_t) {
-    return Refuse("aclrtMemSetPidToShareableHandle", kSharing);
-}
 
 ADVSTEP_API aclError aclrtBinaryLoadFromData(const void*, size_t, const void*, void**) {
     return Refuse("aclrtBinaryLoadFromData", kBinaries);

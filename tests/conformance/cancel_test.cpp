@@ -111,6 +111,22 @@ TEST_F(CancelTest, OfAProcessReport) {
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
 }
 
+// A handle that is opened twice is an event of another process to this one.
+TEST_F(CancelTest, OfASynchronisationWithAnEventOfAnotherProcess) {
+    const support::Event event = support::MakeEventExWithFlag(ACL_EVENT_IPC);
+    aclrtIpcEventHandle handle{};
+    ASSERT_TRUE(IsOk(aclrtIpcGetEventHandle(event.Get(), &handle)));
+    aclrtEvent opened = nullptr;
+    ASSERT_TRUE(IsOk(aclrtIpcOpenEventHandle(handle, &opened)));
+    const support::Stream stream = support::MakeStream();
+    const support::HostGate gate(stream.Get());
+    ASSERT_TRUE(gate.WaitEntered());
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+    CancelIn([&] { EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(opened))); }, [&] { gate.Open(); });
+    EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(opened)));
+    EXPECT_TRUE(IsOk(aclrtDestroyEvent(opened)));
+}
+
 // The synchronisation with a timeout leaves the host function to the library's threads.
 TEST_F(CancelTest, OfASynchronisationThatRunsNoHostFunctions) {
     const support::Stream stream = support::MakeStream();

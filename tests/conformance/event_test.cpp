@@ -64,8 +64,7 @@ TEST_P(FlagTest, RefusesZeroAndUnknownBits) {
 
 TEST_P(FlagTest, RefusesWhatThisDeviceCannotDo) {
     for (const uint32_t flag :
-         {ACL_EVENT_DEVICE_USE_ONLY, ACL_EVENT_EXTERNAL, ACL_EVENT_IPC,
-          ACL_EVENT_SYNC | ACL_EVENT_EXTERNAL, ACL_EVENT_TIME_LINE | ACL_EVENT_IPC}) {
+         {ACL_EVENT_DEVICE_USE_ONLY, ACL_EVENT_EXTERNAL, ACL_EVENT_SYNC | ACL_EVENT_EXTERNAL}) {
         aclrtEvent event = nullptr;
         EXPECT_TRUE(IsError(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, Create(GetParam(), flag, &event),
                             {"WithFlag: ", "flag"}))

@@ -97,6 +97,35 @@ TEST_F(LeakDeathTest, AreNotLookedForByDefault) {
         ExitedWithCode(0), IsEmpty());
 }
 
+TEST_F(LeakDeathTest, AreNamedByTheCallsThatOpenWhatProcessesShare) {
+    EXPECT_EXIT(
+        {
+            Start("report");
+            aclrtNotify notify = nullptr;
+            Need(aclrtCreateNotify(&notify, 0));
+            char key[65];
+            Need(aclrtNotifyGetExportKey(notify, key, sizeof(key), 0));
+            aclrtNotify sameNotify = nullptr;
+            Need(aclrtNotifyImportByKey(&sameNotify, key, 0));
+            aclrtEvent event = nullptr;
+            Need(aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC));
+            aclrtIpcEventHandle handle;
+            Need(aclrtIpcGetEventHandle(event, &handle));
+            aclrtEvent sameEvent = nullptr;
+            Need(aclrtIpcOpenEventHandle(handle, &sameEvent));
+            aclrtStream stream = nullptr;
+            Need(aclrtCreateStreamV2(&stream, nullptr));
+            Need(aclrtDestroyNotify(notify));
+            Need(aclrtDestroyEvent(event));
+            Need(aclFinalize());
+            std::exit(0);
+        },
+        ExitedWithCode(0),
+        AllOf(HasSubstr("1 notify, of aclrtNotifyImportByKey"),
+              HasSubstr("1 event, of aclrtIpcOpenEventHandle"),
+              HasSubstr("1 stream, of aclrtCreateStreamV2")));
+}
+
 TEST_F(LeakDeathTest, AreNoneIfAllIsFreed) {
     EXPECT_EXIT(
         {

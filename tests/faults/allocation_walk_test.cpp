@@ -26,7 +26,8 @@ constexpr unsigned kSecondsPerAttempt = 60;
 std::vector<Call> AllCalls() {
     std::vector<Call> all;
     for (const auto& part : {faults::RuntimeCalls(), faults::StreamCalls(), faults::MemoryCalls(),
-                             faults::CaptureCalls(), faults::ClientCalls()}) {
+                             faults::CaptureCalls(), faults::ClientCalls(), faults::SharingCalls(),
+                             faults::MoreStreamCalls()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
     for (const auto& part : {faults::TensorCalls(), faults::OperatorCalls()}) {

@@ -48,6 +48,9 @@ struct Scene {
     uint64_t workspaceSize = 0;
     aclOpExecutor* executor = nullptr;
     alignas(64) char host[64] = {};
+    alignas(8) char key[72] = {};
+
+    char* Key() { return key; }
 
     int Open();
     int Close();
@@ -79,6 +82,8 @@ std::vector<Call> RuntimeCalls();
 std::vector<Call> StreamCalls();
 std::vector<Call> MemoryCalls();
 std::vector<Call> CaptureCalls();
+std::vector<Call> SharingCalls();
+std::vector<Call> MoreStreamCalls();
 std::vector<Call> TensorCalls();
 std::vector<Call> OperatorCalls();
 std::vector<Call> ClientCalls();

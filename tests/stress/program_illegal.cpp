@@ -110,7 +110,7 @@ void ProgramGenerator::BadValues() {
         {"aclrtCreateEventExWithFlag(IPC)", ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
          [](World&) {
              aclrtEvent made = nullptr;
-             return aclrtCreateEventExWithFlag(&made, ACL_EVENT_IPC);
+             return aclrtCreateEventExWithFlag(&made, ACL_EVENT_DEVICE_USE_ONLY);
          }},
         {"aclrtLaunchHostFunc(no function)", ACL_ERROR_INVALID_PARAM,
          [](World&) { return aclrtLaunchHostFunc(nullptr, nullptr, nullptr); }},

@@ -98,6 +98,40 @@ def test_children_by_fork_before_the_first_use(program):
     assert program.code(text, "fork").stdout == "right\n"
 
 
+SHARED = """
+import sys
+import torch, torch_npu
+from torch import multiprocessing
+
+def write(tensors, done):
+    tensor = tensors.get()
+    seen = tensor.cpu().tolist()
+    tensor.copy_(torch.arange(8) * 7)
+    torch.npu.synchronize()
+    done.put(seen)
+    del tensor
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    tensors, done = context.Queue(), context.Queue()
+    child = context.Process(target=write, args=(tensors, done))
+    child.start()
+    tensor = torch.arange(8).npu()
+    tensors.put(tensor)
+    assert done.get(timeout=100) == list(range(8))
+    assert tensor.cpu().tolist() == list(range(0, 56, 7))  # the child wrote into the same memory
+    child.join()
+    assert child.exitcode == 0
+    print("right")
+"""
+
+
+@pytest.mark.parametrize("segments", ("False", "True"))
+def test_tensors_of_another_process(program, segments):
+    done = program.code(SHARED, PYTORCH_NPU_ALLOC_CONF=f"expandable_segments:{segments}")
+    assert done.stdout == "right\n"
+
+
 def test_torchrun(program):
     (program.folder / "rank.py").write_text(
         "import os\n" + USE + "torch.npu.set_device(int(os.environ['LOCAL_RANK']))\n"

@@ -47,6 +47,12 @@ ADVSTEP_API aclError aclrtLaunchCallback(aclrtCallback fn, void* userData,
 /// @retval ACL_ERROR_INTERNAL_ERROR       the callback threw an exception; it counts as run
 ADVSTEP_API aclError aclrtProcessReport(int32_t timeout);
 
+/// The same three calls by their names on other products. A subscription by one name may be ended
+/// and served by the other. [context] for the first two.
+ADVSTEP_API aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream);
+ADVSTEP_API aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream);
+ADVSTEP_API aclError aclrtProcessHostFunc(int32_t timeout);
+
 #ifdef __cplusplus
 }
 #endif

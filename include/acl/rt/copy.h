@@ -87,8 +87,42 @@ ADVSTEP_API aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, s
 ADVSTEP_API aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
                                       aclrtStream stream);
 
+/// As aclrtMemcpyAsync; the name is deprecated.
+ADVSTEP_API aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src,
+                                                   size_t count, aclrtMemcpyKind kind,
+                                                   aclrtStream stream);
+
+/// Copies from *src + srcDataOffset to *dst + dstDataOffset, in stream order. Both pointers are
+/// read when the copy runs; ranges that are not inside one allocation then make it fail with
+/// ACL_ERROR_RT_PARAM_INVALID, which a synchronisation reports. With count 0 nothing is queued.
+/// [context]
+/// @param[in] dst, src  device memory with a pointer to device memory each, at multiples of 8
+/// @param[in] destMax   bytes that *dst has room for; >= dstDataOffset + count
+/// @param[in] kind      ACL_MEMCPY_INNER_DEVICE_TO_DEVICE
+/// @retval ACL_ERROR_RT_PARAM_INVALID  an argument is not as above
+ADVSTEP_API aclError aclrtMemcpyAsyncWithOffset(void** dst, size_t destMax, size_t dstDataOffset,
+                                                const void** src, size_t count,
+                                                size_t srcDataOffset, aclrtMemcpyKind kind,
+                                                aclrtStream stream);
+
+/// Reduces src into dst, dst = dst op src for each element, on the vector cores, in stream order.
+/// Results are the same on every machine: SUM wraps for integers, and rounds once to nearest even
+/// for floats; MAX and MIN of a NaN and a number are NaN; EQUAL stores 1 where both are equal, else
+/// 0. [context]
+/// @param[in] dst, src  device memory, at multiples of the element's size: the same range, or two
+///                      that do not overlap
+/// @param[in] count     bytes, a multiple of the element's size; >= 1
+/// @param[in] type      ACL_INT8, INT16, INT32, FLOAT16, BF16 or FLOAT, else
+///                      ACL_ERROR_INVALID_PARAM
+/// @param[in] reserve   NULL, else ACL_ERROR_INVALID_PARAM
+/// @retval ACL_ERROR_INVALID_PARAM     dst or src is NULL; kind is unknown
+/// @retval ACL_ERROR_RT_PARAM_INVALID  dst, src or count is not as above
+ADVSTEP_API aclError aclrtReduceAsync(void* dst, const void* src, uint64_t count,
+                                      aclrtReduceKind kind, aclDataType type, aclrtStream stream,
+                                      void* reserve);
+
 #ifdef __cplusplus
 }
 #endif
 
-#endif  /* ADVSTEP_ACL_RT_COPY_H_ */
+#endif /* ADVSTEP_ACL_RT_COPY_H_ */

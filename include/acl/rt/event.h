@@ -20,7 +20,8 @@ ADVSTEP_API aclError aclrtCreateEvent(aclrtEvent* event);
 ADVSTEP_API aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
 
 /// Creates an event that counts as complete until it is recorded. It has timing only with
-/// ACL_EVENT_TIME_LINE. Arguments and codes are those of aclrtCreateEventWithFlag. [context]
+/// ACL_EVENT_TIME_LINE. Arguments and codes are those of aclrtCreateEventWithFlag, and ACL_EVENT_IPC
+/// alone makes an event for several processes (acl/rt/shared_sync.h). [context]
 ADVSTEP_API aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
 
 /// Destroys an event. It may be pending: records and waits that are queued stay valid.

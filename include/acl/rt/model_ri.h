@@ -131,6 +131,25 @@ ADVSTEP_API aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
 /// @retval ACL_ERROR_RT_MODEL_CAPTURED  the model is still being captured
 ADVSTEP_API aclError aclmdlRIDestroy(aclmdlRI modelRI);
 
+/* ---- what a model is --------------------------------------------------------------------- */
+
+/// Returns the model's number, also during its capture. No other live model has the same one.
+ADVSTEP_API aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t* modelRIId);
+
+/// Writes the model's tasks to the log, a line each, at every log level.
+/// @retval ACL_ERROR_RT_MODEL_CAPTURED  the capture has not ended
+ADVSTEP_API aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
+
+/// Writes the model's tasks to a file, as a JSON array of events of the Trace Event Format, which
+/// chrome://tracing and Perfetto show: a row for each branch, a microsecond for each task in its
+/// order. An existing file is replaced.
+/// @param[in] flags  ACL_MDLRI_DEBUG_JSON_PRINT_SUMMARY: names, and the places that waits wait for;
+///                   _VERBOSE: also what each task says of itself, and the memory that it uses
+/// @retval ACL_ERROR_INVALID_PARAM      path is NULL
+/// @retval ACL_ERROR_RT_PARAM_INVALID   flags is unknown; the file cannot be written
+/// @retval ACL_ERROR_RT_MODEL_CAPTURED  the capture has not ended
+ADVSTEP_API aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char* path, uint32_t flags);
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,6 +20,31 @@ ADVSTEP_API aclError aclrtCreateStream(aclrtStream* stream);
 ADVSTEP_API aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority,
                                                  uint32_t flag);
 
+/// Makes a configuration with the defaults of aclrtCreateStream. NULL: the host is out of memory.
+ADVSTEP_API aclrtStreamConfigHandle* aclrtCreateStreamConfigHandle(void);
+
+/// Destroys a configuration of aclrtCreateStreamConfigHandle. Streams keep what they got from it.
+ADVSTEP_API aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle* handle);
+
+/// Sets one attribute to the valueSize bytes at attrValue:
+///
+///     ACL_RT_STREAM_WORK_ADDR_PTR  a void*, and
+///     ACL_RT_STREAM_WORK_SIZE      a size_t: memory for the stream's work, which streams here do
+///                                  not need; kept
+///     ACL_RT_STREAM_FLAG           a size_t of ACL_STREAM_ bits
+///     ACL_RT_STREAM_PRIORITY       a uint32_t, 0 to 7
+///
+/// @retval ACL_ERROR_INVALID_PARAM  handle or attrValue is NULL; attr is unknown; valueSize is not
+///                                  the size of its type; the priority is above 7
+ADVSTEP_API aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle* handle,
+                                             aclrtStreamConfigAttr attr, const void* attrValue,
+                                             size_t valueSize);
+
+/// As aclrtCreateStreamWithConfig, with the priority and the flags of a configuration. [context]
+/// @param[in] handle  NULL: the defaults
+ADVSTEP_API aclError aclrtCreateStreamV2(aclrtStream* stream,
+                                         const aclrtStreamConfigHandle* handle);
+
 /// Waits for the stream's pending work, then destroys the stream. [context]
 /// @retval ACL_ERROR_INVALID_PARAM           stream is NULL
 /// @retval ACL_ERROR_RT_PARAM_INVALID        stream is a default stream, which its context owns

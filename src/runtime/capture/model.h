@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "src/base/status.h"
@@ -47,6 +48,11 @@ class Model {
     /// Replaces the launches of a task group. 507000: there is another number of launches, or one
     /// of another operator, and nothing has changed. Codes also as Check.
     Status Replace(Handle handle, const TaskGroup::Span& span, std::vector<RecordedTask> launches);
+
+    /// Lists the tasks, as lines of text, or as JSON events of the Trace Event Format. Codes as
+    /// Check.
+    Status Print(Handle handle, std::vector<std::string>* lines);
+    Status PrintEvents(Handle handle, bool verbose, std::string* json);
 
     /// 107037: a replay is running. Codes also as Check.
     Status Close(Handle handle);

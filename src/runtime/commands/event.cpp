@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <new>
+#include <utility>
 
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
@@ -51,9 +52,11 @@ Status Event::CheckAlive(Handle handle) const {
                        ToPointer(handle));
 }
 
-void Event::Open(Handle handle, const Traits& traits) {
+void Event::Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board) {
     const std::lock_guard<std::mutex> lock(mutex_);
     handle_ = handle;
+    board_ = std::move(board);
+    boardNumber_ = 0;
     traits_ = traits;
     record_ = reset_ = Ticket{};
     captured_ = CapturePlace{};
@@ -64,6 +67,7 @@ void Event::Open(Handle handle, const Traits& traits) {
 Status Event::Close(Handle handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
+    RetireBoard();
     handle_ = 0;
     ++recordNumber_;
     return {};
@@ -73,6 +77,11 @@ bool Event::CloseIfOf(Handle context) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (handle_ == 0 || (context != 0 && traits_.context != context)) {
         return false;
+    }
+    try {
+        RetireBoard();
+    } catch (const std::bad_alloc&) {
+        (void)board_.release();  // queued work may use it, and there is no memory to find out
     }
     handle_ = 0;
     ++recordNumber_;
@@ -95,6 +104,9 @@ Status Event::RunRecord(const Task& task) {
 Status Event::Record(Handle handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
+    if (board_ != nullptr) {
+        return RecordShared(stream);
+    }
     const uint64_t number = recordNumber_ + 1;
     Ticket ticket;
     CapturePlace place;
@@ -130,6 +142,10 @@ Status Event::WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNano
         return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                      "event {} was created without ACL_EVENT_SYNC; expected one with it",
                      ToPointer(handle));
+    }
+    if (board_ != nullptr) {
+        const uint64_t latest = board_->Latest();
+        return latest == 0 ? stream.Check() : board_->WaitOn(stream, latest, timeoutNanoseconds);
     }
     if (Captured()) {
         return stream.WaitInCapture(captured_, timeoutNanoseconds);
@@ -228,9 +244,14 @@ Status Event::Read(Handle handle, State* state) {
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
     state->kind = traits_.kind;
+    state->shared = board_ != nullptr;
     state->timing = traits_.timing;
     state->recorded = record_.stream != nullptr && !ResetHasRun();
     state->complete = state->recorded && record_.stream->Reached(record_.sequence);
+    if (board_ != nullptr) {
+        state->recorded = board_->Latest() != 0;
+        state->complete = board_->Complete(board_->Latest());
+    }
     state->nanoseconds = nanoseconds_;
     state->stamped = stamped_;
     state->waitsPassed = waits_.AllPassed();

@@ -5,9 +5,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
 #include "src/base/status.h"
+#include "src/runtime/commands/event_board.h"
 #include "src/runtime/commands/event_waits.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/task/handle_table.h"
@@ -26,10 +28,11 @@ class Event {
         EventKind kind = EventKind::kCreate;
         bool timing = true;
         bool waitable = true;
-        Handle context = 0;  // in which the event was made
+        Handle context = 0;   // in which the event was made
+        bool shared = false;  // of ACL_EVENT_IPC
     };
 
-    void Open(Handle handle, const Traits& traits);
+    void Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board = nullptr);
     Status Close(Handle handle);
     /// Closes the event if it is alive and of that context (0: any). True: it was closed.
     bool CloseIfOf(Handle context);
@@ -40,6 +43,13 @@ class Event {
     Status WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNanoseconds = 0);
     /// Queues a reset, after which the event counts as unrecorded.
     Status Reset(Handle handle, const StreamRef& stream);
+
+    /// Exports an event of ACL_EVENT_IPC. 107000: it is another one, or was opened from a handle.
+    Status Export(Handle handle, ShareKey* key);
+    /// Waits for the latest record of an event of ACL_EVENT_IPC, also of other processes. *own: the
+    /// place of a record of this process; its stream is null if there is none. *shared: false for
+    /// other events, and nothing has been done. Codes as WaitFor.
+    Status SynchronizeShared(Handle handle, const WaitLimit& limit, bool* shared, Ticket* own);
 
     /// Finds the place of the latest record. Its stream is null if there is no record, or a reset
     /// has run since. 107028: the latest record is in a capture.
@@ -53,6 +63,7 @@ class Event {
         int64_t nanoseconds = 0;  // when the mark was reached; valid with timing and complete
         bool stamped = false;     // false if the mark was dropped
         bool waitsPassed = true;  // true if no stream waits for the event any more
+        bool shared = false;      // of ACL_EVENT_IPC
     };
     /// 107028: the latest record is in a capture.
     Status Read(Handle handle, State* state);
@@ -66,6 +77,8 @@ class Event {
     static Status RunRecord(const Task& task);
 
     Status CheckAlive(Handle handle) const;
+    void RetireBoard();
+    Status RecordShared(const StreamRef& stream);
     Status CheckCanReset() const;
     bool ResetHasRun() const;
     bool Captured() const;
@@ -81,6 +94,8 @@ class Event {
     int64_t nanoseconds_ = 0;
     bool stamped_ = false;
     EventWaits waits_;
+    std::unique_ptr<EventBoard> board_;  // of an event of ACL_EVENT_IPC
+    uint64_t boardNumber_ = 0;           // of record_, on the board
 };
 
 /// Never destroyed: queued work may outlive main().

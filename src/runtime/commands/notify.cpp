@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
+#include "src/runtime/memory/share_server.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
 
@@ -22,6 +24,12 @@ struct WaitNotifyTask : PollWaitTask {
     Notify* notify;
 };
 
+bool TakeFlag(PollWaitTask& base) {
+    Notify& notify = *static_cast<WaitNotifyTask&>(base).notify;
+    base.recheck = notify.shared.load();  // another process wakes nobody here
+    return notify.flag.load()->exchange(0) != 0;
+}
+
 // Lists the notify, which must be alive at a replay.
 void ListNotify(const void* source, std::vector<Use>* uses) {
     uses->push_back({Use::Kind::kNotify, "notify", source, 0});
@@ -34,21 +42,71 @@ NotifyTable& NotifyTable::Instance() {
     return *notifies;
 }
 
-Handle NotifyTable::Create(Handle context) {
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        const auto kept = std::partition(retired_.begin(), retired_.end(), [&](const Retired& old) {
-            return !std::all_of(old.pending.begin(), old.pending.end(), Reached);
-        });
-        std::for_each(kept, retired_.end(),
-                      [&](const Retired& old) { table_.Release(old.notify); });
-        retired_.erase(kept, retired_.end());
-    }
+Handle NotifyTable::Enter(Handle context, std::unique_ptr<SharedState> state) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto kept = std::partition(retired_.begin(), retired_.end(), [&](const Retired& old) {
+        return !std::all_of(old.pending.begin(), old.pending.end(), Reached);
+    });
+    std::for_each(kept, retired_.end(), [&](const Retired& old) {
+        old.notify->state.reset();
+        table_.Release(old.notify);
+    });
+    retired_.erase(kept, retired_.end());
     const auto entry = table_.Acquire();
-    entry.object->set.store(false);
+    entry.object->flag.store(static_cast<NotifyFlag*>(state->Get()));
+    entry.object->shared.store(state->Imported());
+    entry.object->state = std::move(state);
     entry.object->context.store(context);
     entry.object->handle.store(entry.handle);
     return entry.handle;
+}
+
+Status NotifyTable::Create(Handle context, Handle* handle) {
+    std::unique_ptr<SharedState> state;
+    ADVSTEP_RETURN_IF_ERROR(SharedState::Make(sizeof(NotifyFlag), &state));
+    *handle = Enter(context, std::move(state));
+    return {};
+}
+
+Status NotifyTable::Import(Handle context, ShareKey key, Handle* handle) {
+    std::unique_ptr<SharedState> state;
+    ADVSTEP_RETURN_IF_ERROR(SharedState::Import(ShareKind::kNotify, key, &state));
+    *handle = Enter(context, std::move(state));
+    return {};
+}
+
+Status NotifyTable::Export(const void* handle, bool open, ShareKey* key) {
+    Notify* notify = nullptr;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(Find(handle, &notify));
+        ADVSTEP_RETURN_IF_ERROR(notify->state->Export(ShareKind::kNotify, open, key));
+        notify->shared.store(true);
+    }
+    Workers().Wake();  // they look again and again from now on
+    return {};
+}
+
+Status NotifyTable::Allow(const void* handle, const int32_t* pids, size_t count) {
+    Notify* notify = nullptr;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(Find(handle, &notify));
+    return TheShareServer().Allow(notify->state->Key(), ShareKind::kNotify, pids, count);
+}
+
+// The flags stay while the lock is held, although another thread may destroy a notify.
+Status NotifyTable::Reset(const void* const* handles, size_t count) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<NotifyFlag*> flags;
+    for (size_t i = 0; i < count; ++i) {
+        Notify* notify = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(Find(handles[i], &notify));
+        flags.push_back(notify->flag.load());
+    }
+    for (NotifyFlag* const flag : flags) {
+        flag->store(0);
+    }
+    return {};
 }
 
 Status NotifyTable::Find(const void* handle, Notify** notify) {
@@ -71,6 +129,7 @@ void NotifyTable::Retire(Notify* notify) {
     std::vector<Ticket> pending = PendingPlaces(nullptr);
     const std::lock_guard<std::mutex> lock(mutex_);
     retired_.push_back({notify, std::move(pending)});
+    notify->state->Withdraw();
 }
 
 Status NotifyTable::Destroy(const void* handle) {
@@ -115,7 +174,7 @@ Status NotifyTable::Record(const void* handle, const StreamRef& stream) {
         task->name = "notify record";
         task->notify = notify;
         task->run = [](const Task& base) {
-            static_cast<const RecordNotifyTask&>(base).notify->set.store(true);
+            static_cast<const RecordNotifyTask&>(base).notify->flag.load()->store(1);
             Workers().Wake();  // waits for a flag are not woken by the progress of a stream
             return Status();
         };
@@ -135,9 +194,7 @@ Status NotifyTable::Wait(const void* handle, const StreamRef& stream, int64_t ti
         task->kind = TaskKind::kPollWait;
         task->timeoutNanoseconds = timeoutNanoseconds;
         task->notify = notify;
-        task->holds = [](PollWaitTask& base) {
-            return static_cast<WaitNotifyTask&>(base).notify->set.exchange(false);
-        };
+        task->holds = &TakeFlag;
         return task;
     });
 }

@@ -5,35 +5,54 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "src/base/status.h"
+#include "src/runtime/memory/shared_state.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/task.h"
 
 namespace advstep {
 
+/// Not 0: set. It lies in memory that other processes may map.
+using NotifyFlag = std::atomic<uint32_t>;
+static_assert(NotifyFlag::is_always_lock_free, "processes share it");
+
 /// A flag between streams: a record in a stream sets it, and a wait takes it. Objects are reused
 /// (HandleTable) once the work that was queued when they were destroyed has run.
 class Notify {
  public:
     std::atomic<Handle> handle{0};
-    std::atomic<Handle> context{0};  // in which the notify was made
-    std::atomic<bool> set{false};
+    std::atomic<Handle> context{0};          // in which the notify was made
+    std::atomic<NotifyFlag*> flag{nullptr};  // in `state`
+    std::atomic<bool> shared{false};         // other processes may set the flag
+    std::unique_ptr<SharedState> state;      // NotifyTable's lock guards it
 
     // These belong to the HandleTable.
     uint32_t tableIndex = 0;
     uint32_t generation = 0;
 };
 
-/// All notifies. mutex_ guards the destroyed ones. Only the table's lock is taken under it.
+/// All notifies. mutex_ guards the destroyed ones, and the states of all. Only the table's lock and
+/// those of shared memory are taken under it.
 class NotifyTable {
  public:
     static NotifyTable& Instance();
 
-    Handle Create(Handle context);
+    /// 207001: the host has no memory for it.
+    Status Create(Handle context, Handle* handle);
+    /// Makes a notify of another process's. Codes as FetchShared.
+    Status Import(Handle context, ShareKey key, Handle* handle);
+    /// Exports a notify, or finds its key. 107017: the handle is no live notify. 107000: it is
+    /// another process's.
+    Status Export(const void* handle, bool open, ShareKey* key);
+    /// Lets processes import it. 107017: as above. 107000: it is not exported.
+    Status Allow(const void* handle, const int32_t* pids, size_t count);
+    /// Clears the flags at once, all or none. 107017: one is no live notify.
+    Status Reset(const void* const* handles, size_t count);
     /// Destroys a notify. 107017: the handle is no live notify.
     Status Destroy(const void* handle);
     /// Destroys the notifies of the context (0: all notifies).
@@ -53,6 +72,7 @@ class NotifyTable {
     };
 
     Status Find(const void* handle, Notify** notify);
+    Handle Enter(Handle context, std::unique_ptr<SharedState> state);
     void Retire(Notify* notify);
 
     HandleTable<Notify> table_{HandleKind::kNotify};

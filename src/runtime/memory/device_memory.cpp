@@ -10,6 +10,7 @@
 #include "acl/acl_base.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/memory/guarded_memory.h"
+#include "src/runtime/memory/imported_block.h"
 #include "src/runtime/memory/memory_block.h"
 #include "src/runtime/task/ticket.h"
 
@@ -49,7 +50,16 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
     }
     Owned& owned = owned_[device];
     Allocation allocation{0, bytes, kind, device};
-    void* const memory = TakeBlock(bytes, device, &allocation.guard);
+    void* memory = nullptr;
+    try {
+        BlockSource source;
+        memory = TakeBlock(bytes, device, &source);
+        allocation.guard = source.guard;
+        allocation.pages = source.pages;
+    } catch (...) {
+        GiveBackLocked(allocation);
+        throw;
+    }
     allocation.begin = reinterpret_cast<uintptr_t>(memory);
     allocation.born = epoch();
     if (memory == nullptr) {
@@ -117,6 +127,7 @@ void DeviceMemory::RetireLocked(const Allocation& allocation) {
     epoch_.fetch_add(1, std::memory_order_release);
     owned.retired.push_back({allocation, pendingPlaces_(allocation.device)});
     --owned.blocks;
+    WithdrawLocked(allocation);
 }
 
 // Room for all blocks that live, so that a free needs none.
@@ -153,10 +164,14 @@ void DeviceMemory::ReclaimLocked(Owned* owned) {
 }
 
 void DeviceMemory::GiveBackLocked(const Allocation& allocation) {
+    if (allocation.origin == MemoryOrigin::kImported) {
+        UnmapImported(allocation);
+        return;
+    }
     if (allocation.OfDevice()) {
         owned_[allocation.device].used -= allocation.bytes;
     }
-    GiveBackBlock(reinterpret_cast<void*>(allocation.begin), allocation.guard);
+    GiveBackBlock(reinterpret_cast<void*>(allocation.begin), {allocation.guard, allocation.pages});
 }
 
 // The last allocation that begins before `end`, if it reaches beyond `begin`.
@@ -218,7 +233,7 @@ void DeviceMemory::ReleaseAll(const Device* device) {
             ++entry;
             continue;
         }
-        if (allocation.origin == MemoryOrigin::kAllocated) {
+        if (allocation.origin != MemoryOrigin::kRegistered) {
             try {
                 RetireLocked(allocation);
             } catch (const std::bad_alloc&) {

@@ -19,6 +19,9 @@ namespace advstep {
 
 class Device;
 struct GuardRecord;
+struct ImportedBlock;
+struct PageRange;
+struct ShareGrant;
 
 /// An allocation of at least this size begins at a multiple of it, with a hint to use large pages.
 inline constexpr size_t kLargePage = size_t{2} << 20;
@@ -30,6 +33,7 @@ enum class MemoryOrigin {
     kAllocated,   // of DeviceMemory::Allocate
     kRegistered,  // the program's own, pinned by aclrtHostRegister
     kMapped,      // of VirtualMemory: neighbours in one reservation are one allocation
+    kImported,    // of another process, by aclrtIpcMemImportByKey
 };
 
 /// A live allocation.
@@ -44,6 +48,9 @@ struct Allocation {
     GuardRecord* guard = nullptr;  // of a guarded block
     bool mapped = false;           // host memory that has an address on every device
     bool pageable = false;         // registered memory that was not pinned
+    PageRange* pages = nullptr;    // of a block that other processes can map
+    uint64_t shareKey = 0;         // under which it is exported, or was imported; 0: neither
+    ImportedBlock* imported = nullptr;
 
     uintptr_t end() const { return begin + bytes; }
     size_t BytesFrom(const void* address) const {
@@ -103,6 +110,18 @@ class DeviceMemory {
     /// Removes a range from a mapped allocation at once.
     void LeaveMapped(uintptr_t begin, size_t bytes);
 
+    /// Exports a block, or finds its key if it is exported already. `open`: to every process.
+    /// 107000: `address` is not the start of a block that can be shared, or it has less than
+    /// `bytes` bytes.
+    Status Export(const void* address, size_t bytes, bool open, uint64_t* key);
+    /// Maps a block of another process as memory of the device. 207001: the host cannot map it.
+    Status Import(const Device* device, ShareGrant&& grant, void** address);
+    /// Ends the oldest import by that key, when the work queued before has run. False: there is
+    /// none.
+    bool CloseImport(uint64_t key);
+    /// Ends the export of that key. Its block lives on.
+    void CloseExport(uint64_t key);
+
     /// Books bytes of the device's memory for memory that does not come from Allocate. 207001:
     /// `bytes` is more than is free.
     Status Charge(const Device* device, size_t bytes);
@@ -161,6 +180,7 @@ class DeviceMemory {
     void ReclaimLocked();
     void ReclaimLocked(Owned* owned);
     void GiveBackLocked(const Allocation& allocation);
+    static void WithdrawLocked(const Allocation& allocation) noexcept;
     void RetireLocked(const Allocation& allocation);
 
     const FindPending pendingPlaces_;
@@ -169,6 +189,7 @@ class DeviceMemory {
     std::map<uintptr_t, Inside> inside_;  // registrations inside blocks of pinned host memory
     std::unordered_map<const Device*, Owned> owned_;  // by device; null: pinned host memory
     std::atomic<uint64_t> epoch_{1};
+    uint64_t imports_ = 0;  // that there ever were; numbers them
 };
 
 }  // namespace advstep

@@ -9,11 +9,14 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "src/base/at_load.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/memory/address_range.h"
+#include "src/runtime/memory/fork_ranges.h"
 #include "src/runtime/memory/guard_signal.h"
+#include "src/runtime/memory/page_pool.h"
 
 namespace advstep {
 namespace {
@@ -66,6 +69,41 @@ GuardRecord* GuardedMemory::TakeRecord() {
     return record;
 }
 
+// The pages of a device are those of a file, which other processes can map.
+bool GuardedMemory::MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes) {
+    if (record->device.load(std::memory_order_relaxed) == GuardRecord::kPinned) {
+        return mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0;
+    }
+    PageRange* taken = nullptr;
+    try {
+        if (!BarePages().Take(bytes, PageBytes(), &taken).ok()) {
+            return false;
+        }
+        const int file = PagePool::Descriptor(*taken);
+        if (PagePool::MapAt(pages, bytes, file, taken->offset).ok()) {
+            record->forkRange = EnterForkRange(pages, bytes, file, taken->offset);
+            record->filePages = taken;
+            return true;
+        }
+    } catch (const std::bad_alloc&) {
+        // the host has not so much
+    }
+    if (taken != nullptr) {
+        BarePages().GiveBack(taken);
+    }
+    return false;
+}
+
+void GuardedMemory::DropMemory(GuardRecord* record) noexcept {
+    LeaveFork(std::exchange(record->forkRange, nullptr));
+    if (!VacateAddresses(At(record->pages), record->pageBytes)) {
+        (void)mprotect(At(record->pages), record->pageBytes, PROT_NONE);
+    }
+    if (record->filePages != nullptr) {
+        BarePages().GiveBack(std::exchange(record->filePages, nullptr));
+    }
+}
+
 // Reserves the addresses first, and then makes memory of their middle.
 bool GuardedMemory::Place(GuardRecord* record, size_t bytes, size_t alignment) {
     const size_t page = PageBytes();
@@ -77,7 +115,7 @@ bool GuardedMemory::Place(GuardRecord* record, size_t bytes, size_t alignment) {
         return false;
     }
     const uintptr_t pages = reinterpret_cast<uintptr_t>(range) + unit;
-    if (mprotect(At(pages), pageBytes, PROT_READ | PROT_WRITE) != 0) {
+    if (!MakeMemory(record, At(pages), pageBytes)) {
         ReleaseAddresses(range, rangeBytes);
         return false;
     }
@@ -136,9 +174,7 @@ void GuardedMemory::Free(GuardRecord* record) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
     // Set before an access there can raise a signal.
     record->freed.store(true, std::memory_order_relaxed);
-    if (!VacateAddresses(At(record->pages), record->pageBytes)) {
-        (void)mprotect(At(record->pages), record->pageBytes, PROT_NONE);
-    }
+    DropMemory(record);
     record->nextInList = nullptr;
     (oldest_ == nullptr ? oldest_ : newest_->nextInList) = record;
     newest_ = record;

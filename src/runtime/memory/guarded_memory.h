@@ -12,6 +12,9 @@
 
 namespace advstep {
 
+struct ForkRecord;
+struct PageRange;
+
 /// A guarded block: a range of addresses that begins and ends with unmapped pages. Records are
 /// reused and never freed, and all of them stay in one list, so that the signal handler can look at
 /// them at any time without a lock. The members that the handler reads are atomic; `range` is
@@ -27,6 +30,8 @@ struct GuardRecord {
     // GuardedMemory uses these under its lock.
     uintptr_t pages = 0;  // the memory between the unmapped pages
     size_t pageBytes = 0;
+    PageRange* filePages = nullptr;  // that other processes can map, of a device
+    ForkRecord* forkRange = nullptr;
     GuardRecord* nextInList = nullptr;  // of the free records or of the quarantine
 
     GuardRecord* nextEver = nullptr;  // set before the record can be found
@@ -40,8 +45,8 @@ struct GuardRecord {
 /// pattern, which is compared when the block is freed. A freed block loses its memory and keeps its
 /// addresses in the quarantine, until newer blocks exceed the limits of the quarantine.
 ///
-/// mutex_ guards everything except the mode and the atomic members of the records. No lock is taken
-/// after it.
+/// mutex_ guards everything except the mode and the atomic members of the records. Only the locks
+/// of the page pool and of the fork records are taken after it.
 class GuardedMemory {
  public:
     /// Never destroyed: memory may be touched after main().
@@ -71,6 +76,8 @@ class GuardedMemory {
  private:
     GuardRecord* TakeRecord();
     bool Place(GuardRecord* record, size_t bytes, size_t alignment);
+    static bool MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes);
+    static void DropMemory(GuardRecord* record) noexcept;
     void ShrinkQuarantine(size_t mostBlocks, size_t mostBytes);
 
     std::atomic<GuardMode> mode_{GuardMode::kOff};

@@ -13,6 +13,11 @@
 #include "src/runtime/faults/fault_injection.h"
 #include "src/runtime/memory/device_memory.h"
 #include "src/runtime/memory/guarded_memory.h"
+#include "src/runtime/memory/page_pool.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace advstep {
 namespace {
@@ -35,9 +40,32 @@ size_t AlignmentOf(size_t bytes, const Device* device, bool guarded) {
     return page ? kPageAlignment : kAlignment;
 }
 
+// The address sanitizer knows nothing of pages that are parted here.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr size_t kBetween = kSharedBlock;  // between two blocks
+void Poison(void* begin, size_t bytes) { __asan_poison_memory_region(begin, bytes); }
+void Unpoison(void* begin, size_t bytes) { __asan_unpoison_memory_region(begin, bytes); }
+#else
+constexpr size_t kBetween = 0;
+void Poison(void* begin, size_t bytes) { (void)begin, (void)bytes; }
+void Unpoison(void* begin, size_t bytes) { (void)begin, (void)bytes; }
+#endif
+
+// Whole pages, so that another process that maps them sees nothing of other blocks.
+void* TakePages(size_t bytes, size_t alignment, BlockSource* source) {
+    const size_t whole = (bytes + kSharedBlock - 1) / kSharedBlock * kSharedBlock + kBetween;
+    if (!MappedPages().Take(whole, alignment, &source->pages).ok()) {
+        return nullptr;
+    }
+    void* const address = PagePool::Address(*source->pages);
+    Poison(address, whole);
+    Unpoison(address, bytes);
+    return address;
+}
+
 }  // namespace
 
-void* TakeBlock(size_t bytes, const Device* device, GuardRecord** guard) {
+void* TakeBlock(size_t bytes, const Device* device, BlockSource* source) {
     if (bytes > HostBytes() || AllocationFails(AllocationKind::kMemory)) {
         return nullptr;  // posix_memalign would promise more than the host has
     }
@@ -45,8 +73,15 @@ void* TakeBlock(size_t bytes, const Device* device, GuardRecord** guard) {
     const size_t alignment = AlignmentOf(bytes, device, guarded);
     if (guarded) {
         const int32_t owner = device != nullptr ? device->id() : GuardRecord::kPinned;
-        *guard = GuardedMemory::Instance().Allocate(bytes, alignment, owner);
-        return *guard != nullptr ? reinterpret_cast<void*>((*guard)->begin.load()) : nullptr;
+        source->guard = GuardedMemory::Instance().Allocate(bytes, alignment, owner);
+        if (source->guard == nullptr) {
+            return nullptr;
+        }
+        source->pages = source->guard->filePages;
+        return reinterpret_cast<void*>(source->guard->begin.load());
+    }
+    if (device != nullptr && bytes >= kSharedBlock) {
+        return TakePages(bytes, alignment, source);
     }
     void* address = nullptr;
     if (posix_memalign(&address, alignment, bytes) != 0) {
@@ -59,9 +94,12 @@ void* TakeBlock(size_t bytes, const Device* device, GuardRecord** guard) {
     return address;
 }
 
-void GiveBackBlock(void* address, GuardRecord* guard) noexcept {
-    if (guard != nullptr) {
-        GuardedMemory::Instance().Free(guard);
+void GiveBackBlock(void* address, const BlockSource& source) noexcept {
+    if (source.guard != nullptr) {
+        GuardedMemory::Instance().Free(source.guard);
+    } else if (source.pages != nullptr) {
+        Poison(address, source.pages->bytes);
+        MappedPages().GiveBack(source.pages);
     } else {
         std::free(address);
     }

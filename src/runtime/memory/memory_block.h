@@ -9,14 +9,25 @@ namespace advstep {
 
 class Device;
 struct GuardRecord;
+struct PageRange;
+
+/// Where the bytes of a block come from. Both null: the host's heap.
+struct BlockSource {
+    GuardRecord* guard = nullptr;
+    PageRange* pages = nullptr;  // of a block that other processes can map
+};
+
+/// A device block of at least this size lies in pages that other processes can map, and begins
+/// with a page unless it is guarded.
+inline constexpr size_t kSharedBlock = 4096;
 
 /// Returns memory for an allocation of the device, or of pinned host memory if `device` is null. It
 /// is aligned to kLargePage if it is at least that large, and otherwise to 4096 bytes if it is
-/// pinned host memory or at least that large, and otherwise to 512 bytes. *guard is set if
+/// pinned host memory or at least that large, and otherwise to 512 bytes. source->guard is set if
 /// ADVANCE_STEP_GUARD is on; device memory below kLargePage is then aligned to 512 bytes. Null: the
 /// host has not so much memory.
-void* TakeBlock(size_t bytes, const Device* device, GuardRecord** guard);
+void* TakeBlock(size_t bytes, const Device* device, BlockSource* source);
 
-void GiveBackBlock(void* address, GuardRecord* guard) noexcept;
+void GiveBackBlock(void* address, const BlockSource& source) noexcept;
 
 }  // namespace advstep

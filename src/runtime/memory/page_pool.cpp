@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocates ranges of the file in memory and maps them.
+// Opens files in memory, and parts them into ranges.
 
 #include "src/runtime/memory/page_pool.h"
 
@@ -7,16 +7,50 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <new>
 #include <system_error>
+#include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
-#include "src/runtime/faults/fault_injection.h"
+#include "src/runtime/memory/address_range.h"
+#include "src/runtime/memory/device_memory.h"
+#include "src/runtime/memory/fork_ranges.h"
 
 namespace advstep {
+
+/// A file in memory. The first of its ranges is that at offset 0.
+struct PageFile {
+    int descriptor = -1;
+    size_t bytes = 0;
+    uint8_t* base = nullptr;  // null: not mapped
+    ForkRecord* forkRange = nullptr;
+    ForkRecord* forkDescriptor = nullptr;
+
+    ~PageFile() {
+        LeaveFork(forkRange);
+        LeaveFork(forkDescriptor);
+        if (base != nullptr) {
+            ReleaseAddresses(base, bytes);
+        }
+        if (descriptor >= 0) {
+            const NoCancellation noCancellation;
+            (void)close(descriptor);
+        }
+    }
+};
+
 namespace {
+
+constexpr size_t kPage = 4096;
+// A hole costs a call of the system and new pages later, so small free ranges keep theirs.
+constexpr size_t kHoleBytes = size_t{128} << 10;
+
+uint64_t WholeUnits(uint64_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
 Status HostCannot(size_t bytes) {
     return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -24,48 +58,233 @@ Status HostCannot(size_t bytes) {
                  std::generic_category().message(errno));
 }
 
+bool PunchHole(int descriptor, uint64_t offset, size_t bytes) {
+    const NoCancellation noCancellation;
+    int result = 0;
+    do {
+        result = fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                           static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    } while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+struct Pools {
+    PagePool mapped{PagePool::Addresses::kMapped};
+    PagePool bare{PagePool::Addresses::kNone};
+};
+
+Pools& ThePools() {
+    static NeverDestroyed<Pools> pools;
+    return *pools;
+}
+
 }  // namespace
 
+PagePool& MappedPages() { return ThePools().mapped; }
+
+PagePool& BarePages() { return ThePools().bare; }
+
+// Only pools of tests are destroyed, with all ranges free.
 PagePool::~PagePool() {
-    if (file_ >= 0) {
-        (void)close(file_);
+    for (const FreePages& entry : free_) {
+        if (entry.range->before == nullptr && entry.range->after == nullptr) {
+            delete entry.range->file;
+        }
+        delete entry.range;
     }
 }
 
-Status PagePool::Take(size_t bytes, uint64_t* offset) {
-    if (AllocationFails(AllocationKind::kMemory)) {
-        errno = ENOMEM;
-        return HostCannot(bytes);
-    }
-    if (file_ < 0) {
-        file_ = memfd_create("advance_step", MFD_CLOEXEC);
-        if (file_ < 0) {
-            return HostCannot(bytes);
-        }
-    }
-    constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<off_t>::max());
-    if (bytes > kMost - end_) {
+int PagePool::Descriptor(const PageRange& range) { return range.file->descriptor; }
+
+void* PagePool::Address(const PageRange& range) { return range.file->base + range.offset; }
+
+Status PagePool::MapAt(void* address, size_t bytes, int file, uint64_t offset) {
+    void* const mapped = mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                              static_cast<off_t>(offset));
+    return mapped == MAP_FAILED ? HostCannot(bytes) : Status();
+}
+
+Status PagePool::AddFile(size_t bytes) {
+    if (bytes > static_cast<size_t>(std::numeric_limits<off_t>::max()) - kLargePage) {
         errno = EFBIG;
         return HostCannot(bytes);
     }
-    if (ftruncate(file_, static_cast<off_t>(end_ + bytes)) != 0) {
+    auto file = std::make_unique<PageFile>();
+    auto whole = std::make_unique<PageRange>();
+    file->bytes = WholeUnits(bytes, kPage);
+    file->descriptor = memfd_create("advance_step", MFD_CLOEXEC);
+    if (file->descriptor < 0 || ftruncate(file->descriptor, static_cast<off_t>(file->bytes)) != 0) {
         return HostCannot(bytes);
     }
-    *offset = end_;
-    end_ += bytes;
+    file->forkDescriptor = EnterForkDescriptor(file->descriptor);
+    if (addresses_ == Addresses::kMapped) {
+        void* const base = ReserveAddresses(nullptr, file->bytes, kLargePage);
+        if (base == nullptr) {
+            errno = ENOMEM;
+            return HostCannot(bytes);
+        }
+        file->base = static_cast<uint8_t*>(base);
+        ADVSTEP_RETURN_IF_ERROR(MapAt(base, file->bytes, file->descriptor, 0));
+        file->forkRange = EnterForkRange(base, file->bytes, file->descriptor, 0);
+        // The hint saves TLB misses on wide block tables where the host heeds it for files.
+        (void)madvise(base, file->bytes, MADV_HUGEPAGE);
+    }
+    whole->file = file.get();
+    whole->bytes = file->bytes;
+    free_.insert({whole->bytes, whole.get()});
+    (void)file.release();
+    (void)whole.release();
     return {};
 }
 
-void PagePool::GiveBack(uint64_t offset, size_t bytes) {
-    const NoCancellation noCancellation;
-    (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-                    static_cast<off_t>(bytes));
+// The smallest range that is large enough. Where the alignment does not fit into it, one that is
+// larger by the alignment is.
+PageRange* PagePool::FindFit(size_t bytes, size_t alignment, uint64_t* offset) const {
+    for (const size_t wanted : {bytes, bytes + alignment}) {
+        const auto found = free_.lower_bound({wanted, nullptr});
+        if (found == free_.end()) {
+            return nullptr;
+        }
+        PageRange* const range = found->range;
+        *offset = WholeUnits(range->offset, alignment);
+        if (*offset + bytes <= range->offset + range->bytes) {
+            return range;
+        }
+    }
+    return nullptr;
 }
 
-Status PagePool::MapAt(void* address, size_t bytes, uint64_t offset) const {
-    void* const mapped = mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_,
-                              static_cast<off_t>(offset));
-    return mapped == MAP_FAILED ? HostCannot(bytes) : Status();
+// Takes [offset, offset + bytes) out of a free range. What allocates comes first.
+void PagePool::Carve(PageRange* range, uint64_t offset, size_t bytes) {
+    const size_t front = offset - range->offset;
+    const size_t back = range->bytes - front - bytes;
+    auto first = front > 0 ? std::make_unique<PageRange>() : nullptr;
+    auto last = back > 0 ? std::make_unique<PageRange>() : nullptr;
+    // Their nodes are made in another set, because a range is found by its final size.
+    std::set<FreePages> made;
+    if (first != nullptr) {
+        made.insert({0, first.get()});
+    }
+    if (last != nullptr) {
+        made.insert({0, last.get()});
+    }
+    const uint64_t whole = range->offset;
+    const size_t touched = range->touched;
+    const auto enter = [&](std::unique_ptr<PageRange> part, uint64_t begin, size_t size,
+                           PageRange* before, PageRange* after) {
+        auto node = made.extract({0, part.get()});
+        const size_t ahead = begin - whole;
+        part->touched = touched > ahead ? std::min(touched - ahead, size) : 0;
+        touchedBytes_ += part->touched;
+        part->file = range->file;
+        part->offset = begin;
+        part->bytes = size;
+        part->before = before;
+        part->after = after;
+        if (before != nullptr) {
+            before->after = part.get();
+        }
+        if (after != nullptr) {
+            after->before = part.get();
+        }
+        node.value() = {size, part.get()};
+        free_.insert(std::move(node));
+        (void)part.release();
+    };
+    range->node = free_.extract({range->bytes, range});
+    touchedBytes_ -= touched;
+    range->offset = offset;
+    range->bytes = bytes;
+    range->uses = 1;
+    if (first != nullptr) {
+        enter(std::move(first), whole, front, range->before, range);
+    }
+    if (last != nullptr) {
+        enter(std::move(last), offset + bytes, back, range, range->after);
+    }
+}
+
+Status PagePool::Take(size_t bytes, size_t alignment, PageRange** range) {
+    bytes = WholeUnits(bytes, kUnit);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    uint64_t offset = 0;
+    PageRange* found = FindFit(bytes, alignment, &offset);
+    if (found == nullptr) {
+        ADVSTEP_RETURN_IF_ERROR(AddFile(std::max(bytes, kFileBytes)));
+        found = FindFit(bytes, alignment, &offset);
+    }
+    Carve(found, offset, bytes);
+    if (kept_ != nullptr && kept_->file == found->file) {
+        kept_ = nullptr;
+    }
+    *range = found;
+    return {};
+}
+
+void PagePool::Share(PageRange* range) noexcept {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++range->uses;
+}
+
+// Both are free, and out of free_. The second goes.
+PageRange* PagePool::Join(PageRange* first, PageRange* second) noexcept {
+    const size_t before = first->touched + second->touched;
+    if (second->touched > 0) {
+        first->touched = first->bytes + second->touched;
+    }
+    touchedBytes_ += first->touched - before;
+    first->bytes += second->bytes;
+    first->after = second->after;
+    if (second->after != nullptr) {
+        second->after->before = first;
+    }
+    delete second;
+    return first;
+}
+
+void PagePool::CloseIfEmpty(PageRange* range) noexcept {
+    if (range->bytes != range->file->bytes) {
+        return;
+    }
+    if (kept_ == nullptr && range->bytes == kFileBytes) {
+        kept_ = range;
+        return;
+    }
+    (void)free_.extract({range->bytes, range});
+    touchedBytes_ -= range->touched;
+    delete range->file;
+    delete range;
+}
+
+void PagePool::GiveBack(PageRange* range) noexcept {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (--range->uses > 0) {
+        return;
+    }
+    if (addresses_ == Addresses::kMapped) {
+        range->touched = range->bytes;
+        touchedBytes_ += range->bytes;
+    } else if (!PunchHole(range->file->descriptor, range->offset, range->bytes)) {
+        range->uses = 1;  // it would not hold zeros, so nobody gets it again
+        return;
+    }
+    auto node = std::move(range->node);
+    if (PageRange* const after = range->after; after != nullptr && after->uses == 0) {
+        (void)free_.extract({after->bytes, after});
+        range = Join(range, after);
+    }
+    if (PageRange* const before = range->before; before != nullptr && before->uses == 0) {
+        (void)free_.extract({before->bytes, before});
+        range = Join(before, range);
+    }
+    if (touchedBytes_ > kMostTouched && range->touched >= kHoleBytes &&
+        PunchHole(range->file->descriptor, range->offset, range->touched)) {
+        touchedBytes_ -= range->touched;
+        range->touched = 0;
+    }
+    node.value() = {range->bytes, range};
+    free_.insert(std::move(node));
+    CloseIfEmpty(range);
 }
 
 }  // namespace advstep

@@ -1,37 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
-// Physical pages without an address: ranges of one file in memory.
+// Pages in files in memory, which other processes can map.
 
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
 
 #include "src/base/status.h"
 
 namespace advstep {
 
-/// Pages without an address, which can be mapped at any number of addresses. They are ranges of one
-/// file in memory. The file only grows, and a range that is given back leaves a hole, so a range
-/// costs no descriptor, and no memory until it is written. The lock of VirtualMemory guards the
-/// pool.
+struct PageFile;
+struct PageRange;
+
+/// A free range in the order of sizes.
+struct FreePages {
+    size_t bytes;
+    PageRange* range;
+
+    bool operator<(const FreePages& other) const {
+        return bytes != other.bytes ? bytes < other.bytes : range < other.range;
+    }
+};
+
+/// A range of a file in memory. The members belong to the pool.
+struct PageRange {
+    PageFile* file = nullptr;
+    uint64_t offset = 0;
+    size_t bytes = 0;
+    size_t touched = 0;  // of a free range: it has no pages beyond its first bytes, so many
+    uint32_t uses = 0;   // of the owner, and of each process that has mapped it; 0: free
+    PageRange* before = nullptr;
+    PageRange* after = nullptr;
+    std::set<FreePages>::node_type
+        node;  // of a range that is not free, so that a free needs no memory
+};
+
+/// Ranges of files in memory. The files have no names, so nothing is left of them when the last
+/// process that has them open ends, however it ends. Many ranges share a file, so a range costs no
+/// descriptor, and no memory until it is written.
+///
+/// A pool of mapped files gives ranges with an address. It keeps the pages of free ranges, up to
+/// kMostTouched bytes, so that the next blocks need no new ones: pages of a file cost several times
+/// what pages of the heap cost. Beyond that a free range becomes a hole in its file, unless it is
+/// small. A pool without addresses makes a hole of each. mutex_ guards everything; no lock is taken
+/// after it, except the one of the fork records.
 class PagePool {
  public:
-    PagePool() = default;
+    enum class Addresses { kNone, kMapped };
+
+    explicit PagePool(Addresses addresses) : addresses_(addresses) {}
     PagePool(const PagePool&) = delete;
     PagePool& operator=(const PagePool&) = delete;
     ~PagePool();
 
-    /// Takes a new range. 207001: the host has no memory for it.
-    Status Take(size_t bytes, uint64_t* offset);
-    void GiveBack(uint64_t offset, size_t bytes);
+    /// Takes a range. Without addresses it holds zeros; else its contents are undefined. `bytes`
+    /// and `alignment` are multiples of kUnit. 207001: the host has no memory for it.
+    Status Take(size_t bytes, size_t alignment, PageRange** range);
+    /// Adds a use, which another process has.
+    void Share(PageRange* range) noexcept;
+    /// Ends a use. The range is free after the last one.
+    void GiveBack(PageRange* range) noexcept;
 
-    /// Maps a range at the address, in place of what is mapped there. 207001: the host cannot map
-    /// it.
-    Status MapAt(void* address, size_t bytes, uint64_t offset) const;
+    /// Returns the descriptor of the range's file.
+    static int Descriptor(const PageRange& range);
+    /// Returns the address of a range of mapped files.
+    static void* Address(const PageRange& range);
+
+    /// Maps pages of a file at the address, in place of what is mapped there. 207001: the host
+    /// cannot map them.
+    static Status MapAt(void* address, size_t bytes, int file, uint64_t offset);
+
+    static constexpr size_t kUnit = 64;
 
  private:
-    int file_ = -1;
-    uint64_t end_ = 0;
+    static constexpr size_t kFileBytes = size_t{256} << 20;
+    static constexpr size_t kMostTouched = size_t{64} << 20;
+
+    Status AddFile(size_t bytes);
+    PageRange* FindFit(size_t bytes, size_t alignment, uint64_t* offset) const;
+    void Carve(PageRange* range, uint64_t offset, size_t bytes);
+    PageRange* Join(PageRange* first, PageRange* second) noexcept;
+    void CloseIfEmpty(PageRange* range) noexcept;
+
+    const Addresses addresses_;
+    std::mutex mutex_;
+    std::set<FreePages> free_;
+    size_t touchedBytes_ = 0;    // of all free ranges
+    PageRange* kept_ = nullptr;  // the empty file that stays open
 };
+
+/// The pool of blocks and of words that processes share.
+PagePool& MappedPages();
+/// The pool of memory that is mapped elsewhere.
+PagePool& BarePages();
 
 }  // namespace advstep

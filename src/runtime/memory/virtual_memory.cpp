@@ -11,6 +11,7 @@
 #include "src/runtime/faults/fault_injection.h"
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/find_meeting.h"
+#include "src/runtime/memory/share_server.h"
 #include "src/runtime/task/ticket.h"
 #include "src/runtime/task/wait_limit.h"
 
@@ -65,19 +66,23 @@ Status VirtualMemory::Release(void* address) {
     return {};
 }
 
-Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle) {
+Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle,
+                             int32_t attribute) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();
     retired_.try_emplace(device);
     const auto entry = physical_.Acquire();
-    uint64_t offset = 0;
+    PageRange* pages = nullptr;
     Status taken;
     bool charged = false;
     try {
         taken = memory_.Charge(device, bytes);
         charged = taken.ok();
         if (charged) {
-            taken = pool_.Take(bytes, &offset);
+            taken = AllocationFails(AllocationKind::kMemory)
+                        ? Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                                "size is {} bytes; expected no more than the host can give", bytes)
+                        : BarePages().Take(bytes, kGranularity, &pages);
         }
     } catch (const std::bad_alloc&) {
         taken = Status(ACL_ERROR_BAD_ALLOC);
@@ -89,13 +94,24 @@ Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle)
         physical_.Release(entry.object);
         return taken;
     }
-    entry.object->handle = entry.handle;
-    entry.object->bytes = bytes;
-    entry.object->device = device;
-    entry.object->offset = offset;
-    entry.object->mappings = 0;
+    OpenPhysical(entry.object, entry.handle, device, bytes);
+    entry.object->pages = pages;
+    entry.object->attribute = attribute;
     *handle = entry.handle;
     return {};
+}
+
+void VirtualMemory::OpenPhysical(PhysicalMemory* physical, Handle handle, const Device* device,
+                                 size_t bytes) {
+    physical->handle = handle;
+    physical->name = handle;
+    physical->uses = 1;
+    physical->bytes = bytes;
+    physical->device = device;
+    physical->attribute = kUsualAttribute;
+    physical->pages = nullptr;
+    physical->shareKey = 0;
+    physical->mappings = 0;
 }
 
 Status VirtualMemory::FindPhysical(Handle handle, PhysicalMemory** physical) const {
@@ -115,15 +131,23 @@ Status VirtualMemory::Destroy(Handle handle) {
     ReclaimLocked();
     PhysicalMemory* physical = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindPhysical(handle, &physical));
-    physical->handle = 0;
-    GiveBackIfUnused(physical);
+    if (--physical->uses == 0) {
+        physical->handle = 0;
+        GiveBackIfUnused(physical);
+    }
     return {};
 }
 
 void VirtualMemory::GiveBackIfUnused(PhysicalMemory* physical) {
     if (physical->handle == 0 && physical->mappings == 0) {
-        pool_.GiveBack(physical->offset, physical->bytes);
-        memory_.Credit(physical->device, physical->bytes);
+        if (physical->pages != nullptr) {
+            if (physical->shareKey != 0) {
+                TheShareServer().Withdraw(physical->shareKey);
+            }
+            BarePages().GiveBack(physical->pages);
+            memory_.Credit(physical->device, physical->bytes);
+        }
+        physical->grant.reset();
         physical_.Release(physical);
     }
 }

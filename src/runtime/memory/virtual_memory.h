@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "src/base/status.h"
 #include "src/runtime/memory/device_memory.h"
 #include "src/runtime/memory/page_pool.h"
+#include "src/runtime/memory/share_client.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/task.h"
 
@@ -29,6 +31,8 @@ class VirtualMemory {
  public:
     /// Sizes and addresses are multiples of this.
     static constexpr size_t kGranularity = kLargePage;
+    /// The aclrtMemAttr of memory of another process.
+    static constexpr int32_t kUsualAttribute = 4;
 
     VirtualMemory(DeviceMemory& memory, DeviceMemory::FindPending pendingPlaces)
         : memory_(memory), pendingPlaces_(pendingPlaces) {}
@@ -43,9 +47,36 @@ class VirtualMemory {
     Status Release(void* address);
 
     /// Makes physical memory of the device. 207001: `bytes` is more than is free.
-    Status Create(const Device* device, size_t bytes, Handle* handle);
-    /// Ends the handle's life. 107017: the handle is not alive.
+    Status Create(const Device* device, size_t bytes, Handle* handle,
+                  int32_t attribute = kUsualAttribute);
+    /// Ends one use of the handle, and its life with the last one. 107017: the handle is not alive.
     Status Destroy(Handle handle);
+    /// Finds the handle of the memory that is mapped at any address, and adds a use of it. A handle
+    /// whose life had ended lives again. 107000: no memory is mapped there.
+    Status Retain(const void* address, Handle* handle);
+    /// Finds the device and the aclrtMemAttr of the memory. 107017: the handle is not alive.
+    Status Describe(Handle handle, const Device** device, int32_t* attribute) const;
+
+    /// Exports the memory. `open`: to every process. 107017: the handle is not alive. 107000: it
+    /// has been exported, or is another process's.
+    Status Export(Handle handle, bool open, uint64_t* key);
+    /// Makes a handle of memory of another process. *owner: the device that has it there. 107000:
+    /// this process has exported or imported it. Codes also as FetchShared.
+    Status Import(const Device* device, uint64_t key, Handle* handle, int32_t* owner);
+
+    /// The rights of a location to use a mapping. A mapping's device begins with both.
+    struct Access {
+        uint32_t type;  // an aclrtMemLocationType
+        uint32_t id;
+        uint32_t rights;  // an aclrtMemAccessFlags
+    };
+    /// Sets the rights of locations. 107000: the range is not that of one mapping. 507899: a
+    /// location has other rights already; nothing has been set.
+    Status SetAccess(const void* address, size_t bytes, const std::vector<Access>& access);
+    /// Finds the rights; 0 for a location without any. 107000: no memory is mapped there.
+    Status GetAccess(const void* address, uint32_t type, uint32_t id, uint32_t* rights) const;
+    /// Finds the mapping around an address. False: there is none.
+    bool FindMapping(const void* address, void** begin, size_t* bytes) const;
 
     /// Maps physical memory at reserved addresses. 107017: the handle is not alive. 107000: the
     /// range is not inside one reservation, meets another mapping, or exceeds the handle's memory.
@@ -68,10 +99,20 @@ class VirtualMemory {
  private:
     struct PhysicalMemory {
         Handle handle = 0;  // 0: destroyed, but perhaps still mapped
+        Handle name = 0;    // what `handle` is while it lives
+        uint64_t uses = 0;  // of the handle
         size_t bytes = 0;
         const Device* device = nullptr;
-        uint64_t offset = 0;  // in the pool
+        int32_t attribute = kUsualAttribute;
+        PageRange* pages = nullptr;  // null: of another process
+        std::unique_ptr<ShareGrant> grant;
+        uint64_t shareKey = 0;  // under which it is exported, or was imported; 0: neither
         size_t mappings = 0;
+
+        int File() const {
+            return pages != nullptr ? PagePool::Descriptor(*pages) : grant->file.Get();
+        }
+        uint64_t Offset() const { return pages != nullptr ? pages->offset : grant->offset; }
 
         // These belong to the HandleTable.
         uint32_t tableIndex = 0;
@@ -93,6 +134,7 @@ class VirtualMemory {
         std::vector<Ticket> pending;  // but work queued before that is under way
         Mapping* olderRetired = nullptr;
         Mapping* newerRetired = nullptr;
+        std::vector<Access> access{};
     };
     /// The unmapped ranges of a device's memory, oldest first. What is reached for one is reached
     /// for those before it, so only the oldest is asked, except by a Map at the same addresses.
@@ -103,6 +145,10 @@ class VirtualMemory {
     using Mappings = std::map<uintptr_t, Mapping>;
 
     Status FindPhysical(Handle handle, PhysicalMemory** physical) const;
+    Status CheckNotImported(uint64_t key);
+    const Mapping* FindMapped(const void* address) const;
+    static void OpenPhysical(PhysicalMemory* physical, Handle handle, const Device* device,
+                             size_t bytes);
     Status MapLocked(uintptr_t begin, size_t bytes, size_t offset, Handle handle,
                      std::vector<Ticket>* earlier);
     Status PlaceMapping(const Mapping& mapping, uint64_t offset);
@@ -117,7 +163,6 @@ class VirtualMemory {
     DeviceMemory& memory_;
     const DeviceMemory::FindPending pendingPlaces_;
     mutable std::mutex mutex_;
-    PagePool pool_;
     HandleTable<PhysicalMemory> physical_{HandleKind::kPhysicalMemory};
     std::map<uintptr_t, Reservation> reservations_;  // by begin, as are the mappings
     Mappings mappings_;

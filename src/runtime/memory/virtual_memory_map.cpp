@@ -70,13 +70,13 @@ Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Ha
         *earlier = other->second.pending;
         return {};
     }
-    return PlaceMapping({begin, bytes, physical, &around->second, false, {}},
-                        physical->offset + offset);
+    return PlaceMapping({begin, bytes, physical, &around->second, false, {}}, offset);
 }
 
 Status VirtualMemory::PlaceMapping(const Mapping& mapping, uint64_t offset) {
     const auto entry = mappings_.emplace(mapping.begin, mapping).first;
-    Status mapped = pool_.MapAt(reinterpret_cast<void*>(mapping.begin), mapping.bytes, offset);
+    Status mapped = PagePool::MapAt(reinterpret_cast<void*>(mapping.begin), mapping.bytes,
+                                    mapping.physical->File(), mapping.physical->Offset() + offset);
     if (!mapped.ok()) {
         mappings_.erase(entry);
         return mapped;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The number of a model, and its tasks in the log or in a file.
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "acl/acl_rt.h"
+#include "src/base/boundary.h"
+#include "src/base/log.h"
+#include "src/runtime/capture/capture.h"
+#include "src/runtime/capture/model.h"
+
+using namespace advstep;
+
+namespace {
+
+Status FindNamedModel(aclmdlRI modelRI, Model** model) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(modelRI, "modelRI"));
+    return FindModel(modelRI, model);
+}
+
+Status WriteFile(const char* path, const std::string& text) {
+    std::FILE* const file = std::fopen(path, "w");
+    const bool written =
+        file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const int wrong = errno;
+    if ((file == nullptr || std::fclose(file) == 0) && written) {
+        return {};
+    }
+    return Error(ACL_ERROR_RT_PARAM_INVALID,
+                 "path is {}, which cannot be written ({}); expected a file that can", path,
+                 std::generic_category().message(wrong));
+}
+
+}  // namespace
+
+aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t* modelRIId) {
+    return AclBoundary("aclmdlRIGetId", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(modelRIId, "modelRIId"));
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(FindNamedModel(modelRI, &model));
+        Status usable = model->Check(ToHandle(modelRI));
+        if (!usable.ok() && usable.code() != ACL_ERROR_RT_MODEL_CAPTURED) {
+            return usable;
+        }
+        *modelRIId = IndexOf(ToHandle(modelRI));
+        return {};
+    });
+}
+
+aclError aclmdlRIDebugPrint(aclmdlRI modelRI) {
+    return AclBoundary("aclmdlRIDebugPrint", [&]() -> Status {
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(FindNamedModel(modelRI, &model));
+        std::vector<std::string> lines;
+        ADVSTEP_RETURN_IF_ERROR(model->Print(ToHandle(modelRI), &lines));
+        for (const std::string& line : lines) {
+            LogLine(LogLevel::kInfo, line);
+        }
+        return {};
+    });
+}
+
+aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char* path, uint32_t flags) {
+    return AclBoundary("aclmdlRIDebugJsonPrint", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(path, "path"));
+        if (flags > ACL_MDLRI_DEBUG_JSON_PRINT_VERBOSE) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "flags is {:#x}; expected SUMMARY 0 or VERBOSE 1", flags);
+        }
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(FindNamedModel(modelRI, &model));
+        std::string json;
+        ADVSTEP_RETURN_IF_ERROR(model->PrintEvents(
+            ToHandle(modelRI), flags == ACL_MDLRI_DEBUG_JSON_PRINT_VERBOSE, &json));
+        return WriteFile(path, json);
+    });
+}

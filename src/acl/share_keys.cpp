@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes and reads keys of exports.
+
+#include "src/acl/share_keys.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+#include "acl/acl_rt.h"
+#include "src/runtime/device/peer_access.h"
+#include "src/runtime/lifecycle/device_registry.h"
+
+namespace advstep {
+namespace {
+
+const char* NameOf(ShareKind kind) {
+    switch (kind) {
+        case ShareKind::kBlock:
+            return "memory";
+        case ShareKind::kNotify:
+            return "notify";
+        case ShareKind::kEvent:
+            return "event";
+        default:
+            return "physical";
+    }
+}
+
+}  // namespace
+
+void WriteShareKey(ShareKind kind, ShareKey key, char* text) {
+    std::memset(text, 0, kKeyRoom);
+    (void)std::snprintf(text, kKeyRoom, "advance_step.%s.%016" PRIx64, NameOf(kind), key);
+}
+
+Status ReadShareKey(ShareKind kind, const char* text, ShareKey* key) {
+    char again[kKeyRoom] = {};
+    ShareKey read = 0;
+    const size_t length = strnlen(text, kKeyRoom);
+    constexpr size_t kDigits = 16;
+    if (length > kDigits && length < kKeyRoom &&
+        std::sscanf(text + length - kDigits, "%" SCNx64, &read) == 1) {
+        WriteShareKey(kind, read, again);
+    }
+    if (read == 0 || std::strcmp(again, text) != 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "the key is no key of {}; expected one as the export made it", NameOf(kind));
+    }
+    *key = read;
+    return {};
+}
+
+Status CheckKeyRoom(size_t len) {
+    return len >= kKeyRoom
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID,
+                       "len is {}; expected room for at least {} characters", len, kKeyRoom);
+}
+
+Status CheckShareFlags(uint64_t flags, uint64_t bit) {
+    return flags == 0 || flags == bit
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID, "flags is {:#x}; expected 0 or {}", flags, bit);
+}
+
+void EnablePeersOfImport(int32_t deviceId, int32_t owner) {
+    const Device* own = nullptr;
+    const Device* peer = nullptr;
+    if (owner != deviceId && DeviceRegistry::Instance().Find(deviceId, &own).ok() &&
+        DeviceRegistry::Instance().Find(owner, &peer).ok()) {
+        (void)EnablePeerAccess(*own, *peer);  // enabled before is fine
+        (void)EnablePeerAccess(*peer, *own);
+    }
+}
+
+}  // namespace advstep

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records, waits and questions of events that processes share.
+
+#include "src/runtime/commands/event_board.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <new>
+
+#include "acl/acl_base.h"
+#include "src/runtime/stream/streams.h"
+
+namespace advstep {
+
+struct EventBoard::Words {
+    std::atomic<uint64_t> issued;  // the greatest number that a record has
+    std::atomic<uint64_t> latest;  // the greatest one that is queued
+    /// Record n is in slot n % kMostRecords, as 2 * n, and as 2 * n + 1 when it is complete. A slot
+    /// is taken again only after its record is complete.
+    std::array<std::atomic<uint64_t>, kMostRecords> slots;
+};
+
+namespace {
+
+static_assert(std::atomic<uint64_t>::is_always_lock_free, "processes share them");
+
+struct BoardRecordTask : Task {
+    std::atomic<uint64_t>* slot;
+    uint64_t number;
+};
+
+struct BoardWaitTask : PollWaitTask {
+    const std::atomic<uint64_t>* slot;
+    uint64_t number;
+};
+
+// A greater number in the slot means that the record was complete before.
+bool SlotComplete(const std::atomic<uint64_t>& slot, uint64_t number) {
+    return slot.load() > 2 * number;
+}
+
+// A capture takes no part of an event that other processes have.
+Work Uncaptured(size_t recordBytes) {
+    Work work(recordBytes);
+    work.refusal = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
+    work.refusalText = "the event is of ACL_EVENT_IPC; expected another one in a capture";
+    return work;
+}
+
+}  // namespace
+
+Status EventBoard::Make(std::unique_ptr<EventBoard>* board) {
+    std::unique_ptr<SharedState> state;
+    ADVSTEP_RETURN_IF_ERROR(SharedState::Make(sizeof(Words), &state));
+    board->reset(new EventBoard(std::move(state)));
+    return {};
+}
+
+Status EventBoard::Import(ShareKey key, std::unique_ptr<EventBoard>* board) {
+    std::unique_ptr<SharedState> state;
+    ADVSTEP_RETURN_IF_ERROR(SharedState::Import(ShareKind::kEvent, key, &state));
+    board->reset(new EventBoard(std::move(state)));
+    return {};
+}
+
+uint64_t EventBoard::Latest() const { return Get()->latest.load(); }
+
+bool EventBoard::Complete(uint64_t number) const {
+    return number == 0 || SlotComplete(Get()->slots[number % kMostRecords], number);
+}
+
+Status EventBoard::Record(const StreamRef& stream, uint64_t* number, Ticket* ticket) {
+    Words& words = *Get();
+    uint64_t own = 0;
+    std::atomic<uint64_t>* slot = nullptr;
+    uint64_t before = words.issued.load();
+    // The slot is taken, and with it the number. One whose record is under way is passed over: its
+    // process may be gone.
+    for (uint64_t passed = 0;;) {
+        own = before + 1;
+        slot = &words.slots[own % kMostRecords];
+        uint64_t old = slot->load();
+        if (old % 2 == 0 && old != 0 && old < 2 * own) {
+            if (++passed == kMostRecords) {
+                return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                             "event has {} records under way; expected fewer, or a "
+                             "synchronisation before",
+                             kMostRecords);
+            }
+            before = own;
+            continue;
+        }
+        if (old < 2 * own && slot->compare_exchange_strong(old, 2 * own)) {
+            words.issued.store(own);
+            break;
+        }
+        before = std::max(words.issued.load(), slot->load() / 2);  // another record has it
+    }
+    Status queued = stream.Enqueue(
+        Uncaptured(sizeof(BoardRecordTask)),
+        [&](void* memory) {
+            auto* const task = new (memory) BoardRecordTask;
+            task->name = "event record";
+            task->kind = TaskKind::kAlways;
+            task->slot = slot;
+            task->number = own;
+            task->run = [](const Task& base) {
+                const auto& record = static_cast<const BoardRecordTask&>(base);
+                record.slot->store(2 * record.number + 1);
+                Workers().Wake();
+                return Status();
+            };
+            return task;
+        },
+        ticket);
+    if (!queued.ok()) {
+        slot->store(2 * own + 1);
+        return queued;
+    }
+    uint64_t latest = words.latest.load();
+    while (latest < own && !words.latest.compare_exchange_weak(latest, own)) {
+    }
+    *number = own;
+    return {};
+}
+
+Status EventBoard::WaitOn(const StreamRef& stream, uint64_t number,
+                          int64_t timeoutNanoseconds) const {
+    const std::atomic<uint64_t>* const slot = &Get()->slots[number % kMostRecords];
+    return stream.Enqueue(Uncaptured(sizeof(BoardWaitTask)), [&](void* memory) {
+        auto* const task = new (memory) BoardWaitTask;
+        task->name = "event wait";
+        task->kind = TaskKind::kPollWait;
+        task->recheck = true;  // another process wakes nobody here
+        task->timeoutNanoseconds = timeoutNanoseconds;
+        task->slot = slot;
+        task->number = number;
+        task->holds = [](PollWaitTask& base) {
+            const auto& wait = static_cast<const BoardWaitTask&>(base);
+            return SlotComplete(*wait.slot, wait.number);
+        };
+        return task;
+    });
+}
+
+}  // namespace advstep

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of an event that concern other processes.
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/base/never_destroyed.h"
+#include "src/base/no_cancellation.h"
+#include "src/runtime/commands/event.h"
+#include "src/runtime/task/ticket.h"
+
+namespace advstep {
+namespace {
+
+RetiredStates& RetiredBoards() {
+    static NeverDestroyed<RetiredStates> boards;
+    return *boards;
+}
+
+}  // namespace
+
+// Waits that are queued here, and records, still use the words.
+void Event::RetireBoard() {
+    if (board_ != nullptr) {
+        std::vector<Ticket> pending = PendingPlaces(nullptr);
+        RetiredBoards().Add(&board_->State(), std::move(pending));
+        board_.reset();
+    }
+}
+
+Status Event::RecordShared(const StreamRef& stream) {
+    uint64_t number = 0;
+    Ticket ticket;
+    ADVSTEP_RETURN_IF_ERROR(board_->Record(stream, &number, &ticket));
+    record_ = ticket;
+    boardNumber_ = number;
+    return {};
+}
+
+Status Event::Export(Handle handle, ShareKey* key) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
+    if (board_ == nullptr || board_->State()->Imported()) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "event {} is not of aclrtCreateEventExWithFlag with ACL_EVENT_IPC; expected "
+                     "such an event of this process",
+                     ToPointer(handle));
+    }
+    return board_->State()->Export(ShareKind::kEvent, true, key);
+}
+
+Status Event::SynchronizeShared(Handle handle, const WaitLimit& limit, bool* shared, Ticket* own) {
+    constexpr std::chrono::microseconds kLook(100);
+    uint64_t latest = 0;
+    for (;;) {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
+            *shared = board_ != nullptr;
+            if (!*shared) {
+                return {};
+            }
+            latest = latest != 0 ? latest : board_->Latest();
+            if (latest == boardNumber_ && latest != 0) {
+                *own = record_;  // this thread helps to run it
+                return {};
+            }
+            if (board_->Complete(latest)) {
+                return {};
+            }
+        }
+        ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+        if (limit.Expired()) {
+            return Error(limit.expiredCode,
+                         "event {} is not complete; expected another process's record to complete "
+                         "within {} ms",
+                         ToPointer(handle), limit.milliseconds);
+        }
+        const NoCancellation noCancellation;
+        std::this_thread::sleep_for(kLook);  // no process wakes threads of another one
+    }
+}
+
+}  // namespace advstep

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the child of a fork does not keep: descriptors, and shared pages at the parent's addresses.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace advstep {
+
+/// A range of shared pages, or a descriptor. Records are reused and never freed, and all of them
+/// stay in one list, so that the child of a fork can walk it whatever the parent's threads were
+/// doing.
+struct ForkRecord;
+
+/// From here on the child of a fork sees these pages copy-on-write, so that its writes do not reach
+/// the parent.
+ForkRecord* EnterForkRange(void* address, size_t bytes, int file, uint64_t offset);
+/// From here on the child of a fork closes the descriptor.
+ForkRecord* EnterForkDescriptor(int descriptor);
+/// Forgets the record. It comes before the range is unmapped, or the descriptor closed. Null is
+/// allowed.
+void LeaveFork(ForkRecord* record) noexcept;
+
+}  // namespace advstep

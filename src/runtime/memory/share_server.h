@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exporting side: what this process shares, with whom, and the thread that hands it out.
+
+#pragma once
+
+#include <poll.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/runtime/memory/descriptor.h"
+#include "src/runtime/memory/page_pool.h"
+#include "src/runtime/memory/share_protocol.h"
+
+namespace advstep {
+
+/// Pages that this process offers to others.
+struct ShareOffer {
+    ShareKind kind = ShareKind::kPhysical;
+    PagePool* pool = nullptr;
+    PageRange* pages = nullptr;  // alive until Withdraw
+    uint64_t inner = 0;          // where the object begins in the pages
+    uint64_t length = 0;         // of the object
+    int32_t device = 0;
+    bool open = false;  // to every process
+};
+
+/// The exports of this process, and the thread that serves them. A process that imports keeps its
+/// connection, the lease, for as long as it has the pages: the system closes it when that process
+/// ends, however it ends. Each lease is a use of the page range, so a range that was freed here is
+/// reused only after the last lease. The thread runs while there are exports or leases.
+///
+/// mutex_ guards everything. The locks of memory and of notifies may be held when it is taken; only
+/// the pools' locks and those of the fork records are taken after it.
+class ShareServer {
+ public:
+    ShareServer();
+    ShareServer(const ShareServer&) = delete;
+    ShareServer& operator=(const ShareServer&) = delete;
+
+    /// Publishes the offer. 207001: the host has no thread or socket for it.
+    Status Publish(const ShareOffer& offer, ShareKey* key);
+    /// Ends an export. Leases go on.
+    void Withdraw(ShareKey key) noexcept;
+    /// Lets processes import. 107000: there is no such export of this process.
+    Status Allow(ShareKey key, ShareKind kind, const int32_t* pids, size_t count);
+    /// Returns whether the key is an export of this process that still stands.
+    bool Knows(ShareKey key, ShareKind kind) const;
+    /// Returns whether the key is of this process.
+    bool Mine(ShareKey key) const;
+
+ private:
+    struct Export {
+        ShareOffer offer;
+        std::set<int32_t> pids;
+    };
+    struct Connection {
+        Descriptor socket;
+        int32_t pid = 0;
+        PagePool* pool = nullptr;
+        PageRange* pages = nullptr;  // null: nothing granted yet
+    };
+
+    Status StartLocked();
+    void StartServing();
+    void Serve();
+    bool ServeOnce(std::vector<pollfd>* polled);
+    void AcceptLocked();
+    bool AnswerLocked(Connection* connection);
+    int32_t GrantLocked(const ShareRequest& request, Connection* connection, ShareAnswer* answer);
+
+    mutable std::mutex mutex_;
+    std::map<ShareKey, Export> exports_;
+    std::vector<Connection> connections_;
+    Descriptor listener_;
+    Descriptor wake_;
+    uint32_t process_ = 0;
+    uint32_t lastNumber_ = 0;
+    bool running_ = false;
+    bool accepting_ = true;  // false for a moment after no descriptor was free
+};
+
+/// Never destroyed; the child of a fork has a new one, without exports.
+ShareServer& TheShareServer();
+
+}  // namespace advstep

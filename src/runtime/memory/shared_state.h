@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A few bytes that processes share: the state of a notify or of an event.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/runtime/memory/page_pool.h"
+#include "src/runtime/memory/share_client.h"
+#include "src/runtime/task/ticket.h"
+
+namespace advstep {
+
+/// Bytes of this process that others may map, or bytes of another one. They stay valid until the
+/// object is destroyed, whichever process ends before.
+class SharedState {
+ public:
+    /// Makes bytes that are zero. 207001: the host has no memory for them.
+    static Status Make(size_t bytes, std::unique_ptr<SharedState>* state);
+    /// Maps the state of a key. Codes as FetchShared.
+    static Status Import(ShareKind kind, ShareKey key, std::unique_ptr<SharedState>* state);
+
+    SharedState() = default;
+    SharedState(const SharedState&) = delete;
+    SharedState& operator=(const SharedState&) = delete;
+    ~SharedState();
+
+    void* Get() const { return begin_; }
+    bool Imported() const { return pages_ == nullptr; }
+
+    /// Exports the state, or finds its key if it is exported already. 107000: it is another
+    /// process's. The caller's lock guards the calls of one object.
+    Status Export(ShareKind kind, bool open, ShareKey* key);
+    /// Ends the export.
+    void Withdraw() noexcept;
+    /// Returns the key of the export; 0: there is none.
+    ShareKey Key() const { return key_; }
+
+ private:
+    void* begin_ = nullptr;
+    PageRange* pages_ = nullptr;  // null: of another process
+    ShareKey key_ = 0;
+    void* mapped_ = nullptr;  // of another process
+    size_t mappedBytes_ = 0;
+    Descriptor lease_;
+};
+
+/// States whose objects are gone, until the work that was queued before has run. mutex_ guards it;
+/// the locks of the page pool and the server are taken after it.
+class RetiredStates {
+ public:
+    /// Takes the state, unless the call throws.
+    void Add(std::unique_ptr<SharedState>* state, std::vector<Ticket>&& pending);
+
+ private:
+    struct Retired {
+        std::unique_ptr<SharedState> state;
+        std::vector<Ticket> pending;
+    };
+
+    std::mutex mutex_;
+    std::vector<Retired> retired_;
+};
+
+}  // namespace advstep

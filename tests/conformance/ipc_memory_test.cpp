@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of aclrtMalloc that processes share by keys, and what is known of mapped memory.
+#include <set>
+
+#include "conformance/sharing.h"
+#include "support/sanitizers.h"
+
+namespace conformance {
+namespace {
+
+constexpr size_t kBytes = 3 * 4096 + 100;
+constexpr size_t kGiB = size_t{1} << 30;
+
+class IpcMemoryTest : public SharingTest {
+ protected:
+    static std::string KeyOf(void* block, uint64_t flags = kToAll) {
+        char key[65] = {};
+        EXPECT_TRUE(IsOk(aclrtIpcMemGetExportKey(block, 1, key, sizeof(key), flags)));
+        return key;
+    }
+};
+
+TEST_F(IpcMemoryTest, BothProcessesHaveTheSameBytes) {
+    for (const size_t bytes : {size_t{4096}, kBytes, size_t{1} << 20, 2 * kSharedUnit, kGiB / 2}) {
+        const support::DeviceBuffer block(bytes);
+        ASSERT_TRUE(IsOk(aclrtMemset(block.Get(), bytes, 7, std::min(bytes, 4 * kSharedUnit))));
+        const size_t some = std::min(bytes, kSharedUnit);
+        const Words there = other_.Run(&ImportBlock, WithText(KeyOf(block.Get())));
+        ASSERT_TRUE(Gave(0, there));
+        EXPECT_EQ(other_.Run(&CountThere, {there.at[0], some, 7}).at[2], 0U);
+        EXPECT_TRUE(Gave(0, other_.Run(&FillThere, {there.at[0] + bytes - some, some, 9})));
+        EXPECT_TRUE(HasAll(block.At(bytes - some), some, 9));
+        EXPECT_TRUE(Gave(0, other_.Run(&CloseBlock, WithText(KeyOf(block.Get())))));
+    }
+}
+
+TEST_F(IpcMemoryTest, EachImportHasItsOwnAddressAndTheOldestIsClosedFirst) {
+    const support::DeviceBuffer block(kBytes);
+    const std::string key = KeyOf(block.Get());
+    std::set<uint64_t> addresses;
+    uint64_t first = 0;
+    uint64_t last = 0;
+    for (int i = 0; i < 3; ++i) {
+        const Words there = other_.Run(&ImportBlock, WithText(key));
+        ASSERT_TRUE(Gave(0, there));
+        addresses.insert(there.at[0]);
+        first = i == 0 ? there.at[0] : first;
+        last = there.at[0];
+    }
+    EXPECT_EQ(addresses.size(), 3U);
+    EXPECT_TRUE(Gave(0, other_.Run(&CloseBlock, WithText(key))));
+    EXPECT_TRUE(Gave(ACL_ERROR_RT_PARAM_INVALID, other_.Run(&FillThere, {first, kBytes, 1})));
+    EXPECT_TRUE(Gave(0, other_.Run(&FillThere, {last, kBytes, 2})));
+    EXPECT_TRUE(HasAll(block.Get(), kBytes, 2));
+    EXPECT_TRUE(Gave(0, other_.Run(&CloseBlock, WithText(key))));
+    EXPECT_TRUE(Gave(0, other_.Run(&CloseBlock, WithText(key))));
+    EXPECT_TRUE(Gave(ACL_ERROR_RT_PARAM_INVALID, other_.Run(&CloseBlock, WithText(key))));
+}
+
+TEST_F(IpcMemoryTest, TheExporterImportsItsOwn) {
+    const support::DeviceBuffer block(kBytes);
+    const std::string key = KeyOf(block.Get(), 0);
+    Words own = WithText(key);
+    ImportBlock(&own);
+    ASSERT_TRUE(Gave(0, own));
+    EXPECT_NE(own.Pointer(0), block.Get());
+    ASSERT_TRUE(IsOk(aclrtMemset(own.Pointer(0), kBytes, 3, kBytes)));
+    EXPECT_TRUE(HasAll(block.Get(), kBytes, 3));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(own.Pointer(0)), {"devPtr"}));
+    EXPECT_TRUE(IsOk(aclrtIpcMemClose(key.c_str()))) << "its import";
+    EXPECT_TRUE(IsOk(aclrtIpcMemClose(key.c_str()))) << "its export";
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcMemClose(key.c_str()), {"key"}));
+    EXPECT_NE(KeyOf(block.Get()), key) << "a new export";
+}
+
+TEST_F(IpcMemoryTest, AKeyIsExportedOnceAndADestroyedOneRefusesImports) {
+    const support::DeviceBuffer block(kBytes);
+    const std::string key = KeyOf(block.Get());
+    EXPECT_EQ(KeyOf(block.Get()), key);
+    EXPECT_LE(key.size(), 64U);
+    const Words there = other_.Run(&ImportBlock, WithText(key));
+    ASSERT_TRUE(Gave(0, there));
+    ASSERT_TRUE(IsOk(aclrtIpcMemClose(key.c_str())));
+    EXPECT_TRUE(Gave(ACL_ERROR_RT_PARAM_INVALID, other_.Run(&ImportBlock, WithText(key))));
+    EXPECT_TRUE(Gave(0, other_.Run(&FillThere, {there.at[0], kBytes, 6})));
+    EXPECT_TRUE(HasAll(block.Get(), kBytes, 6)) << "its mapping lives until it is closed";
+}
+
+TEST_F(IpcMemoryTest, OnlyListedProcessesImport) {
+    const support::DeviceBuffer block(kBytes);
+    std::string key = KeyOf(block.Get(), 0);
+    EXPECT_TRUE(Gave(ACL_ERROR_RT_NO_PERMISSION, other_.Run(&ImportBlock, WithText(key))));
+    int32_t pid = other_.Pid();
+    ASSERT_TRUE(IsOk(aclrtIpcMemSetImportPid(key.c_str(), &pid, 1)));
+    EXPECT_TRUE(Gave(0, other_.Run(&ImportBlock, WithText(key))));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcMemSetImportPid(key.c_str(), &pid, 0),
+                        {"num"}));
+}
+
+// Freed while another process has it: its pages are not given out again.
+TEST_F(IpcMemoryTest, FreedFirst) {
+    support::DeviceBuffer block(kBytes);
+    const std::string key = KeyOf(block.Get());
+    const Words there = other_.Run(&ImportBlock, WithText(key));
+    ASSERT_TRUE(Gave(0, other_.Run(&FillThere, {there.at[0], kBytes, 5})));
+    block = support::DeviceBuffer();
+    EXPECT_TRUE(Gave(ACL_ERROR_RT_PARAM_INVALID, other_.Run(&ImportBlock, WithText(key))));
+    std::vector<support::DeviceBuffer> blocks;
+    for (int i = 0; i < 8; ++i) {
+        blocks.emplace_back(kBytes);
+        ASSERT_TRUE(IsOk(aclrtMemset(blocks.back().Get(), kBytes, 1, kBytes)));
+    }
+    EXPECT_EQ(other_.Run(&CountThere, {there.at[0], kBytes, 5}).at[2], 0U);
+    EXPECT_TRUE(Gave(0, other_.Run(&FillThere, {there.at[0], kBytes, 2})));
+    for (const support::DeviceBuffer& other : blocks) {
+        EXPECT_TRUE(HasAll(other.Get(), kBytes, 1));
+    }
+}
+
+TEST_F(IpcMemoryTest, TheExporterIsKilledAndTheImporterResets) {
+    const Words there = other_.Run(&ExportBlock, {0, kBytes});
+    ASSERT_TRUE(Gave(0, there));
+    ASSERT_TRUE(Gave(0, other_.Run(&FillThere, {there.at[0], kBytes, 4})));
+    Words own = WithText(there.text);
+    ImportBlock(&own);
+    ASSERT_TRUE(Gave(0, own));
+    other_.Kill();
+    EXPECT_TRUE(HasAll(own.Pointer(0), kBytes, 4));
+    ASSERT_TRUE(IsOk(aclrtResetDevice(0)));
+    ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcMemClose(there.text), {"key"}));
+    Words again = WithText(there.text);
+    ImportBlock(&again);
+    EXPECT_TRUE(Gave(ACL_ERROR_RT_PARAM_INVALID, again));
+}
+
+TEST_F(IpcMemoryTest, Refusals) {
+    constexpr int kRange = ACL_ERROR_RT_PARAM_INVALID;
+    constexpr int kNull = ACL_ERROR_INVALID_PARAM;
+    const support::DeviceBuffer block(kBytes);
+    const support::DeviceBuffer small(4095);
+    const support::PinnedArray<char> pinned(8192);
+    char key[65] = "unwritten";
+    const auto get = [&](void* address, size_t size, size_t len, uint64_t flags) {
+        return aclrtIpcMemGetExportKey(address, size, key, len, flags);
+    };
+    EXPECT_TRUE(IsError(kNull, get(nullptr, 1, 65, 0), {"devPtr"}));
+    EXPECT_TRUE(IsError(kNull, aclrtIpcMemGetExportKey(block.Get(), 1, nullptr, 65, 0), {"key"}));
+    EXPECT_TRUE(IsError(kRange, get(block.Get(), 0, 65, 0), {"size"}));
+    EXPECT_TRUE(IsError(kRange, get(block.Get(), kBytes + 8192, 65, 0), {"size"}));
+    EXPECT_TRUE(IsError(kRange, get(block.Get(), 1, 64, 0), {"len", "64"}));
+    EXPECT_TRUE(IsError(kRange, get(block.Get(), 1, 65, 2), {"flags", "0x2"}));
+    EXPECT_TRUE(IsError(kRange, get(block.At(4096), 1, 65, 0), {"devPtr"}));
+    EXPECT_TRUE(IsError(kRange, get(small.Get(), 1, 65, 0), {"devPtr"}));
+    EXPECT_TRUE(IsError(kRange, get(pinned.Get(), 1, 65, 0), {"devPtr"}));
+    EXPECT_STREQ(key, "unwritten");
+    void* made = nullptr;
+    for (const char* text : {"", "no key", "advance_step.notify.0000000100000001",
+                             "advance_step.memory.000000010000000Z"}) {
+        EXPECT_TRUE(IsError(kRange, aclrtIpcMemImportByKey(&made, text, 0), {"key"})) << text;
+        EXPECT_TRUE(IsError(kRange, aclrtIpcMemClose(text), {"key"})) << text;
+    }
+    EXPECT_TRUE(
+        IsError(kRange, aclrtIpcMemImportByKey(&made, KeyOf(block.Get()).c_str(), 2), {"flags"}));
+    EXPECT_EQ(made, nullptr);
+}
+
+// What a child made by fork has of a block is a copy: its writes stay its own.
+TEST_F(IpcMemoryTest, AChildMadeByForkWritesItsOwnCopy) {
+    if (support::kThreadSanitizer) {
+        GTEST_SKIP() << "the sanitizer takes no threads in the child of a fork among threads";
+    }
+    const support::DeviceBuffer block(kBytes);
+    ASSERT_TRUE(IsOk(aclrtMemset(block.Get(), kBytes, 7, kBytes)));
+    const std::string key = KeyOf(block.Get());
+    ChildProcess child(ChildProcess::Kind::kFork);
+    const auto write = [](Words* w) {
+        char* const bytes = static_cast<char*>(w->Pointer(0));
+        w->at[2] = static_cast<uint64_t>(std::count(bytes, bytes + w->at[1], 7));
+        std::memset(bytes, 8, w->at[1]);
+    };
+    EXPECT_EQ(child.Run(write, {AsWord(block.Get()), kBytes}).at[2], kBytes);
+    EXPECT_TRUE(HasAll(block.Get(), kBytes, 7));
+    ASSERT_TRUE(Gave(0, child.Run(&Begin)));
+    const Words there = child.Run(&ImportBlock, WithText(key));
+    ASSERT_TRUE(Gave(0, there));
+    EXPECT_TRUE(Gave(0, child.Run(&FillThere, {there.at[0], kBytes, 9})));
+    EXPECT_TRUE(HasAll(block.Get(), kBytes, 9));
+}
+
+TEST_F(IpcMemoryTest, RightsOfAMapping) {
+    Words own{0, kSharedUnit};
+    MakePhysical(&own);
+    ASSERT_TRUE(Gave(0, own));
+    char* const begin = static_cast<char*>(own.Pointer(0));
+    aclrtMemLocation here{0, ACL_MEM_LOCATION_TYPE_DEVICE};
+    aclrtMemLocation host{0, ACL_MEM_LOCATION_TYPE_HOST};
+    uint64_t rights = 9;
+    EXPECT_TRUE(IsOk(aclrtMemGetAccess(begin + 5, &here, &rights)));
+    EXPECT_EQ(rights, ACL_RT_MEM_ACCESS_FLAGS_READWRITE);
+    EXPECT_TRUE(IsOk(aclrtMemGetAccess(begin, &host, &rights)));
+    EXPECT_EQ(rights, ACL_RT_MEM_ACCESS_FLAGS_NONE);
+    aclrtMemAccessDesc desc[2] = {{ACL_RT_MEM_ACCESS_FLAGS_READWRITE, here, {}},
+                                  {ACL_RT_MEM_ACCESS_FLAGS_READ, host, {}}};
+    EXPECT_TRUE(IsOk(aclrtMemSetAccess(begin, kSharedUnit, desc, 2)));
+    EXPECT_TRUE(IsOk(aclrtMemGetAccess(begin, &host, &rights)));
+    EXPECT_EQ(rights, ACL_RT_MEM_ACCESS_FLAGS_READ);
+    desc[1].flags = ACL_RT_MEM_ACCESS_FLAGS_READWRITE;
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_DRV_INTERNAL_ERROR,
+                        aclrtMemSetAccess(begin, kSharedUnit, desc, 2), {"desc"}));
+    constexpr int kRange = ACL_ERROR_RT_PARAM_INVALID;
+    EXPECT_TRUE(IsError(kRange, aclrtMemSetAccess(nullptr, kSharedUnit, desc, 2), {"virPtr"}));
+    EXPECT_TRUE(IsError(kRange, aclrtMemSetAccess(begin, kSharedUnit, nullptr, 2), {"desc"}));
+    EXPECT_TRUE(IsError(kRange, aclrtMemSetAccess(begin, kSharedUnit, desc, 0), {"count"}));
+    EXPECT_TRUE(IsError(kRange, aclrtMemSetAccess(begin, 4096, desc, 1), {"4096"}));
+    desc[0].flags = static_cast<aclrtMemAccessFlags>(2);
+    EXPECT_TRUE(IsError(kRange, aclrtMemSetAccess(begin, kSharedUnit, desc, 1), {"flags"}));
+    EXPECT_TRUE(IsError(kRange, aclrtMemGetAccess(&own, &here, &rights), {"virPtr"}));
+
+    void* kept = nullptr;
+    ASSERT_TRUE(IsOk(aclrtFreePhysical(own.Pointer(2))));
+    ASSERT_TRUE(IsOk(aclrtMemRetainAllocationHandle(begin + 77, &kept)));
+    aclrtPhysicalMemProp prop{};
+    ASSERT_TRUE(IsOk(aclrtMemGetAllocationPropertiesFromHandle(kept, &prop)));
+    EXPECT_EQ(prop.memAttr, ACL_HBM_MEM_NORMAL);
+    EXPECT_EQ(prop.location.type, ACL_MEM_LOCATION_TYPE_DEVICE);
+    ASSERT_TRUE(IsOk(aclrtMemRetainAllocationHandle(begin, &kept)));
+    ASSERT_TRUE(IsOk(aclrtFreePhysical(kept)));
+    ASSERT_TRUE(IsOk(aclrtFreePhysical(kept)));
+    EXPECT_TRUE(IsCode(ACL_ERROR_RT_INVALID_HANDLE, aclrtFreePhysical(kept)));
+    ASSERT_TRUE(IsOk(aclrtUnmapMem(begin)));
+    EXPECT_TRUE(IsError(kRange, aclrtMemRetainAllocationHandle(begin, &kept), {"virPtr"}));
+    ASSERT_TRUE(IsOk(aclrtReleaseMemAddress(begin)));
+}
+
+TEST_F(IpcMemoryTest, TheBlockAroundAnAddress) {
+    const support::DeviceBuffer block(kBytes);
+    const support::PinnedArray<char> pinned(100);
+    void* base = nullptr;
+    size_t size = 0;
+    EXPECT_TRUE(IsOk(aclrtMemGetAddressRange(block.At(kBytes - 1), &base, &size)));
+    EXPECT_EQ(base, block.Get());
+    EXPECT_GE(size, kBytes);
+    EXPECT_TRUE(IsOk(aclrtMemGetAddressRange(pinned.Get() + 9, &base, nullptr)));
+    EXPECT_EQ(base, pinned.Get());
+    Words own{0, 2 * kSharedUnit};
+    MakePhysical(&own);
+    EXPECT_TRUE(IsOk(
+        aclrtMemGetAddressRange(static_cast<char*>(own.Pointer(0)) + kSharedUnit, &base, &size)));
+    EXPECT_EQ(base, own.Pointer(0));
+    EXPECT_EQ(size, 2 * kSharedUnit);
+    constexpr int kRange = ACL_ERROR_RT_PARAM_INVALID;
+    EXPECT_TRUE(IsError(kRange, aclrtMemGetAddressRange(&base, &base, &size), {"ptr"}));
+    EXPECT_TRUE(IsError(kRange, aclrtMemGetAddressRange(block.Get(), nullptr, nullptr),
+                        {"pbase", "psize"}));
+    DropPhysical(&own);
+    void* reserved = nullptr;
+    EXPECT_TRUE(IsError(
+        kRange, aclrtReserveMemAddressNoUCMemory(&reserved, kSharedUnit, 0, &base, 0), {"size"}));
+    EXPECT_TRUE(IsError(kRange, aclrtReserveMemAddressNoUCMemory(&reserved, kGiB, 0, nullptr, 0),
+                        {"expectPtr"}));
+    void* wanted = nullptr;  // what the host has free
+    ASSERT_TRUE(IsOk(aclrtReserveMemAddress(&wanted, kGiB, kGiB, nullptr, 0)));
+    ASSERT_TRUE(IsOk(aclrtReleaseMemAddress(wanted)));
+    ASSERT_TRUE(IsOk(aclrtReserveMemAddressNoUCMemory(&reserved, kGiB, 0, wanted, 0)));
+    EXPECT_EQ(reserved, wanted);
+    EXPECT_TRUE(IsOk(aclrtReleaseMemAddress(reserved)));
+}
+
+}  // namespace
+}  // namespace conformance

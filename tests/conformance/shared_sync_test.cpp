@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notifies and events that several processes have.
+#include "advance_step/fault_injection.h"
+#include "conformance/sharing.h"
+#include "support/host_work.h"
+
+namespace conformance {
+namespace {
+
+using Notify = support::Owned<&aclrtDestroyNotify>;
+
+Notify MakeNotify() {
+    aclrtNotify notify = nullptr;
+    EXPECT_TRUE(IsOk(aclrtCreateNotify(&notify, ACL_NOTIFY_DEFAULT)));
+    return Notify(notify);
+}
+std::string KeyOf(aclrtNotify notify,
+                  uint64_t flags = ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION) {
+    char key[65] = {};
+    EXPECT_TRUE(IsOk(aclrtNotifyGetExportKey(notify, key, sizeof(key), flags)));
+    return key;
+}
+// A flag that is set is what a wait of 1 s takes.
+int TakesFlag(aclrtNotify notify, uint32_t seconds = 1) {
+    const support::Stream stream = support::MakeStream();
+    EXPECT_TRUE(IsOk(aclrtWaitAndResetNotify(notify, stream.Get(), seconds)));
+    return aclrtSynchronizeStream(stream.Get());
+}
+
+// There. at[0]: the notify or event.
+void ImportNotify(Words* w) {
+    aclrtNotify notify = nullptr;
+    char key[sizeof(w->text)];
+    std::memcpy(key, w->text, sizeof(key));
+    Keep(w, aclrtNotifyImportByKey(&notify, key, 0));
+    w->Set(0, notify);
+}
+// After at[1] microseconds.
+void RecordNotify(Words* w) {
+    Keep(w, advstepDelayStream(nullptr, w->at[1])) &&
+        Keep(w, aclrtRecordNotify(w->Pointer(0), nullptr)) &&
+        Keep(w, aclrtSynchronizeStream(nullptr));
+}
+void WaitForNotify(Words* w) {
+    Keep(w, aclrtWaitAndResetNotify(w->Pointer(0), nullptr, 0)) &&
+        Keep(w, aclrtSynchronizeStream(nullptr));
+}
+void OpenEvent(Words* w) {
+    aclrtIpcEventHandle handle;
+    std::memcpy(&handle, w->text, sizeof(handle));
+    aclrtEvent event = nullptr;
+    Keep(w, aclrtIpcOpenEventHandle(handle, &event));
+    w->Set(0, event);
+}
+void RecordEvent(Words* w) { Keep(w, aclrtRecordEvent(w->Pointer(0), nullptr)); }
+// Work that Release lets go on, and a record after it. at[1]: the word.
+void HoldAndRecordEvent(Words* w) {
+    void* word = nullptr;
+    Keep(w, aclrtMalloc(&word, 64, ACL_MEM_MALLOC_HUGE_FIRST)) &&
+        Keep(w, aclrtMemset(word, 64, 0, 64)) &&
+        Keep(w, aclrtValueWait(word, 1, ACL_STREAM_WAIT_VALUE_EQ, nullptr)) &&
+        Keep(w, aclrtRecordEvent(w->Pointer(0), nullptr));
+    w->Set(1, word);
+}
+void Release(Words* w) {
+    aclrtStream stream = nullptr;
+    Keep(w, aclrtCreateStream(&stream)) && Keep(w, aclrtValueWrite(w->Pointer(1), 1, 0, stream)) &&
+        Keep(w, aclrtDestroyStream(stream));
+}
+void SynchronizeEvent(Words* w) { Keep(w, aclrtSynchronizeEvent(w->Pointer(0))); }
+
+class SharedSyncTest : public SharingTest {
+ protected:
+    static support::Event MakeShared() { return support::MakeEventExWithFlag(ACL_EVENT_IPC); }
+    static Words HandleOf(aclrtEvent event) {
+        aclrtIpcEventHandle handle{};
+        EXPECT_TRUE(IsOk(aclrtIpcGetEventHandle(event, &handle)));
+        Words words;
+        std::memcpy(words.text, &handle, sizeof(handle));
+        return words;
+    }
+    static aclrtEventRecordedStatus StatusOf(aclrtEvent event) {
+        auto status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
+        EXPECT_TRUE(IsOk(aclrtQueryEventStatus(event, &status)));
+        return status;
+    }
+};
+
+TEST_F(SharedSyncTest, TheImporterRecordsAndTheExporterWaits) {
+    const Notify notify = MakeNotify();
+    const Words there = other_.Run(&ImportNotify, WithText(KeyOf(notify.Get())));
+    ASSERT_TRUE(Gave(0, there));
+    for (int i = 0; i < 100; ++i) {
+        ASSERT_TRUE(Gave(0, other_.Run(&RecordNotify, there)));
+        ASSERT_TRUE(IsOk(TakesFlag(notify.Get(), 0)));
+    }
+    EXPECT_EQ(TakesFlag(notify.Get()), ACL_ERROR_RT_WAIT_TIMEOUT);
+}
+
+TEST_F(SharedSyncTest, AWaitThatWasQueuedBeforeTheExport) {
+    const Notify notify = MakeNotify();
+    const support::Stream stream = support::MakeStream();
+    ASSERT_TRUE(IsOk(aclrtWaitAndResetNotify(notify.Get(), stream.Get(), 0)));
+    Words there = other_.Run(&ImportNotify, WithText(KeyOf(notify.Get())));
+    const support::Signal ran;  // on a worker: this thread does not look
+    ASSERT_TRUE(IsOk(support::Enqueue(stream.Get(), [ran] { ran.Set(); })));
+    there.at[1] = 20000;  // a worker that has nothing to do takes naps before it sleeps
+    EXPECT_TRUE(Gave(0, other_.Run(&RecordNotify, there)));
+    EXPECT_TRUE(ran.Wait());
+}
+
+TEST_F(SharedSyncTest, TheExporterRecordsAndTheImporterWaits) {
+    const Notify notify = MakeNotify();
+    const Words there = other_.Run(&ImportNotify, WithText(KeyOf(notify.Get())));
+    other_.Start(&WaitForNotify, there);
+    ASSERT_TRUE(IsOk(aclrtRecordNotify(notify.Get(), nullptr)));
+    EXPECT_TRUE(Gave(0, other_.Result()));
+}
+
+TEST_F(SharedSyncTest, ANotifyEndsWithItsLastProcess) {
+    Notify notify = MakeNotify();
+    const std::string key = KeyOf(notify.Get());
+    EXPECT_EQ(KeyOf(notify.Get()), key);
+    ChildProcess third;
+    ASSERT_TRUE(Gave(0, third.Run(&Begin)));
+    const Words second = other_.Run(&ImportNotify, WithText(key));
+    const Words last = third.Run(&ImportNotify, WithText(key));
+    notify = Notify();
+    std::vector<Notify> others;  // none of which gets the flag that the two still have
+    for (int i = 0; i < 4; ++i) {
+        others.push_back(MakeNotify());
+    }
+    EXPECT_TRUE(Gave(ACL_ERROR_RT_PARAM_INVALID, third.Run(&ImportNotify, WithText(key))));
+    third.Start(&WaitForNotify, last);
+    EXPECT_TRUE(Gave(0, other_.Run(&RecordNotify, second)));
+    EXPECT_TRUE(Gave(0, third.Result()));
+}
+
+TEST_F(SharedSyncTest, TheExporterOfANotifyIsKilled) {
+    Words there = other_.Run([](Words* w) {
+        aclrtNotify notify = nullptr;
+        Keep(w, aclrtCreateNotify(&notify, 0)) &&
+            Keep(w, aclrtNotifyGetExportKey(notify, w->text, sizeof(w->text), 2));
+        w->Set(0, notify);
+    });
+    ASSERT_TRUE(Gave(0, there));
+    aclrtNotify notify = nullptr;
+    ASSERT_TRUE(IsOk(aclrtNotifyImportByKey(&notify, there.text, 3)));
+    other_.Kill();
+    EXPECT_TRUE(IsOk(aclrtRecordNotify(notify, nullptr)));
+    EXPECT_TRUE(IsOk(TakesFlag(notify)));
+    EXPECT_TRUE(IsOk(aclrtDestroyNotify(notify)));
+}
+
+TEST_F(SharedSyncTest, ListsOfNotifies) {
+    const Notify notify = MakeNotify();
+    int32_t pid = other_.Pid();
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtNotifySetImportPid(notify.Get(), &pid, 1),
+                        {"aclrtNotifySetImportPid: "}));
+    const std::string key = KeyOf(notify.Get(), 0);
+    EXPECT_TRUE(Gave(ACL_ERROR_RT_NO_PERMISSION, other_.Run(&ImportNotify, WithText(key))));
+    ASSERT_TRUE(IsOk(aclrtNotifySetImportPid(notify.Get(), &pid, 1)));
+    const Words there = other_.Run(&ImportNotify, WithText(key));
+    EXPECT_TRUE(Gave(0, there));
+    const auto exportThere = [](Words* w) {
+        Keep(w, aclrtNotifyGetExportKey(w->Pointer(0), w->text, sizeof(w->text), 0));
+    };
+    EXPECT_TRUE(Gave(ACL_ERROR_RT_PARAM_INVALID, other_.Run(exportThere, there)));
+}
+
+TEST_F(SharedSyncTest, BatchReset) {
+    const Notify first = MakeNotify();
+    const Notify second = MakeNotify();
+    const auto setBoth = [&] {
+        EXPECT_TRUE(IsOk(aclrtRecordNotify(first.Get(), nullptr)));
+        EXPECT_TRUE(IsOk(aclrtRecordNotify(second.Get(), nullptr)));
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    };
+    aclrtNotify notifies[] = {first.Get(), second.Get()};
+    setBoth();
+    EXPECT_TRUE(IsOk(aclrtNotifyBatchReset(notifies, 2)));
+    EXPECT_EQ(TakesFlag(first.Get()), ACL_ERROR_RT_WAIT_TIMEOUT);
+    EXPECT_EQ(TakesFlag(second.Get()), ACL_ERROR_RT_WAIT_TIMEOUT);
+    setBoth();
+    notifies[1] = &notifies;
+    EXPECT_TRUE(IsCode(ACL_ERROR_RT_INVALID_HANDLE, aclrtNotifyBatchReset(notifies, 2)));
+    EXPECT_TRUE(IsOk(TakesFlag(first.Get()))) << "all or none";
+    EXPECT_TRUE(IsCode(ACL_ERROR_INVALID_PARAM, aclrtNotifyBatchReset(nullptr, 2)));
+    EXPECT_TRUE(IsCode(ACL_ERROR_RT_PARAM_INVALID, aclrtNotifyBatchReset(notifies, 0)));
+}
+
+TEST_F(SharedSyncTest, AStreamWaitsForARecordOfAnotherProcess) {
+    const support::Event event = MakeShared();
+    EXPECT_EQ(StatusOf(event.Get()), ACL_EVENT_RECORDED_STATUS_COMPLETE) << "never recorded";
+    Words there = other_.Run(&OpenEvent, HandleOf(event.Get()));
+    ASSERT_TRUE(Gave(0, there));
+    for (int i = 0; i < 2; ++i) {
+        there = other_.Run(&HoldAndRecordEvent, there);
+        ASSERT_TRUE(Gave(0, there));
+        EXPECT_EQ(StatusOf(event.Get()), ACL_EVENT_RECORDED_STATUS_NOT_READY);
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
+                            aclrtSynchronizeEventWithTimeout(event.Get(), 20), {"20"}));
+        const support::Stream stream = support::MakeStream();
+        ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(stream.Get(), event.Get())));
+        EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream.Get(), 20),
+                  ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+        ASSERT_TRUE(Gave(0, other_.Run(&Release, there)));
+        EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+        EXPECT_EQ(StatusOf(event.Get()), ACL_EVENT_RECORDED_STATUS_COMPLETE);
+    }
+}
+
+// A later record that completes first does not stand for an earlier one.
+TEST_F(SharedSyncTest, EachWaitIsForTheRecordThatWasTheLatest) {
+    const support::Event event = MakeShared();
+    Words there = other_.Run(&OpenEvent, HandleOf(event.Get()));
+    there = other_.Run(&HoldAndRecordEvent, there);
+    const support::Stream stream = support::MakeStream();
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(stream.Get(), event.Get())));
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), nullptr)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get()))) << "this process's own record";
+    EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream.Get(), 20),
+              ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    ASSERT_TRUE(Gave(0, other_.Run(&Release, there)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
+TEST_F(SharedSyncTest, ManyRecordsOfBothProcesses) {
+    const support::Event event = MakeShared();
+    const Words there = other_.Run(&OpenEvent, HandleOf(event.Get()));
+    for (int i = 0; i < 400; ++i) {
+        if (i % 3 == 0) {
+            ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), nullptr)));
+            ASSERT_TRUE(Gave(0, other_.Run(&SynchronizeEvent, there)));
+        } else {
+            ASSERT_TRUE(Gave(0, other_.Run(&RecordEvent, there)));
+            ASSERT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
+        }
+    }
+    // Those of a process that is killed are never complete, and bar nobody's way.
+    ASSERT_TRUE(Gave(0, other_.Run(&HoldAndRecordEvent, there)));
+    other_.Kill();
+    for (int i = 0; i < 400; ++i) {
+        ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), nullptr)));
+        ASSERT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
+    }
+}
+
+TEST_F(SharedSyncTest, TheMakerOfAnEventIsGone) {
+    Words there = other_.Run([](Words* w) {
+        aclrtEvent event = nullptr;
+        aclrtIpcEventHandle handle{};
+        Keep(w, aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC)) &&
+            Keep(w, aclrtIpcGetEventHandle(event, &handle));
+        std::memcpy(w->text, &handle, sizeof(handle));
+    });
+    Words own = there;
+    OpenEvent(&own);
+    ASSERT_TRUE(Gave(0, own));
+    other_.Kill();
+    EXPECT_TRUE(IsOk(aclrtRecordEvent(own.Pointer(0), nullptr)));
+    OpenEvent(&there);
+    EXPECT_TRUE(Gave(ACL_ERROR_RT_PARAM_INVALID, there));
+}
+
+TEST_F(SharedSyncTest, WhatSuchAnEventIsNotFor) {
+    const support::Event event = MakeShared();
+    const support::Event plain = support::MakeEventExWithFlag(ACL_EVENT_SYNC);
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
+    constexpr int kNot = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
+    aclrtEventStatus status{};
+    aclrtEventWaitStatus waits{};
+    float milliseconds = 0;
+    uint64_t stamp = 0;
+    uint32_t id = 0;
+    EXPECT_TRUE(IsError(kNot, aclrtResetEvent(event.Get(), nullptr), {"event"}));
+    EXPECT_TRUE(IsError(kNot, aclrtQueryEvent(event.Get(), &status), {"event"}));
+    EXPECT_TRUE(IsError(kNot, aclrtQueryEventWaitStatus(event.Get(), &waits), {"event"}));
+    EXPECT_TRUE(IsError(kNot, aclrtEventElapsedTime(&milliseconds, event.Get(), event.Get()),
+                        {"startEvent"}));
+    EXPECT_TRUE(IsError(kNot, aclrtEventGetTimestamp(event.Get(), &stamp), {"event"}));
+    EXPECT_TRUE(IsError(kNot, aclrtGetEventId(event.Get(), &id), {"event"}));
+    aclrtIpcEventHandle handle{};
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcGetEventHandle(plain.Get(), &handle),
+                        {"ACL_EVENT_IPC"}));
+    aclrtEvent made = nullptr;
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcOpenEventHandle(handle, &made), {"key"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
+                        aclrtCreateEventExWithFlag(&made, ACL_EVENT_IPC | ACL_EVENT_SYNC),
+                        {"0x41"}));
+    EXPECT_EQ(made, nullptr);
+    const support::Stream stream = support::MakeStream();
+    ASSERT_TRUE(IsOk(aclmdlRICaptureBegin(stream.Get(), ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL)));
+    EXPECT_TRUE(IsError(kNot, aclrtRecordEvent(event.Get(), stream.Get()), {"ACL_EVENT_IPC"}));
+    EXPECT_TRUE(IsCode(kNot, aclrtStreamWaitEvent(stream.Get(), event.Get())));
+    aclmdlRI model = nullptr;
+    aclmdlRICaptureEnd(stream.Get(), &model);
+}
+
+}  // namespace
+}  // namespace conformance

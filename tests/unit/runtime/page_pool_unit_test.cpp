@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranges of files in memory, and the pages that free ones keep.
+#include "src/runtime/memory/page_pool.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "unit/status_check.h"
+
+namespace advstep {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+constexpr size_t kPage = 4096;
+constexpr size_t kMostKept = 64 * kMiB;
+constexpr size_t kSmallRange = 128 << 10;  // free ranges below this keep their pages in any case
+
+// The bytes that the system has given to the files of the ranges.
+size_t PagesOf(const std::vector<PageRange*>& ranges) {
+    size_t bytes = 0;
+    std::vector<int> seen;
+    for (const PageRange* const range : ranges) {
+        const int file = PagePool::Descriptor(*range);
+        if (std::find(seen.begin(), seen.end(), file) == seen.end()) {
+            struct stat about {};
+            EXPECT_EQ(fstat(file, &about), 0);
+            bytes += static_cast<size_t>(about.st_blocks) * 512;
+            seen.push_back(file);
+        }
+    }
+    return bytes;
+}
+
+PageRange* TakeFilled(PagePool* pool, size_t bytes, int value) {
+    PageRange* range = nullptr;
+    EXPECT_TRUE(unit::Succeeds(pool->Take(bytes, kPage, &range)));
+    std::memset(PagePool::Address(*range), value, bytes);
+    return range;
+}
+
+TEST(PagePool, ABlockThatComesAgainHasItsPages) {
+    PagePool pool(PagePool::Addresses::kMapped);
+    PageRange* const other = TakeFilled(&pool, kPage, 1);
+    const size_t before = PagesOf({other});
+    for (int round = 0; round < 100; ++round) {
+        pool.GiveBack(TakeFilled(&pool, 2 * kMiB, round));
+        ASSERT_EQ(PagesOf({other}), before + 2 * kMiB) << "in round " << round;
+    }
+    pool.GiveBack(other);
+}
+
+TEST(PagePool, LargeBlocksReturnTheirPages) {
+    PagePool pool(PagePool::Addresses::kMapped);
+    PageRange* const other = TakeFilled(&pool, kPage, 1);
+    const size_t before = PagesOf({other});
+    pool.GiveBack(TakeFilled(&pool, kMostKept + kMiB, 2));
+    EXPECT_EQ(PagesOf({other}), before);
+    pool.GiveBack(other);
+}
+
+TEST(PagePool, RangesWithoutAddressesHoldZerosAgain) {
+    PagePool pool(PagePool::Addresses::kNone);
+    PageRange* range = nullptr;
+    ASSERT_TRUE(unit::Succeeds(pool.Take(kPage, kPage, &range)));
+    const char text[] = "secret";
+    ASSERT_EQ(
+        pwrite(PagePool::Descriptor(*range), text, sizeof(text), static_cast<off_t>(range->offset)),
+        static_cast<ssize_t>(sizeof(text)));
+    const uint64_t place = range->offset;
+    pool.GiveBack(range);
+    ASSERT_TRUE(unit::Succeeds(pool.Take(kPage, kPage, &range)));
+    ASSERT_EQ(range->offset, place);
+    char got[sizeof(text)] = {1};
+    ASSERT_EQ(
+        pread(PagePool::Descriptor(*range), got, sizeof(got), static_cast<off_t>(range->offset)),
+        static_cast<ssize_t>(sizeof(got)));
+    EXPECT_EQ(got[0], 0);
+    pool.GiveBack(range);
+}
+
+// Blocks of all sizes come and go in any order. Each keeps what was written in it, none lies on
+// another one, and free ranges keep no more than they may.
+TEST(PagePool, RandomBlocks) {
+    struct Block {
+        PageRange* range;
+        size_t bytes;
+        unsigned char value;
+    };
+    PagePool pool(PagePool::Addresses::kMapped);
+    std::vector<Block> live{{TakeFilled(&pool, kPage, 7), kPage, 7}};
+    std::mt19937 random(20);
+    for (int step = 0; step < 600; ++step) {
+        SCOPED_TRACE(step);
+        if (live.size() < 2 || random() % 20 < 9) {
+            size_t bytes = kPage * (1 + random() % 16);
+            if (random() % 4 == 0) {
+                bytes = kMiB * (1 + random() % 24);
+            }
+            const auto value = static_cast<unsigned char>(random());
+            live.push_back({TakeFilled(&pool, bytes, value), bytes, value});
+        } else {
+            std::swap(live[1 + random() % (live.size() - 1)], live.back());
+            const Block gone = live.back();
+            live.pop_back();
+            const auto* const first =
+                static_cast<const unsigned char*>(PagePool::Address(*gone.range));
+            ASSERT_EQ(first[0], gone.value);
+            ASSERT_EQ(std::memcmp(first, first + 1, gone.bytes - 1), 0);
+            pool.GiveBack(gone.range);
+        }
+        std::vector<PageRange*> ranges;
+        size_t used = 0;
+        for (const Block& block : live) {
+            ranges.push_back(block.range);
+            used += block.bytes;
+        }
+        ASSERT_LE(PagesOf(ranges), used + kMostKept + (live.size() + 1) * kSmallRange);
+    }
+    for (const Block& block : live) {
+        pool.GiveBack(block.range);
+    }
+}
+
+}  // namespace
+}  // namespace advstep

@@ -69,6 +69,18 @@ class DeviceTensor {
     aclTensor* tensor_ = nullptr;
 };
 
+// Rows that hold base + column in columns [first, last], and 0 elsewhere.
+std::vector<int64_t> Rows(const std::vector<int64_t>& bases, int64_t first, int64_t last) {
+    std::vector<int64_t> values;
+    for (const int64_t base : bases) {
+        for (int64_t column = 0; column < kMostIds; ++column) {
+            values.push_back(column >= first && column <= last ? base + column : 0);
+        }
+    }
+    return values;
+}
+
+// [slots]
 // Three prompts of 4 tokens. Each has one block of the host's allocator, 0 to 2, and blocks of the
 // pool behind it. All three have filled what they have.
 struct Slots {
@@ -97,19 +109,8 @@ struct Slots {
     DeviceTensor<int64_t> stepIdx{{kSlots}, {9, 5, 1}};  // generated, the newest included
     DeviceTensor<int64_t> nextTokens{{kSlots}, {112, 208, 304}};
     DeviceTensor<int64_t> firstTokenIds{{kSlots}, {100, 200, 300}};
-
-    // Rows that hold base + column in columns [first, last], and 0 elsewhere.
-    static std::vector<int64_t> Rows(const std::vector<int64_t>& bases, int64_t first,
-                                     int64_t last) {
-        std::vector<int64_t> values;
-        for (const int64_t base : bases) {
-            for (int64_t column = 0; column < kMostIds; ++column) {
-                values.push_back(column >= first && column <= last ? base + column : 0);
-            }
-        }
-        return values;
-    }
 };
+// [/slots]
 
 template <typename T>
 void PrintLine(const char* name, const std::vector<T>& values, size_t first, size_t count) {
@@ -155,6 +156,7 @@ aclOpExecutor* PlanStep(const Slots& s, uint64_t* workspaceSize) {
     return executor;
 }
 
+// [preempt]
 void PreemptAndRecover(aclrtStream stream) {
     Slots slots;
     uint64_t workspaceSize = 0;
@@ -184,6 +186,7 @@ void PreemptAndRecover(aclrtStream stream) {
     CHECK(aclDestroyAclOpExecutor(executor));
     CHECK(aclrtFree(workspace));
 }
+// [/preempt]
 
 }  // namespace
 

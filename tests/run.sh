@@ -72,7 +72,7 @@ run_release() {
     cmake --fresh --preset release
     tests/lint/check_budgets.py steps serve build/release serve
     cmake --build build/release --target advance_step advance_step_archive advance_step_cann advance_step_graph \
-        tutorial
+        step_example tutorial
     tests/packaging/run.sh build/release
     local python=python3
     if ! "$python" -c 'import numpy, pytest, torch' 2>/dev/null; then

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Toolchain: built on another machine for aarch64, and run there by qemu-user. tests/aarch64.sh installs it.
+# Toolchain: programs for aarch64 on another machine, run there by qemu-user (tests/aarch64.sh).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

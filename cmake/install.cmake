@@ -41,8 +41,5 @@ set(python_folder lib/python3/dist-packages)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/python/advance_step DESTINATION ${python_folder}
         COMPONENT python EXCLUDE_FROM_ALL
         FILES_MATCHING PATTERN "*.py" PATTERN py.typed PATTERN __pycache__ EXCLUDE)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/python/emulation
-        DESTINATION ${python_folder}/advance_step COMPONENT python EXCLUDE_FROM_ALL
-        FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
 
 include(${PROJECT_SOURCE_DIR}/cmake/install_cann.cmake)

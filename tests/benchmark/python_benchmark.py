@@ -4,7 +4,8 @@
 
     tests/benchmark/python_benchmark.py [rows]
 
-It takes the library that ADVANCE_STEP_LIBRARY names, else that of the release preset.
+It takes the library that ADVANCE_STEP_LIBRARY names, else that of the release preset. It needs numpy and
+torch: build/torch_npu/bin/python of tests/torch_npu has both.
 """
 
 import os
@@ -12,18 +13,16 @@ import pathlib
 import statistics
 import sys
 import time
-import warnings
 
 root = pathlib.Path(__file__).resolve().parents[2]
 sources = root / "src" / "python"
 os.environ.setdefault("ADVANCE_STEP_LIBRARY", str(root / "build/release/lib/libadvance_step.so"))
-sys.path[:0] = [str(sources), str(sources / "emulation")]
-warnings.simplefilter("ignore")
+sys.path.insert(0, str(sources))
+os.environ.setdefault("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
 
 import advance_step  # noqa: E402
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
-import torch_npu  # noqa: E402
 
 ROUNDS, REPEATS = 40, 500
 COLUMNS, BLOCK_SIZE = 128, 1024  # so many steps fit a row
@@ -52,11 +51,6 @@ def torch_step(tokens, sampled, positions, lengths, slots, table, rows, queries,
     slots[queries:] = -1
 
 
-def emulated_step(*arguments):
-    torch_npu.npu_advance_step_flashattn(*arguments)
-    torch.npu.synchronize()
-
-
 def measure(function, arguments):
     """Nanoseconds of a call; the lengths begin again at 0."""
     arguments[3][:] = 0
@@ -77,7 +71,6 @@ def main():
 
     sizes = (rows, queries, BLOCK_SIZE)
     host, tensors = arrays(), [torch.from_numpy(array) for array in arrays()]
-    npu = [tensor.npu() for tensor in tensors]
     on_host, on_tensors = (advance_step.prepare_advance_step(*a, *sizes) for a in (host, tensors))
     ways = {
         "numpy": (numpy_step, host), "torch": (torch_step, tensors),
@@ -85,7 +78,6 @@ def main():
         "advance_step, torch": (advance_step.advance_step, tensors),
         "prepared call, numpy": (lambda *_: on_host(), host),
         "prepared call, torch": (lambda *_: on_tensors(), tensors),
-        "torch_npu emulation": (emulated_step, npu),
     }
     times = {name: [] for name in ways}
     for _ in range(ROUNDS):  # in turns, so that other work of the machine meets all of them

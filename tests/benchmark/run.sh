@@ -36,11 +36,15 @@ fi
 cmake --preset release -DADVANCE_STEP_BUILD_BENCHMARKS=ON
 cmake --build --preset release --target dashboard peer_calls
 
-# Debian's packages are Debian's Python's, which need not be the first one.
+# The environment of tests/torch_npu has numpy and torch. Else Debian's packages are Debian's Python's, which
+# need not be the first one.
+export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 python=python3
-if ! "$python" -c 'import numpy' 2>/dev/null && [[ -x /usr/bin/python3 ]]; then
-    python=/usr/bin/python3
-fi
+for candidate in build/torch_npu/bin/python /usr/bin/python3; do
+    if ! "$python" -c 'import numpy, torch' 2>/dev/null && "$candidate" -c 'import numpy' 2>/dev/null; then
+        python=$candidate
+    fi
+done
 
 results=build/release/dashboard
 mkdir -p "$results"

@@ -13,13 +13,11 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "python"
 GOLDEN = ROOT / "tests" / "golden"
-EXAMPLES = ROOT / "examples"
 
 os.environ.setdefault("ADVANCE_STEP_LIBRARY", str(ROOT / "build/release/lib/libadvance_step.so"))
-for path in (SOURCES, SOURCES / "emulation"):
-    sys.path.insert(0, str(path))
+sys.path.insert(0, str(SOURCES))
 
-import advance_step  # noqa: E402  (the paths come first)
+import advance_step  # noqa: E402  (the path comes first)
 
 
 def golden_cases(name):

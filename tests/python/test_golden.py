@@ -1,39 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AdvanceStep and AdvanceStepV2 against the golden vectors, with numpy arrays, torch tensors and
-npu tensors of the emulation."""
-
-import warnings
+"""AdvanceStep and AdvanceStepV2 against the golden vectors, with numpy arrays and torch tensors."""
 
 import advance_step
 import pytest
 from batches import NAMES, V2_NAMES, as_numpy, as_torch, expect_state
 from conftest import golden_cases
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    import torch
-    import torch_npu
-
-KINDS = {"numpy": as_numpy, "torch": as_torch,
-         "npu": lambda state, names: as_torch(state, names, "npu")}
+KINDS = {"numpy": as_numpy, "torch": as_torch}
 
 
-def _one_token(kind, arrays, sizes):
-    if kind == "npu":
-        torch_npu.npu_advance_step_flashattn(*arrays, *sizes)
-        torch.npu.synchronize()
-    else:
-        advance_step.advance_step(*arrays, *sizes)
+def _one_token(arrays, sizes):
+    advance_step.advance_step(*arrays, *sizes)
 
 
-def _speculative(kind, arrays, sizes):
+def _speculative(arrays, sizes):
     *six, spec_token, accepted_num = arrays
-    extra = {"spec_token": spec_token, "accepted_num": accepted_num}
-    if kind == "npu":
-        torch_npu.npu_advance_step_flashattn(*six, *sizes, **extra)
-        torch.npu.synchronize()
-    else:
-        advance_step.advance_step_v2(*six, *sizes, **extra)
+    advance_step.advance_step_v2(*six, *sizes, spec_token=spec_token, accepted_num=accepted_num)
 
 
 def _hold(kind, golden, names, call):
@@ -42,11 +24,11 @@ def _hold(kind, golden, names, call):
     errors = {"plan_error": (advance_step.ArgumentError, 561002),
               "data_error": (advance_step.DataError, 507035)}
     if golden["expect"] == "ok":
-        call(kind, arrays, sizes)
+        call(arrays, sizes)
     else:
         error, code = errors[golden["expect"]]
         with pytest.raises(error) as caught:
-            call(kind, arrays, sizes)
+            call(arrays, sizes)
         assert caught.value.code == code
     expect_state(arrays, {**golden["in"], **golden.get("out", {})}, names)
 

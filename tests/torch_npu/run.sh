@@ -9,42 +9,7 @@
 set -euo pipefail
 
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd "$folder/../.." && pwd)
-environment=$root/build/torch_npu
-packages=(torch==2.13.0 torch_npu==2.13.0 numpy pyyaml pytest pytest-xdist setuptools wheel)
-
-skip() {
-    if [[ ${CI:-} ]]; then
-        echo "torch_npu/run.sh: $*" >&2
-        exit 1
-    fi
-    echo "torch_npu/run.sh: skipped: $*"
-    exit 77
-}
-
-# The wheel of torch_npu is one for CPython 3.11.
-python=
-for candidate in python3.11 /usr/bin/python3.11 python3; do
-    if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info[:2] != (3, 11))' \
-        >/dev/null 2>&1; then
-        python=$candidate
-        break
-    fi
-done
-[[ $python ]] || skip "no Python 3.11 with venv; expected the Debian packages python3 and python3-venv"
-[[ $(uname -m) == x86_64 ]] || skip "torch_npu is tried on x86_64 only, and this is $(uname -m)"
-
-if [[ $(cat "$environment/packages" 2>/dev/null) != "${packages[*]}" ]]; then
-    rm -rf "$environment"
-    "$python" -m venv "$environment"
-    mkdir -p "$environment/tmp"
-    if ! TMPDIR=$environment/tmp "$environment/bin/pip" --quiet --disable-pip-version-check install \
-        --no-cache-dir "${packages[@]}" >"$environment/log" 2>&1; then
-        tail -5 "$environment/log" >&2
-        skip "the package index does not give ${packages[*]}"
-    fi
-    echo "${packages[*]}" >"$environment/packages"
-fi
+source "$folder/environment.sh"
 
 cd "$root"
 if [[ ! -e build/release/CMakeCache.txt ]]; then

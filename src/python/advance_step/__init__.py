@@ -13,7 +13,6 @@ package, or the one that the loader finds. All functions may be called from any 
 docs/python.md has more.
 """
 
-from ._emulation import emulation_directory
 from ._errors import AdvanceStepError, ArgumentError, DataError, NoProgressError
 from ._launch import PreparedCall
 from ._library import PATH as LIBRARY_PATH
@@ -27,7 +26,6 @@ __version__ = "0.1.0"
 __all__ = [
     "LIBRARY_PATH", "STATE_NAMES", "AdvanceStepError", "ArgumentError", "Array", "DataError",
     "Device", "Event", "NoProgressError", "PreparedCall", "Stream", "advance_step",
-    "advance_step_v2", "current_device", "current_stream", "device_count", "emulation_directory",
-    "finalize", "initialize", "prepare_advance_step", "prepare_step", "soc_name", "step",
+    "advance_step_v2", "current_device", "current_stream", "device_count", "finalize", "initialize", "prepare_advance_step", "prepare_step", "soc_name", "step",
     "step_paddle",
 ]

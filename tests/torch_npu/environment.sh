@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced: makes the virtual environment of the Python tests and sets `environment` to its folder.
+#
+# It is build/torch_npu, with torch and the published torch_npu. Without the package index the script
+# ends: with 77, or with 1 where CI is set.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+environment=$root/build/torch_npu
+packages=(torch==2.13.0 torch_npu==2.13.0 numpy pyyaml pytest pytest-xdist mypy setuptools wheel)
+
+skip() {
+    if [[ ${CI:-} ]]; then
+        echo "environment.sh: $*" >&2
+        exit 1
+    fi
+    echo "environment.sh: skipped: $*"
+    exit 77
+}
+
+# The wheel of torch_npu is one for CPython 3.11.
+python=
+for candidate in python3.11 /usr/bin/python3.11 python3; do
+    if "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info[:2] != (3, 11))' \
+        >/dev/null 2>&1; then
+        python=$candidate
+        break
+    fi
+done
+[[ $python ]] || skip "no Python 3.11 with venv; expected the Debian packages python3 and python3-venv"
+[[ $(uname -m) == x86_64 ]] || skip "torch_npu is tried on x86_64 only, and this is $(uname -m)"
+
+if [[ $(cat "$environment/packages" 2>/dev/null) != "${packages[*]}" ]]; then
+    rm -rf "$environment"
+    "$python" -m venv "$environment"
+    mkdir -p "$environment/tmp"
+    if ! TMPDIR=$environment/tmp "$environment/bin/pip" --quiet --disable-pip-version-check install \
+        --no-cache-dir "${packages[@]}" >"$environment/log" 2>&1; then
+        tail -5 "$environment/log" >&2
+        skip "the package index does not give ${packages[*]}"
+    fi
+    echo "${packages[*]}" >"$environment/packages"
+fi

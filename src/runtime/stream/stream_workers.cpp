@@ -40,7 +40,9 @@ const ForkHook forgetWatcher([](void*) noexcept { isWatcher = false; });
 StreamWorkers::~StreamWorkers() { Stop(); }
 
 void StreamWorkers::EnsureWatcherLocked() {
-    if (hasWatcher_) {
+    // A thread that has queued or run work may wake a worker after others have done that work and
+    // ended the stream, and even the runtime. Nobody would end a thread that is started then.
+    if (hasWatcher_ || stop_ || NoStream()) {
         return;
     }
     if (spares_ == 0) {

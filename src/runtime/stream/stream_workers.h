@@ -38,7 +38,7 @@ class StreamWorkers : public WorkerControl {
     void NudgeSleepers() override;
 
     /// Ends all threads. There is no pending work, and the caller is none of the threads. The next
-    /// Wake starts new threads.
+    /// Wake while there is a stream starts new threads.
     void Stop();
 
  private:
@@ -61,6 +61,7 @@ class StreamWorkers : public WorkerControl {
     };
     bool LookAtAll(Look look, WaitClock::time_point* again);
     void EnsureWatcherLocked();
+    bool NoStream() const { return streams_.Empty() && (more_ == nullptr || more_->Empty()); }
 
     template <typename Visit>
     void ForEachStream(Visit&& visit) const {

@@ -113,6 +113,17 @@ class HandleTable {
         }
     }
 
+    /// Returns whether no object is alive. Takes no lock.
+    bool Empty() const {
+        const uint32_t count = count_.load(std::memory_order_acquire);
+        for (uint32_t group = 0; group * kChunk * kChunk < count; ++group) {
+            if (aliveChunks_[group].load() != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
  private:
     static constexpr uint32_t kChunk = 64;          // objects; as many as a word of alive_ has bits
     static constexpr uint32_t kMostChunks = 16384;  // 2^20 objects alive at a time

@@ -134,6 +134,20 @@ TEST_F(HandleTableTest, PointersAndHandlesConvert) {
     EXPECT_EQ(ToHandle(nullptr), 0U);
 }
 
+TEST_F(HandleTableTest, EmptyWhileNothingIsAlive) {
+    EXPECT_TRUE(table_->Empty());
+    std::vector<HandleTable<Thing>::Entry> entries;
+    for (int i = 0; i < 70; ++i) {  // two chunks
+        entries.push_back(table_->Acquire());
+        EXPECT_FALSE(table_->Empty());
+    }
+    for (const auto& entry : entries) {
+        EXPECT_FALSE(table_->Empty());
+        table_->Release(entry.object);
+    }
+    EXPECT_TRUE(table_->Empty());
+}
+
 TEST_F(HandleTableTest, ThreadsNeverShareALife) {
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 4; ++thread) {

@@ -139,6 +139,21 @@ TEST_F(StreamWorkersTest, WorkRunsAgainAfterStop) {
     workers_->Stop();
 }
 
+// A thread that has queued work may wake a worker after another one has run the work and ended the
+// runtime.
+TEST_F(StreamWorkersTest, NoThreadIsStartedWhileThereIsNoStream) {
+    workers_->Wake();
+    EXPECT_EQ(workers_->watch(), WorkerControl::Watch::kAsleep);
+    auto& stream = NewStream();
+    workers_->Wake();
+    EXPECT_NE(workers_->watch(), WorkerControl::Watch::kAsleep);
+    EXPECT_TRUE(Succeeds(stream.Enqueue([this] {
+        ++count_;
+        return Status();
+    })));
+    EXPECT_TRUE(Reaches(1));
+}
+
 TEST_F(StreamWorkersTest, SteppingAsideIsOnlyForTheWatcher) {
     workers_->StepAside();  // of a thread that is none: nothing happens
     EXPECT_EQ(workers_->watch(), WorkerControl::Watch::kAsleep);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The running of tasks: claims, and the visits of the workers.
+#include <pthread.h>
+
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -15,7 +17,6 @@
 namespace advstep {
 namespace {
 
-// The address of this variable names the thread.
 [[gnu::tls_model("initial-exec")]] thread_local int taskDepth = 0;
 
 const ForkHook forgetTask([](void*) noexcept { taskDepth = 0; });
@@ -71,7 +72,7 @@ Status WaitExpired(const WaitTask& task) noexcept {
 
 bool InsideTask() { return taskDepth > 0; }
 
-const void* Stream::Self() { return &taskDepth; }
+const void* Stream::Self() { return reinterpret_cast<const void*>(pthread_self()); }
 
 Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock) {
     const ContextRef context = identity_.context;

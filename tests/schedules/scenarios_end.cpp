@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenarios of ends: aborts, dropped work, destroyed streams and contexts, resets, the runtime's
+// end.
+#include "tests/schedules/scenario.h"
+
+namespace schedules {
+namespace {
+
+// A reset waits for the work of its streams. Work of another context is not its business.
+void Reset() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    HostWork work;
+    aclrtContext own = nullptr;
+    Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
+    aclrtStream const ownStream = NewStream();
+    runtime.Use();
+    work.Add(stream, 1);
+    RunThreads({[&] {
+                    runtime.Use();
+                    Ok(aclrtResetDevice(0), "aclrtResetDevice");
+                    work.ExpectOnce(1);
+                    Ok(aclrtSetDevice(0), "aclrtSetDevice");
+                },
+                [&] {
+                    Ok(aclrtSetCurrentContext(own), "aclrtSetCurrentContext");
+                    work.Add(ownStream, 2);
+                    Ok(aclrtSynchronizeStream(ownStream), "the other context");
+                    work.ExpectOnce(2);
+                },
+                [&] {
+                    if (aclrtSetCurrentContext(runtime.context()) != ACL_SUCCESS) {
+                        return;  // the reset was faster
+                    }
+                    // What is queued is run, by this thread or by the reset before it returns.
+                    if (work.Launch(stream, 3) == ACL_SUCCESS &&
+                        aclrtSynchronizeStream(stream) == ACL_SUCCESS) {
+                        work.ExpectOnce(3);
+                    }
+                }});
+}
+
+// Whatever was queued before the end has run, and calls after it are refused.
+void Finalize() {
+    Runtime runtime;
+    aclrtStream const stream = NewStream();
+    HostWork work;
+    int queued = 0;
+    RunThreads({[&] {
+                    if (aclrtSetCurrentContext(runtime.context()) != ACL_SUCCESS) {
+                        return;  // the end was faster
+                    }
+                    for (int mark = 1; mark < 3; ++mark) {
+                        if (work.Launch(stream, mark) == ACL_SUCCESS) {
+                            queued = mark;
+                            if (aclrtSynchronizeStream(stream) == ACL_SUCCESS) {
+                                work.ExpectOnce(mark);
+                            }
+                        }
+                    }
+                },
+                [&] { Ok(aclFinalize(), "aclFinalize"); }});
+    for (int mark = 1; mark <= queued; ++mark) {
+        work.ExpectOnce(mark);
+    }
+    runtime.Ended();
+}
+
+// The end of the runtime waits for a context that another thread is destroying.
+void FinalizeDuringDestruction() {
+    Runtime runtime;
+    aclrtContext own = nullptr;
+    Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
+    aclrtStream const stream = NewStream();
+    HostWork work;
+    bool finalized = false;
+    work.Add(stream, 1, [&] { Expect(!finalized, "the runtime has not ended yet"); });
+    RunThreads({[&] { (void)aclrtDestroyContext(own); },
+                [&] {
+                    Ok(aclFinalize(), "aclFinalize");
+                    finalized = true;
+                    work.ExpectOnce(1);
+                }});
+    runtime.Ended();
+}
+
+void ContextDestruction() {
+    const Runtime runtime;
+    aclrtContext own = nullptr;
+    Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
+    aclrtStream const stream = NewStream();
+    HostWork work;
+    work.Add(stream, 1);
+    RunThreads({[&] {
+                    Ok(aclrtDestroyContext(own), "aclrtDestroyContext");
+                    work.ExpectOnce(1);
+                },
+                [&] {
+                    if (aclrtSetCurrentContext(own) != ACL_SUCCESS) {
+                        return;
+                    }
+                    const bool queued = work.Launch(stream, 2) == ACL_SUCCESS;
+                    const aclError code = aclrtSynchronizeStream(stream);
+                    if (queued && code == ACL_SUCCESS) {
+                        work.ExpectOrder(1, 2);
+                    }
+                    aclrtStream next = nullptr;
+                    if (aclrtCreateStream(&next) == ACL_SUCCESS) {
+                        (void)aclrtDestroyStream(next);
+                    }
+                }});
+}
+
+}  // namespace
+
+std::vector<Scenario> EndScenarios() {
+    return {{"reset", false, &Reset},
+            {"finalize", false, &Finalize},
+            {"finalize_during_destruction", false, &FinalizeDuringDestruction},
+            {"context_destruction", false, &ContextDestruction}};
+}
+
+}  // namespace schedules

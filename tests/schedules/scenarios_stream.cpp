@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenarios of queued work: enqueue, sleep, synchronise, help across streams.
+#include "tests/schedules/scenario.h"
+
+namespace schedules {
+namespace {
+
+// Nobody synchronises: the watcher has to run what is queued, however soundly it sleeps.
+void EnqueueAndSleep() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    HostWork work;
+    RunThreads({[&] {
+        runtime.Use();
+        for (int mark = 0; mark < 3; ++mark) {
+            Flag ran;
+            work.Add(stream, mark, [&] { ran.Set(); });
+            ran.Wait();
+        }
+    }});
+    work.ExpectOrder(0, 1);
+    work.ExpectOrder(1, 2);
+}
+
+void TwoEnqueuers() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    HostWork work;
+    const auto enqueue = [&](int first) {
+        runtime.Use();
+        work.Add(stream, first);
+        work.Add(stream, first + 1);
+        Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+        work.ExpectOrder(first, first + 1);
+    };
+    RunThreads({[&] { enqueue(1); }, [&] { enqueue(3); }});
+}
+
+// A thread that waits for a stream runs the other stream for whose event that one waits.
+void HelpAcrossStreams() {
+    const Runtime runtime;
+    aclrtStream const first = NewStream();
+    aclrtStream const second = NewStream();
+    aclrtEvent const event = NewEvent();
+    HostWork work;
+    work.Add(first, 1);
+    Ok(aclrtRecordEvent(event, first), "aclrtRecordEvent");
+    work.Add(first, 2);
+    Ok(aclrtStreamWaitEvent(second, event), "aclrtStreamWaitEvent");
+    work.Add(second, 3);
+    RunThreads({[&] {
+                    runtime.Use();
+                    Ok(aclrtSynchronizeStream(second), "the waiting stream");
+                    work.ExpectOrder(1, 3);
+                },
+                [&] {
+                    runtime.Use();
+                    Ok(aclrtSynchronizeStream(first), "the recorded stream");
+                    work.ExpectOrder(1, 2);
+                }});
+}
+
+void EventRing() {
+    constexpr int kStreams = 3;
+    const Runtime runtime;
+    aclrtStream streams[kStreams];
+    aclrtEvent events[kStreams];
+    HostWork work;
+    for (int i = 0; i < kStreams; ++i) {
+        streams[i] = NewStream();
+        events[i] = NewEvent();
+    }
+    // Twice around: each stream waits for the one before it, whose record comes before.
+    for (int round = 0; round < 2; ++round) {
+        for (int i = 0; i < kStreams; ++i) {
+            if (round > 0 || i > 0) {
+                Ok(aclrtStreamWaitEvent(streams[i], events[(i + kStreams - 1) % kStreams]),
+                   "aclrtStreamWaitEvent");
+            }
+            work.Add(streams[i], round * kStreams + i);
+            Ok(aclrtRecordEvent(events[i], streams[i]), "aclrtRecordEvent");
+        }
+    }
+    const auto wait = [&](int i) {
+        runtime.Use();
+        Ok(aclrtSynchronizeStream(streams[i]), "aclrtSynchronizeStream");
+        for (int mark = 0; mark < kStreams + i; ++mark) {
+            work.ExpectOrder(mark, mark + 1);
+        }
+    };
+    RunThreads({[&] { wait(0); }, [&] { wait(1); }, [&] { wait(2); }});
+}
+
+// Work that is only asked about is run.
+void QueryOnly() {
+    constexpr int kQueries = 1000;
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    HostWork work;
+    RunThreads({[&] {
+        runtime.Use();
+        work.Add(stream, 1);
+        aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+        for (int i = 0; i < kQueries && status == ACL_STREAM_STATUS_NOT_READY; ++i) {
+            SleepFor(std::chrono::microseconds(100));
+            Ok(aclrtStreamQuery(stream, &status), "aclrtStreamQuery");
+        }
+        Expect(status == ACL_STREAM_STATUS_COMPLETE, "queried work gets on");
+        work.ExpectOnce(1);
+    }});
+}
+
+// A host function that waits for another stream's does not hold that one up.
+void HandOver() {
+    const Runtime runtime;
+    aclrtStream const first = NewStream();
+    aclrtStream const second = NewStream();
+    HostWork work;
+    RunThreads({[&] {
+        runtime.Use();
+        Flag other;
+        Flag done;
+        work.Add(first, 1, [&] {
+            other.Wait();
+            done.Set();
+        });
+        work.Add(second, 2, [&] { other.Set(); });
+        done.Wait();
+    }});
+    work.ExpectOnce(1);
+    work.ExpectOnce(2);
+}
+
+// A thread that waits for an event gets on although the stream's next host function blocks.
+void EventBeforeBlock() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    aclrtEvent const event = NewEvent();
+    HostWork work;
+    Flag gate;
+    RunThreads({[&] {
+                    runtime.Use();
+                    work.Add(stream, 1);
+                    Ok(aclrtRecordEvent(event, stream), "aclrtRecordEvent");
+                    work.Add(stream, 2, [&] { gate.Wait(); });
+                    Ok(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
+                    gate.Set();
+                },
+                [&] {
+                    runtime.Use();
+                    Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+                }});
+    Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+    work.ExpectOrder(1, 2);
+}
+
+// The object of a destroyed stream serves another one. A call with the old handle meets nothing of
+// it.
+void StreamReuse() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    HostWork work;
+    work.Add(stream, 1);
+    RunThreads({[&] {
+                    runtime.Use();
+                    Ok(aclrtDestroyStream(stream), "aclrtDestroyStream");
+                    work.ExpectOnce(1);
+                    aclrtStream const next = NewStream();
+                    work.Add(next, 2);
+                    Ok(aclrtSynchronizeStream(next), "aclrtSynchronizeStream");
+                    work.ExpectOnce(2);
+                },
+                [&] {
+                    runtime.Use();
+                    const aclError code = aclrtSynchronizeStream(stream);
+                    Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_INVALID_HANDLE,
+                           "the old handle is known or unknown");
+                    const aclError launched = work.Launch(stream, 3);
+                    if (launched == ACL_SUCCESS) {
+                        const aclError waited = aclrtSynchronizeStream(stream);
+                        Expect(waited == ACL_SUCCESS || waited == ACL_ERROR_RT_INVALID_HANDLE,
+                               "so is it later");
+                    } else {
+                        ExpectCode(launched, ACL_ERROR_RT_INVALID_HANDLE, "a launch");
+                    }
+                }});
+}
+
+}  // namespace
+
+std::vector<Scenario> StreamScenarios() {
+    return {{"enqueue_and_sleep", true, &EnqueueAndSleep},
+            {"two_enqueuers", true, &TwoEnqueuers},
+            {"help_across_streams", true, &HelpAcrossStreams},
+            {"event_ring", false, &EventRing},
+            {"query_only", true, &QueryOnly},
+            {"hand_over", true, &HandOver},
+            {"event_before_block", true, &EventBeforeBlock},
+            {"stream_reuse", true, &StreamReuse}};
+}
+
+}  // namespace schedules

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Shows that the schedules find errors: changes one line of a copy of the sources at a time.
+
+seeded_errors.py [--seconds N] [--only NAME ...] [--list]
+    builds the scenarios with each error and runs them for N seconds (default 40) at most; prints the
+    scenario that fails. Fails if an error is not found, or if the unchanged sources fail.
+
+The copy and its build are in build/seeded. A thousand seconds on two cores; ccache makes it shorter.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TREE = ROOT / "build/seeded/tree"
+BUILD = ROOT / "build/seeded/build"
+COPIED = ["CMakeLists.txt", "CMakePresets.json", "cmake", "examples", "include", "op_host", "op_kernel",
+          "opp", "src", "tests"]
+RUNTIME = "src/runtime/"
+
+# What it is, the file, the text that occurs once there, and what replaces it.
+ERRORS = [
+    ("no notify when a place is reached", "stream/stream_run.cpp",
+     "        nextSleeper_ = kNever;\n        changed_.notify_all();", "        nextSleeper_ = kNever;"),
+    ("no notify when a claim ends", "stream/stream_run.cpp",
+     "    if (sleepers_ > 0) {\n        changed_.notify_all();  // one of them may have to run the rest\n    }",
+     ""),
+    ("sleepers are passed over at their own place", "stream/stream_run.cpp",
+     "if (sequence >= nextSleeper_) {", "if (sequence > nextSleeper_) {"),
+    ("nobody is told that another stream waits", "stream/stream_run.cpp",
+     "tellWorkersAt_ = std::min(tellWorkersAt_, sequence);", ""),
+    ("the watcher does not look again at a place reached meanwhile", "stream/stream_run.cpp",
+     "return obstacle.ticket.stream->ReachedOrTellWorkers(obstacle.ticket.sequence);",
+     "return obstacle.ticket.stream->ReachedOrTellWorkers(obstacle.ticket.sequence) && false;"),
+    ("an expired wait nudges nobody", "stream/stream_run.cpp",
+     "workers_->NudgeSleepers();  // some may sleep on what the expired wait was waiting for", ""),
+    ("an aborted helper runs all of the other stream", "stream/stream_run.cpp",
+     "(wait == nullptr || wait->abortCode == 0)", "(wait == nullptr || wait != nullptr)"),
+    ("rest of a queue is left without a worker", "stream/stream_run.cpp",
+     "    if (!queue_.Empty() && NeedsWaking(left)) {", "    if (queue_.Empty() && NeedsWaking(left)) {"),
+    ("nudges are not counted", "stream/stream.cpp", "    nudges_.fetch_add(1);\n", ""),
+    ("an abort nudges nobody", "stream/stream.cpp",
+     "    // Some threads may sleep on what the dropped work was waiting for.\n    workers_->NudgeSleepers();",
+     ""),
+    ("a second abort ends waits that were over", "stream/abortable_wait.h",
+     "if (wait->sequence > completed) {", "if (wait->sequence > 0) {"),
+    ("an abort is refused while the stream is being closed", "stream/stream.cpp",
+     "        ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle, caller));\n        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());\n"
+     "        SkipPending(code",
+     "        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));\n        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());\n"
+     "        SkipPending(code"),
+    ("a dropped stream wakes nobody", "stream/streams.cpp",
+     "        Workers().Wake();\n        Workers().NudgeSleepers();\n        if (closing)", "        if (closing)"),
+    ("nudges are read after the first look", "stream/stream_wait.cpp",
+     "            stream.WaitForRunner(lock, next.sequence, nudges, limit);",
+     "            stream.WaitForRunner(lock, next.sequence, Stream::nudges_.load(), limit);"),
+    ("an aborted wait is forgotten in the list", "stream/stream_wait.cpp",
+     "            stream_->waits_.Add(&wait_);", "            (void)wait_;"),
+    ("the watcher sleeps without a last look", "stream/stream_workers.cpp",
+     "LookAtAll(Look::kThorough, &again)", "LookAtAll(Look::kThorough, &again) && false"),
+    ("the watcher says too late that it sleeps", "stream/stream_workers.cpp",
+     "        watch_.store(pause.watch);\n        // The last look",
+     "        // The last look"),
+    ("nobody takes over from the watcher", "stream/stream_workers.cpp",
+     "    hasWatcher_ = false;\n    EnsureWatcherLocked();", "    hasWatcher_ = false;"),
+    ("a thread is started after the end", "stream/stream_workers.cpp",
+     "if (hasWatcher_ || stop_ || NoStream()) {", "if (hasWatcher_) {"),
+    ("a wake is lost between look and sleep", "stream/stream_workers.cpp",
+     "        std::unique_lock<std::mutex> lock(mutex_);\n        const auto called",
+     "        std::unique_lock<std::mutex> lock(mutex_);\n        woken_ = false;\n        const auto called"),
+    ("a recorded notify wakes nobody", "commands/notify.cpp",
+     "            Workers().Wake();  // waits for a flag are not woken by the progress of a stream\n", ""),
+    ("a processed callback wakes nobody", "commands/callbacks.cpp",
+     "                    }\n                    Workers().Wake();\n", "                    }\n"),
+    ("an unsubscription wakes nobody", "commands/callbacks.cpp",
+     "        DropLocked(stream.handle);\n    }\n    Workers().Wake();", "        DropLocked(stream.handle);\n    }"),
+    ("a subscriber is not told of a callback", "commands/callbacks.cpp",
+     "    callbacks.back().id = *id;\n    posted_.notify_all();", "    callbacks.back().id = *id;"),
+    ("the last helper of a launch tells nobody", "device/core_pool.cpp",
+     "            done_.notify_all();", "            (void)done_;"),
+    ("a launch does not wait for its helpers", "device/core_pool.cpp",
+     "    if (job.helpers != 0) {", "    if (job.helpers > 100) {"),
+    ("a reset ends the core threads", "lifecycle/device_teardown.cpp",
+     "    device.counters().Reset();\n", "    device.counters().Reset();\n    device.cores().Stop();\n"),
+    ("the end waits for no context that is being destroyed", "lifecycle/device_teardown.cpp",
+     "if (!WaitForContextEnds() && contexts.empty()) {", "if (contexts.empty()) {"),
+    ("an executor is spent by two threads", "../aclnn/run.cpp",
+     "        executor->state.compare_exchange_strong(expected, State::kFree, std::memory_order_acq_rel);",
+     "        (executor->state.store(State::kFree), true);"),
+]
+
+
+def copy_tree():
+    TREE.mkdir(parents=True, exist_ok=True)
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, TREE / name, dirs_exist_ok=True, symlinks=True)
+        else:
+            shutil.copy2(ROOT / name, TREE / name)
+
+
+def run(command, **options):
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+def build():
+    done = run(["cmake", "--build", str(BUILD), "--target", "schedules"])
+    if done.returncode != 0:
+        sys.exit(f"the build has failed:\n{done.stdout[-3000:]}")
+
+
+def failing_scenario(seconds, seed):
+    """Returns the first scenario that fails, or None."""
+    command = [str(BUILD / "bin/schedules"), "--seconds", str(seconds), "--seed", str(seed), "--stop"]
+    try:
+        done = run(command, timeout=4 * seconds + 60)
+    except subprocess.TimeoutExpired:
+        return "one that does not end"
+    if done.returncode == 0:
+        return None
+    found = re.search(r"^(\w+) has failed$", done.stderr, re.MULTILINE)
+    why = re.search(r"^FAILED (.*)$", done.stderr, re.MULTILINE)
+    return f"{found.group(1) if found else '?'}: {why.group(1) if why else done.stderr[-200:]}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="+", default=[])
+    parser.add_argument("--list", action="store_true")
+    arguments = parser.parse_args()
+    errors = [error for error in ERRORS if not arguments.only or error[0] in arguments.only]
+    if arguments.list:
+        print("\n".join(name for name, *_ in errors))
+        return 0
+    for name, file, old, _ in errors:
+        if (ROOT / RUNTIME / file).read_text().count(old) != 1:
+            sys.exit(f"{name}: {file} does not have its line once")
+    copy_tree()
+    os.environ.setdefault("CCACHE_NOHASHDIR", "1")
+    configured = run(["cmake", "--preset", "quick", "-B", str(BUILD), "-DADVANCE_STEP_BUILD_BENCHMARKS=OFF"],
+                     cwd=TREE)
+    if configured.returncode != 0:
+        sys.exit(configured.stderr)
+    build()
+    if not arguments.only and (failed := failing_scenario(arguments.seconds, arguments.seed)):
+        sys.exit(f"the unchanged sources fail: {failed}")
+    missed = []
+    for name, file, old, new in errors:
+        source = TREE / RUNTIME / file
+        text = source.read_text()
+        source.write_text(text.replace(old, new))
+        begin = time.monotonic()
+        try:
+            build()
+            built = time.monotonic()
+            failed = failing_scenario(arguments.seconds, arguments.seed)
+        finally:
+            source.write_text(text)
+        print(f"{'found' if failed else 'MISSED'}: {name}, {time.monotonic() - built:.0f} s after "
+              f"{built - begin:.0f} s of building: {failed or 'nothing failed'}", flush=True)
+        if not failed:
+            missed.append(name)
+    print(f"{len(errors) - len(missed)} of {len(errors)} errors were found")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

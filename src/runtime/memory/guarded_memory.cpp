@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "src/base/at_load.h"
+#include "src/base/crash_signal.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/fork_ranges.h"

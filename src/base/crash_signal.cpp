@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Installs the handlers of crashes, and chains them with those of the program.
+
+#include "src/base/crash_signal.h"
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "src/base/fork.h"
+
+namespace advstep {
+namespace {
+
+constexpr int kMostDescribers = 2;
+
+// One of the signals. `before` is set before the handler can be called; the describers only grow.
+struct Watched {
+    int signal;
+    bool installed;  // under the ConstructionMutex
+    struct sigaction before;
+    std::atomic<DescribeCrash> describers[kMostDescribers];
+};
+
+Watched watched[] = {{SIGSEGV, false, {}, {}},
+                     {SIGBUS, false, {}, {}},
+                     {SIGFPE, false, {}, {}},
+                     {SIGILL, false, {}, {}},
+                     {SIGABRT, false, {}, {}}};
+
+Watched* Find(int signal) {
+    for (Watched& one : watched) {
+        if (one.signal == signal) {
+            return &one;
+        }
+    }
+    return nullptr;
+}
+
+// Treats the signal as if this handler were not installed.
+void PassOn(const struct sigaction& before, int signal, siginfo_t* info, void* context) {
+    if ((before.sa_flags & SA_SIGINFO) != 0) {
+        before.sa_sigaction(signal, info, context);
+        return;
+    }
+    const bool sent = info->si_code <= 0;  // by kill or raise, not caused by an instruction
+    if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+        before.sa_handler(signal);
+    } else if (before.sa_handler == SIG_DFL || !sent) {
+        // The instruction is repeated when this returns, and then ends the process at that place.
+        struct sigaction byDefault {};
+        byDefault.sa_handler = SIG_DFL;
+        (void)sigaction(signal, &byDefault, nullptr);
+        if (sent) {
+            (void)raise(signal);
+        }
+    }
+}
+
+void HandleSignal(int signal, siginfo_t* info, void* context) {
+    const int before = errno;
+    const Watched* const here = Find(signal);
+    for (const std::atomic<DescribeCrash>& slot : here->describers) {
+        const DescribeCrash describe = slot.load(std::memory_order_acquire);
+        if (describe != nullptr) {
+            describe(signal, *info, context);
+        }
+    }
+    errno = before;
+    PassOn(here->before, signal, info, context);
+}
+
+void AddDescriber(Watched* here, DescribeCrash describe) {
+    for (std::atomic<DescribeCrash>& slot : here->describers) {
+        const DescribeCrash present = slot.load(std::memory_order_relaxed);
+        if (present == nullptr) {
+            slot.store(describe, std::memory_order_release);
+        }
+        if (present == nullptr || present == describe) {
+            return;
+        }
+    }
+}
+
+// The child of a fork runs this again if a thread of the parent was running it. Then the handler of
+// the parent may be installed already, and is not an earlier one.
+void Install(Watched* here) {
+    struct sigaction installed {};
+    if (sigaction(here->signal, nullptr, &installed) == 0 &&
+        installed.sa_sigaction != &HandleSignal) {
+        here->before = installed;
+    }
+    struct sigaction action {};
+    action.sa_sigaction = &HandleSignal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(here->signal, &action, nullptr);
+    here->installed = true;
+}
+
+// An alternate signal stack of the calling thread, which is freed when the thread ends.
+class AlternateStack {
+ public:
+    AlternateStack() {
+        stack_t known{};
+        if (sigaltstack(nullptr, &known) != 0 || (known.ss_flags & SS_DISABLE) == 0) {
+            return;
+        }
+        stack_t mine{};
+        mine.ss_size = kBytes;
+        mine.ss_sp = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+        if (mine.ss_sp == MAP_FAILED) {
+            return;
+        }
+        if (sigaltstack(&mine, nullptr) != 0) {
+            (void)munmap(mine.ss_sp, kBytes);
+            return;
+        }
+        memory_ = mine.ss_sp;
+    }
+    ~AlternateStack() {
+        stack_t known{};
+        if (memory_ != nullptr && sigaltstack(nullptr, &known) == 0 && known.ss_sp == memory_) {
+            known.ss_flags = SS_DISABLE;
+            (void)sigaltstack(&known, nullptr);
+            (void)munmap(memory_, kBytes);
+        }
+    }
+    AlternateStack(const AlternateStack&) = delete;
+    AlternateStack& operator=(const AlternateStack&) = delete;
+
+ private:
+    static constexpr size_t kBytes = size_t{64} << 10;
+    void* memory_ = nullptr;
+};
+
+}  // namespace
+
+void DescribeCrashes(std::initializer_list<int> signals, DescribeCrash describe) {
+    const std::lock_guard<std::mutex> lock(ForkHook::ConstructionMutex());
+    for (const int signal : signals) {
+        Watched* const here = Find(signal);
+        AddDescriber(here, describe);
+        if (!here->installed) {
+            Install(here);
+        }
+    }
+}
+
+void EnsureAlternateStack() {
+    thread_local const AlternateStack stack;
+    (void)stack;
+}
+
+}  // namespace advstep

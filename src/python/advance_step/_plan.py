@@ -116,8 +116,11 @@ class _TorchWatches:
 
     def _hold(self, tensors: Sequence[Any]) -> bool:
         for (ref, address, strides, state), tensor in zip(self.entries, tensors):
-            if (ref() is not tensor or tensor.data_ptr() != address or tensor.stride() != strides
-                    or _torch_state(tensor) != state):
+            if ref() is not tensor:
+                return False
+            known: Any = tensor
+            if (known.data_ptr() != address or known.stride() != strides
+                    or _torch_state(known) != state):
                 return False
         return True
 

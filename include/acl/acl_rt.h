@@ -22,6 +22,7 @@
 #ifndef ADVSTEP_ACL_ACL_RT_H_
 #define ADVSTEP_ACL_ACL_RT_H_
 
+#include "acl/rt/binary.h"
 #include "acl/rt/callback.h"
 #include "acl/rt/context.h"
 #include "acl/rt/copy.h"
@@ -32,6 +33,8 @@
 #include "acl/rt/exception.h"
 #include "acl/rt/host_memory.h"
 #include "acl/rt/identity.h"
+#include "acl/rt/kernel_args.h"
+#include "acl/rt/kernel_launch.h"
 #include "acl/rt/memory.h"
 #include "acl/rt/memory_config.h"
 #include "acl/rt/model_ri.h"

@@ -13,7 +13,7 @@ extern "C" {
 /// uses, aclFinalize) and advstepResetCounters set them to 0. A launch is counted by the end of a
 /// synchronisation that waits for it.
 typedef struct {
-    uint64_t launches;   /* operator launches that ran, including failed ones */
+    uint64_t launches;   /* launches of operators and kernels that ran, also failed ones */
     uint64_t advanced;   /* AdvanceStep and its kin: queries moved forward */
     uint64_t padded;     /* AdvanceStep and its kin: padding rows blanked */
     uint64_t released;   /* Step: finished slots whose blocks were freed */
@@ -22,7 +22,8 @@ typedef struct {
     uint64_t dispatched; /* Step: blocks given to slots that needed one */
     uint64_t recovered;  /* Step: slots recovered */
     uint64_t noProgress; /* launches that ended with ACL_ERROR_RT_RESOURCE_ALLOC_FAIL */
-    uint64_t dataErrors; /* launches that ended with ACL_ERROR_RT_VECTOR_CORE_EXCEPTION */
+    uint64_t dataErrors; /* launches that ended with ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, or
+                            with another exception of a kernel of the program */
 } AdvStepCounters;
 
 /// Reads the counters of a device. Launches that are still queued are not counted.

@@ -19,10 +19,16 @@ struct Fault {
     static constexpr int64_t kNone = -1;
 
     int64_t row = kNone;
-    int32_t kind = 0;     // from the operator's own enumeration
-    int64_t values[4]{};  // the values of the message
+    int32_t kind = 0;   // from the operator's own enumeration
+    uint16_t part = 0;  // of the launch; tells faults of one row apart, where there can be several
+    uint16_t valueCount = 0;  // of a kernel whose kinds have no words of their own
+    int64_t values[4]{};      // the values of the message
 
     bool found() const { return row != kNone; }
+    /// Whether this fault is the one to tell, of two that were found.
+    bool Before(const Fault& other) const {
+        return row != other.row ? row < other.row : part < other.part;
+    }
 };
 
 /// The view that one simulated core has of a launch, or that of `count` consecutive cores which run

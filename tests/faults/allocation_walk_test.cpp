@@ -27,7 +27,7 @@ std::vector<Call> AllCalls() {
     std::vector<Call> all;
     for (const auto& part : {faults::RuntimeCalls(), faults::StreamCalls(), faults::MemoryCalls(),
                              faults::CaptureCalls(), faults::ClientCalls(), faults::SharingCalls(),
-                             faults::MoreStreamCalls()}) {
+                             faults::MoreStreamCalls(), faults::KernelCalls()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
     for (const auto& part : {faults::TensorCalls(), faults::OperatorCalls()}) {

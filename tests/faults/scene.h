@@ -87,6 +87,7 @@ std::vector<Call> MoreStreamCalls();
 std::vector<Call> TensorCalls();
 std::vector<Call> OperatorCalls();
 std::vector<Call> ClientCalls();
+std::vector<Call> KernelCalls();
 
 // The first code that is not 0.
 inline int First(std::initializer_list<int> codes) {

@@ -7,8 +7,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "src" / "runtime"
 # From the lowest floor up. Folders of one floor do not know each other.
-FLOORS = [["task"], ["trace", "faults"], ["device"], ["memory"], ["stream"], ["commands"], ["capture"],
-          ["lifecycle"]]
+FLOORS = [["task"], ["trace", "faults"], ["device"], ["memory"], ["stream"], ["commands"], ["kernels"],
+          ["capture"], ["lifecycle"]]
 INCLUDE = re.compile(r'^\s*#\s*include\s*"src/runtime/(\w+)/', re.MULTILINE)
 
 

@@ -80,7 +80,9 @@ ADVSTEP_API aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* 
 
 /// Sets the time limit of operators, in seconds, milliseconds or microseconds. The limit is rounded up
 /// to a multiple of aclrtGetOpTimeOutInterval, of which there are at most 254; 0 means the most, which
-/// is the default. The operators of this library are far below the least limit, so none is ended.
+/// is the default. A kernel of the program that took longer fails with ACL_ERROR_RT_VECTOR_CORE_TIMEOUT
+/// after it has run; the limit of its launch, if there is one, counts instead. The operators of this
+/// library are far below the least limit.
 ADVSTEP_API aclError aclrtSetOpExecuteTimeOut(uint32_t seconds);
 ADVSTEP_API aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t ms);
 /// @param[out] actualTimeout  the rounded limit in microseconds. [context]

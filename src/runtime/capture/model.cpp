@@ -70,11 +70,11 @@ Status Model::CheckContext(Handle caller) const {
 
 void Model::NoteUses() {
     checkedEpoch_ = 0;
-    usesNotifies_ = false;
+    usesHandles_ = false;
     for (const std::vector<RecordedTask>& tasks : body_.branches) {
         for (const RecordedTask& task : tasks) {
             for (const Use& use : task.uses) {
-                usesNotifies_ = usesNotifies_ || use.kind == Use::Kind::kNotify;
+                usesHandles_ = usesHandles_ || use.kind != Use::Kind::kMemory;
             }
         }
     }

@@ -38,7 +38,8 @@ class Model {
     Status Finish(Handle handle, ModelBody* body);
 
     /// Queues one replay. 107003: the stream is of another context. 107000: captured memory is
-    /// gone. 107017: a captured notify is gone. Codes also as Check and Stream::EnqueueBatch.
+    /// gone. 107017: a captured notify or function is
+    /// gone. Codes also as Check and Stream::EnqueueBatch.
     Status Replay(Handle handle, const StreamRef& stream);
 
     /// Replays on a stream of the model's own and waits. Codes as Replay and WaitFor, and the code
@@ -96,8 +97,8 @@ class Model {
     std::vector<Branch> branches_;
     std::vector<Ticket> replays_;  // the ends, on the streams of the replays
     int32_t executing_ = 0;        // threads that wait in Execute
-    bool usesNotifies_ = false;
-    uint64_t checkedEpoch_ = 0;  // DeviceMemory's when all memory was last found
+    bool usesHandles_ = false;     // of notifies or functions, which are looked at in each replay
+    uint64_t checkedEpoch_ = 0;    // DeviceMemory's when all memory was last found
 };
 
 /// Never destroyed: queued work may outlive main().

@@ -8,6 +8,7 @@
 #include "acl/acl_base.h"
 #include "src/runtime/capture/model.h"
 #include "src/runtime/commands/notify.h"
+#include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/stream/streams.h"
@@ -57,22 +58,30 @@ Status CheckStillThere(const DeviceMemory& memory, const Use& use) {
                        use.name, use.address, use.bytes);
 }
 
+Status CheckUse(const DeviceMemory& memory, const Use& use) {
+    KernelFunction function;
+    switch (use.kind) {
+        case Use::Kind::kNotify:
+            return NotifyTable::Instance().CheckAlive(use.address);
+        case Use::Kind::kFunction:
+            return TheKernelBinaries().ReadHeld(use.address, &function);
+        default:
+            return CheckStillThere(memory, use);
+    }
+}
+
 }  // namespace
 
 Status Model::CheckUses() {
     const DeviceMemory& memory = TheDeviceMemory();
     const uint64_t epoch = memory.epoch();
-    if (checkedEpoch_ == epoch && !usesNotifies_) {
+    if (checkedEpoch_ == epoch && !usesHandles_) {
         return {};
     }
     for (const std::vector<RecordedTask>& tasks : body_.branches) {
         for (const RecordedTask& task : tasks) {
             for (const Use& use : task.uses) {
-                if (use.kind == Use::Kind::kNotify) {
-                    ADVSTEP_RETURN_IF_ERROR(NotifyTable::Instance().CheckAlive(use.address));
-                } else {
-                    ADVSTEP_RETURN_IF_ERROR(CheckStillThere(memory, use));
-                }
+                ADVSTEP_RETURN_IF_ERROR(CheckUse(memory, use));
             }
         }
     }
@@ -143,6 +152,9 @@ void Model::ForgetEndedReplays() {
 }
 
 Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end) {
+    // Until the replay is queued, none of its functions is unloaded.
+    const KernelBinaries::Hold hold =
+        usesHandles_ ? TheKernelBinaries().HoldAll() : KernelBinaries::Hold();
     ADVSTEP_RETURN_IF_ERROR(CheckUses());
     const Branch& main = branches_[0];
     ForgetEndedReplays();

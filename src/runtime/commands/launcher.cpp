@@ -26,27 +26,28 @@ Status FailLaunchTask(const Task& base) {
                  launch.program->call, launch.faultCode);
 }
 
-// Makes a queued launch fail with the code when it is run.
+}  // namespace
+
 void FailWhenRun(KernelTask* task, int32_t code) {
     task->launch.faultCode = code;
     task->run = &FailLaunchTask;
 }
 
-}  // namespace
+Status BeginLaunch(const Device& device, int32_t* faultCode) {
+    if (__builtin_expect(device.aborts().load(std::memory_order_relaxed) > 0, 0)) {
+        return Error(ACL_ERROR_RT_DEVICE_TASK_ABORT,
+                     "aclrtDeviceTaskAbort of device {} is under way; expected a launch after it",
+                     device.id());
+    }
+    return FaultsWanted() ? CountLaunch(faultCode) : Status();
+}
 
 Status Launcher::CheckStream(const StreamRef& stream) { return stream.Check(); }
 
 Status Launcher::Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload,
                         const Work& work) {
-    if (__builtin_expect(launch.device->aborts().load(std::memory_order_relaxed) > 0, 0)) {
-        return Error(ACL_ERROR_RT_DEVICE_TASK_ABORT,
-                     "aclrtDeviceTaskAbort of device {} is under way; expected a launch after it",
-                     launch.device->id());
-    }
     int32_t faultCode = 0;
-    if (FaultsWanted()) {
-        ADVSTEP_RETURN_IF_ERROR(CountLaunch(&faultCode));
-    }
+    ADVSTEP_RETURN_IF_ERROR(BeginLaunch(*launch.device, &faultCode));
     return stream.Enqueue(work, [&](void* memory) {
         KernelTask* const task = KernelTask::Make(memory, launch, payload);
         if (faultCode != 0) {

@@ -26,6 +26,14 @@ class Launcher {
 
 Launcher& TheLauncher();
 
+/// What every launch does first. 107022: an abort of the device is under way. The code that was
+/// asked for: the launch fails on purpose at the call. *faultCode is set for one that fails so in
+/// the stream, for FailWhenRun.
+Status BeginLaunch(const Device& device, int32_t* faultCode);
+
+/// Makes a queued launch fail with the code when it is run.
+void FailWhenRun(KernelTask* task, int32_t code);
+
 /// Installs another launcher (null: the real one) and returns the earlier one. Not called while
 /// another thread is in phase two.
 Launcher* ExchangeLauncher(Launcher* launcher);

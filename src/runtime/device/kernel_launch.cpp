@@ -18,8 +18,6 @@
 namespace advstep {
 namespace {
 
-// Waking threads breaks even at about this many rows (docs/decisions/0003-streams.md).
-constexpr int64_t kRowsWorthThreads = 32768;
 // About this many rows take as long as waking a thread, some 30 us.
 constexpr int64_t kHeavyRows = 16384;
 // A stream's lock may be kept while so many rows run, which takes a microsecond or two.
@@ -125,7 +123,7 @@ void RunPhaseOnThreads(const Play& play, int32_t index, Fault* lowest) {
         PlayCores(play, index, begin, end, &fault);
         if (fault.found()) {
             const std::lock_guard<std::mutex> lock(mutex);
-            if (!lowest->found() || fault.row < lowest->row) {
+            if (!lowest->found() || fault.Before(*lowest)) {
                 *lowest = fault;
             }
         }
@@ -172,6 +170,8 @@ Status RunMeasured(const KernelTask& task) {
     return status;
 }
 
+}  // namespace
+
 Status RunKernelTask(const Task& base) {
     const auto& task = static_cast<const KernelTask&>(base);
     if (__builtin_expect(task.launch.device->usage().On(), 0)) {
@@ -179,8 +179,6 @@ Status RunKernelTask(const Task& base) {
     }
     return RunKernel(task.launch, &task + 1);
 }
-
-}  // namespace
 
 Status RunKernel(const KernelLaunch& launch, const void* payload) {
     const int64_t wanted = launch.rows * launch.program->keptBytesPerRow;

@@ -13,6 +13,10 @@ namespace advstep {
 
 class Device;
 
+/// Waking threads breaks even at about this many rows (docs/decisions/0003-streams.md). A launch
+/// whose rows cost an unknown time has as many.
+inline constexpr int64_t kRowsWorthThreads = 32768;
+
 /// One planned run of a kernel: everything except the payload, which is `payloadBytes` plain bytes.
 struct KernelLaunch {
     const KernelProgram* program = nullptr;
@@ -34,5 +38,8 @@ struct KernelTask : Task {
     static size_t BytesFor(const KernelLaunch& launch);
     static KernelTask* Make(void* memory, const KernelLaunch& launch, const void* payload);
 };
+
+/// The `run` of a KernelTask: RunKernel, measured if the use of the cores is asked for.
+Status RunKernelTask(const Task& base);
 
 }  // namespace advstep

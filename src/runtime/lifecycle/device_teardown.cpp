@@ -2,12 +2,14 @@
 // The end of a device, and of the runtime.
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "acl/acl_base.h"
 #include "src/runtime/commands/callbacks.h"
 #include "src/runtime/commands/event.h"
 #include "src/runtime/commands/notify.h"
 #include "src/runtime/device/peer_access.h"
+#include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/lifecycle/context_end.h"
 #include "src/runtime/lifecycle/device_registry.h"
 #include "src/runtime/lifecycle/process_options.h"
@@ -127,6 +129,7 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
     if (WouldEnd(all)) {
         announcement.AddAllOf(nullptr);
     }
+    std::vector<SharedObject> binaries;  // closed after the locks are released
     const std::lock_guard<std::mutex> teardown(teardown_);
     Entries entries;
     {
@@ -160,6 +163,7 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
     TheVirtualMemory().ReleaseAll(nullptr);
     TheDeviceMemory().ReleaseAll(nullptr);
     Workers().Stop();
+    binaries = TheKernelBinaries().TakeAll();
     EventWaitSeconds().store(0);
     SetExceptionCallback(nullptr);
     ForgetStreamStateCallbacks();

@@ -72,6 +72,10 @@ Status WaitExpired(const WaitTask& task) noexcept {
 
 bool InsideTask() { return taskDepth > 0; }
 
+TaskScope::TaskScope() noexcept { ++taskDepth; }
+
+TaskScope::~TaskScope() { --taskDepth; }
+
 const void* Stream::Self() { return reinterpret_cast<const void*>(pthread_self()); }
 
 Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock) {

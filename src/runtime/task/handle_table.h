@@ -27,6 +27,11 @@ enum class HandleKind : uint8_t {
     kTaskGroup = 0x76,
     kBranchStream = 0x58,  // a stream of a model; no caller gets one
     kPhysicalMemory = 0x9B,
+    kBinaryData = 0xB1,
+    kBinary = 0xB5,
+    kFunction = 0xF5,
+    kKernelArgs = 0xA5,
+    kKernelParameter = 0xA9,
 };
 
 /// Returns a number that no other live handle of its kind has.

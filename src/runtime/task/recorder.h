@@ -19,10 +19,10 @@ class Recorder;
 
 /// A resource that work uses when it runs, and that may be gone by the time of a replay.
 struct Use {
-    enum class Kind : uint8_t { kMemory, kNotify };
+    enum class Kind : uint8_t { kMemory, kNotify, kFunction };
     Kind kind = Kind::kMemory;
     const char* name = nullptr;     // the argument's name, static text
-    const void* address = nullptr;  // of the memory, or the notify's handle
+    const void* address = nullptr;  // of the memory, or the handle
     uint64_t bytes = 0;
     uint64_t epoch = 0;  // DeviceMemory's at the capture; memory allocated later is not meant
 };

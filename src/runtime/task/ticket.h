@@ -32,6 +32,16 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit = {});
 /// Returns true while the calling thread runs a task of any stream.
 bool InsideTask();
 
+/// Marks the thread as one that runs a task, until the end of the scope: a thread that helps
+/// another one with its task.
+class TaskScope {
+ public:
+    TaskScope() noexcept;
+    ~TaskScope();
+    TaskScope(const TaskScope&) = delete;
+    TaskScope& operator=(const TaskScope&) = delete;
+};
+
 /// 207000: the calling thread runs a task.
 Status RefuseInsideTask();
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The interface of a kernel of a program's own: docs/your_kernel.md. This interface is the
+/// project's own.
+///
+/// A device binary is a shared object for the host. It needs this header and no library. Each of
+/// its kernels is a function
+///
+///     ADVSTEP_KERNEL(NAME) {
+///         const struct Arguments* const a = (const struct Arguments*)args;
+///         ...
+///     }
+///
+/// with the parameters `AdvstepKernelContext* context` and `const void* args`. A launch calls it
+/// once for each block. aclrtBinaryGetFunction finds it by NAME, and acl/rt/kernel_args.h says what
+/// args points to.
+///
+/// Blocks run in any order, and several at a time on different threads. A block writes only memory
+/// that no other block of the launch reads or writes, and does not wait for another block, so that
+/// the result does not depend on the order. A kernel makes no call of acl or aclnn. C99 and C++11.
+#ifndef ADVSTEP_ADVANCE_STEP_KERNEL_H_
+#define ADVSTEP_ADVANCE_STEP_KERNEL_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The values that a data fault has at most.
+#define ADVSTEP_KERNEL_FAULT_VALUES 4
+
+typedef struct AdvstepKernelContext AdvstepKernelContext;
+
+/// The view that one block has of a launch. It is valid until the kernel returns. Kernels read it
+/// by the functions below. Later versions add members at the end.
+struct AdvstepKernelContext {
+    uint32_t blockIndex;
+    uint32_t blockCount;
+    void (*reportFault)(AdvstepKernelContext* context, int64_t row, int32_t kind,
+                        const int64_t* values, uint32_t valueCount);
+};
+
+/// The entry of a kernel.
+typedef void (*AdvstepKernel)(AdvstepKernelContext* context, const void* args);
+
+/// Returns the block's number, from 0 to advstepBlockCount - 1.
+static inline uint32_t advstepBlockIndex(const AdvstepKernelContext* context) {
+    return context->blockIndex;
+}
+
+/// Returns the number of blocks of the launch.
+static inline uint32_t advstepBlockCount(const AdvstepKernelContext* context) {
+    return context->blockCount;
+}
+
+/// Reports data that the kernel cannot process. The launch then fails, and a synchronisation
+/// returns ACL_ERROR_RT_VECTOR_CORE_EXCEPTION (ACL_ERROR_RT_AICORE_EXCEPTION for a binary of cube
+/// cores). The message has the kernel's name and what is given here. Of several faults it is that
+/// of the lowest row, and for that row that of the lowest block, which is the block's first. A
+/// report ends neither the kernel nor the other blocks.
+/// @param[in] row         of the data, 0-based; negative: the fault is of no row, and comes before
+///                        those of rows
+/// @param[in] kind        a number of the kernel's own
+/// @param[in] values      what is wrong, as numbers; may be null if valueCount is 0
+/// @param[in] valueCount  how many; those after the first ADVSTEP_KERNEL_FAULT_VALUES are dropped
+static inline void advstepReportFault(AdvstepKernelContext* context, int64_t row, int32_t kind,
+                                      const int64_t* values, uint32_t valueCount) {
+    context->reportFault(context, row, kind, values, valueCount);
+}
+
+#ifdef __cplusplus
+}
+#define ADVSTEP_KERNEL_LINKAGE extern "C"
+#else
+#define ADVSTEP_KERNEL_LINKAGE extern
+#endif
+
+#if defined(__GNUC__)
+#define ADVSTEP_KERNEL_EXPORT __attribute__((visibility("default")))
+#define ADVSTEP_KERNEL_UNUSED __attribute__((unused))
+#else
+#define ADVSTEP_KERNEL_EXPORT
+#define ADVSTEP_KERNEL_UNUSED
+#endif
+
+/// Begins the definition of a kernel, in C and in C++, whatever the visibility of the other
+/// symbols.
+#define ADVSTEP_KERNEL(NAME)                                                              \
+    ADVSTEP_KERNEL_LINKAGE ADVSTEP_KERNEL_EXPORT void NAME(AdvstepKernelContext* context, \
+                                                           const void* args);             \
+    void NAME(AdvstepKernelContext* context ADVSTEP_KERNEL_UNUSED,                        \
+              const void* args ADVSTEP_KERNEL_UNUSED)
+
+/// Gives a kernel the number by which aclrtBinaryGetFunctionByEntry finds it, a decimal constant
+/// without suffix: ADVSTEP_KERNEL_ENTRY(7, NAME)
+#define ADVSTEP_KERNEL_ENTRY(NUMBER, NAME)                  \
+    ADVSTEP_KERNEL_LINKAGE ADVSTEP_KERNEL_EXPORT const char \
+        advstepKernelEntry_##NUMBER[sizeof(#NAME)];         \
+    const char advstepKernelEntry_##NUMBER[sizeof(#NAME)] = #NAME
+
+#endif  /* ADVSTEP_ADVANCE_STEP_KERNEL_H_ */

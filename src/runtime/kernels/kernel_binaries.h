@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device binaries of the process, and their functions.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/runtime/kernels/kernel_function.h"
+#include "src/runtime/kernels/shared_object.h"
+#include "src/runtime/task/handle_table.h"
+#include "src/runtime/task/ticket.h"
+
+namespace advstep {
+
+/// The device binaries of the process. A binary belongs to no device.
+///
+/// An unloaded binary leaves the tables at once. Its shared object is closed when the work has
+/// ended that was queued by then (PendingPlaces), in a later call. mutex_ guards everything. A
+/// launch or a replay shares it from the look at its functions until it is queued, so it either
+/// finds a function dead or is among the pending work. Streams' locks are taken under it, a model's
+/// before it. Shared objects are opened and closed without it, because that runs code of the
+/// program.
+class KernelBinaries {
+ public:
+    /// While it lives, no binary is unloaded. A thread has one at a time.
+    using Hold = std::shared_lock<std::shared_mutex>;
+    Hold HoldAll() const { return Hold(mutex_); }
+
+    Handle Add(SharedObject object, CoreKind cores);
+
+    /// 107017: no live binary. The other look-ups return this as well.
+    Status Unload(const void* binary);
+
+    /// 107000: the binary has no such function.
+    Status FindFunction(const void* binary, const char* name, Handle* function);
+    Status FindFunctionByEntry(const void* binary, uint64_t entry, Handle* function);
+
+    /// Adds a function of a binary of CPU kernels. 107000: the binary is of another kind, has no
+    /// such symbol, or has another function of that name.
+    Status AddCpuFunction(const void* binary, const char* symbol, const char* name,
+                          Handle* function);
+
+    /// 107017: `function` is no live function.
+    Status Read(const void* function, KernelFunction* found) const;
+    /// As Read, for a thread that has a Hold.
+    Status ReadHeld(const void* function, KernelFunction* found) const;
+
+    /// Descriptions of binaries in memory. 107017: there is no such description.
+    struct Data {
+        const void* bytes = nullptr;
+        size_t length = 0;
+    };
+    Handle AddData(const Data& data);
+    Status ReadData(const void* handle, Data* data) const;
+    Status RemoveData(const void* handle);
+
+    /// Forgets everything. No work is left. The caller closes the objects, without a lock.
+    std::vector<SharedObject> TakeAll();
+
+ private:
+    struct Binary {
+        SharedObject object;
+        CoreKind cores = CoreKind::kAiCore;
+        std::map<std::string, Handle> functions;  // by name
+    };
+    struct Retired {
+        SharedObject object;
+        std::vector<Ticket> pending;
+    };
+
+    Handle NextHandleLocked(HandleKind kind);
+    Status FindBinaryLocked(const void* handle, Binary** binary);
+    Handle AddFunctionLocked(Handle handle, Binary* binary, const char* name, void* entry);
+    Status FindNamedLocked(Handle handle, Binary* binary, const char* name, Handle* function);
+    /// Moves the objects that no work needs any more. *unused has room for them.
+    void TakeUnusedLocked(std::vector<SharedObject>* unused);
+
+    mutable std::shared_mutex mutex_;
+    uint64_t handles_ = 0;  // ever made
+    std::unordered_map<Handle, Binary> binaries_;
+    std::unordered_map<Handle, KernelFunction> functions_;
+    std::unordered_map<Handle, Data> data_;
+    std::vector<Retired> retired_;
+};
+
+/// Never destroyed: queued work may outlive main().
+KernelBinaries& TheKernelBinaries();
+
+}  // namespace advstep

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plays blocks on cores, keeps their faults, and puts these into words.
+
+#include "src/runtime/kernels/kernel_blocks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "acl/acl_base.h"
+#include "advance_step/kernel.h"
+#include "src/base/crash_signal.h"
+#include "src/base/log.h"
+#include "src/base/never_destroyed.h"
+#include "src/base/no_cancellation.h"
+#include "src/base/trace_event.h"
+#include "src/runtime/kernels/kernel_crash.h"
+#include "src/runtime/task/ticket.h"
+
+namespace advstep {
+namespace {
+
+// Rows of faults that are of no row. They are lower than all rows, so they are told first.
+constexpr int64_t kNoRow = -2;
+constexpr int64_t kThrown = -3;
+constexpr int64_t kReturned = -4;
+
+struct Programs {
+    std::mutex mutex;  // guards the map, whose entries never change and never go
+    std::map<std::string, KernelProgram> byName;
+};
+
+/// The context of one block. Only the thread that runs the block writes the fault.
+struct BlockContext : AdvstepKernelContext {
+    Fault* fault;
+};
+
+void KeepFault(Fault* kept, const Fault& fault) {
+    if (!kept->found() || fault.Before(*kept)) {
+        *kept = fault;
+    }
+}
+
+Fault FaultOf(uint32_t block, int64_t row) {
+    Fault fault;
+    fault.row = row;
+    fault.part = static_cast<uint16_t>(block);
+    return fault;
+}
+
+void ReportFault(AdvstepKernelContext* context, int64_t row, int32_t kind, const int64_t* values,
+                 uint32_t valueCount) {
+    Fault fault = FaultOf(context->blockIndex, row < 0 ? kNoRow : row);
+    fault.kind = kind;
+    const uint32_t count =
+        values != nullptr ? std::min<uint32_t>(valueCount, ADVSTEP_KERNEL_FAULT_VALUES) : 0;
+    fault.valueCount = static_cast<uint16_t>(count);
+    std::copy_n(values, count, fault.values);
+    KeepFault(static_cast<BlockContext*>(context)->fault, fault);
+}
+static_assert(sizeof(Fault::values) == ADVSTEP_KERNEL_FAULT_VALUES * sizeof(int64_t));
+
+void CallEntry(const KernelBlocks& blocks, void* args, uint32_t block, Fault* fault) {
+    if (blocks.cpu) {
+        const uint32_t result = reinterpret_cast<uint32_t (*)(void*)>(blocks.entry)(args);
+        if (result != 0) {
+            Fault returned = FaultOf(block, kReturned);
+            returned.values[0] = result;
+            KeepFault(fault, returned);
+        }
+        return;
+    }
+    BlockContext context;
+    context.blockIndex = block;
+    context.blockCount = blocks.count;
+    context.reportFault = &ReportFault;
+    context.fault = fault;
+    reinterpret_cast<AdvstepKernel>(blocks.entry)(&context, args);
+}
+
+void* ArgsOf(const KernelBlocks& blocks) {
+    const auto* const inside = reinterpret_cast<const unsigned char*>(&blocks) + blocks.argsAt;
+    return const_cast<void*>(blocks.deviceArgs != nullptr ? blocks.deviceArgs : inside);
+}
+
+void PlayBlock(const KernelBlocks& blocks, const char* name, uint32_t block, Fault* fault) {
+    const RunningBlockScope running({name, block, blocks.count});
+    try {
+        CallEntry(blocks, ArgsOf(blocks), block, fault);
+    } catch (const std::exception& error) {
+        Log(LogLevel::kError, "{}: block {} of {} threw an exception: {}", name, block,
+            blocks.count, error.what());
+        KeepFault(fault, FaultOf(block, kThrown));
+    } catch (...) {
+        KeepFault(fault, FaultOf(block, kThrown));
+    }
+}
+
+/// The program, with the name that RunningBlock needs, is beside the payload in the record.
+const KernelTask& RecordOf(const void* payload) {
+    return static_cast<const KernelTask*>(payload)[-1];
+}
+
+// The part of one core. The blocks may run on any thread, also on one of the program.
+void PlayCore(const CoreContext& core, const void* payload) {
+    const auto& blocks = *static_cast<const KernelBlocks*>(payload);
+    const char* const name = RecordOf(payload).launch.program->call;
+    EnsureAlternateStack();
+    const NoCancellation noCancellation;
+    const TaskScope task;
+    for (auto block = static_cast<uint32_t>(core.index); block < blocks.count;
+         block += blocks.cores) {
+        PlayBlock(blocks, name, block, core.fault);
+    }
+}
+
+std::string Words(const Fault& fault, uint32_t count) {
+    const std::string block = fmt::format("block {} of {}", fault.part, count);
+    if (fault.row == kReturned) {
+        return fmt::format("{} returned {}; expected 0", block, fault.values[0]);
+    }
+    if (fault.row == kThrown) {
+        return fmt::format("{} threw an exception; expected a kernel that returns", block);
+    }
+    std::string text =
+        fault.row == kNoRow ? std::string("the data") : fmt::format("row {}", fault.row);
+    text += fmt::format(" has a fault of kind {}", fault.kind);
+    for (int index = 0; index < fault.valueCount; ++index) {
+        text += fmt::format("{}{}", index == 0 ? " with " : ", ", fault.values[index]);
+    }
+    return text + fmt::format(", which {} reports; expected none", block);
+}
+
+FaultReport DescribeFault(const Fault& fault, const void* payload) {
+    const auto& blocks = *static_cast<const KernelBlocks*>(payload);
+    return {blocks.faultCode, Words(fault, blocks.count)};
+}
+
+// The arguments are in the record, which has its place by now.
+void FillPlaces(KernelBlocks* blocks) {
+    auto* const args = reinterpret_cast<unsigned char*>(blocks) + blocks->argsAt;
+    const auto* const places = reinterpret_cast<const ArgumentPlace*>(blocks + 1);
+    for (uint32_t index = 0; index < blocks->places; ++index) {
+        const void* const address = args + places[index].data;
+        std::memcpy(args + places[index].address, &address, sizeof(address));
+    }
+}
+
+}  // namespace
+
+const KernelProgram* ProgramOfKernel(const char* name) {
+    static NeverDestroyed<Programs> all;
+    Programs& programs = *all;
+    const std::lock_guard<std::mutex> lock(programs.mutex);
+    const auto [named, added] = programs.byName.try_emplace(name);
+    if (added) {
+        named->second.call = named->first.c_str();
+        named->second.phaseCount = 1;
+        named->second.phases[0].run = &PlayCore;
+        named->second.describe = &DescribeFault;
+    }
+    return &named->second;
+}
+
+Status RunKernelBlocks(const Task& base) {
+    // A record belongs to the thread that runs it.
+    auto* const blocks = reinterpret_cast<KernelBlocks*>(
+        const_cast<KernelTask*>(static_cast<const KernelTask*>(&base)) + 1);
+    FillPlaces(blocks);
+    const auto begin = std::chrono::steady_clock::now();
+    Status status = RunKernelTask(base);
+    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
+                          std::chrono::steady_clock::now() - begin)
+                          .count();
+    if (status.ok() && blocks->microseconds != 0 &&
+        static_cast<uint64_t>(took) > blocks->microseconds) {
+        return Error(blocks->timeoutCode, "{}: took {} us; expected at most {} us",
+                     static_cast<const KernelTask&>(base).launch.program->call, took,
+                     blocks->microseconds);
+    }
+    return status;
+}
+
+void DescribeKernelBlocks(const Task& base, TraceArgs* args) {
+    const auto& task = static_cast<const KernelTask&>(base);
+    args->Add("blocks", reinterpret_cast<const KernelBlocks*>(&task + 1)->count);
+    args->Add("cores", task.launch.coreCount);
+}
+
+}  // namespace advstep

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run of a program's kernel: its blocks over the cores, its faults and its time.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "op_kernel/common/kernel.h"
+#include "src/base/status.h"
+#include "src/runtime/device/kernel_launch.h"
+
+namespace advstep {
+
+/// A place in a launch's arguments that holds the address of another one.
+struct ArgumentPlace {
+    uint32_t address;  // offset of the 8 bytes
+    uint32_t data;     // offset of what they point to
+};
+
+/// The payload of a launch. `places` ArgumentPlaces follow it, and at `argsAt` the arguments,
+/// unless they are in device memory.
+struct KernelBlocks {
+    void* entry = nullptr;
+    bool cpu = false;         // entry is a uint32_t (*)(void*), otherwise an AdvstepKernel
+    uint32_t count = 0;       // blocks
+    uint32_t cores = 0;       // core i plays the blocks i, i + cores, ...
+    int32_t faultCode = 0;    // of a data fault
+    int32_t timeoutCode = 0;  // of a run that takes longer than `microseconds`
+    uint32_t places = 0;
+    uint64_t microseconds = 0;  // 0: no limit
+    const void* deviceArgs = nullptr;
+    uint32_t argsAt = 0;  // from the payload on; the record has arguments at a multiple of 16
+};
+
+/// Returns the program of a kernel of that name, which lives for ever. Names are kept, one for
+/// each.
+const KernelProgram* ProgramOfKernel(const char* name);
+
+/// The `run` of the launch's KernelTask, and its `describe` for the trace.
+Status RunKernelBlocks(const Task& task);
+void DescribeKernelBlocks(const Task& task, TraceArgs* args);
+
+}  // namespace advstep

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens shared objects by the dynamic linker, and looks for their own symbols.
+
+#include "src/runtime/kernels/shared_object.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "src/base/no_cancellation.h"
+#include "src/runtime/kernels/elf_check.h"
+
+namespace advstep {
+namespace {
+
+class Descriptor {
+ public:
+    explicit Descriptor(int number) : number_(number) {}
+    ~Descriptor() {
+        if (number_ >= 0) {
+            (void)close(number_);
+        }
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int number() const { return number_; }
+
+ private:
+    const int number_;
+};
+
+/// A file's bytes.
+class Mapped {
+ public:
+    Mapped(int descriptor, size_t bytes)
+        : address_(mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0)), bytes_(bytes) {}
+    ~Mapped() {
+        if (address_ != MAP_FAILED) {
+            (void)munmap(address_, bytes_);
+        }
+    }
+    Mapped(const Mapped&) = delete;
+    Mapped& operator=(const Mapped&) = delete;
+    const unsigned char* data() const {
+        return address_ != MAP_FAILED ? static_cast<const unsigned char*>(address_) : nullptr;
+    }
+
+ private:
+    void* const address_;
+    const size_t bytes_;
+};
+
+Status Unreadable(const char* path, int error) {
+    return Error(ACL_ERROR_RT_PARAM_INVALID, "binPath {} cannot be read: {}; expected a file", path,
+                 std::strerror(error));
+}
+
+Status CheckFile(const char* path) {
+    const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+    struct stat state {};
+    if (file.number() < 0 || fstat(file.number(), &state) != 0) {
+        return Unreadable(path, errno);
+    }
+    if (!S_ISREG(state.st_mode) || state.st_size == 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "binPath {} is {}; expected a file with a shared object", path,
+                     S_ISREG(state.st_mode) ? "empty" : "no regular file");
+    }
+    const auto bytes = static_cast<size_t>(state.st_size);
+    const Mapped mapped(file.number(), bytes);
+    return mapped.data() != nullptr ? CheckElf(path, mapped.data(), bytes)
+                                    : Unreadable(path, errno);
+}
+
+Status Open(const char* name, const char* path, bool lazy, void** handle) {
+    *handle = dlopen(path, (lazy ? RTLD_LAZY : RTLD_NOW) | RTLD_LOCAL);
+    if (*handle != nullptr) {
+        return {};
+    }
+    const char* const reason = dlerror();
+    return Error(ACL_ERROR_RT_PARAM_INVALID,
+                 "{} cannot be loaded: {}; expected a shared object whose symbols are all found",
+                 name, reason != nullptr ? reason : "no reason given");
+}
+
+Status WriteAll(int descriptor, const unsigned char* data, size_t length) {
+    while (length > 0) {
+        const ssize_t written = write(descriptor, data, length);
+        if (written < 0 && errno != EINTR) {
+            return Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+                         "data of {} bytes cannot be kept: {}; expected room for it in memory",
+                         length, std::strerror(errno));
+        }
+        const size_t done = written < 0 ? 0 : static_cast<size_t>(written);
+        data += done;
+        length -= done;
+    }
+    return {};
+}
+
+/// Returns a path of the open file that no earlier call has returned. The dynamic linker takes a
+/// path that it knows for the object that it has already loaded from there, and descriptors are
+/// used again. So the bits of a counter become steps that lead nowhere.
+std::string UniquePath(int descriptor) {
+    static std::atomic<uint64_t> calls{0};
+    std::string path = "/proc/self/fd/";
+    for (uint64_t rest = calls.fetch_add(1) + 2; rest > 1; rest /= 2) {
+        path += (rest & 1) != 0 ? "./" : "/";
+    }
+    return path + std::to_string(descriptor);
+}
+
+}  // namespace
+
+SharedObject::SharedObject(SharedObject&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)) {}
+
+SharedObject& SharedObject::operator=(SharedObject&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+}
+
+SharedObject::~SharedObject() {
+    if (handle_ != nullptr) {
+        (void)dlclose(handle_);
+    }
+}
+
+Status SharedObject::OpenFile(const char* path, bool lazy, SharedObject* object) {
+    const NoCancellation noCancellation;
+    ADVSTEP_RETURN_IF_ERROR(CheckFile(path));
+    // A path with a slash: the dynamic linker searches its folders for a bare name.
+    const std::unique_ptr<char, void (*)(void*)> whole(realpath(path, nullptr), &std::free);
+    if (whole == nullptr) {
+        return Unreadable(path, errno);
+    }
+    return Open(path, whole.get(), lazy, &object->handle_);
+}
+
+Status SharedObject::OpenData(const void* data, size_t length, bool lazy, SharedObject* object) {
+    const NoCancellation noCancellation;
+    const auto* const bytes = static_cast<const unsigned char*>(data);
+    if (length == 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "length is 0; expected the bytes of a binary");
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckElf("data", bytes, length));
+    const Descriptor file(memfd_create("advance_step binary", MFD_CLOEXEC));
+    if (file.number() < 0) {
+        return Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+                     "a file in memory cannot be made: {}; expected a free descriptor",
+                     std::strerror(errno));
+    }
+    ADVSTEP_RETURN_IF_ERROR(WriteAll(file.number(), bytes, length));
+    return Open("data", UniquePath(file.number()).c_str(), lazy, &object->handle_);
+}
+
+void* SharedObject::Find(const char* name, bool function) const {
+    void* const address = dlsym(handle_, name);
+    link_map* own = nullptr;
+    if (address == nullptr || dlinfo(handle_, RTLD_DI_LINKMAP, &own) != 0) {
+        return nullptr;
+    }
+    Dl_info info{};
+    link_map* home = nullptr;
+    if (dladdr1(address, &info, reinterpret_cast<void**>(&home), RTLD_DL_LINKMAP) == 0 ||
+        home != own) {
+        return nullptr;
+    }
+    const ElfW(Sym)* symbol = nullptr;
+    if (dladdr1(address, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),
+                RTLD_DL_SYMENT) == 0 ||
+        symbol == nullptr) {
+        return address;  // an indirect function, whose symbol is elsewhere
+    }
+    const bool data = ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT;
+    return data == function ? nullptr : address;
+}
+
+}  // namespace advstep

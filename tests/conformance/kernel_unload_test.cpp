@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unloading while work is queued, captured or running; resets and ends of the runtime meanwhile.
+#include <atomic>
+#include <thread>
+
+#include "conformance/kernel_fixture.h"
+
+namespace conformance {
+namespace {
+
+class KernelUnloadTest : public KernelTest {
+ protected:
+    void SetUp() override {
+        ASSERT_NO_FATAL_FAILURE(KernelTest::SetUp());
+        const std::vector<char> bytes = BytesOf(kBinaryFile);
+        ASSERT_TRUE(IsOk(aclrtBinaryLoadFromData(bytes.data(), bytes.size(), nullptr, &own_)));
+    }
+
+    aclrtBinHandle own_ = nullptr;  // an object of its own
+};
+
+TEST_F(KernelUnloadTest, TheHandlesAreUnknownAtOnce) {
+    const aclrtFuncHandle function = FunctionOf(own_, "add_rows");
+    aclrtArgsHandle args = nullptr;
+    ASSERT_TRUE(IsOk(aclrtKernelArgsInit(function, &args)));
+    ASSERT_TRUE(IsOk(aclrtKernelArgsFinalize(args)));
+    ASSERT_TRUE(IsOk(aclrtBinaryUnLoad(own_)));
+    char name[32];
+    aclrtFuncHandle found = nullptr;
+    EXPECT_TRUE(IsError(kUnknown, aclrtBinaryUnLoad(own_), {"binHandle"}));
+    EXPECT_TRUE(IsError(kUnknown, aclrtBinaryGetFunction(own_, "add_rows", &found)));
+    EXPECT_TRUE(IsError(kUnknown, aclrtBinaryGetFunctionByEntry(own_, 7, &found)));
+    EXPECT_TRUE(IsError(kUnknown, aclrtGetFunctionName(function, 32, name), {"funcHandle"}));
+    EXPECT_TRUE(IsError(kUnknown, aclrtKernelArgsInit(function, &args), {"funcHandle"}));
+    EXPECT_TRUE(IsError(kUnknown,
+                        aclrtLaunchKernelWithConfig(function, 1, nullptr, nullptr, args, nullptr)));
+    EXPECT_TRUE(IsError(kUnknown, LaunchWith(function, 1, RowArguments{}, nullptr)));
+}
+
+// The launches that are queued run, and the object is closed by the first call after their end.
+TEST_F(KernelUnloadTest, QueuedLaunchesKeepTheObject) {
+    const Stream stream = MakeStream();
+    const DeviceBuffer values(std::vector<int64_t>{1, 0});
+    auto* const words = static_cast<int64_t*>(values.Get());
+    const aclrtBinHandle other = LoadKernels();
+    {
+        const KernelGate gate(binary_, stream.Get());
+        ASSERT_TRUE(IsOk(LaunchWith(FunctionOf(own_, "at_the_end"), 1,
+                                    RowArguments{words + 1, 1, 0}, stream.Get())));
+        for (int i = 0; i < 10; ++i) {
+            ASSERT_TRUE(IsOk(LaunchWith(FunctionOf(own_, "double_and_add"), 1,
+                                        RowArguments{words, 1, 0}, stream.Get())));
+        }
+        ASSERT_TRUE(gate.WaitEntered());
+        ASSERT_TRUE(IsOk(aclrtBinaryUnLoad(own_)));
+        ASSERT_TRUE(IsOk(aclrtBinaryUnLoad(other)));
+        EXPECT_EQ(__atomic_load_n(&words[1], __ATOMIC_SEQ_CST), 0) << "not closed before";
+    }
+    EXPECT_EQ(values.Download<int64_t>()[0], 1024);
+    EXPECT_EQ(__atomic_load_n(&words[1], __ATOMIC_SEQ_CST), 0) << "closed by a call";
+    LoadKernels();
+    EXPECT_EQ(__atomic_load_n(&words[1], __ATOMIC_SEQ_CST), 1);
+}
+
+TEST_F(KernelUnloadTest, AnIdleBinaryIsClosedAtOnce) {
+    const DeviceBuffer values(std::vector<int64_t>{0});
+    auto* const words = static_cast<int64_t*>(values.Get());
+    ASSERT_TRUE(
+        IsOk(LaunchWith(FunctionOf(own_, "at_the_end"), 1, RowArguments{words, 1, 0}, nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    ASSERT_TRUE(IsOk(aclrtBinaryUnLoad(own_)));
+    EXPECT_EQ(*words, 1);
+}
+
+TEST_F(KernelUnloadTest, ACapturedLaunchIsRefusedInLaterReplays) {
+    const Stream stream = MakeStream();
+    const DeviceBuffer values(std::vector<int64_t>{1});
+    const RowArguments arguments{static_cast<int64_t*>(values.Get()), 1, 1};
+    const Model model = Capture(stream.Get(), [&] {
+        EXPECT_TRUE(IsOk(LaunchWith(Function("add_rows"), 1, arguments, stream.Get())));
+        EXPECT_TRUE(IsOk(LaunchWith(FunctionOf(own_, "add_rows"), 1, arguments, stream.Get())));
+    });
+    {
+        const KernelGate gate(binary_, stream.Get());
+        ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), stream.Get())));
+        ASSERT_TRUE(gate.WaitEntered());
+        ASSERT_TRUE(IsOk(aclrtBinaryUnLoad(own_)));
+    }
+    EXPECT_EQ(values.Download<int64_t>()[0], 3) << "the replay was queued before";
+    EXPECT_TRUE(IsError(kUnknown, aclmdlRIExecuteAsync(model.Get(), stream.Get()),
+                        {"aclmdlRIExecuteAsync: ", "funcHandle"}));
+    EXPECT_TRUE(IsError(kUnknown, aclmdlRIExecute(model.Get(), -1), {"funcHandle"}));
+    EXPECT_EQ(values.Download<int64_t>()[0], 3) << "no part of the replay runs";
+}
+
+TEST_F(KernelUnloadTest, AResetKeepsBinariesAndTheEndOfTheRuntimeDoesNot) {
+    ASSERT_TRUE(IsOk(aclrtResetDevice(0)));
+    ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
+    const PinnedArray<int64_t> word(1);
+    ASSERT_TRUE(
+        IsOk(LaunchWith(FunctionOf(own_, "add_rows"), 1, RowArguments{word.Get(), 1, 4}, nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(word[0], 4);
+    int64_t ended = 0;
+    ASSERT_TRUE(
+        IsOk(LaunchWith(FunctionOf(own_, "at_the_end"), 1, RowArguments{&ended, 1, 0}, nullptr)));
+    ASSERT_NO_FATAL_FAILURE(Restart({}));
+    EXPECT_EQ(ended, 1);
+    EXPECT_TRUE(IsError(kUnknown, aclrtBinaryUnLoad(own_)));
+}
+
+TEST_F(KernelUnloadTest, AnAbortLetsTheRunningKernelEnd) {
+    const Stream stream = MakeStream();
+    const PinnedArray<int64_t> word(1);
+    const KernelGate gate(binary_, stream.Get());
+    ASSERT_TRUE(
+        IsOk(LaunchWith(Function("add_rows"), 1, RowArguments{word.Get(), 1, 1}, stream.Get())));
+    ASSERT_TRUE(gate.WaitEntered());
+    ASSERT_TRUE(IsOk(aclrtStreamAbort(stream.Get())));
+    gate.Open();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(word[0], 0) << "what had not started is skipped";
+}
+
+// Threads launch, replay, look up and unload at will; each call works or refuses, and a launch that
+// was accepted runs.
+TEST_F(KernelUnloadTest, ThreadsLoadLaunchAndUnload) {
+    constexpr int kThreads = 4;
+    constexpr int kRounds = 60;
+    const std::vector<char> bytes = BytesOf(kBinaryFile);
+    std::atomic<aclrtBinHandle> shared{own_};
+    std::atomic<int64_t> accepted{0};
+    const PinnedArray<int64_t> words(kThreads);
+    const aclrtContext context = support::CurrentContext();
+    const auto body = [&](int number) {
+        ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+        const Stream stream = MakeStream();
+        for (int round = 0; round < kRounds; ++round) {
+            aclrtFuncHandle function = nullptr;
+            const aclError found = aclrtBinaryGetFunction(shared.load(), "add_rows", &function);
+            if (found == ACL_SUCCESS) {
+                const aclError launched =
+                    LaunchWith(function, 1, RowArguments{&words[static_cast<size_t>(number)], 1, 1},
+                               stream.Get());
+                accepted += launched == ACL_SUCCESS ? 1 : 0;
+                EXPECT_TRUE(launched == ACL_SUCCESS || launched == kUnknown) << launched;
+            } else {
+                EXPECT_EQ(found, kUnknown);
+            }
+            if (round % kThreads == number) {
+                aclrtBinHandle fresh = nullptr;
+                ASSERT_TRUE(
+                    IsOk(aclrtBinaryLoadFromData(bytes.data(), bytes.size(), nullptr, &fresh)));
+                EXPECT_TRUE(IsOk(aclrtBinaryUnLoad(shared.exchange(fresh))));
+            }
+        }
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    };
+    std::vector<std::thread> threads;
+    for (int number = 0; number < kThreads; ++number) {
+        threads.emplace_back(body, number);
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    const std::vector<int64_t> counts = words.Values();
+    EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), int64_t{0}), accepted.load());
+}
+
+// One thread ends the runtime while another one launches.
+TEST_F(KernelUnloadTest, TheRuntimeEndsDuringLaunches) {
+    for (int round = 0; round < 10; ++round) {
+        static int64_t word = 0;
+        std::atomic<bool> started{false};
+        std::thread launcher([&] {
+            if (aclrtSetDevice(0) != ACL_SUCCESS) {
+                return;
+            }
+            aclrtFuncHandle function = nullptr;
+            while (aclrtBinaryGetFunction(binary_, "add_rows", &function) == ACL_SUCCESS &&
+                   LaunchWith(function, 3, RowArguments{&word, 0, 1}, nullptr) == ACL_SUCCESS) {
+                started = true;
+            }
+            started = true;
+        });
+        EXPECT_TRUE(support::Eventually([&] { return started.load(); }));
+        EXPECT_TRUE(IsOk(aclFinalize()));
+        launcher.join();
+        ASSERT_NO_FATAL_FAILURE(RestartWith({}));
+    }
+}
+
+}  // namespace
+}  // namespace conformance

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel in C.
+#include "advance_step/kernel.h"
+#include "support/kernel_arguments.h"
+
+ADVSTEP_KERNEL(c_add) {
+    const struct RowArguments* const a = (const struct RowArguments*)args;
+    for (int64_t row = advstepBlockIndex(context); row < a->count;
+         row += advstepBlockCount(context)) {
+        a->values[row] += a->number;
+    }
+}

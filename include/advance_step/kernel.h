@@ -34,8 +34,9 @@ typedef struct AdvstepKernelContext AdvstepKernelContext;
 /// The view that one block has of a launch. It is valid until the kernel returns. Kernels read it
 /// by the functions below. Later versions add members at the end.
 struct AdvstepKernelContext {
-    uint32_t blockIndex;
-    uint32_t blockCount;
+    uint32_t blockIndex; /* 0 to blockCount - 1 */
+    uint32_t blockCount; /* of the launch */
+    /// What advstepReportFault calls.
     void (*reportFault)(AdvstepKernelContext* context, int64_t row, int32_t kind,
                         const int64_t* values, uint32_t valueCount);
 };

@@ -26,6 +26,7 @@ typedef enum {
     ACL_RT_BINARY_LOAD_OPT_CPU_KERNEL_MODE = 3
 } aclrtBinaryLoadOptionType;
 
+/// The value of an option, by its type.
 typedef union {
     uint32_t isLazyLoad;   /* 1: symbols that the binary needs are looked up when they are used */
     uint32_t magic;        /* the cores that the binary is for; unknown values mean AICORE */

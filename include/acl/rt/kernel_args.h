@@ -9,7 +9,7 @@
 /// parameters and 65536 bytes. It begins at a multiple of 16. A launch copies it, so it can be used
 /// again at once.
 ///
-/// Two threads may not use one handle at the same time, except for calls that fail by it.
+/// Any thread may use a handle. Calls with it follow one another.
 #ifndef ADVSTEP_ACL_RT_KERNEL_ARGS_H_
 #define ADVSTEP_ACL_RT_KERNEL_ARGS_H_
 
@@ -34,6 +34,7 @@ ADVSTEP_API aclError aclrtKernelArgsInitByUserMem(aclrtFuncHandle funcHandle,
                                                   aclrtArgsHandle argsHandle, void* userHostMem,
                                                   size_t actualArgsSize);
 
+/// Returns how much memory the handle of a block in the program's memory needs, of any alignment.
 ADVSTEP_API aclError aclrtKernelArgsGetHandleMemSize(aclrtFuncHandle funcHandle, size_t* memSize);
 
 /// Returns how much memory parameters and data of userArgsSize bytes need at most: for a CPU kernel

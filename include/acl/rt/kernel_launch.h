@@ -41,6 +41,7 @@ typedef struct {
     uint32_t timeoutHigh;
 } aclrtTimeoutUs;
 
+/// The value of an attribute, by its id.
 typedef union {
     uint8_t schemMode; /* 0: blocks run as cores come free; 1: all at once, so one core for each */
     uint32_t localMemorySize; /* ignored, as are blockDimOffset and the switches */

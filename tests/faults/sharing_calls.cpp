@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory, events and notifies between processes.
-#include <unistd.h>
-
 #include "faults/scene.h"
+#include "support/child_process.h"
 
 namespace faults {
 namespace {
@@ -18,33 +17,18 @@ int MakeShareable(void** handle) {
 }
 int FreePhysical(Scene& s) { return aclrtFreePhysical(s.made); }
 
-// Memory of another process, whose shareable handle is s.number. That process is a child that ends
-// when this one closes the pipe, at its end.
+void ExportThere(support::Words* w) {
+    void* handle = nullptr;
+    w->code = First(
+        {aclrtSetDevice(0), MakeShareable(&handle),
+         aclrtMemExportToShareableHandle(handle, ACL_MEM_HANDLE_TYPE_NONE, kToAll, &w->at[0])});
+}
+// Memory of another process, which ends with this one. s.number: its shareable handle.
 int ExportElsewhere(Scene& s) {
-    int down[2];
-    int up[2];
-    if (pipe(down) != 0 || pipe(up) != 0) {
-        return -1;
-    }
-    if (fork() == 0) {
-        (void)close(down[1]);
-        alarm(120);
-        void* handle = nullptr;
-        uint64_t shareable = 0;
-        char last = 0;
-        const int code = First({aclrtSetDevice(0), MakeShareable(&handle),
-                                aclrtMemExportToShareableHandle(handle, ACL_MEM_HANDLE_TYPE_NONE,
-                                                                kToAll, &shareable)});
-        if (code == 0 && write(up[1], &shareable, sizeof(shareable)) == sizeof(shareable)) {
-            (void)!read(down[0], &last, 1);
-        }
-        _exit(0);
-    }
-    (void)close(down[0]);
-    (void)close(up[1]);
-    const bool got = read(up[0], &s.number, sizeof(s.number)) == sizeof(s.number);
-    (void)close(up[0]);
-    return got ? 0 : -1;
+    static auto* const other = new support::ChildProcess;
+    const support::Words there = other->Run(&ExportThere);
+    s.number = there.at[0];
+    return there.code;
 }
 
 int ReserveAndMap(Scene& s) {

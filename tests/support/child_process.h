@@ -3,6 +3,7 @@
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_CHILD_PROCESS_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_CHILD_PROCESS_H_
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -88,7 +89,7 @@ class ChildProcess {
     explicit ChildProcess(Kind kind = Kind::kExec) {
         int ends[2] = {-1, -1};
         EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-        std::string socket = std::to_string(ends[1]);
+        const std::string socket = std::to_string(ends[1]);
         setenv(child_process::kVariable, socket.c_str(), 1);
         pid_ = fork();
         if (pid_ == 0) {
@@ -97,9 +98,8 @@ class ChildProcess {
                 unsetenv(child_process::kVariable);
                 child_process::Obey(ends[1]);
             }
-            const int kept = dup(ends[1]);  // without FD_CLOEXEC
-            socket = std::to_string(kept);
-            setenv(child_process::kVariable, socket.c_str(), 1);
+            // Nothing here allocates: a sanitizer's allocator may be locked in a child.
+            (void)fcntl(ends[1], F_SETFD, 0);
             execl("/proc/self/exe", "child", nullptr);
             _exit(127);
         }

@@ -241,6 +241,7 @@ class thread {
     }
     bool joinable() const { return number_ >= 0; }
     void join() { Join(std::exchange(number_, -1)); }
+    void detach() { number_ = -1; }
     id get_id() const { return {number_}; }
     static unsigned hardware_concurrency() { return 2; }
 

@@ -93,6 +93,37 @@ void AbortBetweenTasks() {
     work.ExpectOrder(1, 2);
 }
 
+// What an aborted helper leaves in the other stream is run, although nobody synchronises that one.
+void AbortLeavesRest() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    aclrtStream const other = NewStream();
+    aclrtEvent const event = NewEvent();
+    HostWork work;
+    Flag begun;
+    Flag rest;
+    RunThreads({[&] {
+                    runtime.Use();
+                    work.Add(other, 1, [&] {
+                        begun.Set();
+                        SleepFor(std::chrono::milliseconds(5));
+                    });
+                    work.Add(other, 2, [&] { rest.Set(); });
+                    Ok(aclrtRecordEvent(event, other), "aclrtRecordEvent");
+                    Ok(aclrtStreamWaitEvent(stream, event), "aclrtStreamWaitEvent");
+                    const aclError code = aclrtSynchronizeStream(stream);
+                    Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_STREAM_ABORT,
+                           "an aborted synchronisation returned " + std::to_string(code));
+                    rest.Wait();
+                },
+                [&] {
+                    runtime.Use();
+                    begun.Wait();
+                    Ok(aclrtStreamAbort(stream), "aclrtStreamAbort");
+                }});
+    work.ExpectOrder(1, 2);
+}
+
 // A second abort does not fail a wait whose place was reached before it.
 void AbortTwice() {
     const Runtime runtime;
@@ -218,6 +249,7 @@ std::vector<Scenario> AbortScenarios() {
     return {{"abort", true, &Abort},
             {"abort_helper", true, &AbortHelper},
             {"abort_between_tasks", true, &AbortBetweenTasks},
+            {"abort_leaves_rest", true, &AbortLeavesRest},
             {"abort_twice", true, &AbortTwice},
             {"drop_releases_others", true, &DropReleasesOthers},
             {"force_ends_destruction", true, &ForceEndsDestruction},

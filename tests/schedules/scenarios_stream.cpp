@@ -131,6 +131,27 @@ void HandOver() {
     work.ExpectOnce(2);
 }
 
+// Nobody synchronises the stream that waits for an event. The thread that reaches the event's place
+// has it continue, even if all other threads sleep by then.
+void EventUnwatched() {
+    const Runtime runtime;
+    aclrtStream const first = NewStream();
+    aclrtStream const second = NewStream();
+    aclrtEvent const event = NewEvent();
+    HostWork work;
+    RunThreads({[&] {
+        runtime.Use();
+        Flag ran;
+        work.Add(first, 1, [] { SleepFor(std::chrono::milliseconds(5)); });
+        Ok(aclrtRecordEvent(event, first), "aclrtRecordEvent");
+        Ok(aclrtStreamWaitEvent(second, event), "aclrtStreamWaitEvent");
+        work.Add(second, 2, [&] { ran.Set(); });
+        Ok(aclrtSynchronizeStream(first), "aclrtSynchronizeStream");
+        ran.Wait();
+    }});
+    work.ExpectOrder(1, 2);
+}
+
 // A thread that waits for an event gets on although the stream's next host function blocks.
 void EventBeforeBlock() {
     const Runtime runtime;
@@ -196,6 +217,7 @@ std::vector<Scenario> StreamScenarios() {
             {"query_only", true, &QueryOnly},
             {"hand_over", true, &HandOver},
             {"event_before_block", true, &EventBeforeBlock},
+            {"event_unwatched", true, &EventUnwatched},
             {"stream_reuse", true, &StreamReuse}};
 }
 

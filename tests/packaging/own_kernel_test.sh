@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The example of a kernel of one's own, copied out of the tree, built against the installed library and run.
+# The example of a kernel of one's own, built against the installed library out of the tree, and run.
 #
 #   own_kernel_test.sh BUILD-FOLDER
 set -euo pipefail

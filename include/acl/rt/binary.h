@@ -60,8 +60,8 @@ typedef enum {
 
 /// Loads a binary from a file. Constructors of the shared object run in this call. A file that is
 /// loaded twice is one shared object with two handles. [context]
-/// @param[in] options  may be null. Of a type that is given twice the last option counts, and
-///                     unknown types are ignored
+/// @param[in] options  may be null. The last option of a type counts, and unknown types are
+///                     ignored
 /// @retval ACL_ERROR_RT_PARAM_INVALID  the file cannot be read, is empty, is no shared object for
 ///                                     this machine, is cut off or needs a symbol that is missing;
 ///                                     options has no options array with numOpt > 0, or a

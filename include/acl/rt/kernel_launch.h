@@ -61,8 +61,7 @@ typedef struct {
     aclrtLaunchKernelAttrValue value;
 } aclrtLaunchKernelAttr;
 
-/// Attributes of a launch. Of an id that is given twice the last one counts, and unknown ids are
-/// ignored.
+/// Attributes of a launch. The last one of an id counts, and unknown ids are ignored.
 typedef struct {
     aclrtLaunchKernelAttr* attrs;
     size_t numAttrs;

@@ -57,8 +57,8 @@ static inline uint32_t advstepBlockCount(const AdvstepKernelContext* context) {
 /// Reports data that the kernel cannot process. The launch then fails, and a synchronisation
 /// returns ACL_ERROR_RT_VECTOR_CORE_EXCEPTION (ACL_ERROR_RT_AICORE_EXCEPTION for a binary of cube
 /// cores). The message has the kernel's name and what is given here. If there are several faults,
-/// it is that of the lowest row, and of the lowest block for that row, which is the block's first. A
-/// report ends neither the kernel nor the other blocks.
+/// it is that of the lowest row, and for that row that of the lowest block, which is the block's
+/// first. A report ends neither the kernel nor the other blocks.
 /// @param[in] row         of the data, 0-based; negative: the fault is of no row, and comes before
 ///                        those of rows
 /// @param[in] kind        a number of the kernel's own

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The example of a kernel of one's own, built against the installed library out of the tree, and run.
+# The example of a kernel of one's own, built out of the tree against the installed library.
 #
 #   own_kernel_test.sh BUILD-FOLDER
 set -euo pipefail

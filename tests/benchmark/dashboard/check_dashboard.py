@@ -32,6 +32,26 @@ def check_row(row):
     assert len(row["baseline_ns"]) == (1 if row["baseline"] else 0), row
 
 
+def check_compare(dashboard, path):
+    """Rows of an earlier run: far below, the same, far above, wide quartiles, and never measured."""
+    def earlier(median, quartiles):
+        return {"row": "task_cv", "median": median, "quartiles": quartiles}
+
+    cases = (("worse", earlier(1e-9, [1e-9, 1e-9])), ("better", earlier(1e9, [1e9, 1e9])),
+             ("", earlier(1e-9, [0, 1e9])), ("", {"row": "other", "median": 1, "quartiles": [1, 1]}),
+             ("", {"row": "task_cv", "verdict": "skipped"}))
+    for word, row in cases:
+        (path / "old.json").write_text(json.dumps({"rows": [row]}))
+        done = run(dashboard, "--row", "task_cv", "--quick", "--compare", path / "old.json")
+        assert done.returncode == 0, done.stderr
+        last = done.stdout.splitlines()[-1]
+        assert f"{1 if word else 0} rows moved beyond" in done.stdout, done.stdout
+        assert not word or last.split()[:2] == ["task_cv", word], done.stdout
+    (path / "old.json").write_text("[]")
+    refused = run(dashboard, "--row", "task_cv", "--quick", "--compare", path / "old.json")
+    assert refused.returncode == 1 and "is not a file of --json" in refused.stderr, refused
+
+
 def main(dashboard):
     help_ = run(dashboard, "--help")
     assert help_.returncode == 0 and "--row" in help_.stdout, help_
@@ -50,6 +70,8 @@ def main(dashboard):
         result = json.loads((path / "out.json").read_text())
         unwritable = run(dashboard, "--row", "task_cv", "--quick", "--json", path / "none" / "out")
         assert unwritable.returncode == 1 and "cannot write" in unwritable.stderr, unwritable
+
+        check_compare(dashboard, path)
 
         (path / "peers.json").write_text("[")
         refused = run(dashboard, "--row", "peer_numpy", "--peers", path / "peers.json")

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "tests/benchmark/dashboard/compare.h"
 #include "tests/benchmark/dashboard/curves.h"
 #include "tests/benchmark/dashboard/machine.h"
 #include "tests/benchmark/dashboard/result.h"
@@ -29,6 +31,7 @@ struct Options {
     bool curves = false;
     std::string json;
     std::string peers;
+    std::string compare;
     std::vector<std::string> only;
     int64_t iterations = 0;
 };
@@ -37,6 +40,8 @@ void AddOptions(CLI::App* app, Options* options) {
     app->add_flag("--list", options->list, "Name every row and end");
     app->add_option("--json", options->json, "Write the results and the raw series to this file");
     app->add_option("--peers", options->peers, "Read what peers.py has measured")
+        ->check(CLI::ExistingFile);
+    app->add_option("--compare", options->compare, "Name the rows that moved since this --json")
         ->check(CLI::ExistingFile);
     app->add_flag("--curves", options->curves, "Measure what the plots need, too; with --json");
     app->add_flag("--quick", options->quick, "One short pair per row, for a test of the program");
@@ -146,6 +151,15 @@ int Run(const Options& options, const Rows& rows) {
             return 1;
         }
     }
+    std::optional<EarlierRun> earlier;
+    if (!options.compare.empty()) {
+        earlier = EarlierRun::Read(options.compare);
+        if (!earlier) {
+            fmt::print(stderr, "{} is not a file of --json\n", options.compare);
+            return 1;
+        }
+    }
+    std::vector<std::string> moved;
     const Budget budget = BudgetOf(options);
     Json json = {{"machine",
                   {{"cpu", CpuModel()},
@@ -162,6 +176,9 @@ int Run(const Options& options, const Rows& rows) {
         std::fflush(stdout);
         json["rows"].push_back(ToJson(result));
         ++counts[static_cast<int>(result.verdict)];
+        if (const auto line = earlier ? earlier->Moved(result) : std::nullopt; line) {
+            moved.push_back(*line);
+        }
         disturbed += result.otherCores > kManyOtherCores ? 1 : 0;
     }
     fmt::print("{} rows: {} hold, {} do not, {} skipped\n", rows.size(), counts[0], counts[1],
@@ -169,6 +186,13 @@ int Run(const Options& options, const Rows& rows) {
     if (disturbed > 0) {
         fmt::print("{} rows were measured while other programs used over {} cores: see others\n",
                    disturbed, kManyOtherCores);
+    }
+    if (earlier) {
+        fmt::print("{} rows moved beyond their quartiles since {}\n", moved.size(),
+                   options.compare);
+        for (const std::string& line : moved) {
+            fmt::print("{}\n", line);
+        }
     }
     if (options.curves) {
         Budget short_ = budget;

@@ -107,6 +107,13 @@ ADVSTEP_KERNEL(sum_data) {
     *a.out = sum;
 }
 
+// The address of the arguments, and a copy of `count` bytes of them.
+ADVSTEP_KERNEL(copy_args) {
+    const auto& a = *static_cast<const PlaceArguments*>(args);
+    *a.out = reinterpret_cast<int64_t>(args);
+    __builtin_memcpy(a.out + 1, args, static_cast<size_t>(a.count));
+}
+
 // The address of the arguments modulo 16.
 ADVSTEP_KERNEL(alignment) {
     *static_cast<const PlaceArguments*>(args)->out =

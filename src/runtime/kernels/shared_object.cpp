@@ -21,25 +21,10 @@
 #include "acl/acl_base.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/kernels/elf_check.h"
+#include "src/runtime/memory/descriptor.h"
 
 namespace advstep {
 namespace {
-
-class Descriptor {
- public:
-    explicit Descriptor(int number) : number_(number) {}
-    ~Descriptor() {
-        if (number_ >= 0) {
-            (void)close(number_);
-        }
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int number() const { return number_; }
-
- private:
-    const int number_;
-};
 
 /// A file's bytes.
 class Mapped {
@@ -70,7 +55,7 @@ Status Unreadable(const char* path, int error) {
 Status CheckFile(const char* path) {
     const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
     struct stat state {};
-    if (file.number() < 0 || fstat(file.number(), &state) != 0) {
+    if (!file.Usable() || fstat(file.Get(), &state) != 0) {
         return Unreadable(path, errno);
     }
     if (!S_ISREG(state.st_mode) || state.st_size == 0) {
@@ -79,7 +64,7 @@ Status CheckFile(const char* path) {
                      S_ISREG(state.st_mode) ? "empty" : "no regular file");
     }
     const auto bytes = static_cast<size_t>(state.st_size);
-    const Mapped mapped(file.number(), bytes);
+    const Mapped mapped(file.Get(), bytes);
     return mapped.data() != nullptr ? CheckElf(path, mapped.data(), bytes)
                                     : Unreadable(path, errno);
 }
@@ -157,13 +142,13 @@ Status SharedObject::OpenData(const void* data, size_t length, bool lazy, Shared
     }
     ADVSTEP_RETURN_IF_ERROR(CheckElf("data", bytes, length));
     const Descriptor file(memfd_create("advance_step binary", MFD_CLOEXEC));
-    if (file.number() < 0) {
+    if (!file.Usable()) {
         return Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
                      "a file in memory cannot be made: {}; expected a free descriptor",
                      std::strerror(errno));
     }
-    ADVSTEP_RETURN_IF_ERROR(WriteAll(file.number(), bytes, length));
-    return Open("data", UniquePath(file.number()).c_str(), lazy, &object->handle_);
+    ADVSTEP_RETURN_IF_ERROR(WriteAll(file.Get(), bytes, length));
+    return Open("data", UniquePath(file.Get()).c_str(), lazy, &object->handle_);
 }
 
 void* SharedObject::Find(const char* name, bool function) const {

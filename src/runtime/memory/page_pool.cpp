@@ -20,29 +20,9 @@
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/device_memory.h"
 #include "src/runtime/memory/fork_ranges.h"
+#include "src/runtime/memory/page_file.h"
 
 namespace advstep {
-
-/// A file in memory. The first of its ranges is that at offset 0.
-struct PageFile {
-    int descriptor = -1;
-    size_t bytes = 0;
-    uint8_t* base = nullptr;  // null: not mapped
-    ForkRecord* forkRange = nullptr;
-    ForkRecord* forkDescriptor = nullptr;
-
-    ~PageFile() {
-        LeaveFork(forkRange);
-        LeaveFork(forkDescriptor);
-        if (base != nullptr) {
-            ReleaseAddresses(base, bytes);
-        }
-        if (descriptor >= 0) {
-            const NoCancellation noCancellation;
-            (void)close(descriptor);
-        }
-    }
-};
 
 namespace {
 
@@ -104,7 +84,7 @@ Status PagePool::MapAt(void* address, size_t bytes, int file, uint64_t offset) {
     return mapped == MAP_FAILED ? HostCannot(bytes) : Status();
 }
 
-Status PagePool::AddFile(size_t bytes) {
+Status PagePool::AddFile(size_t bytes, PageRange** range) {
     if (bytes > static_cast<size_t>(std::numeric_limits<off_t>::max()) - kLargePage) {
         errno = EFBIG;
         return HostCannot(bytes);
@@ -113,7 +93,7 @@ Status PagePool::AddFile(size_t bytes) {
     auto whole = std::make_unique<PageRange>();
     file->bytes = WholeUnits(bytes, kPage);
     file->descriptor = memfd_create("advance_step", MFD_CLOEXEC);
-    if (file->descriptor < 0 || ftruncate(file->descriptor, static_cast<off_t>(file->bytes)) != 0) {
+    if (file->descriptor < 0 || !SetFileSize(file->descriptor, file->bytes)) {
         return HostCannot(bytes);
     }
     file->forkDescriptor = EnterForkDescriptor(file->descriptor);
@@ -133,7 +113,7 @@ Status PagePool::AddFile(size_t bytes) {
     whole->bytes = file->bytes;
     free_.insert({whole->bytes, whole.get()});
     (void)file.release();
-    (void)whole.release();
+    *range = whole.release();
     return {};
 }
 
@@ -210,8 +190,9 @@ Status PagePool::Take(size_t bytes, size_t alignment, PageRange** range) {
     uint64_t offset = 0;
     PageRange* found = FindFit(bytes, alignment, &offset);
     if (found == nullptr) {
-        ADVSTEP_RETURN_IF_ERROR(AddFile(std::max(bytes, kFileBytes)));
-        found = FindFit(bytes, alignment, &offset);
+        // Not looked up: a free range of another file may be large enough and badly aligned.
+        ADVSTEP_RETURN_IF_ERROR(AddFile(std::max(bytes, kFileBytes), &found));
+        offset = 0;
     }
     Carve(found, offset, bytes);
     if (kept_ != nullptr && kept_->file == found->file) {

@@ -80,7 +80,7 @@ class PagePool {
     static constexpr size_t kFileBytes = size_t{256} << 20;
     static constexpr size_t kMostTouched = size_t{64} << 20;
 
-    Status AddFile(size_t bytes);
+    Status AddFile(size_t bytes, PageRange** range);
     PageRange* FindFit(size_t bytes, size_t alignment, uint64_t* offset) const;
     void Carve(PageRange* range, uint64_t offset, size_t bytes);
     PageRange* Join(PageRange* first, PageRange* second) noexcept;

@@ -2,12 +2,45 @@
 // Notifies, events and memory of several processes at their limits, and while other threads act.
 #include <sys/resource.h>
 
+#include <atomic>
+#include <filesystem>
+#include <iterator>
+#include <thread>
+
 #include "conformance/sharing.h"
 
 namespace conformance {
 namespace {
 
 using SharedSyncEdgesTest = SharingTest;
+
+size_t OpenDescriptors() {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+// There. text: the key of a new notify, or the handle of a new event.
+void ExportNewNotify(Words* w) {
+    aclrtNotify notify = nullptr;
+    Keep(w, aclrtCreateNotify(&notify, 0)) &&
+        Keep(w, aclrtNotifyGetExportKey(notify, w->text, 65,
+                                        ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION));
+}
+void ExportNewEvent(Words* w) {
+    aclrtEvent event = nullptr;
+    aclrtIpcEventHandle handle{};
+    Keep(w, aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC)) &&
+        Keep(w, aclrtIpcGetEventHandle(event, &handle));
+    std::memcpy(w->text, &handle, sizeof(handle));
+    w->Set(0, event);
+}
+aclrtEvent Opened(const Words& words) {
+    aclrtIpcEventHandle handle;
+    std::memcpy(&handle, words.text, sizeof(handle));
+    aclrtEvent event = nullptr;
+    EXPECT_TRUE(IsOk(aclrtIpcOpenEventHandle(handle, &event)));
+    return event;
+}
 
 // The space behind a small block is large enough, and badly aligned.
 TEST_F(SharedSyncEdgesTest, ABlockAlmostAsLargeAsAFileBesideASmallOne) {
@@ -29,6 +62,66 @@ TEST_F(SharedSyncEdgesTest, ALimitOfTheSizeOfFilesIsACode) {
         Keep(w, aclrtMalloc(&block, size_t{300} << 20, ACL_MEM_MALLOC_HUGE_FIRST));
     });
     EXPECT_TRUE(Gave(ACL_ERROR_RT_MEMORY_ALLOCATION, there));
+}
+
+// The flag of a destroyed import is unmapped. Threads that record it meanwhile see 107017.
+TEST_F(SharedSyncEdgesTest, RecordsWhileAnotherThreadDestroysTheNotify) {
+    const Words there = other_.Run(&ExportNewNotify);
+    ASSERT_TRUE(Gave(0, there));
+    std::atomic<aclrtNotify> current{nullptr};
+    std::atomic<uint64_t> calls{0};
+    std::atomic<bool> ended{false};
+    const auto record = [&] {
+        EXPECT_TRUE(IsOk(aclrtSetDevice(0)));
+        const support::Stream stream = support::MakeStream();
+        while (!ended.load()) {
+            const aclrtNotify notify = current.load();
+            const int code = notify != nullptr ? aclrtRecordNotify(notify, stream.Get()) : 0;
+            EXPECT_TRUE(code == 0 || code == ACL_ERROR_RT_INVALID_HANDLE) << code;
+            if (calls.fetch_add(1) % 64 == 0) {
+                EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+            }
+        }
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i) {
+        threads.emplace_back(record);
+    }
+    for (int i = 0; i < 2000; ++i) {
+        aclrtNotify notify = nullptr;
+        EXPECT_TRUE(IsOk(aclrtNotifyImportByKey(&notify, there.text, 0)));
+        current.store(notify);
+        const uint64_t before = calls.load();
+        while (calls.load() < before + 20) {
+        }
+        EXPECT_TRUE(IsOk(aclrtDestroyNotify(notify)));
+    }
+    ended.store(true);
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+}
+
+TEST_F(SharedSyncEdgesTest, DestroyedImportsKeepNoDescriptors) {
+    const Words notify = other_.Run(&ExportNewNotify);
+    const Words event = other_.Run(&ExportNewEvent);
+    ASSERT_TRUE(Gave(0, notify));
+    ASSERT_TRUE(Gave(0, event));
+    const size_t before = OpenDescriptors();
+    std::vector<aclrtNotify> notifies(20);
+    std::vector<aclrtEvent> events;
+    for (aclrtNotify& made : notifies) {
+        ASSERT_TRUE(IsOk(aclrtNotifyImportByKey(&made, notify.text, 0)));
+        events.push_back(Opened(event));
+    }
+    for (aclrtNotify made : notifies) {
+        EXPECT_TRUE(IsOk(aclrtDestroyNotify(made)));
+    }
+    for (aclrtEvent made : events) {
+        EXPECT_TRUE(IsOk(aclrtDestroyEvent(made)));
+    }
+    EXPECT_LE(OpenDescriptors(), before);  // those of earlier tests may go meanwhile
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ TEST_F(SharedSyncTest, ListsOfNotifies) {
     const Notify notify = MakeNotify();
     int32_t pid = other_.Pid();
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtNotifySetImportPid(notify.Get(), &pid, 1),
-                        {"aclrtNotifySetImportPid: "}));
+                        {"aclrtNotifySetImportPid: ", "not exported"}));
     const std::string key = KeyOf(notify.Get(), 0);
     EXPECT_TRUE(Gave(ACL_ERROR_RT_NO_PERMISSION, other_.Run(&ImportNotify, WithText(key))));
     ASSERT_TRUE(IsOk(aclrtNotifySetImportPid(notify.Get(), &pid, 1)));

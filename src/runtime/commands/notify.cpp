@@ -30,6 +30,12 @@ bool TakeFlag(PollWaitTask& base) {
     return notify.flag.load()->exchange(0) != 0;
 }
 
+// False: another thread has done so.
+bool EndHandle(Notify* notify, Handle handle) {
+    const std::lock_guard<std::mutex> queueing(notify->queueing);
+    return notify->handle.compare_exchange_strong(handle, 0);
+}
+
 // Lists the notify, which must be alive at a replay.
 void ListNotify(const void* source, std::vector<Use>* uses) {
     uses->push_back({Use::Kind::kNotify, "notify", source, 0});
@@ -42,16 +48,19 @@ NotifyTable& NotifyTable::Instance() {
     return *notifies;
 }
 
+// The system gets the descriptor and the pages of an imported notify back here.
+void NotifyTable::ReclaimLocked() {
+    while (!retired_.empty() &&
+           std::all_of(retired_.front().pending.begin(), retired_.front().pending.end(), Reached)) {
+        retired_.front().notify->state.reset();
+        table_.Release(retired_.front().notify);
+        retired_.pop_front();
+    }
+}
+
 Handle NotifyTable::Enter(Handle context, std::unique_ptr<SharedState> state) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto kept = std::partition(retired_.begin(), retired_.end(), [&](const Retired& old) {
-        return !std::all_of(old.pending.begin(), old.pending.end(), Reached);
-    });
-    std::for_each(kept, retired_.end(), [&](const Retired& old) {
-        old.notify->state.reset();
-        table_.Release(old.notify);
-    });
-    retired_.erase(kept, retired_.end());
+    ReclaimLocked();
     const auto entry = table_.Acquire();
     entry.object->flag.store(static_cast<NotifyFlag*>(state->Get()));
     entry.object->shared.store(state->Imported());
@@ -91,6 +100,10 @@ Status NotifyTable::Allow(const void* handle, const int32_t* pids, size_t count)
     Notify* notify = nullptr;
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(Find(handle, &notify));
+    if (notify->state->Key() == 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "notify {} is not exported; expected aclrtNotifyGetExportKey before", handle);
+    }
     return TheShareServer().Allow(notify->state->Key(), ShareKind::kNotify, pids, count);
 }
 
@@ -130,14 +143,14 @@ void NotifyTable::Retire(Notify* notify) {
     const std::lock_guard<std::mutex> lock(mutex_);
     retired_.push_back({notify, std::move(pending)});
     notify->state->Withdraw();
+    ReclaimLocked();
 }
 
 Status NotifyTable::Destroy(const void* handle) {
     Notify* found = nullptr;
     ADVSTEP_RETURN_IF_ERROR(Find(handle, &found));
-    Handle expected = ToHandle(handle);
     // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): it was found
-    if (!found->handle.compare_exchange_strong(expected, 0)) {
+    if (!EndHandle(found, ToHandle(handle))) {
         return Find(handle, &found);  // another thread has destroyed it
     }
     try {
@@ -151,9 +164,9 @@ Status NotifyTable::Destroy(const void* handle) {
 
 void NotifyTable::DestroyAllOf(Handle context) {
     table_.ForEach([&](Notify& notify) {
-        Handle handle = notify.handle.load();
+        const Handle handle = notify.handle.load();
         if (handle != 0 && (context == 0 || notify.context.load() == context) &&
-            notify.handle.compare_exchange_strong(handle, 0)) {
+            EndHandle(&notify, handle)) {
             try {
                 Retire(&notify);
             } catch (const std::bad_alloc&) {
@@ -166,6 +179,9 @@ void NotifyTable::DestroyAllOf(Handle context) {
 Status NotifyTable::Record(const void* handle, const StreamRef& stream) {
     Notify* notify = nullptr;
     ADVSTEP_RETURN_IF_ERROR(Find(handle, &notify));
+    // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): it was found
+    const std::lock_guard<std::mutex> queueing(notify->queueing);
+    ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));  // or its flag may be unmapped
     Work work(sizeof(RecordNotifyTask));
     work.listUses = &ListNotify;
     work.source = handle;
@@ -185,6 +201,9 @@ Status NotifyTable::Record(const void* handle, const StreamRef& stream) {
 Status NotifyTable::Wait(const void* handle, const StreamRef& stream, int64_t timeoutNanoseconds) {
     Notify* notify = nullptr;
     ADVSTEP_RETURN_IF_ERROR(Find(handle, &notify));
+    // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): it was found
+    const std::lock_guard<std::mutex> queueing(notify->queueing);
+    ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));  // or its flag may be unmapped
     Work work(sizeof(WaitNotifyTask));
     work.listUses = &ListNotify;
     work.source = handle;

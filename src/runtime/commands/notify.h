@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -30,6 +31,9 @@ class Notify {
     std::atomic<NotifyFlag*> flag{nullptr};  // in `state`
     std::atomic<bool> shared{false};         // other processes may set the flag
     std::unique_ptr<SharedState> state;      // NotifyTable's lock guards it
+    /// Held while work with the flag is queued, and while `handle` ends. So the work is among that
+    /// which is queued when the notify is destroyed. Locks of streams are taken under it.
+    std::mutex queueing;
 
     // These belong to the HandleTable.
     uint32_t tableIndex = 0;
@@ -74,10 +78,11 @@ class NotifyTable {
     Status Find(const void* handle, Notify** notify);
     Handle Enter(Handle context, std::unique_ptr<SharedState> state);
     void Retire(Notify* notify);
+    void ReclaimLocked();
 
     HandleTable<Notify> table_{HandleKind::kNotify};
     std::mutex mutex_;
-    std::vector<Retired> retired_;
+    std::deque<Retired> retired_;  // oldest first
 };
 
 }  // namespace advstep

@@ -80,13 +80,14 @@ void SharedState::Withdraw() noexcept {
 
 void RetiredStates::Add(std::unique_ptr<SharedState>* state, std::vector<Ticket>&& pending) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    retired_.emplace_back();
+    (*state)->Withdraw();
+    retired_.back() = {std::move(*state), std::move(pending)};
+    // From here on, so that the system gets back at once what no work uses.
     const auto over = [](const Retired& old) {
         return std::all_of(old.pending.begin(), old.pending.end(), Reached);
     };
     retired_.erase(std::remove_if(retired_.begin(), retired_.end(), over), retired_.end());
-    retired_.emplace_back();
-    (*state)->Withdraw();
-    retired_.back() = {std::move(*state), std::move(pending)};
 }
 
 }  // namespace advstep

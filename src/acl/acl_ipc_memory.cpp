@@ -41,7 +41,7 @@ aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags) 
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         ShareKey wanted = 0;
-        ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, &wanted));
+        ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, "key", &wanted));
         ShareGrant grant;
         ADVSTEP_RETURN_IF_ERROR(FetchShared(ShareKind::kBlock, wanted, "key", &grant));
         if (flags != 0) {
@@ -57,7 +57,7 @@ aclError aclrtIpcMemClose(const char* key) {
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         ShareKey wanted = 0;
-        ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, &wanted));
+        ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, "key", &wanted));
         if (TheDeviceMemory().CloseImport(wanted)) {
             return {};
         }
@@ -80,7 +80,7 @@ aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num) {
             return Error(ACL_ERROR_RT_PARAM_INVALID, "num is 0; expected at least 1");
         }
         ShareKey wanted = 0;
-        ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, &wanted));
+        ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, "key", &wanted));
         return TheShareServer().Allow(wanted, ShareKind::kBlock, pid, num);
     });
 }

@@ -50,7 +50,7 @@ aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event) 
         char text[kKeyRoom] = {};
         std::memcpy(text, handle.reserved, sizeof(handle.reserved));
         ShareKey key = 0;
-        ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kEvent, text, &key));
+        ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kEvent, text, "handle", &key));
         std::unique_ptr<EventBoard> board;
         ADVSTEP_RETURN_IF_ERROR(EventBoard::Import(key, &board));
         Event::Traits traits;
@@ -90,7 +90,7 @@ aclError aclrtNotifyImportByKey(aclrtNotify* notify, const char* key, uint64_t f
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         ShareKey wanted = 0;
-        ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kNotify, key, &wanted));
+        ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kNotify, key, "key", &wanted));
         Handle made = 0;
         ADVSTEP_RETURN_IF_ERROR(NotifyTable::Instance().Import(current.handle, wanted, &made));
         *notify = ToPointer(made);
@@ -112,7 +112,9 @@ aclError aclrtNotifyBatchReset(aclrtNotify* notifies, size_t num) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notifies, "notifies"));
         ADVSTEP_RETURN_IF_ERROR(CheckCount(num));
         for (size_t i = 0; i < num; ++i) {
-            ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notifies[i], "notifies[i]"));
+            if (notifies[i] == nullptr) {
+                return Error(ACL_ERROR_INVALID_PARAM, "notifies[{}] is null; expected a notify", i);
+            }
         }
         return NotifyTable::Instance().Reset(notifies, num);
     });

@@ -3,9 +3,11 @@
 
 #include "src/acl/share_keys.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "acl/acl_rt.h"
 #include "src/runtime/device/peer_access.h"
@@ -27,6 +29,14 @@ const char* NameOf(ShareKind kind) {
     }
 }
 
+// A key that the program has made up may hold anything.
+std::string Printable(const char* text, size_t length) {
+    std::string shown(text, length);
+    std::replace_if(
+        shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; }, '?');
+    return shown;
+}
+
 }  // namespace
 
 void WriteShareKey(ShareKind kind, ShareKey key, char* text) {
@@ -34,7 +44,7 @@ void WriteShareKey(ShareKind kind, ShareKey key, char* text) {
     (void)std::snprintf(text, kKeyRoom, "advance_step.%s.%016" PRIx64, NameOf(kind), key);
 }
 
-Status ReadShareKey(ShareKind kind, const char* text, ShareKey* key) {
+Status ReadShareKey(ShareKind kind, const char* text, const char* argument, ShareKey* key) {
     char again[kKeyRoom] = {};
     ShareKey read = 0;
     const size_t length = strnlen(text, kKeyRoom);
@@ -45,7 +55,8 @@ Status ReadShareKey(ShareKind kind, const char* text, ShareKey* key) {
     }
     if (read == 0 || std::strcmp(again, text) != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "the key is no key of {}; expected one as the export made it", NameOf(kind));
+                     "{} is \"{}\", no key of {}; expected one as the export made it", argument,
+                     Printable(text, length), NameOf(kind));
     }
     *key = read;
     return {};

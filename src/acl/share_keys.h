@@ -16,8 +16,9 @@ constexpr size_t kKeyRoom = 65;  // a key and its NUL
 /// Writes the key as text. *text has room for kKeyRoom characters.
 void WriteShareKey(ShareKind kind, ShareKey key, char* text);
 
-/// Reads a key. 107000: the text is no key of that kind.
-Status ReadShareKey(ShareKind kind, const char* text, ShareKey* key);
+/// Reads a key. `argument` is the name of the argument that has it. 107000: the text is no key of
+/// that kind.
+Status ReadShareKey(ShareKind kind, const char* text, const char* argument, ShareKey* key);
 
 Status CheckKeyRoom(size_t len);
 /// 107000: flags is neither 0 nor `bit`.

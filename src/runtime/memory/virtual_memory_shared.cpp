@@ -122,9 +122,11 @@ Status VirtualMemory::SetAccess(const void* address, size_t bytes,
     }
     Mapping& mapping = found->second;
     std::vector<Access> merged = mapping.access;
-    merged.push_back({ACL_MEM_LOCATION_TYPE_DEVICE,
-                      static_cast<uint32_t>(mapping.physical->device->id()),
-                      ACL_RT_MEM_ACCESS_FLAGS_READWRITE});
+    if (merged.empty()) {
+        merged.push_back({ACL_MEM_LOCATION_TYPE_DEVICE,
+                          static_cast<uint32_t>(mapping.physical->device->id()),
+                          ACL_RT_MEM_ACCESS_FLAGS_READWRITE});
+    }
     for (const Access& wanted : access) {
         const auto known = std::find_if(merged.begin(), merged.end(), [&](const Access& other) {
             return other.type == wanted.type && other.id == wanted.id;

@@ -26,6 +26,7 @@ Status MakeEvent(const char* call, aclrtEvent* event, Event::Traits traits) {
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
     traits.context = current.handle;
+    traits.device = current.device;
     std::unique_ptr<EventBoard> board;
     if (traits.shared) {
         ADVSTEP_RETURN_IF_ERROR(EventBoard::Make(&board));

@@ -57,6 +57,7 @@ aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event) 
         traits.kind = EventKind::kCreateExWithFlag;
         traits.timing = false;
         traits.context = current.handle;
+        traits.device = current.device;
         traits.shared = true;
         const auto entry = Events().Acquire();
         entry.object->Open(entry.handle, traits, std::move(board));

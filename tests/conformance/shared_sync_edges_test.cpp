@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <thread>
@@ -122,6 +123,62 @@ TEST_F(SharedSyncEdgesTest, DestroyedImportsKeepNoDescriptors) {
         EXPECT_TRUE(IsOk(aclrtDestroyEvent(made)));
     }
     EXPECT_LE(OpenDescriptors(), before);  // those of earlier tests may go meanwhile
+}
+
+TEST_F(SharedSyncEdgesTest, ACaptureRefusesAWaitForAnUnrecordedEvent) {
+    const support::Event event = support::MakeEventExWithFlag(ACL_EVENT_IPC);
+    const support::Stream stream = support::MakeStream();
+    EXPECT_TRUE(IsOk(aclrtStreamWaitEvent(stream.Get(), event.Get())));
+    ASSERT_TRUE(IsOk(aclmdlRICaptureBegin(stream.Get(), ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                        aclrtStreamWaitEvent(stream.Get(), event.Get()),
+                        {"aclrtStreamWaitEvent: ", "ACL_EVENT_IPC"}));
+    aclmdlRI model = nullptr;
+    aclmdlRICaptureEnd(stream.Get(), &model);
+}
+
+TEST_F(SharedSyncEdgesTest, AnAbortEndsTheWaitForARecordOfAnotherProcess) {
+    Words there = other_.Run(&ExportNewEvent);
+    const aclrtEvent event = Opened(there);
+    there = other_.Run(
+        [](Words* w) {
+            void* word = nullptr;
+            Keep(w, aclrtMalloc(&word, 64, ACL_MEM_MALLOC_HUGE_FIRST)) &&
+                Keep(w, aclrtMemset(word, 64, 0, 64)) &&
+                Keep(w, aclrtValueWait(word, 1, ACL_STREAM_WAIT_VALUE_EQ, nullptr)) &&
+                Keep(w, aclrtRecordEvent(w->Pointer(0), nullptr));
+            w->Set(1, word);
+        },
+        there);
+    ASSERT_TRUE(Gave(0, there));
+    std::atomic<bool> ended{false};
+    int code = -1;
+    std::string message;
+    std::thread waiter([&] {
+        EXPECT_TRUE(IsOk(aclrtSetDevice(0)));
+        code = aclrtSynchronizeEvent(event);
+        const char* const text = aclGetRecentErrMsg();
+        message = text != nullptr ? text : "";
+        ended.store(true);
+    });
+    // Nothing tells when the thread has begun to wait, so there are aborts until it ends.
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!ended.load() && std::chrono::steady_clock::now() < limit) {
+        EXPECT_TRUE(IsOk(aclrtDeviceTaskAbort(0, 0)));
+    }
+    EXPECT_TRUE(ended.load()) << "within 10 s";
+    const auto release = [](Words* w) {
+        aclrtStream stream = nullptr;
+        Keep(w, aclrtCreateStream(&stream)) &&
+            Keep(w, aclrtValueWrite(w->Pointer(1), 1, 0, stream)) &&
+            Keep(w, aclrtDestroyStream(stream));
+    };
+    EXPECT_TRUE(Gave(0, other_.Run(release, there)));
+    waiter.join();
+    EXPECT_EQ(code, ACL_ERROR_RT_DEVICE_TASK_ABORT);
+    EXPECT_NE(message.find("aclrtSynchronizeEvent: "), std::string::npos) << message;
+    EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(event))) << "the wait after the abort";
+    EXPECT_TRUE(IsOk(aclrtDestroyEvent(event)));
 }
 
 }  // namespace

@@ -145,7 +145,8 @@ Status Event::WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNano
     }
     if (board_ != nullptr) {
         const uint64_t latest = board_->Latest();
-        return latest == 0 ? stream.Check() : board_->WaitOn(stream, latest, timeoutNanoseconds);
+        return latest == 0 ? EventBoard::CheckUncaptured(stream)
+                           : board_->WaitOn(stream, latest, timeoutNanoseconds);
     }
     if (Captured()) {
         return stream.WaitInCapture(captured_, timeoutNanoseconds);

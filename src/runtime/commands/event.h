@@ -28,8 +28,9 @@ class Event {
         EventKind kind = EventKind::kCreate;
         bool timing = true;
         bool waitable = true;
-        Handle context = 0;   // in which the event was made
-        bool shared = false;  // of ACL_EVENT_IPC
+        Handle context = 0;              // in which the event was made
+        const Device* device = nullptr;  // of the context
+        bool shared = false;             // of ACL_EVENT_IPC
     };
 
     void Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board = nullptr);
@@ -48,7 +49,8 @@ class Event {
     Status Export(Handle handle, ShareKey* key);
     /// Waits for the latest record of an event of ACL_EVENT_IPC, also of other processes. *own: the
     /// place of a record of this process; its stream is null if there is none. *shared: false for
-    /// other events, and nothing has been done. Codes as WaitFor.
+    /// other events, and nothing has been done. 107022: aclrtDeviceTaskAbort aborts the event's
+    /// device meanwhile. Codes also as WaitFor.
     Status SynchronizeShared(Handle handle, const WaitLimit& limit, bool* shared, Ticket* own);
 
     /// Finds the place of the latest record. Its stream is null if there is no record, or a reset

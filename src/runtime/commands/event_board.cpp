@@ -64,6 +64,15 @@ Status EventBoard::Import(ShareKey key, std::unique_ptr<EventBoard>* board) {
     return {};
 }
 
+Status EventBoard::CheckUncaptured(const StreamRef& stream) {
+    Status free = stream.CheckFree();
+    if (free.code() != ACL_ERROR_RT_STREAM_CAPTURED) {
+        return free;
+    }
+    const Work work = Uncaptured(0);
+    return Error(work.refusal, "{}", work.refusalText);
+}
+
 uint64_t EventBoard::Latest() const { return Get()->latest.load(); }
 
 bool EventBoard::Complete(uint64_t number) const {

@@ -29,6 +29,8 @@ class EventBoard {
     Status Record(const StreamRef& stream, uint64_t* number, Ticket* ticket);
     /// Queues a wait for the record.
     Status WaitOn(const StreamRef& stream, uint64_t number, int64_t timeoutNanoseconds) const;
+    /// For a wait without a record to wait for. 207000: the stream is being captured.
+    static Status CheckUncaptured(const StreamRef& stream);
     /// Returns the number of the latest record; 0: there is none.
     uint64_t Latest() const;
     bool Complete(uint64_t number) const;

@@ -8,6 +8,7 @@
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/commands/event.h"
+#include "src/runtime/device/device.h"
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {
@@ -53,13 +54,22 @@ Status Event::Export(Handle handle, ShareKey* key) {
 Status Event::SynchronizeShared(Handle handle, const WaitLimit& limit, bool* shared, Ticket* own) {
     constexpr std::chrono::microseconds kLook(100);
     uint64_t latest = 0;
-    for (;;) {
+    uint64_t aborts = 0;
+    for (bool first = true;; first = false) {
         {
             const std::lock_guard<std::mutex> lock(mutex_);
             ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
             *shared = board_ != nullptr;
             if (!*shared) {
                 return {};
+            }
+            const uint64_t abortsNow = traits_.device->abortsEver().load();
+            aborts = first ? abortsNow : aborts;
+            if (abortsNow != aborts) {
+                return Error(ACL_ERROR_RT_DEVICE_TASK_ABORT,
+                             "the work of device {} was aborted during the wait for event {}; "
+                             "expected no aclrtDeviceTaskAbort meanwhile",
+                             traits_.device->id(), ToPointer(handle));
             }
             latest = latest != 0 ? latest : board_->Latest();
             if (latest == boardNumber_ && latest != 0) {

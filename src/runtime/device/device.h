@@ -35,6 +35,8 @@ class Device {
     CoreUsage& usage() const { return usage_; }
     /// The number of threads in aclrtDeviceTaskAbort; launches are refused meanwhile.
     std::atomic<int32_t>& aborts() const { return aborts_; }
+    /// The number of calls of aclrtDeviceTaskAbort that there ever were.
+    std::atomic<uint64_t>& abortsEver() const { return abortsEver_; }
 
  private:
     static uint64_t NextSerial() {
@@ -51,6 +53,7 @@ class Device {
     mutable DeviceCoreLimits limits_;
     mutable CoreUsage usage_;
     mutable std::atomic<int32_t> aborts_{0};
+    mutable std::atomic<uint64_t> abortsEver_{0};
 };
 
 }  // namespace advstep

@@ -41,6 +41,7 @@ class AbortUnderWay {
  public:
     explicit AbortUnderWay(const Device& device) : device_(device) {
         device_.aborts().fetch_add(1);
+        device_.abortsEver().fetch_add(1);
     }
     ~AbortUnderWay() { device_.aborts().fetch_sub(1); }
     AbortUnderWay(const AbortUnderWay&) = delete;

@@ -134,7 +134,7 @@ TEST_F(TaskGroupTest, MayBeEmpty) {
     ExpectAdvanced(model, stream, {&batch}, {true});
 }
 
-TEST_F(TaskGroupTest, QueuedReplaysUseTheOldLaunches) {
+TEST_F(TaskGroupTest, QueuedReplaysUseTheNewLaunches) {
     const Stream stream = MakeStream();
     const Stream updates = MakeStream();
     AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
@@ -147,9 +147,49 @@ TEST_F(TaskGroupTest, QueuedReplaysUseTheOldLaunches) {
         UpdateEnd(updates);
     }
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
-    EXPECT_TRUE(a.Holds(support::Advanced(a.Data())));
-    EXPECT_TRUE(b.IsUntouched());
+    EXPECT_TRUE(a.IsUntouched());
+    EXPECT_TRUE(b.Holds(support::Advanced(b.Data())));
     ExpectAdvanced(model, stream, {&a, &b}, {false, true});
+}
+
+// A replay that is queued does not look again whether memory is still there.
+TEST_F(TaskGroupTest, MemoryThatWasFreedBeforeTheEndOfAnUpdate) {
+    const Stream stream = MakeStream();
+    const Stream updates = MakeStream();
+    AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
+    const auto [group, model] = CaptureGroup(stream, a);
+    {
+        const HostGate gate(stream.Get());
+        ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), stream.Get())));
+        UpdateBegin(updates, group);
+        Launch(b, updates);
+        b.FreeMemory(support::kSeqLens);
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
+                            aclmdlRICaptureTaskUpdateEnd(updates.Get()), {"seqLens", "freed"}));
+    }
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(a.Holds(support::Advanced(a.Data())));
+}
+
+// After the update it stays until the replay has ended.
+TEST_F(TaskGroupTest, MemoryThatIsFreedAfterAnUpdate) {
+    const Stream stream = MakeStream();
+    const Stream updates = MakeStream();
+    AdvanceStepBatch a(GroupData(1)), b(GroupData(2));
+    const auto [group, model] = CaptureGroup(stream, a);
+    const reference::AdvanceStepData advanced = support::Advanced(b.Data());
+    {
+        const HostGate gate(stream.Get());
+        ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), stream.Get())));
+        UpdateBegin(updates, group);
+        Launch(b, updates);
+        UpdateEnd(updates);
+        b.FreeMemory(support::kBlockTables);
+    }
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(a.IsUntouched());
+    EXPECT_TRUE(b.HoldsAt(support::kSeqLens, advanced));
+    EXPECT_TRUE(b.HoldsAt(support::kSlotMapping, advanced));
 }
 
 // What the replaced launches used may go; what the new ones use may not.

@@ -131,7 +131,13 @@ Status CaptureSession::EndGroup(int32_t branch, TaskGroup* group, Handle handle)
     }
     body_.groups.push_back(group);
     size_t& first = openGroups_[static_cast<size_t>(branch)];
-    group->Open(handle, {model_, branch, first, TasksOf(branch).size() - first});
+    std::vector<RecordedTask>& tasks = TasksOf(branch);
+    group->Open(handle, {model_, branch, first, tasks.size() - first});
+    for (size_t index = first; index < tasks.size(); ++index) {
+        tasks[index].group = group;
+        tasks[index].groupHandle = handle;
+        tasks[index].groupIndex = index - first;
+    }
     first = kNoGroup;
     return {};
 }

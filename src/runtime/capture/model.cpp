@@ -11,6 +11,7 @@
 #include "acl/acl_base.h"
 #include "src/base/log.h"
 #include "src/base/never_destroyed.h"
+#include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
 
@@ -172,11 +173,28 @@ Status Model::Replace(Handle handle, const TaskGroup::Span& span,
                          then, now);
         }
     }
+    TaskGroup::Launches newest;
+    const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
+    for (size_t index = 0; index < launches.size(); ++index) {
+        // Replays that are queued will not look whether memory and functions are still there. None
+        // that is there now goes before they have ended.
+        RecordedTask& launch = launches[index];
+        ADVSTEP_RETURN_IF_ERROR(CheckUsesOf(launch));
+        const RecordedTask& old = tasks[span.first + index];
+        launch.group = old.group;
+        launch.groupHandle = old.groupHandle;
+        launch.groupIndex = old.groupIndex;
+        newest.push_back(std::make_shared<const TaskRecord>(launch.record));
+    }
     std::vector<RecordedTask> replaced = tasks;
     std::move(launches.begin(), launches.end(),
               replaced.begin() + static_cast<ptrdiff_t>(span.first));
     BranchImage image = MakeImage(replaced);
     tasks = std::move(replaced);
+    if (span.count > 0) {
+        const RecordedTask& first = tasks[span.first];
+        first.group->Update(first.groupHandle, &newest);
+    }
     branches_[static_cast<size_t>(span.branch)].image = std::move(image);
     NoteUses();
     return {};

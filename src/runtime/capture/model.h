@@ -22,7 +22,8 @@ namespace advstep {
 ///
 /// A replay copies the records of the first branch into the stream on which it is replayed, and
 /// those of the other branches into streams of the model's own. A queued replay needs the model no
-/// more, so an update of a task group changes only later replays. Replays run one after another.
+/// more, except for the launches of task groups, which it looks up in the groups. Replays run one
+/// after another.
 ///
 /// Objects are reused (HandleTable). mutex_ guards everything; streams' locks are taken under it.
 class Model {
@@ -46,8 +47,9 @@ class Model {
     /// of the failed task.
     Status Execute(Handle handle, Handle caller, const WaitLimit& limit);
 
-    /// Replaces the launches of a task group. 507000: there is another number of launches, or one
-    /// of another operator, and nothing has changed. Codes also as Check.
+    /// Replaces the launches of a task group, also for queued replays that have not come to them.
+    /// 507000: there is another number of launches, or one of another operator. 107000: memory of a
+    /// launch has been freed. Nothing has changed then. Codes also as Check.
     Status Replace(Handle handle, const TaskGroup::Span& span, std::vector<RecordedTask> launches);
 
     /// Lists the tasks, as lines of text, or as JSON events of the Trace Event Format. Codes as
@@ -77,6 +79,7 @@ class Model {
 
     Status CheckUsable(Handle handle) const;
     Status CheckContext(Handle caller) const;
+    static Status CheckUsesOf(const RecordedTask& task);
     Status CheckUses();
     void NoteUses();
     Status ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end);

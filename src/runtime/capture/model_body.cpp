@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <new>
 
+#include "src/runtime/capture/group_launch.h"
 #include "src/runtime/memory/memories.h"
 
 namespace advstep {
@@ -80,7 +81,13 @@ BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
         }
         image.heavy = image.heavy || recorded.task().heavy();
         image.foreign = image.foreign || recorded.foreign;
-        image.records.insert(image.records.end(), recorded.record.begin(), recorded.record.end());
+        if (recorded.group != nullptr) {
+            AppendGroupLaunch(recorded, &image.records);
+            image.foreign = true;  // an update may bring memory of any device
+        } else {
+            image.records.insert(image.records.end(), recorded.record.begin(),
+                                 recorded.record.end());
+        }
         ++image.count;
     }
     return image;

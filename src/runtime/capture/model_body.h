@@ -9,28 +9,27 @@
 
 #include "src/base/status.h"
 #include "src/runtime/capture/task_group.h"
+#include "src/runtime/capture/task_record.h"
 #include "src/runtime/task/recorder.h"
 #include "src/runtime/task/task.h"
 
 namespace advstep {
 
-/// The unit of memory for records, which need its alignment.
-struct alignas(kTaskAlignment) TaskChunk {
-    unsigned char bytes[kTaskAlignment];
-};
-
 /// One recorded task: a record, or the wait for a place in another branch.
 struct RecordedTask {
     static constexpr int32_t kNoWait = -1;
 
-    std::vector<TaskChunk> record;  // a wait has no ticket yet
+    TaskRecord record;  // a wait has no ticket yet
     Work::Role role = Work::Role::kOther;
     bool foreign = false;  // as Work::foreign
     std::vector<Use> uses;
     int32_t waitBranch = kNoWait;
     size_t waitPosition = 0;
+    TaskGroup* group = nullptr;  // of which it is a launch; null: of none
+    Handle groupHandle = 0;
+    size_t groupIndex = 0;
 
-    const Task& task() const { return *reinterpret_cast<const Task*>(record.data()); }
+    const Task& task() const { return TaskOf(record); }
 };
 
 RecordedTask RecordTask(const Work& work, const RecordFill& fill);
@@ -46,7 +45,8 @@ struct ModelBody {
 /// have joined again.
 int32_t FindUnjoined(const ModelBody& body);
 
-/// The records of a branch side by side, ready to be copied into a queue.
+/// The records of a branch side by side, ready to be copied into a queue. A launch of a group is
+/// in a record that runs what an update has put in its place, if there is one by then.
 struct BranchImage {
     struct Wait {
         size_t offset;  // of the record, in bytes
@@ -54,7 +54,7 @@ struct BranchImage {
         size_t position;
     };
 
-    std::vector<TaskChunk> records;
+    TaskRecord records;
     std::vector<Wait> waits;
     uint64_t count = 0;
     bool heavy = false;

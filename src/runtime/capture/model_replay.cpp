@@ -72,17 +72,21 @@ Status CheckUse(const DeviceMemory& memory, const Use& use) {
 
 }  // namespace
 
+Status Model::CheckUsesOf(const RecordedTask& task) {
+    for (const Use& use : task.uses) {
+        ADVSTEP_RETURN_IF_ERROR(CheckUse(TheDeviceMemory(), use));
+    }
+    return {};
+}
+
 Status Model::CheckUses() {
-    const DeviceMemory& memory = TheDeviceMemory();
-    const uint64_t epoch = memory.epoch();
+    const uint64_t epoch = TheDeviceMemory().epoch();
     if (checkedEpoch_ == epoch && !usesHandles_) {
         return {};
     }
     for (const std::vector<RecordedTask>& tasks : body_.branches) {
         for (const RecordedTask& task : tasks) {
-            for (const Use& use : task.uses) {
-                ADVSTEP_RETURN_IF_ERROR(CheckUse(memory, use));
-            }
+            ADVSTEP_RETURN_IF_ERROR(CheckUsesOf(task));
         }
     }
     checkedEpoch_ = epoch;

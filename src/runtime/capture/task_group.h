@@ -5,15 +5,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "src/base/status.h"
+#include "src/runtime/capture/task_record.h"
 #include "src/runtime/task/handle_table.h"
 
 namespace advstep {
 
-/// Launches of a model that can be replaced by others. Objects are reused (HandleTable). mutex_
-/// guards everything.
+/// Launches of a model that can be replaced by others. Replays that are queued look here when they
+/// come to a launch, so an update reaches them too, unless the launch has started. Objects are
+/// reused (HandleTable). mutex_ guards everything; no lock is taken after it.
 class TaskGroup {
  public:
     struct Span {
@@ -23,15 +27,35 @@ class TaskGroup {
         size_t count = 0;
     };
 
+    using Launches = std::vector<std::shared_ptr<const TaskRecord>>;
+
     void Open(Handle handle, const Span& span) {
         const std::lock_guard<std::mutex> lock(mutex_);
         handle_ = handle;
+        newest_.clear();
         span_ = span;
     }
 
     void Close() {
         const std::lock_guard<std::mutex> lock(mutex_);
         handle_ = 0;
+        newest_.clear();
+    }
+
+    /// Puts launches in the place of the group's, one for each. *launches has the earlier ones
+    /// then, to be freed without the lock.
+    void Update(Handle handle, Launches* launches) noexcept {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (handle_ == handle) {
+            newest_.swap(*launches);
+        }
+    }
+
+    /// Returns the launch of the latest update. Null: there was none, or the handle is of an
+    /// earlier group.
+    std::shared_ptr<const TaskRecord> Newest(Handle handle, size_t index) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return handle_ == handle && index < newest_.size() ? newest_[index] : nullptr;
     }
 
     /// False: the handle is of an earlier group.
@@ -52,6 +76,7 @@ class TaskGroup {
     std::mutex mutex_;
     Handle handle_ = 0;
     Span span_;
+    Launches newest_;  // of the latest update; empty before
 };
 
 /// Never destroyed.

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record of a launch that an update of its task group may replace after it has been queued.
+
+#pragma once
+
+#include "src/runtime/capture/model_body.h"
+
+namespace advstep {
+
+/// Appends the record of a launch of a group, with the launch itself inside. When the record is
+/// run, it runs the launch that the latest update of the group has put in its place, or its own if
+/// there was no update, or if the group has ended.
+void AppendGroupLaunch(const RecordedTask& launch, TaskRecord* records);
+
+}  // namespace advstep

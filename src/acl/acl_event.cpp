@@ -19,8 +19,7 @@ namespace {
 
 constexpr uint32_t kEventFlags =
     ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE;
-constexpr uint32_t kUnsupportedFlags =
-    ACL_EVENT_DEVICE_USE_ONLY | ACL_EVENT_EXTERNAL | ACL_EVENT_IPC;
+constexpr uint32_t kUnsupportedFlags = ACL_EVENT_DEVICE_USE_ONLY | ACL_EVENT_IPC;
 
 Status MakeEvent(const char* call, aclrtEvent* event, Event::Traits traits) {
     ContextRef current;
@@ -28,29 +27,34 @@ Status MakeEvent(const char* call, aclrtEvent* event, Event::Traits traits) {
     traits.context = current.handle;
     traits.device = current.device;
     std::unique_ptr<EventBoard> board;
+    std::unique_ptr<SharedState> setting;
     if (traits.shared) {
         ADVSTEP_RETURN_IF_ERROR(EventBoard::Make(&board));
     }
+    if (traits.external) {
+        ADVSTEP_RETURN_IF_ERROR(SharedState::Make(sizeof(EventSetting), &setting));
+    }
     const auto entry = Events().Acquire();
-    entry.object->Open(entry.handle, traits, std::move(board));
+    entry.object->Open(entry.handle, traits, std::move(board), std::move(setting));
     *event = ToPointer(entry.handle);
     return Made({}, ObjectKind::kEvent, call, event);
 }
 
 Status MakeEventWithFlag(const char* call, aclrtEvent* event, uint32_t flag, EventKind kind) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
-    if (flag == 0 || (flag & ~(kEventFlags | kUnsupportedFlags)) != 0) {
+    const bool withFlag = kind == EventKind::kCreateWithFlag;
+    const uint32_t alone = withFlag ? ACL_EVENT_EXTERNAL : ACL_EVENT_IPC;  // never or-ed
+    if (flag != alone && (flag & (alone | ACL_EVENT_EXTERNAL)) != 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "flag is {:#x}; expected {} {:#x} alone, or only bits of {:#x}", flag,
+                     withFlag ? "ACL_EVENT_EXTERNAL" : "ACL_EVENT_IPC", alone, kEventFlags);
+    }
+    if (flag != alone && (flag == 0 || (flag & ~(kEventFlags | kUnsupportedFlags)) != 0)) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "flag is {:#x}; expected one or more of the ACL_EVENT_ bits {:#x}", flag,
                      kEventFlags);
     }
-    const bool shared = kind == EventKind::kCreateExWithFlag && (flag & ACL_EVENT_IPC) != 0;
-    if (shared && flag != ACL_EVENT_IPC) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "flag is {:#x}, ACL_EVENT_IPC with others; expected ACL_EVENT_IPC {:#x} alone",
-                     flag, ACL_EVENT_IPC);
-    }
-    if (!shared && (flag & kUnsupportedFlags) != 0) {
+    if (flag != alone && (flag & kUnsupportedFlags) != 0) {
         return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                      "flag is {:#x}, with a bit that is not supported; expected only bits of {:#x}",
                      flag, kEventFlags);
@@ -58,8 +62,9 @@ Status MakeEventWithFlag(const char* call, aclrtEvent* event, uint32_t flag, Eve
     Event::Traits traits;
     traits.kind = kind;
     traits.timing = (flag & ACL_EVENT_TIME_LINE) != 0;
-    traits.shared = shared;
-    traits.waitable = kind == EventKind::kCreateExWithFlag || (flag & ACL_EVENT_SYNC) != 0;
+    traits.shared = flag == ACL_EVENT_IPC;
+    traits.external = flag == ACL_EVENT_EXTERNAL;
+    traits.waitable = !withFlag || traits.external || (flag & ACL_EVENT_SYNC) != 0;
     return MakeEvent(call, event, traits);
 }
 

@@ -55,6 +55,14 @@ int EndUpdate(Scene& s) { return aclmdlRICaptureTaskUpdateEnd(s.stream); }
 // The end of an update without memory leaves the model as it was.
 int UpdateAgain(Scene& s) { return First({BeginUpdate(s), Launch(s)}); }
 
+// An external event, which a model waits for: s.more.
+int MakeExternal(Scene& s) { return aclrtCreateEventWithFlag(&s.more, ACL_EVENT_EXTERNAL); }
+int DropExternal(Scene& s) { return aclrtDestroyEvent(s.more); }
+int RecordExternal(Scene& s) { return aclrtRecordEvent(s.more, s.stream); }
+int WaitOnExternal(Scene& s) { return aclrtStreamWaitEvent(s.stream, s.more); }
+int BeginExternal(Scene& s) { return First({MakeExternal(s), Begin(s)}); }
+int DiscardExternal(Scene& s) { return First({Discard(s), DropExternal(s)}); }
+
 int Drain(Scene& s) { return aclrtSynchronizeStream(s.stream); }
 
 }  // namespace
@@ -84,6 +92,18 @@ std::vector<Call> CaptureCalls() {
                  &Launch, &Discard}),
         {"CapturedRecord", &Begin,
          [](Scene& s) -> int { return aclrtRecordEvent(s.event, s.stream); }, &Discard},
+        {"MakeExternalEvent", nullptr, &MakeExternal, &DropExternal},
+        {"RecordExternalEvent", &MakeExternal, &RecordExternal,
+         [](Scene& s) {
+             return First({Drain(s), DropExternal(s)});
+         }},
+        {"DropUsedExternalEvent",
+         [](Scene& s) {
+             return First({MakeExternal(s), RecordExternal(s), WaitOnExternal(s)});
+         },
+         &DropExternal, &Drain},
+        {"CapturedExternalRecord", &BeginExternal, &RecordExternal, &DiscardExternal},
+        {"CapturedExternalWait", &BeginExternal, &WaitOnExternal, &DiscardExternal},
         {"aclmdlRICaptureTaskGrpBegin", &Begin, &BeginGroup,
          [](Scene& s) {
              return First({EndGroup(s), Discard(s)});

@@ -13,15 +13,21 @@ extern "C" {
 ADVSTEP_API aclError aclrtCreateEvent(aclrtEvent* event);
 
 /// As aclrtCreateEvent, except that the event has timing only with ACL_EVENT_TIME_LINE, and that
-/// streams can wait for it and reset it only with ACL_EVENT_SYNC. [context]
-/// @param[in] flag  ACL_EVENT_SYNC, ACL_EVENT_CAPTURE_STREAM_PROGRESS, ACL_EVENT_TIME_LINE, or-ed
-/// @retval ACL_ERROR_RT_PARAM_INVALID        flag is 0 or has unknown bits
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  flag has ACL_EVENT_DEVICE_USE_ONLY, _EXTERNAL or _IPC
+/// streams can wait for it and reset it only with ACL_EVENT_SYNC. ACL_EVENT_EXTERNAL makes an event
+/// that is set or not set: records and resets are tasks that set and reset it, and waits are tasks
+/// that end when it is set. On a stream that is being captured they become tasks of the model, and
+/// no other stream joins the capture for them. [context]
+/// @param[in] flag  ACL_EVENT_SYNC, ACL_EVENT_CAPTURE_STREAM_PROGRESS, ACL_EVENT_TIME_LINE, or-ed,
+///                  or ACL_EVENT_EXTERNAL alone
+/// @retval ACL_ERROR_RT_PARAM_INVALID        flag is 0, has unknown bits, or has ACL_EVENT_EXTERNAL
+///                                           with others
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  flag has ACL_EVENT_DEVICE_USE_ONLY or _IPC
 ADVSTEP_API aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
 
 /// Creates an event that counts as complete until it is recorded. It has timing only with
-/// ACL_EVENT_TIME_LINE. Arguments and codes are those of aclrtCreateEventWithFlag, and ACL_EVENT_IPC
-/// alone makes an event for several processes (acl/rt/shared_sync.h). [context]
+/// ACL_EVENT_TIME_LINE. Arguments and codes are those of aclrtCreateEventWithFlag, except that
+/// ACL_EVENT_EXTERNAL returns ACL_ERROR_RT_PARAM_INVALID, and that ACL_EVENT_IPC alone makes an event
+/// for several processes (acl/rt/shared_sync.h). [context]
 ADVSTEP_API aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
 
 /// Destroys an event. It may be pending: records and waits that are queued stay valid.

@@ -96,12 +96,14 @@ ADVSTEP_API aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp*
 /// @retval ACL_ERROR_STREAM_TASK_GROUP_STATUS  the stream already updates a group
 ADVSTEP_API aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle);
 
-/// Ends the update. Replays that are queued later use the new launches. [context]
+/// Ends the update. Replays that are queued later use the new launches, and so do queued ones that
+/// have not come to the group. [context]
 /// @retval ACL_ERROR_RT_STREAM_CAPTURED        the stream is being captured
 /// @retval ACL_ERROR_STREAM_TASK_GROUP_STATUS  the stream updates no group
 /// @retval ACL_ERROR_RT_INTERNAL_ERROR         the number or the operators of the launches differ
 ///                                             from the group's; the update has ended, and the
 ///                                             model is unchanged
+/// @retval ACL_ERROR_RT_PARAM_INVALID          memory of a launch has been freed; likewise
 /// @retval ACL_ERROR_BAD_ALLOC                 memory is short; the update has ended, and the model
 ///                                             is unchanged
 ADVSTEP_API aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);

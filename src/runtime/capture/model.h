@@ -39,8 +39,8 @@ class Model {
     Status Finish(Handle handle, ModelBody* body);
 
     /// Queues one replay. 107003: the stream is of another context. 107000: captured memory is
-    /// gone. 107017: a captured notify or function is
-    /// gone. Codes also as Check and Stream::EnqueueBatch.
+    /// gone. 107017: a captured notify, external event or function is gone. Codes also as Check and
+    /// Stream::EnqueueBatch.
     Status Replay(Handle handle, const StreamRef& stream);
 
     /// Replays on a stream of the model's own and waits. Codes as Replay and WaitFor, and the code

@@ -7,6 +7,7 @@
 
 #include "acl/acl_base.h"
 #include "src/runtime/capture/model.h"
+#include "src/runtime/commands/event.h"
 #include "src/runtime/commands/notify.h"
 #include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/memory/memories.h"
@@ -63,6 +64,11 @@ Status CheckUse(const DeviceMemory& memory, const Use& use) {
     switch (use.kind) {
         case Use::Kind::kNotify:
             return NotifyTable::Instance().CheckAlive(use.address);
+        case Use::Kind::kEvent: {
+            Event* event = nullptr;
+            ADVSTEP_RETURN_IF_ERROR(FindEvent(use.address, &event));
+            return event->Check(ToHandle(use.address));
+        }
         case Use::Kind::kFunction:
             return TheKernelBinaries().ReadHeld(use.address, &function);
         default:

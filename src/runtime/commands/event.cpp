@@ -52,11 +52,14 @@ Status Event::CheckAlive(Handle handle) const {
                        ToPointer(handle));
 }
 
-void Event::Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board) {
+void Event::Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board,
+                 std::unique_ptr<SharedState> setting) {
     const std::lock_guard<std::mutex> lock(mutex_);
     handle_ = handle;
     board_ = std::move(board);
     boardNumber_ = 0;
+    setting_ = std::move(setting);
+    everRecorded_ = false;
     traits_ = traits;
     record_ = reset_ = Ticket{};
     captured_ = CapturePlace{};
@@ -67,10 +70,15 @@ void Event::Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard
 Status Event::Close(Handle handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
-    RetireBoard();
+    RetireStates();
     handle_ = 0;
     ++recordNumber_;
     return {};
+}
+
+Status Event::Check(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return CheckAlive(handle);
 }
 
 bool Event::CloseIfOf(Handle context) {
@@ -79,8 +87,9 @@ bool Event::CloseIfOf(Handle context) {
         return false;
     }
     try {
-        RetireBoard();
+        RetireStates();
     } catch (const std::bad_alloc&) {
+        (void)setting_.release();
         (void)board_.release();  // queued work may use it, and there is no memory to find out
     }
     handle_ = 0;
@@ -106,6 +115,9 @@ Status Event::Record(Handle handle, const StreamRef& stream) {
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     if (board_ != nullptr) {
         return RecordShared(stream);
+    }
+    if (setting_ != nullptr) {
+        return RecordExternal(stream);
     }
     const uint64_t number = recordNumber_ + 1;
     Ticket ticket;
@@ -147,6 +159,9 @@ Status Event::WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNano
         const uint64_t latest = board_->Latest();
         return latest == 0 ? EventBoard::CheckUncaptured(stream)
                            : board_->WaitOn(stream, latest, timeoutNanoseconds);
+    }
+    if (setting_ != nullptr) {
+        return WaitOnExternal(stream, timeoutNanoseconds);
     }
     if (Captured()) {
         return stream.WaitInCapture(captured_, timeoutNanoseconds);
@@ -199,6 +214,9 @@ Status Event::Reset(Handle handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     ADVSTEP_RETURN_IF_ERROR(CheckCanReset());
+    if (setting_ != nullptr) {
+        return ResetExternal(stream);
+    }
     Ticket ticket;
     Work work(sizeof(Task));
     RefuseOldEvent(traits_.kind, &work);
@@ -252,6 +270,9 @@ Status Event::Read(Handle handle, State* state) {
     if (board_ != nullptr) {
         state->recorded = board_->Latest() != 0;
         state->complete = board_->Complete(board_->Latest());
+    }
+    if (setting_ != nullptr) {
+        state->recorded = state->complete = IsSet();
     }
     state->nanoseconds = nanoseconds_;
     state->stamped = stamped_;

@@ -20,6 +20,10 @@ namespace advstep {
 /// an event can do.
 enum class EventKind { kCreate, kCreateWithFlag, kCreateExWithFlag };
 
+/// Whether an event of ACL_EVENT_EXTERNAL is set. It is a SharedState only because that outlives
+/// the event as long as queued work may use it.
+using EventSetting = std::atomic<uint32_t>;
+
 /// A movable mark in streams. Objects are reused (HandleTable). mutex_ guards everything. It may be
 /// held while a stream's lock is taken, never the other way round.
 class Event {
@@ -31,9 +35,11 @@ class Event {
         Handle context = 0;              // in which the event was made
         const Device* device = nullptr;  // of the context
         bool shared = false;             // of ACL_EVENT_IPC
+        bool external = false;           // of ACL_EVENT_EXTERNAL
     };
 
-    void Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board = nullptr);
+    void Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board = nullptr,
+              std::unique_ptr<SharedState> setting = nullptr);
     Status Close(Handle handle);
     /// Closes the event if it is alive and of that context (0: any). True: it was closed.
     bool CloseIfOf(Handle context);
@@ -44,6 +50,9 @@ class Event {
     Status WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNanoseconds = 0);
     /// Queues a reset, after which the event counts as unrecorded.
     Status Reset(Handle handle, const StreamRef& stream);
+
+    /// 107017: the handle is of no live event.
+    Status Check(Handle handle);
 
     /// Exports an event of ACL_EVENT_IPC. 107000: it is another one, or was opened from a handle.
     Status Export(Handle handle, ShareKey* key);
@@ -79,7 +88,12 @@ class Event {
     static Status RunRecord(const Task& task);
 
     Status CheckAlive(Handle handle) const;
-    void RetireBoard();
+    void RetireStates();
+    // event_external.cpp
+    Status RecordExternal(const StreamRef& stream);
+    Status WaitOnExternal(const StreamRef& stream, int64_t timeoutNanoseconds);
+    Status ResetExternal(const StreamRef& stream);
+    bool IsSet() const { return static_cast<const EventSetting*>(setting_->Get())->load() != 0; }
     Status RecordShared(const StreamRef& stream);
     Status CheckCanReset() const;
     bool ResetHasRun() const;
@@ -96,8 +110,10 @@ class Event {
     int64_t nanoseconds_ = 0;
     bool stamped_ = false;
     EventWaits waits_;
-    std::unique_ptr<EventBoard> board_;  // of an event of ACL_EVENT_IPC
-    uint64_t boardNumber_ = 0;           // of record_, on the board
+    std::unique_ptr<EventBoard> board_;     // of an event of ACL_EVENT_IPC
+    uint64_t boardNumber_ = 0;              // of record_, on the board
+    std::unique_ptr<SharedState> setting_;  // an EventSetting, of an event of ACL_EVENT_EXTERNAL
+    bool everRecorded_ = false;             // an event of ACL_EVENT_EXTERNAL
 };
 
 /// Never destroyed: queued work may outlive main().

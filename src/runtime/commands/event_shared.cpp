@@ -22,11 +22,13 @@ RetiredStates& RetiredBoards() {
 }  // namespace
 
 // Waits that are queued here, and records, still use the words.
-void Event::RetireBoard() {
+void Event::RetireStates() {
     if (board_ != nullptr) {
-        std::vector<Ticket> pending = PendingPlaces(nullptr);
-        RetiredBoards().Add(&board_->State(), std::move(pending));
+        RetiredBoards().Add(&board_->State(), PendingPlaces(nullptr));
         board_.reset();
+    }
+    if (setting_ != nullptr) {
+        RetiredBoards().Add(&setting_, PendingPlaces(nullptr));
     }
 }
 

@@ -19,7 +19,7 @@ class Recorder;
 
 /// A resource that work uses when it runs, and that may be gone by the time of a replay.
 struct Use {
-    enum class Kind : uint8_t { kMemory, kNotify, kFunction };
+    enum class Kind : uint8_t { kMemory, kNotify, kEvent, kFunction };
     Kind kind = Kind::kMemory;
     const char* name = nullptr;     // the argument's name, static text
     const void* address = nullptr;  // of the memory, or the handle

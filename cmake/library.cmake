@@ -15,7 +15,7 @@ set(counted_functions _Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t _Znw
 list(TRANSFORM counted_functions PREPEND -Wl,--wrap=)
 add_library(advance_step SHARED ${objects} ${counted_new})
 add_library(advance_step::advance_step ALIAS advance_step)
-target_include_directories(advance_step PRIVATE ${PROJECT_SOURCE_DIR}
+target_include_directories(advance_step PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
   $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
 target_include_directories(advance_step INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

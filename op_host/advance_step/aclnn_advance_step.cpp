@@ -18,7 +18,7 @@ constexpr char kPhaseTwo[] = "aclnnAdvanceStep";
 
 const AdvanceStepPrograms& Programs() {
     static const AdvanceStepPrograms programs({kPhaseTwo, &StandardKernels, &ExactKernels,
-                                               &DescribeAdvanceStepFault, &CountStandard,
+                                               &InWords<&DescribeAdvanceStepFault>, &CountStandard,
                                                &CountExact});
     return programs;
 }

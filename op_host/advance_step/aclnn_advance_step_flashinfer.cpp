@@ -49,7 +49,7 @@ class Programs {
                         {{kernels.count, OnFault::kFail, true},
                          {kernels.check, OnFault::kFail, true},
                          {kernels.commit, OnFault::kFail, true}},
-                        &DescribeAdvanceStepFlashInferFault,
+                        &InWords<&DescribeAdvanceStepFlashInferFault>,
                         &CountFlashInfer,
                         kernels.keptBytesPerRow};
                 }

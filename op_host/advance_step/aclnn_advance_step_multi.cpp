@@ -21,8 +21,8 @@ constexpr char kPhaseTwo[] = "aclnnAdvanceStepMulti";
 
 const AdvanceStepPrograms& Programs() {
     static const AdvanceStepPrograms programs({kPhaseTwo, &MultiStandardKernels, &MultiExactKernels,
-                                               &DescribeAdvanceStepMultiFault, &CountMultiStandard,
-                                               &CountMultiExact});
+                                               &InWords<&DescribeAdvanceStepMultiFault>,
+                                               &CountMultiStandard, &CountMultiExact});
     return programs;
 }
 

@@ -15,7 +15,7 @@ struct AdvanceStepSource {
     const char* call;  // name of phase two
     AdvanceStepKernels (*standard)(bool lengths32, bool slots32, bool tables32);
     AdvanceStepKernels (*exact)(bool tables32);
-    FaultReport (*describe)(const Fault& fault, const void* payload);
+    DescribeFn describe;
     LaunchCounts (*countStandard)(const void* payload);
     LaunchCounts (*countExact)(const void* payload);
 };

@@ -24,7 +24,7 @@ constexpr char kPhaseTwo[] = "aclnnAdvanceStepV2";
 // A call without spec tokens is an AdvanceStep under the name of V2.
 const AdvanceStepPrograms& ProgramsWithoutSpec() {
     static const AdvanceStepPrograms programs({kPhaseTwo, &StandardKernels, &ExactKernels,
-                                               &DescribeAdvanceStepFault, &CountStandard,
+                                               &InWords<&DescribeAdvanceStepFault>, &CountStandard,
                                                &CountExact});
     return programs;
 }
@@ -53,7 +53,7 @@ class V2Programs {
     V2Programs() {
         AdvanceStepSource source{};
         source.call = kPhaseTwo;
-        source.describe = &DescribeAdvanceStepV2Fault;
+        source.describe = &InWords<&DescribeAdvanceStepV2Fault>;
         for (const bool tables32 : {false, true}) {
             exact_[tables32] =
                 MakeProgram(source, V2ExactKernels(tables32), OnDivergence::kIgnore, &CountV2);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks return these codes; op_host/common may not include acl_meta.h, which names them.
+// The codes that checks return.
 
 #pragma once
 
-#include <cstdint>
+#include "advance_step/operator/status.hpp"
 
 namespace advstep {
 
-inline constexpr int32_t kParamInvalid = 161002;  // ACLNN_ERR_PARAM_INVALID
-inline constexpr int32_t kTilingError = 561002;   // ACLNN_ERR_INNER_TILING_ERROR
+using advance_step::op::kParamInvalid;  // ACLNN_ERR_PARAM_INVALID
+using advance_step::op::kTilingError;   // ACLNN_ERR_INNER_TILING_ERROR
 
 }  // namespace advstep

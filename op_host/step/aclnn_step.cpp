@@ -29,14 +29,18 @@ constexpr KernelProgram kProgram = {kPhaseTwo,
                                      {&StepGiveBack, OnFault::kFail, true},
                                      {&StepHandOut, OnFault::kFail, true},
                                      {&StepRecover, OnFault::kFail, true}},
-                                    &DescribeStepFault,
+                                    &InWords<&DescribeStepFault>,
                                     &CountStep};
 
 // A launch of one core needs no phases: there is no other core to wait for.
-constexpr KernelProgram kOneCoreProgram = {
-    kPhaseTwo, 1, {{&StepOnOneCore, OnFault::kFail, true}}, &DescribeStepFault, &CountStep};
+constexpr KernelProgram kOneCoreProgram = {kPhaseTwo,
+                                           1,
+                                           {{&StepOnOneCore, OnFault::kFail, true}},
+                                           &InWords<&DescribeStepFault>,
+                                           &CountStep};
 
-constexpr KernelProgram kEmptyProgram = {kPhaseTwo, 0, {}, &DescribeStepFault, &CountStep};
+constexpr KernelProgram kEmptyProgram = {
+    kPhaseTwo, 0, {}, &InWords<&DescribeStepFault>, &CountStep};
 
 const KernelProgram& ProgramFor(int32_t cores) {
     return cores == 0 ? kEmptyProgram : cores == 1 ? kOneCoreProgram : kProgram;

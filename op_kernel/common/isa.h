@@ -3,16 +3,11 @@
 
 #pragma once
 
-#include <cstdint>
+#include "advance_step/operator/kernel.hpp"
 
 namespace advstep {
 
-/// The instruction sets that the kernels are compiled for, from the same source.
-enum class Isa : int32_t {
-    kBaseline,  // the compiler's default for the architecture
-    kAvx2,
-    kAvx512,  // f, bw, dq and vl
-};
+using advance_step::op::Isa;
 
 /// Whether this machine has the instruction set.
 bool IsSupported(Isa isa);

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalars, arrays and lists. Programs create and destroy them, but no operator here takes one.
+// Scalars, arrays and lists. Operators of programs take scalars; those here take none of them.
 #include <algorithm>
 #include <memory>
-#include <vector>
 
 #include "aclnn/acl_meta.h"
+#include "src/aclnn/scalar.h"
 #include "src/base/boundary.h"
 #include "src/base/dtype.h"
 #include "src/base/live_objects.h"
 
 using namespace advstep;
-
-struct aclScalar {
-    aclDataType dataType;
-    std::vector<unsigned char> value;
-};
 
 namespace advstep {
 

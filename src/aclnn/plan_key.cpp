@@ -34,4 +34,22 @@ PlanKey::PlanKey(const char* call, std::initializer_list<const aclTensor*> tenso
     count_ = count;
 }
 
+bool PlanKey::Begin(const char* call, size_t more) {
+    const ContextRef* const context = LiveContext();
+    if (context == nullptr || more + 3 > kMostNumbers) {
+        return false;
+    }
+    numbers_[count_++] = reinterpret_cast<uintptr_t>(call);
+    numbers_[count_++] = context->device->serial();
+    numbers_[count_++] = CoresInEffect(*context->device, ACL_RT_DEV_RES_VECTOR_CORE);
+    return true;
+}
+
+bool PlanKey::Add(const aclTensor* tensor) {
+    const uint64_t version =
+        tensor != nullptr ? tensor->version.load(std::memory_order_relaxed) : 0;
+    numbers_[count_++] = version;
+    return version != 0;
+}
+
 }  // namespace advstep

@@ -35,12 +35,18 @@ Status NullAddress(const aclOpExecutor& executor) {
                  executor.slots[index].name);
 }
 
-Status CheckArguments(const aclOpExecutor& executor, const char* call, const void* workspace,
-                      uint64_t workspaceSize) {
+Status CheckArguments(const aclOpExecutor& executor, const char* call, const TensorSlot* slots,
+                      const void* workspace, uint64_t workspaceSize) {
     const char* const planned = executor.launch.program->call;
     if (planned != call && std::string_view(planned) != call) {
         return Error(ACLNN_ERR_PARAM_INVALID,
                      "executor was planned for {}; expected one planned for {}", planned, call);
+    }
+    if (slots != nullptr && executor.slots != slots) {
+        return Error(ACLNN_ERR_PARAM_INVALID,
+                     "executor was planned for the {} of another library; expected one planned for "
+                     "that of this library",
+                     planned);
     }
     if (workspace == nullptr && workspaceSize > 0) {
         return Error(ACLNN_ERR_PARAM_NULLPTR,
@@ -153,7 +159,7 @@ int32_t PlanningVectorCores(const Device& device) {
 }
 
 Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,
-                   aclOpExecutor* executor, aclrtStream stream) {
+                   aclOpExecutor* executor, aclrtStream stream, const TensorSlot* slots) {
     if (executor == nullptr) {
         return Error(ACLNN_ERR_PARAM_NULLPTR, "executor is null; expected one of phase one");
     }
@@ -173,7 +179,7 @@ Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,
     // Whatever happens, a spent one goes back; the queue has a copy.
     const std::unique_ptr<aclOpExecutor, void (*)(aclOpExecutor*)> owner(
         spent ? executor : nullptr, [](aclOpExecutor* used) { RecycleExecutor(used); });
-    ADVSTEP_RETURN_IF_ERROR(CheckArguments(*executor, call, workspace, workspaceSize));
+    ADVSTEP_RETURN_IF_ERROR(CheckArguments(*executor, call, slots, workspace, workspaceSize));
     const Status status = Launch(executor, workspace, stream);
     return status.ok() ? Status() : AsRuntimeError(status);
 }

@@ -80,22 +80,32 @@ size_t SizeOf(aclDataType dataType) {
     return 0;
 }
 
-std::string NameOf(aclDataType dataType) {
+const char* KnownNameOf(aclDataType dataType) {
     for (const DataTypeRow& row : kDataTypes) {
         if (row.type == dataType) {
             return row.name;
         }
     }
-    return std::to_string(static_cast<int>(dataType));
+    return nullptr;
 }
 
-std::string NameOf(aclFormat format) {
+const char* KnownNameOf(aclFormat format) {
     for (const FormatRow& row : kFormats) {
         if (row.format == format) {
             return row.name;
         }
     }
-    return std::to_string(static_cast<int>(format));
+    return nullptr;
+}
+
+std::string NameOf(aclDataType dataType) {
+    const char* const name = KnownNameOf(dataType);
+    return name != nullptr ? name : std::to_string(static_cast<int>(dataType));
+}
+
+std::string NameOf(aclFormat format) {
+    const char* const name = KnownNameOf(format);
+    return name != nullptr ? name : std::to_string(static_cast<int>(format));
 }
 
 }  // namespace advstep

@@ -14,6 +14,10 @@ namespace advstep {
 /// values.
 size_t SizeOf(aclDataType dataType);
 
+/// Returns the name as the public header spells it, static text; null for unknown values.
+const char* KnownNameOf(aclDataType dataType);
+const char* KnownNameOf(aclFormat format);
+
 /// Returns the name as the public header spells it, or the number for unknown values.
 std::string NameOf(aclDataType dataType);
 std::string NameOf(aclFormat format);

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "advance_step/operator/status.hpp"
+
 namespace advstep {
 
 /// The outcome of a call: a code of acl_base.h or acl_meta.h, and for a failure a message with the
@@ -19,6 +21,13 @@ class [[nodiscard]] Status {
     Status(int32_t code, std::string message);
     /// A failure without a message of its own, for use when memory is short.
     explicit Status(int32_t code) noexcept : word_(WordOf(code)) {}
+    /// The outcome of a check of the operator interface.
+    // NOLINTNEXTLINE(google-explicit-constructor): both are the same to a caller
+    Status(const advance_step::op::Status& checked) {
+        if (__builtin_expect(!checked.ok(), 0)) {
+            *this = Status(checked.code(), checked.message());
+        }
+    }
     Status(Status&& other) noexcept : word_(std::exchange(other.word_, 0)) {}
     Status& operator=(Status&& other) noexcept {
         std::swap(word_, other.word_);

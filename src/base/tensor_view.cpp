@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds overlaps of strided memory, and writes shapes as text.
+// Finds overlaps of strided memory.
 
 #include "src/base/tensor_view.h"
 
@@ -27,14 +27,6 @@ bool Overlaps(const uint8_t* begin, int64_t bytes, const uint8_t* address,
     const int64_t row = first / extent.strideBytes;
     return first - row * extent.strideBytes < extent.rowBytes ||
            (row + 1) * extent.strideBytes < last;
-}
-
-std::string ShapeText(const int64_t* dims, int64_t rank) {
-    std::string text;
-    for (int64_t axis = 0; axis < rank; ++axis) {
-        text += (axis == 0 ? "" : ", ") + std::to_string(dims[axis]);
-    }
-    return "[" + text + "]";
 }
 
 }  // namespace advstep

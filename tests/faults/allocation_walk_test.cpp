@@ -30,7 +30,8 @@ std::vector<Call> AllCalls() {
                              faults::MoreStreamCalls(), faults::KernelCalls()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
-    for (const auto& part : {faults::TensorCalls(), faults::OperatorCalls()}) {
+    for (const auto& part :
+         {faults::TensorCalls(), faults::OperatorCalls(), faults::OwnOperatorCalls()}) {
         std::transform(part.begin(), part.end(), std::back_inserter(all), &faults::OfAclnn);
     }
     return all;

@@ -88,6 +88,7 @@ std::vector<Call> TensorCalls();
 std::vector<Call> OperatorCalls();
 std::vector<Call> ClientCalls();
 std::vector<Call> KernelCalls();
+std::vector<Call> OwnOperatorCalls();
 
 // The first code that is not 0.
 inline int First(std::initializer_list<int> codes) {

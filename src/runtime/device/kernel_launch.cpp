@@ -44,7 +44,15 @@ struct Play {
 [[gnu::cold, gnu::noinline]] Status EndPhase(const KernelLaunch& launch, const void* payload,
                                              const KernelPhase& phase, const Fault& fault) {
     const KernelProgram& program = *launch.program;
-    const FaultReport report = program.describe(fault, payload);
+    FaultText report;
+    if (program.describe != nullptr) {
+        program.describe(fault, payload, &report);
+    } else {
+        report.Set(0, fmt::format("row {}: fault {}", fault.row, fault.kind));
+    }
+    if (report.code == 0) {
+        report.code = ACL_ERROR_RT_VECTOR_CORE_EXCEPTION;
+    }
     if (phase.onFault == OnFault::kFail) {
         launch.device->counters().AddFailure(report.code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL);
         return Error(report.code, "{}: {}", program.call, report.message);

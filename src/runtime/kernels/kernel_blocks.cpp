@@ -161,7 +161,7 @@ const KernelProgram* ProgramOfKernel(const char* name) {
         named->second.call = named->first.c_str();
         named->second.phaseCount = 1;
         named->second.phases[0].run = &PlayCore;
-        named->second.describe = &DescribeFault;
+        named->second.describe = &InWords<&DescribeFault>;
     }
     return &named->second;
 }

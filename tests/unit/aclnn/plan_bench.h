@@ -29,8 +29,8 @@ inline const advstep::KernelProgram& AddProgram() {
     static const advstep::KernelProgram kProgram = [] {
         advstep::KernelProgram program;
         program.call = kAddCall;
-        program.describe = [](const advstep::Fault& fault, const void*) {
-            return advstep::FaultReport{kAddFault, "query " + std::to_string(fault.row)};
+        program.describe = [](const advstep::Fault& fault, const void*, advstep::FaultText* text) {
+            text->Set(kAddFault, "query " + std::to_string(fault.row));
         };
         program.phases[program.phaseCount++].run = [](const advstep::CoreContext& core,
                                                       const void* payload) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of checked arithmetic: rounding and overflow.
+// Tests of checked arithmetic: rounding.
 
 #include "src/base/checked_math.h"
 
@@ -13,7 +13,6 @@ namespace advstep {
 namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 struct CeilDivCase {
     const char* name;
@@ -33,34 +32,6 @@ INSTANTIATE_TEST_SUITE_P(Table, CeilDivTest,
                                          CeilDivCase{"MostByTwo", kMost, 2, kMost / 2 + 1},
                                          CeilDivCase{"ByMost", kMost - 1, kMost, 1}),
                          support::CaseName());
-
-struct ProductCase {
-    const char* name;
-    int64_t a, b;
-    bool fits;
-};
-
-class CheckedMulTest : public testing::TestWithParam<ProductCase> {};
-
-TEST_P(CheckedMulTest, TellsOverflow) {
-    const ProductCase& c = GetParam();
-    int64_t product = 0;
-    ASSERT_EQ(CheckedMul(c.a, c.b, &product), c.fits);
-    if (c.fits) {
-        EXPECT_EQ(product, c.a * c.b);
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Table, CheckedMulTest,
-    testing::Values(ProductCase{"Small", 6, 7, true}, ProductCase{"Negative", -6, 7, true},
-                    ProductCase{"Zero", 0, kMost, true}, ProductCase{"MostAndOne", kMost, 1, true},
-                    ProductCase{"MostAndTwo", kMost, 2, false},
-                    ProductCase{"LeastAndMinusOne", kLeast, -1, false},
-                    ProductCase{"LeastAndOne", kLeast, 1, true},
-                    ProductCase{"Roots", int64_t{1} << 31, int64_t{1} << 31, true},
-                    ProductCase{"OverRoots", int64_t{1} << 32, int64_t{1} << 31, false}),
-    support::CaseName());
 
 }  // namespace
 }  // namespace advstep

@@ -81,7 +81,7 @@ FaultReport Describe(const Fault& fault, const void* payload) {
 KernelProgram Program(std::initializer_list<KernelPhase> phases) {
     KernelProgram program;
     program.call = "aclnnSomething";
-    program.describe = &Describe;
+    program.describe = &InWords<&Describe>;
     for (const KernelPhase& phase : phases) {
         program.phases[program.phaseCount++] = phase;
     }

@@ -24,7 +24,7 @@ class StepCheckTest : public testing::Test {
         for (size_t index = 0; index < kTensors; ++index) {
             SetShape(index, LegalShape(index));
             TensorView& view = views_[index];
-            view.dataType = kStepSignature[index].types.first;
+            view.dataType = kStepSignature[index].types.list[0];
             view.format = ACL_FORMAT_ND;
             view.itemSize = static_cast<int64_t>(SizeOf(view.dataType));
         }
@@ -83,7 +83,7 @@ TEST_F(StepCheckTest, EveryTensorHasItsTypeFormatAndShape) {
         TensorView& view = views_[index];
         view.dataType = ACL_FLOAT;
         ExpectRefused(161002, name + " has dtype ACL_FLOAT");
-        view.dataType = kStepSignature[index].types.first;
+        view.dataType = kStepSignature[index].types.list[0];
         view.format = ACL_FORMAT_NCHW;
         ExpectRefused(161002, name + " has format ACL_FORMAT_NCHW");
         view.format = ACL_FORMAT_ND;

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions that operators of other libraries plan and run with.
+#include "advance_step/operator/core.h"
+
+#include <cstring>
+#include <new>
+
+#include "advance_step/operator/kernel.hpp"
+#include "src/aclnn/own_operator.h"
+#include "src/aclnn/run.h"
+#include "src/aclnn/scalar.h"
+#include "src/aclnn/tensor.h"
+#include "src/base/boundary.h"
+#include "src/base/dtype.h"
+#include "src/runtime/device/device.h"
+
+using namespace advstep;
+
+namespace {
+
+// What advstepBeginPlan leaves in a call for advstepFinishPlan.
+struct KeptPlan {
+    PlanKey key;
+    const Device* device;
+};
+static_assert(sizeof(KeptPlan) <= sizeof(AdvStepOperatorCall::kept));
+static_assert(std::is_trivially_destructible_v<KeptPlan>);
+
+constexpr char kNoOperator[] = "an operator that is not registered";
+
+const char* PhaseOneOf(const AdvStepOperator* op) {
+    return op != nullptr ? op->phaseOne.c_str() : kNoOperator;
+}
+
+Status RequireGiven(const void* pointer, const char* argument) {
+    return pointer != nullptr
+               ? Status()
+               : Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a pointer", argument);
+}
+
+Status RequireSize(const char* name, uint32_t bytes, size_t expected) {
+    return bytes == expected ? Status()
+                             : Error(ACLNN_ERR_INNER, "{} has structBytes {}; expected {}", name,
+                                     bytes, expected);
+}
+
+Status RequireOperator(const AdvStepOperator* op) {
+    if (op == nullptr) {
+        return Error(ACLNN_ERR_INNER, "op is null; expected one of advstepRegisterOperator");
+    }
+    return op->table != nullptr ? Status() : Status(ACLNN_ERR_INNER, op->wrong);
+}
+
+Status RequireCall(const AdvStepOperatorCall* call) {
+    ADVSTEP_RETURN_IF_ERROR(RequireGiven(call, "call"));
+    ADVSTEP_RETURN_IF_ERROR(RequireSize("call", call->structBytes, sizeof(AdvStepOperatorCall)));
+    ADVSTEP_RETURN_IF_ERROR(RequireOperator(call->op));
+    return RequireGiven(call->tensors, "call->tensors");
+}
+
+Status ViewsOf(const AdvStepOperatorCall& call, AdvStepTensorView* views) {
+    const AdvStepOperatorTable& table = *call.op->table;
+    for (uint32_t place = 0; place < table.tensorCount; ++place) {
+        TensorView view;
+        if (call.tensors[place] == nullptr && call.op->IsOptional(place)) {
+            view.itemSize = 1;
+            view.packedBytes = 0;
+        } else {
+            ADVSTEP_RETURN_IF_ERROR(ViewOf(call.tensors[place], table.tensors[place].name, &view));
+        }
+        views[place] = view;
+    }
+    return {};
+}
+
+AdvStepOperatorEnvironment EnvironmentFor(const Device& device) {
+    const Settings& settings = device.settings();
+    AdvStepOperatorEnvironment environment{};
+    environment.structBytes = sizeof(environment);
+    environment.conformance = static_cast<int32_t>(settings.conformance);
+    environment.onDivergence = static_cast<int32_t>(settings.onDivergence);
+    environment.vectorCores = PlanningVectorCores(device);
+    environment.socVectorCores = settings.soc.vectorCores;
+    environment.unifiedBufferBytes = settings.soc.unifiedBufferBytes;
+    return environment;
+}
+
+Status BeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,
+                 AdvStepOperatorEnvironment* environment, int32_t* isPlanned) {
+    ADVSTEP_RETURN_IF_ERROR(RequireCall(call));
+    ADVSTEP_RETURN_IF_ERROR(RequireGiven(views, "views"));
+    ADVSTEP_RETURN_IF_ERROR(RequireGiven(environment, "environment"));
+    ADVSTEP_RETURN_IF_ERROR(RequireGiven(isPlanned, "isPlanned"));
+    ADVSTEP_RETURN_IF_ERROR(
+        RequireSize("environment", environment->structBytes, sizeof(AdvStepOperatorEnvironment)));
+    if (call->attributes == nullptr && call->attributeCount > 0) {
+        return RequireGiven(nullptr, "call->attributes");
+    }
+    const AdvStepOperator& op = *call->op;
+    auto* const kept = new (call->kept)
+        KeptPlan{PlanKey(op.table->call, call->tensors, op.table->tensorCount, call->attributes,
+                         call->attributeCount, [&](size_t place) { return op.IsOptional(place); }),
+                 nullptr};
+    *isPlanned = PlannedBefore(kept->key, call->workspaceSize, call->executor) ? 1 : 0;
+    if (*isPlanned != 0) {
+        return {};
+    }
+    ADVSTEP_RETURN_IF_ERROR(ViewsOf(*call, views));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->workspaceSize, "workspaceSize"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->executor, "executor"));
+    ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&kept->device));
+    *environment = EnvironmentFor(*kept->device);
+    return {};
+}
+
+Status WrongPlan(const AdvStepOperator& op, const std::string& what) {
+    return Error(ACLNN_ERR_INNER, "the plan of operator {} is wrong: {}", op.call, what);
+}
+
+Status CheckProgram(const AdvStepOperator& op, const KernelProgram* program) {
+    if (program == nullptr || program->call == nullptr || op.call != program->call) {
+        return WrongPlan(op, fmt::format("its program is {}; expected one of {}",
+                                         program == nullptr         ? "null"
+                                         : program->call == nullptr ? "without a call"
+                                                                    : program->call,
+                                         op.call));
+    }
+    if (program->phaseCount < 1 || program->phaseCount > KernelProgram::kMostPhases) {
+        return WrongPlan(op, fmt::format("its program has {} phases; expected 1 to {}",
+                                         program->phaseCount, KernelProgram::kMostPhases));
+    }
+    for (int32_t phase = 0; phase < program->phaseCount; ++phase) {
+        if (program->phases[phase].run == nullptr) {
+            return WrongPlan(op, fmt::format("phase {} has no function", phase));
+        }
+    }
+    return program->keptBytesPerRow >= 0
+               ? Status()
+               : WrongPlan(op, fmt::format("keptBytesPerRow is {}; expected at least 0",
+                                           program->keptBytesPerRow));
+}
+
+Status CheckPlan(const AdvStepOperator& op, const Device& device, const AdvStepOperatorPlan& plan) {
+    ADVSTEP_RETURN_IF_ERROR(CheckProgram(op, static_cast<const KernelProgram*>(plan.program)));
+    const int32_t cores = device.settings().soc.vectorCores;
+    if (plan.coreCount < 0 || plan.coreCount > cores) {
+        return WrongPlan(op, fmt::format("coreCount is {}; expected 0 <= coreCount <= {}",
+                                         plan.coreCount, cores));
+    }
+    if (plan.rows < 0) {
+        return WrongPlan(op, fmt::format("rows is {}; expected at least 0", plan.rows));
+    }
+    const int64_t payloadBytes = op.table->payloadBytes;
+    const auto pointerBytes = static_cast<int64_t>(sizeof(void*));
+    const bool hasPlace = plan.workspaceAt >= 0 && plan.workspaceAt % pointerBytes == 0 &&
+                          plan.workspaceAt + pointerBytes <= payloadBytes;
+    if (plan.workspaceAt != -1 && !hasPlace) {
+        return WrongPlan(op, fmt::format("workspaceAt is {}; expected -1 or the offset of a "
+                                         "pointer in the payload of {} bytes",
+                                         plan.workspaceAt, payloadBytes));
+    }
+    if (plan.workspaceBytes > 0 && !hasPlace) {
+        return WrongPlan(op, fmt::format("workspaceBytes is {} and workspaceAt -1; expected a "
+                                         "place for the workspace's address",
+                                         plan.workspaceBytes));
+    }
+    return {};
+}
+
+Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* views,
+                  const AdvStepOperatorPlan* asked) {
+    ADVSTEP_RETURN_IF_ERROR(RequireCall(call));
+    ADVSTEP_RETURN_IF_ERROR(RequireGiven(views, "views"));
+    ADVSTEP_RETURN_IF_ERROR(RequireGiven(asked, "plan"));
+    ADVSTEP_RETURN_IF_ERROR(RequireSize("plan", asked->structBytes, sizeof(AdvStepOperatorPlan)));
+    ADVSTEP_RETURN_IF_ERROR(RequireGiven(asked->payload, "plan->payload"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->workspaceSize, "workspaceSize"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->executor, "executor"));
+    const auto& kept = *reinterpret_cast<const KeptPlan*>(call->kept);
+    const AdvStepOperator& op = *call->op;
+    ADVSTEP_RETURN_IF_ERROR(RequireGiven(kept.device, "the device of advstepBeginPlan"));
+    ADVSTEP_RETURN_IF_ERROR(CheckPlan(op, *kept.device, *asked));
+    const TensorView* pointers[ADVSTEP_OPERATOR_MOST_TENSORS];
+    for (uint32_t place = 0; place < op.table->tensorCount; ++place) {
+        pointers[place] = static_cast<const TensorView*>(&views[place]);
+    }
+    Plan plan;
+    plan.launch.program = static_cast<const KernelProgram*>(asked->program);
+    plan.launch.device = kept.device;
+    plan.launch.coreCount = asked->coreCount;
+    plan.launch.rows = asked->rows;
+    plan.launch.payloadBytes = op.table->payloadBytes;
+    plan.payload = asked->payload;
+    plan.workspaceBytes = asked->workspaceBytes;
+    plan.workspaceAt = asked->workspaceAt;
+    plan.allDistinct = asked->allDistinct != 0;
+    plan.slots = op.slots.data();
+    plan.views = pointers;
+    plan.tensorCount = static_cast<int32_t>(op.table->tensorCount);
+    plan.key = &kept.key;
+    ADVSTEP_RETURN_IF_ERROR(MakeExecutor(plan, call->executor));
+    *call->workspaceSize = plan.workspaceBytes;
+    return {};
+}
+
+}  // namespace
+
+aclnnStatus advstepRegisterOperator(const AdvStepOperatorTable* table, const AdvStepOperator** op) {
+    return AclnnBoundary("advstepRegisterOperator", ACLNN_ERR_INNER, [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireGiven(op, "op"));
+        *op = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(RequireGiven(table, "table"));
+        return RegisterOperator(*table, op);
+    });
+}
+
+aclnnStatus advstepBeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,
+                             AdvStepOperatorEnvironment* environment, int32_t* isPlanned) {
+    return AclnnBoundary(PhaseOneOf(call != nullptr ? call->op : nullptr), ACLNN_ERR_INNER,
+                         [&] { return BeginPlan(call, views, environment, isPlanned); });
+}
+
+aclnnStatus advstepFinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* views,
+                              const AdvStepOperatorPlan* plan) {
+    return AclnnBoundary(PhaseOneOf(call != nullptr ? call->op : nullptr), ACLNN_ERR_INNER,
+                         [&] { return FinishPlan(call, views, plan); });
+}
+
+aclnnStatus advstepRunOperator(const AdvStepOperator* op, void* workspace, uint64_t workspaceSize,
+                               aclOpExecutor* executor, aclrtStream stream) {
+    return AclnnBoundary(op != nullptr ? op->call.c_str() : kNoOperator, ACLNN_ERR_INNER,
+                         [&]() -> Status {
+                             ADVSTEP_RETURN_IF_ERROR(RequireOperator(op));
+                             return RunExecutor(op->table->call, workspace, workspaceSize, executor,
+                                                stream, op->slots.data());
+                         });
+}
+
+aclnnStatus advstepRefuseCall(const AdvStepOperator* op, aclnnStatus code, const char* message) {
+    return RecordFailure(PhaseOneOf(op), code != ACLNN_SUCCESS ? code : ACLNN_ERR_INNER,
+                         message != nullptr ? message : "refused without a message");
+}
+
+aclnnStatus advstepReadScalar(const aclScalar* scalar, AdvStepScalarValue* value) {
+    return AclnnBoundary("advstepReadScalar", ACLNN_ERR_INNER, [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireGiven(scalar, "scalar"));
+        ADVSTEP_RETURN_IF_ERROR(RequireGiven(value, "value"));
+        *value = {};
+        value->dataType = scalar->dataType;
+        value->byteCount = static_cast<uint32_t>(scalar->value.size());
+        std::memcpy(value->bytes, scalar->value.data(), scalar->value.size());
+        return {};
+    });
+}
+
+const char* advstepDataTypeName(aclDataType dataType) { return KnownNameOf(dataType); }
+
+const char* advstepFormatName(aclFormat format) { return KnownNameOf(format); }

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers the operators of other libraries, and keeps those libraries loaded.
+
+#include "src/aclnn/own_operator.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <memory>
+#include <string_view>
+
+#include "src/base/log.h"
+
+namespace advstep {
+namespace {
+
+constexpr std::string_view kCallBegin = "aclnn";
+
+// The record that was registered last. Records are only added, each by one exchange, so that
+// libraries may be loaded on several threads, and a fork finds the list whole.
+std::atomic<AdvStepOperator*> lastRegistered{nullptr};
+
+Status WrongTensor(uint32_t place, const char* name, const std::string& what) {
+    return Error(ACLNN_ERR_PARAM_INVALID, "tensor {}, {}, {}", place,
+                 name == nullptr ? "without a name" : name, what);
+}
+
+bool HasName(const AdvStepOperatorTensor& tensor) {
+    return tensor.name != nullptr && tensor.name[0] != '\0';
+}
+
+Status CheckTensors(const AdvStepOperatorTable& table) {
+    for (uint32_t place = 0; place < table.tensorCount; ++place) {
+        const AdvStepOperatorTensor& tensor = table.tensors[place];
+        if (!HasName(tensor)) {
+            return WrongTensor(place, nullptr, "is in the table; expected a name");
+        }
+        if (tensor.addressAt % alignof(void*) != 0 ||
+            tensor.addressAt + sizeof(void*) > table.payloadBytes) {
+            return WrongTensor(
+                place, tensor.name,
+                fmt::format("has its address at byte {} of a payload of {}; expected an aligned "
+                            "pointer inside it",
+                            tensor.addressAt, table.payloadBytes));
+        }
+        for (uint32_t other = 0; other < place; ++other) {
+            const AdvStepOperatorTensor& before = table.tensors[other];
+            if (std::string_view(before.name) == tensor.name) {
+                return WrongTensor(
+                    place, tensor.name,
+                    fmt::format("has the name of tensor {}; expected its own", other));
+            }
+            if (before.addressAt == tensor.addressAt) {
+                return WrongTensor(
+                    place, tensor.name,
+                    fmt::format("has its address where {} has it, at byte {}; expected a pointer "
+                                "of its own",
+                                before.name, tensor.addressAt));
+            }
+        }
+    }
+    return {};
+}
+
+// The object that has the table: its file, or "" for the program.
+const link_map* ObjectOf(const void* address) {
+    Dl_info info;
+    link_map* object = nullptr;
+    const int found = dladdr1(address, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
+    return found != 0 ? object : nullptr;
+}
+
+// Queued launches, plans and captured models point to the kernels of a library. So it stays, even
+// if a program closes it.
+Status KeepLoaded(const link_map* object) {
+    if (object == nullptr || object->l_name == nullptr || object->l_name[0] == '\0') {
+        return {};  // the program itself stays
+    }
+    if (dlopen(object->l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) == nullptr) {
+        const char* const why = dlerror();
+        return Error(ACLNN_ERR_PARAM_INVALID,
+                     "its library {} cannot be kept loaded: {}; expected one that dlopen finds",
+                     object->l_name, why != nullptr ? why : "unknown reason");
+    }
+    return {};
+}
+
+void WarnOfSameName(const AdvStepOperator& op) {
+    for (const AdvStepOperator* other = op.next; other != nullptr; other = other->next) {
+        if (other->call == op.call) {
+            Log(LogLevel::kWarn,
+                "operator {} is defined by {} and by {}; the executors of one are refused by the "
+                "other",
+                op.call, other->library, op.library);
+            return;
+        }
+    }
+}
+
+const AdvStepOperator* RegisteredBefore(const AdvStepOperatorTable& table) {
+    const AdvStepOperator* op = lastRegistered.load(std::memory_order_acquire);
+    while (op != nullptr && op->table != &table) {
+        op = op->next;
+    }
+    return op;
+}
+
+void Push(AdvStepOperator* op) {
+    op->next = lastRegistered.load(std::memory_order_relaxed);
+    while (!lastRegistered.compare_exchange_weak(op->next, op, std::memory_order_acq_rel)) {
+    }
+}
+
+}  // namespace
+
+Status CheckTable(const AdvStepOperatorTable& table) {
+    if (table.structBytes != sizeof(AdvStepOperatorTable) ||
+        table.interfaceVersion != ADVSTEP_OPERATOR_INTERFACE) {
+        return Error(
+            ACLNN_ERR_PARAM_INVALID,
+            "it was compiled for version {} of the operator interface ({} bytes); expected "
+            "version {} ({} bytes): compile it with the headers of this library",
+            table.interfaceVersion, table.structBytes, ADVSTEP_OPERATOR_INTERFACE,
+            sizeof(AdvStepOperatorTable));
+    }
+    if (table.call == nullptr || table.call[0] == '\0' ||
+        std::string_view(table.call).substr(0, kCallBegin.size()) != kCallBegin) {
+        return Error(ACLNN_ERR_PARAM_INVALID, "call is {}; expected a name that begins with {}",
+                     table.call == nullptr ? "null" : table.call, kCallBegin);
+    }
+    if (table.tensorCount < 1 || table.tensorCount > ADVSTEP_OPERATOR_MOST_TENSORS ||
+        table.tensors == nullptr) {
+        return Error(ACLNN_ERR_PARAM_INVALID, "tensorCount is {}; expected 1 to {} tensors",
+                     table.tensorCount, ADVSTEP_OPERATOR_MOST_TENSORS);
+    }
+    if (table.payloadBytes > ADVSTEP_OPERATOR_MOST_PAYLOAD) {
+        return Error(ACLNN_ERR_PARAM_INVALID, "payloadBytes is {}; expected at most {}",
+                     table.payloadBytes, ADVSTEP_OPERATOR_MOST_PAYLOAD);
+    }
+    return CheckTensors(table);
+}
+
+Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator** op) {
+    if (const AdvStepOperator* const before = RegisteredBefore(table); before != nullptr) {
+        *op = before;
+        return {};
+    }
+    auto made = std::make_unique<AdvStepOperator>();
+    const link_map* const object = ObjectOf(&table);
+    made->library = object == nullptr || object->l_name[0] == '\0' ? "the program" : object->l_name;
+    Status status = CheckTable(table);
+    // An unknown version may have its name elsewhere.
+    const bool isKnown = table.interfaceVersion == ADVSTEP_OPERATOR_INTERFACE;
+    made->call = isKnown && table.call != nullptr ? table.call : "of another version";
+    made->phaseOne = made->call + "GetWorkspaceSize";
+    if (status.ok()) {
+        for (uint32_t place = 0; place < table.tensorCount; ++place) {
+            const AdvStepOperatorTensor& tensor = table.tensors[place];
+            made->slots.push_back({tensor.name, tensor.isWritten != 0, tensor.addressAt});
+        }
+        status = KeepLoaded(object);
+    }
+    if (status.ok()) {
+        made->table = &table;
+    } else {
+        made->wrong = fmt::format("the table of operator {} in {} is wrong: {}", made->call,
+                                  made->library, status.message());
+        status = Status(status.code(), made->wrong);
+        Log(LogLevel::kError, "{}", made->wrong);
+    }
+    AdvStepOperator* const registered = made.release();
+    Push(registered);
+    if (status.ok()) {
+        WarnOfSameName(*registered);
+    }
+    *op = registered;
+    return status;
+}
+
+}  // namespace advstep

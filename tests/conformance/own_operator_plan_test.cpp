@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of an operator of one's own: right ones run and count, and wrong ones are refused.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "advance_step/counters.h"
+#include "advance_step/fault_injection.h"
+#include "support/handles.h"
+#include "support/own_table.h"
+#include "support/runtime_test.h"
+#include "support/tensor.h"
+
+namespace conformance {
+namespace {
+
+using advance_step::op::KernelProgram;
+using support::DeviceBuffer;
+using support::IsOk;
+using support::OwnCall;
+using support::TakeMessage;
+
+using Values = std::vector<int64_t>;
+
+class OwnPlanTest : public support::DeviceTest {
+ protected:
+    static constexpr int64_t kCount = 5;
+
+    void SetUp() override {
+        DeviceTest::SetUp();
+        in_ = DeviceBuffer(Values{1, 2, 3, 4, 5});
+        bias_ = DeviceBuffer(Values{10, 20, 30, 40, 50});
+        out_ = DeviceBuffer(Values(kCount, -7));
+    }
+    static support::Tensor TensorOf(const DeviceBuffer& buffer) {
+        return support::Tensor(support::TensorSpec{{kCount}, buffer.Get(), ACL_INT64});
+    }
+    Values Out() const { return out_.Download<int64_t>(); }
+
+    DeviceBuffer in_, bias_, out_;
+};
+
+TEST_F(OwnPlanTest, RunsWithAndWithoutTheOptionalTensor) {
+    const auto in = TensorOf(in_), bias = TensorOf(bias_), out = TensorOf(out_);
+    OwnCall without(in.Get(), nullptr, out.Get(), 100, kCount);
+    ASSERT_TRUE(IsOk(without.Plan()));
+    EXPECT_EQ(without.views[1].dataType, ACL_DT_UNDEFINED);
+    ASSERT_TRUE(IsOk(without.Run(nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(Out(), (Values{101, 102, 103, 104, 105}));
+    OwnCall with(in.Get(), bias.Get(), out.Get(), 100, kCount);
+    ASSERT_TRUE(IsOk(with.Plan()));
+    EXPECT_EQ(with.isPlanned, 0);
+    ASSERT_TRUE(IsOk(with.Run(nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(Out(), (Values{111, 122, 133, 144, 155}));
+}
+
+TEST_F(OwnPlanTest, AnEqualPlanIsFoundAgain) {
+    const auto in = TensorOf(in_), out = TensorOf(out_);
+    OwnCall first(in.Get(), nullptr, out.Get(), 1, kCount);
+    ASSERT_TRUE(IsOk(first.Plan()));
+    EXPECT_EQ(first.isPlanned, 0);
+    ASSERT_TRUE(IsOk(first.Run(nullptr)));
+    OwnCall again(in.Get(), nullptr, out.Get(), 1, kCount);
+    ASSERT_TRUE(IsOk(again.Plan()));
+    EXPECT_EQ(again.isPlanned, 1);
+    ASSERT_TRUE(IsOk(again.Run(nullptr)));
+    OwnCall other(in.Get(), nullptr, out.Get(), 2, kCount);
+    ASSERT_TRUE(IsOk(other.Plan()));
+    EXPECT_EQ(other.isPlanned, 0);
+    ASSERT_TRUE(IsOk(other.Run(nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(Out(), (Values{3, 4, 5, 6, 7}));
+}
+
+TEST_F(OwnPlanTest, AFaultHasItsWordsAndWritesNothing) {
+    in_ = DeviceBuffer(Values{1, 2, -3, 4, -5});
+    const auto in = TensorOf(in_), out = TensorOf(out_);
+    OwnCall call(in.Get(), nullptr, out.Get(), 1, kCount);
+    ASSERT_TRUE(IsOk(call.Plan()));
+    ASSERT_TRUE(IsOk(call.Run(nullptr)));
+    EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+    EXPECT_EQ(TakeMessage(),
+              "aclrtSynchronizeStream: aclnnOwn: row 2: in is -3; expected at least 0");
+    EXPECT_EQ(Out(), Values(kCount, -7));
+    AdvStepCounters counters{};
+    ASSERT_TRUE(IsOk(advstepReadCounters(0, &counters)));
+    EXPECT_EQ(counters.launches, 1u);
+    EXPECT_EQ(counters.dataErrors, 1u);
+}
+
+TEST_F(OwnPlanTest, FailsOnPurpose) {
+    const auto in = TensorOf(in_), out = TensorOf(out_);
+    OwnCall call(in.Get(), nullptr, out.Get(), 1, kCount);
+    ASSERT_TRUE(IsOk(call.Plan()));
+    ASSERT_TRUE(IsOk(advstepFailLaunch(1, ACL_ERROR_RT_AICORE_EXCEPTION, ADVSTEP_FAULT_IN_STREAM)));
+    ASSERT_TRUE(IsOk(call.Run(nullptr)));
+    EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_ERROR_RT_AICORE_EXCEPTION);
+    EXPECT_NE(TakeMessage().find("aclnnOwn: made to fail"), std::string::npos);
+    EXPECT_EQ(Out(), Values(kCount, -7));
+    ASSERT_TRUE(IsOk(advstepClearFaults()));
+}
+
+TEST_F(OwnPlanTest, CoreLimitsReachTheEnvironment) {
+    const auto in = TensorOf(in_), out = TensorOf(out_);
+    ASSERT_TRUE(IsOk(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE, 3)));
+    OwnCall call(in.Get(), nullptr, out.Get(), 1, kCount);
+    ASSERT_TRUE(IsOk(call.Plan()));
+    EXPECT_EQ(call.environment.vectorCores, 3);
+    EXPECT_EQ(call.environment.socVectorCores, 40);
+    EXPECT_EQ(aclDestroyAclOpExecutor(call.executor), 0);
+    ASSERT_TRUE(IsOk(aclrtResetDeviceResLimit(0)));
+}
+
+TEST_F(OwnPlanTest, AnOverlapIsRefused) {
+    const auto out = TensorOf(out_);
+    OwnCall call(out.Get(), nullptr, out.Get(), 1, kCount);
+    EXPECT_EQ(call.Plan(), ACLNN_ERR_PARAM_INVALID);
+    EXPECT_EQ(TakeMessage().find("aclnnOwnGetWorkspaceSize: out at "), 0u);
+}
+
+struct WrongPlan {
+    std::function<void(AdvStepOperatorPlan*)> change;
+    std::string says;
+};
+
+KernelProgram ProgramWith(const std::function<void(KernelProgram*)>& change) {
+    KernelProgram program = support::kOwnProgram;
+    change(&program);
+    return program;
+}
+
+TEST_F(OwnPlanTest, WrongPlansAreRefused) {
+    const auto in = TensorOf(in_), out = TensorOf(out_);
+    const KernelProgram otherCall = ProgramWith([](auto* p) { p->call = "aclnnOther"; });
+    const KernelProgram noCall = ProgramWith([](auto* p) { p->call = nullptr; });
+    const KernelProgram noPhase = ProgramWith([](auto* p) { p->phaseCount = 0; });
+    const KernelProgram manyPhases = ProgramWith([](auto* p) { p->phaseCount = 7; });
+    const KernelProgram noFunction = ProgramWith([](auto* p) { p->phases[1].run = nullptr; });
+    const KernelProgram kept = ProgramWith([](auto* p) { p->keptBytesPerRow = -1; });
+    const std::vector<WrongPlan> wrongs = {
+        {[](auto* p) { p->program = nullptr; }, "its program is null; expected one of aclnnOwn"},
+        {[&](auto* p) { p->program = &otherCall; },
+         "its program is aclnnOther; expected one of aclnnOwn"},
+        {[&](auto* p) { p->program = &noCall; },
+         "its program is without a call; expected one of aclnnOwn"},
+        {[&](auto* p) { p->program = &noPhase; }, "its program has 0 phases; expected 1 to 6"},
+        {[&](auto* p) { p->program = &manyPhases; }, "its program has 7 phases; expected 1 to 6"},
+        {[&](auto* p) { p->program = &noFunction; }, "phase 1 has no function"},
+        {[&](auto* p) { p->program = &kept; }, "keptBytesPerRow is -1; expected at least 0"},
+        {[](auto* p) { p->coreCount = 41; }, "coreCount is 41; expected 0 <= coreCount <= 40"},
+        {[](auto* p) { p->coreCount = -1; }, "coreCount is -1; expected 0 <= coreCount <= 40"},
+        {[](auto* p) { p->rows = -1; }, "rows is -1; expected at least 0"},
+        {[](auto* p) { p->workspaceAt = 44; },
+         "workspaceAt is 44; expected -1 or the offset of a pointer in the payload of 48 bytes"},
+        {[](auto* p) { p->workspaceBytes = 64; },
+         "workspaceBytes is 64 and workspaceAt -1; expected a place for the workspace's address"}};
+    for (const WrongPlan& wrong : wrongs) {
+        OwnCall call(in.Get(), nullptr, out.Get(), 1, kCount);
+        wrong.change(&call.plan);
+        EXPECT_EQ(call.Plan(), ACLNN_ERR_INNER) << wrong.says;
+        EXPECT_EQ(
+            TakeMessage(),
+            "aclnnOwnGetWorkspaceSize: the plan of operator aclnnOwn is wrong: " + wrong.says);
+        EXPECT_EQ(call.executor, nullptr);
+    }
+    OwnCall small(in.Get(), nullptr, out.Get(), 1, kCount);
+    small.plan.structBytes = 8;
+    EXPECT_EQ(small.Plan(), ACLNN_ERR_INNER);
+    EXPECT_NE(TakeMessage().find("plan has structBytes 8; expected"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace conformance

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions that operators of other libraries plan and run with.
+#include "faults/scene.h"
+#include "support/handles.h"
+#include "support/own_table.h"
+#include "support/tensor.h"
+
+namespace faults {
+namespace {
+
+// Its tensors, and a call that begins anew after a failure.
+struct OwnBatch {
+    support::DeviceBuffer memory{std::vector<int64_t>{1, 2, 3, 4}};
+    support::Tensor in{support::TensorSpec{{2}, memory.At(0), ACL_INT64}};
+    support::Tensor out{support::TensorSpec{{2}, memory.At(16), ACL_INT64}};
+    support::OwnCall call{in.Get(), nullptr, out.Get(), 1, 2};
+};
+
+support::OwnCall& Own(Scene& s) { return static_cast<OwnBatch*>(s.batch.get())->call; }
+
+int MakeOwn(Scene& s) {
+    s.batch = std::make_shared<OwnBatch>();
+    return 0;
+}
+int BeginOwn(Scene& s) { return First({MakeOwn(s), Own(s).Begin()}); }
+int BeginAgain(Scene& s) { return Own(s).Begin(); }
+int RunOwn(Scene& s) { return First({Own(s).Plan(), Own(s).Run(s.stream)}); }
+int DestroyOwn(Scene& s) { return aclDestroyAclOpExecutor(Own(s).executor); }
+int MakeOwnScalar(Scene& s) {
+    float value = 3;
+    s.made = aclCreateScalar(&value, ACL_FLOAT);
+    return s.made != nullptr ? 0 : -1;
+}
+
+}  // namespace
+
+std::vector<Call> OwnOperatorCalls() {
+    return {
+        {"advstepRegisterOperator", nullptr,
+         [](Scene&) -> int {
+             static constexpr AdvStepOperatorTable kTable = {sizeof(AdvStepOperatorTable),
+                                                             ADVSTEP_OPERATOR_INTERFACE,
+                                                             "aclnnOwnAgain",
+                                                             support::kOwnTensors,
+                                                             3,
+                                                             sizeof(support::OwnPayload)};
+             const AdvStepOperator* op = nullptr;
+             return advstepRegisterOperator(&kTable, &op);
+         },
+         nullptr},
+        {"advstepBeginPlan", &MakeOwn, &BeginAgain, nullptr},
+        {"advstepFinishPlan", &BeginOwn, [](Scene& s) -> int { return Own(s).Finish(); },
+         &DestroyOwn},
+        {"advstepRunOperator", &MakeOwn, &RunOwn, nullptr},
+        {"advstepRefuseCall", &MakeOwn,
+         [](Scene& s) -> int {
+             const int code = advstepRefuseCall(Own(s).call.op, ACLNN_ERR_PARAM_INVALID, "no");
+             return code == ACLNN_ERR_PARAM_INVALID ? 0 : code;
+         },
+         nullptr},
+        {"advstepReadScalar", &MakeOwnScalar,
+         [](Scene& s) -> int {
+             AdvStepScalarValue value{};
+             return advstepReadScalar(static_cast<aclScalar*>(s.made), &value);
+         },
+         [](Scene& s) -> int { return aclDestroyScalar(static_cast<aclScalar*>(s.made)); }},
+        {"advstepDataTypeName", nullptr,
+         [](Scene&) -> int { return advstepDataTypeName(ACL_FLOAT) != nullptr ? 0 : -1; }, nullptr},
+        {"advstepFormatName", nullptr,
+         [](Scene&) -> int { return advstepFormatName(ACL_FORMAT_ND) != nullptr ? 0 : -1; },
+         nullptr},
+    };
+}
+
+}  // namespace faults

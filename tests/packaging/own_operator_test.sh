@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# examples/own_operator builds and runs out of the tree, against the installed library only: by
+# find_package with its tests, by pkg-config, and from Python.
+#
+#   own_operator_test.sh BUILD-FOLDER
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+install_moved runtime devel static mock
+lib=$(dirname "$(find "$moved" -name libadvance_step.so)")
+project=$scratch/own_operator
+cp -r "$root/examples/own_operator" "$project"
+quietly cmake -G Ninja -S "$project" -B "$project/build" -DCMAKE_PREFIX_PATH="$moved" \
+    -DCMAKE_CXX_FLAGS="-O1 -Wall -Wextra -Wpedantic -Wshadow -Werror"
+quietly cmake --build "$project/build"
+quietly ctest --test-dir "$project/build" --output-on-failure
+(export PKG_CONFIG_PATH=$lib/pkgconfig && quietly "$project/build.sh" "$scratch/plain")
+sum=$(LD_LIBRARY_PATH=$lib python3 "$project/add.py" "$scratch/plain/libcust_opapi.so")
+[[ $sum == "[21, 22, 23]" ]] || fail "add.py prints $sum"
+exported=$(nm -D --defined-only "$scratch/plain/libcust_opapi.so" | awk '$2 == "T" { print $3 }' |
+    grep -v '^aclnn' || true)
+[[ -z $exported ]] || fail "libcust_opapi.so exports more than the calls: $exported"
+
+# A wrong row is refused by the compiler, with the rule.
+sed 's/offsetof(AddPayload, other)/offsetof(AddPayload, self)/' "$project/aclnn_add.cpp" \
+    >"$project/wrong.cpp"
+if "${CXX:-c++}" -std=c++17 -fsyntax-only -I"$moved/include" "$project/wrong.cpp" >"$scratch/log" 2>&1 ||
+    ! grep "every addressAt is the offset of a pointer of its own" "$scratch/log" >/dev/null; then
+    fail "two tensors with one address compile, or the error does not say so"
+fi
+echo "own_operator_test.sh: built by find_package and pkg-config, tested, called from Python"

@@ -210,7 +210,7 @@ TEST_F(KernelLaunchTest, WrongAttributes) {
 }
 
 TEST_F(KernelLaunchTest, CodesByEngine) {
-    const Values values{std::vector<int64_t>(1)};
+    const Values values{std::vector<int64_t>(2)};
     aclrtLaunchKernelAttr engine = Attribute(ACL_RT_LAUNCH_KERNEL_ATTR_ENGINE_TYPE);
     aclrtLaunchKernelAttr limit = Attribute(ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT_US);
     engine.value.engineType = ACL_RT_ENGINE_TYPE_AIC;

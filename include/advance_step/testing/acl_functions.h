@@ -16,6 +16,7 @@
 #include "aclnnop/aclnn_step.h"
 #include "advance_step/counters.h"
 #include "advance_step/fault_injection.h"
+#include "advance_step/host_operator.h"
 #include "advance_step/kv_invariants.h"
 
 namespace advance_step::testing {

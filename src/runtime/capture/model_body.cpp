@@ -25,6 +25,9 @@ RecordedTask RecordTask(const Work& work, const RecordFill& fill) {
             use.epoch = TheDeviceMemory().epoch();
         }
     }
+    if (work.keep != nullptr) {
+        recorded.kept = work.keep(work.keepSource);
+    }
     return recorded;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "src/base/status.h"
@@ -23,6 +24,7 @@ struct RecordedTask {
     Work::Role role = Work::Role::kOther;
     bool foreign = false;  // as Work::foreign
     std::vector<Use> uses;
+    std::shared_ptr<void> kept;  // as Work::keep
     int32_t waitBranch = kNoWait;
     size_t waitPosition = 0;
     TaskGroup* group = nullptr;  // of which it is a launch; null: of none

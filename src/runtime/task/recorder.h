@@ -52,6 +52,9 @@ struct Work {
     const char* refusalText = nullptr;  // the message, "<what it is>; expected <rule>"
     void (*listUses)(const void* source, std::vector<Use>* uses) = nullptr;
     const void* source = nullptr;   // of listUses
+    /// Hands what the record refers to over to the recorder, which keeps it as long as the record.
+    std::shared_ptr<void> (*keep)(void* source) = nullptr;
+    void* keepSource = nullptr;
     CapturePlace* place = nullptr;  // kEventRecord: set if it was captured
     bool foreign = false;           // touches memory of another device than its stream's
 };

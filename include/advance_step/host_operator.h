@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Host operators: work of the program that a stream runs as if it were a kernel. Unlike a function
+/// of aclrtLaunchHostFunc, a host operator has a name, may fail, and owns its arguments. This
+/// interface is the project's own; torch's operators run through it (docs/torch_npu.md).
+#ifndef ADVSTEP_ADVANCE_STEP_HOST_OPERATOR_H_
+#define ADVSTEP_ADVANCE_STEP_HOST_OPERATOR_H_
+
+#include "acl/acl_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Does the work, on any thread. It may not wait for the device, as a host function may not.
+/// @param[out] message      room for the reason of a failure, a text that ends with 0
+/// @param[in]  messageSize  in bytes
+/// @return 0, or the code of the failure, which is then the stream's
+typedef int32_t (*AdvStepRunHostOperator)(void* args, char* message, size_t messageSize);
+
+/// Releases the arguments, on any thread. It may call no function of this library.
+typedef void (*AdvStepReleaseHostOperator)(void* args);
+
+/// Device memory that the operator uses.
+typedef struct {
+    const void* address;
+    uint64_t bytes;
+} AdvStepMemoryRange;
+
+typedef struct {
+    const char* name; /* in messages and in the trace; the text must live as long as the process */
+    AdvStepRunHostOperator run;
+    AdvStepReleaseHostOperator release; /* NULL: there is nothing to release */
+    void* args;
+    const AdvStepMemoryRange* ranges; /* a replay checks that they are still device memory; NULL if
+                                         there are none */
+    uint64_t rangeCount;
+} AdvStepHostOperator;
+
+/// Queues a host operator. A capture records it, and each replay runs it. The arguments are
+/// released exactly once: after the run, when the operator is skipped (the stream is aborted or has
+/// stopped), when the model that recorded it is destroyed, or before this call returns an error.
+/// A failure has the message "<name>: <message>". [context]
+/// @param[in] stream     NULL: the default stream
+/// @param[in] operation  copied; the name is not
+/// @retval ACL_ERROR_INVALID_PARAM           operation, its name or its run is NULL, or ranges is
+///                                           NULL and rangeCount is not 0
+/// @retval ACL_ERROR_RT_INVALID_HANDLE       stream is not a live stream
+/// @retval ACL_ERROR_RT_STREAM_CONTEXT       the stream belongs to another context
+/// @retval ACL_ERROR_STREAM_TASK_GROUP_INTR  a task group is open on the stream
+ADVSTEP_API aclError advstepLaunchHostOperator(aclrtStream stream,
+                                               const AdvStepHostOperator* operation);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ADVSTEP_ADVANCE_STEP_HOST_OPERATOR_H_ */

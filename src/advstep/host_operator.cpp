@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queues host operators, and releases their arguments.
+
+#include "advance_step/host_operator.h"
+
+#include <memory>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "src/base/boundary.h"
+#include "src/runtime/stream/current.h"
+#include "src/runtime/stream/stream_ref.h"
+
+using namespace advstep;
+
+namespace {
+
+// The end of an object of this class releases the arguments. A queued operator belongs to its
+// record, which deletes it; a recorded one belongs to its model, and replays only read it.
+class HostOperator {
+ public:
+    explicit HostOperator(const AdvStepHostOperator& operation) : operation_(operation) {}
+    HostOperator(const HostOperator&) = delete;
+    HostOperator& operator=(const HostOperator&) = delete;
+    ~HostOperator() {
+        if (operation_.release != nullptr) {
+            operation_.release(operation_.args);
+        }
+    }
+
+    Status Run() const {
+        char message[1024] = "";
+        const int32_t code = operation_.run(operation_.args, message, sizeof message);
+        message[sizeof message - 1] = '\0';
+        return code == 0 ? Status() : Error(code, "{}: {}", operation_.name, message);
+    }
+
+    void ListRanges(std::vector<Use>* uses) const {
+        for (uint64_t index = 0; index < operation_.rangeCount; ++index) {
+            const AdvStepMemoryRange& range = operation_.ranges[index];
+            uses->push_back({Use::Kind::kMemory, operation_.name, range.address, range.bytes});
+        }
+    }
+
+    bool recorded = false;  // written before the record can run
+
+ private:
+    const AdvStepHostOperator operation_;
+};
+
+struct HostOperatorTask : Task {
+    HostOperator* host;
+};
+
+// The task is of the kind that is called also when it is to be skipped, so that it can release.
+Status RunHostOperator(const Task& base) {
+    const auto& task = static_cast<const HostOperatorTask&>(base);
+    const std::unique_ptr<HostOperator> owned(task.host->recorded ? nullptr : task.host);
+    return task.skip == TaskSkip::kNot ? task.host->Run() : Status();
+}
+
+Status Check(const AdvStepHostOperator& operation) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(operation.name, "operation->name"));
+    if (operation.run == nullptr) {
+        return Error(ACL_ERROR_INVALID_PARAM, "operation->run is null; expected a function");
+    }
+    if (operation.rangeCount != 0) {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(operation.ranges, "operation->ranges"));
+    }
+    return {};
+}
+
+// The operator until a record or a model owns it. Only the thread that launches uses it.
+struct Launching {
+    HostOperator* host;
+    bool taken = false;
+
+    explicit Launching(const AdvStepHostOperator& operation) : host(new HostOperator(operation)) {}
+    Launching(const Launching&) = delete;
+    Launching& operator=(const Launching&) = delete;
+    ~Launching() {
+        if (!taken) {
+            delete host;
+        }
+    }
+};
+
+void ListRanges(const void* source, std::vector<Use>* uses) {
+    static_cast<const Launching*>(source)->host->ListRanges(uses);
+}
+
+std::shared_ptr<void> Keep(void* source) {
+    auto* const launching = static_cast<Launching*>(source);
+    launching->host->recorded = true;
+    launching->taken = true;
+    return std::shared_ptr<HostOperator>(launching->host);
+}
+
+Status Launch(aclrtStream stream, Launching* launching, const char* name) {
+    StreamRef found;
+    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+    Work work(sizeof(HostOperatorTask));
+    work.role = Work::Role::kLaunch;
+    work.source = launching;
+    work.listUses = &ListRanges;
+    work.keep = &Keep;
+    work.keepSource = launching;
+    ADVSTEP_RETURN_IF_ERROR(found.Enqueue(work, [&](void* memory) {
+        auto* const task = new (memory) HostOperatorTask;
+        task->name = name;
+        task->run = &RunHostOperator;
+        task->kind = TaskKind::kAlways;
+        task->length = TaskLength::kHeavy;
+        task->category = TaskCategory::kKernel;
+        task->host = launching->host;
+        return task;
+    }));
+    launching->taken = true;
+    return {};
+}
+
+}  // namespace
+
+aclError advstepLaunchHostOperator(aclrtStream stream, const AdvStepHostOperator* operation) {
+    return AclBoundary("advstepLaunchHostOperator", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(operation, "operation"));
+        std::optional<Launching> launching;
+        try {
+            launching.emplace(*operation);
+        } catch (const std::bad_alloc&) {
+            if (operation->release != nullptr) {
+                operation->release(operation->args);
+            }
+            throw;
+        }
+        ADVSTEP_RETURN_IF_ERROR(Check(*operation));
+        return Launch(stream, &*launching, operation->name);
+    });
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host operators: order, failures, graphs, and the release of their arguments, exactly once.
+#include "advance_step/host_operator.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "conformance/replay_fixture.h"
+
+namespace {
+
+using conformance::Capture;
+using conformance::Model;
+using support::DeviceBuffer;
+using support::IsError;
+using support::IsOk;
+using support::MakeStream;
+using support::Stream;
+
+class HostOperatorTest : public conformance::ReplayTest {
+ protected:
+    struct Counts {
+        std::atomic<int> runs{0};
+        std::atomic<int> releases{0};
+        int32_t code = 0;
+    };
+
+    static AdvStepHostOperator Counting(Counts* counts) {
+        AdvStepHostOperator operation{};
+        operation.name = "counting";
+        operation.run = [](void* args, char* message, size_t size) -> int32_t {
+            auto& seen = *static_cast<Counts*>(args);
+            EXPECT_EQ(seen.releases, 0);
+            ++seen.runs;
+            (void)std::snprintf(message, size, "run %d", seen.runs.load());
+            return seen.code;
+        };
+        operation.release = [](void* args) { ++static_cast<Counts*>(args)->releases; };
+        operation.args = counts;
+        return operation;
+    }
+    static void ExpectCounts(const Counts& counts, int runs, int releases) {
+        EXPECT_EQ(counts.runs, runs);
+        EXPECT_EQ(counts.releases, releases);
+    }
+};
+
+TEST_F(HostOperatorTest, RunsInOrderAndReleasesItsArguments) {
+    const Stream stream = MakeStream();
+    Counts counts;
+    const AdvStepHostOperator operation = Counting(&counts);
+    Mark(stream, 1);
+    ASSERT_TRUE(IsOk(advstepLaunchHostOperator(stream.Get(), &operation)));
+    Mark(stream, 2);
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 2}));
+    ExpectCounts(counts, 1, 1);
+}
+
+TEST_F(HostOperatorTest, AFailureHasItsNameAndMessage) {
+    const Stream stream = MakeStream();
+    Counts counts;
+    counts.code = ACL_ERROR_RT_AICPU_EXCEPTION;
+    const AdvStepHostOperator operation = Counting(&counts);
+    ASSERT_TRUE(IsOk(advstepLaunchHostOperator(stream.Get(), &operation)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_AICPU_EXCEPTION, aclrtSynchronizeStream(stream.Get()),
+                        {"counting: run 1"}));
+    ExpectCounts(counts, 1, 1);
+}
+
+TEST_F(HostOperatorTest, OneThatIsSkippedIsReleased) {
+    const Stream stream = MakeStream();
+    Counts counts;
+    const AdvStepHostOperator operation = Counting(&counts);
+    {
+        const support::HostGate gate(stream.Get());
+        ASSERT_TRUE(IsOk(advstepLaunchHostOperator(stream.Get(), &operation)));
+        ASSERT_TRUE(IsOk(aclrtStreamAbort(stream.Get())));
+    }
+    (void)aclrtSynchronizeStream(stream.Get());
+    ExpectCounts(counts, 0, 1);
+}
+
+TEST_F(HostOperatorTest, AModelOwnsItsArguments) {
+    const Stream stream = MakeStream();
+    Counts counts;
+    const AdvStepHostOperator operation = Counting(&counts);
+    {
+        const Model model = Capture(stream.Get(), [&] {
+            ASSERT_TRUE(IsOk(advstepLaunchHostOperator(stream.Get(), &operation)));
+        });
+        ExpectCounts(counts, 0, 0);
+        for (int replay = 0; replay < 3; ++replay) {
+            ASSERT_TRUE(IsOk(Queue(model, stream)));
+        }
+        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+        ExpectCounts(counts, 3, 0);
+    }
+    ExpectCounts(counts, 3, 1);
+}
+
+TEST_F(HostOperatorTest, AReplayChecksTheMemory) {
+    const Stream stream = MakeStream();
+    Counts counts;
+    AdvStepHostOperator operation = Counting(&counts);
+    Model model;
+    {
+        const DeviceBuffer buffer(512);
+        const AdvStepMemoryRange range{buffer.Get(), 512};
+        operation.ranges = &range;
+        operation.rangeCount = 1;
+        model = Capture(stream.Get(), [&] {
+            ASSERT_TRUE(IsOk(advstepLaunchHostOperator(stream.Get(), &operation)));
+        });
+        ASSERT_TRUE(IsOk(Queue(model, stream)));
+        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    }
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, Queue(model, stream), {"counting"}));
+    EXPECT_EQ(counts.runs, 1);
+}
+
+TEST_F(HostOperatorTest, ARefusedOneIsReleased) {
+    const Stream stream = MakeStream();
+    Counts counts;
+    AdvStepHostOperator operation = Counting(&counts);
+    operation.run = nullptr;
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM,
+                        advstepLaunchHostOperator(stream.Get(), &operation),
+                        {"operation->run is null; expected a function"}));
+    EXPECT_EQ(counts.releases, 1);
+    operation = Counting(&counts);
+    operation.rangeCount = 1;
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM,
+                        advstepLaunchHostOperator(stream.Get(), &operation),
+                        {"operation->ranges is null"}));
+    EXPECT_EQ(counts.releases, 2);
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, advstepLaunchHostOperator(stream.Get(), nullptr),
+                        {"operation is null"}));
+}
+
+}  // namespace

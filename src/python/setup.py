@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the prefix in the shape of CANN's into the wheel, and the library with it.
+"""Puts the prefix in the shape of CANN's into the wheel, and the library with it; also the host
+operators of torch, if the interpreter that builds has their torch (--no-build-isolation).
 
 It is installed from the build folder that ADVANCE_STEP_BUILD names, or else from the one of the
 library that ADVANCE_STEP_LIBRARY names, or else from that of the release preset.
 """
 
+import hashlib
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 
 from setuptools import Distribution, setup
@@ -19,7 +22,11 @@ try:
 except ImportError:  # before setuptools 70
     from wheel.bdist_wheel import bdist_wheel
 
-RELEASE = pathlib.Path(__file__).resolve().parents[2] / "build" / "release"
+TORCH = "2.13.0"  # the torch whose C++ interface the extension is for
+FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden",
+         "-fvisibility-inlines-hidden", "-w")
+HERE = pathlib.Path(__file__).resolve().parent
+RELEASE = HERE.parents[1] / "build" / "release"
 
 
 def build_folder():
@@ -32,6 +39,36 @@ def build_folder():
         raise SystemExit(f"no libraries in {folder / 'cann' / 'lib64'}; build the release preset, "
                          "or set ADVANCE_STEP_BUILD to a build folder")
     return folder
+
+
+def torch_folder():
+    """Returns the folder of torch, or None if there is none of that version to build with."""
+    found = subprocess.run(
+        [sys.executable, "-c", "import torch; print(torch.__version__); print(torch.__path__[0])"],
+        env={**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}, capture_output=True, text=True)
+    lines = found.stdout.split("\n")
+    if found.returncode == 0 and lines[0].split("+")[0] == TORCH:
+        return pathlib.Path(lines[1])
+    return None
+
+
+def build_kernels(torch, include, target):
+    """Compiles the host operators, and keeps the result for the next wheel of the same sources."""
+    sources = sorted((HERE / "torch_kernels").iterdir())
+    texts = [*sources, *sorted(pathlib.Path(include, "advance_step").glob("host_operator.h"))]
+    digest = hashlib.sha256(f"{torch} {FLAGS}".encode())
+    for text in texts:
+        digest.update(text.read_bytes())
+    kept = build_folder() / "torch_kernels" / f"{digest.hexdigest()[:16]}.so"
+    if not kept.is_file():
+        kept.parent.mkdir(exist_ok=True)
+        made = kept.with_suffix(f".{os.getpid()}")
+        subprocess.run([os.environ.get("CXX", "c++"), *FLAGS, f"-I{torch}/include",
+                        f"-I{torch}/include/torch/csrc/api/include", f"-I{include}",
+                        HERE / "torch_kernels" / "register.cpp", "-o", made, f"-L{torch}/lib",
+                        "-ltorch_cpu", "-lc10"], check=True)
+        made.rename(kept)
+    shutil.copy(kept, target)
 
 
 class BuildWithPrefix(build_py):
@@ -55,6 +92,13 @@ class BuildWithPrefix(build_py):
             if link.is_symlink():
                 link.unlink()
         (library.parent / real.name).rename(library)
+        torch = torch_folder()
+        if torch is None:
+            print(f"no torch {TORCH} to build with: the wheel has the Python form of the host "
+                  "operators only", file=sys.stderr)
+        else:
+            build_kernels(torch, target / "include",
+                          target.parent / f"_torch_kernels-{TORCH}.so")
 
 
 class PlatformWheel(bdist_wheel):

@@ -23,12 +23,20 @@ ADVANCE_STEP_BUILD=$root/build/release "$environment/bin/pip" --quiet --disable-
     install --no-deps --no-index --no-build-isolation --force-reinstall "$environment/source"
 # Without the variables of another prefix or library.
 unset ASCEND_HOME_PATH ASCEND_OPP_PATH ASCEND_TOOLKIT_HOME LD_LIBRARY_PATH ADVANCE_STEP_LIBRARY
-unset PYTHONPATH ADVANCE_STEP_MEMORY
+unset PYTHONPATH ADVANCE_STEP_MEMORY ADVANCE_STEP_HOST_OPERATORS
 for argument in "$@"; do
     if [[ -e ${argument%%::*} ]]; then
         folder=
     fi
 done
+program=("$environment/bin/python" -B -m advance_step.torch_npu)
 # Most of the time goes into programs of their own, so two run at a time.
-exec "$environment/bin/python" -B -m advance_step.torch_npu -m pytest -q -p no:cacheprovider -n 2 \
-    "$@" ${folder:+"$folder"}
+"${program[@]}" -m pytest -q -p no:cacheprovider -n 2 "$@" ${folder:+"$folder"}
+if [[ $folder ]]; then
+    # The other modes of the host operators, and torch's own table of operators.
+    for mode in queue python; do
+        ADVANCE_STEP_HOST_OPERATORS=$mode "${program[@]}" -m pytest -q -p no:cacheprovider \
+            "$folder"/test_host_*.py
+    done
+    "${program[@]}" "$folder/operators.py"
+fi

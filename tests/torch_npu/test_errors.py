@@ -63,7 +63,7 @@ for _ in range(2):
     except RuntimeError as error:
         print(str(error).splitlines()[-1])
 """
-    lines = program.code(text).stdout.splitlines()
+    lines = program.code(text, ADVANCE_STEP_HOST_OPERATORS="0").stdout.splitlines()
     assert "operator Mul cannot run by its name" in lines[0]
     assert len(lines) == 2
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names that a shared object takes from others, out of its table of dynamic symbols."""
+"""The names that a shared object takes from others or gives them, out of its table of dynamic
+symbols."""
 
 from __future__ import annotations
 
@@ -11,8 +12,7 @@ _DYNSYM = 11  # the type of the section
 _GLOBAL = 1  # a binding; a weak symbol may stay without a definition
 
 
-def undefined_names(path: str | os.PathLike[str]) -> list[str]:
-    """Returns the undefined global names of a 64-bit little-endian file; none for another one."""
+def _names(path: str | os.PathLike[str], undefined: bool) -> list[str]:
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         if data[:6] != b"\x7fELF\x02\x01":
             return []
@@ -27,7 +27,17 @@ def undefined_names(path: str | os.PathLike[str]) -> list[str]:
             texts = headers[header[6]][4]
             for name, info, _, section, _, _ in struct.iter_unpack(
                     "<IBBHQQ", data[header[4]:header[4] + header[5]]):
-                if section == 0 and info >> 4 == _GLOBAL and name:
+                if (section == 0) == undefined and info >> 4 == _GLOBAL and name:
                     begin = texts + name
                     names.append(data[begin:data.find(b"\0", begin)].decode())
         return names
+
+
+def undefined_names(path: str | os.PathLike[str]) -> list[str]:
+    """Returns the undefined global names of a 64-bit little-endian file; none for another one."""
+    return _names(path, True)
+
+
+def defined_names(path: str | os.PathLike[str]) -> list[str]:
+    """Returns the global names that such a file defines."""
+    return _names(path, False)

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of torch that torch_npu runs on the host, because no aclnn function computes them.
+"""Operators of torch that torch's kernels for "cpu" run on the memory of "npu" tensors.
 
 torch calls `autoload` at its import, in every process: it is an entry point of the group
 torch.backends. Without the emulated device it does nothing.
+
+The form of `_native` runs operators in the order of their stream and needs the extension that the
+wheel has for one torch. The form of `_reference` runs them at once, in Python, with any torch.
 """
 
 from __future__ import annotations
@@ -12,30 +15,40 @@ import os
 import pathlib
 from typing import Any
 
-_libraries: list[Any] = []  # a registration ends with its object
+MODES = ("0", "1", "queue", "python")  # of ADVANCE_STEP_HOST_OPERATORS
+_state: dict[str, str] = {}
 
 
-def _wanted() -> bool:
+def mode() -> str:
+    """Returns the value of ADVANCE_STEP_HOST_OPERATORS, or "0" where there is no emulated device."""
     home = os.environ.get("ASCEND_HOME_PATH")
-    emulated = home and pathlib.Path(home, "lib64", "libadvance_step_private.so").is_file()
-    return bool(emulated) and os.environ.get("ADVANCE_STEP_HOST_OPERATORS", "1") != "0"
+    if not home or not pathlib.Path(home, "lib64", "libadvance_step_private.so").is_file():
+        return "0"
+    wanted = os.environ.get("ADVANCE_STEP_HOST_OPERATORS") or "1"
+    if wanted not in MODES:
+        raise ImportError(f"ADVANCE_STEP_HOST_OPERATORS is {wanted!r}; expected one of "
+                          + ", ".join(MODES))
+    return wanted
 
 
-def _max(self: Any) -> Any:
-    """The largest element. The copies wait for the current stream, so the order holds; a capture
-    refuses them."""
-    return self.cpu().max().to(self.device)
+def form() -> str:
+    """Returns the form that is registered: "native", "python", or "" if there is none."""
+    return _state.get("form", "")
 
 
 def autoload() -> None:
     """Registers the host operators, if torch_npu is there and its device is the emulated one."""
-    if not _wanted() or _libraries:
+    wanted = mode()
+    if wanted == "0" or _state:
         return
     try:
         torch: Any = importlib.import_module("torch")
-        importlib.import_module("torch_npu")  # the registrations take the place of its own
+        torch_npu: Any = importlib.import_module("torch_npu")  # whose place the registrations take
     except ImportError:
         return
-    library = torch.library.Library("aten", "IMPL")
-    _libraries.append(library)
-    library.impl("max", _max, "PrivateUse1", allow_override=True)
+    from . import _native, _reference
+    if wanted != "python" and _native.register(torch, torch_npu, queue=wanted == "queue"):
+        _state["form"] = "native"
+    else:
+        _reference.register(torch, torch_npu)
+        _state["form"] = "python"

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The host operators in Python: the reference of the extension, and the form for another torch.
+
+An operator waits for its stream and runs at once, on the caller's thread. So nothing of Python is ever
+queued, which torch_npu would wait for with the interpreter's lock held; and nothing can be captured.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from . import _own_pairs
+from ._draws import Draws
+
+_KEEP = {"empty", "empty_strided", "resize_", "set_", "as_strided", "view", "is_pinned",
+         "_pin_memory", "_reshape_alias", "record_stream", "resize_as_", "empty_with_swapped_memory",
+         "_resize_output_", "is_set_to", "alias", "detach", "unfold", "_efficientzerotensor",
+         "_has_compatible_shallow_copy_type", "lift", "lift_fresh"}  # memory, shapes and storages
+_registered: list[Any] = []  # a registration ends with its object
+
+
+class _Views:
+    """The views on "cpu" that one call needs; each shares the memory of an "npu" tensor."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.tensors: list[tuple[Any, Any]] = []
+        self.storages: dict[int, Any] = {}
+
+    def of(self, npu: Any) -> Any:
+        torch = self.torch
+        for known, view in self.tensors:
+            if known is npu:
+                return view
+        storage = npu.untyped_storage()
+        address, size = storage.data_ptr(), storage.nbytes()
+        view = torch.empty(0, dtype=npu.dtype)
+        if size:
+            if address not in self.storages:
+                memory = (ctypes.c_char * size).from_address(address)
+                self.storages[address] = torch.frombuffer(memory, dtype=torch.uint8)
+            view.set_(self.storages[address].untyped_storage(), npu.storage_offset(), npu.shape,
+                      npu.stride())
+        else:
+            view = torch.empty_strided(npu.shape, npu.stride(), dtype=npu.dtype)
+        if npu.is_conj():
+            view = torch._conj(view)
+        if npu.is_neg():
+            view = torch._neg_view(view)
+        self.tensors.append((npu, view))
+        return view
+
+    def take_resized(self) -> None:
+        for npu, view in self.tensors:
+            if npu.shape != view.shape:
+                npu.resize_(view.shape)
+                _Views(self.torch).of(npu).copy_(view)
+
+    def result(self, value: Any, device: Any) -> Any:
+        """Returns the "npu" value for a result on "cpu"."""
+        torch = self.torch
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.result(element, device) for element in value)
+        if not isinstance(value, torch.Tensor) or value.device.type != "cpu":
+            return value
+        for npu, view in self.tensors:
+            if view is value:
+                return npu
+        if value.layout != torch.strided:
+            raise RuntimeError(f"the result is {value.layout}; host operators make strided tensors only")
+        if any(size > 1 and stride == 0 for size, stride in zip(value.shape, value.stride())):
+            value = value.contiguous()
+        made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=device)
+        if value.numel():
+            _Views(torch).of(made).copy_(value.resolve_conj().resolve_neg())
+        return made
+
+
+class _Operators:
+    """Registers kernels, each of which runs one operator."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.draws = Draws(torch)
+        self.library = torch.library.Library("aten", "IMPL")
+        _registered.append(self.library)
+
+    def devices(self, values: Any) -> Any:
+        """Yields the devices of the "npu" tensors, and "npu" devices among the values."""
+        torch = self.torch
+        for value in values:
+            if isinstance(value, torch.Tensor):
+                if value.device.type == "npu":
+                    yield value.device
+            elif isinstance(value, torch.device) and value.type == "npu":
+                yield value if value.index is not None else torch.device(
+                    "npu", torch.npu.current_device())
+            elif isinstance(value, torch.Generator) and value.device.type == "npu":
+                yield value.device
+            elif isinstance(value, (list, tuple)):
+                yield from self.devices(value)
+
+    def wait(self, name: str, device: Any) -> None:
+        if self.torch.npu.is_current_stream_capturing():
+            raise RuntimeError(f"{name} cannot be captured: the Python form of the host operators "
+                               "runs them at once")
+        self.torch.npu.current_stream(device).synchronize()
+
+    def host_value(self, name: str, value: Any, views: _Views, device: Any, index: bool) -> Any:
+        torch = self.torch
+        if isinstance(value, torch.Tensor):
+            if value.device.type == "npu":
+                return views.of(value)
+            if value.device.type == "cpu" and value.dim() and not index:
+                raise RuntimeError("Expected all tensors to be on the same device, but found at least "
+                                   f"two devices, {device} and cpu! ({name})")
+            return value
+        if isinstance(value, torch.device):
+            return torch.device("cpu")
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.host_value(name, element, views, device, index)
+                               for element in value)
+        return value
+
+    def host(self, op: Any) -> Any:
+        """Returns the kernel that runs torch's kernel for "cpu"."""
+        name = f"{op._schema.name}" + (f".{op._overloadname}" if op._overloadname != "default" else "")
+        names = [argument.name for argument in op._schema.arguments]
+        draws = any("Generator" in str(argument.type) for argument in op._schema.arguments)
+
+        def kernel(*arguments: Any, **options: Any) -> Any:
+            torch = self.torch
+            given = {**dict(zip(names, arguments)), **options}
+            devices = set(self.devices(given.values()))
+            if len(devices) > 1:
+                first, second = sorted(map(str, devices))
+                raise RuntimeError("Expected all tensors to be on the same device, but found at least "
+                                   f"two devices, {first} and {second}! ({name})")
+            device = devices.pop() if devices else None
+            views = _Views(torch)
+            host = {key: self.host_value(name, value, views, device, key == "indices")
+                    for key, value in given.items()}
+            if host.get("pin_memory"):
+                host["pin_memory"] = None
+            with torch.npu.device(device) if device is not None else torch.no_grad():
+                if device is not None:
+                    self.wait(name, device)
+                with torch._C._AutoDispatchBelowADInplaceOrView():
+                    if draws and device is not None:
+                        with self.draws.of(given.get("generator"), device) as generator:
+                            result = op(**{**host, "generator": generator})
+                    else:
+                        result = op(**host)
+                    views.take_resized()
+                    return views.result(result, device) if device is not None else result
+
+        return kernel
+
+    def copy(self, op: Any) -> Any:
+        """Returns the kernel of copy_(to, from), _copy_from(from, to) and its resizing form."""
+        into_first = op._schema.name == "aten::copy_"
+
+        def kernel(first: Any, second: Any, non_blocking: bool = False) -> Any:
+            torch = self.torch
+            to, source = (first, second) if into_first else (second, first)
+            if "resize" in op._schema.name and to.shape != source.shape:
+                to.resize_(source.shape)
+            for tensor in (to, source):
+                if tensor.device.type == "npu":
+                    with torch.npu.device(tensor.device):
+                        self.wait(op._schema.name, tensor.device)
+            views = _Views(torch)
+            with torch._C._AutoDispatchBelowADInplaceOrView():
+                target = views.of(to) if to.device.type == "npu" else to
+                target.copy_(views.of(source) if source.device.type == "npu" else source)
+            return to
+
+        return kernel
+
+    def empty(self) -> Any:
+        """Returns the kernel of empty.memory_format: torch_npu makes contiguous tensors only."""
+        torch = self.torch
+
+        def kernel(size: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                   pin_memory: Any = None, memory_format: Any = None) -> Any:
+            if memory_format in (torch.channels_last, torch.channels_last_3d):
+                like = torch.empty(size, device="meta", memory_format=memory_format)
+                return torch.empty_strided(size, like.stride(), dtype=dtype, device=device)
+            return torch.empty_strided(size, torch.empty(size, device="meta").stride(), dtype=dtype,
+                                       device=device)
+
+        return kernel
+
+    def put(self, op: Any, kernel: Any, key: str = "PrivateUse1") -> None:
+        self.library.impl(op, kernel, key, allow_override=True)
+
+    def other(self, op: Any, key: str) -> Any:
+        """Returns the kernel that another key has: a composition, or torch's own gradient."""
+        number = getattr(self.torch._C.DispatchKey, key)
+        return lambda *arguments, **options: op._op_dk(number, *arguments, **options)
+
+    def take(self, name: str, kept: set[str]) -> None:
+        has = self.torch._C._dispatch_has_kernel_for_dispatch_key
+        base, _, overload = name[len("aten::"):].partition(".")
+        if base in kept or base in _KEEP and base != "empty":
+            return
+        try:
+            op = getattr(getattr(self.torch.ops.aten, base), overload or "default")
+        except (AttributeError, RuntimeError):
+            return
+        if base == "empty":
+            if overload == "memory_format":
+                self.put(op, self.empty())
+            return
+        torch_npus, gradient = has(name, "PrivateUse1"), has(name, "AutogradPrivateUse1")
+        cpu, formula = has(name, "CPU"), has(name, "Autograd")
+        composed = has(name, "CompositeExplicitAutograd")
+        if has(name, "CompositeImplicitAutograd") and not (cpu and formula):
+            if torch_npus or gradient:
+                for key in ("PrivateUse1", "AutogradPrivateUse1"):
+                    self.put(op, self.other(op, "CompositeImplicitAutograd"), key)
+            return
+        if gradient and formula:
+            self.put(op, self.other(op, "Autograd"), "AutogradPrivateUse1")
+        if self.torch.Tag.inplace_view in op.tags or any(
+                value.alias_info is not None and not value.alias_info.is_write
+                for value in op._schema.returns):
+            return
+        if base in ("copy_", "_copy_from", "_copy_from_and_resize"):
+            self.put(op, self.copy(op))
+        elif composed and (base == "clone"
+                           or any(value.name == "device" for value in op._schema.arguments)):
+            if torch_npus:
+                self.put(op, self.other(op, "CompositeExplicitAutograd"))
+        elif cpu or torch_npus and (composed or has(name, "CompositeExplicitAutogradNonFunctional")):
+            self.put(op, self.host(op))
+
+
+def register(torch: Any, torch_npu: Any) -> None:
+    """Registers the operators of this form."""
+    operators = _Operators(torch)
+    kept = _own_pairs.names()
+    for name in sorted(torch._C._dispatch_get_all_op_names()):
+        if name.startswith("aten::"):
+            operators.take(name, kept)

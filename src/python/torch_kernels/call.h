@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of an operator: its arguments on "cpu" or "meta", and its results on "npu".
+
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/EmptyTensor.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generators.h"
+#include "views.h"
+
+namespace advstep_torch {
+
+/// What is known of an operator before any call.
+struct Operator {
+    std::string name;  // "aten::add.Tensor"; lives as long as the process
+    c10::OperatorHandle handle;
+    std::vector<bool> fresh;    // of the returns: a new tensor, not an argument
+    bool onlyTensors = true;    // the returns are tensors or lists of them
+    bool dynamicShape = false;  // the shapes of the returns depend on data
+    bool anyFresh = false;
+    bool writes = false;  // it may resize its outputs: it has an out= argument
+    int generator = -1;   // the index of that argument
+    int device = -1;
+    int pinMemory = -1;
+    bool boolIndices = false;  // the shapes depend on data only if an index is a mask
+    int indices = -1;          // a list of indices, which may be on "cpu"
+};
+
+inline Operator Describe(const c10::OperatorHandle& handle) {
+    const c10::FunctionSchema& schema = handle.schema();
+    Operator described{c10::toString(handle.operator_name()), handle, {}};
+    for (const c10::Argument& result : schema.returns()) {
+        const bool fresh = result.alias_info() == nullptr;
+        described.fresh.push_back(fresh);
+        described.anyFresh = described.anyFresh || fresh;
+        const c10::TypePtr& type = result.type();
+        const bool list =
+            type->kind() == c10::TypeKind::ListType &&
+            type->castRaw<c10::ListType>()->getElementType()->kind() == c10::TypeKind::TensorType;
+        described.onlyTensors =
+            described.onlyTensors && (list || type->kind() == c10::TypeKind::TensorType);
+    }
+    described.boolIndices = schema.name() == "aten::index";
+    described.dynamicShape = handle.hasTag(at::Tag::dynamic_output_shape) ||
+                             handle.hasTag(at::Tag::data_dependent_output);
+    for (size_t index = 0; index < schema.arguments().size(); ++index) {
+        const c10::Argument& argument = schema.arguments()[index];
+        c10::TypePtr type = argument.type();
+        if (type->kind() == c10::TypeKind::OptionalType) {
+            type = type->castRaw<c10::OptionalType>()->getElementType();
+        }
+        described.writes = described.writes || argument.is_out();
+        if (type->kind() == c10::TypeKind::GeneratorType) {
+            described.generator = static_cast<int>(index);
+        } else if (type->kind() == c10::TypeKind::DeviceObjType) {
+            described.device = static_cast<int>(index);
+        } else if (argument.name() == "pin_memory") {
+            described.pinMemory = static_cast<int>(index);
+        } else if (argument.name() == "indices" && type->kind() == c10::TypeKind::ListType) {
+            described.indices = static_cast<int>(index);
+        }
+    }
+    return described;
+}
+
+/// Calls `use` on every tensor among the values, and puts its result in the tensor's place.
+template <typename Use>
+void MapTensors(c10::ArrayRef<c10::IValue> from, std::vector<c10::IValue>* to, Use&& use) {
+    to->reserve(from.size());
+    int index = 0;
+    for (const c10::IValue& value : from) {
+        if (value.isTensor()) {
+            to->emplace_back(use(value.toTensor(), index));
+        } else if (value.isTensorList()) {
+            c10::List<at::Tensor> list;
+            for (const at::Tensor& tensor : value.toTensorVector()) {
+                list.push_back(use(tensor, index));
+            }
+            to->emplace_back(std::move(list));
+        } else if (value.isList() && value.toListRef().size() != 0 &&
+                   value.type()->castRaw<c10::ListType>()->getElementType()->kind() ==
+                       c10::TypeKind::OptionalType) {
+            c10::List<std::optional<at::Tensor>> list;
+            for (const c10::IValue& element : value.toListRef()) {
+                list.push_back(element.isTensor()
+                                   ? std::optional<at::Tensor>(use(element.toTensor(), index))
+                                   : std::nullopt);
+            }
+            to->emplace_back(std::move(list));
+        } else {
+            to->push_back(value);
+        }
+        ++index;
+    }
+}
+
+/// The device of the call: that of its "npu" tensors, or its device argument.
+inline std::optional<c10::Device> DeviceOf(const Operator& op,
+                                           c10::ArrayRef<c10::IValue> arguments) {
+    std::optional<c10::Device> device;
+    const auto look = [&](const at::Tensor& tensor) {
+        if (!IsNpu(tensor)) {
+            return;
+        }
+        TORCH_CHECK(
+            !device || *device == tensor.device(),
+            "Expected all tensors to be on the same device, but found at least two devices, ",
+            *device, " and ", tensor.device(), "! (", op.name, ")");
+        device = tensor.device();
+    };
+    for (const c10::IValue& value : arguments) {
+        if (value.isTensor()) {
+            look(value.toTensor());
+        } else if (value.isList()) {
+            for (const c10::IValue& element : value.toListRef()) {
+                if (element.isTensor()) {
+                    look(element.toTensor());
+                }
+            }
+        }
+    }
+    if (!device && op.device >= 0) {
+        const c10::IValue& value = arguments[static_cast<size_t>(op.device)];
+        if (value.isDevice()) {
+            device = value.toDevice();
+        }
+    }
+    if (!device && op.generator >= 0) {
+        const c10::IValue& value = arguments[static_cast<size_t>(op.generator)];
+        if (value.isGenerator()) {
+            device = value.toGenerator().device();
+        }
+    }
+    return device;
+}
+
+/// A tensor of "cpu" may stand among those of "npu" as a scalar, or as an index.
+inline void CheckScalar(const Operator& op, const at::Tensor& tensor, int index,
+                        c10::Device device) {
+    TORCH_CHECK(!tensor.defined() || tensor.device().type() != c10::kCPU || tensor.dim() == 0 ||
+                    index == op.indices,
+                "Expected all tensors to be on the same device, but found at least two devices, ",
+                device, " and ", tensor.device(), "! (", op.name, ")");
+}
+
+/// The arguments on "cpu", without their generator. `copyScalars`: tensors of "cpu" are copied,
+/// because the call outlives the caller's.
+inline std::vector<c10::IValue> OnHost(const Operator& op, c10::ArrayRef<c10::IValue> arguments,
+                                       c10::Device device, Views* views, bool copyScalars) {
+    std::vector<c10::IValue> host;
+    MapTensors(arguments, &host, [&](const at::Tensor& tensor, int index) {
+        if (IsNpu(tensor)) {
+            return views->Of(tensor);
+        }
+        CheckScalar(op, tensor, index, device);
+        if (!copyScalars || !tensor.defined()) {
+            return tensor;
+        }
+        at::Tensor copy = tensor.clone();
+        CopyWrapped(tensor, copy);
+        return copy;
+    });
+    if (op.device >= 0) {
+        host[static_cast<size_t>(op.device)] = c10::Device(c10::kCPU);
+    }
+    if (op.pinMemory >= 0) {
+        host[static_cast<size_t>(op.pinMemory)] = c10::IValue();
+    }
+    return host;
+}
+
+/// The generator of an operator that draws: the argument, or that of the device.
+inline at::Generator GeneratorOf(const Operator& op, c10::ArrayRef<c10::IValue> arguments,
+                                 c10::Device device) {
+    const c10::IValue& value = arguments[static_cast<size_t>(op.generator)];
+    if (!value.isGenerator()) {
+        return at::globalContext().defaultGenerator(device);
+    }
+    at::Generator generator = value.toGenerator();
+    TORCH_CHECK(generator.device().type() == kNpu,
+                "Expected a 'npu' device type for generator but found '", generator.device().type(),
+                "' (", op.name, ")");
+    return generator;
+}
+
+/// The "npu" tensor for a result on "cpu".
+inline at::Tensor ResultOf(const at::Tensor& result, c10::Device device, const Views& views) {
+    if (!result.defined() || result.device().type() != c10::kCPU) {
+        return result;
+    }
+    if (at::Tensor argument = views.TensorOf(result); argument.defined()) {
+        return argument;
+    }
+    const auto fits = [&](const at::Tensor& base) {
+        return base.defined() && base.dtype() == result.dtype() &&
+               at::detail::computeStorageNbytes(
+                   result.sizes(), result.strides(), result.dtype().itemsize(),
+                   static_cast<size_t>(result.storage_offset())) <= base.storage().nbytes();
+    };
+    if (at::Tensor base = views.BaseOf(result); fits(base)) {
+        at::Tensor alias =
+            at::as_strided(base, result.sizes(), result.strides(), result.storage_offset());
+        return alias;
+    }
+    TORCH_CHECK(result.layout() == c10::kStrided, "the result is ", result.layout(),
+                "; host operators make strided tensors only");
+    const bool overlaps = at::has_internal_overlap(result) == at::MemOverlap::Yes;
+    at::Tensor made = NewLike(overlaps ? result.contiguous() : result, device);
+    if (result.numel() != 0) {
+        Views().Of(made).copy_(result);
+    }
+    return made;
+}
+
+}  // namespace advstep_torch

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between "npu" tensors, and between them and "cpu".
+
+#pragma once
+
+#include "run.h"
+
+namespace advstep_torch {
+
+/// copy_(self, src), _copy_from(self, dst) and _copy_from_and_resize(self, dst). A plain copy
+/// between host and device, of bytes, stays torch_npu's.
+class CopyKernel : public c10::OperatorKernel {
+ public:
+    CopyKernel(const Operator& op, bool intoSelf, bool resizes)
+        : op_(op),
+          copy_(CopyOperator()),
+          torchNpus_(op.handle.getComputedKernelForDispatchKey(c10::DispatchKey::PrivateUse1)),
+          host_(copy_),
+          intoSelf_(intoSelf),
+          resizes_(resizes) {}
+
+    void operator()(const c10::OperatorHandle& handle, c10::DispatchKeySet keys,
+                    torch::jit::Stack* stack) {
+        const size_t count = op_.handle.schema().arguments().size();
+        const auto arguments = torch::jit::last(*stack, count);
+        const at::Tensor first = arguments[0].toTensor();
+        const at::Tensor second = arguments[1].toTensor();
+        const at::Tensor& to = intoSelf_ ? first : second;
+        const at::Tensor& from = intoSelf_ ? second : first;
+        if (resizes_ && to.sizes() != from.sizes()) {
+            to.resize_(from.sizes());
+        }
+        if (to.numel() == 0 && from.numel() == 0 && to.sizes() == from.sizes()) {
+            Finish(to, stack, count);
+            return;
+        }
+        if (IsNpu(to) && IsNpu(from) && to.device() == from.device()) {
+            torch::jit::Stack copy{to, from, false};
+            host_(copy_.handle, keys, &copy);
+            Finish(to, stack, count);
+            return;
+        }
+        if (IsNpu(to) != IsNpu(from) && to.dtype() == from.dtype() && to.sizes() == from.sizes() &&
+            to.is_contiguous() && from.is_contiguous() && !to.is_conj() && !from.is_conj() &&
+            !to.is_neg() && !from.is_neg()) {
+            torchNpus_.callBoxed(handle, keys, stack);
+            return;
+        }
+        WaitFor(to);
+        WaitFor(from);
+        {
+            const BelowAutograd below;
+            Views views;
+            const at::Tensor target = IsNpu(to) ? views.Of(to) : to;
+            target.copy_(IsNpu(from) ? views.Of(from) : from);
+        }
+        Finish(to, stack, count);
+    }
+
+ private:
+    static const Operator& CopyOperator() {
+        static auto* const copy = new Operator(
+            Describe(c10::Dispatcher::singleton().findSchemaOrThrow("aten::copy_", "")));
+        return *copy;
+    }
+
+    static void Finish(const at::Tensor& to, torch::jit::Stack* stack, size_t count) {
+        const at::Tensor result = to;
+        torch::jit::drop(*stack, count);
+        stack->emplace_back(result);
+    }
+
+    void WaitFor(const at::Tensor& tensor) const {
+        if (!IsNpu(tensor)) {
+            return;
+        }
+        const c10::OptionalDeviceGuard guard(tensor.device());
+        const CurrentStream stream(tensor.device());
+        const StreamState state = stream.State();
+        TORCH_CHECK(state != StreamState::kRecording, op_.name,
+                    " cannot be captured: it copies between devices with another dtype or layout; "
+                    "expected it outside the capture");
+        if (state == StreamState::kPending) {
+            stream.Wait();
+        }
+    }
+
+    const Operator& op_;
+    const Operator& copy_;
+    c10::SafeKernelFunction torchNpus_;
+    HostKernel host_;
+    const bool intoSelf_;
+    const bool resizes_;
+};
+
+}  // namespace advstep_torch

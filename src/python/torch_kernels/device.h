@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The streams of "npu" tensors as the emulated runtime knows them.
+
+#pragma once
+
+#include <ATen/ATen.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <cstdint>
+
+#include "advance_step/host_operator.h"
+
+namespace advstep_torch {
+
+constexpr c10::DeviceType kNpu = c10::DeviceType::PrivateUse1;
+
+/// The calls of the runtime. The extension is not linked to it, because a process has one already.
+struct Runtime {
+    int (*captureInfo)(void* stream, int* status, void** model) = nullptr;
+    int (*query)(void* stream, int* status) = nullptr;
+    int (*synchronize)(void* stream) = nullptr;
+    int (*launch)(void* stream, const AdvStepHostOperator* operation) = nullptr;
+    const char* (*message)() = nullptr;
+};
+
+/// How an operator may run.
+struct Settings {
+    bool queueAlways = false;  // also where nothing is pending, which finds races
+    bool blocking = false;     // ASCEND_LAUNCH_BLOCKING=1
+};
+
+inline Runtime runtime;
+inline Settings settings;
+
+inline void Check(int code, const char* what) {
+    if (code != 0) {
+        const char* const text = runtime.message();
+        TORCH_CHECK(false, text != nullptr ? text : what);
+    }
+}
+
+enum class StreamState { kIdle, kPending, kRecording };
+
+/// The current stream of a device.
+class CurrentStream {
+ public:
+    explicit CurrentStream(c10::Device device)
+        : stream_(c10::impl::VirtualGuardImpl(kNpu).getStream(device)),
+          // torch_npu launches what it has queued before it gives the handle away.
+          handle_(stream_.native_handle()) {}
+
+    void* handle() const { return handle_; }
+
+    /// A stream that updates a task group records too.
+    StreamState State() const {
+        int status = 0;
+        void* model = nullptr;
+        Check(runtime.captureInfo(handle_, &status, &model), "aclmdlRICaptureGetInfo");
+        if (status != 0) {
+            return StreamState::kRecording;
+        }
+        Check(runtime.query(handle_, &status), "aclrtStreamQuery");
+        return status == 0 ? StreamState::kIdle : StreamState::kPending;
+    }
+
+    /// Waits, and raises what has failed in the stream.
+    void Wait() const { stream_.synchronize(); }
+
+ private:
+    c10::Stream stream_;
+    void* handle_;
+};
+
+}  // namespace advstep_torch

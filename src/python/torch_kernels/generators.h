@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The random numbers of "npu" generators: those that torch's generator for "cpu" draws.
+//
+// A generator of torch_npu has a seed and an offset. The offset says how many 32-bit numbers have
+// been drawn since the seed, times 16, plus 4 if a normal sample in double is kept for the next
+// call, plus 8 for one in float. So seed and offset say everything, also in a state that was saved.
+
+#pragma once
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/DistributionsHelper.h>
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "device.h"
+
+namespace advstep_torch {
+
+/// The generator on "cpu" that draws for one on "npu". `mutex` guards it.
+struct Engine {
+    std::mutex mutex;
+    at::Generator cpu = at::detail::createCPUGenerator();
+    bool seeded = false;
+    uint64_t seed = 0;
+    uint64_t offset = 0;
+
+    at::CPUGeneratorImpl& impl() { return *at::check_generator<at::CPUGeneratorImpl>(cpu); }
+
+    static uint64_t Draw(at::mt19937* engine, uint64_t count) {
+        for (uint64_t index = 0; index < count; ++index) {
+            (void)(*engine)();
+        }
+        return count;
+    }
+
+    void Seek(uint64_t newSeed, uint64_t newOffset) {
+        if (seeded && seed == newSeed && offset == newOffset) {
+            return;
+        }
+        seed = newSeed;
+        offset = newOffset;
+        seeded = true;
+        impl().set_current_seed(seed);
+        impl().set_next_double_normal_sample(std::nullopt);
+        impl().set_next_float_normal_sample(std::nullopt);
+        const uint64_t keptDouble = (offset & 4U) != 0 ? 4 : 0;  // draws of the kept sample
+        const uint64_t keptFloat = (offset & 8U) != 0 && keptDouble == 0 ? 2 : 0;
+        const uint64_t draws = offset / 16;
+        const uint64_t kept = keptDouble + keptFloat;
+        at::mt19937 engine = impl().engine();
+        Draw(&engine, draws - std::min(draws, kept));
+        impl().set_engine(engine);
+        if (keptDouble != 0) {
+            at::normal_distribution<double> normal(0.0, 1.0);
+            (void)normal(&impl());
+        } else if (keptFloat != 0) {
+            at::normal_distribution<float> normal(0.0F, 1.0F);
+            (void)normal(&impl());
+        }
+    }
+
+    /// Counts what has been drawn since the engine was `before`.
+    void Advance(at::mt19937 before) {
+        const at::mt19937_data_pod now = impl().engine().data();
+        constexpr uint64_t kMost = uint64_t{1} << 36U;
+        uint64_t draws = 0;
+        while (draws < kMost && std::memcmp(before.data().state_.data(), now.state_.data(),
+                                            sizeof now.state_) != 0) {
+            draws += Draw(&before, static_cast<uint64_t>(before.data().left_));
+        }
+        draws += now.next_ - before.data().next_;
+        offset = (offset / 16 + draws) * 16 +
+                 (impl().next_double_normal_sample().has_value() ? 4 : 0) +
+                 (impl().next_float_normal_sample().has_value() ? 8 : 0);
+    }
+};
+
+/// Draws for the generator of an "npu" device in its scope, and then moves its offset on.
+class Drawing {
+ public:
+    Drawing(at::Generator npu, std::shared_ptr<Engine> engine)
+        : npu_(std::move(npu)), engine_(std::move(engine)), lock_(engine_->mutex) {
+        const std::lock_guard<std::mutex> lock(npu_.mutex());
+        engine_->Seek(npu_.current_seed(), npu_.get_offset());
+        before_ = engine_->impl().engine();
+    }
+    Drawing(const Drawing&) = delete;
+    Drawing& operator=(const Drawing&) = delete;
+    ~Drawing() {
+        const std::lock_guard<std::mutex> lock(npu_.mutex());
+        engine_->Advance(before_);
+        npu_.set_offset(engine_->offset);
+    }
+
+ private:
+    at::Generator npu_;
+    std::shared_ptr<Engine> engine_;
+    std::unique_lock<std::mutex> lock_;
+    at::mt19937 before_;
+};
+
+/// The engine of a generator. One that was freed leaves an engine whose seed and offset do not fit
+/// the next generator at its address, which is then sought anew.
+inline std::shared_ptr<Engine> EngineOf(const at::Generator& npu) {
+    static auto* const mutex = new std::mutex;
+    static auto* const engines =
+        new std::unordered_map<const void*,
+                               std::shared_ptr<Engine>>;  // queued work may outlive main
+    const std::lock_guard<std::mutex> lock(*mutex);
+    constexpr size_t kMost = 256;
+    if (engines->size() > kMost) {
+        engines->clear();
+    }
+    std::shared_ptr<Engine>& engine = (*engines)[npu.unsafeGetGeneratorImpl()];
+    if (engine == nullptr) {
+        engine = std::make_shared<Engine>();
+    }
+    return engine;
+}
+
+}  // namespace advstep_torch

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators in a stream: their arguments, their run and their release.
+
+#pragma once
+
+#include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "call.h"
+
+namespace advstep_torch {
+
+inline std::atomic<uint64_t> drawsRecorded{0};  // operators that draw in replays
+
+/// Below autograd and autocast, which have done their part for the "npu" tensors.
+struct BelowAutograd {
+    at::AutoDispatchBelowADInplaceOrView autograd;
+    c10::impl::ExcludeDispatchKeyGuard autocast{c10::autocast_dispatch_keyset};
+};
+
+/// An operator in a stream. It refers to no Python object and no "npu" tensor: its run and its end
+/// need neither the interpreter's lock nor that of an allocator of the device, which torch_npu
+/// holds while it waits for the device.
+struct Queued {
+    const Operator& op;
+    std::vector<c10::IValue> arguments;
+    std::vector<at::Tensor> results;  // views of the fresh ones, in order
+    at::Generator generator;          // of the device; undefined: nothing is drawn
+    std::shared_ptr<Engine> engine;
+    int threads;
+
+    void Run() const {
+        const BelowAutograd below;
+        if (at::get_num_threads() != threads) {
+            at::set_num_threads(threads);
+        }
+        std::optional<Drawing> drawing;
+        torch::jit::Stack stack = arguments;
+        if (engine != nullptr) {
+            drawing.emplace(generator, engine);
+            stack[static_cast<size_t>(op.generator)] = engine->cpu;
+        }
+        op.handle.callBoxed(stack);
+        size_t next = 0;
+        for (size_t index = 0; index < stack.size(); ++index) {
+            if (!op.fresh[index]) {
+                continue;
+            }
+            if (stack[index].isTensor()) {
+                Store(stack[index].toTensor(), &next);
+            } else {
+                for (const at::Tensor& tensor : stack[index].toTensorVector()) {
+                    Store(tensor, &next);
+                }
+            }
+        }
+    }
+
+ private:
+    void Store(const at::Tensor& result, size_t* next) const {
+        if (!result.defined()) {
+            return;
+        }
+        const at::Tensor& place = results.at((*next)++);
+        TORCH_CHECK(place.sizes() == result.sizes() && place.dtype() == result.dtype(),
+                    "the result is ", result.dtype(), result.sizes(), "; expected ", place.dtype(),
+                    place.sizes());
+        place.copy_(result);
+    }
+};
+
+constexpr int kFailed = 507018;  // the runtime's code for a kernel that runs on a host
+
+inline int32_t RunQueued(void* args, char* message, size_t size) {
+    try {
+        static_cast<const Queued*>(args)->Run();
+        return 0;
+    } catch (const c10::Error& error) {
+        (void)std::snprintf(message, size, "%s", error.what_without_backtrace());
+    } catch (const std::exception& error) {
+        (void)std::snprintf(message, size, "%s", error.what());
+    }
+    return kFailed;
+}
+
+inline void ReleaseQueued(void* args) { delete static_cast<Queued*>(args); }
+
+inline void Launch(const CurrentStream& stream, std::unique_ptr<Queued> queued,
+                   const Views& views) {
+    const std::vector<AdvStepMemoryRange> ranges = views.Ranges();
+    const char* const name = queued->op.name.c_str();
+    const AdvStepHostOperator operation{
+        name, &RunQueued, &ReleaseQueued, queued.release(), ranges.data(), ranges.size()};
+    Check(runtime.launch(stream.handle(), &operation), name);
+}
+
+}  // namespace advstep_torch

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views on "cpu" of the memory of "npu" tensors, and "npu" tensors for results on "cpu".
+
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <utility>
+#include <vector>
+
+#include "device.h"
+
+namespace advstep_torch {
+
+inline bool IsNpu(const at::Tensor& tensor) {
+    return tensor.defined() && tensor.device().type() == kNpu;
+}
+
+/// The views that one call needs. A tensor has one view, and tensors that share a storage have
+/// views that share one, because kernels ask whether arguments are the same or overlap.
+///
+/// A view is never seen by Python and owns no memory: its end needs no lock. The memory belongs to
+/// the "npu" storage, and the allocator of torch_npu gives it again to work of the same stream
+/// only.
+class Views {
+ public:
+    at::Tensor Of(const at::Tensor& npu) {
+        for (const auto& [known, view] : tensors_) {
+            if (known.unsafeGetTensorImpl() == npu.unsafeGetTensorImpl()) {
+                return view;
+            }
+        }
+        at::Tensor view = at::detail::make_tensor<c10::TensorImpl>(
+            StorageOf(npu), c10::DispatchKeySet(c10::DispatchKey::CPU), npu.dtype());
+        view.unsafeGetTensorImpl()->set_sizes_and_strides(npu.sizes(), npu.strides(),
+                                                          npu.storage_offset());
+        if (npu.is_conj()) {
+            view._set_conj(true);
+        }
+        if (npu.is_neg()) {
+            view._set_neg(true);
+        }
+        tensors_.emplace_back(npu, view);
+        return view;
+    }
+
+    /// The "npu" tensor of a view, or an undefined one.
+    at::Tensor TensorOf(const at::Tensor& view) const {
+        for (const auto& [npu, known] : tensors_) {
+            if (known.unsafeGetTensorImpl() == view.unsafeGetTensorImpl()) {
+                return npu;
+            }
+        }
+        return {};
+    }
+
+    /// An "npu" tensor whose memory that of the view is, or an undefined one.
+    at::Tensor BaseOf(const at::Tensor& view) const {
+        for (const auto& [npu, known] : tensors_) {
+            if (view.has_storage() &&
+                known.storage().unsafeGetStorageImpl() == view.storage().unsafeGetStorageImpl() &&
+                view.storage().data() == npu.storage().data()) {
+                return npu;
+            }
+        }
+        return {};
+    }
+
+    /// Gives outputs that a kernel has resized their new shape and contents.
+    void TakeResized() const {
+        for (const auto& [npu, view] : tensors_) {
+            const bool moved = view.storage().data() != npu.storage().data();
+            if (!moved && view.sizes() == npu.sizes() && view.strides() == npu.strides()) {
+                continue;
+            }
+            npu.resize_(view.sizes());
+            if (view.strides() != npu.strides()) {
+                npu.unsafeGetTensorImpl()->set_sizes_and_strides(view.sizes(), view.strides());
+            }
+            if (moved && view.numel() != 0) {
+                Views().Of(npu).copy_(view);
+            }
+        }
+    }
+
+    /// The memory of the views.
+    std::vector<AdvStepMemoryRange> Ranges() const {
+        std::vector<AdvStepMemoryRange> ranges;
+        for (const auto& [npuStorage, storage] : storages_) {
+            if (storage.nbytes() != 0) {
+                ranges.push_back({storage.data(), storage.nbytes()});
+            }
+        }
+        return ranges;
+    }
+
+ private:
+    c10::Storage StorageOf(const at::Tensor& npu) {
+        const c10::StorageImpl* const owner = npu.storage().unsafeGetStorageImpl();
+        for (const auto& [known, storage] : storages_) {
+            if (known == owner) {
+                return storage;
+            }
+        }
+        void* const memory = npu.storage().mutable_data();
+        c10::Storage storage(c10::make_intrusive<c10::StorageImpl>(
+            c10::StorageImpl::use_byte_size_t(), npu.storage().nbytes(),
+            c10::DataPtr(memory, c10::Device(c10::kCPU)), c10::GetAllocator(c10::kCPU),
+            /*resizable=*/true));
+        storages_.emplace_back(owner, storage);
+        return storage;
+    }
+
+    std::vector<std::pair<at::Tensor, at::Tensor>> tensors_;  // "npu", view
+    std::vector<std::pair<const c10::StorageImpl*, c10::Storage>> storages_;
+};
+
+inline void CopyWrapped(const at::Tensor& from, const at::Tensor& to) {
+    if (from.unsafeGetTensorImpl()->is_wrapped_number()) {
+        to.unsafeGetTensorImpl()->set_wrapped_number(true);
+    }
+}
+
+/// A new "npu" tensor with the metadata of another one.
+inline at::Tensor NewLike(const at::Tensor& like, c10::Device device) {
+    at::Tensor made = at::empty_strided(like.sizes(), like.strides(),
+                                        at::TensorOptions().dtype(like.dtype()).device(device));
+    if (like.is_conj()) {
+        made._set_conj(true);
+    }
+    if (like.is_neg()) {
+        made._set_neg(true);
+    }
+    return made;
+}
+
+}  // namespace advstep_torch

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of torch in graphs: capture, replay, random numbers, failures."""
+
+import gc
+
+import pytest
+import torch
+import torch_npu
+from decode import Decode
+
+from advance_step import _host_operators
+
+pytestmark = pytest.mark.skipif(_host_operators.form() != "native",
+                                reason="the Python form runs at once, so it captures nothing")
+
+
+def capture(body):
+    graph = torch.npu.NPUGraph()
+    torch.npu.synchronize()
+    with torch.npu.graph(graph):
+        results = body()
+    return graph, results
+
+
+def model():
+    torch.manual_seed(1)
+    return torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.LayerNorm(32), torch.nn.GELU(),
+                               torch.nn.Linear(32, 4), torch.nn.Softmax(-1))
+
+
+def test_a_model_in_a_graph_gives_what_cpu_gives():
+    cpu, npu = model(), model().npu()
+    given = torch.zeros(3, 8, device="npu")
+    with torch.no_grad():
+        graph, result = capture(lambda: npu(given))
+        for seed in range(5):
+            torch.manual_seed(seed)
+            fresh = torch.randn(3, 8)
+            given.copy_(fresh)
+            graph.replay()
+            assert torch.equal(result.cpu(), cpu(fresh))
+
+
+def test_capture_runs_nothing():
+    total = torch.zeros(4, device="npu")
+    graph, _ = capture(lambda: total.add_(1))
+    assert total.cpu().tolist() == [0] * 4
+    for _ in range(10):
+        graph.replay()
+    assert total.cpu().tolist() == [10] * 4
+
+
+def test_training_in_a_graph():
+    cpu, npu = model(), model().npu()
+    optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in (cpu, npu)]
+    given = torch.ones(3, 8)
+    there = given.npu()
+
+    def step(net, optimizer, data):
+        optimizer.zero_grad(set_to_none=False)
+        net(data).square().sum().backward()
+        optimizer.step()
+
+    for _ in range(2):
+        step(cpu, optimizers[0], given)
+        step(npu, optimizers[1], there)
+    graph, _ = capture(lambda: step(npu, optimizers[1], there))
+    for _ in range(3):
+        graph.replay()
+        step(cpu, optimizers[0], given)
+    torch.npu.synchronize()
+    for one, other in zip(cpu.parameters(), npu.parameters()):
+        assert torch.equal(one, other.cpu())
+
+
+def test_operators_beside_advance_step_in_a_graph():
+    decode = Decode.steady(3)
+    copies = []
+
+    def body():
+        torch_npu.npu_advance_step_flashattn(*decode.tensors, *decode.sizes)
+        copies.append(decode.tensors[2] * 2)
+
+    graph, _ = capture(body)
+    for _ in range(5):
+        graph.replay()
+        decode.expect_one_more()
+        assert copies[0].cpu().tolist() == [2 * p for p in decode.state["input_positions"]]
+    decode.check()
+
+
+@pytest.mark.parametrize("body, name", (
+    (lambda t: torch.nonzero(t), "aten::nonzero"),
+    (lambda t: t[t > 0], "aten::"),
+    (lambda t: t.sum().item(), "aten::_local_scalar_dense"),
+    (lambda t: torch.unique(t), "aten::"),
+))
+def test_data_dependent_shapes_are_refused_by_name(body, name):
+    tensor = torch.ones(4, device="npu")
+    with pytest.raises(RuntimeError, match=name + ".*cannot be captured"):
+        capture(lambda: body(tensor))
+    torch.npu.synchronize()
+    graph, result = capture(lambda: tensor + 1)
+    graph.replay()
+    assert result.cpu().tolist() == [2] * 4
+
+
+def test_a_replay_draws_anew_and_as_the_seed_says():
+    torch.npu.manual_seed(11)
+    graph, drawn = capture(lambda: torch.rand(20, device="npu"))
+    torch.npu.manual_seed(11)
+    seen = []
+    for _ in range(3):
+        graph.replay()
+        seen.append(drawn.cpu().clone())
+    torch.manual_seed(11)
+    assert all(torch.equal(found, torch.rand(20)) for found in seen)
+    torch.npu.manual_seed(11)
+    graph.replay()
+    torch.npu.manual_seed(5)  # after the replay, also if it has not been waited for
+    assert torch.equal(drawn.cpu(), seen[0])
+
+
+def test_an_error_in_a_replay_names_its_operator():
+    index = torch.zeros(2, dtype=torch.int64, device="npu")
+    graph, _ = capture(lambda: torch.arange(5, device="npu")[index])
+    graph.replay()
+    torch.npu.synchronize()
+    index.fill_(9)
+    graph.replay()
+    with pytest.raises(RuntimeError, match="aten::index.Tensor: index 9 is out of bounds"):
+        torch.npu.synchronize()
+    index.fill_(1)
+    graph.replay()
+    torch.npu.synchronize()
+
+
+def test_graphs_that_end_give_their_memory_back():
+    def resident():
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * 4096
+
+    tensor = torch.ones(16, device="npu")
+
+    def many():
+        result = tensor
+        for _ in range(200):
+            result = result + 1
+        return result
+
+    for turn in range(30):
+        graph, result = capture(many)
+        graph.replay()
+        torch.npu.synchronize()
+        del graph, result
+        gc.collect()
+        if turn == 10:
+            before = resident()
+    assert resident() - before < 16 << 20

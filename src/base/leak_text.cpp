@@ -41,6 +41,8 @@ KindName NameOfKind(ObjectKind kind) {
             return {"notify", "notifies"};
         case ObjectKind::kModel:
             return {"captured model", "captured models"};
+        case ObjectKind::kBinary:
+            return {"device binary", "device binaries"};
         case ObjectKind::kTensor:
             return {"tensor", "tensors"};
         case ObjectKind::kScalar:

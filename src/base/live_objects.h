@@ -24,6 +24,7 @@ enum class ObjectKind {
     kEvent,
     kNotify,
     kModel,
+    kBinary,
     kTensor,
     kScalar,
     kArray,

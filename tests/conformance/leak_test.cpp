@@ -126,6 +126,21 @@ TEST_F(LeakDeathTest, AreNamedByTheCallsThatOpenWhatProcessesShare) {
               HasSubstr("1 stream, of aclrtCreateStreamV2")));
 }
 
+TEST_F(LeakDeathTest, ABinaryIsAnObject) {
+    EXPECT_EXIT(
+        {
+            Start("report");
+            aclrtBinHandle binaries[2] = {};
+            for (aclrtBinHandle& binary : binaries) {
+                Need(aclrtBinaryLoadFromFile(ADVANCE_STEP_TEST_KERNELS, nullptr, &binary));
+            }
+            Need(aclrtBinaryUnLoad(binaries[0]));
+            Need(aclFinalize());
+            std::exit(0);
+        },
+        ExitedWithCode(0), HasSubstr("1 device binary, of aclrtBinaryLoadFromFile"));
+}
+
 TEST_F(LeakDeathTest, AreNoneIfAllIsFreed) {
     EXPECT_EXIT(
         {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <ATen/EmptyTensor.h>
 
 #include <utility>
 #include <vector>
@@ -73,10 +74,10 @@ class Views {
             if (!moved && view.sizes() == npu.sizes() && view.strides() == npu.strides()) {
                 continue;
             }
-            npu.resize_(view.sizes());
-            if (view.strides() != npu.strides()) {
-                npu.unsafeGetTensorImpl()->set_sizes_and_strides(view.sizes(), view.strides());
-            }
+            const size_t bytes = at::detail::computeStorageNbytes(view.sizes(), view.strides(),
+                                                                  view.dtype().itemsize());
+            npu.resize_({static_cast<int64_t>(bytes / view.dtype().itemsize())});
+            npu.unsafeGetTensorImpl()->set_sizes_and_strides(view.sizes(), view.strides());
             if (moved && view.numel() != 0) {
                 Views().Of(npu).copy_(view);
             }

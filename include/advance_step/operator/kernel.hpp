@@ -32,8 +32,7 @@ struct Fault {
 
     int64_t row = kNone;  ///< of work; of several faults the lowest row is reported
     int32_t kind = 0;     ///< from the operator's own enumeration
-    uint16_t part =
-        0;  ///< of the launch; tells faults of one row apart, where there can be several
+    uint16_t part = 0;        ///< of the launch; distinguishes faults of one row
     uint16_t valueCount = 0;  ///< of a kernel whose kinds have no words of their own
     int64_t values[4]{};      ///< the values of the message
 

@@ -111,6 +111,7 @@ class ScalarValue {
     AdvStepScalarValue value_{};
 };
 
+/// @cond Inner parts.
 namespace detail {
 
 // An attribute as numbers, for the key of plans, and as the value that Plan gets.
@@ -166,6 +167,7 @@ class Attribute<aclScalar*> : public Attribute<const aclScalar*> {
 };
 
 }  // namespace detail
+/// @endcond
 }  // namespace advance_step::op
 
 #endif  // ADVSTEP_ADVANCE_STEP_OPERATOR_ATTRIBUTE_HPP_

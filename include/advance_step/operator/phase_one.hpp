@@ -53,6 +53,7 @@ inline Cores CutRows(int64_t rows, int32_t most) {
     return {static_cast<int32_t>(ceilDiv(rows, rowsPerCore)), rowsPerCore};
 }
 
+/// @cond Inner parts.
 namespace detail {
 
 template <typename Operator>
@@ -218,6 +219,7 @@ aclnnStatus PlanCall(const std::array<const aclTensor*, sizeof...(kTensorPlaces)
 }
 
 }  // namespace detail
+/// @endcond
 
 /// Registers an operator while its library is loaded. ADVSTEP_OPERATOR has one.
 template <typename Operator>

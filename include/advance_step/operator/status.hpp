@@ -45,6 +45,7 @@ class [[nodiscard]] Status {
     std::unique_ptr<Failure> failure_;
 };
 
+/// @cond Inner parts.
 namespace detail {
 
 // No streams, because they write numbers as the program's locale wants them.
@@ -60,6 +61,7 @@ void Append(std::string* text, Integer part) {
 }
 
 }  // namespace detail
+/// @endcond
 
 /// The parts, one after the other, as text: strings and numbers.
 template <typename... Parts>

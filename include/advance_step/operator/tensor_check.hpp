@@ -31,6 +31,7 @@ inline int64_t DimOrZero(const TensorView& view, int64_t axis) {
     return view.rank > axis ? view.dims[axis] : 0;
 }
 
+/// @cond Inner parts.
 namespace detail {
 
 inline bool IsMatrixOfRows(const TensorView& view, Layout layout) {
@@ -66,6 +67,7 @@ inline Status ExtentError(const TensorView& view, const char* name) {
 }
 
 }  // namespace detail
+/// @endcond
 
 /// Returns whether a view has the layout, found out from its dims and strides.
 inline bool HasLayout(const TensorView& view, Layout layout) {
@@ -165,6 +167,7 @@ inline Status CheckShape(const TensorView& view, const TensorArgument& argument,
                  "; expected ", shape.words, " = [", numbers, "]");
 }
 
+/// @cond Inner parts.
 namespace detail {
 
 // All rows, without a loop.
@@ -178,6 +181,7 @@ bool PassShapes(const TensorView* views, const int64_t* dims, std::index_sequenc
 }
 
 }  // namespace detail
+/// @endcond
 
 /// CheckLayout for the first tensor, in signature order, that does not pass.
 template <const auto& kSignature>

@@ -42,7 +42,7 @@ uint64_t TimeLimit() {
     return TheProcessOptions().timeoutUnits.load() * ProcessOptions::kTimeoutUnit;
 }
 
-Status RequireContext() {
+Status RequireAnyContext() {
     ContextRef current;
     return CurrentContext(&current);
 }
@@ -131,7 +131,7 @@ aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t ms) {
 aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeoutUs, uint64_t* actualTimeout) {
     return AclBoundary("aclrtSetOpExecuteTimeOutV2", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(actualTimeout, "actualTimeout"));
-        ADVSTEP_RETURN_IF_ERROR(RequireContext());
+        ADVSTEP_RETURN_IF_ERROR(RequireAnyContext());
         SetTimeLimit(timeoutUs);
         *actualTimeout = TimeLimit();
         return {};
@@ -141,7 +141,7 @@ aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeoutUs, uint64_t* actualTimeout)
 aclError aclrtGetOpTimeOutInterval(uint64_t* interval) {
     return AclBoundary("aclrtGetOpTimeOutInterval", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(interval, "interval"));
-        ADVSTEP_RETURN_IF_ERROR(RequireContext());
+        ADVSTEP_RETURN_IF_ERROR(RequireAnyContext());
         *interval = ProcessOptions::kTimeoutUnit;
         return {};
     });
@@ -150,7 +150,7 @@ aclError aclrtGetOpTimeOutInterval(uint64_t* interval) {
 aclError aclrtGetOpExecuteTimeout(uint32_t* const timeoutMs) {
     return AclBoundary("aclrtGetOpExecuteTimeout", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(timeoutMs, "timeoutMs"));
-        ADVSTEP_RETURN_IF_ERROR(RequireContext());
+        ADVSTEP_RETURN_IF_ERROR(RequireAnyContext());
         *timeoutMs = static_cast<uint32_t>(TimeLimit() / 1000);
         return {};
     });

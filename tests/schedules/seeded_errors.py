@@ -42,29 +42,27 @@ ERRORS = [
      "workers_->NudgeSleepers();  // some may sleep on what the expired wait was waiting for", ""),
     ("an aborted helper runs all of the other stream", "stream/stream_run.cpp",
      "(wait == nullptr || wait->abortCode == 0)", "(wait == nullptr || wait != nullptr)"),
-    ("rest of a queue is left without a worker", "stream/stream_run.cpp",
+    ("the rest of a queue is left without a worker", "stream/stream_run.cpp",
      "    if (!queue_.Empty() && NeedsWaking(left)) {", "    if (queue_.Empty() && NeedsWaking(left)) {"),
     ("nudges are not counted", "stream/stream.cpp", "    nudges_.fetch_add(1);\n", ""),
     ("an abort nudges nobody", "stream/stream.cpp",
      "    // Some threads may sleep on what the dropped work was waiting for.\n    workers_->NudgeSleepers();",
      ""),
-    ("a second abort ends waits that were over", "stream/abortable_wait.h",
-     "if (wait->sequence > completed) {", "if (wait->sequence > 0) {"),
+    ("an abort ends waits that were over", "stream/abortable_wait.h",
+     "if (wait->sequence > completed) {", "if (wait->sequence > 0 * completed) {"),
     ("an abort is refused while the stream is being closed", "stream/stream.cpp",
      "        ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle, caller));\n        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());\n"
      "        SkipPending(code",
      "        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));\n        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());\n"
      "        SkipPending(code"),
-    ("a dropped stream wakes nobody", "stream/streams.cpp",
-     "        Workers().Wake();\n        Workers().NudgeSleepers();\n        if (closing)", "        if (closing)"),
     ("nudges are read after the first look", "stream/stream_wait.cpp",
      "            stream.WaitForRunner(lock, next.sequence, nudges, limit);",
      "            stream.WaitForRunner(lock, next.sequence, Stream::nudges_.load(), limit);"),
-    ("an aborted wait is forgotten in the list", "stream/stream_wait.cpp",
+    ("an aborted wait is not entered in the list", "stream/stream_wait.cpp",
      "            stream_->waits_.Add(&wait_);", "            (void)wait_;"),
     ("the watcher sleeps without a last look", "stream/stream_workers.cpp",
-     "LookAtAll(Look::kThorough, &again)", "LookAtAll(Look::kThorough, &again) && false"),
-    ("the watcher says too late that it sleeps", "stream/stream_workers.cpp",
+     "if (pause.watch == WorkerControl::Watch::kAsleep && LookAtAll(", "if (false && LookAtAll("),
+    ("the watcher does not say that it sleeps", "stream/stream_workers.cpp",
      "        watch_.store(pause.watch);\n        // The last look",
      "        // The last look"),
     ("nobody takes over from the watcher", "stream/stream_workers.cpp",
@@ -145,7 +143,8 @@ def main():
             sys.exit(f"{name}: {file} does not have its line once")
     copy_tree()
     os.environ.setdefault("CCACHE_NOHASHDIR", "1")
-    configured = run(["cmake", "--preset", "quick", "-B", str(BUILD), "-DADVANCE_STEP_BUILD_BENCHMARKS=OFF"],
+    configured = run(["cmake", "--preset", "quick", "-B", str(BUILD), "-DADVANCE_STEP_BUILD_BENCHMARKS=OFF",
+                      "-DADVANCE_STEP_WERROR=OFF"],
                      cwd=TREE)
     if configured.returncode != 0:
         sys.exit(configured.stderr)

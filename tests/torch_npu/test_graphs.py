@@ -110,6 +110,30 @@ def test_update_of_a_task_group():
     second.check()
 
 
+def test_an_update_after_the_replay_that_waits_for_it():
+    first, second = Decode.steady(13), Decode.steady(14)
+    graph, side, event = torch.npu.NPUGraph(), torch.npu.Stream(), torch.npu.ExternalEvent()
+    torch.npu.synchronize()
+    with torch.npu.graph(graph):
+        stream = torch.npu.current_stream()
+        event.wait(stream)
+        event.reset(stream)
+        torch.npu.graph_task_group_begin(stream)
+        torch_npu.npu_advance_step_flashattn(*first.tensors, *first.sizes)
+        handle = torch.npu.graph_task_group_end(stream)
+    for decode in (second, first, second):
+        graph.replay()
+        with torch.npu.stream(side):
+            torch.npu.graph_task_update_begin(side, handle)
+            torch_npu.npu_advance_step_flashattn(*decode.tensors, *decode.sizes)
+            torch.npu.graph_task_update_end(side)
+            event.record(side)
+        torch.npu.synchronize()
+        decode.expect_one_more()
+    first.check()
+    second.check()
+
+
 def test_a_failing_capture_leaves_the_stream_usable():
     decode = Decode.steady(12)
     graph = torch.npu.NPUGraph()

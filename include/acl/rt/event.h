@@ -26,8 +26,8 @@ ADVSTEP_API aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag);
 
 /// Creates an event that counts as complete until it is recorded. It has timing only with
 /// ACL_EVENT_TIME_LINE. Arguments and codes are those of aclrtCreateEventWithFlag, except that
-/// ACL_EVENT_EXTERNAL returns ACL_ERROR_RT_PARAM_INVALID, and that ACL_EVENT_IPC alone makes an event
-/// for several processes (acl/rt/shared_sync.h). [context]
+/// ACL_EVENT_EXTERNAL returns ACL_ERROR_RT_PARAM_INVALID, and that ACL_EVENT_IPC alone makes an
+/// event for several processes (acl/rt/shared_sync.h). [context]
 ADVSTEP_API aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag);
 
 /// Destroys an event. It may be pending: records and waits that are queued stay valid.
@@ -86,4 +86,4 @@ ADVSTEP_API aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId);
 }
 #endif
 
-#endif  /* ADVSTEP_ACL_RT_EVENT_H_ */
+#endif /* ADVSTEP_ACL_RT_EVENT_H_ */

@@ -129,10 +129,15 @@ Status CaptureSession::EndGroup(int32_t branch, TaskGroup* group, Handle handle)
         return Error(ACL_ERROR_STREAM_TASK_GROUP_STATUS,
                      "the stream is in no task group; expected aclmdlRICaptureTaskGrpBegin before");
     }
-    body_.groups.push_back(group);
     size_t& first = openGroups_[static_cast<size_t>(branch)];
     std::vector<RecordedTask>& tasks = TasksOf(branch);
-    group->Open(handle, {model_, branch, first, tasks.size() - first});
+    TaskGroup::Launches launches;
+    for (size_t index = first; index < tasks.size(); ++index) {
+        launches.push_back(std::make_shared<const SharedRecord>(
+            SharedRecord{tasks[index].record, tasks[index].kept}));
+    }
+    body_.groups.push_back(group);
+    group->Open(handle, {model_, branch, first, tasks.size() - first}, std::move(launches));
     for (size_t index = first; index < tasks.size(); ++index) {
         tasks[index].group = group;
         tasks[index].groupHandle = handle;

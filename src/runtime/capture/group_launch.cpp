@@ -27,8 +27,8 @@ struct GroupLaunchTask : Task {
 template <typename Use>
 auto WithLaunch(const Task& base, Use&& use) {
     const auto& task = static_cast<const GroupLaunchTask&>(base);
-    const std::shared_ptr<const TaskRecord> newest = task.group->Newest(task.handle, task.index);
-    return use(newest != nullptr ? TaskOf(*newest) : task.Own());
+    const std::shared_ptr<const SharedRecord> newest = task.group->Newest(task.handle, task.index);
+    return use(newest != nullptr ? TaskOf(newest->record) : task.Own());
 }
 
 Status RunGroupLaunch(const Task& base) {

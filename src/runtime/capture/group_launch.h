@@ -8,8 +8,7 @@
 namespace advstep {
 
 /// Appends the record of a launch of a group, with the launch itself inside. When the record is
-/// run, it runs the launch that the latest update of the group has put in its place, or its own if
-/// there was no update, or if the group has ended.
+/// run, it runs the launch that the group has in its place then, or its own if the group has ended.
 void AppendGroupLaunch(const RecordedTask& launch, TaskRecord* records);
 
 }  // namespace advstep

@@ -184,7 +184,8 @@ Status Model::Replace(Handle handle, const TaskGroup::Span& span,
         launch.group = old.group;
         launch.groupHandle = old.groupHandle;
         launch.groupIndex = old.groupIndex;
-        newest.push_back(std::make_shared<const TaskRecord>(launch.record));
+        newest.push_back(
+            std::make_shared<const SharedRecord>(SharedRecord{launch.record, launch.kept}));
     }
     std::vector<RecordedTask> replaced = tasks;
     std::move(launches.begin(), launches.end(),

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "src/base/status.h"
@@ -27,12 +28,12 @@ class TaskGroup {
         size_t count = 0;
     };
 
-    using Launches = std::vector<std::shared_ptr<const TaskRecord>>;
+    using Launches = std::vector<std::shared_ptr<const SharedRecord>>;
 
-    void Open(Handle handle, const Span& span) {
+    void Open(Handle handle, const Span& span, Launches launches) {
         const std::lock_guard<std::mutex> lock(mutex_);
         handle_ = handle;
-        newest_.clear();
+        newest_ = std::move(launches);
         span_ = span;
     }
 
@@ -51,9 +52,8 @@ class TaskGroup {
         }
     }
 
-    /// Returns the launch of the latest update. Null: there was none, or the handle is of an
-    /// earlier group.
-    std::shared_ptr<const TaskRecord> Newest(Handle handle, size_t index) {
+    /// Returns the launch that counts now. Null: the handle is of an earlier group.
+    std::shared_ptr<const SharedRecord> Newest(Handle handle, size_t index) {
         const std::lock_guard<std::mutex> lock(mutex_);
         return handle_ == handle && index < newest_.size() ? newest_[index] : nullptr;
     }
@@ -76,7 +76,7 @@ class TaskGroup {
     std::mutex mutex_;
     Handle handle_ = 0;
     Span span_;
-    Launches newest_;  // of the latest update; empty before
+    Launches newest_;  // of the capture, or of the latest update
 };
 
 /// Never destroyed.

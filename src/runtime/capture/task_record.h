@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "src/runtime/task/task.h"
@@ -16,6 +17,12 @@ struct alignas(kTaskAlignment) TaskChunk {
 
 /// The bytes of a Task and of what follows it.
 using TaskRecord = std::vector<TaskChunk>;
+
+/// A record that queued replays look up, with what it refers to.
+struct SharedRecord {
+    TaskRecord record;
+    std::shared_ptr<void> kept;  // as Work::keep
+};
 
 inline const Task& TaskOf(const TaskRecord& record) {
     return *reinterpret_cast<const Task*>(record.data());

@@ -32,11 +32,7 @@ struct Fault {
 
     int64_t row = kNone;  ///< of work; of several faults the lowest row is reported
     int32_t kind = 0;     ///< from the operator's own enumeration
-<<<<<<< HEAD
     uint16_t part = 0;        ///< of the launch; distinguishes faults of one row
-=======
-    uint16_t part = 0;  ///< of the launch; distinguishes faults of one row, where there are several
->>>>>>> 8868a36 (docs, headers: what an operator of one's own may rely on, and which part is open)
     uint16_t valueCount = 0;  ///< of a kernel whose kinds have no words of their own
     int64_t values[4]{};      ///< the values of the message
 

@@ -30,8 +30,8 @@ struct Fault {
     /// The row of no fault.
     static constexpr int64_t kNone = -1;
 
-    int64_t row = kNone;  ///< of work; of several faults the lowest row is reported
-    int32_t kind = 0;     ///< from the operator's own enumeration
+    int64_t row = kNone;      ///< of work; of several faults the lowest row is reported
+    int32_t kind = 0;         ///< from the operator's own enumeration
     uint16_t part = 0;        ///< of the launch; distinguishes faults of one row
     uint16_t valueCount = 0;  ///< of a kernel whose kinds have no words of their own
     int64_t values[4]{};      ///< the values of the message

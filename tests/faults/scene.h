@@ -17,6 +17,7 @@
 #include "aclnn/aclnn_base.h"
 #include "advance_step/counters.h"
 #include "advance_step/fault_injection.h"
+#include "advance_step/host_operator.h"
 #include "advance_step/kv_invariants.h"
 
 namespace faults {

@@ -13,8 +13,11 @@ fi
 
 missing=()
 for package in "${packages[@]}"; do
-    state=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
-    if [[ $state != installed ]]; then
+    # A package may be there for several machines.
+    machine=$(dpkg --print-architecture)
+    [[ $package != *:* ]] || machine=${package#*:}
+    if ! dpkg-query --show --showformat='${Architecture} ${db:Status-Status}\n' "$package" 2>/dev/null |
+        grep -xE "($machine|all) installed" >/dev/null; then
         missing+=("$package")
     fi
 done

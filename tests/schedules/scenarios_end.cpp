@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios of ends: aborts, dropped work, destroyed streams and contexts, resets, the runtime's
 // end.
+#include "src/runtime/stream/streams.h"
 #include "tests/schedules/scenario.h"
 
 namespace schedules {
@@ -79,6 +80,7 @@ void FinalizeDuringDestruction() {
                 [&] {
                     Ok(aclFinalize(), "aclFinalize");
                     finalized = true;
+                    Expect(advstep::Streams().Empty(), "no stream outlives the runtime");
                     work.ExpectOnce(1);
                 }});
     runtime.Ended();

@@ -50,7 +50,11 @@ def first_device():
     import torch
     import torch_npu  # noqa: F401
 
-    torch.npu.set_device(0)
+    # torch's engine asks for the streams of each device that has a context. torch_npu makes them
+    # with the first tensor there, and ends the process if they are missing.
+    for device in (1, 0):
+        torch.npu.set_device(device)
+        torch.empty(1, device="npu")
     yield
     for device in range(2):
         torch.npu.synchronize(device)

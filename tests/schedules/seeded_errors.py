@@ -24,6 +24,9 @@ COPIED = ["CMakeLists.txt", "CMakePresets.json", "cmake", "examples", "include",
           "opp", "src", "tests"]
 RUNTIME = "src/runtime/"
 
+# Errors that few schedules of one scenario meet: it has the time for itself.
+RARE = {"the watcher does not look again at a place reached meanwhile": "event_unwatched"}
+
 # What it is, the file, the text that occurs once there, and what replaces it.
 ERRORS = [
     ("no notify when a place is reached", "stream/stream_run.cpp",
@@ -111,9 +114,11 @@ def build():
         sys.exit(f"the build has failed:\n{done.stdout[-3000:]}")
 
 
-def failing_scenario(seconds, seed):
+def failing_scenario(seconds, seed, alone=None):
     """Returns the first scenario that fails, or None."""
+    seconds *= 3 if alone else 1
     command = [str(BUILD / "bin/schedules"), "--seconds", str(seconds), "--seed", str(seed), "--stop"]
+    command += ["--scenario", alone] if alone else []
     try:
         done = run(command, timeout=4 * seconds + 60)
     except subprocess.TimeoutExpired:
@@ -158,7 +163,7 @@ def main():
         try:
             build()
             built = time.monotonic()
-            failed = failing_scenario(arguments.seconds, arguments.seed)
+            failed = failing_scenario(arguments.seconds, arguments.seed, RARE.get(name))
         finally:
             source.write_text(text)
         print(f"{'found' if failed else 'MISSED'}: {name}, {time.monotonic() - built:.0f} s after "

@@ -184,13 +184,14 @@ with torch.npu.stream(stream):
     graph.capture_end()""",
     "threads that work": """
 import threading
+# Not daemons: the interpreter ends those inside a destructor of torch's, which ends the process.
 def work():
     mine = Decode.steady(2)
-    while True:
+    while threading.main_thread().is_alive():
         torch_npu.npu_advance_step_flashattn(*mine.tensors, *mine.sizes)
         mine.tensors[3].copy_(torch.tensor([3] * 12))
 for _ in range(2):
-    threading.Thread(target=work, daemon=True).start()""",
+    threading.Thread(target=work).start()""",
     "an operator that is not there": """
 try:
     (decode.tensors[0] + 1).cpu()

@@ -92,7 +92,9 @@ Status Launch(BlockLaunch launch, const aclrtLaunchKernelCfg* config, aclrtStrea
     StreamRef target;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
     ADVSTEP_RETURN_IF_ERROR(ReadConfig(config, &launch.options));
-    return LaunchBlocks(target, *LiveContext()->device, launch);
+    ContextRef current;  // another thread may have ended it since
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    return LaunchBlocks(target, *current.device, launch);
 }
 
 Status LaunchWithDeviceArgs(aclrtFuncHandle function, uint32_t blocks, const void* argsData,

@@ -58,11 +58,11 @@ bool IsKnown(const std::string& name) {
 void LogSettings(const Settings& settings) {
     std::string chosen;
     for (const char* const* entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-        const std::string text = *entry;
-        const std::string name = text.substr(0, text.find('='));
-        if (!StartsWith(name, kPrefix)) {
+        if (std::strncmp(*entry, kPrefix, std::strlen(kPrefix)) != 0) {
             continue;
         }
+        const std::string text = *entry;
+        const std::string name = text.substr(0, text.find('='));
         if (IsSettingName(name)) {
             chosen += " " + text;
         } else if (!IsKnown(name) && settings.logLevel != LogLevel::kOff) {

@@ -177,12 +177,10 @@ class AllocationWalkTest : public testing::TestWithParam<Call> {
                          const Report& whole) {
         uint64_t injected = 0;
         for (uint64_t n = 1; n <= allocations; ++n) {
-            const bool isNeeded =
-                what == Fails::kProgram || !call.canDoWithoutTheLast || n < allocations;
             const int code =
                 what == Fails::kMemory ? ACL_ERROR_RT_MEMORY_ALLOCATION : call.shortage;
             Report report;
-            if (RunAttempt(call, {what, n, count, isNeeded ? code : 0}, &report)) {
+            if (RunAttempt(call, {what, n, count, code}, &report)) {
                 injected += report.struck;
                 EXPECT_EQ(report.bytes, whole.bytes) << "lost at allocation " << n;
                 EXPECT_EQ(report.streams, whole.streams) << "lost at allocation " << n;
@@ -198,7 +196,8 @@ TEST_P(AllocationWalkTest, EveryAllocationMayFail) {
     Report internal;
     ASSERT_TRUE(RunAttempt(call, {Fails::kAny}, &whole));
     ASSERT_TRUE(RunAttempt(call, {Fails::kInternal}, &internal));
-    const uint64_t memory = whole.allocations - internal.allocations;
+    // Another thread may have done a part of the work in one of them.
+    const uint64_t memory = whole.allocations - std::min(whole.allocations, internal.allocations);
     uint64_t injected = Walk(call, Fails::kInternal, 1, internal.allocations, whole);
     injected += Walk(call, Fails::kMemory, 1, memory, whole);
     // Without any memory at all not even the refusal of the device's memory can be worded.

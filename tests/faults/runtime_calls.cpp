@@ -30,26 +30,24 @@ std::vector<Call> RuntimeCalls() {
          [](Scene& s) -> int {
              return First({aclFinalize(), s.Open()});
          }},
-        WithoutTheLast(
-            {"aclFinalize", nullptr, [](Scene&) -> int { return aclFinalize(); }, nullptr, true}),
-        WithoutTheLast({"aclFinalizeReference", nullptr,
-                        [](Scene& s) -> int { return aclFinalizeReference(&s.number); }, nullptr,
-                        true}),
+        {"aclFinalize", nullptr, [](Scene&) -> int { return aclFinalize(); }, nullptr, true},
+        {"aclFinalizeReference", nullptr,
+         [](Scene& s) -> int { return aclFinalizeReference(&s.number); }, nullptr, true},
         ADVSTEP_PLAIN(aclrtGetDevice, reinterpret_cast<int32_t*>(s.host)),
         ADVSTEP_PLAIN(aclrtGetDeviceCount, reinterpret_cast<uint32_t*>(s.host)),
         {"aclrtSetDevice", nullptr, [](Scene&) -> int { return aclrtSetDevice(1); },
          [](Scene&) -> int {
              return First({aclrtResetDevice(1), aclrtSetDevice(0), aclrtResetDevice(0)});
          }},
-        WithoutTheLast({"aclrtResetDevice",
-                        [](Scene& s) -> int {
-                            return First({aclrtSetDevice(1), aclrtCreateStream(&s.made),
-                                          aclrtMalloc(&s.more, 64, ACL_MEM_MALLOC_HUGE_FIRST),
-                                          aclrtCreateEvent(&s.more), aclrtCreateNotify(&s.more, 0),
-                                          aclrtLaunchHostFunc(s.made, &Nothing, nullptr),
-                                          aclrtSetCurrentContext(s.context)});
-                        },
-                        [](Scene&) -> int { return aclrtResetDevice(1); }, nullptr}),
+        {"aclrtResetDevice",
+         [](Scene& s) -> int {
+             return First({aclrtSetDevice(1), aclrtCreateStream(&s.made),
+                           aclrtMalloc(&s.more, 64, ACL_MEM_MALLOC_HUGE_FIRST),
+                           aclrtCreateEvent(&s.more), aclrtCreateNotify(&s.more, 0),
+                           aclrtLaunchHostFunc(s.made, &Nothing, nullptr),
+                           aclrtSetCurrentContext(s.context)});
+         },
+         [](Scene&) -> int { return aclrtResetDevice(1); }, nullptr},
         {"aclrtResetDeviceForce",
          [](Scene& s) -> int {
              return First({aclrtSetDevice(1), aclrtSetDevice(1), aclrtCreateStream(&s.made),

@@ -67,14 +67,9 @@ struct Call {
     int (*again)(Scene& s) = nullptr;
     bool allocatesItself = false;        // the test's part of the call does
     int shortage = ACL_ERROR_BAD_ALLOC;  // the code when the host has no memory
-    bool canDoWithoutTheLast = false;    // the call succeeds although its last allocation fails
 };
 inline Call OfAclnn(Call call) {
     call.shortage = ACLNN_ERR_INNER;
-    return call;
-}
-inline Call WithoutTheLast(Call call) {
-    call.canDoWithoutTheLast = true;
     return call;
 }
 inline void PrintTo(const Call& call, std::ostream* out) { *out << call.name; }

@@ -37,7 +37,7 @@ class ReportTest : public graphs::GraphTest {
 
 TEST_F(ReportTest, AFailedRunIsWrittenOnce) {
     AddFailingGraph();
-    for (const char* level : {"error", "debug"}) {
+    for (const char* level : {"error", "warn"}) {
         SCOPED_TRACE(level);
         const support::StderrCapture capture;
         EXPECT_EQ(Session().RunGraph(1, inputs_, outputs_), ge::FAILED);
@@ -48,7 +48,7 @@ TEST_F(ReportTest, AFailedRunIsWrittenOnce) {
         EXPECT_EQ(CountOf(text, "\n"), 1U) << text;
         const std::string message = ge::GEGetErrorMsgV2().GetString();
         EXPECT_NE(text.find(message), std::string::npos) << message << "\n" << text;
-        RestartWithSession({{"ADVANCE_STEP_LOG", "debug"}});
+        RestartWithSession({{"ADVANCE_STEP_LOG", "warn"}});
         AddFailingGraph();
     }
 }

@@ -93,7 +93,11 @@ std::string FrameText(void* address) {
 }
 
 void AppendStack(const LiveObject& object, const void* own, std::string* text) {
-    int frame = 0;
+    // A sanitizer has a function of its own before the library's.
+    int frame =
+        object.frames > 1 && ObjectOf(object.stack[0]) != own && ObjectOf(object.stack[1]) == own
+            ? 1
+            : 0;
     while (own != nullptr && frame < object.frames && ObjectOf(object.stack[frame]) == own) {
         ++frame;
     }

@@ -252,8 +252,8 @@ TEST_F(SharedMemoryTest, Refusals) {
 
 // A child made by fork starts anew: it imports what its parent exports, as any other process does.
 TEST_F(SharedMemoryTest, AChildMadeByForkImportsFromItsParent) {
-    if (support::kThreadSanitizer) {
-        GTEST_SKIP() << "the sanitizer takes no threads in the child of a fork among threads";
+    if (support::kThreadSanitizer || support::kAddressSanitizer) {
+        GTEST_SKIP() << "the sanitizers take no fork among threads";
     }
     const Words own = Exported();
     ChildProcess child(ChildProcess::Kind::kFork);

@@ -15,6 +15,12 @@ int MakeShareable(void** handle) {
     prop.location = {0, ACL_MEM_LOCATION_TYPE_DEVICE};
     return aclrtMallocPhysical(handle, kUnit, &prop, 0);
 }
+
+int ExportHere(Scene& s) {
+    const int made = MakeShareable(&s.made);
+    return First(
+        {made, aclrtMemExportToShareableHandle(s.made, ACL_MEM_HANDLE_TYPE_NONE, 0, &s.number)});
+}
 int FreePhysical(Scene& s) { return aclrtFreePhysical(s.made); }
 
 void ExportThere(support::Words* w) {
@@ -73,23 +79,13 @@ std::vector<Call> SharingCalls() {
                  &s.number, ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT, 0, &s.made);
          },
          &FreePhysical},
-        {"aclrtMemSetPidToShareableHandle",
-         [](Scene& s) -> int {
-             const int made = MakeShareable(&s.made);
-             return First({made, aclrtMemExportToShareableHandle(s.made, ACL_MEM_HANDLE_TYPE_NONE,
-                                                                 0, &s.number)});
-         },
+        {"aclrtMemSetPidToShareableHandle", &ExportHere,
          [](Scene& s) -> int {
              int32_t pid = 1;
              return aclrtMemSetPidToShareableHandle(s.number, &pid, 1);
          },
          &FreePhysical},
-        {"aclrtMemSetPidToShareableHandleV2",
-         [](Scene& s) -> int {
-             const int made = MakeShareable(&s.made);
-             return First({made, aclrtMemExportToShareableHandle(s.made, ACL_MEM_HANDLE_TYPE_NONE,
-                                                                 0, &s.number)});
-         },
+        {"aclrtMemSetPidToShareableHandleV2", &ExportHere,
          [](Scene& s) -> int {
              int32_t pid = 1;
              return aclrtMemSetPidToShareableHandleV2(&s.number, ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT,

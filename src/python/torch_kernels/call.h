@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "generators.h"
+#include "out_form.h"
 #include "views.h"
 
 namespace advstep_torch {
@@ -22,16 +23,18 @@ namespace advstep_torch {
 struct Operator {
     std::string name;  // "aten::add.Tensor"; lives as long as the process
     c10::OperatorHandle handle;
-    std::vector<bool> fresh;    // of the returns: a new tensor, not an argument
-    bool onlyTensors = true;    // the returns are tensors or lists of them
+    std::vector<bool> fresh;  // of the returns: a new tensor, not an argument
+    bool onlyTensors = true;  // the returns are tensors or lists of them
+    bool pointwise = false;
     bool dynamicShape = false;  // the shapes of the returns depend on data
     bool anyFresh = false;
     bool writes = false;  // it may resize its outputs: it has an out= argument
     int generator = -1;   // the index of that argument
     int device = -1;
     int pinMemory = -1;
-    bool boolIndices = false;  // the shapes depend on data only if an index is a mask
-    int indices = -1;          // a list of indices, which may be on "cpu"
+    bool boolIndices = false;                // the shapes depend on data only if an index is a mask
+    int indices = -1;                        // a list of indices, which may be on "cpu"
+    std::optional<c10::OperatorHandle> out;  // its out= form; none if it draws
 };
 
 inline Operator Describe(const c10::OperatorHandle& handle) {
@@ -49,6 +52,7 @@ inline Operator Describe(const c10::OperatorHandle& handle) {
             described.onlyTensors && (list || type->kind() == c10::TypeKind::TensorType);
     }
     described.boolIndices = schema.name() == "aten::index";
+    described.pointwise = handle.hasTag(at::Tag::pointwise);
     described.dynamicShape = handle.hasTag(at::Tag::dynamic_output_shape) ||
                              handle.hasTag(at::Tag::data_dependent_output);
     for (size_t index = 0; index < schema.arguments().size(); ++index) {
@@ -67,6 +71,9 @@ inline Operator Describe(const c10::OperatorHandle& handle) {
         } else if (argument.name() == "indices" && type->kind() == c10::TypeKind::ListType) {
             described.indices = static_cast<int>(index);
         }
+    }
+    if (described.generator < 0 && !described.dynamicShape) {
+        described.out = OutFormOf(handle);
     }
     return described;
 }

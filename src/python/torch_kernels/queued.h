@@ -42,6 +42,10 @@ struct Queued {
         }
         std::optional<Drawing> drawing;
         torch::jit::Stack stack = arguments;
+        if (op.out) {
+            RunInPlace(&stack);
+            return;
+        }
         if (engine != nullptr) {
             drawing.emplace(generator, engine);
             stack[static_cast<size_t>(op.generator)] = engine->cpu;
@@ -63,14 +67,29 @@ struct Queued {
     }
 
  private:
+    void RunInPlace(torch::jit::Stack* stack) const {
+        // The operator gets views of its own, so that a form that resizes them is found.
+        for (const at::Tensor& place : results) {
+            stack->emplace_back(place.alias());
+        }
+        op.out->callBoxed(*stack);
+        for (size_t index = 0; index < results.size(); ++index) {
+            Expect(results[index], (*stack)[index].toTensor());
+        }
+    }
+
+    static void Expect(const at::Tensor& place, const at::Tensor& result) {
+        TORCH_CHECK(place.sizes() == result.sizes() && place.dtype() == result.dtype(),
+                    "the result is ", result.dtype(), result.sizes(), "; expected ", place.dtype(),
+                    place.sizes());
+    }
+
     void Store(const at::Tensor& result, size_t* next) const {
         if (!result.defined()) {
             return;
         }
         const at::Tensor& place = results.at((*next)++);
-        TORCH_CHECK(place.sizes() == result.sizes() && place.dtype() == result.dtype(),
-                    "the result is ", result.dtype(), result.sizes(), "; expected ", place.dtype(),
-                    place.sizes());
+        Expect(place, result);
         place.copy_(result);
     }
 };

@@ -9,12 +9,13 @@
 #include <utility>
 
 #include "queued.h"
+#include "shapes.h"
 
 namespace advstep_torch {
 
 class HostKernel : public c10::OperatorKernel {
  public:
-    explicit HostKernel(const Operator& op) : op_(op) {}
+    explicit HostKernel(const Operator& op) : op_(op), shapes_(op) {}
 
     void operator()(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack* stack) {
         const size_t count = op_.handle.schema().arguments().size();
@@ -50,6 +51,9 @@ class HostKernel : public c10::OperatorKernel {
     void RunAtOnce(c10::ArrayRef<c10::IValue> arguments, c10::Device device,
                    torch::jit::Stack* stack) {
         const BelowAutograd below;
+        if (RunInPlace(arguments, device, stack)) {
+            return;
+        }
         Views views;
         std::vector<c10::IValue> host = OnHost(op_, arguments, device, &views, false);
         if (op_.generator >= 0) {
@@ -69,82 +73,44 @@ class HostKernel : public c10::OperatorKernel {
         stack->insert(stack->end(), results.begin(), results.end());
     }
 
-    bool Dynamic(c10::ArrayRef<c10::IValue> arguments) const {
-        if (!op_.onlyTensors || !op_.dynamicShape || !op_.boolIndices) {
-            return !op_.onlyTensors || op_.dynamicShape;
+    /// Large results are written where they belong: a copy of them costs more than to ask for their
+    /// shapes first. Returns false if the operator has no such form, or is small.
+    bool RunInPlace(c10::ArrayRef<c10::IValue> arguments, c10::Device device,
+                    torch::jit::Stack* stack) {
+        if (!op_.out || !Large(arguments)) {
+            return false;
         }
-        for (const c10::IValue& index : arguments[static_cast<size_t>(op_.indices)].toListRef()) {
-            if (index.isTensor() && (index.toTensor().scalar_type() == at::kBool ||
-                                     index.toTensor().scalar_type() == at::kByte)) {
+        const auto shapes = shapes_.Of(arguments, false);
+        if (!shapes) {
+            return false;
+        }
+        Views views;
+        std::vector<c10::IValue> host = OnHost(op_, arguments, device, &views, false);
+        std::vector<at::Tensor> results;
+        for (const ResultShapes& result : *shapes) {
+            const TensorShape& shape = result.tensors.at(0);
+            if (!shape.defined || !shape.dense || shape.conj || shape.neg) {
+                return false;
+            }
+            results.push_back(shape.New(device));
+            host.emplace_back(views.Of(results.back()));
+        }
+        op_.out->callBoxed(host);
+        views.TakeResized();
+        torch::jit::drop(*stack, arguments.size());
+        stack->insert(stack->end(), results.begin(), results.end());
+        return true;
+    }
+
+    static bool Large(c10::ArrayRef<c10::IValue> arguments) {
+        constexpr size_t kLarge = 64 * 1024;  // bytes
+        for (const c10::IValue& value : arguments) {
+            if (value.isTensor() && value.toTensor().defined() &&
+                value.toTensor().nbytes() >= kLarge) {
                 return true;
             }
         }
         return false;
-    }
-
-    /// The results on "meta", which say the shapes. Empty: the shapes depend on data, or torch has
-    /// no such function.
-    std::optional<std::vector<c10::IValue>> Shapes(c10::ArrayRef<c10::IValue> arguments,
-                                                   bool recording) {
-        if (Dynamic(arguments)) {
-            return std::nullopt;
-        }
-        std::vector<c10::IValue> meta;
-        std::vector<std::pair<const void*, at::Tensor>> known;
-        MapTensors(arguments, &meta, [&](const at::Tensor& tensor, int) {
-            if (!IsNpu(tensor)) {
-                return tensor;
-            }
-            for (const auto& [impl, made] : known) {
-                if (impl == tensor.unsafeGetTensorImpl()) {
-                    return made;
-                }
-            }
-            at::Tensor made = NewLike(tensor, c10::Device(c10::kMeta));
-            known.emplace_back(tensor.unsafeGetTensorImpl(), made);
-            return made;
-        });
-        if (op_.device >= 0) {
-            meta[static_cast<size_t>(op_.device)] = c10::Device(c10::kMeta);
-        }
-        if (op_.generator >= 0) {
-            meta[static_cast<size_t>(op_.generator)] = c10::IValue();
-        }
-        if (op_.pinMemory >= 0) {
-            meta[static_cast<size_t>(op_.pinMemory)] = c10::IValue();
-        }
-        const std::vector<c10::IValue> given = meta;
-        const BelowAutograd below;
-        try {
-            op_.handle.callBoxed(meta);
-        } catch (const c10::NotImplementedError&) {
-            return std::nullopt;
-        } catch (const std::exception&) {
-            if (recording) {
-                throw;
-            }
-            return std::nullopt;  // the kernel itself says what is wrong
-        }
-        if (op_.writes) {
-            Resize(arguments, given);
-        }
-        return meta;
-    }
-
-    /// Gives out= arguments the shapes that those on "meta" have now.
-    void Resize(c10::ArrayRef<c10::IValue> arguments, const std::vector<c10::IValue>& meta) const {
-        for (size_t index = 0; index < arguments.size(); ++index) {
-            if (!op_.handle.schema().arguments()[index].is_out() || !arguments[index].isTensor() ||
-                !meta[index].isTensor() || !meta[index].toTensor().defined()) {
-                continue;
-            }
-            const at::Tensor npu = arguments[index].toTensor();
-            const at::Tensor like = meta[index].toTensor();
-            if (npu.sizes() != like.sizes()) {
-                npu.resize_(like.sizes());
-                npu.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(), like.strides());
-            }
-        }
     }
 
     /// Returns false if the operator cannot be queued.
@@ -155,16 +121,15 @@ class HostKernel : public c10::OperatorKernel {
         if (draws && !recording) {
             return false;  // the offset of the generator is known after the draws
         }
-        std::vector<c10::IValue> shapes;
+        std::shared_ptr<const std::vector<ResultShapes>> shapes;
         if (op_.anyFresh || op_.writes || !op_.onlyTensors || op_.dynamicShape) {
-            std::optional<std::vector<c10::IValue>> found = Shapes(arguments, recording);
-            if (!found) {
+            shapes = shapes_.Of(arguments, recording);
+            if (!shapes) {
                 TORCH_CHECK(!recording, op_.name,
                             " cannot be captured: the shapes of its results depend on data, or are "
                             "known only after it has run; expected it outside the capture");
                 return false;
             }
-            shapes = std::move(*found);
         }
         const BelowAutograd below;
         Views views;
@@ -175,23 +140,23 @@ class HostKernel : public c10::OperatorKernel {
                                                       nullptr,
                                                       at::get_num_threads()});
         std::vector<c10::IValue> results;
-        const auto make = [&](const at::Tensor& like) {
-            if (!like.defined()) {
-                return like;
+        const auto make = [&](const TensorShape& shape) {
+            if (!shape.defined) {
+                return at::Tensor();
             }
-            at::Tensor made = NewLike(like, device);
+            at::Tensor made = shape.New(device);
             queued->results.push_back(views.Of(made));
             return made;
         };
         for (size_t index = 0; index < op_.fresh.size(); ++index) {
             if (!op_.fresh[index]) {
                 results.push_back(Aliased(index, arguments));
-            } else if (shapes.at(index).isTensor()) {
-                results.emplace_back(make(shapes[index].toTensor()));
+            } else if (const ResultShapes& result = shapes->at(index); !result.list) {
+                results.emplace_back(make(result.tensors.at(0)));
             } else {
                 c10::List<at::Tensor> list;
-                for (const at::Tensor& like : shapes[index].toTensorVector()) {
-                    list.push_back(make(like));
+                for (const TensorShape& shape : result.tensors) {
+                    list.push_back(make(shape));
                 }
                 results.emplace_back(std::move(list));
             }
@@ -222,6 +187,7 @@ class HostKernel : public c10::OperatorKernel {
     }
 
     const Operator& op_;
+    Shapes shapes_;
 };
 
 }  // namespace advstep_torch

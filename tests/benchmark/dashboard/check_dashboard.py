@@ -65,7 +65,10 @@ def main(dashboard):
                                 "other_cores": 0.5},
                  "peer_torch": {"why": "not installed"}}
         (path / "peers.json").write_text(json.dumps(peers))
-        table = run(dashboard, "--quick", "--peers", path / "peers.json", "--json", path / "out.json")
+        (path / "torch.json").write_text(json.dumps(
+            {"torch_matmul": {**peers["peer_numpy"], "library_ns": [60.0]}}))
+        table = run(dashboard, "--quick", "--peers", path / "peers.json", "--peers",
+                    path / "torch.json", "--json", path / "out.json")
         assert table.returncode == 0, table.stderr
         result = json.loads((path / "out.json").read_text())
         unwritable = run(dashboard, "--row", "task_cv", "--quick", "--json", path / "none" / "out")
@@ -83,6 +86,7 @@ def main(dashboard):
         check_row(row)
         assert sum(line.split()[0] == row["row"] for line in table.stdout.splitlines()) == 1, row
     assert rows["peer_numpy"]["verdict"] == "holds", rows["peer_numpy"]
+    assert rows["torch_matmul"]["verdict"] == "does not hold", rows["torch_matmul"]
     assert rows["peer_numpy"]["other_cores"] == 0.5, rows["peer_numpy"]
     assert rows["peer_torch"]["why"] == "not installed", rows["peer_torch"]
 

@@ -30,7 +30,7 @@ struct Options {
     bool quick = false;
     bool curves = false;
     std::string json;
-    std::string peers;
+    std::vector<std::string> peers;
     std::string compare;
     std::vector<std::string> only;
     int64_t iterations = 0;
@@ -39,7 +39,8 @@ struct Options {
 void AddOptions(CLI::App* app, Options* options) {
     app->add_flag("--list", options->list, "Name every row and end");
     app->add_option("--json", options->json, "Write the results and the raw series to this file");
-    app->add_option("--peers", options->peers, "Read what peers.py has measured")
+    app->add_option("--peers", options->peers,
+                    "Read what peers.py or torch_operators.py has measured")
         ->check(CLI::ExistingFile);
     app->add_option("--compare", options->compare, "Name the rows that moved since this --json")
         ->check(CLI::ExistingFile);
@@ -62,7 +63,7 @@ Budget BudgetOf(const Options& options) {
 
 Result MeasurePeer(const Row& row, const Json& peers) {
     if (!peers.contains(row.name)) {
-        return Skip(row, "measured by peers.py, which run.sh runs");
+        return Skip(row, "measured in Python, by programs that run.sh runs");
     }
     const Json& peer = peers[row.name];
     if (peer.contains("why")) {
@@ -102,7 +103,7 @@ Result Measure(const Row& row, const Json& peers, const Budget& budget) {
 }
 
 int Profile(const Row& row, int64_t iterations) {
-    const Prepared prepared = row.prepare ? row.prepare() : NotHere("measured by peers.py");
+    const Prepared prepared = row.prepare ? row.prepare() : NotHere("measured in Python");
     if (!prepared.ok()) {
         fmt::print(stderr, "{}: {}\n", row.name, prepared.whyNot);
         return 1;
@@ -143,13 +144,14 @@ int Run(const Options& options, const Rows& rows) {
         return Profile(rows.front(), options.iterations);
     }
     Json peers = Json::object();
-    if (!options.peers.empty()) {
-        std::ifstream file(options.peers);
-        peers = Json::parse(file, nullptr, false);
-        if (!peers.is_object()) {
-            fmt::print(stderr, "{} is not a file of peers.py\n", options.peers);
+    for (const std::string& path : options.peers) {
+        std::ifstream file(path);
+        const Json more = Json::parse(file, nullptr, false);
+        if (!more.is_object()) {
+            fmt::print(stderr, "{} is not a file of peers.py or torch_operators.py\n", path);
             return 1;
         }
+        peers.update(more);
     }
     std::optional<EarlierRun> earlier;
     if (!options.compare.empty()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python packages making the same update. tests/benchmark/peers.py measures them.
+// What is measured from Python: packages making the same update (tests/benchmark/peers.py), and
+// torch's operators on the device (tests/benchmark/torch_operators.py).
 #include "tests/benchmark/dashboard/rows.h"
 
 namespace bench {
@@ -7,10 +8,21 @@ namespace bench {
 Rows PeerRows() {
     constexpr double kOfTorch = 1.0 / 20;
     constexpr double kOfNumpy = 1.0 / 15;
+    constexpr double kMicrosecond = 1e3;
+    constexpr double kOfCpu = 1.1;
+    constexpr double kOfEager = 0.5;
     return {{"peer_torch", "full call through ctypes, N = 256", "torch", AtMost(kOfTorch), nullptr},
             {"peer_torch_from_c", "full call from C, N = 256", "torch", AtMost(kOfTorch), nullptr},
             {"peer_numpy", "full call through ctypes, N = 256", "numpy", AtMost(kOfNumpy), nullptr},
-            {"peer_numpy_from_c", "full call from C, N = 256", "numpy", AtMost(kOfNumpy), nullptr}};
+            {"peer_numpy_from_c", "full call from C, N = 256", "numpy", AtMost(kOfNumpy), nullptr},
+            {"torch_elementwise", "a + b of 16 floats and the synchronisation", "cpu",
+             NanosecondsAbove(30 * kMicrosecond), nullptr},
+            {"torch_elementwise_caller", "the same, queued, on the caller's thread", "cpu",
+             NanosecondsAbove(10 * kMicrosecond), nullptr},
+            {"torch_matmul", "matmul of 1024 x 1024 and the synchronisation", "cpu", AtMost(kOfCpu),
+             nullptr},
+            {"torch_graph", "replay of 100 additions of 16 floats", "eager", AtMost(kOfEager),
+             nullptr}};
 }
 
 }  // namespace bench

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shapes of an operator's results before it runs: those of its kernel for "meta".
+
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "queued.h"
+#include "signature.h"
+
+namespace advstep_torch {
+
+/// What a new tensor needs to be made.
+struct TensorShape {
+    std::vector<int64_t> sizes;
+    std::vector<int64_t> strides;
+    caffe2::TypeMeta dtype;
+    bool defined = false;
+    bool dense = false;  // and without overlaps
+    bool conj = false;
+    bool neg = false;
+
+    static TensorShape Of(const at::Tensor& like) {
+        if (!like.defined()) {
+            return {};
+        }
+        return {like.sizes().vec(),
+                like.strides().vec(),
+                like.dtype(),
+                true,
+                like.is_non_overlapping_and_dense(),
+                like.is_conj(),
+                like.is_neg()};
+    }
+
+    at::Tensor New(c10::Device device) const {
+        at::Tensor made =
+            at::empty_strided(sizes, strides, at::TensorOptions().dtype(dtype).device(device));
+        if (conj) {
+            made._set_conj(true);
+        }
+        if (neg) {
+            made._set_neg(true);
+        }
+        return made;
+    }
+};
+
+/// One result: a tensor, or a list of them.
+struct ResultShapes {
+    std::vector<TensorShape> tensors;
+    bool list = false;
+};
+
+/// The shapes of one operator. torch's kernels for "meta" are Python and take some 50 us, so the
+/// answers are kept by signature.
+class Shapes {
+ public:
+    using Answer = std::shared_ptr<const std::vector<ResultShapes>>;
+
+    explicit Shapes(const Operator& op) : op_(op) {}
+
+    /// Null: the shapes depend on data, or torch has no such function. While recording an error of
+    /// the kernel for "meta" is thrown; else the kernel itself says what is wrong.
+    Answer Of(c10::ArrayRef<c10::IValue> arguments, bool recording) {
+        if (Dynamic(arguments)) {
+            return nullptr;
+        }
+        std::optional<std::string> signature;
+        if (!op_.writes) {  // these also resize their arguments
+            signature = Signature::Of(arguments, op_.pointwise);
+        }
+        if (signature) {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            const auto found = known_.find(*signature);
+            if (found != known_.end()) {
+                return found->second;
+            }
+        }
+        Answer answer = Ask(arguments, recording);
+        if (signature && answer) {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            if (known_.size() >= kMostKnown) {
+                known_.clear();
+            }
+            known_.emplace(std::move(*signature), answer);
+        }
+        return answer;
+    }
+
+ private:
+    static constexpr size_t kMostKnown = 256;  // for each operator
+
+    bool Dynamic(c10::ArrayRef<c10::IValue> arguments) const {
+        if (!op_.onlyTensors || !op_.dynamicShape || !op_.boolIndices) {
+            return !op_.onlyTensors || op_.dynamicShape;
+        }
+        for (const c10::IValue& index : arguments[static_cast<size_t>(op_.indices)].toListRef()) {
+            if (index.isTensor() && (index.toTensor().scalar_type() == at::kBool ||
+                                     index.toTensor().scalar_type() == at::kByte)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    std::vector<c10::IValue> OnMeta(c10::ArrayRef<c10::IValue> arguments) const {
+        std::vector<c10::IValue> meta;
+        std::vector<std::pair<const void*, at::Tensor>> known;
+        MapTensors(arguments, &meta, [&](const at::Tensor& tensor, int) {
+            if (!IsNpu(tensor)) {
+                return tensor;
+            }
+            for (const auto& [impl, made] : known) {
+                if (impl == tensor.unsafeGetTensorImpl()) {
+                    return made;
+                }
+            }
+            at::Tensor made = NewLike(tensor, c10::Device(c10::kMeta));
+            known.emplace_back(tensor.unsafeGetTensorImpl(), made);
+            return made;
+        });
+        if (op_.device >= 0) {
+            meta[static_cast<size_t>(op_.device)] = c10::Device(c10::kMeta);
+        }
+        if (op_.generator >= 0) {
+            meta[static_cast<size_t>(op_.generator)] = c10::IValue();
+        }
+        if (op_.pinMemory >= 0) {
+            meta[static_cast<size_t>(op_.pinMemory)] = c10::IValue();
+        }
+        return meta;
+    }
+
+    Answer Ask(c10::ArrayRef<c10::IValue> arguments, bool recording) const {
+        std::vector<c10::IValue> meta = OnMeta(arguments);
+        const std::vector<c10::IValue> given = meta;
+        const BelowAutograd below;
+        try {
+            op_.handle.callBoxed(meta);
+        } catch (const c10::NotImplementedError&) {
+            return nullptr;
+        } catch (const std::exception&) {
+            if (recording) {
+                throw;
+            }
+            return nullptr;
+        }
+        if (op_.writes) {
+            Resize(arguments, given);
+        }
+        auto answer = std::make_shared<std::vector<ResultShapes>>();
+        for (const c10::IValue& result : meta) {
+            ResultShapes shapes;
+            shapes.list = !result.isTensor();
+            if (!shapes.list) {
+                shapes.tensors.push_back(TensorShape::Of(result.toTensor()));
+            } else {
+                for (const at::Tensor& tensor : result.toTensorVector()) {
+                    shapes.tensors.push_back(TensorShape::Of(tensor));
+                }
+            }
+            answer->push_back(std::move(shapes));
+        }
+        return answer;
+    }
+
+    /// Gives out= arguments the shapes that those on "meta" have now.
+    void Resize(c10::ArrayRef<c10::IValue> arguments, const std::vector<c10::IValue>& meta) const {
+        for (size_t index = 0; index < arguments.size(); ++index) {
+            if (!op_.handle.schema().arguments()[index].is_out() || !arguments[index].isTensor() ||
+                !meta[index].isTensor() || !meta[index].toTensor().defined()) {
+                continue;
+            }
+            const at::Tensor npu = arguments[index].toTensor();
+            const at::Tensor like = meta[index].toTensor();
+            if (npu.sizes() != like.sizes()) {
+                npu.resize_(like.sizes());
+                npu.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(), like.strides());
+            }
+        }
+    }
+
+    const Operator& op_;
+    std::mutex mutex_;  // owns known_; held for look-ups only, never while Python may run
+    std::unordered_map<std::string, Answer> known_;
+};
+
+}  // namespace advstep_torch

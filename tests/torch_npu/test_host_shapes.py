@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes, strides and dtypes of results, which are kept from call to call, and large results, which
+are written in place."""
+
+import ctypes
+
+import pytest
+import torch
+import torch_npu  # noqa: F401
+
+RUNTIME = ctypes.CDLL("libascendcl.so")
+
+
+@pytest.fixture(params=(0, 5), ids=("idle", "pending"), autouse=True)
+def begin(request):
+    """Begins with an idle stream, or with work pending there."""
+    torch.npu.synchronize()
+    if request.param:
+        stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)
+        assert RUNTIME.advstepDelayStream(stream, ctypes.c_uint64(request.param * 1000)) == 0
+
+
+def both(function, *tensors):
+    """Compares the results of two equal calls on "npu" with that of "cpu"."""
+    cpu = function(*tensors)
+    there = [tensor.npu() for tensor in tensors]
+    for _ in range(2):
+        npu = function(*there)
+        assert (npu.dtype, npu.shape, npu.stride()) == (cpu.dtype, cpu.shape, cpu.stride())
+        assert torch.equal(npu.cpu(), cpu)
+
+
+def test_shapes_and_strides():
+    torch.manual_seed(1)
+    for shape in ((3, 4), (4, 3), (12,), (1, 3, 4), (3, 1, 4), (0, 4)):
+        both(torch.neg, torch.randn(shape))
+        both(torch.add, torch.randn(shape), torch.randn(shape[-1:]))
+    wide = torch.randn(3, 8)
+    both(torch.neg, wide[:, :4])
+    both(torch.neg, wide[:, :4].t())
+    both(torch.neg, wide.t())
+    both(lambda x: x.sum(0), wide)
+    both(lambda x: x.sum(1), wide)
+    both(lambda x: x.sum((0, 1), keepdim=True), wide)
+
+
+def test_dtypes():
+    whole = torch.arange(1, 7)
+    both(lambda x: x + 2, whole)
+    both(lambda x: x + 2.5, whole)
+    both(lambda x: x / 2, whole)
+    both(lambda x: x.sum(), whole)
+    both(lambda x: x.sum(dtype=torch.float32), whole)
+    both(lambda x: x.to(torch.int8) + x, whole)
+    both(torch.add, whole.half(), torch.tensor(2.5))
+    both(torch.add, whole.half(), torch.tensor([2.5]))
+    try:
+        for dtype in (torch.float64, torch.float32):
+            torch.set_default_dtype(dtype)
+            both(lambda x: x / 2, whole)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_numbers_in_tensors_of_cpu():
+    given = torch.arange(6.)
+    for number in (1., 2.):
+        both(lambda x, number=number: x + torch.tensor(number), given)
+    for index in (1, 4):
+        both(lambda x, index=index: x[torch.tensor([index, 0])], given)
+    for mask in ([True] * 6, [True, False] * 3):
+        both(lambda x, mask=mask: x[torch.tensor(mask)], given)
+
+
+def test_lists():
+    given = torch.arange(12.).reshape(3, 4)
+    for count in (2, 3):
+        both(lambda x, count=count: torch.cat([x] * count), given)
+        both(lambda x, count=count: torch.stack([x, x + 1] * count), given)
+
+
+def test_large_results_are_right():
+    torch.manual_seed(2)
+    a, b = torch.randn(256, 256), torch.randn(256, 256)
+    both(torch.matmul, a, b)
+    both(torch.matmul, a.t(), b)
+    both(torch.addmm, b[0], a, b)
+    both(torch.bmm, a.reshape(4, 64, 256), b.reshape(4, 256, 64))
+    both(lambda x: torch.softmax(x, -1), a)
+    both(torch.add, a.t(), b)
+    both(torch.gt, a, b)
+    both(lambda x, y: torch.cat([x, y], 1), a, b.bfloat16().float())
+    both(lambda x: torch.view_as_complex(x.reshape(-1, 2)).conj().abs(), a)
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied|size mismatch"):
+        torch.mm(a.npu(), b[1:].npu())
+
+
+def test_large_gradients_are_right():
+    torch.manual_seed(3)
+    weights, given = torch.randn(256, 256), torch.randn(128, 256)
+    gradients = []
+    for device in ("cpu", "npu"):
+        leaf = weights.detach().to(device).requires_grad_()
+        torch.nn.functional.gelu(given.to(device) @ leaf).square().sum().backward()
+        gradients.append(leaf.grad.cpu())
+    assert torch.equal(*gradients)

@@ -33,10 +33,13 @@ program=("$environment/bin/python" -B -m advance_step.torch_npu)
 # Most of the time goes into programs of their own, so two run at a time.
 "${program[@]}" -m pytest -q -p no:cacheprovider -n 2 "$@" ${folder:+"$folder"}
 if [[ $folder ]]; then
-    # The other modes of the host operators, and torch's own table of operators.
+    # The other modes of the host operators, and torch's own table of operators: with nothing
+    # pending, where an operator runs at once, and in the order of the stream.
     for mode in queue python; do
         ADVANCE_STEP_HOST_OPERATORS=$mode "${program[@]}" -m pytest -q -p no:cacheprovider \
             "$folder"/test_host_*.py
     done
-    "${program[@]}" "$folder/operators.py"
+    for mode in 1 queue; do
+        ADVANCE_STEP_HOST_OPERATORS=$mode "${program[@]}" "$folder/operators.py"
+    done
 fi

@@ -79,6 +79,37 @@ def test_lists():
         both(lambda x, count=count: torch.stack([x, x + 1] * count), given)
 
 
+def test_normalisation_of_every_dtype():
+    """What layer_norm and batch_norm keep for the gradient has another dtype on "cpu" than on "meta"."""
+    torch.manual_seed(4)
+    functional = torch.nn.functional
+    for dtype in (torch.float32, torch.bfloat16):
+        given, ones = torch.randn(2, 4, 8).to(dtype), torch.ones(4, dtype=dtype)
+        both(lambda x: functional.layer_norm(x, (8,)), given)
+        both(lambda x: functional.rms_norm(x, (8,)), given)
+        both(lambda x: functional.group_norm(x, 2), given)
+        both(functional.instance_norm, given)
+        for training in (True, False):
+            both(lambda x, one, training=training: functional.batch_norm(
+                x, one.clone(), one.clone(), one, one, training), given, ones)
+
+
+def test_dropout_draws_from_the_generator_of_the_device():
+    given = torch.ones(50)
+    torch.manual_seed(9)
+    expected = torch.nn.functional.dropout(given, 0.5)
+    torch.manual_seed(9)
+    state = torch.get_rng_state()
+    there = given.npu()
+    assert torch.equal(torch.nn.functional.dropout(there, 0.5).cpu(), expected)
+    assert not torch.equal(torch.nn.functional.dropout(there, 0.5).cpu(), expected)
+    assert torch.equal(torch.get_rng_state(), state)
+    torch.npu.manual_seed(9)
+    assert torch.equal(torch.nn.functional.dropout(there, 0.5).cpu(), expected)
+    assert torch.nn.functional.dropout(there, 1.0).cpu().count_nonzero() == 0
+    assert torch.equal(torch.nn.functional.dropout(there, 0.5, training=False).cpu(), given)
+
+
 def test_large_results_are_right():
     torch.manual_seed(2)
     a, b = torch.randn(256, 256), torch.randn(256, 256)

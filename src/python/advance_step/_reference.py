@@ -178,6 +178,19 @@ class _Operators:
 
         return kernel
 
+    def dropout(self) -> Any:
+        """Returns the kernel of native_dropout: that of "cpu" draws from the generator of "cpu"."""
+        torch = self.torch
+
+        def kernel(given: Any, p: float, train: bool | None) -> Any:
+            mask = torch.empty(given.shape, dtype=torch.bool, device=given.device)
+            if train is False:
+                return given.clone(), mask.fill_(True)
+            mask.bernoulli_(1 - p)
+            return given.mul(mask).mul_(1 / (1 - p) if p != 1 else 0), mask
+
+        return kernel
+
     def empty(self) -> Any:
         """Returns the kernel of empty.memory_format: torch_npu makes contiguous tensors only."""
         torch = self.torch
@@ -229,6 +242,8 @@ class _Operators:
             return
         if base in ("copy_", "_copy_from", "_copy_from_and_resize"):
             self.put(op, self.copy(op))
+        elif name == "aten::native_dropout":
+            self.put(op, self.dropout())
         elif composed and (base == "clone"
                            or any(value.name == "device" for value in op._schema.arguments)):
             if torch_npus:

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "copies.h"
+#include "dropout.h"
 #include "run.h"
 
 using namespace advstep_torch;
@@ -174,6 +175,10 @@ class Registrar {
             Register(DispatchKey::PrivateUse1, name,
                      std::make_unique<CopyKernel>(Keep(handle), base == "copy_",
                                                   base == "_copy_from_and_resize"));
+            return true;
+        }
+        if (base == "native_dropout" && name.overload_name.empty()) {
+            Register(DispatchKey::PrivateUse1, name, std::make_unique<DropoutKernel>());
             return true;
         }
         const Operator described = Describe(handle);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of an operator's results before it runs: those of its kernel for "meta".
+// The shapes of an operator's results before it runs: those of its kernel for "meta", or of a
+// trial.
 
 #pragma once
 
@@ -110,7 +111,9 @@ class Shapes {
         return false;
     }
 
-    std::vector<c10::IValue> OnMeta(c10::ArrayRef<c10::IValue> arguments) const {
+    /// The arguments on "meta", or zeros on "cpu" for a trial.
+    std::vector<c10::IValue> Without(c10::ArrayRef<c10::IValue> arguments,
+                                     c10::Device device) const {
         std::vector<c10::IValue> meta;
         std::vector<std::pair<const void*, at::Tensor>> known;
         MapTensors(arguments, &meta, [&](const at::Tensor& tensor, int) {
@@ -122,12 +125,15 @@ class Shapes {
                     return made;
                 }
             }
-            at::Tensor made = NewLike(tensor, c10::Device(c10::kMeta));
+            at::Tensor made = NewLike(tensor, device);
+            if (device.type() == c10::kCPU) {
+                made.zero_();
+            }
             known.emplace_back(tensor.unsafeGetTensorImpl(), made);
             return made;
         });
         if (op_.device >= 0) {
-            meta[static_cast<size_t>(op_.device)] = c10::Device(c10::kMeta);
+            meta[static_cast<size_t>(op_.device)] = device;
         }
         if (op_.generator >= 0) {
             meta[static_cast<size_t>(op_.generator)] = c10::IValue();
@@ -139,9 +145,10 @@ class Shapes {
     }
 
     Answer Ask(c10::ArrayRef<c10::IValue> arguments, bool recording) const {
-        std::vector<c10::IValue> meta = OnMeta(arguments);
-        const std::vector<c10::IValue> given = meta;
         const BelowAutograd below;
+        std::vector<c10::IValue> meta =
+            Without(arguments, op_.metaDiffers ? c10::kCPU : c10::kMeta);
+        const std::vector<c10::IValue> given = meta;
         try {
             op_.handle.callBoxed(meta);
         } catch (const c10::NotImplementedError&) {

@@ -54,7 +54,15 @@ if [[ -n $plots ]]; then
 fi
 "$python" tests/benchmark/peers.py --libraries build/release/lib --json "$results/peers.json" \
     "${curves[@]}"
-build/release/bin/dashboard --peers "$results/peers.json" --json "${json:-$results/results.json}" \
+# torch's operators, where the environment of torch_npu can be had.
+more=()
+if (source tests/torch_npu/environment.sh && install_wheel) &&
+    env -u TORCH_DEVICE_BACKEND_AUTOLOAD build/torch_npu/bin/python -m advance_step.torch_npu \
+        tests/benchmark/torch_operators.py \
+        --json "$results/torch.json"; then
+    more=(--peers "$results/torch.json")
+fi
+build/release/bin/dashboard --peers "$results/peers.json" "${more[@]}" --json "${json:-$results/results.json}" \
     "${curves[@]}"
 if [[ -n $plots ]]; then
     "$python" tests/benchmark/plot.py "${json:-$results/results.json}" "$plots"

@@ -40,3 +40,16 @@ if [[ $(cat "$environment/packages" 2>/dev/null) != "${packages[*]}" ]]; then
     fi
     echo "${packages[*]}" >"$environment/packages"
 fi
+
+# Installs the wheel of the release preset there.
+install_wheel() {
+    if [[ ! -e $root/build/release/CMakeCache.txt ]]; then
+        (cd "$root" && cmake --preset release >/dev/null)
+    fi
+    cmake --build "$root/build/release" --target advance_step advance_step_cann
+    # From a copy, because pip writes into the folder that it builds.
+    rm -rf "$environment/source"
+    cp -r "$root/src/python" "$environment/source"
+    ADVANCE_STEP_BUILD=$root/build/release "$environment/bin/pip" --quiet --disable-pip-version-check \
+        install --no-deps --no-index --no-build-isolation --force-reinstall "$environment/source"
+}

@@ -12,15 +12,7 @@ folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$folder/environment.sh"
 
 cd "$root"
-if [[ ! -e build/release/CMakeCache.txt ]]; then
-    cmake --preset release >/dev/null
-fi
-cmake --build build/release --target advance_step advance_step_cann
-# From a copy, because pip writes into the folder that it builds.
-rm -rf "$environment/source"
-cp -r src/python "$environment/source"
-ADVANCE_STEP_BUILD=$root/build/release "$environment/bin/pip" --quiet --disable-pip-version-check \
-    install --no-deps --no-index --no-build-isolation --force-reinstall "$environment/source"
+install_wheel
 # Without the variables of another prefix or library.
 unset ASCEND_HOME_PATH ASCEND_OPP_PATH ASCEND_TOOLKIT_HOME LD_LIBRARY_PATH ADVANCE_STEP_LIBRARY
 unset PYTHONPATH ADVANCE_STEP_MEMORY ADVANCE_STEP_HOST_OPERATORS

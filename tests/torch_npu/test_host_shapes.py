@@ -48,6 +48,7 @@ def test_dtypes():
     whole = torch.arange(1, 7)
     both(lambda x: x + 2, whole)
     both(lambda x: x + 2.5, whole)
+    both(lambda x: x + torch.tensor(2.5, dtype=torch.float64), whole)
     both(lambda x: x / 2, whole)
     both(lambda x: x.sum(), whole)
     both(lambda x: x.sum(dtype=torch.float32), whole)

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "add_kernel.h"
-#include "advance_step/operator.h"
+#include "advance_step/graph_operator.h"
 
 namespace op = advance_step::op;
 
@@ -39,6 +39,8 @@ struct Add {
 
     static op::Status Plan(const op::Request& request, const op::ScalarValue& alpha,
                            op::Planned<AddPayload>* plan);
+    static op::Status Infer(const op::TensorView* views, const op::ScalarValue& alpha,
+                            op::InferredTensor* tensors);
 };
 // [/table]
 
@@ -132,6 +134,16 @@ op::Status Add::Plan(const op::Request& request, const op::ScalarValue& alpha,
 }
 // [/plan]
 
+// [infer]
+op::Status Add::Infer(const op::TensorView* views, const op::ScalarValue& /*alpha*/,
+                      op::InferredTensor* tensors) {
+    AddTiling tiling{};
+    ADVSTEP_OP_RETURN_IF_ERROR(Broadcast(views[0], views[1], &tiling));
+    tensors[2].Set(views[0].dataType, tiling.dims, tiling.rank);
+    return {};
+}
+// [/infer]
+
 }  // namespace
 
 // [calls]
@@ -140,3 +152,7 @@ ADVSTEP_OPERATOR(aclnnAdd, Add,
                   aclTensor* out),
                  (self, other, alpha, out))
 // [/calls]
+
+// [graph]
+ADVSTEP_GRAPH_OPERATOR(Add, aclnnAdd, Add)
+// [/graph]

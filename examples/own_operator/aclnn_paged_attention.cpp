@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "advance_step/operator.h"
+#include "advance_step/graph_operator.h"
 #include "paged_attention_kernel.h"
 
 namespace op = advance_step::op;
@@ -57,12 +57,14 @@ struct PagedAttention {
     static constexpr const char* kAttributes[] = {"scale"};
 
     static op::Status Plan(const op::Request& request, double scale, op::Planned<Payload>* plan);
+    static op::Status Infer(const op::TensorView* views, double scale, op::InferredTensor* tensors);
 };
 
 constexpr size_t kQuery = op::PlaceOf(PagedAttention::kTensors, "query");
 constexpr size_t kKeyCache = op::PlaceOf(PagedAttention::kTensors, "keyCache");
 constexpr size_t kBlockTables = op::PlaceOf(PagedAttention::kTensors, "blockTables");
 constexpr size_t kSeqLens = op::PlaceOf(PagedAttention::kTensors, "seqLens");
+constexpr size_t kOut = op::PlaceOf(PagedAttention::kTensors, "out");
 
 // query and keyCache set the dims that the other tensors must have.
 op::Status CheckDims(const op::TensorView* views) {
@@ -145,6 +147,12 @@ op::Status PagedAttention::Plan(const op::Request& request, double scale,
     return {};
 }
 
+op::Status PagedAttention::Infer(const op::TensorView* views, double /*scale*/,
+                                 op::InferredTensor* tensors) {
+    tensors[kOut].SetLike(views[kQuery]);
+    return {};
+}
+
 }  // namespace
 
 ADVSTEP_OPERATOR(aclnnPagedAttention, PagedAttention,
@@ -152,3 +160,5 @@ ADVSTEP_OPERATOR(aclnnPagedAttention, PagedAttention,
                   const aclTensor* blockTables, const aclTensor* seqLens, double scale,
                   aclTensor* out),
                  (query, keyCache, valueCache, blockTables, seqLens, scale, out))
+
+ADVSTEP_GRAPH_OPERATOR(PagedAttention, aclnnPagedAttention, PagedAttention)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalars, arrays and lists. Operators of programs take scalars; those here take none of them.
+// Scalars, arrays and lists. Operators of programs take scalars and arrays; those here none.
 #include <algorithm>
 #include <memory>
 
 #include "aclnn/acl_meta.h"
+#include "advance_step/operator/core.h"
 #include "src/aclnn/scalar.h"
 #include "src/base/boundary.h"
 #include "src/base/dtype.h"
@@ -66,6 +67,21 @@ aclnnStatus Size(const char* call, const char* name, const Array* array, uint64_
                          array == nullptr ? name : "size");
         }
         *size = array->size;
+        return {};
+    });
+}
+
+template <typename Array, typename T>
+aclnnStatus Read(const char* call, const Array* array, const T** values, uint64_t* count) {
+    return AclnnBoundary(call, ACLNN_ERR_INNER, [&]() -> Status {
+        if (array == nullptr || values == nullptr || count == nullptr) {
+            return Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a pointer",
+                         array == nullptr    ? "array"
+                         : values == nullptr ? "values"
+                                             : "count");
+        }
+        *values = array->data.get();
+        *count = array->size;
         return {};
     });
 }
@@ -152,4 +168,15 @@ aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
 }
 aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size) {
     return Size("aclGetScalarListSize", "scalarList", scalarList, size);
+}
+
+aclnnStatus advstepReadIntArray(const aclIntArray* array, const int64_t** values, uint64_t* count) {
+    return Read("advstepReadIntArray", array, values, count);
+}
+aclnnStatus advstepReadFloatArray(const aclFloatArray* array, const float** values,
+                                  uint64_t* count) {
+    return Read("advstepReadFloatArray", array, values, count);
+}
+aclnnStatus advstepReadBoolArray(const aclBoolArray* array, const bool** values, uint64_t* count) {
+    return Read("advstepReadBoolArray", array, values, count);
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers the operators of other libraries, and keeps those libraries loaded.
+// Registers the operators of other libraries, which stay loaded then.
 
 #include "src/aclnn/own_operator.h"
-
-#include <dlfcn.h>
-#include <link.h>
 
 #include <atomic>
 #include <memory>
 #include <string_view>
 
+#include "src/aclnn/kept_library.h"
 #include "src/base/log.h"
 
 namespace advstep {
@@ -59,29 +57,6 @@ Status CheckTensors(const AdvStepOperatorTable& table) {
                                 before.name, tensor.addressAt));
             }
         }
-    }
-    return {};
-}
-
-// The object that has the table: its file, or "" for the program.
-const link_map* ObjectOf(const void* address) {
-    Dl_info info;
-    link_map* object = nullptr;
-    const int found = dladdr1(address, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
-    return found != 0 ? object : nullptr;
-}
-
-// Queued launches, plans and captured models point to the kernels of a library. So it stays, even
-// if a program closes it.
-Status KeepLoaded(const link_map* object) {
-    if (object == nullptr || object->l_name == nullptr || object->l_name[0] == '\0') {
-        return {};  // the program itself stays
-    }
-    if (dlopen(object->l_name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) == nullptr) {
-        const char* const why = dlerror();
-        return Error(ACLNN_ERR_PARAM_INVALID,
-                     "its library {} cannot be kept loaded: {}; expected one that dlopen finds",
-                     object->l_name, why != nullptr ? why : "unknown reason");
     }
     return {};
 }
@@ -147,8 +122,8 @@ Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator
         return {};
     }
     auto made = std::make_unique<AdvStepOperator>();
-    const link_map* const object = ObjectOf(&table);
-    made->library = object == nullptr || object->l_name[0] == '\0' ? "the program" : object->l_name;
+    const std::string file = LibraryOf(&table);
+    made->library = NameOfLibrary(file);
     Status status = CheckTable(table);
     // An unknown version may have its name elsewhere.
     const bool isKnown = table.interfaceVersion == ADVSTEP_OPERATOR_INTERFACE;
@@ -159,7 +134,7 @@ Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator
             const AdvStepOperatorTensor& tensor = table.tensors[place];
             made->slots.push_back({tensor.name, tensor.isWritten != 0, tensor.addressAt});
         }
-        status = KeepLoaded(object);
+        status = KeepLoaded(file);
     }
     if (status.ok()) {
         made->table = &table;

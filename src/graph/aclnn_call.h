@@ -14,15 +14,16 @@ namespace advstep::graph {
 
 /// An operator call that phase one has planned. Its owner runs or destroys the executor.
 struct PlannedExecutor {
-    AclnnCalls calls{};
+    AclnnCalls calls{};  // of an operator of another library: phase two only
     aclOpExecutor* executor = nullptr;
     uint64_t workspaceSize = 0;
 };
 
 /// Makes the checks and the executor of one call.
 /// @param[in] name       name of the operator, for messages
-/// @param[in] addresses  device address of each input, in the order of the kind; entries of absent
-///                       inputs are not used, and null addresses may be set later
+/// @param[in] addresses  device address of each input and then of each output, in the order of the
+///                       kind; entries of absent inputs and of outputs that are updates are not
+///                       used, and null addresses may be set later
 Outcome PlanAclnn(const RunPlan& plan, const PlannedCall& call, const std::string& name,
                   const std::vector<void*>& addresses, PlannedExecutor* planned);
 

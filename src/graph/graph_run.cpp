@@ -91,19 +91,28 @@ class GraphRun {
 
     Outcome RunCall(const PlannedCall& call) {
         const size_t count = call.inputs.size();
-        std::vector<SharedMemory> bound(count);
-        std::vector<void*> addresses(count);
+        std::vector<SharedMemory> bound(count + call.outputs.size());
+        std::vector<void*> addresses(bound.size());
         for (size_t input = 0; input < count; ++input) {
             if (call.inputs[input]) {
                 ADVSTEP_GRAPH_RETURN_IF_ERROR(BindInput(call, input, &bound[input]));
                 addresses[input] = bound[input]->address();
             }
         }
+        for (size_t output = 0; output < call.outputs.size(); ++output) {
+            if (call.kind->outputs[output].isNew()) {
+                SharedMemory& made = bound[count + output];
+                ADVSTEP_GRAPH_RETURN_IF_ERROR(
+                    MakeMemory(plan_.values[call.outputs[output]].desc.bytes, &made));
+                addresses[count + output] = made->address();
+            }
+        }
         ADVSTEP_GRAPH_RETURN_IF_ERROR(CallAclnn(call, addresses));
         for (size_t output = 0; output < call.outputs.size(); ++output) {
             const size_t value = call.outputs[output];
+            const OutputRule& rule = call.kind->outputs[output];
             if (usesLeft_[value] > 0) {
-                memory_[value] = bound[call.kind->outputs[output].input];
+                memory_[value] = bound[rule.isNew() ? count + output : rule.input];
             }
         }
         for (const std::optional<size_t>& input : call.inputs) {
@@ -158,7 +167,7 @@ Outcome RunModel(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
                  std::optional<int32_t> deviceId, VariableStore* variables,
                  std::vector<ge::Tensor>* outputs) {
     RunPlan plan;
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, true, &plan));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kRun, &plan));
     VariableStore::Held held;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(variables->Hold(model, &held));
     DeviceContext context;  // destroyed after the memory

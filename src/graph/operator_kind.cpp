@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the kind of an operator by its type.
+// Finds the kind of a built-in operator by its type.
 
 #include "src/graph/operator_kind.h"
 

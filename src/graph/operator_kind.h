@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "aclnn/acl_meta.h"
+#include "advance_step/operator/graph_core.h"
 #include "graph/types.h"
 #include "src/graph/outcome.h"
 
@@ -36,28 +38,42 @@ struct AclnnCalls {
 };
 
 struct InputRule {
-    const char* name;
+    std::string name;
     bool isOptional;
 };
 
 struct OutputRule {
-    const char* name;
+    static constexpr size_t kNew = SIZE_MAX;
+
+    std::string name;
     size_t input;  // the output starts as a copy of this input, and the operator updates the copy
     size_t like;   // the output has the shape and data type of this input
+
+    /// Whether the output is no update: both numbers are kNew then.
+    bool isNew() const { return input == kNew; }
 };
 
 /// An operator type that graph mode can run.
 struct OperatorKind {
-    const char* type;
+    /// Where a tensor of a tied call comes from. It has neither if the node leaves it out.
+    struct TiedPlace {
+        std::optional<size_t> input;
+        std::optional<size_t> output;
+    };
+
+    std::string type;
     std::vector<InputRule> inputs;
     std::vector<OutputRule> outputs;
     std::vector<const char*> attrs;  // required integers
     /// Chooses the calls by the inputs that are present, and makes the checks that the calls do not
     /// make.
-    Outcome (*choose)(const OperatorArguments& arguments, AclnnCalls* calls);
+    Outcome (*choose)(const OperatorArguments& arguments, AclnnCalls* calls) = nullptr;
+    /// Of an operator of another library, which has no attrs and no function choose.
+    const AdvStepGraphOperator* tie = nullptr;
+    std::vector<TiedPlace> places{};  // one for each tensor of the tied call
 };
 
-/// Returns null for a type that graph mode cannot run.
+/// Returns null for a type that is not built in.
 const OperatorKind* FindOperatorKind(const std::string& type);
 
 const OperatorKind& AdvanceStepKind();

@@ -6,25 +6,16 @@
 #include <algorithm>
 
 #include "src/graph/element_size.h"
+#include "src/graph/node_check.h"
 #include "src/graph/node_order.h"
 
 namespace advstep::graph {
 namespace {
 
-template <class T>
-const T* FindAttr(const ModelNode& node, const std::string& name) {
-    const auto found = node.attrs.find(name);
-    return found == node.attrs.end() ? nullptr : std::get_if<T>(&found->second);
-}
-
-std::string Describe(const ModelNode& node) {
-    return fmt::format("operator {} of type {}", node.name, node.type);
-}
-
 class Planner {
  public:
-    Planner(const GraphModel& model, bool checkBytes, RunPlan* plan)
-        : model_(model), checkBytes_(checkBytes), plan_(*plan) {}
+    Planner(const GraphModel& model, PlanFor use, RunPlan* plan)
+        : model_(model), use_(use), plan_(*plan), kinds_(model.nodes.size()) {}
 
     Outcome Make(const std::vector<ge::Tensor>& inputs) {
         plan_ = {};
@@ -37,8 +28,8 @@ class Planner {
                 return Fail(kInnerError, "{}", node.faults.front());
             }
         }
-        for (const ModelNode& node : model_.nodes) {
-            ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckNode(node));
+        for (size_t node = 0; node < model_.nodes.size(); ++node) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckNode(model_.nodes[node], &kinds_[node]));
         }
         std::vector<size_t> order;
         ADVSTEP_GRAPH_RETURN_IF_ERROR(OrderNodes(model_, &order));
@@ -62,79 +53,6 @@ class Planner {
 
  private:
     size_t IndexOf(const ValueId& value) const { return firstValues_[value.node] + value.output; }
-
-    // Makes the checks of a node that do not depend on the tensors.
-    Outcome CheckNode(const ModelNode& node) const {
-        if (node.IsSource()) {
-            return node.outputs.size() == 1 ? Outcome()
-                                            : Fail(kInnerError, "{} has {} outputs; expected 1",
-                                                   Describe(node), node.outputs.size());
-        }
-        const OperatorKind* kind = FindOperatorKind(node.type);
-        if (kind == nullptr) {
-            return Fail(kUnsupported, "{} has no kernel here", Describe(node));
-        }
-        ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckLinks(node, *kind));
-        for (const std::string& attr : node.requiredAttrs) {
-            if (node.attrs.count(attr) == 0) {
-                return Fail(kInnerError, "required attribute {} of {} is not set", attr,
-                            Describe(node));
-            }
-        }
-        for (const char* attr : kind->attrs) {
-            if (FindAttr<int64_t>(node, attr) == nullptr) {
-                return Fail(kInnerError, "attribute {} of {} is not set to an integer", attr,
-                            Describe(node));
-            }
-        }
-        return {};
-    }
-
-    static Outcome CheckLinks(const ModelNode& node, const OperatorKind& kind) {
-        for (const ModelInput& input : node.inputs) {
-            if (!input.source && input.isOptional && input.hasDesc) {
-                return Fail(kUnlinkedInput,
-                            "optional input {} of {} has a description and no link; expected both "
-                            "or none",
-                            input.name, Describe(node));
-            }
-            if (!input.source && !input.isOptional) {
-                return Fail(kUnlinkedInput, "input {} of {} is not linked", input.name,
-                            Describe(node));
-            }
-            if (std::none_of(kind.inputs.begin(), kind.inputs.end(),
-                             [&](const InputRule& rule) { return input.name == rule.name; })) {
-                return Fail(kInnerError, "{} has an input {}, which its kernel does not know",
-                            Describe(node), input.name);
-            }
-        }
-        for (const InputRule& rule : kind.inputs) {
-            const bool isDeclared =
-                std::any_of(node.inputs.begin(), node.inputs.end(),
-                            [&](const ModelInput& input) { return input.name == rule.name; });
-            if (!rule.isOptional && (!isDeclared || !FindSource(node, rule.name))) {
-                return Fail(kUnlinkedInput, "input {} of {} is not linked", rule.name,
-                            Describe(node));
-            }
-        }
-        for (const std::string& output : node.outputs) {
-            if (std::none_of(kind.outputs.begin(), kind.outputs.end(),
-                             [&](const OutputRule& rule) { return output == rule.name; })) {
-                return Fail(kInnerError, "{} has an output {}, which its kernel does not know",
-                            Describe(node), output);
-            }
-        }
-        return {};
-    }
-
-    static std::optional<ValueId> FindSource(const ModelNode& node, const std::string& name) {
-        for (const ModelInput& input : node.inputs) {
-            if (input.name == name) {
-                return input.source;
-            }
-        }
-        return std::nullopt;
-    }
 
     Outcome AddSource(size_t node, const ge::Tensor& tensor, const std::string& what,
                       bool checkBytes, std::optional<size_t> input = {}) {
@@ -173,7 +91,7 @@ class Planner {
             ADVSTEP_GRAPH_RETURN_IF_ERROR(AddSource(
                 data[index], inputs[index],
                 fmt::format("inputs[{}], which feeds {},", index, model_.nodes[data[index]].name),
-                checkBytes_, index));
+                use_ == PlanFor::kRun, index));
         }
         return {};
     }
@@ -204,15 +122,16 @@ class Planner {
 
     // An operator updates a value. The memory of a Variable or RefData has one state, so one
     // operator at most may make each next state of it.
-    Outcome Update(const ModelNode& node, const char* input, size_t value, size_t updated) {
+    Outcome Update(const ModelNode& node, const std::string& input, size_t value, size_t updated) {
         PlannedValue& before = plan_.values[value];
-        const PlannedSource& source = plan_.sources[before.source.value_or(0)];
-        const bool isState = before.source && model_.nodes[source.node].IsState();
+        const ModelNode* const source =
+            before.source ? &model_.nodes[plan_.sources[*before.source].node] : nullptr;
+        const bool isState = source != nullptr && source->IsState();
         if (isState && before.isUpdated) {
             return Fail(kInnerError,
                         "input {} of {} is updated in place, and another operator updates {} too; "
                         "expected one",
-                        input, Describe(node), model_.nodes[source.node].name);
+                        input, Describe(node), source->name);
         }
         before.isUpdated = true;
         plan_.values[updated].source = before.source;
@@ -222,11 +141,24 @@ class Planner {
         return {};
     }
 
+    Outcome CheckUpdatable(const ModelNode& node, const OperatorKind& kind,
+                           const OutputRule& rule) const {
+        const std::optional<ValueId> updated =
+            rule.isNew() ? std::nullopt : FindSource(node, kind.inputs[rule.input].name);
+        if (updated && model_.nodes[updated->node].IsConst()) {
+            return Fail(kInnerError,
+                        "input {} of {} is updated in place, and comes from {}; expected no Const",
+                        kind.inputs[rule.input].name, Describe(node),
+                        model_.nodes[updated->node].name);
+        }
+        return {};
+    }
+
     Outcome PlanCall(size_t nodeIndex) {
         const ModelNode& node = model_.nodes[nodeIndex];
         PlannedCall call;
         call.node = nodeIndex;
-        call.kind = FindOperatorKind(node.type);
+        call.kind = kinds_[nodeIndex];
         for (const InputRule& rule : call.kind->inputs) {
             const std::optional<ValueId> source = FindSource(node, rule.name);
             call.inputs.push_back(source ? std::optional(IndexOf(*source)) : std::nullopt);
@@ -235,15 +167,7 @@ class Planner {
             }
         }
         for (const OutputRule& rule : call.kind->outputs) {
-            const std::optional<ValueId> alias =
-                FindSource(node, call.kind->inputs[rule.input].name);
-            if (model_.nodes[alias->node].IsConst()) {
-                return Fail(kInnerError,
-                            "input {} of {} is updated in place, and comes from {}; expected no "
-                            "Const",
-                            call.kind->inputs[rule.input].name, Describe(node),
-                            model_.nodes[alias->node].name);
-            }
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckUpdatable(node, *call.kind, rule));
             const auto output = std::find(node.outputs.begin(), node.outputs.end(), rule.name);
             size_t value = plan_.values.size();
             if (output == node.outputs.end()) {
@@ -253,20 +177,48 @@ class Planner {
                     firstValues_[nodeIndex] + static_cast<size_t>(output - node.outputs.begin());
             }
             call.outputs.push_back(value);
-            plan_.values[value].desc = plan_.values[*call.inputs[rule.like]].desc;
-            ADVSTEP_GRAPH_RETURN_IF_ERROR(Update(node, rule.name, *call.inputs[rule.input], value));
+            if (!rule.isNew()) {
+                plan_.values[value].desc = plan_.values[*call.inputs[rule.like]].desc;
+                ADVSTEP_GRAPH_RETURN_IF_ERROR(
+                    Update(node, rule.name, *call.inputs[rule.input], value));
+            }
         }
         for (const char* attr : call.kind->attrs) {
             call.attrs.push_back(*FindAttr<int64_t>(node, attr));
+        }
+        if (call.kind->tie != nullptr) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(PlanTied(node, &call));
         }
         plan_.calls.push_back(std::move(call));
         return {};
     }
 
+    // Reads the attributes of an operator of another library, and asks it for shapes.
+    Outcome PlanTied(const ModelNode& node, PlannedCall* call) {
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(ReadTiedValues(node, *call->kind, &call->tiedAttrs));
+        std::vector<const ValueDesc*> inputs;
+        for (const std::optional<size_t>& input : call->inputs) {
+            inputs.push_back(input ? &plan_.values[*input].desc : nullptr);
+        }
+        std::vector<ValueDesc*> outputs;
+        bool hasNew = false;
+        for (size_t output = 0; output < call->outputs.size(); ++output) {
+            outputs.push_back(&plan_.values[call->outputs[output]].desc);
+            if (call->kind->outputs[output].isNew()) {
+                hasNew = true;
+                outputs.back()->dims = {0};  // stays if the shapes are unknown
+            }
+        }
+        return hasNew && use_ != PlanFor::kLinks
+                   ? InferTied(node, *call->kind, *call->tiedAttrs, inputs, outputs)
+                   : Outcome();
+    }
+
     const GraphModel& model_;
-    const bool checkBytes_;
+    const PlanFor use_;
     RunPlan& plan_;
-    std::vector<size_t> firstValues_;  // index of each node's first value
+    std::vector<std::shared_ptr<const OperatorKind>> kinds_;  // of the nodes; null: a source
+    std::vector<size_t> firstValues_;                         // index of each node's first value
 };
 
 }  // namespace
@@ -285,9 +237,9 @@ ge::Tensor InitialValueOf(const ModelNode& variable) {
     return ge::Tensor(desc);
 }
 
-Outcome MakePlan(const GraphModel& model, const std::vector<ge::Tensor>& inputs, bool checkBytes,
+Outcome MakePlan(const GraphModel& model, const std::vector<ge::Tensor>& inputs, PlanFor use,
                  RunPlan* plan) {
-    return Planner(model, checkBytes, plan).Make(inputs);
+    return Planner(model, use, plan).Make(inputs);
 }
 
 }  // namespace advstep::graph

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "src/graph/graph_model.h"
 #include "src/graph/operator_kind.h"
 #include "src/graph/outcome.h"
+#include "src/graph/tied_kind.h"
 
 namespace advstep::graph {
 
@@ -25,10 +27,11 @@ struct PlannedValue {
 /// One operator call of a run.
 struct PlannedCall {
     size_t node = 0;
-    const OperatorKind* kind = nullptr;
+    std::shared_ptr<const OperatorKind> kind;
     std::vector<std::optional<size_t>> inputs;  // values, in the order of the kind
     std::vector<size_t> outputs;                // the same; also of outputs that no node declares
     std::vector<int64_t> attrs;
+    std::shared_ptr<const TiedValues> tiedAttrs;  // of an operator of another library
 };
 
 /// One tensor that exists at the start of a run.
@@ -52,9 +55,15 @@ struct RunPlan {
 /// bytes.
 ge::Tensor InitialValueOf(const ModelNode& variable);
 
+/// The use of a plan.
+enum class PlanFor {
+    kRun,     // the size of a tensor must match its shape
+    kShapes,  // tensors have no bytes
+    kLinks,   // tensors stand for unknown shapes
+};
+
 /// Makes all checks of a run that need no data, and infers all shapes.
-/// @param[in] checkBytes  whether the size of a tensor must match its shape
-Outcome MakePlan(const GraphModel& model, const std::vector<ge::Tensor>& inputs, bool checkBytes,
+Outcome MakePlan(const GraphModel& model, const std::vector<ge::Tensor>& inputs, PlanFor use,
                  RunPlan* plan);
 
 }  // namespace advstep::graph

@@ -62,7 +62,7 @@ Outcome SessionCore::BuildGraph(uint32_t graphId, const std::vector<ge::Tensor>&
         ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &entry));
     }
     RunPlan plan;
-    return MakePlan(*entry->model, inputs, false, &plan);
+    return MakePlan(*entry->model, inputs, PlanFor::kShapes, &plan);
 }
 
 Outcome SessionCore::RunGraph(uint32_t graphId, const std::vector<ge::Tensor>& inputs,

@@ -92,16 +92,36 @@ class StreamPlanner {
         return {};
     }
 
+    // Finds the memory of an output that is no update.
+    Outcome BindNew(size_t value, void** bound) {
+        const auto output = std::find(plan_.outputs.begin(), plan_.outputs.end(), value);
+        uint8_t* to = nullptr;
+        if (output == plan_.outputs.end()) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(memory_.allocate(plan_.values[value].desc.bytes, &to));
+        } else {
+            to = memory_.outputs[static_cast<size_t>(output - plan_.outputs.begin())];
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(Vacate(to));
+        }
+        *bound = to;
+        return {};
+    }
+
     Outcome PlanCall(size_t index) {
         const PlannedCall& call = plan_.calls[index];
         const auto& rules = call.kind->outputs;
         StreamStep step;
         step.call = index;
-        step.addresses.resize(call.inputs.size());
+        const size_t inputs = call.inputs.size();
+        step.addresses.resize(inputs + rules.size());
+        const auto place = [&](size_t output) {
+            return rules[output].isNew() ? inputs + output : rules[output].input;
+        };
         for (size_t output = 0; output < rules.size(); ++output) {
-            const size_t input = rules[output].input;
+            void** const bound = &step.addresses[place(output)];
             ADVSTEP_GRAPH_RETURN_IF_ERROR(
-                BindUpdated(*call.inputs[input], call.outputs[output], &step.addresses[input]));
+                rules[output].isNew()
+                    ? BindNew(call.outputs[output], bound)
+                    : BindUpdated(*call.inputs[rules[output].input], call.outputs[output], bound));
         }
         for (size_t input = 0; input < call.inputs.size(); ++input) {
             const bool isUpdated =
@@ -113,7 +133,7 @@ class StreamPlanner {
             }
         }
         for (size_t output = 0; output < rules.size(); ++output) {
-            at_[call.outputs[output]] = static_cast<uint8_t*>(step.addresses[rules[output].input]);
+            at_[call.outputs[output]] = static_cast<uint8_t*>(step.addresses[place(output)]);
         }
         steps_.push_back(std::move(step));
         return {};

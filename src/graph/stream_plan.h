@@ -19,8 +19,9 @@ struct StreamStep {
     uint8_t* to = nullptr;  // null: a call
     const uint8_t* from = nullptr;
     size_t bytes = 0;
-    size_t call = 0;                 // place in RunPlan::calls
-    std::vector<void*> addresses{};  // of its inputs, in the order of the kind
+    size_t call = 0;  // place in RunPlan::calls
+    // Of its inputs, in the order of the kind, and then of its outputs that are no updates.
+    std::vector<void*> addresses{};
 };
 
 /// The memory that is there before the run.

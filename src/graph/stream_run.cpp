@@ -34,7 +34,7 @@ Outcome StreamBinding::Make(const GraphModel& model, aclrtContext context, aclrt
                             const std::vector<ge::Tensor>& outputs, VariableStore* variables,
                             std::unique_ptr<StreamBinding>* made) {
     std::unique_ptr<StreamBinding> binding(new StreamBinding);
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, true, &binding->plan_));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kRun, &binding->plan_));
     binding->context_ = context;
     binding->stream_ = stream;
     const RunPlan& plan = binding->plan_;

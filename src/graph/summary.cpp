@@ -89,8 +89,9 @@ Outcome MeasureStreamRun(const GraphModel& model, const RunPlan& plan, StreamSiz
     ADVSTEP_GRAPH_RETURN_IF_ERROR(PlanStream(model, plan, memory, &steps));
     for (const PlannedCall& call : plan.calls) {
         PlannedExecutor planned;
-        ADVSTEP_GRAPH_RETURN_IF_ERROR(PlanAclnn(plan, call, model.nodes[call.node].name,
-                                                std::vector<void*>(call.inputs.size()), &planned));
+        const std::vector<void*> unknown(call.inputs.size() + call.outputs.size());
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(
+            PlanAclnn(plan, call, model.nodes[call.node].name, unknown, &planned));
         aclDestroyAclOpExecutor(planned.executor);
         sizes->features += planned.workspaceSize;
     }
@@ -123,7 +124,8 @@ Outcome Compile(const GraphModel& model, std::optional<int32_t> deviceId, Summar
             input.SetTensorDesc(ge::TensorDesc(ge::Shape({0}), ge::FORMAT_ND, ge::DT_INT64));
         }
     }
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, false, &plan));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(
+        MakePlan(model, inputs, state.isStatic ? PlanFor::kShapes : PlanFor::kLinks, &plan));
     if (state.isStatic) {
         DeviceContext context;
         ADVSTEP_GRAPH_RETURN_IF_ERROR(context.Open(deviceId));

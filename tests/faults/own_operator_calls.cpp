@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that operators of other libraries plan and run with.
+#include "advance_step/operator/graph_core.h"
 #include "faults/scene.h"
 #include "support/handles.h"
 #include "support/own_table.h"
@@ -31,6 +32,34 @@ int MakeOwnScalar(Scene& s) {
     s.made = aclCreateScalar(&value, ACL_FLOAT);
     return s.made != nullptr ? 0 : -1;
 }
+
+int MakeOwnInts(Scene& s) {
+    const int64_t values[] = {1, 2};
+    s.made = aclCreateIntArray(values, 2);
+    return s.made != nullptr ? 0 : -1;
+}
+int MakeOwnFloats(Scene& s) {
+    const float values[] = {1, 2};
+    s.made = aclCreateFloatArray(values, 2);
+    return s.made != nullptr ? 0 : -1;
+}
+int MakeOwnBools(Scene& s) {
+    const bool values[] = {true, false};
+    s.made = aclCreateBoolArray(values, 2);
+    return s.made != nullptr ? 0 : -1;
+}
+
+constexpr AdvStepGraphOperator kOwnTie = {
+    sizeof(AdvStepGraphOperator),
+    0,
+    "OwnTied",
+    &support::kOwnTable,
+    nullptr,
+    [](const aclTensor* const*, const AdvStepGraphValue*, uint64_t*, aclOpExecutor**) -> int32_t {
+        return ACLNN_ERR_INNER;
+    },
+    [](void*, uint64_t, aclOpExecutor*, aclrtStream) -> int32_t { return ACLNN_ERR_INNER; },
+    nullptr};
 
 }  // namespace
 
@@ -64,6 +93,36 @@ std::vector<Call> OwnOperatorCalls() {
              return advstepReadScalar(static_cast<aclScalar*>(s.made), &value);
          },
          [](Scene& s) -> int { return aclDestroyScalar(static_cast<aclScalar*>(s.made)); }},
+        {"advstepReadIntArray", &MakeOwnInts,
+         [](Scene& s) -> int {
+             const int64_t* values = nullptr;
+             uint64_t count = 0;
+             return advstepReadIntArray(static_cast<aclIntArray*>(s.made), &values, &count);
+         },
+         [](Scene& s) -> int { return aclDestroyIntArray(static_cast<aclIntArray*>(s.made)); }},
+        {"advstepReadFloatArray", &MakeOwnFloats,
+         [](Scene& s) -> int {
+             const float* values = nullptr;
+             uint64_t count = 0;
+             return advstepReadFloatArray(static_cast<aclFloatArray*>(s.made), &values, &count);
+         },
+         [](Scene& s) -> int { return aclDestroyFloatArray(static_cast<aclFloatArray*>(s.made)); }},
+        {"advstepReadBoolArray", &MakeOwnBools,
+         [](Scene& s) -> int {
+             const bool* values = nullptr;
+             uint64_t count = 0;
+             return advstepReadBoolArray(static_cast<aclBoolArray*>(s.made), &values, &count);
+         },
+         [](Scene& s) -> int { return aclDestroyBoolArray(static_cast<aclBoolArray*>(s.made)); }},
+        {"advstepTieGraphOperator", nullptr,
+         [](Scene&) -> int { return advstepTieGraphOperator(&kOwnTie); }, nullptr},
+        {"advstepFindGraphOperator",
+         [](Scene&) -> int { return advstepTieGraphOperator(&kOwnTie); },
+         [](Scene&) -> int {
+             const AdvStepGraphOperator* tie = nullptr;
+             return advstepFindGraphOperator("OwnTied", &tie);
+         },
+         nullptr},
         {"advstepDataTypeName", nullptr,
          [](Scene&) -> int { return advstepDataTypeName(ACL_FLOAT) != nullptr ? 0 : -1; }, nullptr},
         {"advstepFormatName", nullptr,

@@ -7,7 +7,7 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-install_moved runtime devel static mock
+install_moved runtime devel static mock graph
 lib=$(dirname "$(find "$moved" -name libadvance_step.so)")
 project=$scratch/own_operator
 cp -r "$root/examples/own_operator" "$project"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Attributes of an operator's call: numbers and scalars. Part of operator.h.
+/// Attributes of an operator's call: numbers, scalars and arrays. Part of operator.h.
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_ATTRIBUTE_HPP_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_ATTRIBUTE_HPP_
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -111,6 +112,29 @@ class ScalarValue {
     AdvStepScalarValue value_{};
 };
 
+/// The values of an aclIntArray (int64_t), aclFloatArray (float) or aclBoolArray (bool), which an
+/// operator's function Plan gets. They are those of the array itself, for the time of the call.
+template <typename T>
+class ArrayValue {
+ public:
+    ArrayValue() = default;
+    /// The values from `data` on.
+    ArrayValue(const T* data, size_t size) : data_(data), size_(size) {}
+
+    /// Returns the number of values.
+    size_t size() const { return size_; }
+    /// Returns a value; place is below size().
+    T operator[](size_t place) const { return data_[place]; }
+    /// Returns the first value's address.
+    const T* begin() const { return data_; }
+    /// Returns the address after the last value.
+    const T* end() const { return data_ + size_; }
+
+ private:
+    const T* data_ = nullptr;
+    size_t size_ = 0;
+};
+
 /// @cond Inner parts.
 namespace detail {
 
@@ -118,16 +142,18 @@ namespace detail {
 template <typename T>
 class Attribute {
     static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>,
-                  "an attribute of an operator is a number, a bool, an enumeration or a const "
-                  "aclScalar*");
+                  "an attribute of an operator is a number, a bool, an enumeration, a const "
+                  "aclScalar*, or a const aclIntArray*, aclFloatArray* or aclBoolArray*");
     static_assert(sizeof(T) <= sizeof(int64_t), "an attribute has at most 8 bytes");
 
  public:
     static constexpr size_t kNumbers = 1;
+    static constexpr const char* kExpected = "a value";
 
     explicit Attribute(T value) : value_(value) {}
     bool isPresent() const { return true; }
     T value() const { return value_; }
+    size_t numbers() const { return kNumbers; }
     int64_t* Write(int64_t* numbers) const {
         *numbers = 0;
         std::memcpy(numbers, &value_, sizeof(value_));
@@ -142,6 +168,7 @@ template <>
 class Attribute<const aclScalar*> {
  public:
     static constexpr size_t kNumbers = 3;
+    static constexpr const char* kExpected = "a scalar";
 
     explicit Attribute(const aclScalar* scalar) {
         AdvStepScalarValue read{};
@@ -150,6 +177,7 @@ class Attribute<const aclScalar*> {
     }
     bool isPresent() const { return isPresent_; }
     const ScalarValue& value() const { return value_; }
+    size_t numbers() const { return kNumbers; }
     int64_t* Write(int64_t* numbers) const {
         numbers[0] = value_.dataType();
         std::memcpy(numbers + 1, value_.plain().bytes, sizeof(value_.plain().bytes));
@@ -164,6 +192,70 @@ class Attribute<const aclScalar*> {
 template <>
 class Attribute<aclScalar*> : public Attribute<const aclScalar*> {
     using Attribute<const aclScalar*>::Attribute;
+};
+
+inline aclnnStatus ReadArray(const aclIntArray* array, const int64_t** values, uint64_t* count) {
+    return advstepReadIntArray(array, values, count);
+}
+inline aclnnStatus ReadArray(const aclFloatArray* array, const float** values, uint64_t* count) {
+    return advstepReadFloatArray(array, values, count);
+}
+inline aclnnStatus ReadArray(const aclBoolArray* array, const bool** values, uint64_t* count) {
+    return advstepReadBoolArray(array, values, count);
+}
+
+// An array as its size and one number for each value.
+template <typename Array, typename T>
+class ArrayAttribute {
+ public:
+    static constexpr size_t kNumbers = 0;  // depends on the array
+    static constexpr const char* kExpected = "an array";
+
+    explicit ArrayAttribute(const Array* array) {
+        const T* values = nullptr;
+        uint64_t count = 0;
+        isPresent_ = array != nullptr && ReadArray(array, &values, &count) == ACLNN_SUCCESS;
+        value_ = ArrayValue<T>(values, static_cast<size_t>(count));
+    }
+    bool isPresent() const { return isPresent_; }
+    const ArrayValue<T>& value() const { return value_; }
+    size_t numbers() const { return 1 + value_.size(); }
+    int64_t* Write(int64_t* numbers) const {
+        *numbers++ = static_cast<int64_t>(value_.size());
+        for (const T value : value_) {
+            numbers = Attribute<T>(value).Write(numbers);
+        }
+        return numbers;
+    }
+
+ private:
+    ArrayValue<T> value_;
+    bool isPresent_;
+};
+
+template <>
+class Attribute<const aclIntArray*> : public ArrayAttribute<aclIntArray, int64_t> {
+    using ArrayAttribute::ArrayAttribute;
+};
+template <>
+class Attribute<aclIntArray*> : public ArrayAttribute<aclIntArray, int64_t> {
+    using ArrayAttribute::ArrayAttribute;
+};
+template <>
+class Attribute<const aclFloatArray*> : public ArrayAttribute<aclFloatArray, float> {
+    using ArrayAttribute::ArrayAttribute;
+};
+template <>
+class Attribute<aclFloatArray*> : public ArrayAttribute<aclFloatArray, float> {
+    using ArrayAttribute::ArrayAttribute;
+};
+template <>
+class Attribute<const aclBoolArray*> : public ArrayAttribute<aclBoolArray, bool> {
+    using ArrayAttribute::ArrayAttribute;
+};
+template <>
+class Attribute<aclBoolArray*> : public ArrayAttribute<aclBoolArray, bool> {
+    using ArrayAttribute::ArrayAttribute;
 };
 
 }  // namespace detail

@@ -152,6 +152,19 @@ ADVSTEP_API aclnnStatus advstepRefuseCall(const AdvStepOperator* op, aclnnStatus
 /// @retval ACLNN_ERR_PARAM_NULLPTR  scalar or value is null
 ADVSTEP_API aclnnStatus advstepReadScalar(const aclScalar* scalar, AdvStepScalarValue* value);
 
+/// Reads the values of an array, which stay where they are until it is destroyed.
+/// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
+ADVSTEP_API aclnnStatus advstepReadIntArray(const aclIntArray* array, const int64_t** values,
+                                            uint64_t* count);
+/// Reads the values of an array, which stay where they are until it is destroyed.
+/// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
+ADVSTEP_API aclnnStatus advstepReadFloatArray(const aclFloatArray* array, const float** values,
+                                              uint64_t* count);
+/// Reads the values of an array, which stay where they are until it is destroyed.
+/// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
+ADVSTEP_API aclnnStatus advstepReadBoolArray(const aclBoolArray* array, const bool** values,
+                                             uint64_t* count);
+
 /// Returns the name of a data type as the header spells it, or NULL for an unknown number.
 ADVSTEP_API const char* advstepDataTypeName(aclDataType dataType);
 

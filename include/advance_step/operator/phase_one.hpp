@@ -11,6 +11,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "advance_step/operator/attribute.hpp"
 #include "advance_step/operator/core.h"
@@ -143,24 +144,38 @@ constexpr bool HasAttributeNames() {
     }
 }
 
-template <typename Operator, typename... Attributes>
+// Room for the numbers of all attributes: an array, unless an attribute is an array itself.
+template <typename... Attributes>
+auto NumbersOf(const std::tuple<Attributes...>& attributes) {
+    if constexpr (((Attributes::kNumbers > 0) && ...)) {
+        (void)attributes;
+        return std::array<int64_t, (Attributes::kNumbers + ... + 0)>{};
+    } else {
+        return std::vector<int64_t>(std::apply(
+            [](const auto&... attribute) { return (attribute.numbers() + ... + 0); }, attributes));
+    }
+}
+
+template <typename Operator, typename... Attributes, typename Numbers>
 Status Prepare(AdvStepOperatorCall* call, const std::tuple<Attributes...>& attributes,
-               std::array<int64_t, (Attributes::kNumbers + ... + 0)>* numbers) {
+               Numbers* numbers) {
     static_assert(HasAttributeNames<Operator, Attributes...>(),
                   "kAttributes: one name for each attribute of the call");
     if constexpr (sizeof...(Attributes) > 0) {
         const char* missing = nullptr;
+        const char* expected = nullptr;
         const char* const* name = std::data(Operator::kAttributes);
         int64_t* at = numbers->data();
         std::apply(
             [&](const auto&... attribute) {
-                ((missing = missing == nullptr && !attribute.isPresent() ? *name : missing, ++name,
+                ((expected = missing == nullptr ? attribute.kExpected : expected,
+                  missing = missing == nullptr && !attribute.isPresent() ? *name : missing, ++name,
                   at = attribute.Write(at)),
                  ...);
             },
             attributes);
         if (missing != nullptr) {
-            return Error(ACLNN_ERR_PARAM_NULLPTR, missing, " is null; expected a scalar");
+            return Error(ACLNN_ERR_PARAM_NULLPTR, missing, " is null; expected ", expected);
         }
     }
     call->attributes = numbers->data();
@@ -179,7 +194,7 @@ aclnnStatus PlanCall(const std::array<const aclTensor*, sizeof...(kTensorPlaces)
                      aclOpExecutor** executor, std::index_sequence<kTensorPlaces...>) {
     static_assert(sizeof...(kTensorPlaces) == Operator::kTensors.size(),
                   "kTensors: one row for each tensor of the call, in its order");
-    std::array<int64_t, (Attributes::kNumbers + ... + 0)> numbers{};
+    auto numbers = NumbersOf(attributes);
     AdvStepOperatorCall call;
     call.structBytes = sizeof(call);
     call.op = Record<Operator>::Get();

@@ -19,6 +19,7 @@
 #include "advance_step/host_operator.h"
 #include "advance_step/kv_invariants.h"
 #include "advance_step/operator/core.h"
+#include "advance_step/operator/graph_core.h"
 
 namespace advance_step::testing {
 

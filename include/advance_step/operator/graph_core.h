@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The plain-data boundary of operators in graph mode. Part of graph_operator.h.
+///
+/// A library ties types of graph operators to pairs of aclnn calls. Graph mode
+/// (libadvance_step_graph.so) looks for the tie of a type when it plans a graph. C99 and C++11.
+#ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_GRAPH_CORE_H_
+#define ADVSTEP_ADVANCE_STEP_OPERATOR_GRAPH_CORE_H_
+
+#include "advance_step/operator/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ADVSTEP_GRAPH_MOST_DIMS 8        /* axes of an inferred shape */
+#define ADVSTEP_GRAPH_MOST_ATTRIBUTES 32 /* attributes of a type */
+
+/// The kinds of attributes, as the IR names them.
+typedef enum {
+    ADVSTEP_GRAPH_INT = 0,
+    ADVSTEP_GRAPH_FLOAT = 1,
+    ADVSTEP_GRAPH_BOOL = 2,
+    ADVSTEP_GRAPH_NUMBER = 3, /* Int, Float or Bool: an aclScalar */
+    ADVSTEP_GRAPH_LIST_INT = 4,
+    ADVSTEP_GRAPH_LIST_FLOAT = 5,
+    ADVSTEP_GRAPH_LIST_BOOL = 6
+} AdvStepGraphKind;
+
+/// An attribute of a type.
+typedef struct {
+    const char* name; /* as the aclnn call's header spells it */
+    int32_t kind;     /* AdvStepGraphKind */
+    int64_t least;    /* of an ADVSTEP_GRAPH_INT */
+    int64_t most;
+} AdvStepGraphAttribute;
+
+/// The value of an attribute of a node.
+typedef struct {
+    int32_t kind;     /* AdvStepGraphKind, but not ADVSTEP_GRAPH_NUMBER */
+    int64_t integer;  /* of Int and Bool */
+    double real;      /* of Float */
+    const void* list; /* of lists: int64_t, float or bool */
+    uint64_t count;   /* values of the list */
+} AdvStepGraphValue;
+
+/// The shape and data type of an output.
+typedef struct {
+    aclDataType dataType; /* ACL_DT_UNDEFINED: it was not inferred */
+    int64_t rank;         /* at most ADVSTEP_GRAPH_MOST_DIMS */
+    int64_t dims[ADVSTEP_GRAPH_MOST_DIMS];
+} AdvStepGraphShape;
+
+/// A type of graph operators and the aclnn calls that run it. It and all that it points to are
+/// static data.
+typedef struct {
+    uint32_t structBytes;                    /* sizeof(AdvStepGraphOperator) */
+    uint32_t attributeCount;                 /* at most ADVSTEP_GRAPH_MOST_ATTRIBUTES */
+    const char* type;                        /* as REG_OP spells it */
+    const AdvStepOperatorTable* table;       /* of the aclnn calls */
+    const AdvStepGraphAttribute* attributes; /* in the order of the aclnn call */
+    /// Phase one. tensors are those of the table, in its order; values have an entry for each
+    /// attribute.
+    aclnnStatus (*plan)(const aclTensor* const* tensors, const AdvStepGraphValue* values,
+                        uint64_t* workspaceSize, aclOpExecutor** executor);
+    /// Phase two.
+    aclnnStatus (*run)(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                       aclrtStream stream);
+    /// Sets the shapes of written tensors that are no inputs; NULL if the operator has none. views
+    /// and shapes have an entry for each tensor of the table; a view of an output has the data type
+    /// ACL_DT_UNDEFINED. After a failure message is its text, which ends with 0.
+    aclnnStatus (*infer)(const AdvStepTensorView* views, const AdvStepGraphValue* values,
+                         AdvStepGraphShape* shapes, char* message, uint64_t messageBytes);
+} AdvStepGraphOperator;
+
+/// Ties a type of graph operators to its aclnn calls while a library is loaded. The library stays
+/// loaded from then on. A wrong tie is written to the log, and graph mode refuses the type with the
+/// same message. A later tie of the same type is ignored, with a warning in the log.
+/// @retval ACLNN_ERR_PARAM_NULLPTR  tie is null
+/// @retval ACLNN_ERR_PARAM_INVALID  the tie is wrong; the message says where
+ADVSTEP_API aclnnStatus advstepTieGraphOperator(const AdvStepGraphOperator* tie);
+
+/// Finds the tie of a type.
+/// @param[out] tie  NULL: no library has tied the type
+/// @retval ACLNN_ERR_PARAM_NULLPTR  type or tie is null
+/// @retval ACLNN_ERR_PARAM_INVALID  the tie of the type is wrong; the message says where
+ADVSTEP_API aclnnStatus advstepFindGraphOperator(const char* type,
+                                                 const AdvStepGraphOperator** tie);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ADVSTEP_ADVANCE_STEP_OPERATOR_GRAPH_CORE_H_ */

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types of graph operators that other libraries have tied to their aclnn calls.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "advance_step/operator/graph_core.h"
+#include "src/aclnn/kept_library.h"
+#include "src/aclnn/own_operator.h"
+#include "src/base/boundary.h"
+#include "src/base/log.h"
+
+using namespace advstep;
+
+namespace {
+
+// One tie. It is made while a library is loaded, and not changed after that. It is never freed.
+struct TiedType {
+    const AdvStepGraphOperator* tie;  // null: it is wrong
+    std::string type;
+    std::string library;
+    std::string wrong;  // what is wrong; empty: nothing
+    TiedType* next = nullptr;
+};
+
+// The tie that was made last. Ties are only added, each by one exchange, so that libraries may be
+// loaded on several threads, and a fork finds the list whole.
+std::atomic<TiedType*> lastTied{nullptr};
+
+// The types of graph mode itself.
+constexpr std::string_view kBuiltIn[] = {"AdvanceStep", "Step",  "Data",    "RefData",
+                                         "Variable",    "Const", "Constant"};
+
+Status CheckAttributes(const AdvStepGraphOperator& tie) {
+    if (tie.attributeCount > ADVSTEP_GRAPH_MOST_ATTRIBUTES ||
+        (tie.attributes == nullptr && tie.attributeCount > 0)) {
+        return Error(ACLNN_ERR_PARAM_INVALID, "attributeCount is {}; expected 0 to {} attributes",
+                     tie.attributeCount, ADVSTEP_GRAPH_MOST_ATTRIBUTES);
+    }
+    for (uint32_t place = 0; place < tie.attributeCount; ++place) {
+        const AdvStepGraphAttribute& attribute = tie.attributes[place];
+        if (attribute.name == nullptr || attribute.name[0] == '\0') {
+            return Error(ACLNN_ERR_PARAM_INVALID, "attribute {} has no name; expected one", place);
+        }
+        if (attribute.kind < ADVSTEP_GRAPH_INT || attribute.kind > ADVSTEP_GRAPH_LIST_BOOL) {
+            return Error(ACLNN_ERR_PARAM_INVALID, "attribute {} has kind {}; expected {} to {}",
+                         attribute.name, attribute.kind, static_cast<int>(ADVSTEP_GRAPH_INT),
+                         static_cast<int>(ADVSTEP_GRAPH_LIST_BOOL));
+        }
+    }
+    return {};
+}
+
+Status CheckTie(const AdvStepGraphOperator& tie) {
+    if (tie.structBytes != sizeof(AdvStepGraphOperator)) {
+        return Error(ACLNN_ERR_PARAM_INVALID,
+                     "it has structBytes {}; expected {}: compile it with the headers of this "
+                     "library",
+                     tie.structBytes, sizeof(AdvStepGraphOperator));
+    }
+    if (tie.type == nullptr || tie.type[0] == '\0') {
+        return Error(ACLNN_ERR_PARAM_INVALID, "type is {}; expected the name of REG_OP",
+                     tie.type == nullptr ? "null" : "empty");
+    }
+    for (const std::string_view type : kBuiltIn) {
+        if (type == tie.type) {
+            return Error(ACLNN_ERR_PARAM_INVALID,
+                         "type is {}, which graph mode has itself; expected another", type);
+        }
+    }
+    if (tie.table == nullptr || tie.plan == nullptr || tie.run == nullptr) {
+        return Error(ACLNN_ERR_PARAM_INVALID, "{} is null; expected that of the operator",
+                     tie.table == nullptr  ? "table"
+                     : tie.plan == nullptr ? "plan"
+                                           : "run");
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckTable(*tie.table));
+    return CheckAttributes(tie);
+}
+
+// The tie of a type that counts is the first one that was made.
+const TiedType* FindTied(std::string_view type) {
+    const TiedType* found = nullptr;
+    for (const TiedType* tied = lastTied.load(std::memory_order_acquire); tied != nullptr;
+         tied = tied->next) {
+        found = tied->type == type ? tied : found;
+    }
+    return found;
+}
+
+void Push(TiedType* tied) {
+    tied->next = lastTied.load(std::memory_order_relaxed);
+    while (!lastTied.compare_exchange_weak(tied->next, tied, std::memory_order_acq_rel)) {
+    }
+}
+
+Status Tie(const AdvStepGraphOperator& tie) {
+    auto made = std::make_unique<TiedType>();
+    const std::string file = LibraryOf(&tie);
+    made->library = NameOfLibrary(file);
+    const bool isKnown = tie.structBytes == sizeof(AdvStepGraphOperator);
+    made->type = isKnown && tie.type != nullptr ? tie.type : "";
+    Status status = CheckTie(tie);
+    if (status.ok()) {
+        status = KeepLoaded(file);
+    }
+    made->tie = status.ok() ? &tie : nullptr;
+    if (!status.ok()) {
+        made->wrong = fmt::format("the tie of graph operator {} in {} is wrong: {}",
+                                  made->type.empty() ? "without a type" : made->type, made->library,
+                                  status.message());
+        status = Status(status.code(), made->wrong);
+        Log(LogLevel::kError, "{}", made->wrong);
+    } else if (const TiedType* const first = FindTied(made->type); first != nullptr) {
+        if (first->tie != &tie) {
+            Log(LogLevel::kWarn, "graph operator {} is tied by {} and by {}; the first one counts",
+                made->type, first->library, made->library);
+        }
+        return status;
+    }
+    Push(made.release());
+    return status;
+}
+
+Status RequirePointer(const void* pointer, const char* argument) {
+    return pointer != nullptr
+               ? Status()
+               : Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a pointer", argument);
+}
+
+}  // namespace
+
+aclnnStatus advstepTieGraphOperator(const AdvStepGraphOperator* tie) {
+    return AclnnBoundary("advstepTieGraphOperator", ACLNN_ERR_INNER, [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequirePointer(tie, "tie"));
+        return Tie(*tie);
+    });
+}
+
+aclnnStatus advstepFindGraphOperator(const char* type, const AdvStepGraphOperator** tie) {
+    return AclnnBoundary("advstepFindGraphOperator", ACLNN_ERR_INNER, [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequirePointer(type, "type"));
+        ADVSTEP_RETURN_IF_ERROR(RequirePointer(tie, "tie"));
+        const TiedType* const tied = FindTied(type);
+        *tie = tied != nullptr ? tied->tie : nullptr;
+        return tied == nullptr || tied->wrong.empty()
+                   ? Status()
+                   : Status(ACLNN_ERR_PARAM_INVALID, tied->wrong);
+    });
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of other libraries in graphs: values on the worker and on streams, and refusals.
+#include "graph/tied_operator.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "graph/device_tensors.h"
+
+ADVSTEP_OPERATOR(aclnnTestMix, graphs::Mix,
+                 (const aclTensor* readIn, const aclTensor* bias, aclTensor* state, int32_t narrow,
+                  bool flag, double real, const aclScalar* scale, const aclIntArray* ints,
+                  const aclFloatArray* reals, const aclBoolArray* bools, aclTensor* sum),
+                 (readIn, bias, state, narrow, flag, real, scale, ints, reals, bools, sum))
+ADVSTEP_GRAPH_OPERATOR(TestMix, aclnnTestMix, graphs::Mix)
+
+// Types whose IR does not fit the operator, each tied by its own line.
+#define TEST_WRONG_IR(Type, parts)              \
+    namespace ge {                              \
+    REG_OP(Type) parts.OP_END_FACTORY_REG(Type) \
+    }                                           \
+    ADVSTEP_GRAPH_OPERATOR(Type, aclnnTestMix, graphs::Mix)
+#define TEST_READ .INPUT(read_in, TensorType({DT_INT64}))
+#define TEST_STATE .INPUT(state, TensorType({DT_INT64})).OUTPUT(state, TensorType({DT_INT64}))
+#define TEST_SUM .OUTPUT(sum, TensorType({DT_INT64}))
+#define TEST_ATTRS                  \
+    .ATTR(flag, Bool, true)         \
+        .ATTR(real, Float, 2.0F)    \
+        .ATTR(scale, Int, 3)        \
+        .ATTR(ints, ListInt, {})    \
+        .ATTR(reals, ListFloat, {}) \
+        .ATTR(bools, ListBool, {})
+TEST_WRONG_IR(TestMixPlain, TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Int, 1) TEST_ATTRS)
+TEST_WRONG_IR(TestMixNoRead, TEST_STATE TEST_SUM)
+TEST_WRONG_IR(TestMixNoSum, TEST_READ TEST_STATE)
+TEST_WRONG_IR(TestMixNoOut, TEST_READ.INPUT(state, TensorType({DT_INT64})) TEST_SUM)
+TEST_WRONG_IR(TestMixMore, TEST_READ TEST_STATE TEST_SUM.INPUT(more, TensorType({DT_INT64})))
+TEST_WRONG_IR(TestMixMoreOut, TEST_READ TEST_STATE TEST_SUM.OUTPUT(more, TensorType({DT_INT64})))
+TEST_WRONG_IR(TestMixNoNarrow, TEST_READ TEST_STATE TEST_SUM TEST_ATTRS)
+TEST_WRONG_IR(TestMixText, TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Float, 1.0F) TEST_ATTRS)
+TEST_WRONG_IR(TestMixExtra,
+              TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Int, 1).ATTR(more, Int, 1) TEST_ATTRS)
+namespace ge {
+REG_OP(TestUntied) TEST_READ TEST_SUM.OP_END_FACTORY_REG(TestUntied)
+}
+
+namespace {
+
+using graphs::DeviceTensor;
+using graphs::Failed;
+using graphs::MakeGraphTensor;
+using graphs::Succeeded;
+using graphs::ValuesOf;
+using Tensors = std::vector<ge::Tensor>;
+using Rows = std::vector<int64_t>;
+
+// 7 + 10 + 200 + 3000, then 9 * 10000, 6 * 100000, 2 * 1000000 and 6 values of lists.
+constexpr int64_t kNumber = 7 + 10 + 200 + 3000 + 90000 + 600000 + 2000000 + 60000000;
+
+class TiedOperatorTest : public graphs::GraphTest {
+ protected:
+    ge::op::TestMix NewMix(const char* name, int64_t narrow = 7) {
+        return ge::op::TestMix(name).set_attr_narrow(narrow);
+    }
+    // Runs a graph of one operator with the inputs read_in and state.
+    ge::Status RunOne(const ge::Operator& op, Tensors* results) {
+        Tensors inputs = {MakeGraphTensor({2}, {1, 2}), MakeGraphTensor({2}, {100, 200})};
+        std::vector<const char*> names;
+        for (const char* name : {"read_in", "state", "more"}) {
+            bool isInput = false;
+            for (const char* own : InputsOf(op)) {
+                isInput = isInput || std::string(own) == name;
+            }
+            if (isInput) {
+                names.push_back(name);
+            }
+        }
+        inputs.resize(names.size(), MakeGraphTensor({2}, {0, 0}));
+        const ge::Status added = Session().AddGraph(1, graphs::MakeGraph(op, names));
+        const ge::Status ran =
+            added != ge::SUCCESS ? added : Session().RunGraph(1, inputs, *results);
+        Session().RemoveGraph(1);
+        return ran;
+    }
+    static std::vector<const char*> InputsOf(const ge::Operator& op) {
+        ge::AscendString type;
+        op.GetOpType(type);
+        const std::string name = type.GetString();
+        if (name == "TestUntied") return {"read_in"};
+        if (name == "TestMixNoRead") return {"state"};
+        if (name == "TestMixMore") return {"read_in", "state", "more"};
+        return {"read_in", "state"};
+    }
+    testing::AssertionResult Refuses(const ge::Operator& op,
+                                     std::initializer_list<std::string> parts) {
+        Tensors results;
+        const ge::Status status = RunOne(op, &results);
+        if (!results.empty()) {
+            return testing::AssertionFailure() << "it has results";
+        }
+        return Failed(status, parts);
+    }
+};
+
+TEST_F(TiedOperatorTest, RunsWithAttributesOfEveryKind) {
+    Tensors results;
+    ASSERT_TRUE(Succeeded(RunOne(NewMix("mix"), &results)));
+    ASSERT_EQ(results.size(), 2u);
+    EXPECT_EQ(ValuesOf(results[0]), (Rows{101, 202}));
+    EXPECT_EQ(ValuesOf(results[1]), (Rows{1 + kNumber, 2 + kNumber}));
+    auto other = NewMix("other", 1);
+    other.set_attr_flag(false).set_attr_real(0).set_attr_scale(0).set_attr_ints({});
+    other.set_attr_reals({}).set_attr_bools({});
+    ASSERT_TRUE(Succeeded(RunOne(other, &results)));
+    EXPECT_EQ(ValuesOf(results[1]), (Rows{2, 3}));
+}
+
+// The output of an input's name is an update of it, as state_out is, and an aclScalar takes an Int.
+TEST_F(TiedOperatorTest, AnOutputOfTheSameNameIsAnUpdate) {
+    Tensors results;
+    ASSERT_TRUE(Succeeded(RunOne(ge::op::TestMixPlain("plain"), &results)));
+    EXPECT_EQ(ValuesOf(results[0]), (Rows{101, 202}));
+    EXPECT_EQ(ValuesOf(results[1]), (Rows{1 + 3211, 2 + 3211}));
+}
+
+// A chain: the sum of the first is the state and the bias of the second.
+ge::Graph MakeChain(ge::op::TestMix first, ge::op::TestMix second) {
+    auto read = graphs::MakeData("read", 0);
+    auto state = graphs::MakeData("state", 1);
+    first.set_input_read_in(read).set_input_state(state);
+    second.set_input_read_in(read).set_input_bias(first, "sum").set_input_state(first, "sum");
+    ge::Graph graph("chain");
+    graph.SetInputs({read, state}).SetOutputs(std::vector<ge::Operator>{second});
+    return graph;
+}
+const Rows kChainState = {2 + kNumber, 4 + kNumber};
+const Rows kChainSum = {2 + 2 * kNumber, 4 + 2 * kNumber};
+
+TEST_F(TiedOperatorTest, ANewOutputIsAValueLikeAnother) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeChain(NewMix("first"), NewMix("second")))));
+    Tensors results;
+    const Tensors inputs = {MakeGraphTensor({2}, {1, 2}), MakeGraphTensor({2}, {5, 6})};
+    ASSERT_TRUE(Succeeded(Session().BuildGraph(1, inputs)));
+    for (int run = 0; run < 2; ++run) {
+        ASSERT_TRUE(Succeeded(Session().RunGraph(1, inputs, results)));
+        EXPECT_EQ(ValuesOf(results), (std::vector<Rows>{kChainState, kChainSum}));
+    }
+}
+
+TEST_F(TiedOperatorTest, AStreamRunWritesTheMemoryOfTheProgram) {
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeChain(NewMix("first"), NewMix("second")))));
+    {
+        aclrtStream stream = nullptr;
+        ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+        const DeviceTensor read({2}, {1, 2}), state({2}, {5, 6}), out({2}, {0, 0}),
+            sum({2}, {0, 0});
+        const Tensors inputs = {read.Tensor(), state.Tensor()};
+        for (int run = 0; run < 2; ++run) {
+            out.Write({0, 0});
+            sum.Write({0, 0});
+            Tensors outputs = {out.Tensor(), sum.Tensor()};
+            ASSERT_TRUE(Succeeded(Session().RunGraphWithStreamAsync(1, stream, inputs, outputs)));
+            ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+            EXPECT_EQ(out.Read(), kChainState);
+            EXPECT_EQ(sum.Read(), kChainSum);
+            EXPECT_EQ(state.Read(), (Rows{5, 6}));
+        }
+        ASSERT_TRUE(Succeeded(Session().RemoveGraph(1)));
+        ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+    }
+    ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+}
+
+// Shapes are known before a run if all Data declare theirs, and open otherwise.
+TEST_F(TiedOperatorTest, ACompiledGraphHasTheInferredShapes) {
+    for (const bool isStatic : {true, false}) {
+        auto read = graphs::MakeData("read", 0);
+        auto state = graphs::MakeData("state", 1);
+        for (auto* data : {&read, &state}) {
+            if (isStatic) {
+                data->update_output_desc_y(
+                    ge::TensorDesc(ge::Shape({2}), ge::FORMAT_ND, ge::DT_INT64));
+            }
+        }
+        auto mix = NewMix("mix", isStatic ? 7 : -2);  // -2: Infer fails, if it is asked
+        mix.set_input_read_in(read).set_input_state(state);
+        ge::Graph graph("compiled");
+        graph.SetInputs({read, state}).SetOutputs(std::vector<ge::Operator>{mix});
+        ASSERT_TRUE(Succeeded(Session().AddGraph(1, graph)));
+        ASSERT_TRUE(Succeeded(Session().CompileGraph(1)));
+        const auto summary = Session().GetCompiledGraphSummary(1);
+        ASSERT_NE(summary, nullptr);
+        ASSERT_EQ(summary->IsStatic(), isStatic);
+        std::vector<ge::Shape> shapes;
+        if (isStatic) {
+            ASSERT_TRUE(Succeeded(summary->GetOutputShapes(shapes)));
+            EXPECT_EQ(shapes[1].GetDims(), (Rows{2}));
+        }
+        ASSERT_TRUE(Succeeded(Session().RemoveGraph(1)));
+    }
+}
+
+TEST_F(TiedOperatorTest, AnIrThatDoesNotFitNamesOperatorAndArgument) {
+    EXPECT_TRUE(Refuses(ge::op::TestMixNoRead("a"),
+                        {"E19999",
+                         "operator a of type TestMixNoRead has no input readIn, which "
+                         "aclnnTestMix reads; expected one in its IR"}));
+    EXPECT_TRUE(Refuses(ge::op::TestMixNoSum("b"),
+                        {"operator b of type TestMixNoSum has no output sum, which aclnnTestMix "
+                         "writes; expected one in its IR"}));
+    EXPECT_TRUE(Refuses(ge::op::TestMixNoOut("c"),
+                        {"operator c of type TestMixNoOut has an input state, which aclnnTestMix "
+                         "writes, and no output for it; expected an output state or state_out"}));
+    EXPECT_TRUE(Refuses(ge::op::TestMixMore("d"), {"operator d of type TestMixMore has an input "
+                                                   "more, which its kernel does not know"}));
+    EXPECT_TRUE(Refuses(ge::op::TestMixMoreOut("e"), {"operator e of type TestMixMoreOut has an "
+                                                      "output more, which its kernel does not "
+                                                      "know"}));
+    EXPECT_TRUE(Refuses(ge::op::TestMixNoNarrow("f"),
+                        {"operator f of type TestMixNoNarrow has no attribute narrow, which "
+                         "aclnnTestMix takes; expected one in its IR"}));
+    EXPECT_TRUE(Refuses(ge::op::TestMixText("g"), {"attribute narrow of operator g of type "
+                                                   "TestMixText has another kind; expected Int"}));
+    EXPECT_TRUE(Refuses(ge::op::TestMixExtra("h"), {"operator h of type TestMixExtra has an "
+                                                    "attribute more, which aclnnTestMix does not "
+                                                    "take"}));
+    EXPECT_TRUE(Refuses(ge::op::TestUntied("i"),
+                        {"EZ3003", "operator i of type TestUntied has no kernel here"}));
+}
+
+TEST_F(TiedOperatorTest, AWrongAttributeNamesOperatorAndValue) {
+    EXPECT_TRUE(Refuses(ge::op::TestMix("unset"), {"required attribute narrow of operator unset of "
+                                                   "type TestMix is not set"}));
+    EXPECT_TRUE(Refuses(NewMix("wide", 3000000000),
+                        {"attribute narrow of operator wide of type TestMix is 3000000000; "
+                         "expected -2147483648 <= narrow <= 2147483647"}));
+    EXPECT_TRUE(Refuses(NewMix("forgets", -1),
+                        {"Infer sets no shape for output sum of operator forgets of type TestMix; "
+                         "expected one of at most 8 axes"}));
+    EXPECT_TRUE(Refuses(NewMix("fails", -2), {"the shapes of operator fails of type TestMix cannot "
+                                              "be inferred: code 561002: narrow is -2"}));
+    EXPECT_TRUE(Refuses(NewMix("negative", -3),
+                        {"Infer sets shape [-4] and data type INT64 for output sum of operator "
+                         "negative of type TestMix"}));
+}
+
+// The calls themselves: a plan depends on every value of an array, and on where an array ends.
+TEST_F(TiedOperatorTest, ArraysArePartsOfThePlan) {
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    {
+        const DeviceTensor read({1}, {1}), state({1}, {0}), sum({1}, {0});
+        const int64_t shape[] = {1};
+        const aclTensor* tensors[3];
+        aclTensor* written[3];
+        for (size_t place = 0; place < 3; ++place) {
+            const DeviceTensor* const from[] = {&read, &state, &sum};
+            written[place] =
+                aclCreateTensor(shape, 1, ACL_INT64, nullptr, 0, ACL_FORMAT_ND, shape, 1,
+                                const_cast<uint8_t*>(from[place]->Tensor().GetData()));
+            tensors[place] = written[place];
+        }
+        float scale = 0;
+        aclScalar* const scalar = aclCreateScalar(&scale, ACL_FLOAT);
+        uint64_t size = 0;
+        aclOpExecutor* executor = nullptr;
+        const auto plan = [&](const aclIntArray* ints, const aclFloatArray* reals,
+                              const aclBoolArray* bools) {
+            return aclnnTestMixGetWorkspaceSize(tensors[0], nullptr, written[1], 0, false, 0.0,
+                                                scalar, ints, reals, bools, written[2], &size,
+                                                &executor);
+        };
+        struct Lists {
+            std::vector<int64_t> ints;
+            std::vector<float> reals;
+            std::vector<char> bools;
+            int64_t number;
+        };
+        const Lists lists[] = {{{}, {}, {}, 0},           {{1}, {}, {}, 10010000},
+                               {{2}, {}, {}, 10020000},   {{}, {2}, {}, 10200000},
+                               {{}, {}, {1}, 11000000},   {{}, {}, {0}, 10000000},
+                               {{1, 1}, {}, {}, 20020000}};
+        for (int round = 0; round < 2; ++round) {
+            for (const Lists& one : lists) {
+                const bool bools[] = {!one.bools.empty() && one.bools[0] != 0};
+                const aclIntArray* a = aclCreateIntArray(one.ints.data(), one.ints.size());
+                const aclFloatArray* b = aclCreateFloatArray(one.reals.data(), one.reals.size());
+                const aclBoolArray* c = aclCreateBoolArray(bools, one.bools.size());
+                ASSERT_EQ(plan(a, b, c), 0) << aclGetRecentErrMsg();
+                ASSERT_EQ(aclnnTestMix(nullptr, size, executor, nullptr), 0);
+                ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+                EXPECT_EQ(sum.Read(), (Rows{1 + one.number}));
+                if (round == 0) {
+                    EXPECT_EQ(plan(nullptr, b, c), ACLNN_ERR_PARAM_NULLPTR);
+                    EXPECT_STREQ(aclGetRecentErrMsg(),
+                                 "aclnnTestMixGetWorkspaceSize: ints is "
+                                 "null; expected an array");
+                    EXPECT_EQ(plan(a, b, nullptr), ACLNN_ERR_PARAM_NULLPTR);
+                    EXPECT_STREQ(aclGetRecentErrMsg(),
+                                 "aclnnTestMixGetWorkspaceSize: bools is "
+                                 "null; expected an array");
+                }
+                aclDestroyIntArray(a);
+                aclDestroyFloatArray(b);
+                aclDestroyBoolArray(c);
+            }
+        }
+        aclDestroyScalar(scalar);
+        for (aclTensor* tensor : written) {
+            aclDestroyTensor(tensor);
+        }
+    }
+    ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+}
+
+struct WrongTie {
+    const char* type;
+    void (*change)(AdvStepGraphOperator*);
+    const char* says;
+};
+
+TEST_F(TiedOperatorTest, AWrongTieIsRefusedWhenItIsMadeAndWhenItsTypeRuns) {
+    static constexpr AdvStepGraphAttribute kNameless = {"", ADVSTEP_GRAPH_INT, 0, 1};
+    static constexpr AdvStepGraphAttribute kNoKind = {"a", 9, 0, 1};
+    const WrongTie wrong[] = {
+        {"", [](AdvStepGraphOperator*) {}, "type is empty; expected the name of REG_OP"},
+        {"Step", [](AdvStepGraphOperator*) {}, "which graph mode has itself"},
+        {"WrongBytes", [](AdvStepGraphOperator* t) { t->structBytes = 8; },
+         "it has structBytes 8; expected "},
+        {"WrongTable", [](AdvStepGraphOperator* t) { t->table = nullptr; }, "table is null"},
+        {"WrongPlan", [](AdvStepGraphOperator* t) { t->plan = nullptr; }, "plan is null"},
+        {"WrongRun", [](AdvStepGraphOperator* t) { t->run = nullptr; }, "run is null"},
+        {"WrongCount", [](AdvStepGraphOperator* t) { t->attributeCount = 33; },
+         "attributeCount is 33; expected 0 to 32 attributes"},
+        {"WrongName", [](AdvStepGraphOperator* t) { t->attributes = &kNameless; },
+         "attribute 0 has no name"},
+        {"WrongKind", [](AdvStepGraphOperator* t) { t->attributes = &kNoKind; },
+         "attribute a has kind 9; expected 0 to 6"},
+    };
+    for (const WrongTie& one : wrong) {
+        auto* const tie = new AdvStepGraphOperator(advstepGraphOperatorOf_TestMix);
+        tie->type = one.type;
+        one.change(tie);
+        EXPECT_EQ(advstepTieGraphOperator(tie), ACLNN_ERR_PARAM_INVALID) << one.type;
+        const std::string message = aclGetRecentErrMsg();
+        EXPECT_NE(message.find(one.says), std::string::npos) << message;
+        if (tie->structBytes != 8 && one.type[0] == 'W') {
+            const AdvStepGraphOperator* found = tie;
+            EXPECT_EQ(advstepFindGraphOperator(one.type, &found), ACLNN_ERR_PARAM_INVALID);
+            EXPECT_EQ(found, nullptr);
+        }
+        delete tie;
+    }
+    ge::Operator op("node", "WrongPlan");
+    auto data = graphs::MakeData("data", 0);
+    op.AddControlInput(data);
+    ge::Graph graph("wrong");
+    graph.SetInputs({data}).SetOutputs(std::vector<ge::Operator>{data});
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graph)));
+    Tensors results;
+    EXPECT_TRUE(Failed(Session().RunGraph(1, {MakeGraphTensor({1}, {1})}, results),
+                       {"EZ3003", "operator node of type WrongPlan cannot run: ",
+                        "the tie of graph operator WrongPlan in the program is wrong: plan is "
+                        "null"}));
+}
+
+TEST_F(TiedOperatorTest, ALaterTieOfATypeIsIgnored) {
+    static constexpr AdvStepGraphOperator kOther = advstepGraphOperatorOf_TestMix;
+    EXPECT_EQ(advstepTieGraphOperator(&kOther), ACLNN_SUCCESS);
+    EXPECT_EQ(advstepTieGraphOperator(&advstepGraphOperatorOf_TestMix), ACLNN_SUCCESS);
+    static AdvStepGraphOperator wrong = advstepGraphOperatorOf_TestMix;
+    wrong.run = nullptr;
+    EXPECT_EQ(advstepTieGraphOperator(&wrong), ACLNN_ERR_PARAM_INVALID);
+    const AdvStepGraphOperator* found = nullptr;
+    EXPECT_EQ(advstepFindGraphOperator("TestMix", &found), ACLNN_SUCCESS);
+    EXPECT_EQ(found, &advstepGraphOperatorOf_TestMix);
+    EXPECT_EQ(advstepFindGraphOperator("NoType", &found), ACLNN_SUCCESS);
+    EXPECT_EQ(found, nullptr);
+    EXPECT_EQ(advstepFindGraphOperator(nullptr, &found), ACLNN_ERR_PARAM_NULLPTR);
+    EXPECT_EQ(advstepFindGraphOperator("TestMix", nullptr), ACLNN_ERR_PARAM_NULLPTR);
+    EXPECT_EQ(advstepTieGraphOperator(nullptr), ACLNN_ERR_PARAM_NULLPTR);
+}
+
+}  // namespace

@@ -22,11 +22,18 @@ exported=$(nm -D --defined-only "$scratch/plain/libcust_opapi.so" | awk '$2 == "
     grep -v '^aclnn' || true)
 [[ -z $exported ]] || fail "libcust_opapi.so exports more than the calls: $exported"
 
-# A wrong row is refused by the compiler, with the rule.
-sed 's/offsetof(AddPayload, other)/offsetof(AddPayload, self)/' "$project/aclnn_add.cpp" \
-    >"$project/wrong.cpp"
-if "${CXX:-c++}" -std=c++17 -fsyntax-only -I"$moved/include" "$project/wrong.cpp" >"$scratch/log" 2>&1 ||
-    ! grep "every addressAt is the offset of a pointer of its own" "$scratch/log" >/dev/null; then
-    fail "two tensors with one address compile, or the error does not say so"
-fi
+# refused SED-EXPRESSION RULE: the compiler refuses a changed operator with the rule.
+refused() {
+    sed "$1" "$project/aclnn_add.cpp" >"$project/wrong.cpp"
+    if "${CXX:-c++}" -std=c++17 -fsyntax-only -I"$moved/include" "$project/wrong.cpp" \
+        >"$scratch/log" 2>&1 || ! grep "$2" "$scratch/log" >/dev/null; then
+        fail "after $1 it compiles, or the error does not say: $2"
+    fi
+}
+refused 's/offsetof(AddPayload, other)/offsetof(AddPayload, self)/' \
+    "every addressAt is the offset of a pointer of its own"
+refused 's/{"other", op::/{"self", op::/' "every tensor needs a name of its own"
+refused 's/kAttributes\[\] = {"alpha"}/kAttributes[] = {"alpha", "beta"}/' \
+    "one name for each attribute of the call"
+refused 's/kName\[\] = "aclnnAdd"/kName[] = "aclnnSum"/' "it is the name of phase two, aclnnAdd"
 echo "own_operator_test.sh: built by find_package and pkg-config, tested, called from Python"

@@ -2,7 +2,8 @@
 /// Data types, formats and placements of graph mode.
 /// Part of libadvance_step_graph: docs/graph_mode.md.
 ///
-/// Names and values are interface facts (docs/provenance.md); text and code are this project's.
+/// Names and values are interface facts (docs/internals/provenance.md); text and code are this
+/// project's.
 #ifndef ADVSTEP_GRAPH_TYPES_H_
 #define ADVSTEP_GRAPH_TYPES_H_
 

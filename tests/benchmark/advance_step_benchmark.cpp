@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Full AdvanceStep calls, as a runtime makes them, beside the bare loop on the same shapes. Ratios
-// of one run are what counts; docs/benchmarking.md.
+// of one run are what counts; docs/internals/benchmarking.md.
 #include <benchmark/benchmark.h>
 
 #include <chrono>

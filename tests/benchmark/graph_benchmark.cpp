@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A decode loop as one graph on a stream, and as calls of the operator.
 // Each way makes 1,000 steps of AdvanceStep on one stream and then waits for it. The ways take
-// turns, so that the difference of one run is what counts; docs/benchmarking.md.
+// turns, so that the difference of one run is what counts; docs/internals/benchmarking.md.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The AdvanceStep kernel alone, with all its checks, and the bare loop on the same shape, in turns
-// in one process: the ratio of their medians is what counts; docs/benchmarking.md.
+// in one process: the ratio of their medians is what counts; docs/internals/benchmarking.md.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

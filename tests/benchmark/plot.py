@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the pictures of docs/benchmarking.md from a JSON file of the dashboard with curves.
+"""Draws the pictures of docs/internals/benchmarking.md from a JSON file of the dashboard.
 
     plot.py results.json FOLDER
 """

@@ -2,7 +2,7 @@
 // The host's cost of a decode step (Step and AdvanceStep), replayed and call by call.
 // The figures are the time of each way, less that of the kernels alone. All ways make the same
 // steps from the same start, in turns, so that the ratios of one run are what counts;
-// docs/benchmarking.md.
+// docs/internals/benchmarking.md.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

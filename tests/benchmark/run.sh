@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds the release preset, measures every performance goal beside its
-# baseline and prints the table of docs/benchmarking.md. A goal that does not hold is no failure.
+# baseline and prints the table of docs/internals/benchmarking.md. A goal that does not hold is no failure.
 #
 #   tests/benchmark/run.sh [--json FILE] [--plot FOLDER]
 #
-# --json keeps the results and the raw series; --plot draws the pictures of docs/benchmarking.md,
+# --json keeps the results and the raw series; --plot draws the pictures of
+# docs/internals/benchmarking.md,
 # which takes a minute more.
 set -euo pipefail
 

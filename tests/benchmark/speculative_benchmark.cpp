@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AdvanceStepV2 with spec tokens beside the same update as a plain loop, one row after the other
 // with / and %, no checks, no device. In turns, so that the ratio is what counts;
-// docs/benchmarking.md.
+// docs/internals/benchmarking.md.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Step beside SEED on the same states. Both run in turns, so that a ratio of medians says more than
-// either time; docs/benchmarking.md.
+// either time; docs/internals/benchmarking.md.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every relative link of the Markdown files leads to a file and to a heading in it.
 
-docs/README.md links every page of docs/.
+docs/README.md links every page of docs/, and docs/internals/README.md those of its folder.
 """
 
 import pathlib
@@ -56,12 +56,15 @@ def main():
             elif anchor and file.suffix == ".md" and (
                     anchor not in anchors(file.read_text(encoding="utf-8"))):
                 bad.append(f"{where}: no heading {target}")
-    index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
-    linked = {(ROOT / "docs" / t.partition("#")[0]).resolve() for t in LINK.findall(index)}
+    linked = {index: {(index.parent / target.partition("#")[0]).resolve()
+                      for target in LINK.findall(index.read_text(encoding="utf-8"))}
+              for index in (ROOT / "docs/README.md", ROOT / "docs/internals/README.md")}
     for page in pages:
-        if ROOT / "docs" in page.parents and page.name not in ("README.md", "reference.md") and (
-                page.resolve() not in linked):
-            bad.append(f"docs/README.md does not have {page.relative_to(ROOT)}")
+        if ROOT / "docs" in page.parents and page.name not in ("README.md", "reference.md"):
+            index = ROOT / ("docs/internals/README.md" if "internals" in page.parts else
+                            "docs/README.md")
+            if page.resolve() not in linked[index]:
+                bad.append(f"{index.relative_to(ROOT)} does not have {page.relative_to(ROOT)}")
     print("\n".join(bad) or f"{count} links in {len(pages)} pages lead somewhere")
     return 1 if bad or count < 100 else 0
 

@@ -34,7 +34,8 @@ def main():
     update = "--update" in sys.argv[1:]
     bad = []
     count = 0
-    for page in sorted(ROOT.glob("docs/*.md")) + sorted(ROOT.glob("README*.md")):
+    for page in sorted(ROOT.glob("docs/*.md")) + sorted(ROOT.glob("docs/internals/*.md")) + sorted(
+            ROOT.glob("README*.md")):
         text = page.read_text(encoding="utf-8")
         if text.count("<!-- snippet:") != len(BLOCK.findall(text)):
             bad.append(f"{page.name}: a snippet without its block")

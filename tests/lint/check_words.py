@@ -27,7 +27,7 @@ def main():
                             cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     found = 0
     for name in listed:
-        if name.startswith("docs/decisions/") or not (ROOT / name).is_file():
+        if name.startswith("docs/internals/decisions/") or not (ROOT / name).is_file():
             continue
         text = (ROOT / name).read_text(encoding="utf-8")
         # Code says what it says; its lines stay, so that the numbers of the others are right.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/adding_an_operator.md is true: its operator, taken out of its code blocks, is built and run.
+"""adding_an_operator.md of docs/internals is true: its operator is built from the page and run.
 
     operator_page_test.py
 
@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = "docs/adding_an_operator.md"
+PAGE = "docs/internals/adding_an_operator.md"
 BLOCK = re.compile(r"<!-- (file|after|program|prints|run)(?:: (.*?))? -->\n```\w*\n(.*?)```\n", re.S)
 MARK = re.compile(r"^<!-- (?:file|after|program|prints|run)\b", re.M)
 # The cheapest library of the preset: nothing but the library, and not optimised.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the scenarios of schedules and takes schedules of each, a share of the time. It prints how
-# many, and for a schedule that fails how to run it again. docs/testing.md explains them.
+# many, and for a schedule that fails how to run it again. docs/internals/testing.md explains them.
 #
 #   tests/schedules/run.sh --seconds 600
 #   tests/schedules/run.sh --seconds 60 --scenario event_ring --seed 7

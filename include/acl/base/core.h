@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Types, return codes and error messages shared by every acl, aclrt and aclnn call.
 ///
-/// Names and values are interface facts of Ascend CANN (docs/provenance.md); text and code are
-/// this project's. C99 and C++11.
+/// Names and values are interface facts of Ascend CANN (docs/internals/provenance.md); text and
+/// code are this project's. C99 and C++11.
 #ifndef ADVSTEP_ACL_BASE_CORE_H_
 #define ADVSTEP_ACL_BASE_CORE_H_
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Return codes of the runtime.
 ///
-/// Names and values are interface facts of Ascend CANN (docs/provenance.md); text is this project's.
+/// Names and values are interface facts of Ascend CANN (docs/internals/provenance.md); text is
+/// this project's.
 /// docs/errors.md says which of them the library returns, and why.
 #ifndef ADVSTEP_ACL_ERROR_CODES_RT_ERROR_CODES_H_
 #define ADVSTEP_ACL_ERROR_CODES_RT_ERROR_CODES_H_

@@ -13,8 +13,8 @@ namespace advstep {
 
 class Device;
 
-/// Waking threads breaks even at about this many rows (docs/decisions/0003-streams.md). A launch
-/// whose rows cost an unknown time has as many.
+/// Waking threads breaks even at about this many rows (docs/internals/decisions/0003-streams.md). A
+/// launch whose rows cost an unknown time has as many.
 inline constexpr int64_t kRowsWorthThreads = 32768;
 
 /// One planned run of a kernel: everything except the payload, which is `payloadBytes` plain bytes.

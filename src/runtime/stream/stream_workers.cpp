@@ -18,9 +18,9 @@
 namespace advstep {
 namespace {
 
-// Waking a thread costs 4-12 us (docs/decisions/0003-streams.md). So while threads queue work that
-// they wait for, the watcher is not woken: it looks by itself, in case that one of them does not
-// wait this time. A nap is short compared with a decode step.
+// Waking a thread costs 4-12 us (docs/internals/decisions/0003-streams.md). So while threads queue
+// work that they wait for, the watcher is not woken: it looks by itself, in case that one of them
+// does not wait this time. A nap is short compared with a decode step.
 constexpr auto kNap = std::chrono::microseconds(150);
 constexpr auto kWakeful = std::chrono::microseconds(600);
 

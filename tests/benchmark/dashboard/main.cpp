@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The performance dashboard: every goal, its baseline beside it in the same process, in turns.
-// docs/benchmarking.md.
+// docs/internals/benchmarking.md.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -15,7 +15,7 @@ Rows SplittingRows();
 Rows StepRows();
 Rows PeerRows();
 
-/// All of them, in the order of docs/benchmarking.md.
+/// All of them, in the order of docs/internals/benchmarking.md.
 Rows AllRows();
 
 }  // namespace bench

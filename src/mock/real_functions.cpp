@@ -38,6 +38,8 @@ AclFunctions FindAll() {
 #define ADVSTEP_LONG_FUNCTION ADVSTEP_FUNCTION
 #include "advance_step/testing/acl_functions.inc"
 #include "advance_step/testing/aclnn_functions.inc"
+#undef ADVSTEP_LONG_FUNCTION
+#undef ADVSTEP_FUNCTION
     return real;
 }
 

@@ -2,6 +2,7 @@
 // Every call of a program goes to the mock, whoever makes it, and by default on to the library.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -136,6 +137,62 @@ TEST(MockAclTest, CountsCalls) {
     EXPECT_THROW(CallsOf("aclrtMallok"), std::invalid_argument);
     ForgetCalls();
     EXPECT_EQ(CallsOf("aclDataTypeSize"), 0U);
+}
+
+// A method that no test has named is an uninteresting call, as each kind of mock treats it, and
+// reaches the library.
+TEST(MockAclTest, UnnamedMethodsAreUninteresting) {
+    {
+        const NiceMock<MockAcl> nice;
+        testing::internal::CaptureStdout();
+        EXPECT_EQ(aclDataTypeSize(ACL_INT32), 4U);
+        EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+    }
+    {
+        const testing::NaggyMock<MockAcl> naggy;
+        testing::internal::CaptureStdout();
+        EXPECT_EQ(aclDataTypeSize(ACL_INT32), 4U);
+        EXPECT_THAT(testing::internal::GetCapturedStdout(),
+                    testing::AllOf(testing::HasSubstr("Uninteresting mock function call"),
+                                   testing::HasSubstr("aclDataTypeSize")));
+    }
+    const testing::StrictMock<MockAcl> strict;
+    size_t size = 0;
+    EXPECT_NONFATAL_FAILURE(size = aclDataTypeSize(ACL_INT32), "Uninteresting mock function call");
+    EXPECT_EQ(size, 4U);
+}
+
+TEST(MockAclTest, AMissedExpectationFailsAtTheEndOfTheMock) {
+    auto acl = std::make_unique<NiceMock<MockAcl>>();
+    EXPECT_CALL(*acl, aclDataTypeSize(ACL_INT8)).Times(1);
+    EXPECT_NONFATAL_FAILURE(acl.reset(), "Actual: never called");
+}
+
+// Other calls of a named method still reach the library.
+TEST(MockAclTest, NamedMethodsCallTheLibraryWithoutAnAction) {
+    NiceMock<MockAcl> acl;
+    EXPECT_CALL(acl, aclDataTypeSize).Times(2);
+    EXPECT_EQ(aclDataTypeSize(ACL_INT32), 4U);
+    ON_CALL(acl, aclrtGetDeviceCount(nullptr)).WillByDefault(Return(5));
+    EXPECT_EQ(aclrtGetDeviceCount(nullptr), 5);
+    uint32_t devices = 0;
+    EXPECT_EQ(aclrtGetDeviceCount(&devices), ACL_SUCCESS);
+    EXPECT_EQ(acl.aclDataTypeSize(ACL_INT64), 8U) << "a method can be called itself";
+}
+
+// Threads may call while the test names other functions for the first time.
+TEST(MockAclTest, MethodsAreMadeWhileThreadsCall) {
+    for (int round = 0; round < 100; ++round) {
+        NiceMock<MockAcl> acl;
+        std::thread other([] {
+            for (int i = 0; i < 100; ++i) {
+                EXPECT_EQ(aclDataTypeSize(ACL_INT64), 8U);
+            }
+        });
+        ON_CALL(acl, aclrtGetDeviceCount).WillByDefault(Return(9));
+        EXPECT_EQ(aclrtGetDeviceCount(nullptr), 9);
+        other.join();
+    }
 }
 
 // What the library calls inside is its own affair.

@@ -6,10 +6,57 @@
 
 #include <gmock/gmock.h>
 
+#include <cstddef>
+
 #include "advance_step/testing/acl_functions.h"
+#include "advance_step/testing/mock_methods.h"
 #include "advance_step/testing/step_arguments.h"
 
 namespace advance_step::testing {
+
+/// The C functions in the order of the lists.
+enum MockedFunction : size_t {
+#define ADVSTEP_FUNCTION(result, name, parameters, arguments) k_##name,
+#define ADVSTEP_LONG_FUNCTION ADVSTEP_FUNCTION
+#include "advance_step/testing/acl_functions.inc"
+#include "advance_step/testing/aclnn_functions.inc"
+#undef ADVSTEP_LONG_FUNCTION
+#undef ADVSTEP_FUNCTION
+    kMockedFunctions
+};
+
+/// What EXPECT_CALL and ON_CALL need of each function: gmock_NAME with matchers and without. The
+/// bodies are compiled where they are used.
+#define ADVSTEP_MOCKED(name, real)                                                             \
+    template <typename Mock, typename Signature>                                               \
+    class Gmock_##name;                                                                        \
+    template <typename Mock, typename Result, typename... Arguments>                           \
+    class Gmock_##name<Mock, Result(Arguments...)> {                                           \
+     public:                                                                                   \
+        ::testing::internal::MockSpec<Result(Arguments...)> gmock_##name(                      \
+            const ::testing::Matcher<Arguments>&... matchers) {                                \
+            return Made().Expect(matchers...);                                                 \
+        }                                                                                      \
+        ::testing::internal::MockSpec<Result(Arguments...)> gmock_##name(                      \
+            const ::testing::internal::WithoutMatchers& /*none*/, std::nullptr_t /*unused*/) { \
+            return Made().ExpectAny();                                                         \
+        }                                                                                      \
+                                                                                               \
+     private:                                                                                  \
+        MockedMethod<Result(Arguments...)>& Made() {                                           \
+            Mock* const mock = static_cast<Mock*>(this);                                       \
+            return mock->template Get<Result(Arguments...)>(k_##name, mock, #name, real);      \
+        }                                                                                      \
+    };
+#define ADVSTEP_FUNCTION(result, name, parameters, arguments) ADVSTEP_MOCKED(name, Real().name)
+#define ADVSTEP_LONG_FUNCTION(result, name, parameters, arguments) \
+    ADVSTEP_MOCKED(                                                \
+        name, +[](const StepArguments& all) { return all.PassTo(Real().name); })
+#include "advance_step/testing/acl_functions.inc"
+#include "advance_step/testing/aclnn_functions.inc"
+#undef ADVSTEP_LONG_FUNCTION
+#undef ADVSTEP_FUNCTION
+#undef ADVSTEP_MOCKED
 
 /// While a mock exists, its methods replace the C functions in all threads. The default action of a
 /// method is to call the library. Several mocks form a stack, and the newest receives the calls:
@@ -21,35 +68,38 @@ namespace advance_step::testing {
 ///     EXPECT_CALL(acl, aclrtMalloc(_, 64, _)).WillOnce(Return(ACL_ERROR_RT_MEMORY_ALLOCATION));
 ///
 /// The method aclnnStepGetWorkspaceSize is an exception: it has one parameter, a StepArguments.
-class MockAcl {
+// clang-format off
+class MockAcl :
+#define ADVSTEP_FUNCTION(result, name, parameters, arguments) \
+    public Gmock_##name<MockAcl, result parameters>,
+#define ADVSTEP_LONG_FUNCTION(result, name, parameters, arguments) \
+    public Gmock_##name<MockAcl, result(const StepArguments& all)>,
+#include "advance_step/testing/acl_functions.inc"
+#include "advance_step/testing/aclnn_functions.inc"
+#undef ADVSTEP_LONG_FUNCTION
+#undef ADVSTEP_FUNCTION
+    public MockMethods {
+    // clang-format on
  public:
     MockAcl();
     MockAcl(const MockAcl&) = delete;
     MockAcl& operator=(const MockAcl&) = delete;
-    virtual ~MockAcl();
+    ~MockAcl() override;
 
-/// The method of a function in the lists.
-#define ADVSTEP_FUNCTION(result, name, parameters, arguments) MOCK_METHOD(result, name, parameters);
-/// The method of a function with more parameters than GoogleMock allows.
+#define ADVSTEP_FUNCTION(result, name, parameters, arguments) result name parameters;
 #define ADVSTEP_LONG_FUNCTION(result, name, parameters, arguments) \
-    MOCK_METHOD(result, name, (const StepArguments& all));
+    result name(const StepArguments& all);
 #include "advance_step/testing/acl_functions.inc"
 #include "advance_step/testing/aclnn_functions.inc"
 #undef ADVSTEP_LONG_FUNCTION
 #undef ADVSTEP_FUNCTION
 
  private:
+    void ReportUninteresting(const char* function);
+
     MockAcl* before_;
 };
 
 }  // namespace advance_step::testing
-
-// These are compiled once, in a file of advance_step::mock, because they take most of the compile
-// time.
-namespace testing {
-extern template class NiceMock<advance_step::testing::MockAcl>;
-extern template class NaggyMock<advance_step::testing::MockAcl>;
-extern template class StrictMock<advance_step::testing::MockAcl>;
-}  // namespace testing
 
 #endif  // ADVSTEP_ADVANCE_STEP_TESTING_MOCK_ACL_H_

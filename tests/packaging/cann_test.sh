@@ -48,6 +48,19 @@ quietly cmake -S "$scratch/sample" -B "$scratch/sample/build"
 quietly cmake --build "$scratch/sample/build"
 [[ $("$scratch/sample/build/sample") == "29 24" ]] || fail "the sample computes other slots"
 
+# The classic sample of graph mode, with what ASCEND_HOME_PATH names and nothing else.
+I=$ASCEND_HOME_PATH/include
+"${CXX:-g++}" -I "$I/graph" -I "$I/ge" -I "$I" -I "$ASCEND_HOME_PATH/opp/built-in/op_proto/inc" \
+    "$root/examples/graph_classic.cpp" -o "$scratch/classic" -L "$ASCEND_HOME_PATH/lib64" \
+    -lgraph -lge_runner -lgraph_base -lge_compiler
+"$scratch/classic" "$scratch/dump" >/dev/null || fail "the classic sample of graph mode"
+grep -q 'operator "advance_step" of type AdvanceStep' "$scratch/dump.txt" || fail "the dump of the graph"
+for name in graph ge_runner graph_base ge_compiler; do
+    [[ $(od -An -tx1 -N4 "$scratch/cann/lib64/lib$name.so") == " 7f 45 4c 46" ]] || fail "lib$name is no ELF file"
+done
+# Two copies of graph mode in one process would have two states.
+[[ ! -e $scratch/cann/lib64/libadvance_step_graph.so ]] || fail "graph mode is in the prefix twice"
+
 mapfile -t operators < <(grep -rhoE '\baclnn\w+GetWorkspaceSize' "$scratch/cann/include/aclnnop" |
     sed 's/GetWorkspaceSize$//' | sort -u)
 "${CC:-gcc}" -std=c99 -Wall -Wextra -Werror "$root/tests/packaging/find_phases.c" -o "$scratch/find" -ldl

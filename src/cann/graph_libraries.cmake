@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# Graph mode under the link names of CANN. libgraph is libadvance_step_graph under another SONAME.
+# Both are made of the same objects. The others have nothing of their own and depend on libgraph. A
+# prefix has no libadvance_step_graph beside libgraph, because each has a state of its own.
+add_library(advance_step_libgraph SHARED $<TARGET_OBJECTS:advance_step_graph>)
+target_link_libraries(advance_step_libgraph PRIVATE advance_step_flags advance_step Threads::Threads)
+set(graph_version_script ${PROJECT_BINARY_DIR}/advance_step_graph.map)
+target_link_options(advance_step_libgraph PRIVATE -Wl,--version-script=${graph_version_script}
+                                                  -Wl,-z,nodelete -Wl,--no-as-needed)
+set_target_properties(advance_step_libgraph PROPERTIES
+  OUTPUT_NAME graph
+  LINKER_LANGUAGE CXX
+  LINK_DEPENDS ${graph_version_script}
+  LIBRARY_OUTPUT_DIRECTORY ${cann_folder}
+  BUILD_RPATH "${PROJECT_BINARY_DIR}/lib"
+  INSTALL_RPATH $ORIGIN)
+install(TARGETS advance_step_libgraph LIBRARY DESTINATION lib64 COMPONENT cann EXCLUDE_FROM_ALL)
+add_dependencies(advance_step_cann advance_step_libgraph)
+foreach(library IN ITEMS libge_compiler libge_runner libgraph_base)
+  cann_library(${library})
+  target_link_libraries(advance_step_${library} PRIVATE advance_step_libgraph)
+endforeach()

@@ -64,6 +64,7 @@ Status MakeEventWithFlag(const char* call, aclrtEvent* event, uint32_t flag, Eve
     traits.timing = (flag & ACL_EVENT_TIME_LINE) != 0;
     traits.shared = flag == ACL_EVENT_IPC;
     traits.external = flag == ACL_EVENT_EXTERNAL;
+    traits.flag = flag;
     traits.waitable = !withFlag || traits.external || (flag & ACL_EVENT_SYNC) != 0;
     return MakeEvent(call, event, traits);
 }

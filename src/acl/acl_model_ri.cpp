@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Capture and replay.
 #include "acl/acl_rt.h"
+#include "src/acl/capture_mode.h"
 #include "src/base/boundary.h"
 #include "src/base/live_objects.h"
 #include "src/runtime/capture/capture.h"
@@ -14,16 +15,6 @@
 using namespace advstep;
 
 namespace {
-
-Status CheckMode(aclmdlRICaptureMode mode, const char* argument) {
-    const auto number = static_cast<int>(mode);
-    return number >= ACL_MODEL_RI_CAPTURE_MODE_GLOBAL && number <= ACL_MODEL_RI_CAPTURE_MODE_RELAXED
-               ? Status()
-               : Error(ACL_ERROR_RT_PARAM_INVALID,
-                       "{} is {}; expected ACL_MODEL_RI_CAPTURE_MODE_GLOBAL 0, THREAD_LOCAL 1 or "
-                       "RELAXED 2",
-                       argument, number);
-}
 
 // The capture calls refuse a null stream; it does not denote the default stream.
 Status FindNamedStream(aclrtStream stream, StreamRef* found) {
@@ -41,7 +32,7 @@ Status RequireModel(aclmdlRI modelRI, Model** model) {
 aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode) {
     return AclBoundary("aclmdlRICaptureBegin", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(stream, "stream"));
-        ADVSTEP_RETURN_IF_ERROR(CheckMode(mode, "mode"));
+        ADVSTEP_RETURN_IF_ERROR(CheckCaptureMode(mode, "mode"));
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
         return BeginCapture(found, mode);
@@ -57,7 +48,10 @@ aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI) {
         Handle model = 0;
         ADVSTEP_RETURN_IF_ERROR(EndCapture(found, &model));
         *modelRI = ToPointer(model);
-        return Made({}, ObjectKind::kModel, "aclmdlRICaptureEnd", modelRI);
+        // A sub-graph goes with its model.
+        return Models().Find(model)->IsPart(model)
+                   ? Status()
+                   : Made({}, ObjectKind::kModel, "aclmdlRICaptureEnd", modelRI);
     });
 }
 
@@ -86,7 +80,7 @@ aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus* statu
 aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode) {
     return AclBoundary("aclmdlRICaptureThreadExchangeMode", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(mode, "mode"));
-        ADVSTEP_RETURN_IF_ERROR(CheckMode(*mode, "*mode"));
+        ADVSTEP_RETURN_IF_ERROR(CheckCaptureMode(*mode, "*mode"));
         *mode = ExchangeThreadCaptureMode(*mode);
         return {};
     });

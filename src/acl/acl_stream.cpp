@@ -79,6 +79,18 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
     });
 }
 
+aclError aclrtStreamStop(aclrtStream stream) {
+    return AclBoundary("aclrtStreamStop", [&]() -> Status {
+        if (stream == nullptr) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "stream is null; expected a stream of aclrtCreateStream");
+        }
+        StreamRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        return found.StopFront();
+    });
+}
+
 aclError aclrtStreamAbort(aclrtStream stream) {
     return AclBoundary("aclrtStreamAbort", [&]() -> Status {
         StreamRef found;

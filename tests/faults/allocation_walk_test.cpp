@@ -25,9 +25,10 @@ constexpr unsigned kSecondsPerAttempt = 60;
 
 std::vector<Call> AllCalls() {
     std::vector<Call> all;
-    for (const auto& part : {faults::RuntimeCalls(), faults::StreamCalls(), faults::MemoryCalls(),
-                             faults::CaptureCalls(), faults::ClientCalls(), faults::SharingCalls(),
-                             faults::MoreStreamCalls(), faults::KernelCalls()}) {
+    for (const auto& part :
+         {faults::RuntimeCalls(), faults::StreamCalls(), faults::MemoryCalls(),
+          faults::CaptureCalls(), faults::ClientCalls(), faults::SharingCalls(),
+          faults::MoreStreamCalls(), faults::ConditionalCalls(), faults::KernelCalls()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
     for (const auto& part :

@@ -80,6 +80,7 @@ std::vector<Call> MemoryCalls();
 std::vector<Call> CaptureCalls();
 std::vector<Call> SharingCalls();
 std::vector<Call> MoreStreamCalls();
+std::vector<Call> ConditionalCalls();
 std::vector<Call> TensorCalls();
 std::vector<Call> OperatorCalls();
 std::vector<Call> ClientCalls();

@@ -82,6 +82,28 @@ ADVSTEP_API aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitS
 /// Returns the event's number. No other live event has the same one.
 ADVSTEP_API aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId);
 
+/// As aclrtRecordEvent, or, with ACL_EVENT_RECORD_EXTERNAL on a capturing stream, a task of the
+/// graph for streams outside it: each aclmdlRIExecuteAsync makes the record of its replay the
+/// event's latest one. Such an event is one of aclrtCreateEventExWithFlag with ACL_EVENT_SYNC alone,
+/// and a graph records it once. All records of an event have the same flag, that of the first call,
+/// also if it failed; aclrtRecordEvent counts as ACL_EVENT_RECORD_DEFAULT. [context]
+/// @retval ACL_ERROR_INVALID_PARAM           flag is no flag of these
+/// @retval ACL_ERROR_RT_PARAM_INVALID        the event was recorded with the other flag, or in this
+///                                           capture before
+/// @retval ACL_ERROR_RT_STREAM_NOT_CAPTURED  EXTERNAL, and the stream is not being captured
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  EXTERNAL, and the event is of another kind or the
+///                                           capture fills a sub-graph
+ADVSTEP_API aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag);
+
+/// As aclrtStreamWaitEventWithTimeout, or, with ACL_EVENT_WAIT_EXTERNAL on a capturing stream, a
+/// task of the graph that waits for the event's latest record at each aclmdlRIExecuteAsync; without
+/// one it waits for nothing. Rules and codes are those of aclrtRecordEventWithFlag, for waits.
+/// [context]
+/// @param[in] timeout  in seconds; 0: for ever
+/// @retval ACL_ERROR_INVALID_PARAM  flag is no flag of these; EXTERNAL with a timeout other than 0
+ADVSTEP_API aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event,
+                                                  uint32_t timeout, uint32_t flag);
+
 #ifdef __cplusplus
 }
 #endif

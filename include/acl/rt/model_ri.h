@@ -51,6 +51,8 @@ ADVSTEP_API aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMod
 /// @retval ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD   another thread began the capture, in a mode
 ///                                                    other than RELAXED
 /// @retval ACL_ERROR_STREAM_TASK_GROUP_STATUS         a task group is open
+/// @retval ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING     a sub-graph of a conditional task has not
+///                                                    been captured
 /// @retval ACL_ERROR_RT_STREAM_UNJOINED               a stream that joined has work for which the
 ///                                                    first stream does not wait
 /// @retval ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED    the capture is over without a result
@@ -116,8 +118,8 @@ ADVSTEP_API aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
 /// @retval ACL_ERROR_RT_MODEL_CAPTURED   the model is still being captured
 /// @retval ACL_ERROR_RT_STREAM_CAPTURED  the stream is being captured
 /// @retval ACL_ERROR_STREAM_TASK_GROUP_INTR  the stream updates a task group
-/// @retval ACL_ERROR_RT_PARAM_INVALID    captured memory has been freed
-/// @retval ACL_ERROR_RT_INVALID_HANDLE   modelRI or a captured notify has been destroyed
+/// @retval ACL_ERROR_RT_PARAM_INVALID    captured memory has been freed; modelRI is a sub-graph
+/// @retval ACL_ERROR_RT_INVALID_HANDLE   modelRI, a captured notify or an event has been destroyed
 ADVSTEP_API aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
 
 /// Replays the model on a stream of its own and waits for the end. [context] The codes are those of
@@ -131,7 +133,52 @@ ADVSTEP_API aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
 /// Destroys a model.
 /// @retval ACL_ERROR_RT_MODEL_RUNNING   a replay of the model has not ended
 /// @retval ACL_ERROR_RT_MODEL_CAPTURED  the model is still being captured
+/// @retval ACL_ERROR_RT_PARAM_INVALID   the model is a sub-graph of a conditional task
 ADVSTEP_API aclError aclmdlRIDestroy(aclmdlRI modelRI);
+
+/* ---- conditional tasks ------------------------------------------------------------------- */
+
+/// Creates a variable of a model that is being captured: 8 bytes of device memory, 0 at first, which
+/// live as long as the model. Captured work may write it.
+/// @param[in] modelRI             of aclmdlRICaptureGetInfo
+/// @param[in] defaultLaunchValue  with ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT the value of the
+///                                variable at the start of every execution of modelRI; a sub-graph
+///                                of a WHILE is executed once for each turn
+/// @param[in] flag                that, or 0: an execution finds the value that was written last
+/// @retval ACL_ERROR_RT_PARAM_INVALID            modelRI is not being captured; flag is unknown
+/// @retval ACL_ERROR_RT_RESOURCE_ALLOC_FAIL      the device's memory is used up
+/// @retval ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED  the capture has been invalidated
+ADVSTEP_API aclError aclmdlRICondHandleCreate(aclmdlRI modelRI, uint32_t defaultLaunchValue,
+                                              aclmdlRICondHandleFlag flag,
+                                              aclmdlRICondHandle* handle);
+
+/// Returns the address of the variable.
+/// @retval ACL_ERROR_RT_PARAM_INVALID  handle is no condition, or its model was destroyed
+ADVSTEP_API aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle handle, uint64_t** ptr);
+
+/// Records a conditional task, whose sub-graphs are captured next, each by
+/// aclmdlRICaptureToModelRIBegin on another stream and aclmdlRICaptureEnd there. In a replay the task
+/// reads the variable n: IF runs sub-graph 0 if n is not 0, else 1 if there is one; WHILE runs its
+/// sub-graph again and again while n is not 0, and tests first; SWITCH runs sub-graph n, or none if
+/// there is no such. A failure in a sub-graph ends a WHILE, and a synchronisation reports it. An
+/// abort, or the forced destruction, of the stream drops the sub-graph that runs. [context]
+/// @param[in] params  type, size, and an array of `size` elements for the sub-graphs. They may have
+///                    conditional tasks themselves; they are executed and destroyed with the model
+/// @param[in] flags   0
+/// @retval ACL_ERROR_RT_STREAM_NOT_CAPTURED    the stream is not being captured
+/// @retval ACL_ERROR_RT_PARAM_INVALID          the variable is of another model or has a task; type,
+///                                             size or flags is wrong
+/// @retval ACL_ERROR_STREAM_TASK_GROUP_INTR    a task group is open on the stream
+ADVSTEP_API aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStream stream,
+                                         uint32_t flags);
+
+/// Begins to record the stream's work into a sub-graph, as aclmdlRICaptureBegin does into a model.
+/// aclmdlRICaptureEnd of the model itself returns ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING, and its
+/// capture goes on, until each sub-graph has been captured. [context]
+/// @retval ACL_ERROR_RT_PARAM_INVALID  modelRI is no sub-graph, or has been captured; mode is
+///                                     unknown
+ADVSTEP_API aclError aclmdlRICaptureToModelRIBegin(aclrtStream stream, aclmdlRI modelRI,
+                                                   aclmdlRICaptureMode mode);
 
 /* ---- what a model is --------------------------------------------------------------------- */
 

@@ -16,6 +16,12 @@ extern "C" {
 #define ACL_EVENT_EXTERNAL 0x00000020U
 #define ACL_EVENT_IPC 0x00000040U
 
+/// Flags of aclrtRecordEventWithFlag and aclrtStreamWaitEventWithFlag.
+#define ACL_EVENT_RECORD_DEFAULT 0x00000000U
+#define ACL_EVENT_RECORD_EXTERNAL 0x00000001U
+#define ACL_EVENT_WAIT_DEFAULT 0x00000000U
+#define ACL_EVENT_WAIT_EXTERNAL 0x00000001U
+
 #define ACL_STREAM_FAST_LAUNCH 0x00000001U
 #define ACL_STREAM_FAST_SYNC 0x00000002U
 #define ACL_STREAM_PERSISTENT 0x00000004U
@@ -121,6 +127,23 @@ typedef enum {
     ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL = 1,
     ACL_MODEL_RI_CAPTURE_MODE_RELAXED = 2
 } aclmdlRICaptureMode;
+
+/// Whether each execution sets the variable of a conditional task first. 0: none does.
+typedef enum { ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT = 1 } aclmdlRICondHandleFlag;
+
+typedef enum {
+    ACL_MODEL_RI_COND_TYPE_IF = 0,
+    ACL_MODEL_RI_COND_TYPE_WHILE = 1,
+    ACL_MODEL_RI_COND_TYPE_SWITCH = 2
+} aclmdlRICondTaskType;
+
+/// A conditional task of aclmdlRIAddCondTask.
+typedef struct {
+    aclmdlRICondHandle handle;
+    aclmdlRICondTaskType type;
+    uint32_t size;          /* the number of sub-graphs: IF 1 or 2, WHILE 1, SWITCH 1 or more */
+    aclmdlRI* modelRIArray; /* out: the sub-graphs, `size` of them */
+} aclmdlRICondTaskParams;
 
 typedef enum {
     ACL_MODEL_RI_CAPTURE_STATUS_NONE = 0,

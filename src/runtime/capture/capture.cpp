@@ -59,7 +59,8 @@ class UpdateRecorder : public Recorder {
     std::vector<RecordedTask> launches_;
 };
 
-// Finds the session that captures the stream. 107029: there is none.
+}  // namespace
+
 Status FindSession(const StreamRef& stream, std::shared_ptr<CaptureSession>* session,
                    int32_t* branch) {
     std::shared_ptr<Recorder> recorder;
@@ -73,16 +74,12 @@ Status FindSession(const StreamRef& stream, std::shared_ptr<CaptureSession>* ses
     return {};
 }
 
-void ReleaseGroups(const ModelBody& body) {
-    for (TaskGroup* group : body.groups) {
-        group->Close();
-        TaskGroups().Release(group);
-    }
-}
+namespace {
 
+// Ends a model that got no content. A sub-graph stays, and can be captured once more.
 void CloseModel(Handle handle, const ContextRef& context) {
     Model* const model = Models().Find(handle);
-    if (model->CloseIfOf(context.handle, handle)) {
+    if (!model->ForgetCapture(handle) && model->CloseIfOf(context.handle, handle)) {
         Models().Release(model);
     }
 }
@@ -110,13 +107,17 @@ Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode) {
         Models().Release(entry.object);
         throw;
     }
-    session->KnowsItself(session);
     entry.object->Open(entry.handle, context, session);
+    return StartCapture(stream, session);
+}
+
+Status StartCapture(const StreamRef& stream, const std::shared_ptr<CaptureSession>& session) {
+    session->KnowsItself(session);
     Status started;
     try {
         CaptureRegistry::Instance().Add(session);
         started = stream.StartRecording(session);
-        if (started.ok() && !context.alive()) {
+        if (started.ok() && !session->context().alive()) {
             // The context is being destroyed, perhaps by a thread that looked for captures before
             // this one was added.
             started = Error(ACL_ERROR_RT_CONTEXT_NULL, "the current context has been destroyed");
@@ -144,7 +145,7 @@ Status EndCapture(const StreamRef& stream, Handle* model) {
     CaptureRegistry::Instance().Remove(session.get());
     stream.stream->StopRecording(session.get());
     if (!ended.ok()) {
-        ReleaseGroups(body);
+        ReleaseParts(body);
         CloseModel(session->model(), session->context());
         return Status(ended.code(), ended.message());
     }
@@ -156,7 +157,7 @@ Status EndCapture(const StreamRef& stream, Handle* model) {
         finished = Status(ACL_ERROR_BAD_ALLOC);
     }
     if (!finished.ok()) {
-        ReleaseGroups(body);
+        ReleaseParts(body);
         CloseModel(session->model(), session->context());
         return finished;
     }
@@ -167,7 +168,7 @@ Status EndCapture(const StreamRef& stream, Handle* model) {
 void AbandonCapture(CaptureSession* session) {
     ModelBody body;
     session->Abandon(&body);
-    ReleaseGroups(body);
+    ReleaseParts(body);
     CloseModel(session->model(), session->context());
 }
 

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <memory>
+
 #include "acl/acl_rt.h"
 #include "src/base/status.h"
 #include "src/runtime/capture/capture_session.h"
@@ -16,6 +18,13 @@ namespace advstep {
 Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode);
 Status EndCapture(const StreamRef& stream, Handle* model);
 Status ReadCapture(const StreamRef& stream, aclmdlRICaptureStatus* status, Handle* model);
+
+/// Starts the capture on the stream. The model that it becomes refers to the session already.
+Status StartCapture(const StreamRef& stream, const std::shared_ptr<CaptureSession>& session);
+
+/// Finds the session that captures the stream. 107029: there is none.
+Status FindSession(const StreamRef& stream, std::shared_ptr<CaptureSession>* session,
+                   int32_t* branch);
 
 /// Ends the capture without a result.
 void AbandonCapture(CaptureSession* session);

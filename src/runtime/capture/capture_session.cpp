@@ -4,16 +4,22 @@
 #include "src/runtime/capture/capture_session.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/runtime/capture/condition.h"
 
 namespace advstep {
 
 CaptureSession::CaptureSession(const ContextRef& context, Handle stream, aclmdlRICaptureMode mode,
-                               Handle model)
-    : context_(context), mode_(mode), thread_(std::this_thread::get_id()), model_(model) {
+                               Handle model, bool part)
+    : context_(context),
+      mode_(mode),
+      thread_(std::this_thread::get_id()),
+      model_(model),
+      part_(part) {
     body_.branches.emplace_back();
     streams_.push_back(stream);
     openGroups_.push_back(kNoGroup);
@@ -52,7 +58,30 @@ Status CaptureSession::Record(int32_t branch, const Work& work, const RecordFill
     if (GroupIsOpen(branch) && work.role != Work::Role::kLaunch) {
         return CannotBeGrouped();
     }
+    if (work.role == Work::Role::kGraphRecord || work.role == Work::Role::kGraphWait) {
+        ADVSTEP_RETURN_IF_ERROR(CheckMark(work));
+    }
     TasksOf(branch).push_back(RecordTask(work, fill));
+    return {};
+}
+
+Status CaptureSession::CheckMark(const Work& work) const {
+    if (part_) {
+        return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                     "the stream is captured into a sub-graph; expected a model of its own for "
+                     "flag EXTERNAL");
+    }
+    for (const std::vector<RecordedTask>& tasks : body_.branches) {
+        for (const RecordedTask& task : tasks) {
+            if (task.role == work.role && task.uses.front().address == work.source) {
+                return Error(ACL_ERROR_RT_PARAM_INVALID,
+                             "event {} is {} with flag EXTERNAL in the capture already; expected "
+                             "it once",
+                             work.source,
+                             work.role == Work::Role::kGraphRecord ? "recorded" : "waited for");
+            }
+        }
+    }
     return {};
 }
 
@@ -147,6 +176,38 @@ Status CaptureSession::EndGroup(int32_t branch, TaskGroup* group, Handle handle)
     return {};
 }
 
+Status CaptureSession::AddCondition(Condition* condition) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (Over()) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "modelRI {} is not being captured any more; expected that of "
+                     "aclmdlRICaptureGetInfo during its capture",
+                     ToPointer(model_));
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckActive());
+    body_.conditions.push_back(condition);
+    return {};
+}
+
+Status CaptureSession::AddConditionalTask(int32_t branch, Condition* condition) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (Over()) {
+        return Error(ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+                     "the stream is not being captured any more; expected aclmdlRICaptureBegin "
+                     "before");
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckActive());
+    if (GroupIsOpen(branch)) {
+        return CannotBeGrouped();
+    }
+    std::vector<RecordedTask> records;
+    condition->Record(&records);
+    std::vector<RecordedTask>& tasks = TasksOf(branch);
+    tasks.reserve(tasks.size() + records.size());
+    std::move(records.begin(), records.end(), std::back_inserter(tasks));
+    return {};
+}
+
 Status CaptureSession::End(Handle stream, ModelBody* body, bool* ended) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (Over()) {
@@ -180,6 +241,14 @@ Status CaptureSession::End(Handle stream, ModelBody* body, bool* ended) {
                          "for an event recorded after that work",
                          ToPointer(streams_[static_cast<size_t>(unjoined)]),
                          ToPointer(streams_[0]));
+        }
+        const bool captured =
+            std::all_of(body_.conditions.begin(), body_.conditions.end(),
+                        [](const Condition* condition) { return condition->AllCaptured(); });
+        if (!captured) {
+            return Error(ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING,
+                         "a sub-graph of a conditional task has not been captured; expected "
+                         "aclmdlRICaptureToModelRIBegin and aclmdlRICaptureEnd for each before");
         }
     }
     state_.store(State::kOver, std::memory_order_release);

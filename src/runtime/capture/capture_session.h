@@ -23,8 +23,8 @@ namespace advstep {
 /// an event's lock. Only a task group's lock is taken under it.
 class CaptureSession : public Recorder {
  public:
-    CaptureSession(const ContextRef& context, Handle stream, aclmdlRICaptureMode mode,
-                   Handle model);
+    CaptureSession(const ContextRef& context, Handle stream, aclmdlRICaptureMode mode, Handle model,
+                   bool part = false);
 
     bool Over() const override { return state_.load(std::memory_order_acquire) == State::kOver; }
     bool Captures() const override { return true; }
@@ -48,10 +48,18 @@ class CaptureSession : public Recorder {
     /// no task group is open. 507903: the capture has been invalidated.
     Status EndGroup(int32_t branch, TaskGroup* group, Handle handle);
 
+    /// Adds a variable, which the recorded work has from now on. 107000: the
+    /// capture is over. 507903: it has been invalidated.
+    Status AddCondition(Condition* condition);
+    /// Records the conditional task of the variable. 107034: a task group is open. 107029: the
+    /// capture is over. 507903: it has been invalidated.
+    Status AddConditionalTask(int32_t branch, Condition* condition);
+
     /// Ends the capture and moves the recorded work to *body. 107036: the capture began on another
     /// stream. 107038: another thread began it. 107033: a task group is open. 107025: a stream has
-    /// not joined again. The capture continues after these codes. 107029: it is over already.
-    /// 507903: it was invalidated, and is over now. *ended: this call ended the capture.
+    /// not joined again. 107045: a sub-graph has not been captured. The capture continues after
+    /// these codes. 107029: it is over already. 507903: it was invalidated, and is over now.
+    /// *ended: this call ended the capture.
     Status End(Handle stream, ModelBody* body, bool* ended);
 
     /// Ends the capture, in every state. The caller releases the recorded work.
@@ -63,6 +71,8 @@ class CaptureSession : public Recorder {
     aclmdlRICaptureMode mode() const { return mode_; }
     std::thread::id thread() const { return thread_; }
     Handle model() const { return model_; }
+    /// Whether the capture fills a sub-graph of another model.
+    bool part() const { return part_; }
     /// Stores the pointer by which events refer to the capture.
     void KnowsItself(const std::shared_ptr<CaptureSession>& self) { self_ = self; }
 
@@ -76,6 +86,8 @@ class CaptureSession : public Recorder {
         return openGroups_[static_cast<size_t>(branch)] != kNoGroup;
     }
     static Status CannotBeGrouped();
+    /// 207000: the capture fills a sub-graph. 107000: the event has such a task in the capture.
+    Status CheckMark(const Work& work) const;
 
     static constexpr size_t kNoGroup = ~size_t{0};
 
@@ -83,6 +95,7 @@ class CaptureSession : public Recorder {
     const aclmdlRICaptureMode mode_;
     const std::thread::id thread_;  // the thread that began it
     const Handle model_;            // the model that it becomes
+    const bool part_;
     std::weak_ptr<CaptureSession> self_;
 
     mutable std::mutex mutex_;

@@ -11,6 +11,7 @@
 #include "acl/acl_base.h"
 #include "src/base/log.h"
 #include "src/base/never_destroyed.h"
+#include "src/runtime/capture/condition.h"
 #include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
@@ -44,6 +45,8 @@ void Model::Open(Handle handle, const ContextRef& context,
     handle_ = handle;
     context_ = context;
     session_ = session;
+    owner_ = nullptr;
+    captured_ = false;
 }
 
 Status Model::CheckUsable(Handle handle) const {
@@ -53,10 +56,10 @@ Status Model::CheckUsable(Handle handle) const {
                      "aclmdlRICaptureEnd",
                      ToPointer(handle));
     }
-    if (session_ != nullptr) {
+    if (!captured_) {
         return Error(ACL_ERROR_RT_MODEL_CAPTURED,
-                     "modelRI {} is being captured; expected aclmdlRICaptureEnd before",
-                     ToPointer(handle));
+                     "modelRI {} {}; expected aclmdlRICaptureEnd before", ToPointer(handle),
+                     session_ != nullptr ? "is being captured" : "has not been captured");
     }
     return {};
 }
@@ -71,7 +74,7 @@ Status Model::CheckContext(Handle caller) const {
 
 void Model::NoteUses() {
     checkedEpoch_ = 0;
-    usesHandles_ = false;
+    usesHandles_ = !body_.conditions.empty();
     for (const std::vector<RecordedTask>& tasks : body_.branches) {
         for (const RecordedTask& task : tasks) {
             for (const Use& use : task.uses) {
@@ -92,12 +95,21 @@ Status Model::Finish(Handle handle, ModelBody* body) {
         return CheckUsable(handle);
     }
     std::vector<Branch> branches(body->branches.size());
+    Status created;
     try {
         for (size_t index = 0; index < branches.size(); ++index) {
             branches[index].image = MakeImage(body->branches[index]);
-            if (index > 0) {
-                ADVSTEP_RETURN_IF_ERROR(CreateBranchStream(context_, &branches[index].stream,
-                                                           &branches[index].streamHandle));
+            if (index == 0 && owner_ != nullptr) {
+                // Made now, because a replay of the parent could not report a failure.
+                created = CreateHiddenStream(context_, &branches[index].stream,
+                                             &branches[index].streamHandle);
+            } else if (index > 0) {
+                created = CreateBranchStream(context_, &branches[index].stream,
+                                             &branches[index].streamHandle);
+            }
+            if (!created.ok()) {
+                DestroyStreams(branches);
+                return created;
             }
         }
     } catch (...) {
@@ -105,16 +117,21 @@ Status Model::Finish(Handle handle, ModelBody* body) {
         throw;
     }
     session_ = nullptr;
+    captured_ = true;
     branches_ = std::move(branches);
     body_ = std::move(*body);
     *body = ModelBody{};
     NoteUses();
+    if (owner_ != nullptr) {
+        owner_->PartIsCaptured();
+    }
     return {};
 }
 
 Status Model::Replay(Handle handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
     ADVSTEP_RETURN_IF_ERROR(stream.Check());
     ADVSTEP_RETURN_IF_ERROR(CheckContext(stream.caller));
     Ticket end;
@@ -127,6 +144,7 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+        ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
         ADVSTEP_RETURN_IF_ERROR(CheckContext(caller));
         Branch& main = branches_[0];
         if (main.stream == nullptr) {
@@ -211,11 +229,10 @@ bool Model::Running() const {
 }
 
 void Model::CloseLocked() {
-    for (TaskGroup* group : body_.groups) {
-        group->Close();
-        TaskGroups().Release(group);
-    }
+    ReleaseParts(body_);
     handle_ = 0;
+    owner_ = nullptr;
+    captured_ = false;
     session_ = nullptr;
     body_ = ModelBody{};
     branches_.clear();
@@ -234,6 +251,7 @@ void Model::DestroyStreams(const std::vector<Branch>& branches) const {
 
 Status Model::Close(Handle handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "destroyed"));
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
     if (Running()) {
         return Error(

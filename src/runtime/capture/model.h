@@ -6,17 +6,25 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/base/status.h"
 #include "src/runtime/capture/capture_session.h"
 #include "src/runtime/capture/model_body.h"
+#include "src/runtime/commands/event_marks.h"
 #include "src/runtime/stream/context.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/task/handle_table.h"
 
 namespace advstep {
+
+/// Success if what a queued task uses is still there. 107000: memory has been freed. 107017: a
+/// notify, an event or a function is gone.
+Status CheckUse(const Use& use);
+
+struct PartRun;
 
 /// A captured model (aclmdlRI), from the begin of its capture on.
 ///
@@ -52,6 +60,26 @@ class Model {
     /// launch has been freed. Nothing has changed then. Codes also as Check.
     Status Replace(Handle handle, const TaskGroup::Span& span, std::vector<RecordedTask> launches);
 
+    // model_part.cpp: the sub-graphs of conditional tasks, which are models without replays of
+    // their own.
+    void OpenPart(Handle handle, const ContextRef& context, Condition* owner);
+    /// Connects the sub-graph with its capture. 107000: it is no sub-graph, or has been captured.
+    /// 107017: the model is not alive. 107003: it is of another context.
+    Status BeginPart(Handle handle, const std::shared_ptr<CaptureSession>& session);
+    /// The capture ended without a result. False: the model is no sub-graph of that handle.
+    bool ForgetCapture(Handle handle);
+    /// Finds the capture that the model is in. 107000: there is none.
+    Status FindCapture(Handle handle, std::shared_ptr<CaptureSession>* session);
+    /// Whether the handle is of a sub-graph.
+    bool IsPart(Handle handle);
+    /// Codes as Check, and those of CheckUse for all that the sub-graph uses.
+    Status CheckPart(Handle handle);
+    /// Queues a run of the sub-graph on its own streams, with the tail of its condition as the last
+    /// task. Only the condition calls this. *run is not touched on an error.
+    Status QueuePart(Handle handle, uint64_t number, PartRun* run);
+    /// Ends a sub-graph of which nothing is queued. True: it was alive and had that handle.
+    bool ClosePart(Handle handle) noexcept;
+
     /// Lists the tasks, as lines of text, or as JSON events of the Trace Event Format. Codes as
     /// Check.
     Status Print(Handle handle, std::vector<std::string>* lines);
@@ -75,19 +103,30 @@ class Model {
         Handle streamHandle = 0;
         Ticket end;  // of the last replay; unused in branch 0
     };
+    /// The places of a replay's tasks in queues: the sequence before the first, by branch.
+    struct Places {
+        std::vector<uint64_t> bases;
+        EventMarks marks;
+    };
     struct CollectTask;
+    /// A run as a sub-graph: the number of the run in its condition.
+    using PartNumber = std::optional<uint64_t>;
 
     Status CheckUsable(Handle handle) const;
     Status CheckContext(Handle caller) const;
     static Status CheckUsesOf(const RecordedTask& task);
     Status CheckUses();
     void NoteUses();
-    Status ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end);
+    Status CheckWhole(Handle handle, const char* call) const;
+    Status ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end,
+                        PartNumber part = std::nullopt);
     void ForgetEndedReplays();
-    Status QueueBranches(const StreamRef& stream, uint64_t first, std::vector<uint64_t>* bases);
-    Status QueueBranch(size_t index, const StreamRef& stream, const std::vector<uint64_t>& bases);
-    void Fill(const BranchImage& image, const StreamRef& stream, const std::vector<uint64_t>& bases,
+    Status QueueBranches(const StreamRef& stream, uint64_t first, Places* places);
+    Status QueueBranch(size_t index, const StreamRef& stream, const Places& places);
+    void Fill(const BranchImage& image, const StreamRef& stream, const Places& places,
               unsigned char* memory) const;
+    Status LockMarks(EventMarks* marks) const;
+    void NoteRecords(const StreamRef& stream, const Places& places) const;
     void DestroyStreams(const std::vector<Branch>& branches) const;
     bool Running() const;
     void CloseLocked();
@@ -99,6 +138,8 @@ class Model {
     ModelBody body_;
     std::vector<Branch> branches_;
     std::vector<Ticket> replays_;  // the ends, on the streams of the replays
+    Condition* owner_ = nullptr;   // of a sub-graph
+    bool captured_ = false;        // a capture has filled it
     int32_t executing_ = 0;        // threads that wait in Execute
     bool usesHandles_ = false;     // of notifies or functions, which are looked at in each replay
     uint64_t checkedEpoch_ = 0;    // DeviceMemory's when all memory was last found
@@ -106,5 +147,8 @@ class Model {
 
 /// Never destroyed: queued work may outlive main().
 HandleTable<Model>& Models();
+
+/// Ends a sub-graph, and releases its place.
+void ClosePart(Model* model, Handle handle) noexcept;
 
 }  // namespace advstep

@@ -82,6 +82,10 @@ BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
         if (recorded.waitBranch != RecordedTask::kNoWait) {
             image.waits.push_back({image.bytes(), recorded.waitBranch, recorded.waitPosition});
         }
+        if (recorded.role == Work::Role::kGraphRecord || recorded.role == Work::Role::kGraphWait) {
+            image.marks.push_back({image.bytes(), image.count + 1, recorded.uses.front().address,
+                                   recorded.role == Work::Role::kGraphRecord});
+        }
         image.heavy = image.heavy || recorded.task().heavy();
         image.foreign = image.foreign || recorded.foreign;
         if (recorded.group != nullptr) {

@@ -16,6 +16,8 @@
 
 namespace advstep {
 
+class Condition;
+
 /// One recorded task: a record, or the wait for a place in another branch.
 struct RecordedTask {
     static constexpr int32_t kNoWait = -1;
@@ -41,7 +43,11 @@ RecordedTask RecordWaitTask(const CapturePlace& place, int64_t timeoutNanosecond
 struct ModelBody {
     std::vector<std::vector<RecordedTask>> branches;
     std::vector<TaskGroup*> groups;
+    std::vector<Condition*> conditions;
 };
+
+/// Ends the task groups and the variables of a model, or of a capture without a result.
+void ReleaseParts(const ModelBody& body) noexcept;
 
 /// Returns a branch for whose last task the end of branch 0 does not wait, or -1 if all branches
 /// have joined again.
@@ -57,7 +63,16 @@ struct BranchImage {
     };
 
     TaskRecord records;
+    /// A record of, or a wait for, an event of streams outside the graph.
+    struct Mark {
+        size_t offset;      // of the record, in bytes
+        uint64_t position;  // of the task, from 1 on
+        const void* event;
+        bool records;
+    };
+
     std::vector<Wait> waits;
+    std::vector<Mark> marks;
     uint64_t count = 0;
     bool heavy = false;
     bool foreign = false;  // one of the tasks is

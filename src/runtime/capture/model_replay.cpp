@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/runtime/capture/condition.h"
 #include "src/runtime/capture/model.h"
 #include "src/runtime/commands/event.h"
 #include "src/runtime/commands/notify.h"
@@ -48,9 +49,9 @@ struct Model::CollectTask : Task {
 
 namespace {
 
-Status CheckStillThere(const DeviceMemory& memory, const Use& use) {
+Status CheckStillThere(const Use& use) {
     Allocation allocation;
-    return memory.Find(use.address, &allocation) && allocation.born <= use.epoch &&
+    return TheDeviceMemory().Find(use.address, &allocation) && allocation.born <= use.epoch &&
                    allocation.BytesFrom(use.address) >= use.bytes
                ? Status()
                : Error(ACL_ERROR_RT_PARAM_INVALID,
@@ -59,7 +60,9 @@ Status CheckStillThere(const DeviceMemory& memory, const Use& use) {
                        use.name, use.address, use.bytes);
 }
 
-Status CheckUse(const DeviceMemory& memory, const Use& use) {
+}  // namespace
+
+Status CheckUse(const Use& use) {
     KernelFunction function;
     switch (use.kind) {
         case Use::Kind::kNotify:
@@ -72,15 +75,13 @@ Status CheckUse(const DeviceMemory& memory, const Use& use) {
         case Use::Kind::kFunction:
             return TheKernelBinaries().ReadHeld(use.address, &function);
         default:
-            return CheckStillThere(memory, use);
+            return CheckStillThere(use);
     }
 }
 
-}  // namespace
-
 Status Model::CheckUsesOf(const RecordedTask& task) {
     for (const Use& use : task.uses) {
-        ADVSTEP_RETURN_IF_ERROR(CheckUse(TheDeviceMemory(), use));
+        ADVSTEP_RETURN_IF_ERROR(CheckUse(use));
     }
     return {};
 }
@@ -95,12 +96,15 @@ Status Model::CheckUses() {
             ADVSTEP_RETURN_IF_ERROR(CheckUsesOf(task));
         }
     }
+    for (Condition* const condition : body_.conditions) {
+        ADVSTEP_RETURN_IF_ERROR(condition->CheckUses());
+    }
     checkedEpoch_ = epoch;
     return {};
 }
 
-void Model::Fill(const BranchImage& image, const StreamRef& stream,
-                 const std::vector<uint64_t>& bases, unsigned char* memory) const {
+void Model::Fill(const BranchImage& image, const StreamRef& stream, const Places& places,
+                 unsigned char* memory) const {
     if (image.count == 0) {
         return;  // nothing was captured, and neither side has an address
     }
@@ -109,12 +113,40 @@ void Model::Fill(const BranchImage& image, const StreamRef& stream,
         auto* const task = reinterpret_cast<TicketWaitTask*>(memory + wait.offset);
         const auto branch = static_cast<size_t>(wait.branch);
         task->ticket = {branch == 0 ? stream.stream : branches_[branch].stream,
-                        bases[branch] + wait.position};
+                        places.bases[branch] + wait.position};
+    }
+    for (const BranchImage::Mark& mark : image.marks) {
+        auto* const task = reinterpret_cast<Task*>(memory + mark.offset);
+        if (mark.records) {
+            places.marks.FillRecord(mark.event, task);
+        } else {
+            places.marks.FillWait(mark.event, stream.stream, static_cast<TicketWaitTask*>(task));
+        }
     }
 }
 
-Status Model::QueueBranch(size_t index, const StreamRef& stream,
-                          const std::vector<uint64_t>& bases) {
+Status Model::LockMarks(EventMarks* marks) const {
+    for (const Branch& branch : branches_) {
+        for (const BranchImage::Mark& mark : branch.image.marks) {
+            marks->Add(mark.event);
+        }
+    }
+    return marks->Any() ? marks->Lock() : Status();
+}
+
+// From now on these records are the latest ones of their events.
+void Model::NoteRecords(const StreamRef& stream, const Places& places) const {
+    for (size_t index = 0; index < branches_.size(); ++index) {
+        for (const BranchImage::Mark& mark : branches_[index].image.marks) {
+            if (mark.records) {
+                Stream* const of = index == 0 ? stream.stream : branches_[index].stream;
+                places.marks.Recorded(mark.event, {of, places.bases[index] + mark.position});
+            }
+        }
+    }
+}
+
+Status Model::QueueBranch(size_t index, const StreamRef& stream, const Places& places) {
     Branch& branch = branches_[index];
     Stream::Batch batch{branch.image.bytes(),
                         branch.image.count,
@@ -125,7 +157,7 @@ Status Model::QueueBranch(size_t index, const StreamRef& stream,
     return branch.stream->EnqueueBatch(
         branch.streamHandle, context_.handle, batch, [](uint64_t) { return Status(); },
         [&](void* memory) {
-            Fill(branch.image, stream, bases, static_cast<unsigned char*>(memory));
+            Fill(branch.image, stream, places, static_cast<unsigned char*>(memory));
         },
         &branch.end);
 }
@@ -133,23 +165,24 @@ Status Model::QueueBranch(size_t index, const StreamRef& stream,
 // Queues the branches except the first. If one fails, those queued before it are skipped again,
 // because they wait for tasks of the main stream that will not come. Runs under the main stream's
 // lock, so the caller wakes the workers after that.
-Status Model::QueueBranches(const StreamRef& stream, uint64_t first, std::vector<uint64_t>* bases) {
-    (*bases)[0] = first - 1;
+Status Model::QueueBranches(const StreamRef& stream, uint64_t first, Places* places) {
+    std::vector<uint64_t>& bases = places->bases;
+    bases[0] = first - 1;
     for (size_t index = 1; index < branches_.size(); ++index) {
-        (*bases)[index] = branches_[index].stream->Now().sequence;
+        bases[index] = branches_[index].stream->Now().sequence;
     }
     Status status;
     size_t queued = 1;
     try {
         while (queued < branches_.size() && status.ok()) {
-            status = QueueBranch(queued, stream, *bases);
+            status = QueueBranch(queued, stream, *places);
             queued += status.ok() ? 1 : 0;
         }
     } catch (const std::bad_alloc&) {
         status = Status(ACL_ERROR_BAD_ALLOC);
     }
     for (size_t index = 1; index < queued && !status.ok(); ++index) {
-        branches_[index].stream->SkipReplay((*bases)[index], Stream::kNever);
+        branches_[index].stream->SkipReplay(bases[index], Stream::kNever);
     }
     return status;
 }
@@ -161,11 +194,16 @@ void Model::ForgetEndedReplays() {
         replays_.end());
 }
 
-Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end) {
-    // Until the replay is queued, none of its functions is unloaded.
+Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end,
+                           PartNumber part) {
+    // Until the replay is queued, none of its functions is unloaded. The replay of its parent has
+    // looked for a sub-graph, and what waits for that replay keeps everything that it found.
+    const bool look = !part.has_value();
     const KernelBinaries::Hold hold =
-        usesHandles_ ? TheKernelBinaries().HoldAll() : KernelBinaries::Hold();
-    ADVSTEP_RETURN_IF_ERROR(CheckUses());
+        look && usesHandles_ ? TheKernelBinaries().HoldAll() : KernelBinaries::Hold();
+    if (look) {
+        ADVSTEP_RETURN_IF_ERROR(CheckUses());
+    }
     const Branch& main = branches_[0];
     ForgetEndedReplays();
     replays_.reserve(replays_.size() + 1);
@@ -186,15 +224,25 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
     constexpr size_t kCollectBytes = AlignedTaskBytes(sizeof(CollectTask));
     const size_t others = branches_.size() - 1;
     Stream::Batch batch;
-    batch.bytes = before.size() * kWaitBytes + main.image.bytes() + others * kCollectBytes;
-    batch.count = before.size() + main.image.count + others;
+    const auto resets = static_cast<size_t>(
+        std::count_if(body_.conditions.begin(), body_.conditions.end(),
+                      [](const Condition* condition) { return condition->resets(); }));
+    batch.bytes = before.size() * kWaitBytes + resets * Condition::ResetBytes() +
+                  main.image.bytes() + others * kCollectBytes +
+                  (part.has_value() ? Condition::TailBytes() : 0);
+    batch.count = before.size() + resets + main.image.count + others + (part.has_value() ? 1 : 0);
     batch.heavy = std::any_of(branches_.begin(), branches_.end(),
                               [](const Branch& branch) { return branch.image.heavy; });
     batch.foreign = main.image.foreign;
     batch.evenIfStopped = evenIfStopped;
-    std::vector<uint64_t> bases(branches_.size());
+    Places places;
+    places.bases.resize(branches_.size());
+    ADVSTEP_RETURN_IF_ERROR(LockMarks(&places.marks));
     Status queued = stream.EnqueueBatch(
-        batch, [&](uint64_t first) { return QueueBranches(stream, first + before.size(), &bases); },
+        batch,
+        [&](uint64_t first) {
+            return QueueBranches(stream, first + before.size() + resets, &places);
+        },
         [&](void* memory) {
             auto* next = static_cast<unsigned char*>(memory);
             for (const Ticket& ticket : before) {
@@ -205,11 +253,20 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
                 wait->ticket = ticket;
                 next += kWaitBytes;
             }
-            Fill(main.image, stream, bases, next);
+            for (const Condition* const condition : body_.conditions) {
+                if (condition->resets()) {
+                    condition->MakeReset(next);
+                    next += Condition::ResetBytes();
+                }
+            }
+            Fill(main.image, stream, places, next);
             next += main.image.bytes();
             for (size_t index = 1; index < branches_.size(); ++index) {
-                CollectTask::Make(next, bases[index], branches_[index].end);
+                CollectTask::Make(next, places.bases[index], branches_[index].end);
                 next += kCollectBytes;
+            }
+            if (part.has_value()) {
+                owner_->MakeTail(next, *part);
             }
         },
         end);
@@ -217,6 +274,7 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
         Workers().Wake();  // branches may have been queued and skipped
         return queued;
     }
+    NoteRecords(stream, places);
     // The end of the last replay on a stream is also the end of all earlier ones there.
     const auto same = std::find_if(replays_.begin(), replays_.end(), [&](const Ticket& earlier) {
         return earlier.stream == stream.stream;

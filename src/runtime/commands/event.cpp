@@ -9,13 +9,9 @@
 
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
+#include "src/runtime/commands/event_marks.h"
 
 namespace advstep {
-
-struct Event::RecordTask : Task {
-    Event* event;
-    uint64_t recordNumber;
-};
 
 namespace {
 
@@ -60,6 +56,7 @@ void Event::Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard
     boardNumber_ = 0;
     setting_ = std::move(setting);
     everRecorded_ = false;
+    recordUsage_ = waitUsage_ = Usage::kNone;
     traits_ = traits;
     record_ = reset_ = Ticket{};
     captured_ = CapturePlace{};
@@ -113,6 +110,7 @@ Status Event::RunRecord(const Task& task) {
 Status Event::Record(Handle handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
+    ADVSTEP_RETURN_IF_ERROR(Fix(&recordUsage_, Usage::kDefault, "recorded"));
     if (board_ != nullptr) {
         return RecordShared(stream);
     }
@@ -150,6 +148,7 @@ Status Event::Record(Handle handle, const StreamRef& stream) {
 Status Event::WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNanoseconds) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
+    ADVSTEP_RETURN_IF_ERROR(Fix(&waitUsage_, Usage::kDefault, "waited for"));
     if (!traits_.waitable) {
         return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                      "event {} was created without ACL_EVENT_SYNC; expected one with it",

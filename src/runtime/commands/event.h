@@ -36,6 +36,7 @@ class Event {
         const Device* device = nullptr;  // of the context
         bool shared = false;             // of ACL_EVENT_IPC
         bool external = false;           // of ACL_EVENT_EXTERNAL
+        uint32_t flag = 0;               // as its creator gave it
     };
 
     void Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard> board = nullptr,
@@ -48,6 +49,12 @@ class Event {
     Status Record(Handle handle, const StreamRef& stream);
     /// Makes later work of the stream wait for the latest record.
     Status WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNanoseconds = 0);
+    /// Records, or waits for, the event in a capture as a task of the graph (EventMarks). 107029:
+    /// the stream is not being captured. 207000: the event has other flags than ACL_EVENT_SYNC, or
+    /// the capture fills a sub-graph. 107000: the event is in the capture already, or has been
+    /// recorded (waited for) by a call without ACL_EVENT_RECORD_EXTERNAL (_WAIT_).
+    Status RecordInGraph(Handle handle, const StreamRef& stream);
+    Status WaitInGraph(Handle handle, const StreamRef& stream);
     /// Queues a reset, after which the event counts as unrecorded.
     Status Reset(Handle handle, const StreamRef& stream);
 
@@ -84,7 +91,12 @@ class Event {
     uint32_t generation = 0;
 
  private:
+    friend class EventMarks;
     struct RecordTask;
+    /// The flag of the calls that record, or wait for, the event: that of the first one.
+    enum class Usage : uint8_t { kNone, kDefault, kExternal };
+    Status Fix(Usage* fixed, Usage usage, const char* what) const;
+    Status CheckGraph(const StreamRef& stream) const;
     static Status RunRecord(const Task& task);
 
     Status CheckAlive(Handle handle) const;
@@ -113,7 +125,9 @@ class Event {
     std::unique_ptr<EventBoard> board_;     // of an event of ACL_EVENT_IPC
     uint64_t boardNumber_ = 0;              // of record_, on the board
     std::unique_ptr<SharedState> setting_;  // an EventSetting, of an event of ACL_EVENT_EXTERNAL
-    bool everRecorded_ = false;             // an event of ACL_EVENT_EXTERNAL
+    Usage recordUsage_ = Usage::kNone;
+    Usage waitUsage_ = Usage::kNone;
+    bool everRecorded_ = false;  // an event of ACL_EVENT_EXTERNAL
 };
 
 /// Never destroyed: queued work may outlive main().

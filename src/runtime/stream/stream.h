@@ -97,6 +97,9 @@ class Stream {
     /// is that of the waits: 107022 for an abort of the whole device.
     Status Abort(Handle handle, Handle caller, int32_t code);
 
+    /// Ends the front task if it is a wait. Other work stays. 107027: the stream is captured.
+    Status StopFront(Handle handle, Handle caller);
+
     /// Ends the stream: pending work is run, or skipped if `drop`, unreported failures go to the
     /// log, and the handle becomes unknown. 107017, 107003: as Enqueue. 107027: the stream is
     /// captured. 207000: a host function of this stream calls this.

@@ -42,6 +42,7 @@ struct StreamRef {
     Status Abort(int32_t code = ACL_ERROR_RT_STREAM_ABORT) const {
         return stream->Abort(handle, caller, code);
     }
+    Status StopFront() const { return stream->StopFront(handle, caller); }
     Status Close(bool drop) const { return stream->Close(handle, caller, drop); }
     Status AnnounceDestroy(bool* first, StreamIdentity* identity) const {
         return stream->AnnounceDestroy(handle, caller, first, identity);

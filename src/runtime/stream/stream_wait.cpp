@@ -34,6 +34,21 @@ void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const 
     }
 }
 
+Status Stream::StopFront(Handle handle, Handle caller) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        if (running_ || queue_.Empty() || !FrontWaits()) {
+            return {};  // what runs cannot be interrupted, and what has not begun stays
+        }
+        queue_.Front()->skip = TaskSkip::kAborted;
+    }
+    workers_->Wake();
+    workers_->NudgeSleepers();  // some may sleep on what the wait was waiting for
+    return {};
+}
+
 void Stream::WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
                            const WaitLimit& limit) {
     ++sleepers_;

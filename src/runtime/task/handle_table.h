@@ -25,6 +25,7 @@ enum class HandleKind : uint8_t {
     kNotify = 0x4F,
     kModel = 0x69,
     kTaskGroup = 0x76,
+    kCondition = 0xC7,
     kBranchStream = 0x58,  // a stream of a model; no caller gets one
     kPhysicalMemory = 0x9B,
     kBinaryData = 0xB1,

@@ -42,6 +42,8 @@ struct Work {
         kLaunch,       // a kernel launch, which may be in a task group
         kEventRecord,  // leaves a place in a capture, and no task
         kEventWait,    // a wait for an event recorded outside the capture
+        kGraphRecord,  // a record that each replay makes for streams outside the capture
+        kGraphWait,    // a wait for the record that is the latest at the time of a replay
     };
 
     Work(size_t recordBytes) : bytes(recordBytes) {}  // NOLINT: most work is only its record
@@ -51,7 +53,7 @@ struct Work {
     int32_t refusal = 0;                // the code of a capture that refuses it; 0: none does
     const char* refusalText = nullptr;  // the message, "<what it is>; expected <rule>"
     void (*listUses)(const void* source, std::vector<Use>* uses) = nullptr;
-    const void* source = nullptr;   // of listUses
+    const void* source = nullptr;  // of listUses
     /// Hands what the record refers to over to the recorder, which keeps it as long as the record.
     std::shared_ptr<void> (*keep)(void* source) = nullptr;
     void* keepSource = nullptr;

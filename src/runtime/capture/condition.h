@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variable of a conditional task of a model (aclmdlRICondHandle), and the task itself.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "acl/acl_rt.h"
+#include "src/base/status.h"
+#include "src/runtime/stream/context.h"
+#include "src/runtime/task/handle_table.h"
+#include "src/runtime/task/recorder.h"
+#include "src/runtime/task/task.h"
+
+namespace advstep {
+
+class Model;
+struct RecordedTask;
+
+/// The place of a replayed sub-graph: its first stream, and the ends of all its streams.
+struct PartRun {
+    Stream* stream = nullptr;  // the first stream
+    uint64_t before = 0;       // the run's tasks there are those after `before`
+    std::vector<Ticket> ends;  // that of the first stream first
+};
+
+/// A variable of 8 bytes, and the conditional task that tests it.
+///
+/// A conditional task is three records in its stream. The first tests the variable and queues a
+/// sub-graph on the sub-graph's own streams, after which a last record there tests the variable
+/// again (WHILE) or ends the run. The second waits until the run has ended. The third runs in any
+/// case: if the wait was skipped, it cancels the run, and it returns only after the sub-graph's
+/// tasks have ended. So nothing of a sub-graph runs once its parent's stream has passed the task,
+/// and memory that waits for the parent's stream waits for the sub-graphs as well.
+///
+/// Objects are reused (HandleTable) and never freed, so queued records may point to them. mutex_
+/// guards everything except the atomics. A part's Model::mutex_ and streams' locks are taken under
+/// it, and a parent's Model::mutex_ before it.
+class Condition {
+ public:
+    struct Setup {
+        Handle model = 0;  // whose replays reset the variable
+        ContextRef context;
+        uint64_t launchValue = 0;
+        bool resets = false;  // to launchValue, at the start of each execution
+    };
+
+    /// Allocates the variable. 207001: the device's memory is used up.
+    Status Open(Handle handle, const Setup& setup);
+    /// Frees the variable and closes the sub-graphs.
+    void Close() noexcept;
+
+    /// 107000: the handle is of no live variable.
+    Status Address(Handle handle, uint64_t** address);
+
+    /// Makes the sub-graphs of the conditional task. 107000: the handle is of no live variable, of
+    /// another model, or has a task.
+    Status AddParts(Handle handle, Handle model, aclmdlRICondTaskType type, uint32_t size);
+    /// Takes them back, because the task could not be recorded.
+    void RemoveParts() noexcept;
+    void ListParts(aclmdlRI* parts);
+
+    /// Appends the three records of the task.
+    void Record(std::vector<RecordedTask>* tasks);
+
+    /// A sub-graph has been captured.
+    void PartIsCaptured() { uncaptured_.fetch_sub(1); }
+    bool AllCaptured() const { return uncaptured_.load() == 0; }
+
+    bool resets() const { return setup_.resets; }
+    static size_t ResetBytes();
+    /// Makes the record that resets the variable.
+    void MakeReset(void* memory) const;
+    /// Makes the record that ends a run of a sub-graph, or begins the next one.
+    static size_t TailBytes();
+    void MakeTail(void* memory, uint64_t run);
+
+    /// Success if the variable and everything that the sub-graphs use is still there.
+    Status CheckUses();
+
+    // These belong to the HandleTable.
+    uint32_t tableIndex = 0;
+    uint32_t generation = 0;
+
+ private:
+    enum class Phase { kIdle, kRuns, kDone };
+    struct Part {
+        Model* model;
+        Handle handle;
+    };
+    struct ResetTask;
+    struct BeginTask;
+    struct AwaitTask;
+    struct TailTask;
+
+    Status CheckAlive(Handle handle) const;
+    uint64_t Value() const { return __atomic_load_n(variable_, __ATOMIC_ACQUIRE); }
+    /// The sub-graph to run now. Null: none.
+    const Part* Choose() const;
+    Status Begin();
+    Status RunLocked(const Part& part);
+    Status Continue(uint64_t run, TaskSkip skip);
+    Status End();
+
+    std::mutex mutex_;
+    Handle handle_ = 0;
+    Setup setup_;
+    uint64_t* variable_ = nullptr;
+    Use use_;  // of the variable
+    aclmdlRICondTaskType type_ = ACL_MODEL_RI_COND_TYPE_IF;
+    std::vector<Part> parts_;
+    std::atomic<size_t> uncaptured_{0};
+
+    std::atomic<Phase> phase_{Phase::kIdle};
+    uint64_t run_ = 0;  // numbers the runs, so that the tail of an earlier one does nothing
+    bool cancelled_ = false;
+    PartRun now_;
+    Status failure_;  // of the run
+};
+
+/// Never destroyed: queued work may outlive main().
+HandleTable<Condition>& Conditions();
+
+}  // namespace advstep

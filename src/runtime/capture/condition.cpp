@@ -73,8 +73,7 @@ Status Condition::Address(Handle handle, uint64_t** address) {
     return {};
 }
 
-Status Condition::AddParts(Handle handle, Handle model, aclmdlRICondTaskType type, uint32_t size) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+Status Condition::CheckUnused(Handle handle, Handle model) const {
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     if (setup_.model != model) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
@@ -82,28 +81,43 @@ Status Condition::AddParts(Handle handle, Handle model, aclmdlRICondTaskType typ
                      "being captured",
                      ToPointer(handle), ToPointer(setup_.model), ToPointer(model));
     }
-    if (!parts_.empty()) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "handle {} has a conditional task; expected a handle for each task",
-                     ToPointer(handle));
+    return parts_.empty() ? Status()
+                          : Error(ACL_ERROR_RT_PARAM_INVALID,
+                                  "handle {} has a conditional task; expected a handle for each "
+                                  "task",
+                                  ToPointer(handle));
+}
+
+Status Condition::AddParts(Handle handle, Handle model, aclmdlRICondTaskType type, uint32_t size) {
+    ContextRef context;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUnused(handle, model));
+        context = setup_.context;
     }
-    type_ = type;
-    parts_.reserve(size);
+    std::vector<Part> parts;
+    parts.reserve(size);
+    Status added;
     try {
         for (uint32_t index = 0; index < size; ++index) {
             const auto entry = Models().Acquire();
-            entry.object->OpenPart(entry.handle, setup_.context, this);
-            parts_.push_back({entry.object, entry.handle});
+            entry.object->OpenPart(entry.handle, context, this);
+            parts.push_back({entry.object, entry.handle});
         }
-    } catch (...) {
-        for (const Part& part : parts_) {
-            ClosePart(part.model, part.handle);
+        const std::lock_guard<std::mutex> lock(mutex_);
+        added = CheckUnused(handle, model);  // another thread may have been faster
+        if (added.ok()) {
+            type_ = type;
+            uncaptured_.store(size);
+            parts_.swap(parts);
         }
-        parts_.clear();
-        throw;
+    } catch (const std::bad_alloc&) {
+        added = Status(ACL_ERROR_BAD_ALLOC);
     }
-    uncaptured_.store(size);
-    return {};
+    for (const Part& part : parts) {
+        ClosePart(part.model, part.handle);
+    }
+    return added;
 }
 
 void Condition::RemoveParts() noexcept {
@@ -126,9 +140,15 @@ void Condition::ListParts(aclmdlRI* parts) {
 }
 
 Status Condition::CheckUses() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ADVSTEP_RETURN_IF_ERROR(CheckUse(use_));
-    for (const Part& part : parts_) {
+    Use use;
+    std::vector<Part> parts;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        use = use_;
+        parts = parts_;
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckUse(use));
+    for (const Part& part : parts) {
         ADVSTEP_RETURN_IF_ERROR(part.model->CheckPart(part.handle));
     }
     return {};

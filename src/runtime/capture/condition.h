@@ -37,8 +37,8 @@ struct PartRun {
 /// and memory that waits for the parent's stream waits for the sub-graphs as well.
 ///
 /// Objects are reused (HandleTable) and never freed, so queued records may point to them. mutex_
-/// guards everything except the atomics. A part's Model::mutex_ and streams' locks are taken under
-/// it, and a parent's Model::mutex_ before it.
+/// guards everything except the atomics. A part's Model::mutex_ and streams' locks
+/// are taken under it. No Model::mutex_ is held before it.
 class Condition {
  public:
     struct Setup {
@@ -97,6 +97,7 @@ class Condition {
     struct TailTask;
 
     Status CheckAlive(Handle handle) const;
+    Status CheckUnused(Handle handle, Handle model) const;
     uint64_t Value() const { return __atomic_load_n(variable_, __ATOMIC_ACQUIRE); }
     /// The sub-graph to run now. Null: none.
     const Part* Choose() const;

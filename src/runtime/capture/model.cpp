@@ -74,7 +74,7 @@ Status Model::CheckContext(Handle caller) const {
 
 void Model::NoteUses() {
     checkedEpoch_ = 0;
-    usesHandles_ = !body_.conditions.empty();
+    usesHandles_ = false;
     for (const std::vector<RecordedTask>& tasks : body_.branches) {
         for (const RecordedTask& task : tasks) {
             for (const Use& use : task.uses) {
@@ -129,6 +129,9 @@ Status Model::Finish(Handle handle, ModelBody* body) {
 }
 
 Status Model::Replay(Handle handle, const StreamRef& stream) {
+    // Until the replay is queued, none of its functions is unloaded.
+    const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
+    ADVSTEP_RETURN_IF_ERROR(CheckParts(handle));
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
     ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
@@ -142,6 +145,8 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
     Ticket end;
     uint64_t before = 0;
     {
+        const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
+        ADVSTEP_RETURN_IF_ERROR(CheckParts(handle));
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
         ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
@@ -174,6 +179,7 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
 
 Status Model::Replace(Handle handle, const TaskGroup::Span& span,
                       std::vector<RecordedTask> launches) {
+    const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
     std::vector<RecordedTask>& tasks = body_.branches[static_cast<size_t>(span.branch)];
@@ -192,7 +198,6 @@ Status Model::Replace(Handle handle, const TaskGroup::Span& span,
         }
     }
     TaskGroup::Launches newest;
-    const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
     for (size_t index = 0; index < launches.size(); ++index) {
         // Replays that are queued will not look whether memory and functions are still there. None
         // that is there now goes before they have ended.
@@ -228,15 +233,14 @@ bool Model::Running() const {
                        [&](const Branch& branch) { return pending(branch.end); });
 }
 
-void Model::CloseLocked() {
-    ReleaseParts(body_);
+ModelBody Model::CloseLocked() {
     handle_ = 0;
     owner_ = nullptr;
     captured_ = false;
     session_ = nullptr;
-    body_ = ModelBody{};
     branches_.clear();
     replays_.clear();
+    return std::exchange(body_, ModelBody{});
 }
 
 void Model::DestroyStreams(const std::vector<Branch>& branches) const {
@@ -250,7 +254,7 @@ void Model::DestroyStreams(const std::vector<Branch>& branches) const {
 }
 
 Status Model::Close(Handle handle) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "destroyed"));
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
     if (Running()) {
@@ -260,16 +264,20 @@ Status Model::Close(Handle handle) {
             ToPointer(handle));
     }
     DestroyStreams(branches_);
-    CloseLocked();
+    const ModelBody body = CloseLocked();
+    lock.unlock();
+    ReleaseParts(body);
     return {};
 }
 
 bool Model::CloseIfOf(Handle context, Handle handle) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     if (handle_ == 0 || context_.handle != context || (handle != 0 && handle_ != handle)) {
         return false;
     }
-    CloseLocked();
+    const ModelBody body = CloseLocked();
+    lock.unlock();
+    ReleaseParts(body);
     return true;
 }
 

@@ -74,6 +74,8 @@ class Model {
     bool IsPart(Handle handle);
     /// Codes as Check, and those of CheckUse for all that the sub-graph uses.
     Status CheckPart(Handle handle);
+    /// The same for the variables and the sub-graphs of a model. KernelBinaries are held.
+    Status CheckParts(Handle handle);
     /// Queues a run of the sub-graph on its own streams, with the tail of its condition as the last
     /// task. Only the condition calls this. *run is not touched on an error.
     Status QueuePart(Handle handle, uint64_t number, PartRun* run);
@@ -129,7 +131,9 @@ class Model {
     void NoteRecords(const StreamRef& stream, const Places& places) const;
     void DestroyStreams(const std::vector<Branch>& branches) const;
     bool Running() const;
-    void CloseLocked();
+    /// The caller releases what the body has, without the lock: models are parts of conditions, and
+    /// conditions of models, so no model's lock is held with another's or a condition's after it.
+    ModelBody CloseLocked();
 
     std::mutex mutex_;
     Handle handle_ = 0;

@@ -89,9 +89,25 @@ bool Model::IsPart(Handle handle) {
 }
 
 Status Model::CheckPart(Handle handle) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
-    return CheckUses();
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+        ADVSTEP_RETURN_IF_ERROR(CheckUses());
+    }
+    return CheckParts(handle);
+}
+
+Status Model::CheckParts(Handle handle) {
+    std::vector<Condition*> conditions;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+        conditions = body_.conditions;
+    }
+    for (Condition* const condition : conditions) {
+        ADVSTEP_RETURN_IF_ERROR(condition->CheckUses());
+    }
+    return {};
 }
 
 Status Model::QueuePart(Handle handle, uint64_t number, PartRun* run) {
@@ -112,7 +128,7 @@ Status Model::QueuePart(Handle handle, uint64_t number, PartRun* run) {
 }
 
 bool Model::ClosePart(Handle handle) noexcept {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     if (handle_ != handle) {
         return false;
     }
@@ -121,7 +137,9 @@ bool Model::ClosePart(Handle handle) noexcept {
     } catch (const std::bad_alloc&) {
         // The streams stay until the end of the context.
     }
-    CloseLocked();
+    const ModelBody body = CloseLocked();
+    lock.unlock();
+    ReleaseParts(body);
     return true;
 }
 

@@ -96,9 +96,6 @@ Status Model::CheckUses() {
             ADVSTEP_RETURN_IF_ERROR(CheckUsesOf(task));
         }
     }
-    for (Condition* const condition : body_.conditions) {
-        ADVSTEP_RETURN_IF_ERROR(condition->CheckUses());
-    }
     checkedEpoch_ = epoch;
     return {};
 }
@@ -196,12 +193,9 @@ void Model::ForgetEndedReplays() {
 
 Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end,
                            PartNumber part) {
-    // Until the replay is queued, none of its functions is unloaded. The replay of its parent has
-    // looked for a sub-graph, and what waits for that replay keeps everything that it found.
-    const bool look = !part.has_value();
-    const KernelBinaries::Hold hold =
-        look && usesHandles_ ? TheKernelBinaries().HoldAll() : KernelBinaries::Hold();
-    if (look) {
+    // The replay of its parent has looked for a sub-graph, and what waits for that replay keeps
+    // everything that it found.
+    if (!part.has_value()) {
         ADVSTEP_RETURN_IF_ERROR(CheckUses());
     }
     const Branch& main = branches_[0];

@@ -23,9 +23,8 @@ namespace advstep {
 /// An unloaded binary leaves the tables at once. Its shared object is closed when the work has
 /// ended that was queued by then (PendingPlaces), in a later call. mutex_ guards everything. A
 /// launch or a replay shares it from the look at its functions until it is queued, so it either
-/// finds a function dead or is among the pending work. Streams' locks are taken under it, a model's
-/// before it. Shared objects are opened and closed without it, because that runs code of the
-/// program.
+/// finds a function dead or is among the pending work. Models' and streams' locks are taken under
+/// it. Shared objects are opened and closed without it, because that runs code of the program.
 class KernelBinaries {
  public:
     /// While it lives, no binary is unloaded. A thread has one at a time.

@@ -74,14 +74,19 @@ Status CallAll(const Device& device, aclrtDeviceTaskAbortStage stage, uint32_t t
 }
 
 void AbortStreams(const Device& device) {
-    ForEachStream([&](Stream& stream) {
-        StreamIdentity identity;
-        if (stream.BelongsTo(&device, nullptr, &identity)) {
-            // Fails for a stream that is captured, which has no pending work, or has just ended.
-            (void)StreamRef{&stream, identity.handle, identity.context.handle}.Abort(
-                ACL_ERROR_RT_DEVICE_TASK_ABORT);
-        }
-    });
+    // The streams of models come last: a replay's stream that waits for one of them would go on in
+    // between.
+    for (const bool hidden : {false, true}) {
+        ForEachStream([&](Stream& stream) {
+            StreamIdentity identity;
+            if (stream.BelongsTo(&device, nullptr, &identity) && identity.hidden == hidden) {
+                // Fails for a stream that is captured, which has no pending work, or has just
+                // ended.
+                (void)StreamRef{&stream, identity.handle, identity.context.handle}.Abort(
+                    ACL_ERROR_RT_DEVICE_TASK_ABORT);
+            }
+        });
+    }
 }
 
 }  // namespace

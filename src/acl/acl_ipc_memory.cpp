@@ -76,9 +76,7 @@ aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num) {
     return AclBoundary("aclrtIpcMemSetImportPid", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(key, "key"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(pid, "pid"));
-        if (num == 0) {
-            return Error(ACL_ERROR_RT_PARAM_INVALID, "num is 0; expected at least 1");
-        }
+        ADVSTEP_RETURN_IF_ERROR(CheckProcessCount(num));
         ShareKey wanted = 0;
         ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, "key", &wanted));
         return TheShareServer().Allow(wanted, ShareKind::kBlock, pid, num);

@@ -81,8 +81,9 @@ Status Import(ShareKey key, int32_t deviceId, aclrtDrvMemHandle* handle) {
 
 Status SetPids(ShareKey key, const int32_t* pid, size_t pidNum) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(pid, "pid"));
-    if (pidNum == 0) {
-        return Error(ACL_ERROR_INVALID_PARAM, "pidNum is 0; expected at least 1");
+    if (pidNum == 0 || pidNum > kMostProcesses) {
+        return Error(ACL_ERROR_INVALID_PARAM, "pidNum is {}; expected 1 to {} processes", pidNum,
+                     kMostProcesses);
     }
     return TheShareServer().Allow(key, ShareKind::kPhysical, pid, pidNum);
 }

@@ -103,7 +103,7 @@ aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t* pid, size_t num) {
     return AclBoundary("aclrtNotifySetImportPid", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notify, "notify"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(pid, "pid"));
-        ADVSTEP_RETURN_IF_ERROR(CheckCount(num));
+        ADVSTEP_RETURN_IF_ERROR(CheckProcessCount(num));
         return NotifyTable::Instance().Allow(notify, pid, num);
     });
 }

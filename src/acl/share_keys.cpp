@@ -69,6 +69,13 @@ Status CheckKeyRoom(size_t len) {
                        "len is {}; expected room for at least {} characters", len, kKeyRoom);
 }
 
+Status CheckProcessCount(size_t num) {
+    return num > 0 && num <= kMostProcesses
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID, "num is {}; expected 1 to {} processes", num,
+                       kMostProcesses);
+}
+
 Status CheckShareFlags(uint64_t flags, uint64_t bit) {
     return flags == 0 || flags == bit
                ? Status()

@@ -11,7 +11,8 @@
 
 namespace advstep {
 
-constexpr size_t kKeyRoom = 65;  // a key and its NUL
+constexpr size_t kKeyRoom = 65;           // a key and its NUL
+constexpr size_t kMostProcesses = 65536;  // of one list
 
 /// Writes the key as text. *text has room for kKeyRoom characters.
 void WriteShareKey(ShareKind kind, ShareKey key, char* text);
@@ -21,6 +22,9 @@ void WriteShareKey(ShareKind kind, ShareKey key, char* text);
 Status ReadShareKey(ShareKind kind, const char* text, const char* argument, ShareKey* key);
 
 Status CheckKeyRoom(size_t len);
+/// 107000: `num`, of a list of processes, is 0 or more than kMostProcesses.
+Status CheckProcessCount(size_t num);
+
 /// 107000: flags is neither 0 nor `bit`.
 Status CheckShareFlags(uint64_t flags, uint64_t bit);
 

@@ -93,6 +93,12 @@ TEST_F(IpcMemoryTest, OnlyListedProcessesImport) {
     int32_t pid = other_.Pid();
     ASSERT_TRUE(IsOk(aclrtIpcMemSetImportPid(key.c_str(), &pid, 1)));
     EXPECT_TRUE(Gave(0, other_.Run(&ImportBlock, WithText(key))));
+    // A list that no program has is not read.
+    for (const size_t many : {size_t{65537}, ~size_t{0}}) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
+                            aclrtIpcMemSetImportPid(key.c_str(), &pid, many),
+                            {"num is ", "expected 1 to 65536"}));
+    }
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcMemSetImportPid(key.c_str(), &pid, 0),
                         {"num"}));
 }

@@ -159,6 +159,8 @@ TEST_F(SharedSyncTest, ListsOfNotifies) {
                         {"aclrtNotifySetImportPid: ", "not exported"}));
     const std::string key = KeyOf(notify.Get(), 0);
     EXPECT_TRUE(Gave(ACL_ERROR_RT_NO_PERMISSION, other_.Run(&ImportNotify, WithText(key))));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
+                        aclrtNotifySetImportPid(notify.Get(), &pid, ~size_t{0}), {"num is "}));
     ASSERT_TRUE(IsOk(aclrtNotifySetImportPid(notify.Get(), &pid, 1)));
     const Words there = other_.Run(&ImportNotify, WithText(key));
     EXPECT_TRUE(Gave(0, there));

@@ -60,7 +60,7 @@ ADVSTEP_API aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle,
 
 /// Adds processes to the white list of an export of this process.
 /// @param[in] pid     pidNum process ids of aclrtDeviceGetBareTgid, which are those of getpid()
-/// @param[in] pidNum  >= 1, else ACL_ERROR_INVALID_PARAM
+/// @param[in] pidNum  1 to 65536, else ACL_ERROR_INVALID_PARAM
 /// @retval ACL_ERROR_INVALID_PARAM     pid is NULL
 /// @retval ACL_ERROR_RT_PARAM_INVALID  this process exports no such handle
 ADVSTEP_API aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid,

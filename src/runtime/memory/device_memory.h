@@ -180,7 +180,7 @@ class DeviceMemory {
     void ReclaimLocked();
     void ReclaimLocked(Owned* owned);
     void GiveBackLocked(const Allocation& allocation);
-    static void WithdrawLocked(const Allocation& allocation) noexcept;
+    void WithdrawLocked(const Allocation& allocation) noexcept;
     void RetireLocked(const Allocation& allocation);
 
     const FindPending pendingPlaces_;
@@ -190,6 +190,9 @@ class DeviceMemory {
     std::unordered_map<const Device*, Owned> owned_;  // by device; null: pinned host memory
     std::atomic<uint64_t> epoch_{1};
     uint64_t imports_ = 0;  // that there ever were; numbers them
+    // Where live blocks begin: imported ones by key and number, exported ones by key.
+    std::map<std::pair<uint64_t, uint64_t>, uintptr_t> importedAt_;
+    std::unordered_map<uint64_t, uintptr_t> exportedAt_;
 };
 
 }  // namespace advstep

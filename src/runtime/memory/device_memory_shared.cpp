@@ -27,7 +27,10 @@ ImportedBlock::~ImportedBlock() {
 void UnmapImported(const Allocation& allocation) noexcept { delete allocation.imported; }
 
 void DeviceMemory::WithdrawLocked(const Allocation& allocation) noexcept {
-    if (allocation.shareKey != 0 && allocation.imported == nullptr) {
+    if (allocation.imported != nullptr) {
+        importedAt_.erase({allocation.shareKey, allocation.imported->number});
+    } else if (allocation.shareKey != 0) {
+        exportedAt_.erase(allocation.shareKey);
         TheShareServer().Withdraw(allocation.shareKey);
     }
 }
@@ -63,7 +66,15 @@ Status DeviceMemory::Export(const void* address, size_t bytes, bool open, uint64
         offer.length = block.bytes;
         offer.device = block.device->id();
         offer.open = open;
-        ADVSTEP_RETURN_IF_ERROR(TheShareServer().Publish(offer, &block.shareKey));
+        uint64_t made = 0;
+        ADVSTEP_RETURN_IF_ERROR(TheShareServer().Publish(offer, &made));
+        try {
+            exportedAt_.emplace(made, block.begin);
+        } catch (...) {
+            TheShareServer().Withdraw(made);
+            throw;
+        }
+        block.shareKey = made;
     }
     *key = block.shareKey;
     return {};
@@ -97,8 +108,10 @@ Status DeviceMemory::Import(const Device* device, ShareGrant&& grant, void** add
     ++owned.blocks;
     try {
         ReserveRetired(&owned);
+        importedAt_[{grant.key, imported->number}] = allocation.begin;
         live_.emplace(allocation.begin, allocation);
     } catch (...) {
+        importedAt_.erase({grant.key, imported->number});
         --owned.blocks;
         throw;
     }
@@ -109,29 +122,22 @@ Status DeviceMemory::Import(const Device* device, ShareGrant&& grant, void** add
 
 bool DeviceMemory::CloseImport(uint64_t key) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    auto oldest = live_.end();
-    for (auto entry = live_.begin(); entry != live_.end(); ++entry) {
-        const Allocation& block = entry->second;
-        if (block.imported != nullptr && block.shareKey == key &&
-            (oldest == live_.end() || block.imported->number < oldest->second.imported->number)) {
-            oldest = entry;
-        }
-    }
-    if (oldest == live_.end()) {
+    const auto oldest = importedAt_.lower_bound({key, 0});
+    if (oldest == importedAt_.end() || oldest->first.first != key) {
         return false;
     }
-    RetireLocked(oldest->second);
-    live_.erase(oldest);
+    const auto block = live_.find(oldest->second);
+    RetireLocked(block->second);
+    live_.erase(block);
     ReclaimLocked();
     return true;
 }
 
 void DeviceMemory::CloseExport(uint64_t key) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    for (auto& [begin, block] : live_) {
-        if (block.imported == nullptr && block.shareKey == key) {
-            block.shareKey = 0;
-        }
+    if (const auto exported = exportedAt_.find(key); exported != exportedAt_.end()) {
+        live_.at(exported->second).shareKey = 0;
+        exportedAt_.erase(exported);
     }
     TheShareServer().Withdraw(key);
 }

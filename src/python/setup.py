@@ -65,7 +65,8 @@ def build_kernels(torch, include, target):
         made = kept.with_suffix(f".{os.getpid()}")
         subprocess.run([os.environ.get("CXX", "c++"), *FLAGS, f"-I{torch}/include",
                         f"-I{torch}/include/torch/csrc/api/include", f"-I{include}",
-                        HERE / "torch_kernels" / "register.cpp", "-o", made, f"-L{torch}/lib",
+                        *(text for text in sources if text.suffix == ".cpp"), "-o", made,
+                        f"-L{torch}/lib",
                         "-ltorch_cpu", "-lc10"], check=True)
         made.rename(kept)
     shutil.copy(kept, target)

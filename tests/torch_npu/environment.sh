@@ -5,8 +5,8 @@
 # ends: with 77, or with 1 where CI is set.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 environment=$root/build/torch_npu
-packages=(torch==2.13.0 torch_npu==2.13.0 numpy pyyaml pytest pytest-xdist mypy expecttest \
-    setuptools wheel)
+packages=(torch==2.13.0 torch_npu==2.13.0 transformers==5.23.0 accelerate==1.15.0 numpy pyyaml pytest \
+    pytest-xdist mypy expecttest setuptools wheel)
 
 skip() {
     if [[ ${CI:-} ]]; then

@@ -15,6 +15,8 @@ import os
 import pathlib
 from typing import Any
 
+from . import _ranks
+
 MODES = ("0", "1", "queue", "python")  # of ADVANCE_STEP_HOST_OPERATORS
 _state: dict[str, str] = {}
 
@@ -41,13 +43,18 @@ def autoload() -> None:
     wanted = mode()
     if wanted == "0" or _state:
         return
+    _ranks.default_devices()  # before torch_npu asks for them
     try:
         torch: Any = importlib.import_module("torch")
         torch_npu: Any = importlib.import_module("torch_npu")  # whose place the registrations take
     except ImportError:
         return
     from . import _native, _reference
-    if wanted != "python" and _native.register(torch, torch_npu, queue=wanted == "queue"):
+    library = _native.load(torch, queue=wanted == "queue")
+    if library is not None:
+        _ranks.register(torch)
+    if wanted != "python" and library is not None:
+        _native.register(torch, library)
         _state["form"] = "native"
     else:
         _reference.register(torch, torch_npu)

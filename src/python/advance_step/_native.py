@@ -57,19 +57,24 @@ def _wait_for_draws(torch: Any, library: ctypes.CDLL) -> None:
     graph.capture_begin, graph.capture_end, graph.replay = capture_begin, capture_end, replay_and_wait
 
 
-def register(torch: Any, torch_npu: Any, queue: bool) -> bool:
-    """Registers the extension's operators. False: there is no extension for this torch."""
+def load(torch: Any, queue: bool) -> ctypes.CDLL | None:
+    """Loads the extension, or returns None if there is none for this torch."""
     file = _file(torch)
     if not file.is_file():
-        return False
+        return None
     library = ctypes.CDLL(str(file))
     _libraries.append(library)  # registrations refer to it
     _bind(library)
     library.advstep_torch_set(int(queue), int(os.environ.get("ASCEND_LAUNCH_BLOCKING") == "1"))
+    return library
+
+
+def register(torch: Any, library: ctypes.CDLL) -> None:
+    """Registers the extension's operators."""
     library.advstep_torch_register.restype = ctypes.c_int64
     library.advstep_torch_failure.restype = ctypes.c_char_p
     kept = " ".join(sorted(_own_pairs.names()))
     if library.advstep_torch_register(kept.encode()) < 0:
-        raise ImportError(f"{file}: " + library.advstep_torch_failure().decode("utf-8", "replace"))
+        raise ImportError(f"{_file(torch)}: "
+                          + library.advstep_torch_failure().decode("utf-8", "replace"))
     _wait_for_draws(torch, library)
-    return True

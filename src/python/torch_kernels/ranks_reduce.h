@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the collectives of "hccl" have in common: their begin, and those that Gloo runs as another.
+
+#pragma once
+
+#include <memory>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <utility>
+#include <vector>
+
+#include "ranks_call.h"
+#include "ranks_together.h"
+
+namespace advstep_torch {
+
+using Tensors = std::vector<at::Tensor>;
+using WorkPointer = c10::intrusive_ptr<c10d::Work>;
+
+/// A collective waits for the caller's stream, and Gloo works on the memory on threads of its own.
+/// Calls come without the interpreter's lock.
+class HostCalls : public c10d::Backend {
+ public:
+    explicit HostCalls(c10::intrusive_ptr<c10d::Backend> gloo)
+        : Backend(gloo->getRank(), gloo->getSize()),
+          inFlight_(std::make_shared<InFlight>()),
+          gloo_(std::move(gloo)) {}
+
+    const std::string getBackendName() const override { return "hccl"; }
+    c10::intrusive_ptr<Options> getBackendOptions() override { return gloo_->getBackendOptions(); }
+    void setTimeout(std::chrono::milliseconds timeout) override { gloo_->setTimeout(timeout); }
+    void setSequenceNumberForGroup() override { gloo_->setSequenceNumberForGroup(); }
+    uint64_t getSequenceNumberForGroup() override { return gloo_->getSequenceNumberForGroup(); }
+    void enableCollectivesTiming() override { gloo_->enableCollectivesTiming(); }
+    void abort() override { gloo_->abort(); }
+    void shutdown() override { gloo_->shutdown(); }
+    bool supportsCoalescing() const override { return true; }
+
+    void startCoalescing() override {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        coalescing_ = true;
+    }
+
+    WorkPointer endCoalescing() override {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        coalescing_ = false;
+        return c10::make_intrusive<TogetherWork>(rank_, std::exchange(together_, {}));
+    }
+
+ protected:
+    static void CheckCount(const Exchange& exchange, const char* what, size_t is, size_t expected) {
+        TORCH_CHECK_VALUE(is == expected, exchange.name(), ": ", is, " ", what, "; expected ",
+                          expected);
+    }
+
+    WorkPointer AllReduce(c10d::OpType type, Exchange& exchange, const Tensors& tensors,
+                          const c10d::AllreduceOptions& opts) {
+        for (const at::Tensor& tensor : tensors) {
+            const Reduction reduction = exchange.Plan(tensor, opts.reduceOp);
+            Tensors addend{exchange.Reduced(tensor, reduction, true)};
+            c10d::AllreduceOptions gloos = opts;
+            gloos.reduceOp = reduction.op;
+            Add(exchange, [&] { return gloo_->allreduce(addend, gloos); });
+        }
+        return Begin(type, exchange);
+    }
+
+    void AllGatherInto(Exchange& exchange, const at::Tensor& output, const at::Tensor& input,
+                       const c10d::AllgatherOptions& opts) {
+        TORCH_CHECK_VALUE(output.numel() == input.numel() * size_, exchange.name(),
+                          ": the output has ", output.numel(), " elements; expected ", size_,
+                          " times ", input.numel());
+        at::Tensor in = exchange.In(input);
+        at::Tensor out = exchange.Out(output);
+        Add(exchange, [&] { return gloo_->_allgather_base(out, in, opts); });
+    }
+
+    void ReduceInto(Exchange& exchange, const at::Tensor& output, const at::Tensor& input,
+                    const c10d::ReduceScatterOptions& opts) {
+        TORCH_CHECK_VALUE(input.numel() == output.numel() * size_, exchange.name(),
+                          ": the input has ", input.numel(), " elements; expected ", size_,
+                          " times ", output.numel());
+        ReduceParts(exchange, output, {input}, opts);
+    }
+
+    /// Gloo's own form is the same reduction over all ranks, but ends only when it is waited for.
+    void ReduceParts(Exchange& exchange, const at::Tensor& output, const Tensors& inputs,
+                     const c10d::ReduceScatterOptions& opts) {
+        const Reduction reduction = exchange.Plan(output, opts.reduceOp);
+        Tensors flat;
+        int64_t begin = inputs.size() == 1 ? output.numel() * rank_ : 0;
+        for (size_t index = 0; index < inputs.size(); ++index) {
+            flat.push_back(exchange.Addend(inputs[index], reduction).reshape({-1}));
+            begin +=
+                inputs.size() != 1 && index < static_cast<size_t>(rank_) ? flat.back().numel() : 0;
+        }
+        Tensors sum{at::cat(flat)};
+        exchange.TakePart(output, sum[0], begin, reduction);
+        c10d::AllreduceOptions gloos;
+        gloos.reduceOp = reduction.op;
+        gloos.timeout = opts.timeout;
+        Add(exchange, [&] { return gloo_->allreduce(sum, gloos); });
+    }
+
+    template <typename Call>
+    void Add(Exchange& exchange, Call&& call) {
+        try {
+            exchange.collective()->parts.push_back(call());
+        } catch (...) {
+            if (!exchange.collective()->parts.empty()) {
+                inFlight_->Abandon(exchange.collective());  // Gloo works on those before it
+            }
+            throw;
+        }
+    }
+
+    WorkPointer Begin(c10d::OpType type, Exchange& exchange) {
+        const std::shared_ptr<Collective>& collective = exchange.collective();
+        if (!c10d::isP2POp(type)) {
+            Collective::Follow(collective);
+            inFlight_->Add(collective);
+        }
+        WorkPointer work = c10::make_intrusive<HostWork>(rank_, type, collective, inFlight_);
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (coalescing_) {
+            together_.push_back(work);
+        }
+        return work;
+    }
+
+    // Gloo ends first, and waits for what it works on.
+    const std::shared_ptr<InFlight> inFlight_;
+    const c10::intrusive_ptr<c10d::Backend> gloo_;
+
+ private:
+    std::mutex mutex_;  // guards the two below
+    bool coalescing_ = false;
+    std::vector<WorkPointer> together_;
+};
+
+}  // namespace advstep_torch

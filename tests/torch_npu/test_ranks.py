@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks: backend "hccl" by torch's Gloo, in processes that torchrun starts."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import FOLDER
+
+LAUNCH = ("-W", "ignore", "-m", "torch.distributed.run", "--nproc-per-node")
+
+
+def right(done, ranks):
+    assert done.stdout.count("right") == ranks, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("mode", ["1", "queue", "python"])
+def test_each_collective_and_dtype(program, mode):
+    right(program.run(*LAUNCH, 2, "--standalone", FOLDER / "ranks.py", OMP_NUM_THREADS="1",
+                      ADVANCE_STEP_HOST_OPERATORS=mode), 2)
+
+
+def test_training(program):
+    right(program.run(*LAUNCH, 2, "--standalone", FOLDER / "ranks_train.py", OMP_NUM_THREADS="1"), 2)
+
+
+FOUR = """
+import os, torch, torch_npu, torch.distributed as dist
+torch.npu.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("hccl")
+rank, half = dist.get_rank(), [dist.new_group([0, 2]), dist.new_group([1, 3])]
+x = torch.tensor([rank], device="npu")
+dist.all_reduce(x, group=half[rank % 2])
+assert x.item() == (2, 4)[rank % 2]
+dist.all_reduce(x)
+assert x.item() == 12
+got = [torch.empty(1, device="npu") for _ in range(4)]
+dist.all_to_all(got, [torch.full((1,), 10. * rank + other, device="npu") for other in range(4)])
+assert [one.item() for one in got] == [10 * other + rank for other in range(4)]
+print("right", flush=True)
+"""
+
+
+def test_four_ranks_with_a_device_each(program):
+    (program.folder / "four.py").write_text(FOUR, encoding="utf-8")
+    right(program.run(*LAUNCH, 4, "--standalone", "four.py", OMP_NUM_THREADS="1"), 4)
+
+
+KILLED = """
+import datetime, os, signal, sys, time, torch, torch_npu, torch.distributed as dist
+rank = int(os.environ["RANK"])
+torch.npu.set_device(rank)
+dist.init_process_group("hccl", timeout=datetime.timedelta(seconds=20))
+x = torch.ones(1 << 20, device="npu")
+dist.all_reduce(x)
+if rank == 1:
+    os.kill(os.getpid(), signal.SIGKILL)
+begin = time.monotonic()
+try:
+    for _ in range(1000):
+        dist.all_reduce(x)
+except dist.DistBackendError as error:
+    assert "hccl all_reduce: " in str(error), error
+    assert time.monotonic() - begin < 25
+    print("right", flush=True)
+    os._exit(0)
+"""
+
+
+def test_a_killed_rank_is_an_error_on_the_others(program, tmp_path):
+    import socket
+
+    (tmp_path / "killed.py").write_text(KILLED, encoding="utf-8")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    variables = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
+                 "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"}
+    ranks = [subprocess.Popen([sys.executable, "-m", "advance_step.torch_npu", "killed.py"],
+                              cwd=tmp_path, env={**variables, "RANK": str(rank)},
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+             for rank in range(2)]
+    outputs = [rank.communicate(timeout=60)[0] for rank in ranks]
+    assert "right" in outputs[0] and ranks[0].returncode == 0, outputs[0]
+    assert ranks[1].returncode == -9, outputs[1]
+
+
+HOST = """
+import os, torch, torch_npu, torch.distributed as dist
+dist.init_process_group("hccl")
+x = torch.full((3,), dist.get_rank() + 1., device="npu")
+dist.all_reduce(x)
+assert x.tolist() == [3] * 3
+print("right", flush=True)
+"""
+
+
+def test_two_hosts(program, tmp_path):
+    """Two network namespaces with one link between them, and torchrun in each."""
+    names = [f"advstep{os.getpid()}{side}" for side in "ab"]
+
+    def ip(*arguments):
+        return subprocess.run(["ip", *arguments], capture_output=True, text=True)
+
+    (tmp_path / "host.py").write_text(HOST, encoding="utf-8")
+    try:
+        try:
+            made = [ip("netns", "add", name) for name in names]
+        except FileNotFoundError:
+            pytest.skip("no program ip")
+        if any(one.returncode for one in made):
+            pytest.skip(f"network namespaces cannot be made: {made[0].stderr.strip()}")
+        assert ip("link", "add", "link0", "netns", names[0], "type", "veth", "peer", "name", "link0",
+                  "netns", names[1]).returncode == 0
+        hosts = []
+        for index, name in enumerate(names):
+            for command in (("addr", "add", f"10.77.0.{index + 1}/24", "dev", "link0"),
+                            ("link", "set", "link0", "up"), ("link", "set", "lo", "up")):
+                assert ip("-n", name, *command).returncode == 0
+        for index, name in enumerate(names):
+            hosts.append(subprocess.Popen(
+                ["ip", "netns", "exec", name, sys.executable, "-m", "advance_step.torch_npu", *LAUNCH,
+                 "1", "--nnodes", "2", "--node-rank", str(index), "--master-addr", "10.77.0.1",
+                 "--master-port", "29400", "host.py"], cwd=tmp_path, text=True,
+                env={**os.environ, "GLOO_SOCKET_IFNAME": "link0", "OMP_NUM_THREADS": "1"},
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
+        for host in hosts:
+            output = host.communicate(timeout=90)[0]
+            assert "right" in output and host.returncode == 0, output
+    finally:
+        for name in names:
+            ip("netns", "delete", name)
+
+
+def test_without_the_host_operators_the_backend_is_that_of_torch_npu(program):
+    text = ("import torch, torch_npu, torch.distributed as dist\n"
+            "print(hasattr(torch.ops.advance_step, 'add_hccl'))\n")
+    assert program.code(text, ADVANCE_STEP_HOST_OPERATORS="0").stdout == "False\n"
+    assert program.code(text).stdout == "True\n"

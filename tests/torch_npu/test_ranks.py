@@ -131,10 +131,3 @@ def test_two_hosts(program, tmp_path):
     finally:
         for name in names:
             ip("netns", "delete", name)
-
-
-def test_without_the_host_operators_the_backend_is_that_of_torch_npu(program):
-    text = ("import torch, torch_npu, torch.distributed as dist\n"
-            "print(hasattr(torch.ops.advance_step, 'add_hccl'))\n")
-    assert program.code(text, ADVANCE_STEP_HOST_OPERATORS="0").stdout == "False\n"
-    assert program.code(text).stdout == "True\n"

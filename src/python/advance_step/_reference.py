@@ -157,6 +157,17 @@ class _Operators:
 
         return kernel
 
+    def histc(self, op: Any) -> Any:
+        """Returns the kernel of histc, which counts integers on accelerators but not on "cpu"."""
+        kernel = self.host(op)
+
+        def counted(tensor: Any, *arguments: Any, **options: Any) -> Any:
+            if tensor.is_floating_point():
+                return kernel(tensor, *arguments, **options)
+            return kernel(tensor.double(), *arguments, **options).to(tensor.dtype)
+
+        return counted
+
     def copy(self, op: Any) -> Any:
         """Returns the kernel of copy_(to, from), _copy_from(from, to) and its resizing form."""
         into_first = op._schema.name == "aten::copy_"
@@ -248,6 +259,8 @@ class _Operators:
                            or any(value.name == "device" for value in op._schema.arguments)):
             if torch_npus:
                 self.put(op, self.other(op, "CompositeExplicitAutograd"))
+        elif name == "aten::histc":
+            self.put(op, self.histc(op))
         elif cpu or torch_npus and (composed or has(name, "CompositeExplicitAutogradNonFunctional")):
             self.put(op, self.host(op))
 

@@ -91,6 +91,27 @@ class EmptyKernel : public c10::OperatorKernel {
     c10::SafeKernelFunction torchNpus_;
 };
 
+// histc counts integers on accelerators. torch's kernel for "cpu" has none for them.
+class HistcKernel : public c10::OperatorKernel {
+ public:
+    explicit HistcKernel(const Operator& op) : host_(op) {}
+    void operator()(const c10::OperatorHandle& handle, c10::DispatchKeySet keys,
+                    torch::jit::Stack* stack) {
+        const at::Tensor self = torch::jit::peek(*stack, 0, 4).toTensor();
+        const bool integers = c10::isIntegralType(self.scalar_type(), /*includeBool=*/false);
+        if (integers) {
+            torch::jit::peek(*stack, 0, 4) = self.to(at::kDouble);
+        }
+        host_(handle, keys, stack);
+        if (integers) {
+            stack->back() = stack->back().toTensor().to(self.scalar_type());
+        }
+    }
+
+ private:
+    HostKernel host_;
+};
+
 class Silent : public c10::WarningHandler {
  public:
     void process(const c10::Warning&) override {}  // that a registration replaces another one
@@ -179,6 +200,10 @@ class Registrar {
         }
         if (base == "native_dropout" && name.overload_name.empty()) {
             Register(DispatchKey::PrivateUse1, name, std::make_unique<DropoutKernel>());
+            return true;
+        }
+        if (name.name == "aten::histc" && name.overload_name.empty()) {
+            Register(DispatchKey::PrivateUse1, name, std::make_unique<HistcKernel>(Keep(handle)));
             return true;
         }
         const Operator described = Describe(handle);

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def default_devices() -> None:
-    """Gives each rank of torchrun the device of its LOCAL_RANK, unless the devices are set."""
+    """Makes a device for each LOCAL_RANK of torchrun, unless the number of devices is set."""
     ranks = os.environ.get("LOCAL_WORLD_SIZE", "")
     if ranks.isdecimal() and int(ranks) > 2:  # the default of the runtime
         os.environ.setdefault("ADVANCE_STEP_DEVICES", ranks)

@@ -179,11 +179,6 @@ class Exchange {
         After([view, part] { view.copy_(part); });
     }
 
-    void CheckSame(const at::Tensor& one, const at::Tensor& other) const {
-        TORCH_CHECK_TYPE(one.scalar_type() == other.scalar_type(), name(), ": a tensor is ",
-                         other.scalar_type(), "; expected ", one.scalar_type());
-    }
-
     void WaitFor(c10::Device device) const { WaitForStream(name(), device); }
 
  private:

@@ -29,7 +29,7 @@ if [[ $folder ]]; then
     # pending, where an operator runs at once, and in the order of the stream.
     for mode in queue python; do
         ADVANCE_STEP_HOST_OPERATORS=$mode "${program[@]}" -m pytest -q -p no:cacheprovider \
-            "$folder"/test_host_*.py
+            "$folder"/test_host_*.py "$folder"/test_llm_{operators,attention}.py
     done
     for mode in 1 queue; do
         ADVANCE_STEP_HOST_OPERATORS=$mode "${program[@]}" "$folder/operators.py"

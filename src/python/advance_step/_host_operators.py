@@ -59,3 +59,5 @@ def autoload() -> None:
     else:
         _reference.register(torch, torch_npu)
         _state["form"] = "python"
+    from ._npu import table
+    table.register(torch)

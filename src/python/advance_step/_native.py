@@ -65,6 +65,8 @@ def load(torch: Any, queue: bool) -> ctypes.CDLL | None:
     library = ctypes.CDLL(str(file))
     _libraries.append(library)  # registrations refer to it
     _bind(library)
+    # A trace has what runs in streams.
+    queue = queue or bool(os.environ.get("ADVANCE_STEP_TRACE"))
     library.advstep_torch_set(int(queue), int(os.environ.get("ASCEND_LAUNCH_BLOCKING") == "1"))
     return library
 

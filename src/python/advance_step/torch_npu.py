@@ -27,6 +27,9 @@ import warnings
 
 from . import _cann
 from ._elf import undefined_names
+from ._npu.table import operator
+
+__all__ = ["TRIED", "operator"]
 
 TRIED = ("2.13.0",)  # the versions of torch_npu that the tests run
 _NAME = "advance_step.torch_npu"  # of this module, also where it is __main__

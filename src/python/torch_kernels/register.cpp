@@ -13,6 +13,7 @@
 
 #include "copies.h"
 #include "dropout.h"
+#include "paged.h"
 #include "run.h"
 
 using namespace advstep_torch;
@@ -260,6 +261,7 @@ __attribute__((visibility("default"))) int64_t advstep_torch_register(const char
     try {
         std::istringstream words(kept);
         const std::set<std::string> names{std::istream_iterator<std::string>(words), {}};
+        RegisterPaged();
         return static_cast<int64_t>(Registrar(names).Run());
     } catch (const std::exception& error) {
         failure = error.what();

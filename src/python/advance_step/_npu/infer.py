@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""npu_fused_infer_attention_score in its versions and forms: attention of inference."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import attention, layouts, masks, paged
+from .checks import check, check_floating, refuse
+from .table import define
+
+torch: Any = importlib.import_module("torch")
+
+_LAYOUTS = {name: tuple(name.split("_")) if "_" in name else (name, name) for name in (
+    "BSH", "BSND", "BNSD", "TND", "NTD", "BNSD_BSND", "BSH_NBSD", "BSND_NBSD", "BNSD_NBSD", "TND_NTD",
+    "NTD_TND")}
+
+
+@dataclass
+class Call:
+    """A call, with the names that its operator has for some arguments."""
+    name: str
+    heads: int
+    kv_heads: int
+    scale: float
+    layout: str
+    query_lengths: Sequence[int] | None
+    key_lengths: Sequence[int] | None
+    sparse: masks.Sparse
+    block_table: Any = None
+    block_size: int = 0
+    heads_name: str = "num_heads"
+    query_lengths_name: str = "actual_seq_lengths"
+    key_lengths_name: str = "actual_seq_lengths_kv"
+
+
+def _lengths(call: Call, name: str, given: Sequence[int] | None, batch: int, most: int) -> list[int]:
+    """Returns the length of each request: the given ones, one for all, or the whole size."""
+    if given is None:
+        return [most] * batch
+    lengths = list(given) * batch if len(given) == 1 else list(given)[:batch]
+    check(len(lengths) == batch and all(0 <= length <= most for length in lengths), call.name, name,
+          list(given), f"one length, or one for each of the {batch} requests, from 0 to {most}")
+    return lengths
+
+
+def _paged_lengths(call: Call, batch: int) -> list[int]:
+    table, name = call.block_table, call.name
+    check(str(table.dtype) in ("torch.int32", "torch.int64") and table.dim() == 2
+          and table.shape[0] == batch, name, "block_table", table,
+          f"[{batch}, blocks of a request] of int32")
+    check(call.block_size > 0, name, "block_size", call.block_size,
+          "the tokens of a block, as there is a block_table")
+    check(call.key_lengths is not None, name, call.key_lengths_name, None,
+          "the lengths of the requests, as there is a block_table")
+    return _lengths(call, call.key_lengths_name, call.key_lengths, batch,
+                    table.shape[1] * call.block_size)
+
+
+def _blocks(call: Call, name: str, cache: Any, heads: int, layout: str) -> Any:
+    """Returns the cache as [blocks, block_size, heads, D]."""
+    size, shape = call.block_size, list(cache.shape)
+    if len(shape) == 3 and shape[1] == size and shape[2] % heads == 0:
+        return cache.unflatten(2, (heads, shape[2] // heads))
+    if len(shape) == 4:
+        by_head = shape[1:3] == [heads, size]
+        by_token = shape[1:3] == [size, heads]
+        if by_token and not (by_head and layout in ("BNSD", "TND", "NTD")):
+            return cache
+        if by_head:
+            return cache.transpose(1, 2)
+    if len(shape) == 5 and shape[1] == heads and shape[3] == size:
+        return cache.permute(0, 3, 1, 2, 4).flatten(3)
+    if len(shape) >= 3 and size not in shape[1:4]:
+        name, cache = "block_size", size
+    check(False, call.name, name, cache,
+          f"that of a cache: [blocks, block_size, {heads} * D] or [blocks, {heads}, block_size, D]; "
+          f"it is {shape}")
+
+
+def attend(call: Call, query: Any, key: Any, value: Any) -> tuple[Any, Any]:
+    """Returns the attention and the log of the sum of exponentials."""
+    name = call.name
+    check(call.layout in _LAYOUTS, name, "input_layout", call.layout, "one of " + ", ".join(_LAYOUTS))
+    layout, out_layout = _LAYOUTS[call.layout]
+    check_floating(name, query=query, key=key, value=value)
+    for other_name, other in (("key", key), ("value", value)):
+        check(other.dtype == query.dtype, name, other_name, other, f"the dtype of query, {query.dtype}")
+    check(call.heads > 0, name, call.heads_name, call.heads, "at least 1")
+    kv_heads = call.kv_heads or call.heads
+    check(kv_heads > 0 and call.heads % kv_heads == 0, name, "num_key_value_heads", call.kv_heads,
+          f"0 or a divisor of {call.heads}")
+    varlen = layout in layouts.VARLEN
+    total_tokens = query.shape[layout.index("T")] if varlen else 0
+    query_lengths: list[int] = []
+    if varlen:
+        layouts.check_ends(name, call.query_lengths_name, call.query_lengths, total_tokens)
+        query_lengths = layouts.lengths_of(call.query_lengths or ())
+    q = layouts.to_bnsd(name, "query", query, layout, call.heads, call.heads_name, query_lengths)
+    batch, _, queries, size = q.shape
+    one_query = not varlen and queries == 1
+    if not varlen:
+        given = None if one_query else call.query_lengths
+        query_lengths = _lengths(call, call.query_lengths_name, given, batch, queries)
+
+    if call.block_table is not None:
+        key_lengths = _paged_lengths(call, batch)
+        keys = _blocks(call, "key", key, kv_heads, layout)
+        values = _blocks(call, "value", value, kv_heads, layout)
+        check(keys.shape[:3] == values.shape[:3], name, "value", value, "the blocks of key")
+        k, v = (tokens.transpose(1, 2) for tokens in
+                paged.gather_blocks(keys, values, call.block_table, key_lengths))
+    else:
+        if varlen:
+            layouts.check_ends(name, call.key_lengths_name, call.key_lengths,
+                               key.shape[layout.index("T")])
+            key_lengths = layouts.lengths_of(call.key_lengths or ())
+            check(len(key_lengths) == batch, name, call.key_lengths_name, call.key_lengths,
+                  f"one end for each of the {batch} requests")
+        else:
+            key_lengths = []
+        k, v = (layouts.to_bnsd(name, n, tensor, layout, kv_heads, "num_key_value_heads", key_lengths)
+                for n, tensor in (("key", key), ("value", value)))
+        if not varlen:
+            key_lengths = _lengths(call, call.key_lengths_name, call.key_lengths, batch, k.shape[2])
+    check(k.shape[0] == batch and k.shape[3] == size, name, "key", key,
+          f"{batch} requests and heads of {size}, as query has")
+    check(v.shape[:3] == k.shape[:3], name, "value", value, "the tokens and heads of key")
+
+    sizes = (batch, call.heads, queries, k.shape[2])
+    hidden = masks.hidden(call.sparse, sizes, query_lengths, key_lengths, query.device, one_query)
+    out, maximum, total = attention.forward(q, k, v, attention.Weights(call.scale, hidden))
+    lse = maximum + torch.log(total)
+    if varlen:
+        lse = layouts.from_bnsd(lse, "TND", query_lengths, total_tokens)
+    return layouts.from_bnsd(out, out_layout, query_lengths, total_tokens), lse
+
+
+def _finish(call: Call, query: Any, key: Any, value: Any, with_lse: bool) -> tuple[Any, Any]:
+    out, lse = attend(call, query, key, value)
+    return out, lse if with_lse else lse.new_empty((0,))
+
+
+@define("npu_fused_infer_attention_score")
+def infer(query: Any, key: Any, value: Any, *, atten_mask: Any = None, actual_seq_lengths: Any = None,
+          actual_seq_lengths_kv: Any = None, block_table: Any = None, num_heads: int = 1,
+          scale: float = 1.0, pre_tokens: int = 2147483647, next_tokens: int = 2147483647,
+          input_layout: str = "BSH", num_key_value_heads: int = 0, sparse_mode: int = 0,
+          inner_precise: int = 0, block_size: int = 0, softmax_lse_flag: bool = False,
+          **others: Any) -> tuple[Any, Any]:
+    name = "npu_fused_infer_attention_score"
+    refuse(name, **others)
+    sparse = masks.Sparse(name, atten_mask, sparse_mode, pre_tokens, next_tokens)
+    call = Call(name, num_heads, num_key_value_heads, scale, input_layout, actual_seq_lengths,
+                actual_seq_lengths_kv, sparse, block_table, block_size)
+    return _finish(call, query, key, value, softmax_lse_flag)
+
+
+@define("npu_fused_infer_attention_score_v2")
+def infer_v2(query: Any, key: Any, value: Any, *, atten_mask: Any = None, actual_seq_qlen: Any = None,
+             actual_seq_kvlen: Any = None, block_table: Any = None, num_query_heads: int = 1,
+             num_key_value_heads: int = 0, softmax_scale: float = 1.0, pre_tokens: int = 2147483647,
+             next_tokens: int = 2147483647, input_layout: str = "BSH", sparse_mode: int = 0,
+             block_size: int = 0, inner_precise: int = 0, return_softmax_lse: bool = False,
+             **others: Any) -> tuple[Any, Any]:
+    name = "npu_fused_infer_attention_score_v2"
+    refuse(name, **others)
+    sparse = masks.Sparse(name, atten_mask, sparse_mode, pre_tokens, next_tokens)
+    call = Call(name, num_query_heads, num_key_value_heads, softmax_scale, input_layout,
+                actual_seq_qlen, actual_seq_kvlen, sparse, block_table, block_size, "num_query_heads",
+                "actual_seq_qlen", "actual_seq_kvlen")
+    return _finish(call, query, key, value, return_softmax_lse)
+
+
+def _store(name: str, results: Sequence[Any], out: Sequence[Any]) -> tuple[Any, ...]:
+    check(len(out) == len(results), name, "out", list(out), f"{len(results)} tensors")
+    for result, place in zip(results, out):
+        check(place.shape == result.shape and place.dtype == result.dtype or not result.numel(), name,
+              "out", place, f"{result.dtype} of shape {list(result.shape)}")
+        if result.numel():
+            place.copy_(result)
+    return tuple(out)
+
+
+@define("npu_fused_infer_attention_score.out")
+def infer_out(query: Any, key: Any, value: Any, *, workspace: Any = None, out: Sequence[Any],
+              **options: Any) -> tuple[Any, ...]:
+    return _store("npu_fused_infer_attention_score", infer(query, key, value, **options), out)
+
+
+@define("npu_fused_infer_attention_score_v2.out")
+def infer_v2_out(query: Any, key: Any, value: Any, *, workspace: Any = None, out: Sequence[Any],
+                 **options: Any) -> tuple[Any, ...]:
+    return _store("npu_fused_infer_attention_score_v2", infer_v2(query, key, value, **options), out)
+
+
+@define("_npu_fused_infer_attention_score_get_max_workspace",
+        "_npu_fused_infer_attention_score_v2_get_max_workspace",
+        "_npu_fusion_attention_v3_get_max_workspace", "_npu_fusion_attention_grad_v3_get_max_workspace")
+def workspace_of(query: Any, *_: Any, **__: Any) -> Any:
+    """The memory of a kernel of the device: none is needed here."""
+    return torch.empty((0,), dtype=torch.uint8, device=query.device)

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two operators of a paged KV cache, which check every index before they use one.
+
+#pragma once
+
+#include <torch/library.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "run.h"
+
+namespace advstep_torch {
+
+/// cache[slot / size][slot % size] = row for both caches, which are [blocks, size, ...]. A slot
+/// that is out of range is an error with its row, and then nothing has been written.
+inline void ScatterRows(const at::Tensor& keyCache, const at::Tensor& valueCache,
+                        const at::Tensor& key, const at::Tensor& value, const at::Tensor& slots) {
+    const int64_t size = keyCache.size(1);
+    const int64_t count = keyCache.size(0) * size;
+    const at::Tensor wide = slots.to(at::kLong).contiguous();
+    const int64_t* const slot = wide.const_data_ptr<int64_t>();
+    for (int64_t row = 0; row < wide.numel(); ++row) {
+        TORCH_CHECK_INDEX(slot[row] >= 0 && slot[row] < count,
+                          "slot_mapping of npu_scatter_pa_kv_cache: row ", row, " has slot ",
+                          slot[row], "; expected 0 <= slot < ", count, ", the number of slots (",
+                          keyCache.size(0), " blocks of ", size, ")");
+    }
+    if (wide.numel() == 0) {
+        return;
+    }
+    const at::Tensor block = at::floor_divide(wide, size);
+    const c10::List<std::optional<at::Tensor>> place({block, wide - block * size});
+    keyCache.index_put_(place, key);
+    valueCache.index_put_(place, value);
+}
+
+/// The shape of a gathered cache.
+inline at::Tensor GatheredLike(const at::Tensor& cache, const at::Tensor& table,
+                               c10::IntArrayRef lengths) {
+    std::vector<int64_t> shape = cache.sizes().vec();
+    shape[0] = table.size(0);
+    shape[1] = lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+    return at::empty(shape, cache.options());
+}
+
+inline std::tuple<at::Tensor, at::Tensor> GatheredShapes(const at::Tensor& keyCache,
+                                                         const at::Tensor& valueCache,
+                                                         const at::Tensor& table,
+                                                         c10::IntArrayRef lengths) {
+    return {GatheredLike(keyCache, table, lengths), GatheredLike(valueCache, table, lengths)};
+}
+
+/// Returns the tokens of each request side by side: [requests, longest, ...] from the caches
+/// [blocks, size, ...]. Entries of the table after a request's last block are not looked at, and
+/// tokens after its length are 0.
+inline std::tuple<at::Tensor, at::Tensor> GatherBlocks(const at::Tensor& keyCache,
+                                                       const at::Tensor& valueCache,
+                                                       const at::Tensor& table,
+                                                       c10::IntArrayRef lengths) {
+    const int64_t size = keyCache.size(1);
+    const at::Tensor wide = table.to(at::kLong).contiguous();
+    auto [keys, values] = GatheredShapes(keyCache, valueCache, table, lengths);
+    keys.zero_();
+    values.zero_();
+    const int64_t* const entries = wide.const_data_ptr<int64_t>();
+    for (int64_t row = 0; row < table.size(0); ++row) {
+        const int64_t length = lengths[static_cast<size_t>(row)];
+        for (int64_t begin = 0; begin < length; begin += size) {
+            const int64_t column = begin / size;
+            const int64_t block = entries[row * table.size(1) + column];
+            TORCH_CHECK_INDEX(block >= 0 && block < keyCache.size(0),
+                              "block_table of npu_fused_infer_attention_score: row ", row,
+                              ", column ", column, " has block ", block, "; expected 0 <= block < ",
+                              keyCache.size(0), ", the number of blocks");
+            const int64_t tokens = std::min(size, length - begin);
+            for (const auto& [to, from] : {std::pair(keys, keyCache), {values, valueCache}}) {
+                to.select(0, row)
+                    .narrow(0, begin, tokens)
+                    .copy_(from.select(0, block).narrow(0, 0, tokens));
+            }
+        }
+    }
+    return {keys, values};
+}
+
+/// Registers both in the namespace advance_step, for "cpu" and for "npu".
+inline void RegisterPaged() {
+    // Never destroyed: the end of a library takes its kernels away, and queued work refers to the
+    // descriptions.
+    static auto* const library = new torch::Library(torch::Library::FRAGMENT, "advance_step",
+                                                    std::nullopt, __FILE__, __LINE__);
+    static auto* const operators = new std::deque<Operator>;
+    library->def(
+        "scatter_rows_(Tensor(a!) key_cache, Tensor(b!) value_cache, Tensor key, Tensor value, "
+        "Tensor slots) -> ()");
+    library->def(
+        "gather_blocks(Tensor key_cache, Tensor value_cache, Tensor table, int[] lengths) -> "
+        "(Tensor, Tensor)");
+    library->impl("scatter_rows_", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(ScatterRows)));
+    library->impl("gather_blocks", torch::dispatch(c10::DispatchKey::CPU, TORCH_FN(GatherBlocks)));
+    library->impl("gather_blocks",
+                  torch::dispatch(c10::DispatchKey::Meta, TORCH_FN(GatheredShapes)));
+    const std::pair<const char*, const char*> names[] = {
+        {"scatter_rows_", "npu::npu_scatter_pa_kv_cache"},
+        {"gather_blocks", "npu::npu_fused_infer_attention_score"}};
+    for (const auto& [name, shown] : names) {
+        operators->push_back(Describe(c10::Dispatcher::singleton().findSchemaOrThrow(
+            (std::string("advance_step::") + name).c_str(), "")));
+        operators->back().name = shown;  // in messages and in the trace
+        library->impl(name, torch::dispatch(c10::DispatchKey::PrivateUse1,
+                                            torch::CppFunction::makeFromBoxedFunctor(
+                                                std::make_unique<HostKernel>(operators->back()))));
+    }
+}
+
+}  // namespace advstep_torch

@@ -28,7 +28,10 @@ _PAIRS = {"npu_advance_step_flashattn": "advancestep", "npu_rotary_mul": "rotary
           "npu_add_rms_norm_v2": "inplaceaddrmsnorm", "npu_fusion_attention": "flashattentionscore",
           "npu_fusion_attention_grad": "flashattentionscoregrad", "_npu_format_cast": "npuformatcast"}
 
-_functions: dict[str, Function] = {}  # of the user and of this package, by "name" or "name.overload"
+# The user's functions and those of this package, by "name" or "name.overload". The interpreter's lock
+# guards it; calls look into torch's own table only.
+_functions: dict[str, Function] = {}
+_users: list[str] = []  # names that the user has defined before torch was there
 _torch: list[Any] = []  # torch, once the operators are registered
 _libraries: list[Any] = []  # a registration ends with its library
 
@@ -59,6 +62,8 @@ def operator(name: str) -> Callable[[Function], Function]:
     def put(function: Function) -> Function:
         if _torch:
             _register(_torch[0], short, function)
+        else:
+            _users.append(short)
         _functions[short] = function
         return function
     return put
@@ -151,7 +156,6 @@ def register(torch: Any) -> None:
         function = _functions.get(name)
         kernel = _kernel(torch, name, function) if function else _missing(name)
         library.impl(full, kernel, "PrivateUse1", allow_override=True)
-    unknown = [name for name in _functions if not torch._C._dispatch_has_kernel(f"npu::{name}")]
-    if unknown:
-        raise ImportError("torch_npu has no operators " + ", ".join(f"npu::{n}" for n in unknown))
+    for name in _users:
+        _register(torch, name, _functions[name])
     _torch.append(torch)

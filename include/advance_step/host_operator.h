@@ -36,11 +36,9 @@ typedef struct {
     uint64_t rangeCount;
 } AdvStepHostOperator;
 
-/// Queues a host operator. A capture records it, and each replay runs it. It may be in a task group,
-/// where an operator of the same name may replace it, as launches do. The arguments are
+/// Queues a host operator. A capture records it, and each replay runs it. The arguments are
 /// released exactly once: after the run, when the operator is skipped (the stream is aborted or has
-/// stopped), when the model that recorded it is destroyed
-/// or an update has replaced it, or before this call returns an error.
+/// stopped), when the model that recorded it is destroyed, or before this call returns an error.
 /// A failure has the message "<name>: <message>". [context]
 /// @param[in] stream     NULL: the default stream
 /// @param[in] operation  copied; the name is not
@@ -48,6 +46,7 @@ typedef struct {
 ///                                           NULL and rangeCount is not 0
 /// @retval ACL_ERROR_RT_INVALID_HANDLE       stream is not a live stream
 /// @retval ACL_ERROR_RT_STREAM_CONTEXT       the stream belongs to another context
+/// @retval ACL_ERROR_STREAM_TASK_GROUP_INTR  a task group is open on the stream
 ADVSTEP_API aclError advstepLaunchHostOperator(aclrtStream stream,
                                                const AdvStepHostOperator* operation);
 

@@ -101,7 +101,6 @@ Status Launch(aclrtStream stream, Launching* launching, const char* name) {
     StreamRef found;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
     Work work(sizeof(HostOperatorTask));
-    work.role = Work::Role::kLaunch;
     work.source = launching;
     work.listUses = &ListRanges;
     work.keep = &Keep;

@@ -104,52 +104,6 @@ TEST_F(HostOperatorTest, AModelOwnsItsArguments) {
     ExpectCounts(counts, 3, 1);
 }
 
-// One that is issued during the update of a task group takes the place of the group's, also in the
-// replays that are queued, and is not run at once. The arguments are released once each.
-TEST_F(HostOperatorTest, AnUpdateReplacesIt) {
-    const Stream stream = MakeStream();
-    const Stream updates = MakeStream();
-    Counts first;
-    Counts second;
-    Counts third;
-    AdvStepHostOperator operation = Counting(&first);
-    aclrtTaskGrp group = nullptr;
-    {
-        const Model model = Capture(stream.Get(), [&] {
-            ASSERT_TRUE(IsOk(aclmdlRICaptureTaskGrpBegin(stream.Get())));
-            ASSERT_TRUE(IsOk(advstepLaunchHostOperator(stream.Get(), &operation)));
-            ASSERT_TRUE(IsOk(aclmdlRICaptureTaskGrpEnd(stream.Get(), &group)));
-        });
-        ASSERT_TRUE(IsOk(conformance::Replay(model, stream)));
-        ExpectCounts(first, 1, 0);
-        {
-            const support::HostGate gate(stream.Get());
-            ASSERT_TRUE(IsOk(Queue(model, stream)));
-            ASSERT_TRUE(IsOk(aclmdlRICaptureTaskUpdateBegin(updates.Get(), group)));
-            operation = Counting(&second);
-            ASSERT_TRUE(IsOk(advstepLaunchHostOperator(updates.Get(), &operation)));
-            ExpectCounts(second, 0, 0);
-            ASSERT_TRUE(IsOk(aclmdlRICaptureTaskUpdateEnd(updates.Get())));
-            ExpectCounts(first, 1, 1);
-        }
-        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
-        ASSERT_TRUE(IsOk(conformance::Replay(model, stream)));
-        ExpectCounts(first, 1, 1);
-        ExpectCounts(second, 2, 0);
-        // An update that is refused leaves the group as it was.
-        ASSERT_TRUE(IsOk(aclmdlRICaptureTaskUpdateBegin(updates.Get(), group)));
-        operation = Counting(&third);
-        operation.name = "another";
-        ASSERT_TRUE(IsOk(advstepLaunchHostOperator(updates.Get(), &operation)));
-        EXPECT_TRUE(IsError(ACL_ERROR_RT_INTERNAL_ERROR,
-                            aclmdlRICaptureTaskUpdateEnd(updates.Get()), {"another", "counting"}));
-        ExpectCounts(third, 0, 1);
-        ASSERT_TRUE(IsOk(conformance::Replay(model, stream)));
-        ExpectCounts(second, 3, 0);
-    }
-    ExpectCounts(second, 3, 1);
-}
-
 TEST_F(HostOperatorTest, AReplayChecksTheMemory) {
     const Stream stream = MakeStream();
     Counts counts;

@@ -33,7 +33,8 @@ struct PartRun {
 /// sub-graph on the sub-graph's own streams, after which a last record there tests the variable
 /// again (WHILE) or ends the run. The second waits until the run has ended. The third runs in any
 /// case: if the wait was skipped, it cancels the run, and it returns only after the sub-graph's
-/// tasks have ended. So nothing of a sub-graph runs once its parent's stream has passed the task,
+/// tasks have ended. A replay whose first record was skipped has no run, and leaves that of another
+/// replay alone. So nothing of a sub-graph runs once its parent's stream has passed the task,
 /// and memory that waits for the parent's stream waits for the sub-graphs as well.
 ///
 /// Objects are reused (HandleTable) and never freed, so queued records may point to them. mutex_
@@ -65,6 +66,9 @@ class Condition {
 
     /// Appends the three records of the task.
     void Record(std::vector<RecordedTask>* tasks);
+    /// Gives a copy of one of these records the number of its replay. A model's replays have
+    /// different numbers.
+    static void Number(Task* record, uint64_t replay);
 
     /// A sub-graph has been captured.
     void PartIsCaptured() { uncaptured_.fetch_sub(1); }
@@ -101,10 +105,10 @@ class Condition {
     uint64_t Value() const { return __atomic_load_n(variable_, __ATOMIC_ACQUIRE); }
     /// The sub-graph to run now. Null: none.
     const Part* Choose() const;
-    Status Begin();
+    Status Begin(uint64_t replay);
     Status RunLocked(const Part& part);
     Status Continue(uint64_t run, TaskSkip skip);
-    Status End();
+    Status End(uint64_t replay);
 
     std::mutex mutex_;
     Handle handle_ = 0;
@@ -116,6 +120,7 @@ class Condition {
     std::atomic<size_t> uncaptured_{0};
 
     std::atomic<Phase> phase_{Phase::kIdle};
+    std::atomic<uint64_t> replay_{0};  // the one whose run it is; set before phase_ leaves kIdle
     uint64_t run_ = 0;  // numbers the runs, so that the tail of an earlier one does nothing
     bool cancelled_ = false;
     PartRun now_;

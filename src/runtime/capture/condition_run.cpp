@@ -18,10 +18,12 @@ struct Condition::ResetTask : Task {
 
 struct Condition::BeginTask : Task {
     Condition* condition;
+    uint64_t replay;
 };
 
 struct Condition::AwaitTask : PollWaitTask {
     Condition* condition;
+    uint64_t replay;
 };
 
 struct Condition::TailTask : Task {
@@ -59,6 +61,14 @@ void Condition::MakeTail(void* memory, uint64_t run) {
     task->number = run;
 }
 
+void Condition::Number(Task* record, uint64_t replay) {
+    if (record->kind == TaskKind::kPollWait) {
+        static_cast<AwaitTask*>(record)->replay = replay;
+    } else {
+        static_cast<BeginTask*>(record)->replay = replay;
+    }
+}
+
 void Condition::Record(std::vector<RecordedTask>* tasks) {
     const auto record = [&](size_t bytes, auto&& make) {
         using Make = std::remove_reference_t<decltype(make)>;
@@ -68,6 +78,7 @@ void Condition::Record(std::vector<RecordedTask>* tasks) {
                               &make};
         tasks->push_back(RecordTask(Work(bytes), fill));
         tasks->back().foreign = true;  // a sub-graph may use memory of any device
+        tasks->back().numbered = true;
     };
     tasks->reserve(tasks->size() + 3);
     auto begin = [this](void* memory) -> Task* {
@@ -75,7 +86,8 @@ void Condition::Record(std::vector<RecordedTask>* tasks) {
         task->name = "condition";
         task->condition = this;
         task->run = [](const Task& base) {
-            return static_cast<const BeginTask&>(base).condition->Begin();
+            const auto& self = static_cast<const BeginTask&>(base);
+            return self.condition->Begin(self.replay);
         };
         return task;
     };
@@ -85,8 +97,9 @@ void Condition::Record(std::vector<RecordedTask>* tasks) {
         task->kind = TaskKind::kPollWait;
         task->condition = this;
         task->holds = [](PollWaitTask& base) {
-            return static_cast<AwaitTask&>(base).condition->phase_.load(
-                       std::memory_order_acquire) != Phase::kRuns;
+            const auto& self = static_cast<const AwaitTask&>(base);
+            return self.condition->phase_.load(std::memory_order_acquire) != Phase::kRuns ||
+                   self.condition->replay_.load() != self.replay;
         };
         return task;
     };
@@ -94,9 +107,11 @@ void Condition::Record(std::vector<RecordedTask>* tasks) {
         auto* const task = new (memory) BeginTask;
         task->name = "condition end";
         task->kind = TaskKind::kAlways;
+        task->length = TaskLength::kHeavy;  // it may wait for the end of a sub-graph
         task->condition = this;
         task->run = [](const Task& base) {
-            return static_cast<const BeginTask&>(base).condition->End();
+            const auto& self = static_cast<const BeginTask&>(base);
+            return self.condition->End(self.replay);
         };
         return task;
     };
@@ -114,9 +129,10 @@ Status Condition::RunLocked(const Part& part) {
 }
 
 // Runs on the parent's stream, so no other run of the task is under way.
-Status Condition::Begin() {
+Status Condition::Begin(uint64_t replay) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++run_;
+    replay_.store(replay);
     cancelled_ = false;
     failure_ = Status();
     now_.ends.clear();
@@ -141,9 +157,12 @@ Status Condition::Continue(uint64_t run, TaskSkip skip) {
         if (run != run_ || phase_.load() != Phase::kRuns) {
             return {};
         }
-        failure_ = now_.stream->TakeFailureBetween(now_.before, now_.ends.front().sequence);
-        const Part* const part = type_ == ACL_MODEL_RI_COND_TYPE_WHILE ? Choose() : nullptr;
-        if (failure_.ok() && !cancelled_ && skip == TaskSkip::kNot && part != nullptr) {
+        const Part* part = nullptr;
+        if (!cancelled_) {  // else the end has taken now_
+            failure_ = now_.stream->TakeFailureBetween(now_.before, now_.ends.front().sequence);
+            part = type_ == ACL_MODEL_RI_COND_TYPE_WHILE ? Choose() : nullptr;
+        }
+        if (failure_.ok() && skip == TaskSkip::kNot && part != nullptr) {
             failure_ = RunLocked(*part);
             if (failure_.ok()) {
                 return {};
@@ -156,20 +175,20 @@ Status Condition::Continue(uint64_t run, TaskSkip skip) {
 }
 
 // Runs on the parent's stream, also if the parent's work was dropped.
-Status Condition::End() {
+Status Condition::End(uint64_t replay) {
     PartRun run;
     bool cancels = false;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         const Phase phase = phase_.load();
-        if (phase == Phase::kIdle) {
+        if (phase == Phase::kIdle || replay_.load() != replay) {
             return {};  // the beginning was skipped
         }
         cancels = cancelled_ = phase == Phase::kRuns;
-        run = now_;
         if (cancels) {
-            run.stream->SkipReplay(run.before, run.ends.front().sequence);
+            now_.stream->SkipReplay(now_.before, now_.ends.front().sequence);
         }
+        run = std::move(now_);  // no other run follows one that is done or cancelled
     }
     if (cancels) {
         Workers().Wake();

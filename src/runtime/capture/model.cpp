@@ -179,6 +179,9 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
 
 Status Model::Replace(Handle handle, const TaskGroup::Span& span,
                       std::vector<RecordedTask> launches) {
+    // What is replaced goes after the locks.
+    TaskGroup::Launches newest;
+    std::vector<RecordedTask> replaced;
     const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
@@ -197,7 +200,6 @@ Status Model::Replace(Handle handle, const TaskGroup::Span& span,
                          then, now);
         }
     }
-    TaskGroup::Launches newest;
     for (size_t index = 0; index < launches.size(); ++index) {
         // Replays that are queued will not look whether memory and functions are still there. None
         // that is there now goes before they have ended.
@@ -210,11 +212,11 @@ Status Model::Replace(Handle handle, const TaskGroup::Span& span,
         newest.push_back(
             std::make_shared<const SharedRecord>(SharedRecord{launch.record, launch.kept}));
     }
-    std::vector<RecordedTask> replaced = tasks;
+    replaced = tasks;
     std::move(launches.begin(), launches.end(),
               replaced.begin() + static_cast<ptrdiff_t>(span.first));
     BranchImage image = MakeImage(replaced);
-    tasks = std::move(replaced);
+    tasks.swap(replaced);
     if (span.count > 0) {
         const RecordedTask& first = tasks[span.first];
         first.group->Update(first.groupHandle, &newest);

@@ -109,6 +109,7 @@ class Model {
     struct Places {
         std::vector<uint64_t> bases;
         EventMarks marks;
+        uint64_t replay = 0;  // the number of the replay
     };
     struct CollectTask;
     /// A run as a sub-graph: the number of the run in its condition.
@@ -144,6 +145,7 @@ class Model {
     std::vector<Ticket> replays_;  // the ends, on the streams of the replays
     Condition* owner_ = nullptr;   // of a sub-graph
     bool captured_ = false;        // a capture has filled it
+    uint64_t replayNumber_ = 0;    // of the last replay; goes on when the object is reused
     int32_t executing_ = 0;        // threads that wait in Execute
     bool usesHandles_ = false;     // of notifies or functions, which are looked at in each replay
     uint64_t checkedEpoch_ = 0;    // DeviceMemory's when all memory was last found

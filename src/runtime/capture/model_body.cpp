@@ -86,6 +86,9 @@ BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
             image.marks.push_back({image.bytes(), image.count + 1, recorded.uses.front().address,
                                    recorded.role == Work::Role::kGraphRecord});
         }
+        if (recorded.numbered) {
+            image.numbered.push_back(image.bytes());
+        }
         image.heavy = image.heavy || recorded.task().heavy();
         image.foreign = image.foreign || recorded.foreign;
         if (recorded.group != nullptr) {

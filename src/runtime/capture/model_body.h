@@ -24,7 +24,8 @@ struct RecordedTask {
 
     TaskRecord record;  // a wait has no ticket yet
     Work::Role role = Work::Role::kOther;
-    bool foreign = false;  // as Work::foreign
+    bool foreign = false;   // as Work::foreign
+    bool numbered = false;  // Condition::Number gives its copies the number of their replay
     std::vector<Use> uses;
     std::shared_ptr<void> kept;  // as Work::keep
     int32_t waitBranch = kNoWait;
@@ -73,6 +74,7 @@ struct BranchImage {
 
     std::vector<Wait> waits;
     std::vector<Mark> marks;
+    std::vector<size_t> numbered;  // the offsets of the records of conditional tasks, in bytes
     uint64_t count = 0;
     bool heavy = false;
     bool foreign = false;  // one of the tasks is

@@ -112,6 +112,9 @@ void Model::Fill(const BranchImage& image, const StreamRef& stream, const Places
         task->ticket = {branch == 0 ? stream.stream : branches_[branch].stream,
                         places.bases[branch] + wait.position};
     }
+    for (const size_t offset : image.numbered) {
+        Condition::Number(reinterpret_cast<Task*>(memory + offset), places.replay);
+    }
     for (const BranchImage::Mark& mark : image.marks) {
         auto* const task = reinterpret_cast<Task*>(memory + mark.offset);
         if (mark.records) {
@@ -231,6 +234,7 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
     batch.evenIfStopped = evenIfStopped;
     Places places;
     places.bases.resize(branches_.size());
+    places.replay = ++replayNumber_;
     ADVSTEP_RETURN_IF_ERROR(LockMarks(&places.marks));
     Status queued = stream.EnqueueBatch(
         batch,
@@ -245,6 +249,7 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
                 wait->kind = TaskKind::kTicketWait;
                 wait->bytes = static_cast<uint32_t>(kWaitBytes);
                 wait->ticket = ticket;
+                wait->stays = true;  // replays of a model share its streams and conditions
                 next += kWaitBytes;
             }
             for (const Condition* const condition : body_.conditions) {

@@ -184,8 +184,8 @@ bool Stream::LeftToOthers(const WaitLimit& limit) const {
         return false;
     }
     const Task* const front = queue_.Front();
-    return front->skip == TaskSkip::kNot &&
-           (front->kind == TaskKind::kHostFunction || front->heavy() || limit.Expired());
+    const bool runs = front->skip == TaskSkip::kNot || front->kind == TaskKind::kAlways;
+    return runs && (front->kind == TaskKind::kHostFunction || front->heavy() || limit.Expired());
 }
 
 FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,

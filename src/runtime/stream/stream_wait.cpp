@@ -42,6 +42,10 @@ Status Stream::StopFront(Handle handle, Handle caller) {
         if (running_ || queue_.Empty() || !FrontWaits()) {
             return {};  // what runs cannot be interrupted, and what has not begun stays
         }
+        if (queue_.Front()->kind == TaskKind::kTicketWait &&
+            static_cast<const TicketWaitTask*>(queue_.Front())->stays) {
+            return {};
+        }
         queue_.Front()->skip = TaskSkip::kAborted;
     }
     workers_->Wake();

@@ -66,6 +66,7 @@ struct WaitTask : Task {
 
 struct TicketWaitTask : WaitTask {
     Ticket ticket;
+    bool stays = false;  // aclrtStreamStop does not end it
 };
 
 /// A wait for a condition that is no place in a stream. The thread that makes the condition true

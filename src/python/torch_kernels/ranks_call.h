@@ -102,6 +102,23 @@ class Exchange {
         collective_->name = std::string("hccl ") + name;
     }
 
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+    /// A call that fails half way leaves Gloo at work on the parts before.
+    ~Exchange() {
+        if (keeper_ != nullptr) {
+            keeper_->Abandon(collective_);
+        }
+    }
+
+    /// Gloo works on a part of it now.
+    void PartBegan(c10::intrusive_ptr<c10d::Work> part, const std::shared_ptr<InFlight>& keeper) {
+        keeper_ = keeper;
+        collective_->parts.push_back(std::move(part));
+    }
+    /// Gloo works on all of it, and a Work stands for it.
+    void Began() { keeper_ = nullptr; }
+
     const std::string& name() const { return collective_->name; }
     const std::shared_ptr<Collective>& collective() const { return collective_; }
 
@@ -243,6 +260,8 @@ class Exchange {
     void After(std::function<void()> step) { collective_->after.push_back(std::move(step)); }
 
     const std::shared_ptr<Collective> collective_;
+    std::shared_ptr<InFlight>
+        keeper_;                 // null: Gloo works on nothing of it, or a Work stands for it
     const BelowAutograd below_;  // of the thread that calls, as long as the call
     const int size_;
     Views views_;

@@ -37,6 +37,7 @@ class HostCalls : public c10d::Backend {
 
     void startCoalescing() override {
         const std::lock_guard<std::mutex> lock(mutex_);
+        together_.clear();  // of a call that failed before its end
         coalescing_ = true;
     }
 
@@ -103,14 +104,7 @@ class HostCalls : public c10d::Backend {
 
     template <typename Call>
     void Add(Exchange& exchange, Call&& call) {
-        try {
-            exchange.collective()->parts.push_back(call());
-        } catch (...) {
-            if (!exchange.collective()->parts.empty()) {
-                inFlight_->Abandon(exchange.collective());  // Gloo works on those before it
-            }
-            throw;
-        }
+        exchange.PartBegan(call(), inFlight_);
     }
 
     WorkPointer Begin(c10d::OpType type, Exchange& exchange) {
@@ -120,6 +114,7 @@ class HostCalls : public c10d::Backend {
             inFlight_->Add(collective);
         }
         WorkPointer work = c10::make_intrusive<HostWork>(rank_, type, collective, inFlight_);
+        exchange.Began();
         const std::lock_guard<std::mutex> lock(mutex_);
         if (coalescing_) {
             together_.push_back(work);

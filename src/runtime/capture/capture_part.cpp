@@ -74,10 +74,10 @@ Status AddConditionalTask(const aclmdlRICondTaskParams& params, const StreamRef&
         recorded = Status(ACL_ERROR_BAD_ALLOC);
     }
     if (!recorded.ok()) {
-        condition->RemoveParts();
+        condition->RemoveParts(ToHandle(params.handle));
         return recorded;
     }
-    condition->ListParts(params.modelRIArray);
+    condition->ListParts(ToHandle(params.handle), params.modelRIArray);
     return {};
 }
 

@@ -42,7 +42,12 @@ Status Condition::Open(Handle handle, const Setup& setup) {
 }
 
 void Condition::Close() noexcept {
-    RemoveParts();
+    Handle handle = 0;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        handle = handle_;
+    }
+    RemoveParts(handle);
     const std::lock_guard<std::mutex> lock(mutex_);
     handle_ = 0;
     // A reset of the device may have taken the variable, and its address may be in use again.
@@ -120,22 +125,26 @@ Status Condition::AddParts(Handle handle, Handle model, aclmdlRICondTaskType typ
     return added;
 }
 
-void Condition::RemoveParts() noexcept {
+void Condition::RemoveParts(Handle handle) noexcept {
     std::vector<Part> parts;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        parts.swap(parts_);
-        uncaptured_.store(0);
+        if (handle_ == handle) {
+            parts.swap(parts_);
+            uncaptured_.store(0);
+        }
     }
     for (const Part& part : parts) {
         ClosePart(part.model, part.handle);
     }
 }
 
-void Condition::ListParts(aclmdlRI* parts) {
+void Condition::ListParts(Handle handle, aclmdlRI* parts) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const Part& part : parts_) {
-        *parts++ = ToPointer(part.handle);
+    if (handle_ == handle) {
+        for (const Part& part : parts_) {
+            *parts++ = ToPointer(part.handle);
+        }
     }
 }
 

@@ -60,9 +60,10 @@ class Condition {
     /// Makes the sub-graphs of the conditional task. 107000: the handle is of no live variable, of
     /// another model, or has a task.
     Status AddParts(Handle handle, Handle model, aclmdlRICondTaskType type, uint32_t size);
-    /// Takes them back, because the task could not be recorded.
-    void RemoveParts() noexcept;
-    void ListParts(aclmdlRI* parts);
+    /// Takes them back, because the task could not be recorded. Both do nothing if the variable of
+    /// that handle has ended meanwhile.
+    void RemoveParts(Handle handle) noexcept;
+    void ListParts(Handle handle, aclmdlRI* parts);
 
     /// Appends the three records of the task.
     void Record(std::vector<RecordedTask>* tasks);

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# cpack -G DEB: the library, its -dev package (with the mock) and the Python package.
-# Graph mode is not packaged: its folder opp/ has no place in Debian's layout.
+# cpack -G DEB: the library, its -dev package (with the mock), both packages of graph mode, and the
+# Python package.
 set(CPACK_PACKAGE_NAME advance-step)
 set(CPACK_PACKAGE_VENDOR "libadvance_step")
 set(CPACK_PACKAGE_CONTACT "libadvance_step maintainers <maintainers@localhost>")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL runtime devel mock python)
+set(CPACK_COMPONENTS_ALL runtime devel mock graph_runtime graph python)
 set(CPACK_COMPONENT_RUNTIME_GROUP library)
 set(CPACK_COMPONENT_DEVEL_GROUP dev)
 set(CPACK_COMPONENT_MOCK_GROUP dev)
+set(CPACK_COMPONENT_GRAPH_RUNTIME_GROUP graph_library)
+set(CPACK_COMPONENT_GRAPH_GROUP graph_dev)
 set(CPACK_COMPONENT_PYTHON_GROUP python)
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -35,6 +37,25 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION}-1)")
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS libgmock-dev)
 set(CPACK_DEBIAN_DEV_DESCRIPTION "${PROJECT_DESCRIPTION}: headers, CMake package, mock")
+
+set(graph_package libadvance-step-graph${PROJECT_VERSION_MAJOR})
+set(CPACK_DEBIAN_GRAPH_LIBRARY_PACKAGE_NAME ${graph_package})
+set(CPACK_DEBIAN_GRAPH_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_GRAPH_LIBRARY_PACKAGE_SHLIBDEPS ON)
+# It needs the library, whose package dpkg-shlibdeps cannot know.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
+set(CPACK_DEBIAN_GRAPH_LIBRARY_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION}-1)")
+file(WRITE ${PROJECT_BINARY_DIR}/debian/graph/shlibs
+     "libadvance_step_graph ${PROJECT_VERSION_MAJOR} ${graph_package} (>= ${PROJECT_VERSION})\n")
+set(CPACK_DEBIAN_GRAPH_LIBRARY_PACKAGE_CONTROL_EXTRA
+    ${PROJECT_BINARY_DIR}/debian/triggers ${PROJECT_BINARY_DIR}/debian/graph/shlibs)
+set(CPACK_DEBIAN_GRAPH_LIBRARY_DESCRIPTION "${PROJECT_DESCRIPTION}: graph mode")
+
+set(CPACK_DEBIAN_GRAPH_DEV_PACKAGE_NAME libadvance-step-graph-dev)
+set(CPACK_DEBIAN_GRAPH_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_GRAPH_DEV_PACKAGE_DEPENDS
+    "${graph_package} (= ${PROJECT_VERSION}-1), libadvance-step-dev (= ${PROJECT_VERSION}-1)")
+set(CPACK_DEBIAN_GRAPH_DEV_DESCRIPTION "${PROJECT_DESCRIPTION}: headers of graph mode")
 
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-advance-step)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)

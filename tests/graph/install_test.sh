@@ -19,7 +19,9 @@ if [[ -n $sanitizers ]]; then
     flags=("-fsanitize=$sanitizers")
 fi
 
-"$cmake" --install "$build" --prefix "$scratch/graph" --component graph >/dev/null
+for component in graph_runtime graph; do
+    "$cmake" --install "$build" --prefix "$scratch/graph" --component "$component" >/dev/null
+done
 "$cmake" --install "$build" --prefix "$scratch/all" >/dev/null
 if [[ -e $scratch/graph/include/acl || ! -e $scratch/graph/include/ge/ge_api.h ||
       -e $scratch/graph/$libdir/libadvance_step.so ]]; then
@@ -31,7 +33,7 @@ fi
 I=$scratch/all/include
 lib=$scratch/all/$libdir
 cann=(-I "$I/graph" -I "$I/ge" -I "$I" -I "$I/external" -I "$I/../x86_64-linux/include"
-      -I "$scratch/all/opp/built-in/op_proto/inc")
+      -I "$scratch/all/share/advance_step/opp/built-in/op_proto/inc")
 link=(-L "$lib/ge-compat" -L "$lib" -lgraph -lge_runner -lgraph_base -lge_compiler
       "-Wl,-rpath,$lib")
 "$cxx" "${flags[@]}" "${cann[@]}" "$root/examples/graph_classic.cpp" -o "$scratch/classic" "${link[@]}"

@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 quietly cpack -G DEB --config "$build/CPackConfig.cmake" -B "$scratch/debs"
 debs=("$scratch"/debs/*.deb)
-((${#debs[@]} == 3)) || fail "made ${#debs[@]} packages instead of 3"
+((${#debs[@]} == 5)) || fail "made ${#debs[@]} packages instead of 5"
 for deb in "${debs[@]}"; do
     name=$(dpkg-deb --field "$deb" Package)
     packages+=("$name")
@@ -25,11 +25,25 @@ for deb in "${debs[@]}"; do
         fail "$name has files that belong into no package"
     fi
 done
-library=$(printf '%s\n' "${debs[@]}" | grep -E '/libadvance-step[0-9]+_')
-dpkg-deb --field "$library" Depends | grep 'libc6 (>= .*libstdc++6 (>= ' >/dev/null ||
-    fail "$(basename "$library") does not depend on the libraries that it needs"
-dpkg-deb --ctrl-tarfile "$library" | tar -xO ./triggers | grep ldconfig >/dev/null ||
-    fail "$(basename "$library") does not run ldconfig"
+for library in $(printf '%s\n' "${debs[@]}" | grep -E '/libadvance-step(-graph)?[0-9]+_'); do
+    name=$(basename "$library")
+    needed=$(dpkg-deb --field "$library" Depends)
+    [[ $needed == *"libc6 (>= "*"libstdc++6 (>= "* ]] || fail "$name does not depend on the libraries that it needs"
+    if [[ $name == *-graph* && $needed != *"libadvance-step0 (= "* ]]; then
+        fail "$name does not depend on the library that graph mode calls"
+    fi
+    dpkg-deb --ctrl-tarfile "$library" | tar -xO ./triggers | grep ldconfig >/dev/null ||
+        fail "$name does not run ldconfig"
+    libraries+=("$name")
+done
+((${#libraries[@]} == 2)) || fail "made ${#libraries[@]} packages of a library instead of 2"
+# Other packages have files of CANN's link names: they are on no default path.
+for deb in "${debs[@]}"; do
+    if dpkg-deb --contents "$deb" | awk '{print $6}' |
+        grep -E '^\./usr/lib/([^/]*-linux-gnu/)?lib(graph|ge_)[^/]*$'; then
+        fail "$(basename "$deb") has a link name of CANN's on a default path"
+    fi
+done
 
 if ((EUID != 0)); then
     echo "deb_test.sh: skipped: installing the packages needs root"
@@ -47,6 +61,25 @@ build_consumer find_package
 "$scratch/find_package/build/c_program" >/dev/null
 "${CC:-gcc}" "$root/examples/advance_step.c" -o "$scratch/plain" $(pkg-config --cflags --libs advance_step)
 "$scratch/plain" >/dev/null # found by ldconfig
+graph=$root/examples/graph_classic.cpp
+mkdir "$scratch/graph"
+cat >"$scratch/graph/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.20)
+project(client LANGUAGES CXX)
+find_package(advance_step REQUIRED COMPONENTS graph)
+add_executable(program $graph)
+target_link_libraries(program PRIVATE advance_step::graph)
+END
+build_consumer graph
+"${CXX:-g++}" "$graph" -o "$scratch/graph_plain" $(pkg-config --cflags --libs advance_step_graph)
+# The command line of CANN's samples.
+"${CXX:-g++}" -I /usr/include/graph -I /usr/include/ge -I /usr/share/advance_step/opp/built-in/op_proto/inc \
+    "$graph" -o "$scratch/graph_cann" -L /usr/lib/ge-compat -lgraph -lge_runner -lgraph_base -lge_compiler
+for program in graph/build/program graph_plain graph_cann; do
+    "$scratch/$program" "$scratch/dump" >/dev/null
+    grep -q 'operator "advance_step" of type AdvanceStep' "$scratch/dump.txt" || fail "$program: no dump of the graph"
+    rm "$scratch/dump.txt"
+done
 (cd / && env -u PYTHONPATH -u ADVANCE_STEP_LIBRARY /usr/bin/python3 -B -c \
     'import advance_step; assert advance_step.__file__.startswith("/usr/lib/python3/")')
 mapfile -t installed < <(dpkg --listfiles "${packages[@]}" | grep -E 'advance|aclnn' || true)

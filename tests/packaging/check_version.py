@@ -8,6 +8,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLACES = {"src/python/advance_step/__init__.py": r'^__version__ = "([\d.]+)"$',
           "CHANGELOG.md": r"^## ([\d.]+)",
+          ".github/ISSUE_TEMPLATE/bug.yml": r"placeholder: ([\d.]+),",
           "README.md": r"^Version ([\d.]+)",
           "README.zh.md": r"^版本 ([\d.]+)"}
 

@@ -21,7 +21,7 @@ from .device import Device, Event, Stream, current_device, current_stream
 from .operators import (STATE_NAMES, Array, advance_step, advance_step_v2, prepare_advance_step,
                         prepare_step, step, step_paddle)
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "LIBRARY_PATH", "STATE_NAMES", "AdvanceStepError", "ArgumentError", "Array", "DataError",

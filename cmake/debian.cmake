@@ -62,5 +62,10 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.9), ${library_package} (>= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-numpy")
+# Root's python3 writes __pycache__ beside the files, which dpkg would leave there.
+file(WRITE ${PROJECT_BINARY_DIR}/debian/prerm
+     "#!/bin/sh\nset -e\nif command -v py3clean >/dev/null 2>&1; then\n"
+     "    py3clean --package python3-advance-step\nfi\n")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/prerm)
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION "${PROJECT_DESCRIPTION}: Python package")
 include(CPack)

@@ -53,7 +53,7 @@ if dpkg-query --show "${packages[@]}" >/dev/null 2>&1; then
     echo "deb_test.sh: skipped: such packages are installed here already"
     exit 77
 fi
-remove() { dpkg --remove "${packages[@]}" >/dev/null 2>&1 || true; }
+remove() { dpkg --purge "${packages[@]}" >/dev/null 2>&1 || true; }
 trap 'remove; rm -rf "$scratch"' EXIT
 quietly dpkg --install "${debs[@]}"
 consumer find_package advance_step.c decode_loop.cpp
@@ -80,7 +80,7 @@ for program in graph/build/program graph_plain graph_cann; do
     grep -q 'operator "advance_step" of type AdvanceStep' "$scratch/dump.txt" || fail "$program: no dump of the graph"
     rm "$scratch/dump.txt"
 done
-(cd / && env -u PYTHONPATH -u ADVANCE_STEP_LIBRARY /usr/bin/python3 -B -c \
+(cd / && env -u PYTHONPATH -u ADVANCE_STEP_LIBRARY -u PYTHONDONTWRITEBYTECODE /usr/bin/python3 -c \
     'import advance_step; assert advance_step.__file__.startswith("/usr/lib/python3/")')
 mapfile -t installed < <(dpkg --listfiles "${packages[@]}" | grep -E 'advance|aclnn' || true)
 quietly dpkg --purge "${packages[@]}"

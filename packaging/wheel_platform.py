@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the platform tag that is true of a wheel: manylinux_2_N_MACHINE, by the symbols its libraries need.
+"""Prints the platform tag that is true of a wheel: manylinux_2_N_MACHINE, by the symbols in it.
 
     wheel_platform.py WHEEL
 

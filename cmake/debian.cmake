@@ -68,4 +68,12 @@ file(WRITE ${PROJECT_BINARY_DIR}/debian/prerm
      "    py3clean --package python3-advance-step\nfi\n")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/prerm)
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION "${PROJECT_DESCRIPTION}: Python package")
+
+# The licence comes with each package.
+foreach(component IN ITEMS runtime devel graph_runtime graph python)
+  string(TOUPPER ${component} name)
+  string(TOUPPER ${CPACK_COMPONENT_${name}_GROUP} group)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE RENAME copyright COMPONENT ${component} EXCLUDE_FROM_ALL
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${group}_PACKAGE_NAME})
+endforeach()
 include(CPack)

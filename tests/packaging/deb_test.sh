@@ -21,6 +21,7 @@ for deb in "${debs[@]}"; do
         grep -vE '^\./(usr/((lib|include|share)/.*|lib|include|share)?)?$'; then
         fail "$name has files outside /usr/lib, /usr/include and /usr/share"
     fi
+    dpkg-deb --contents "$deb" | grep -F " ./usr/share/doc/$name/copyright" >/dev/null || fail "$name has no licence"
     if dpkg-deb --contents "$deb" | grep -E 'ascendcl|opapi|set_env|__pycache__'; then
         fail "$name has files that belong into no package"
     fi

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "conformance/sharing.h"
+#include "support/host_work.h"
 
 namespace conformance {
 namespace {
@@ -179,6 +180,32 @@ TEST_F(SharedSyncEdgesTest, AnAbortEndsTheWaitForARecordOfAnotherProcess) {
     EXPECT_NE(message.find("aclrtSynchronizeEvent: "), std::string::npos) << message;
     EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(event))) << "the wait after the abort";
     EXPECT_TRUE(IsOk(aclrtDestroyEvent(event)));
+}
+
+// An import that goes while work is pending is let go of when the work has run, at the latest by
+// the end of the runtime.
+TEST_F(SharedSyncEdgesTest, TheEndLetsGoOfImportsThatWentWithWorkPending) {
+    const auto importAndGo = [this](bool pending) {
+        const Words key = other_.Run(&ExportNewNotify);
+        const Words made = other_.Run(&ExportNewEvent);
+        const support::Stream stream = support::MakeStream();
+        const support::HostGate gate(stream.Get());
+        if (!pending) {
+            gate.Open();
+            ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+        }
+        aclrtNotify notify = nullptr;
+        ASSERT_TRUE(IsOk(aclrtNotifyImportByKey(&notify, key.text, 0)));
+        const aclrtEvent event = Opened(made);
+        ASSERT_TRUE(IsOk(aclrtDestroyNotify(notify)));
+        ASSERT_TRUE(IsOk(aclrtDestroyEvent(event)));
+    };
+    ASSERT_NO_FATAL_FAILURE(importAndGo(false));
+    ASSERT_NO_FATAL_FAILURE(Restart({}));
+    const size_t before = OpenDescriptors();
+    ASSERT_NO_FATAL_FAILURE(importAndGo(true));
+    ASSERT_NO_FATAL_FAILURE(Restart({}));
+    EXPECT_EQ(OpenDescriptors(), before);
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ class Event {
     Status Close(Handle handle);
     /// Closes the event if it is alive and of that context (0: any). True: it was closed.
     bool CloseIfOf(Handle context);
+    /// Frees what processes share of events that were closed while work was pending, if it has run.
+    static void ReclaimStates() noexcept;
 
     /// Queues a mark that becomes the latest record.
     Status Record(Handle handle, const StreamRef& stream);

@@ -32,6 +32,8 @@ void Event::RetireStates() {
     }
 }
 
+void Event::ReclaimStates() noexcept { RetiredBoards().Reclaim(); }
+
 Status Event::RecordShared(const StreamRef& stream) {
     uint64_t number = 0;
     Ticket ticket;

@@ -174,6 +174,10 @@ void NotifyTable::DestroyAllOf(Handle context) {
             }
         }
     });
+    // Also those that were destroyed while work was pending: what other processes see of them must
+    // end with the device.
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReclaimLocked();
 }
 
 Status NotifyTable::Record(const void* handle, const StreamRef& stream) {

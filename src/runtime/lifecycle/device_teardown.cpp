@@ -78,6 +78,7 @@ void CloseEvents(Handle context) {
             Events().Release(&event);
         }
     });
+    Event::ReclaimStates();  // of events that were destroyed while work was pending
 }
 
 }  // namespace

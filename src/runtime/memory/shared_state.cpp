@@ -83,7 +83,15 @@ void RetiredStates::Add(std::unique_ptr<SharedState>* state, std::vector<Ticket>
     retired_.emplace_back();
     (*state)->Withdraw();
     retired_.back() = {std::move(*state), std::move(pending)};
-    // From here on, so that the system gets back at once what no work uses.
+    ReclaimLocked();  // from here on, so that the system gets back at once what no work uses
+}
+
+void RetiredStates::Reclaim() noexcept {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReclaimLocked();
+}
+
+void RetiredStates::ReclaimLocked() noexcept {
     const auto over = [](const Retired& old) {
         return std::all_of(old.pending.begin(), old.pending.end(), Reached);
     };

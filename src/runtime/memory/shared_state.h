@@ -55,12 +55,16 @@ class RetiredStates {
  public:
     /// Takes the state, unless the call throws.
     void Add(std::unique_ptr<SharedState>* state, std::vector<Ticket>&& pending);
+    /// Frees those whose work has run.
+    void Reclaim() noexcept;
 
  private:
     struct Retired {
         std::unique_ptr<SharedState> state;
         std::vector<Ticket> pending;
     };
+
+    void ReclaimLocked() noexcept;
 
     std::mutex mutex_;
     std::vector<Retired> retired_;

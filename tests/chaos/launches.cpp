@@ -20,7 +20,7 @@ using reference::AdvanceStepData;
 
 AdvanceStepData MakeRows(Worker& worker) {
     support::Random& random = worker.random;
-    const bool isLarge = worker.MayKeepMore() && random.OneIn(4);
+    const bool isLarge = worker.MayKeepMore() && random.OneIn(3);
     AdvanceStepData data;
     const int64_t most =
         isLarge ? worker.world.mostRows : std::min<int64_t>(worker.world.mostRows, 2000);
@@ -190,7 +190,10 @@ void LaunchAdvanceStep(Worker& worker) {
     }
     const int64_t steps = worker.random.OneIn(3) ? Replayed(worker, batch)
                                                  : batch.Launch(worker.random.Between(1, 3));
-    const int code = CHAOS_CALL(aclrtSynchronizeStream, worker.ownStream);
+    // The end of the registration waits for the work as well.
+    const bool synchronizes = !worker.random.OneIn(3);
+    const int synchronized =
+        synchronizes ? CHAOS_CALL(aclrtSynchronizeStream, worker.ownStream) : ACL_SUCCESS;
     if (!batch.buffers.Release()) {
         return;
     }
@@ -198,6 +201,7 @@ void LaunchAdvanceStep(Worker& worker) {
     const bool isQuiet = quiet.Lasts();
     const Outcome all = After(before, steps);
     const int expected = all.hasFault ? ACL_ERROR_RT_VECTOR_CORE_EXCEPTION : ACL_SUCCESS;
+    const int code = synchronizes ? synchronized : expected;
     const std::string what = " of AdvanceStep with " + std::to_string(before.numSeqs) + " rows";
     // Another thread that synchronises the device may take the report of a failure.
     const bool isReported = code == expected || (code == 0 && world.threads > 1);

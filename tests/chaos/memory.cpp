@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "advance_step/fault_injection.h"
 #include "chaos/actions.h"
 
 namespace chaos {
@@ -50,6 +51,7 @@ void UseHostMemory(Worker& worker) {
         const int code = CHAOS_CALL(aclrtHostRegister, bytes.data(), bytes.size(),
                                     ACL_HOST_REGISTER_MAPPED, &mapped);
         if (code == 0 && worker.MakeOwn()) {
+            (void)CHAOS_CALL(advstepDelayStream, worker.ownStream, 300);
             (void)CHAOS_CALL(aclrtMemsetAsync, mapped, bytes.size(), 3, bytes.size(),
                              worker.ownStream);
         }

@@ -7,7 +7,8 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-install_moved runtime devel static mock graph
+unset PACKAGING_INSTALLED  # the prefix of the other tests has no graph mode
+install_moved runtime devel static mock graph_runtime graph
 lib=$(dirname "$(find "$moved" -name libadvance_step.so)")
 project=$scratch/own_operator
 cp -r "$root/examples/own_operator" "$project"

@@ -104,7 +104,7 @@ for name in "${parts[@]}"; do
         quick) part quick "lints, tests without sanitizers; 4 minutes" run_quick ;;
         dev) part dev "every test with address and undefined-behaviour sanitizers; 12 minutes" run_dev ;;
         tsan) part tsan "tests in which threads meet, with the thread sanitizer; 8 minutes" run_tsan ;;
-        release) part release "packages, Python, torch_npu, valgrind; 8 minutes" run_release ;;
+        release) part release "packages, Python, torch_npu, valgrind; 18 minutes" run_release ;;
     esac
 done
 parts_done

@@ -26,12 +26,11 @@ program=("$environment/bin/python" -B -m advance_step.torch_npu)
 "${program[@]}" -m pytest -q -p no:cacheprovider -n 2 "$@" ${folder:+"$folder"}
 if [[ $folder ]]; then
     # The other modes of the host operators, and torch's own table of operators: with nothing
-    # pending, where an operator runs at once, and in the order of the stream.
+    # pending, where an operator runs at once, and every third in the order of the stream.
     for mode in queue python; do
         ADVANCE_STEP_HOST_OPERATORS=$mode "${program[@]}" -m pytest -q -p no:cacheprovider \
             "$folder"/test_host_*.py "$folder"/test_llm_{operators,attention}.py
     done
-    for mode in 1 queue; do
-        ADVANCE_STEP_HOST_OPERATORS=$mode "${program[@]}" "$folder/operators.py"
-    done
+    "${program[@]}" "$folder/operators.py"
+    ADVANCE_STEP_HOST_OPERATORS=queue "${program[@]}" "$folder/operators.py" --every 3
 fi

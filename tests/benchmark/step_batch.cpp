@@ -21,7 +21,7 @@ constexpr int32_t kPrompt = 10;
 constexpr int32_t kHostBlocks = 1;
 constexpr int32_t kMostUsed = 4;
 
-void Require(int status, const char* what) {
+void RequireZero(int status, const char* what) {
     if (status != 0) {
         const char* const message = aclGetRecentErrMsg();
         std::fprintf(stderr, "%s: %d %s\n", what, status, message != nullptr ? message : "");
@@ -165,32 +165,32 @@ SeedState MakeStepState(StepCase which, int64_t batch) {
 }
 
 StepBatch::StepBatch(const SeedState& start) : start_(start), seed_(start) {
-    Require(aclrtSetDevice(0), "aclrtSetDevice");
+    RequireZero(aclrtSetDevice(0), "aclrtSetDevice");
     const auto tensors = TensorsOf(start_);
     for (size_t index = 0; index < kTensors; ++index) {
         const TensorBytes& tensor = tensors[index];
-        Require(aclrtMalloc(&memory_[index], tensor.size, ACL_MEM_MALLOC_HUGE_FIRST), "memory");
+        RequireZero(aclrtMalloc(&memory_[index], tensor.size, ACL_MEM_MALLOC_HUGE_FIRST), "memory");
         tensors_[index] = aclCreateTensor(tensor.shape.data(), tensor.shape.size(), tensor.type,
                                           nullptr, 0, ACL_FORMAT_ND, tensor.shape.data(),
                                           tensor.shape.size(), memory_[index]);
     }
     const auto& t = tensors_;
-    Require(
+    RequireZero(
         aclnnStepGetWorkspaceSize(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10],
                                   t[11], t[12], t[13], t[14], t[15], t[16], t[17], t[18], t[19],
                                   t[20], t[21], start_.blockSize, 0, &workspaceSize_, &executor_),
         "aclnnStepGetWorkspaceSize");
-    Require(aclSetAclOpExecutorRepeatable(executor_), "aclSetAclOpExecutorRepeatable");
-    Require(aclrtMalloc(&workspace_, workspaceSize_, ACL_MEM_MALLOC_HUGE_FIRST), "workspace");
+    RequireZero(aclSetAclOpExecutorRepeatable(executor_), "aclSetAclOpExecutorRepeatable");
+    RequireZero(aclrtMalloc(&workspace_, workspaceSize_, ACL_MEM_MALLOC_HUGE_FIRST), "workspace");
     RequireSame();
 }
 
 StepBatch::~StepBatch() {
-    Require(aclDestroyAclOpExecutor(executor_), "aclDestroyAclOpExecutor");
+    RequireZero(aclDestroyAclOpExecutor(executor_), "aclDestroyAclOpExecutor");
     for (const aclTensor* tensor : tensors_) {
-        Require(aclDestroyTensor(tensor), "aclDestroyTensor");
+        RequireZero(aclDestroyTensor(tensor), "aclDestroyTensor");
     }
-    Require(aclrtResetDevice(0), "aclrtResetDevice");
+    RequireZero(aclrtResetDevice(0), "aclrtResetDevice");
 }
 
 // Steps both once from the start, compares all tensors, and notes what a step changes.
@@ -198,9 +198,9 @@ void StepBatch::RequireSame() {
     const auto start = TensorsOf(start_);
     const auto seed = TensorsOf(seed_);
     for (size_t index = 0; index < kTensors; ++index) {
-        Require(aclrtMemcpy(memory_[index], start[index].size, start[index].data, start[index].size,
-                            ACL_MEMCPY_HOST_TO_DEVICE),
-                "aclrtMemcpy");
+        RequireZero(aclrtMemcpy(memory_[index], start[index].size, start[index].data,
+                                start[index].size, ACL_MEMCPY_HOST_TO_DEVICE),
+                    "aclrtMemcpy");
     }
     RunLibrary();
     RunSeed();
@@ -209,9 +209,9 @@ void StepBatch::RequireSame() {
     for (size_t index = 0; index < kTensors; ++index) {
         const TensorBytes& tensor = seed[index];
         std::vector<unsigned char> library(tensor.size);
-        Require(aclrtMemcpy(library.data(), tensor.size, memory_[index], tensor.size,
-                            ACL_MEMCPY_DEVICE_TO_HOST),
-                "aclrtMemcpy");
+        RequireZero(aclrtMemcpy(library.data(), tensor.size, memory_[index], tensor.size,
+                                ACL_MEMCPY_DEVICE_TO_HOST),
+                    "aclrtMemcpy");
         if (std::memcmp(library.data(), tensor.data, tensor.size) != 0) {
             std::fprintf(stderr, "aclnnStep and SEED differ in tensor %zu at B = %lld\n", index,
                          static_cast<long long>(start_.batch));
@@ -248,9 +248,9 @@ void StepBatch::NoteChanges(const unsigned char* start, unsigned char* seed, voi
 
 void StepBatch::RestoreLibrary() {
     for (const Change& change : changes_) {
-        Require(aclrtMemcpy(change.library, change.size, change.start, change.size,
-                            ACL_MEMCPY_HOST_TO_DEVICE),
-                "aclrtMemcpy");
+        RequireZero(aclrtMemcpy(change.library, change.size, change.start, change.size,
+                                ACL_MEMCPY_HOST_TO_DEVICE),
+                    "aclrtMemcpy");
     }
 }
 
@@ -261,8 +261,8 @@ void StepBatch::RestoreSeed() {
 }
 
 void StepBatch::RunLibrary() {
-    Require(aclnnStep(workspace_, workspaceSize_, executor_, nullptr), "aclnnStep");
-    Require(aclrtSynchronizeStream(nullptr), "aclrtSynchronizeStream");
+    RequireZero(aclnnStep(workspace_, workspaceSize_, executor_, nullptr), "aclnnStep");
+    RequireZero(aclrtSynchronizeStream(nullptr), "aclrtSynchronizeStream");
 }
 
 void StepBatch::RunSeed() {

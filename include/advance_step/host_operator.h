@@ -50,6 +50,18 @@ typedef struct {
 ADVSTEP_API aclError advstepLaunchHostOperator(aclrtStream stream,
                                                const AdvStepHostOperator* operation);
 
+/// The same for an operator that takes a few us and never blocks, neither on a lock that is held
+/// for long nor on another process. No worker is woken for it: a thread that waits for the stream
+/// runs it, or a worker when it next looks, within about 150 us.
+/// @param[in] stream     as advstepLaunchHostOperator has it
+/// @param[in] operation  as advstepLaunchHostOperator has it
+/// @retval ACL_ERROR_INVALID_PARAM           as advstepLaunchHostOperator has it
+/// @retval ACL_ERROR_RT_INVALID_HANDLE       stream is not a live stream
+/// @retval ACL_ERROR_RT_STREAM_CONTEXT       the stream belongs to another context
+/// @retval ACL_ERROR_STREAM_TASK_GROUP_INTR  a task group is open on the stream
+ADVSTEP_API aclError advstepLaunchShortHostOperator(aclrtStream stream,
+                                                    const AdvStepHostOperator* operation);
+
 #ifdef __cplusplus
 }
 #endif

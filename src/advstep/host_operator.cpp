@@ -97,7 +97,7 @@ std::shared_ptr<void> Keep(void* source) {
     return std::shared_ptr<HostOperator>(launching->host);
 }
 
-Status Launch(aclrtStream stream, Launching* launching, const char* name) {
+Status Enqueue(aclrtStream stream, Launching* launching, const char* name, TaskLength length) {
     StreamRef found;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
     Work work(sizeof(HostOperatorTask));
@@ -110,7 +110,7 @@ Status Launch(aclrtStream stream, Launching* launching, const char* name) {
         task->name = name;
         task->run = &RunHostOperator;
         task->kind = TaskKind::kAlways;
-        task->length = TaskLength::kHeavy;
+        task->length = length;
         task->category = TaskCategory::kKernel;
         task->host = launching->host;
         return task;
@@ -119,21 +119,29 @@ Status Launch(aclrtStream stream, Launching* launching, const char* name) {
     return {};
 }
 
+Status Launch(aclrtStream stream, const AdvStepHostOperator* operation, TaskLength length) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(operation, "operation"));
+    std::optional<Launching> launching;
+    try {
+        launching.emplace(*operation);
+    } catch (const std::bad_alloc&) {
+        if (operation->release != nullptr) {
+            operation->release(operation->args);
+        }
+        throw;
+    }
+    ADVSTEP_RETURN_IF_ERROR(Check(*operation));
+    return Enqueue(stream, &*launching, operation->name, length);
+}
+
 }  // namespace
 
 aclError advstepLaunchHostOperator(aclrtStream stream, const AdvStepHostOperator* operation) {
-    return AclBoundary("advstepLaunchHostOperator", [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(operation, "operation"));
-        std::optional<Launching> launching;
-        try {
-            launching.emplace(*operation);
-        } catch (const std::bad_alloc&) {
-            if (operation->release != nullptr) {
-                operation->release(operation->args);
-            }
-            throw;
-        }
-        ADVSTEP_RETURN_IF_ERROR(Check(*operation));
-        return Launch(stream, &*launching, operation->name);
-    });
+    return AclBoundary("advstepLaunchHostOperator",
+                       [&] { return Launch(stream, operation, TaskLength::kHeavy); });
+}
+
+aclError advstepLaunchShortHostOperator(aclrtStream stream, const AdvStepHostOperator* operation) {
+    return AclBoundary("advstepLaunchShortHostOperator",
+                       [&] { return Launch(stream, operation, TaskLength::kUsual); });
 }

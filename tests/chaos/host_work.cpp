@@ -69,7 +69,11 @@ void LaunchHostOperators(Worker& worker) {
                                            argument,
                                            nullptr,
                                            0};
-    (void)CHAOS_CALL(advstepLaunchHostOperator, stream, &operation);
+    if (worker.random.OneIn(2)) {
+        (void)CHAOS_CALL(advstepLaunchHostOperator, stream, &operation);
+    } else {
+        (void)CHAOS_CALL(advstepLaunchShortHostOperator, stream, &operation);
+    }
 }
 
 void LaunchCallbacks(Worker& worker) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "conformance/replay_fixture.h"
@@ -22,8 +23,14 @@ using support::IsOk;
 using support::MakeStream;
 using support::Stream;
 
-class HostOperatorTest : public conformance::ReplayTest {
+using LaunchFunction = aclError (*)(aclrtStream stream, const AdvStepHostOperator* operation);
+
+class HostOperatorTest : public conformance::ReplayTest,
+                         public testing::WithParamInterface<LaunchFunction> {
  protected:
+    static aclError Launch(aclrtStream stream, const AdvStepHostOperator* operation) {
+        return GetParam()(stream, operation);
+    }
     struct Counts {
         std::atomic<int> runs{0};
         std::atomic<int> releases{0};
@@ -50,50 +57,49 @@ class HostOperatorTest : public conformance::ReplayTest {
     }
 };
 
-TEST_F(HostOperatorTest, RunsInOrderAndReleasesItsArguments) {
+TEST_P(HostOperatorTest, RunsInOrderAndReleasesItsArguments) {
     const Stream stream = MakeStream();
     Counts counts;
     const AdvStepHostOperator operation = Counting(&counts);
     Mark(stream, 1);
-    ASSERT_TRUE(IsOk(advstepLaunchHostOperator(stream.Get(), &operation)));
+    ASSERT_TRUE(IsOk(Launch(stream.Get(), &operation)));
     Mark(stream, 2);
     ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 2}));
     ExpectCounts(counts, 1, 1);
 }
 
-TEST_F(HostOperatorTest, AFailureHasItsNameAndMessage) {
+TEST_P(HostOperatorTest, AFailureHasItsNameAndMessage) {
     const Stream stream = MakeStream();
     Counts counts;
     counts.code = ACL_ERROR_RT_AICPU_EXCEPTION;
     const AdvStepHostOperator operation = Counting(&counts);
-    ASSERT_TRUE(IsOk(advstepLaunchHostOperator(stream.Get(), &operation)));
+    ASSERT_TRUE(IsOk(Launch(stream.Get(), &operation)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_AICPU_EXCEPTION, aclrtSynchronizeStream(stream.Get()),
                         {"counting: run 1"}));
     ExpectCounts(counts, 1, 1);
 }
 
-TEST_F(HostOperatorTest, OneThatIsSkippedIsReleased) {
+TEST_P(HostOperatorTest, OneThatIsSkippedIsReleased) {
     const Stream stream = MakeStream();
     Counts counts;
     const AdvStepHostOperator operation = Counting(&counts);
     {
         const support::HostGate gate(stream.Get());
-        ASSERT_TRUE(IsOk(advstepLaunchHostOperator(stream.Get(), &operation)));
+        ASSERT_TRUE(IsOk(Launch(stream.Get(), &operation)));
         ASSERT_TRUE(IsOk(aclrtStreamAbort(stream.Get())));
     }
     (void)aclrtSynchronizeStream(stream.Get());
     ExpectCounts(counts, 0, 1);
 }
 
-TEST_F(HostOperatorTest, AModelOwnsItsArguments) {
+TEST_P(HostOperatorTest, AModelOwnsItsArguments) {
     const Stream stream = MakeStream();
     Counts counts;
     const AdvStepHostOperator operation = Counting(&counts);
     {
-        const Model model = Capture(stream.Get(), [&] {
-            ASSERT_TRUE(IsOk(advstepLaunchHostOperator(stream.Get(), &operation)));
-        });
+        const Model model =
+            Capture(stream.Get(), [&] { ASSERT_TRUE(IsOk(Launch(stream.Get(), &operation))); });
         ExpectCounts(counts, 0, 0);
         for (int replay = 0; replay < 3; ++replay) {
             ASSERT_TRUE(IsOk(Queue(model, stream)));
@@ -104,7 +110,7 @@ TEST_F(HostOperatorTest, AModelOwnsItsArguments) {
     ExpectCounts(counts, 3, 1);
 }
 
-TEST_F(HostOperatorTest, AReplayChecksTheMemory) {
+TEST_P(HostOperatorTest, AReplayChecksTheMemory) {
     const Stream stream = MakeStream();
     Counts counts;
     AdvStepHostOperator operation = Counting(&counts);
@@ -114,9 +120,7 @@ TEST_F(HostOperatorTest, AReplayChecksTheMemory) {
         const AdvStepMemoryRange range{buffer.Get(), 512};
         operation.ranges = &range;
         operation.rangeCount = 1;
-        model = Capture(stream.Get(), [&] {
-            ASSERT_TRUE(IsOk(advstepLaunchHostOperator(stream.Get(), &operation)));
-        });
+        model = Capture(stream.Get(), [&] { ASSERT_TRUE(IsOk(Launch(stream.Get(), &operation))); });
         ASSERT_TRUE(IsOk(Queue(model, stream)));
         ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     }
@@ -124,23 +128,40 @@ TEST_F(HostOperatorTest, AReplayChecksTheMemory) {
     EXPECT_EQ(counts.runs, 1);
 }
 
-TEST_F(HostOperatorTest, ARefusedOneIsReleased) {
+TEST_P(HostOperatorTest, ARefusedOneIsReleased) {
     const Stream stream = MakeStream();
     Counts counts;
     AdvStepHostOperator operation = Counting(&counts);
     operation.run = nullptr;
-    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM,
-                        advstepLaunchHostOperator(stream.Get(), &operation),
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, Launch(stream.Get(), &operation),
                         {"operation->run is null; expected a function"}));
     EXPECT_EQ(counts.releases, 1);
     operation = Counting(&counts);
     operation.rangeCount = 1;
-    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM,
-                        advstepLaunchHostOperator(stream.Get(), &operation),
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, Launch(stream.Get(), &operation),
                         {"operation->ranges is null"}));
     EXPECT_EQ(counts.releases, 2);
-    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, advstepLaunchHostOperator(stream.Get(), nullptr),
-                        {"operation is null"}));
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_INVALID_PARAM, Launch(stream.Get(), nullptr), {"operation is null"}));
 }
+
+// A worker comes for it, though it is not woken.
+TEST_P(HostOperatorTest, RunsIfNoThreadWaits) {
+    const Stream stream = MakeStream();
+    for (int run = 0; run < 20; ++run) {
+        Counts counts;
+        const AdvStepHostOperator operation = Counting(&counts);
+        ASSERT_TRUE(IsOk(Launch(stream.Get(), &operation)));
+        while (counts.releases == 0) {
+            std::this_thread::yield();
+        }
+        ExpectCounts(counts, 1, 1);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Launches, HostOperatorTest,
+                         testing::Values(&advstepLaunchHostOperator,
+                                         &advstepLaunchShortHostOperator),
+                         [](const auto& launch) { return launch.index == 0 ? "Usual" : "Short"; });
 
 }  // namespace

@@ -59,6 +59,15 @@ std::vector<Call> StreamCalls() {
              return advstepLaunchHostOperator(s.stream, &operation);
          },
          nullptr},
+        {"advstepLaunchShortHostOperator", nullptr,
+         [](Scene& s) -> int {
+             const AdvStepHostOperator operation{
+                 "nothing", [](void*, char*, size_t) -> int32_t { return 0; },
+                 nullptr,   nullptr,
+                 nullptr,   0};
+             return advstepLaunchShortHostOperator(s.stream, &operation);
+         },
+         nullptr},
         {"aclrtSetStreamFailureMode", nullptr,
          [](Scene& s) -> int {
              return aclrtSetStreamFailureMode(s.stream, ACL_CONTINUE_ON_FAILURE);

@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch_npu
 from decode import Decode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from advance_step import _host_operators
 
@@ -48,6 +49,34 @@ def test_capture_runs_nothing():
     for _ in range(10):
         graph.replay()
     assert total.cpu().tolist() == [10] * 4
+
+
+class Seen(TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.names.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+def test_the_waiting_thread_keeps_its_modes_and_threads():
+    """A thread that waits for a replay may run it."""
+    threads = torch.get_num_threads()
+    total = torch.zeros(4, device="npu")
+    graph, _ = capture(lambda: total.add_(1))
+    torch.set_num_threads(threads + 1)
+    try:
+        with Seen() as seen:
+            for _ in range(50):
+                graph.replay()
+                torch.npu.synchronize()
+        assert torch.get_num_threads() == threads + 1
+    finally:
+        torch.set_num_threads(threads)
+    assert seen.names == []
+    assert total.cpu().tolist() == [50] * 4
 
 
 def test_training_in_a_graph():

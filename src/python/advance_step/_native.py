@@ -28,7 +28,7 @@ def _bind(library: ctypes.CDLL) -> None:
     library.advstep_torch_bind(
         *(_address(runtime, name) for name in (
             "aclmdlRICaptureGetInfo", "aclrtStreamQuery", "aclrtSynchronizeStream",
-            "advstepLaunchHostOperator", "aclGetRecentErrMsg")))
+            "advstepLaunchHostOperator", "advstepLaunchShortHostOperator", "aclGetRecentErrMsg")))
 
 
 def _wait_for_draws(torch: Any, library: ctypes.CDLL) -> None:

@@ -20,6 +20,7 @@ struct Runtime {
     int (*query)(void* stream, int* status) = nullptr;
     int (*synchronize)(void* stream) = nullptr;
     int (*launch)(void* stream, const AdvStepHostOperator* operation) = nullptr;
+    int (*launchShort)(void* stream, const AdvStepHostOperator* operation) = nullptr;
     const char* (*message)() = nullptr;
 };
 
@@ -51,7 +52,6 @@ class CurrentStream {
 
     void* handle() const { return handle_; }
 
-    /// A stream that updates a task group records too.
     StreamState State() const {
         int status = 0;
         void* model = nullptr;

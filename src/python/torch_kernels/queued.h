@@ -24,6 +24,33 @@ struct BelowAutograd {
     c10::impl::ExcludeDispatchKeyGuard autocast{c10::autocast_dispatch_keyset};
 };
 
+/// The state of torch in which a queued operator runs. The thread may be any that waits for the
+/// stream, within a mode of Python's or with another number of threads, so it gets its own state
+/// back.
+class RunScope {
+ public:
+    explicit RunScope(int threads) : before_(at::get_num_threads()), differs_(threads != before_) {
+        if (differs_) {
+            at::set_num_threads(threads);
+        }
+    }
+    ~RunScope() {
+        if (differs_) {
+            at::set_num_threads(before_);
+        }
+    }
+    RunScope(const RunScope&) = delete;
+    RunScope& operator=(const RunScope&) = delete;
+
+ private:
+    const c10::impl::ForceDispatchKeyGuard keys_{
+        c10::default_included_set, c10::default_excluded_set |
+                                       c10::autograd_dispatch_keyset_with_ADInplaceOrView |
+                                       c10::autocast_dispatch_keyset};
+    const int before_;
+    const bool differs_;
+};
+
 /// An operator in a stream. It refers to no Python object and no "npu" tensor: its run and its end
 /// need neither the interpreter's lock nor that of an allocator of the device, which torch_npu
 /// holds while it waits for the device.
@@ -36,10 +63,7 @@ struct Queued {
     int threads;
 
     void Run() const {
-        const BelowAutograd below;
-        if (at::get_num_threads() != threads) {
-            at::set_num_threads(threads);
-        }
+        const RunScope scope(threads);
         std::optional<Drawing> drawing;
         torch::jit::Stack stack = arguments;
         if (op.out) {
@@ -110,13 +134,17 @@ inline int32_t RunQueued(void* args, char* message, size_t size) {
 
 inline void ReleaseQueued(void* args) { delete static_cast<Queued*>(args); }
 
-inline void Launch(const CurrentStream& stream, std::unique_ptr<Queued> queued,
-                   const Views& views) {
+/// @param mayBeShort  that the operator may start later, when a thread waits for the stream
+inline void Launch(const CurrentStream& stream, std::unique_ptr<Queued> queued, const Views& views,
+                   bool mayBeShort) {
+    constexpr size_t kShort = 32 * 1024;  // bytes; a few us, which waking a thread costs as well
     const std::vector<AdvStepMemoryRange> ranges = views.Ranges();
     const char* const name = queued->op.name.c_str();
     const AdvStepHostOperator operation{
         name, &RunQueued, &ReleaseQueued, queued.release(), ranges.data(), ranges.size()};
-    Check(runtime.launch(stream.handle(), &operation), name);
+    const auto launch =
+        mayBeShort && views.Bytes() <= kShort ? runtime.launchShort : runtime.launch;
+    Check(launch(stream.handle(), &operation), name);
 }
 
 }  // namespace advstep_torch

@@ -84,6 +84,15 @@ class Views {
         }
     }
 
+    /// The bytes that the views show.
+    size_t Bytes() const {
+        size_t bytes = 0;
+        for (const auto& [npu, view] : tensors_) {
+            bytes += view.nbytes();
+        }
+        return bytes;
+    }
+
     /// The memory of the views.
     std::vector<AdvStepMemoryRange> Ranges() const {
         std::vector<AdvStepMemoryRange> ranges;

@@ -13,8 +13,11 @@ fi
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# Doxygen runs the filter twice for each header, so the interpreter itself is named: python3 may be a script.
+python=$(python3 -c 'import sys; print(sys.executable)')
 {
     cat docs/Doxyfile
     echo "OUTPUT_DIRECTORY = \"$folder\""
+    echo "INPUT_FILTER = \"$python -I -S docs/reference_filter.py\""
 } | doxygen -
 echo "$(find "$folder/html" -name '*.html' | wc -l) pages: $folder/html/index.html"

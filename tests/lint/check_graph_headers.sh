@@ -11,7 +11,8 @@ cxx=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
 paths=(-Iinclude/graph -Iinclude/ge -Iinclude -Iopp/built-in/op_proto/inc)
-flags=(-Wall -Wextra -Wpedantic -Wshadow -Werror -fsyntax-only -x c++)
+warnings=(-Wall -Wextra -Wpedantic -Wshadow -Werror)
+flags=("${warnings[@]}" -fsyntax-only -x c++)
 
 short=$(cd include && find graph ge -name '*.h' -printf '%f\n' | sort -u)
 long=$(cd include && find graph ge op_graph register -name '*.h' | sort)
@@ -23,13 +24,25 @@ types+=$'    .ATTR(list, ListInt, {1, 2})\n    .REQUIRED_ATTR(flag, Bool)\n'
 types+=$'    .OP_END_FACTORY_REG(OfTheProgram)\n}\n'
 macros=$'#define SUCCESS 0\n#define FAILED -1\n'
 
-compile() {  # standard, source
-    printf '%s' "$2" | "$cxx" "-std=$1" "${flags[@]}" "${paths[@]}" - || {
+compile() {  # standard, source, further flags
+    printf '%s' "$2" | "$cxx" "-std=$1" "${flags[@]}" "${paths[@]}" "${@:3}" - || {
         echo "does not compile as $1:" >&2
         printf '%s' "$2" >&2
         exit 1
     }
 }
+
+# The orders of the project's headers are tried with the standard library's parsed once. That each header
+# includes what it needs is seen where it is compiled alone.
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+for standard in c++17 c++20; do
+    mkdir "$scratch/$standard"
+    { grep -hoE '^#include <[a-z_]+>' -r include/graph include/ge include/register || true; } | sort -u \
+        >"$scratch/$standard/std.h"
+    "$cxx" "-std=$standard" "${warnings[@]}" -x c++-header "$scratch/$standard/std.h" \
+        -o "$scratch/$standard/std.h.gch"
+done
 
 all=
 for name in "${longer[@]}"; do
@@ -46,8 +59,8 @@ for first in $short $protos; do
     for second in $short $protos; do
         rest="#include \"$second\""$'\n'"$rest"
     done
-    compile c++17 "#include \"$first\""$'\n'"$rest"
-    compile c++20 "$macros#include \"$first\""$'\n'"$rest"
+    compile c++17 "#include \"$first\""$'\n'"$rest" -include "$scratch/c++17/std.h"
+    compile c++20 "$macros#include \"$first\""$'\n'"$rest" -include "$scratch/c++20/std.h"
     orders=$((orders + 1))
 done
 compile gnu++17 "$all$types"

@@ -16,6 +16,10 @@ struct Action {
     void (*run)(Worker&);
 };
 
+// A new action is a function below, in the file of its subject, and a row of the table in
+// actions.cpp. It draws all its numbers from worker.random, and makes its calls with CHAOS_CALL.
+// Work on a shared stream may not write memory, because two threads could write at the same time.
+// No action may wait for ever, because that would look like a hang.
 const Action& ChooseAction(const World& world, support::Random* random);
 // NULL: there is no action of that name.
 const Action* FindAction(const std::string& name);

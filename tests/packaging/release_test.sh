@@ -28,27 +28,27 @@ printed() { grep -qF -- "$1" "$scratch/log" || fail "expected the output to have
 
 # The installed library and graph mode serve programs, and Python.
 try_installed() {
-    mkdir -p "$debian/root/try"
-    cp "$source"/examples/{advance_step.c,decode_loop.cpp,graph_classic.cpp} "$debian/root/try/"
-    inside 'cd /root/try && gcc advance_step.c -o c_program $(pkg-config --cflags --libs advance_step) && ./c_program'
+    mkdir -p "$debian/srv/try"
+    cp "$source"/examples/{advance_step.c,decode_loop.cpp,graph_classic.cpp} "$debian/srv/try/"
+    inside 'cd /srv/try && gcc advance_step.c -o c_program $(pkg-config --cflags --libs advance_step) && ./c_program'
     printed "the new tokens go to slots 29 and 36"
-    inside 'cd /root/try && g++ graph_classic.cpp -o graph $(pkg-config --cflags --libs advance_step_graph) &&
+    inside 'cd /srv/try && g++ graph_classic.cpp -o graph $(pkg-config --cflags --libs advance_step_graph) &&
         ./graph dump && cat dump.txt'
     printed 'operator "advance_step" of type AdvanceStep'
-    inside 'cd /root/try && python3 -m advance_step'
+    inside 'cd /srv/try && python3 -m advance_step'
     printed "advance_step ${name##*-}, library libadvance_step.so.0"
 }
 
 try_source() {
-    cp -r "$source" "$debian/root/"
+    cp -r "$source" "$debian/srv/"
     inside "apt-get update -qq"
     # The first command of the README, and its first program.
-    inside "cd /root/$name && ./examples/run.sh"
+    inside "cd /srv/$name && ./examples/run.sh"
     grep -qE '^ +K/V faults +0 ' "$scratch/log" || fail "serve does not say 0 K/V faults"
     awk '/^<!-- run: first program -->$/ { wanted = 1 } wanted && sub(/^\$ /, "") { print } wanted && /^$/ { exit }' \
-        "$source/README.md" >"$debian/root/first.sh"
-    grep -q advance_step.c "$debian/root/first.sh" || fail "the README shows no first program"
-    inside "cd /root/$name && sh -e /root/first.sh"
+        "$source/README.md" >"$debian/srv/first.sh"
+    grep -q advance_step.c "$debian/srv/first.sh" || fail "the README shows no first program"
+    inside "cd /srv/$name && sh -e /srv/first.sh"
     printed "the new tokens go to slots 29 and 36"
 }
 
@@ -70,18 +70,18 @@ try_wheel() {
     inside "apt-get update -qq && $needed python3-venv"
     inside "python3 -m venv /opt/npu && /opt/npu/bin/pip install --no-index --find-links /opt/wheels \
         torch==2.13.0 torch_npu==2.13.0 /opt/wheels/$(basename "$wheel")"
-    inside "cd /root && /opt/npu/bin/python -m advance_step"
+    inside "cd /srv && /opt/npu/bin/python -m advance_step"
     printed "advance_step ${name##*-}, library /opt/npu/lib/python3.11/site-packages/advance_step/cann/lib64/"
     # The program of the page prints what its comments say.
     awk '/^```python$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' "$source/docs/torch_npu.md" \
-        >"$debian/root/step.py"
-    sed -n 's/^print(.*)  # //p' "$debian/root/step.py" >"$scratch/expected"
+        >"$debian/srv/step.py"
+    sed -n 's/^print(.*)  # //p' "$debian/srv/step.py" >"$scratch/expected"
     [[ -s $scratch/expected ]] || fail "docs/torch_npu.md shows no program"
     local mode
     for mode in 1 queue; do
-        inside "cd /root && ADVANCE_STEP_HOST_OPERATORS=$mode /opt/npu/bin/python -m advance_step.torch_npu step.py \
+        inside "cd /srv && ADVANCE_STEP_HOST_OPERATORS=$mode /opt/npu/bin/python -m advance_step.torch_npu step.py \
             >printed"
-        diff -u "$scratch/expected" "$debian/root/printed" ||
+        diff -u "$scratch/expected" "$debian/srv/printed" ||
             fail "the program of docs/torch_npu.md prints something else"
     done
 }

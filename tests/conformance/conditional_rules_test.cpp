@@ -220,42 +220,5 @@ TEST_F(ConditionalRulesTest, AResetWaitsForALoopThatAnotherThreadEnds) {
     }
 }
 
-// Threads replay, abort and free at a time: nothing is held up, and memory stays while it is used.
-TEST_F(ConditionalRulesTest, AbortsAndReplaysMeet) {
-    const Stream first = MakeStream();
-    const Stream second = MakeStream();
-    Begin(first.Get(), kRelaxed);
-    const aclmdlRICondHandle handle = MakeCondition(first, 20);
-    uint64_t* const variable = Variable(handle);
-    const auto memory = DeviceBuffer(4096);
-    Add(first, handle, kWhile, {[&](const Stream& body) {
-            EXPECT_TRUE(IsOk(aclrtMemsetAsync(memory.Get(), 4096, 1, 4096, body.Get())));
-            CountDown(body, variable);
-        }});
-    const Model model = End(first.Get());
-    aclrtContext context = nullptr;
-    ASSERT_TRUE(IsOk(aclrtGetCurrentContext(&context)));
-    std::atomic<bool> done{false};
-    std::thread aborts([&] {
-        EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-        while (!done) {
-            EXPECT_TRUE(IsOk(aclrtStreamAbort(first.Get())));
-            EXPECT_TRUE(IsOk(aclrtStreamStop(second.Get())));
-            std::this_thread::yield();
-        }
-    });
-    for (int round = 0; round < 200; ++round) {
-        const Stream& stream = round % 2 == 0 ? first : second;
-        EXPECT_TRUE(IsOk(Queue(model, stream)));
-        const aclError ended = aclrtSynchronizeStream(stream.Get());
-        EXPECT_TRUE(ended == ACL_SUCCESS || ended == ACL_ERROR_RT_STREAM_ABORT) << ended;
-    }
-    done = true;
-    aborts.join();
-    EXPECT_TRUE(IsOk(aclrtSynchronizeDevice()));
-    EXPECT_TRUE(IsOk(Replay(model, first)));
-    EXPECT_EQ(*variable, 0u);
-}
-
 }  // namespace
 }  // namespace conformance

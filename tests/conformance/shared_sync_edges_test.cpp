@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 #include <thread>
+#include <vector>
 
 #include "conformance/sharing.h"
 #include "support/host_work.h"
@@ -70,16 +71,24 @@ TEST_F(SharedSyncEdgesTest, ALimitOfTheSizeOfFilesIsACode) {
 TEST_F(SharedSyncEdgesTest, RecordsWhileAnotherThreadDestroysTheNotify) {
     const Words there = other_.Run(&ExportNewNotify);
     ASSERT_TRUE(Gave(0, there));
-    std::atomic<aclrtNotify> current{nullptr};
+    // A thread knows a notify by its place here, because a later one may have the same handle.
+    std::vector<aclrtNotify> imports(2000);
+    std::atomic<int> latest{-1};
+    std::atomic<int> destroyed{0};  // counted before the call
     std::atomic<uint64_t> calls{0};
     std::atomic<bool> ended{false};
     const auto record = [&] {
         EXPECT_TRUE(IsOk(aclrtSetDevice(0)));
         const support::Stream stream = support::MakeStream();
         while (!ended.load()) {
-            const aclrtNotify notify = current.load();
-            const int code = notify != nullptr ? aclrtRecordNotify(notify, stream.Get()) : 0;
-            EXPECT_TRUE(code == 0 || code == ACL_ERROR_RT_INVALID_HANDLE) << code;
+            const int number = latest.load();
+            const int code =
+                number < 0 ? 0
+                           : aclrtRecordNotify(imports[static_cast<size_t>(number)], stream.Get());
+            if (code != 0) {
+                EXPECT_EQ(code, ACL_ERROR_RT_INVALID_HANDLE);
+                EXPECT_GT(destroyed.load(), number) << "a live notify is refused";
+            }
             if (calls.fetch_add(1) % 64 == 0) {
                 EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
             }
@@ -90,13 +99,13 @@ TEST_F(SharedSyncEdgesTest, RecordsWhileAnotherThreadDestroysTheNotify) {
     for (int i = 0; i < 2; ++i) {
         threads.emplace_back(record);
     }
-    for (int i = 0; i < 2000; ++i) {
-        aclrtNotify notify = nullptr;
+    for (aclrtNotify& notify : imports) {
         EXPECT_TRUE(IsOk(aclrtNotifyImportByKey(&notify, there.text, 0)));
-        current.store(notify);
+        latest.fetch_add(1);
         const uint64_t before = calls.load();
         while (calls.load() < before + 20) {
         }
+        destroyed.fetch_add(1);
         EXPECT_TRUE(IsOk(aclrtDestroyNotify(notify)));
     }
     ended.store(true);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A decode loop as one graph on a stream, and as calls of the operator.
 // Each way makes 1,000 steps of AdvanceStep on one stream and then waits for it. The ways take
-// turns, so that the difference of one run is what counts; docs/internals/benchmarking.md.
+// turns, so that the difference of one run is what counts; docs/internals/benchmarking.md. With
+// --series FILE it writes rows of the dashboard, which has no graph mode: it links the static twin.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "acl/acl.h"
@@ -15,6 +19,8 @@
 #include "ge/ge_api.h"
 #include "ops_proto_legacy.h"
 #include "ops_proto_nn.h"
+#include "tests/benchmark/dashboard/machine.h"
+#include "tests/benchmark/interleaved.h"
 #include "tests/benchmark/require.h"
 
 namespace {
@@ -80,10 +86,10 @@ class DecodeLoop {
     DecodeLoop(const DecodeLoop&) = delete;
     DecodeLoop& operator=(const DecodeLoop&) = delete;
 
-    // Both phases, as a program without graphs calls them.
-    void Calls() {
+    // Both phases, as a program without graphs calls them. Nanoseconds of a step, as Graphs().
+    double Calls() {
         lengths_.Clear();
-        Time(&calls_, [&] {
+        return Time(&calls_, [&] {
             uint64_t size = 0;
             aclOpExecutor* executor = nullptr;
             Require(aclnnAdvanceStepGetWorkspaceSize(
@@ -93,13 +99,14 @@ class DecodeLoop {
         });
     }
     // One graph, whose Variables are the state.
-    void Graphs() {
+    double Graphs() {
         AddGraph();
         std::vector<ge::Tensor> none;
-        Time(&graphs_, [&] {
+        const double time = Time(&graphs_, [&] {
             RequireGraph(session_->RunGraphWithStreamAsync(graphId_, stream_, inputs_, none));
         });
         RequireGraph(session_->RemoveGraph(graphId_));
+        return time;
     }
     double CallNanoseconds() const { return MedianOf(calls_); }
     double GraphNanoseconds() const { return MedianOf(graphs_); }
@@ -139,7 +146,7 @@ class DecodeLoop {
     }
 
     template <typename Step>
-    void Time(std::vector<double>* times, Step&& step) const {
+    double Time(std::vector<double>* times, Step&& step) const {
         const auto begin = std::chrono::steady_clock::now();
         for (int done = 0; done < kSteps; ++done) {
             step();
@@ -147,6 +154,7 @@ class DecodeLoop {
         Require(aclrtSynchronizeStream(stream_));
         const auto time = std::chrono::steady_clock::now() - begin;
         times->push_back(std::chrono::duration<double, std::nano>(time).count() / kSteps);
+        return times->back();
     }
 
     int64_t seqs_;
@@ -173,9 +181,46 @@ void GraphDecodeLoop(benchmark::State& state) {
 
 BENCHMARK(GraphDecodeLoop)->Arg(8)->Arg(256)->Iterations(50);
 
+// One side of a row, in JSON.
+void WriteSide(std::ofstream* file, const char* side, const std::vector<double>& times,
+               int64_t runs) {
+    *file << ", \"" << side << "_runs\": " << runs << ", \"" << side << "_ns\": [";
+    for (size_t pair = 0; pair < times.size(); ++pair) {
+        *file << (pair == 0 ? "" : ", ") << times[pair];
+    }
+    *file << "]";
+}
+
+// The rows graph_loop_8 and graph_loop_256, in the form of peers.py. False: the file cannot be
+// written.
+bool WriteSeries(const char* path) {
+    std::ofstream file(path);
+    Require(aclrtSetDevice(0));
+    for (const int64_t seqs : {8, 256}) {
+        DecodeLoop loop(seqs);
+        const bench::Comparison ways = {
+            {[&](int64_t) { return loop.Graphs(); }, kSteps, kSteps},
+            {[&](int64_t) { return loop.Calls(); }, kSteps, kSteps},
+        };
+        const bench::OtherLoad others;
+        const bench::Series series = bench::Interleave(ways, {});
+        file << (seqs == 8 ? "{" : ", ") << "\"graph_loop_" << seqs
+             << "\": {\"other_cores\": " << others.Cores();
+        WriteSide(&file, "library", series.library, series.libraryRuns);
+        WriteSide(&file, "baseline", series.baseline, series.baselineRuns);
+        file << "}";
+    }
+    file << "}\n";
+    file.close();
+    return !file.fail();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (argc == 3 && argv[1] == std::string("--series")) {
+        return WriteSeries(argv[2]) ? 0 : 1;
+    }
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
         return 1;

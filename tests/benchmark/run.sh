@@ -35,7 +35,7 @@ if [[ -n $plots ]]; then
 fi
 
 cmake --preset release -DADVANCE_STEP_BUILD_BENCHMARKS=ON
-cmake --build --preset release --target dashboard peer_calls
+cmake --build --preset release --target dashboard graph_benchmark peer_calls
 
 # The environment of tests/torch_npu has numpy and torch. Else Debian's packages are Debian's Python's, which
 # need not be the first one.
@@ -55,13 +55,16 @@ if [[ -n $plots ]]; then
 fi
 "$python" tests/benchmark/peers.py --libraries build/release/lib --json "$results/peers.json" \
     "${curves[@]}"
-# torch's operators, where the environment of torch_npu can be had.
 more=()
+if build/release/bin/graph_benchmark --series "$results/graph.json"; then
+    more=(--peers "$results/graph.json")
+fi
+# torch's operators, where the environment of torch_npu can be had.
 if (source tests/torch_npu/environment.sh && install_wheel) &&
     env -u TORCH_DEVICE_BACKEND_AUTOLOAD build/torch_npu/bin/python -m advance_step.torch_npu \
         tests/benchmark/torch_operators.py \
         --json "$results/torch.json"; then
-    more=(--peers "$results/torch.json")
+    more+=(--peers "$results/torch.json")
 fi
 build/release/bin/dashboard --peers "$results/peers.json" "${more[@]}" --json "${json:-$results/results.json}" \
     "${curves[@]}"

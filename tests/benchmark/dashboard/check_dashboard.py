@@ -66,7 +66,9 @@ def main(dashboard):
                  "peer_torch": {"why": "not installed"}}
         (path / "peers.json").write_text(json.dumps(peers))
         (path / "torch.json").write_text(json.dumps(
-            {"torch_matmul": {**peers["peer_numpy"], "library_ns": [60.0]}}))
+            {"torch_matmul": {**peers["peer_numpy"], "library_ns": [60.0]},
+             "graph_loop_8": {**peers["peer_numpy"], "library_ns": [2029.0]},
+             "graph_loop_256": {**peers["peer_numpy"], "library_ns": [2031.0]}}))
         table = run(dashboard, "--quick", "--peers", path / "peers.json", "--peers",
                     path / "torch.json", "--json", path / "out.json")
         assert table.returncode == 0, table.stderr
@@ -87,6 +89,8 @@ def main(dashboard):
         assert sum(line.split()[0] == row["row"] for line in table.stdout.splitlines()) == 1, row
     assert rows["peer_numpy"]["verdict"] == "holds", rows["peer_numpy"]
     assert rows["torch_matmul"]["verdict"] == "does not hold", rows["torch_matmul"]
+    assert rows["graph_loop_8"]["verdict"] == "holds", rows["graph_loop_8"]
+    assert rows["graph_loop_256"]["verdict"] == "does not hold", rows["graph_loop_256"]
     assert rows["peer_numpy"]["other_cores"] == 0.5, rows["peer_numpy"]
     assert rows["peer_torch"]["why"] == "not installed", rows["peer_torch"]
 

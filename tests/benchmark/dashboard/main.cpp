@@ -40,7 +40,7 @@ void AddOptions(CLI::App* app, Options* options) {
     app->add_flag("--list", options->list, "Name every row and end");
     app->add_option("--json", options->json, "Write the results and the raw series to this file");
     app->add_option("--peers", options->peers,
-                    "Read what peers.py or torch_operators.py has measured")
+                    "Read what peers.py, torch_operators.py or graph_benchmark has measured")
         ->check(CLI::ExistingFile);
     app->add_option("--compare", options->compare, "Name the rows that moved since this --json")
         ->check(CLI::ExistingFile);
@@ -63,7 +63,7 @@ Budget BudgetOf(const Options& options) {
 
 Result MeasurePeer(const Row& row, const Json& peers) {
     if (!peers.contains(row.name)) {
-        return Skip(row, "measured in Python, by programs that run.sh runs");
+        return Skip(row, "measured by another program, which run.sh runs");
     }
     const Json& peer = peers[row.name];
     if (peer.contains("why")) {
@@ -148,7 +148,9 @@ int Run(const Options& options, const Rows& rows) {
         std::ifstream file(path);
         const Json more = Json::parse(file, nullptr, false);
         if (!more.is_object()) {
-            fmt::print(stderr, "{} is not a file of peers.py or torch_operators.py\n", path);
+            fmt::print(stderr,
+                       "{} is not a file of peers.py, torch_operators.py or graph_benchmark\n",
+                       path);
             return 1;
         }
         peers.update(more);

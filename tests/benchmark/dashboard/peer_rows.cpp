@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured from Python: packages making the same update (tests/benchmark/peers.py), and
-// torch's operators on the device (tests/benchmark/torch_operators.py).
+// What other programs measure: packages that make the same update (peers.py), torch's operators on
+// the device (torch_operators.py), and a decode loop in graph mode (graph_benchmark.cpp), all in
+// tests/benchmark.
 #include "tests/benchmark/dashboard/rows.h"
 
 namespace bench {
@@ -15,6 +16,10 @@ Rows PeerRows() {
             {"peer_torch_from_c", "full call from C, N = 256", "torch", AtMost(kOfTorch), nullptr},
             {"peer_numpy", "full call through ctypes, N = 256", "numpy", AtMost(kOfNumpy), nullptr},
             {"peer_numpy_from_c", "full call from C, N = 256", "numpy", AtMost(kOfNumpy), nullptr},
+            {"graph_loop_8", "a step of a decode loop as a graph on a stream, N = 8", "calls",
+             NanosecondsAbove(2 * kMicrosecond), nullptr},
+            {"graph_loop_256", "a step of a decode loop as a graph on a stream, N = 256", "calls",
+             NanosecondsAbove(2 * kMicrosecond), nullptr},
             {"torch_elementwise", "a + b of 16 floats and the synchronisation", "cpu",
              NanosecondsAbove(30 * kMicrosecond), nullptr},
             {"torch_elementwise_caller", "the same, queued, on the caller's thread", "cpu",

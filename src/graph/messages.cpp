@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
+#include <string_view>
 
 namespace advstep::graph {
 namespace {
@@ -74,9 +76,14 @@ std::string Take(Lines ThreadMessages::*kind) {
     return text;
 }
 
-// Writes to standard error by one call, in the form of the runtime's log. Every log level includes
-// errors, so no setting is asked.
+// Writes to standard error by one call, in the form of the runtime's log. Every log level except
+// off includes errors. Only the environment is asked, because a run may fail before the runtime has
+// read a settings file.
 void WriteToLog(const std::string& line) {
+    const char* const level = std::getenv("ADVANCE_STEP_LOG");
+    if (level != nullptr && std::string_view(level) == "off") {
+        return;
+    }
     const std::string text = fmt::format("advance_step error: {}\n", line);
     std::fwrite(text.data(), 1, text.size(), stderr);
 }

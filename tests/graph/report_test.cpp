@@ -53,6 +53,16 @@ TEST_F(ReportTest, AFailedRunIsWrittenOnce) {
     }
 }
 
+TEST_F(ReportTest, AFailedRunIsNotWrittenIfTheLogIsOff) {
+    RestartWithSession({{"ADVANCE_STEP_LOG", "off"}});
+    AddFailingGraph();
+    const support::StderrCapture capture;
+    EXPECT_EQ(Session().RunGraph(1, inputs_, outputs_), ge::FAILED);
+    EXPECT_EQ(capture.Text(), "");
+    const std::string message = ge::GEGetErrorMsgV2().GetString();
+    EXPECT_NE(message.find("507035"), std::string::npos) << message;
+}
+
 TEST_F(ReportTest, ARunThatSucceedsWritesNothing) {
     const support::StderrCapture capture;
     ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeGraph(graphs::SmallBatch()))));

@@ -36,7 +36,7 @@ typedef struct AdvstepKernelContext AdvstepKernelContext;
 struct AdvstepKernelContext {
     uint32_t blockIndex; /* 0 to blockCount - 1 */
     uint32_t blockCount; /* of the launch */
-    /// What advstepReportFault calls.
+    /// The function that advstepReportFault calls.
     void (*reportFault)(AdvstepKernelContext* context, int64_t row, int32_t kind,
                         const int64_t* values, uint32_t valueCount);
 };

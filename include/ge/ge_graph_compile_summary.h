@@ -22,9 +22,9 @@ class SummaryAccess;
 
 namespace ge {
 
-/// What Session::CompileGraph has found out about a graph from the descriptions of its Data
-/// operators. A graph is static if all of these have a shape without unknown dimensions. For another
-/// graph only the size of its constants is known: the calls that need shapes return FAILED, with a
+/// The properties of a graph that Session::CompileGraph has found in the descriptions of its Data
+/// operators. A graph is static if all of these have a shape without unknown dimensions. For
+/// another graph only the size of its constants is known: the calls that need shapes return FAILED, with a
 /// message in GEGetErrorMsgV2. Sizes are in bytes. The session allocates the memory itself.
 class ADVSTEP_GRAPH_API CompiledGraphSummary {
  public:

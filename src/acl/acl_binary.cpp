@@ -18,7 +18,7 @@ namespace {
 
 constexpr int32_t kFromCore = -1;  // no mode of CPU kernels
 
-/// What the options of a load ask for.
+/// The options of a load.
 struct LoadOptions {
     bool lazy = false;
     CoreKind cores = CoreKind::kAiCore;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a function of a device binary: name, address, attributes.
+// The properties of a function of a device binary: name, address, attributes.
 
 #include <cstring>
 

@@ -48,7 +48,7 @@ aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI) {
         Handle model = 0;
         ADVSTEP_RETURN_IF_ERROR(EndCapture(found, &model));
         *modelRI = ToPointer(model);
-        // A sub-graph goes with its model.
+        // A sub-graph is destroyed with its model.
         return Models().Find(model)->IsPart(model)
                    ? Status()
                    : Made({}, ObjectKind::kModel, "aclmdlRICaptureEnd", modelRI);

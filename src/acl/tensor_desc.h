@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description of a tensor behind aclTensorDesc.
+// The description of a tensor to which an aclTensorDesc points.
 
 #pragma once
 

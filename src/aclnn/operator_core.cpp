@@ -18,7 +18,7 @@ using namespace advstep;
 
 namespace {
 
-// What advstepBeginPlan leaves in a call for advstepFinishPlan.
+// The state of a call that advstepBeginPlan leaves for advstepFinishPlan.
 struct KeptPlan {
     PlanKey key;
     const Device* device;

@@ -84,7 +84,7 @@ Status CheckMemory(aclOpExecutor* executor, void* workspace) {
     return BindWorkspace(executor, workspace);
 }
 
-// What the kernel touches, for a replay to check again.
+// The memory that the kernel touches, for a replay to check again.
 struct LaunchUses {
     const aclOpExecutor* executor;
     const void* workspace;
@@ -176,7 +176,7 @@ Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,
     if (spent) {
         ForgetObject(ObjectKind::kExecutor, executor);
     }
-    // Whatever happens, a spent one goes back; the queue has a copy.
+    // A spent one returns to the pool on success and on failure; the queue has a copy.
     const std::unique_ptr<aclOpExecutor, void (*)(aclOpExecutor*)> owner(
         spent ? executor : nullptr, [](aclOpExecutor* used) { RecycleExecutor(used); });
     ADVSTEP_RETURN_IF_ERROR(CheckArguments(*executor, call, slots, workspace, workspaceSize));

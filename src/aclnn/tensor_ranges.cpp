@@ -11,8 +11,8 @@
 namespace advstep {
 namespace {
 
-// What the calling thread has found of late: from `address` on, `bytes` are the device's, as long
-// as the epoch stands. Plain data, so that calls from global destructors still find it.
+// The latest range that the calling thread has found: from `address` on, `bytes` are the device's,
+// as long as the epoch stands. Plain data, so that calls from global destructors still find it.
 struct KnownRange {
     uintptr_t address;
     uint64_t epoch;

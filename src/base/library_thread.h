@@ -29,7 +29,7 @@ void BecomeLibraryThread(const char* name) noexcept;
 
 /// Starts a thread of the library. All of the library's threads are started here. Every signal is
 /// blocked there except those that a fault of the thread itself raises, and SIGPROF, so a signal of
-/// the process always goes to a thread of the program. Throws std::system_error if no thread can be
+/// the process always reaches a thread of the program. Throws std::system_error if no thread can be
 /// started.
 template <size_t kNameBytes, typename Body>
 std::thread StartThread(const char (&name)[kNameBytes], Body body) {

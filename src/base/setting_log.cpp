@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the log says of the settings when the runtime starts.
+// The lines of the log about the settings, when the runtime starts.
 #include <unistd.h>
 
 #include <algorithm>

@@ -77,12 +77,12 @@ struct SettingsFile {
     std::optional<std::string> defaultDevice;  // of the object "defaultDevice"
 };
 
-/// Reads a JSON file. 100003: the file cannot be read. 100006: the file is not JSON. 100008: an
+/// Reads a JSON file. 100003: the file cannot be read. 100006: it is no JSON object. 100008: an
 /// entry of "advance_step" is not a setting. 500000: "defaultDevice" names no device.
 Status ReadSettingsFile(const std::string& path, SettingsFile* contents);
 
-/// Checks the file of aclmdlSetDump. 100003: it cannot be read. 100006: it is not JSON. 100009: its
-/// "dump" is missing or no object.
+/// Checks the file of aclmdlSetDump. 100003: it cannot be read. 100006: it is no JSON object.
+/// 100009: its "dump" is missing or no object.
 Status CheckDumpFile(const std::string& path);
 
 /// Reads ASCEND_RT_VISIBLE_DEVICES, if it is set: `devices` becomes the number of devices that are

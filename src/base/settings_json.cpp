@@ -40,7 +40,7 @@ Status ReadDefaultDevice(const nlohmann::json& root, const std::string& path,
     return {};
 }
 
-// Reads an object. 100003: the file cannot be read. 100006: it is not JSON.
+// Reads an object. 100003: the file cannot be read. 100006: it is no JSON object.
 Status ReadJson(const char* argument, const std::string& path, nlohmann::json* root) {
     const auto unreadable = [&] {
         return Error(ACL_ERROR_INVALID_FILE,

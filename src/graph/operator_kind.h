@@ -68,7 +68,7 @@ struct OperatorKind {
     /// Chooses the calls by the inputs that are present, and makes the checks that the calls do not
     /// make.
     Outcome (*choose)(const OperatorArguments& arguments, AclnnCalls* calls) = nullptr;
-    /// Of an operator of another library, which has no attrs and no function choose.
+    /// The tie to an operator of another library, which has no attrs and no function choose.
     const AdvStepGraphOperator* tie = nullptr;
     std::vector<TiedPlace> places{};  // one for each tensor of the tied call
 };

@@ -20,7 +20,8 @@ struct StreamStep {
     const uint8_t* from = nullptr;
     size_t bytes = 0;
     size_t call = 0;  // place in RunPlan::calls
-    // Of its inputs, in the order of the kind, and then of its outputs that are no updates.
+    // The addresses of its inputs, in the order of the kind, then of its outputs that are no
+    // updates.
     std::vector<void*> addresses{};
 };
 

@@ -80,7 +80,7 @@ StreamBinding::~StreamBinding() {
     }
 }
 
-// Asked again before each run, so that no part of a run is queued if memory has gone.
+// Asked again before each run, so that no part of a run is queued if memory has been freed.
 Outcome StreamBinding::CheckMemory() const {
     for (const auto* places : {&inputs_, &outputs_}) {
         for (size_t index = 0; index < places->size(); ++index) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pages and public headers avoid forms that readers stumble over.
+"""Pages, public headers and comments of the sources avoid forms that readers stumble over.
 
 The subject of a sentence comes first, and a verb follows it. Decisions are records of their time
 and are left as they are.
@@ -22,19 +22,46 @@ FORMS = (
 )
 
 
+COMMENT = re.compile(r"^\s*///?<? ?(.*)$")
+
+
+def comments_of(text):
+    """The comments of C and C++ code. The lines of a sentence are joined on its first line."""
+    lines = []
+    first = None  # where the sentence begins that the next line may continue
+    for line in text.splitlines():
+        comment = COMMENT.match(line)
+        words = comment[1].strip() if comment else ""
+        lines.append("")
+        if not words:
+            first = None
+            continue
+        if first is None:
+            first = len(lines) - 1
+        lines[first] += (" " if lines[first] else "") + words
+        if words.endswith((".", ":", "?")):
+            first = None
+    return "\n".join(lines)
+
+
 def main():
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md", "include/*"],
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md", "include/*", "src/*",
+                             "op_host/*", "op_kernel/*"],
                             cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     found = 0
     for name in listed:
         if name.startswith("docs/internals/decisions/") or not (ROOT / name).is_file():
             continue
         text = (ROOT / name).read_text(encoding="utf-8")
+        if name.endswith((".h", ".hpp", ".c", ".cpp")):
+            text = comments_of(text)
+        elif not name.endswith(".md"):
+            continue
         # Code says what it says; its lines stay, so that the numbers of the others are right.
         text = re.sub(r"```.*?```", lambda block: "\n" * block[0].count("\n"), text, flags=re.S)
         for problem, form in FORMS:
             for match in form.finditer(text):
-                word = match.group().strip()
+                word = match.group().split()[-1]
                 line = text.count("\n", 0, match.end() - len(match.group().lstrip())) + 1
                 print(f"{name}:{line}: {problem}: {word}")
                 found += 1

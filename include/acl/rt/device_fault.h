@@ -44,7 +44,7 @@ typedef struct {
     aclrtMemUceInfo memUceInfoArray[ACL_RT_MEM_UCE_INFO_MAX_NUM];
 } aclrtMemUceInfoArray;
 
-/// What is known of a fault, by its aclrtErrorType.
+/// The properties of a fault, by its aclrtErrorType.
 typedef union {
     aclrtMemUceInfoArray uceInfo;
     aclrtAicoreErrorType aicoreErrType;

@@ -174,7 +174,7 @@ ADVSTEP_API aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStr
 
 /// Begins to record the stream's work into a sub-graph, as aclmdlRICaptureBegin does into a model.
 /// aclmdlRICaptureEnd of the model itself returns ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING, and its
-/// capture goes on, until each sub-graph has been captured. [context]
+/// capture continues, until each sub-graph has been captured. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID  modelRI is no sub-graph, or has been captured; mode is
 ///                                     unknown
 ADVSTEP_API aclError aclmdlRICaptureToModelRIBegin(aclrtStream stream, aclmdlRI modelRI,

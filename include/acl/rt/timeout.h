@@ -44,7 +44,7 @@ ADVSTEP_API aclError aclrtSetOpWaitTimeout(uint32_t timeout);
 /// [context]
 ADVSTEP_API aclError aclrtStreamAbort(aclrtStream stream);
 
-/// Stops the task that the stream is at, and runs the tasks behind it. Waits and conditional tasks
+/// Stops the task that the stream is at, and runs the tasks after it. Waits and conditional tasks
 /// end at once; a sub-graph that runs is dropped. A kernel, a copy or a host function that runs
 /// ends by itself, and a task that has not begun stays. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID    stream is NULL

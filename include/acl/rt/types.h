@@ -202,7 +202,7 @@ typedef enum {
     ACL_RT_STREAM_PRIORITY = 3
 } aclrtStreamConfigAttr;
 
-/// What aclrtCreateStreamV2 makes of a stream. All zero: the defaults.
+/// The configuration of aclrtCreateStreamV2. All zero: the defaults.
 typedef struct {
     void* workptr;
     size_t workSize;

@@ -74,7 +74,7 @@ struct CoreContext {
 /// in any order on any number of threads. It does not allocate, lock, log or throw.
 using KernelFn = void (*)(const CoreContext& core, const void* payload);
 
-/// What a fault in a phase leads to: the launch fails, or the log gets a warning.
+/// The effect of a fault in a phase: the launch fails, or the log gets a warning.
 enum class OnFault : int32_t { kFail, kWarn };
 
 /// A phase begins when the one before it has ended on every core.

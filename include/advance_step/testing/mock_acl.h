@@ -25,8 +25,8 @@ enum MockedFunction : size_t {
     kMockedFunctions
 };
 
-/// What EXPECT_CALL and ON_CALL need of each function: gmock_NAME with matchers and without. The
-/// bodies are compiled where they are used.
+/// The parts of each function that EXPECT_CALL and ON_CALL need: gmock_NAME with matchers and
+/// without. The bodies are compiled where they are used.
 #define ADVSTEP_MOCKED(name, real)                                                             \
     template <typename Mock, typename Signature>                                               \
     class Gmock_##name;                                                                        \

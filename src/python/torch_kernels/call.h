@@ -20,7 +20,7 @@
 
 namespace advstep_torch {
 
-/// What is known of an operator before any call.
+/// The properties of an operator that are known before any call.
 struct Operator {
     std::string name;  // "aten::add.Tensor"; lives as long as the process
     c10::OperatorHandle handle;

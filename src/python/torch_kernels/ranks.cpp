@@ -13,7 +13,7 @@ namespace {
 using c10d::OpType;
 using Lists = std::vector<Tensors>;
 
-/// What is not overridden is an error of torch's base that names the collective.
+/// A collective that is not overridden is an error of torch's base, which names it.
 class HostBackend : public HostCalls {
  public:
     using HostCalls::HostCalls;

@@ -158,7 +158,7 @@ class Exchange {
         return ReductionOf(name(), op, view.scalar_type(), &views_);
     }
 
-    /// What one rank adds, as a tensor that Gloo may overwrite only if it is the view itself.
+    /// The part of one rank, as a tensor that Gloo may overwrite only if it is the view itself.
     at::Tensor Addend(const at::Tensor& npu, const Reduction& reduction) {
         at::Tensor from = Readable(View(npu));
         if (reduction.through == at::kByte && from.scalar_type() == at::kBool) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the collectives of "hccl" have in common: their begin, and those that Gloo runs as another.
+// The common parts of the collectives of "hccl": their begin, and those that Gloo runs as another.
 
 #pragma once
 

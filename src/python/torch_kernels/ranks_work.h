@@ -44,8 +44,8 @@ struct Collective {
     std::vector<at::Tensor> tensors;
     std::vector<at::Tensor> outputs;
     std::vector<std::function<void()>> after;  // on Gloo's thread: neither Python nor the device
-    // Of `outputs`; without devices, because the memory is written when it completes. Point to
-    // point has none, as with Gloo.
+    // The future of `outputs`. It has no devices, because the memory is written when it completes.
+    // Point to point has no future, as with Gloo.
     c10::intrusive_ptr<c10::ivalue::Future> future;
 
     static void Follow(const std::shared_ptr<Collective>& self) {

@@ -22,7 +22,7 @@ namespace {
 
 using c10::DispatchKey;
 
-// What torch_npu makes better itself: memory, shapes and storages.
+// Operators that torch_npu makes better itself: memory, shapes and storages.
 bool IsTorchNpus(const std::string& base) {
     static const std::set<std::string> names{"empty",
                                              "empty_strided",

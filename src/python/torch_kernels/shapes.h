@@ -17,7 +17,7 @@
 
 namespace advstep_torch {
 
-/// What a new tensor needs to be made.
+/// The properties from which a new tensor is made.
 struct TensorShape {
     std::vector<int64_t> sizes;
     std::vector<int64_t> strides;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the shapes of an operator's results depend on: its arguments without the data of tensors.
+// The values on which the shapes of an operator's results depend: its arguments without the data of
+// tensors.
 
 #pragma once
 

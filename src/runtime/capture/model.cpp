@@ -179,7 +179,7 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
 
 Status Model::Replace(Handle handle, const TaskGroup::Span& span,
                       std::vector<RecordedTask> launches) {
-    // What is replaced goes after the locks.
+    // Replaced launches are destroyed after the locks are released.
     TaskGroup::Launches newest;
     std::vector<RecordedTask> replaced;
     const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
@@ -201,8 +201,8 @@ Status Model::Replace(Handle handle, const TaskGroup::Span& span,
         }
     }
     for (size_t index = 0; index < launches.size(); ++index) {
-        // Replays that are queued will not look whether memory and functions are still there. None
-        // that is there now goes before they have ended.
+        // Queued replays do not check again that memory and functions exist. None of those that
+        // exist now is freed before they have ended.
         RecordedTask& launch = launches[index];
         ADVSTEP_RETURN_IF_ERROR(CheckUsesOf(launch));
         const RecordedTask& old = tasks[span.first + index];

@@ -85,7 +85,7 @@ Status EventBoard::Record(const StreamRef& stream, uint64_t* number, Ticket* tic
     std::atomic<uint64_t>* slot = nullptr;
     uint64_t before = words.issued.load();
     // The slot is taken, and with it the number. One whose record is under way is passed over: its
-    // process may be gone.
+    // process may have ended.
     for (uint64_t passed = 0;;) {
         own = before + 1;
         slot = &words.slots[own % kMostRecords];

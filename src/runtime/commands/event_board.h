@@ -14,7 +14,7 @@
 namespace advstep {
 
 /// The records of an event of ACL_EVENT_IPC, in memory that every process with the event maps. Each
-/// record has a number, and a slot that tells whether it is complete. Words without a lock are all
+/// record has a number, and a slot that says whether it is complete. Words without a lock are all
 /// that processes share here: one that is killed leaves nothing held. Its records that have not run
 /// never complete.
 class EventBoard {

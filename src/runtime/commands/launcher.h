@@ -26,7 +26,7 @@ class Launcher {
 
 Launcher& TheLauncher();
 
-/// What every launch does first. 107022: an abort of the device is under way. The code that was
+/// The first step of every launch. 107022: an abort of the device is under way. The code that was
 /// asked for: the launch fails on purpose at the call. *faultCode is set for one that fails so in
 /// the stream, for FailWhenRun.
 Status BeginLaunch(const Device& device, int32_t* faultCode);

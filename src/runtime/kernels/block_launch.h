@@ -15,7 +15,7 @@ namespace advstep {
 
 inline constexpr uint32_t kMostBlocks = 65535;
 
-/// What the attributes of a launch ask for.
+/// The requests of a launch's attributes.
 struct BlockLaunchOptions {
     enum class Engine : uint8_t { kByBinary, kCube, kVector };
     Engine engine = Engine::kByBinary;

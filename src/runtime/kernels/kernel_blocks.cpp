@@ -24,7 +24,7 @@
 namespace advstep {
 namespace {
 
-// Rows of faults that are of no row. They are lower than all rows, so they are told first.
+// Rows of faults that are of no row. They are lower than all rows, so they are reported first.
 constexpr int64_t kNoRow = -2;
 constexpr int64_t kThrown = -3;
 constexpr int64_t kReturned = -4;

@@ -9,7 +9,7 @@
 
 namespace advstep {
 
-/// Copies and fills as a stream is told of them: what memory a replay has to find again. They refer
+/// Copies and fills as a stream receives them: what memory a replay has to find again. They refer
 /// to their argument. `device` is the stream's. A copy with a pageable side is refused by captures:
 /// 107000.
 Work WorkOf(const CopyRequest& request, const CopySides& sides, const Device* device);

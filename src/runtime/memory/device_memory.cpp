@@ -156,7 +156,7 @@ void DeviceMemory::ReclaimLocked(Owned* owned) {
         }
         GiveBackLocked(oldest.allocation);
     }
-    // As many are moved as have gone, so it costs each block a constant.
+    // As many are moved as were removed, so it costs each block a constant.
     if (owned->front >= owned->Waiting()) {
         retired.erase(retired.begin(), retired.begin() + static_cast<ptrdiff_t>(owned->front));
         owned->front = 0;

@@ -72,10 +72,10 @@ struct RegistrationEffect {
 
 /// All device and pinned host memory of the process, by address.
 ///
-/// A freed block goes back when the work that was queued before and may use it has run: it leaves
+/// A freed block returns when the work that was queued before and may use it has run: it leaves
 /// the map at once and waits in its device's queue, with the places in streams where that work
-/// ends. What is reached for a block is reached for those before it, so a call looks at the fronts
-/// only. mutex_ guards everything; look-ups share it.
+/// ends. A place that is reached for a block is reached for those before it, so a call looks at the
+/// fronts only. mutex_ guards everything; look-ups share it.
 class DeviceMemory {
  public:
     using FindPending = std::vector<Ticket> (*)(const Device* device);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the child of a fork does not keep: descriptors, and shared pages at the parent's addresses.
+// Things that the child of a fork does not keep: descriptors, and shared pages at the parent's
+// addresses.
 
 #pragma once
 

@@ -12,7 +12,7 @@ namespace advstep {
 struct Allocation;
 struct ForkRecord;
 
-/// What an imported block holds beside its addresses.
+/// The resources of an imported block, beside its addresses.
 struct ImportedBlock {
     uint64_t number = 0;  // in the order of the imports
     void* pages = nullptr;

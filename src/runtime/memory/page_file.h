@@ -35,7 +35,7 @@ struct PageFile {
     }
 };
 
-/// Sets the size of a file. errno tells why it fails. A limit of the size of files (RLIMIT_FSIZE)
+/// Sets the size of a file. errno says why it fails. A limit of the size of files (RLIMIT_FSIZE)
 /// holds for files in memory too, and its signal would end the program: the limit fails the call.
 bool SetFileSize(int descriptor, size_t bytes);
 

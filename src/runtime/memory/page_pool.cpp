@@ -134,7 +134,7 @@ PageRange* PagePool::FindFit(size_t bytes, size_t alignment, uint64_t* offset) c
     return nullptr;
 }
 
-// Takes [offset, offset + bytes) out of a free range. What allocates comes first.
+// Takes [offset, offset + bytes) out of a free range. Allocations come first.
 void PagePool::Carve(PageRange* range, uint64_t offset, size_t bytes) {
     const size_t front = offset - range->offset;
     const size_t back = range->bytes - front - bytes;
@@ -207,7 +207,7 @@ void PagePool::Share(PageRange* range) noexcept {
     ++range->uses;
 }
 
-// Both are free, and out of free_. The second goes.
+// Both are free, and out of free_. The second is deleted.
 PageRange* PagePool::Join(PageRange* first, PageRange* second) noexcept {
     const size_t before = first->touched + second->touched;
     if (second->touched > 0) {

@@ -13,7 +13,7 @@
 
 namespace advstep {
 
-/// What a key stands for.
+/// The kind of object of a key.
 enum class ShareKind : uint32_t { kPhysical = 1, kBlock = 2, kNotify = 3, kEvent = 4 };
 
 /// A key: the random name of the exporting process, and a number that it gives once.

@@ -195,7 +195,7 @@ bool ShareServer::ServeOnce(std::vector<pollfd>* polled) {
     const std::lock_guard<std::mutex> lock(mutex_);
     uint64_t count = 0;
     (void)!read(wake_.Get(), &count, sizeof(count));
-    // From the last, because an ended connection goes. Only this thread changes the list.
+    // From the last, because an ended connection is removed. Only this thread changes the list.
     for (size_t i = connections_.size(); i-- > 0;) {
         if ((*polled)[i + 2].revents == 0 || AnswerLocked(&connections_[i])) {
             continue;

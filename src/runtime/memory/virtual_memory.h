@@ -136,8 +136,9 @@ class VirtualMemory {
         Mapping* newerRetired = nullptr;
         std::vector<Access> access{};
     };
-    /// The unmapped ranges of a device's memory, oldest first. What is reached for one is reached
-    /// for those before it, so only the oldest is asked, except by a Map at the same addresses.
+    /// The unmapped ranges of a device's memory, oldest first. A place that is reached for one
+    /// is reached for those before it, so only the oldest is asked, except by a Map at the same
+    /// addresses.
     struct RetiredMappings {
         Mapping* first = nullptr;
         Mapping* last = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stream remembers of the tasks that it did not run.
+// The tasks that a stream did not run, as far as it remembers them.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an enqueue does beside queueing: the limit of the queue, and the waking of a worker.
+// The parts of an enqueue beside queueing: the limit of the queue, and the waking of a worker.
 #include "acl/acl_base.h"
 #include "src/runtime/stream/stream.h"
 

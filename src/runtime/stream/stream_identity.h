@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stream is told about itself when it is created.
+// The identity that a stream gets when it is created.
 
 #pragma once
 

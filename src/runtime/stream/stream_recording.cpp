@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream whose work goes to a recorder.
+// A stream whose work is passed to a recorder.
 #include "acl/acl_base.h"
 #include "src/runtime/stream/stream.h"
 

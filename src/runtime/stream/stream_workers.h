@@ -45,7 +45,7 @@ class StreamWorkers : public WorkerControl {
     void ThreadMain();
     bool BecomeWatcher();
     void Watch();
-    /// What the watcher does when it has found nothing to run, and until when.
+    /// The watcher's state when it has found nothing to run, and its end.
     struct Pause {
         WorkerControl::Watch watch;
         WaitClock::time_point until;

@@ -14,7 +14,7 @@ namespace advstep {
 
 /// Calls user code in the middle of an acl call or of a task. The stream's context is current
 /// during the call. The thread's context, message and last error are the same after it as before.
-/// An exception of the code goes to the log; neither the acl call nor the task is undone.
+/// An exception of the code is logged; neither the acl call nor the task is undone.
 template <typename Call>
 void RunUserCallback(const char* name, const ContextRef& context, Call&& call) noexcept {
     const NoCancellation noCancellation;

@@ -102,8 +102,8 @@ class HandleTable {
     }
 
     /// Calls visit(T&) for every object between its Acquire and its Release; for one that comes or
-    /// goes meanwhile, perhaps. Takes no lock and no memory, and costs what is alive: one look for
-    /// 4096 objects of which none is.
+    /// is destroyed meanwhile, perhaps. Takes no lock and no memory. Its cost is that of the live
+    /// objects: one look for 4096 objects of which none is alive.
     template <typename Visit>
     void ForEach(Visit&& visit) const {
         const uint32_t count = count_.load(std::memory_order_acquire);

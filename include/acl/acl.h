@@ -28,7 +28,7 @@ extern "C" {
 /// @retval ACL_ERROR_REPEAT_INITIALIZE     the runtime is initialised already; one reference is
 ///                                         added and nothing is read
 /// @retval ACL_ERROR_INVALID_FILE          the file cannot be read
-/// @retval ACL_ERROR_PARSE_FILE            the file is not JSON
+/// @retval ACL_ERROR_PARSE_FILE            the file is not a JSON object
 /// @retval ACL_ERROR_FILE_ATTR_INVALID     a setting has an invalid value; the runtime is not
 ///                                         started
 ADVSTEP_API aclError aclInit(const char* configPath);

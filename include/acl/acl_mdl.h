@@ -18,7 +18,7 @@ ADVSTEP_API aclError aclmdlInitDump(void);
 /// @retval ACL_ERROR_INVALID_PARAM        dumpCfgPath is NULL
 /// @retval ACL_ERROR_DUMP_NOT_RUN         there was no aclmdlInitDump
 /// @retval ACL_ERROR_INVALID_FILE         the file cannot be read
-/// @retval ACL_ERROR_PARSE_FILE           the file is not JSON
+/// @retval ACL_ERROR_PARSE_FILE           the file is not a JSON object
 /// @retval ACL_ERROR_INVALID_DUMP_CONFIG  "dump" is missing, or is no object
 ADVSTEP_API aclError aclmdlSetDump(const char* dumpCfgPath);
 

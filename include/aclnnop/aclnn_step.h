@@ -42,7 +42,7 @@ extern "C" {
 /// @param[in,out] freeListLen         int32 [1]     depth of freeList
 /// @param[in,out] inputIds            int64 [S, L]  prompt token ids
 /// @param[in]     preIds              int64 [S, P]  generated ids; preIds[k] is the k-th, from 1
-/// @param[in]     stepIdx             int64 [S]     number of generated tokens
+/// @param[in]     stepIdx             int64 [S]     number of generated tokens, the newest included
 /// @param[in]     nextTokens          int64 [S]     newest token, not yet in preIds
 /// @param[in,out] firstTokenIds       int64 [S]     first prompt id; -1: the slot is free
 /// @param[in]     blockSize               tokens per block; >= 1

@@ -35,7 +35,7 @@ def documented():
     for line in (ROOT / "docs/errors.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and re.fullmatch(r"\d{6}", cells[0]):
-            rows.append((cells[0], cells[1], len(cells) == 5 and all(cells)))
+            rows.append((cells[0], cells[1], len(cells) == 4 and all(cells)))
     return rows
 
 
@@ -51,11 +51,13 @@ def main():
     rows = documented()
     for code, name, complete in rows:
         if not complete:
-            wrong.append(f"docs/errors.md: {code} {name} lacks calls, cause or remedy")
+            wrong.append(f"docs/errors.md: {code} {name} lacks a cause or a remedy")
         if code not in wanted:
             wrong.append(f"docs/errors.md: {code} {name} is returned nowhere")
         elif name.split(" ")[0] not in wanted[code]:
             wrong.append(f"docs/errors.md: {code} is {wanted[code]}, not {name}")
+        if sum(row[0] == code for row in rows) > 1:
+            wrong.append(f"docs/errors.md: {code} has several rows")
     for code in sorted(set(wanted) - {row[0] for row in rows}):
         wrong.append(f"docs/errors.md lacks {code} {wanted[code]}")
     print("\n".join(wrong) or f"{len(wanted)} codes, {len(rows)} rows")

@@ -65,7 +65,7 @@ typedef void* aclrtParamHandle;
 #define ACL_ERROR_UNINITIALIZE 100001            /* never returned: calls work without aclInit */
 #define ACL_ERROR_REPEAT_INITIALIZE 100002       /* aclInit when initialised; adds a reference */
 #define ACL_ERROR_INVALID_FILE 100003            /* the configuration file cannot be read */
-#define ACL_ERROR_PARSE_FILE 100006              /* the configuration file is not JSON */
+#define ACL_ERROR_PARSE_FILE 100006              /* the configuration is no JSON object */
 #define ACL_ERROR_FILE_ATTR_INVALID 100008       /* a setting has an invalid value */
 #define ACL_ERROR_INVALID_DUMP_CONFIG 100009     /* the object "dump" of a file is wrong */
 #define ACL_ERROR_UNSUPPORTED_DATA_TYPE 100026

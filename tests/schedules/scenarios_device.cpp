@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "aclnnop/aclnn_advance_step.h"
+#include "advance_step/fault_injection.h"
 #include "src/runtime/device/core_pool.h"
 #include "tests/schedules/scenario.h"
 
@@ -235,6 +236,31 @@ void ReplayAbort() {
                 }});
 }
 
+// A replay that is dropped before it begins runs nothing of its branches either.
+void ReplayDrop() {
+    const Runtime runtime;
+    aclrtStream const first = NewStream();
+    aclrtStream const second = NewStream();
+    HostWork work;
+    aclmdlRI const model = Capture(first, second, &work, nullptr);
+    uint64_t hold = 0;
+    Ok(advstepHoldStream(first, &hold), "advstepHoldStream");
+    Ok(aclmdlRIExecuteAsync(model, first), "aclmdlRIExecuteAsync");
+    RunThreads({[&] {
+                    runtime.Use();
+                    Ok(aclrtStreamAbort(first), "aclrtStreamAbort");
+                    Ok(aclrtSynchronizeStream(first), "aclrtSynchronizeStream");
+                },
+                [&] {
+                    runtime.Use();
+                    Ok(aclrtSynchronizeStream(nullptr), "aclrtSynchronizeStream");
+                }});
+    Expect(work.ran().empty(), "nothing of the dropped replay has run");
+    Ok(advstepReleaseHold(hold), "advstepReleaseHold");
+    Ok(aclmdlRIExecute(model, -1), "aclmdlRIExecute");
+    Expect(work.ran().size() == 3, "the next replay has run");
+}
+
 }  // namespace
 
 std::vector<Scenario> DeviceScenarios() {
@@ -244,7 +270,8 @@ std::vector<Scenario> DeviceScenarios() {
             {"executor_reuse", false, &ExecutorReuse},
             {"launches_and_reset", false, &LaunchesAndReset},
             {"replay", false, &Replay},
-            {"replay_abort", false, &ReplayAbort}};
+            {"replay_abort", false, &ReplayAbort},
+            {"replay_drop", false, &ReplayDrop}};
 }
 
 }  // namespace schedules

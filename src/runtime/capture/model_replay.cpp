@@ -17,17 +17,21 @@
 
 namespace advstep {
 
-/// Brings the failure of a branch to the stream of the replay, which reports it. That stream has
-/// not waited for the branch if it was aborted, destroyed or stopped. Then this task skips the rest
-/// of the branch, which nothing else could end.
-struct Model::CollectTask : Task {
+/// Brings the failure of a branch to the stream of the replay, which reports it. That stream does
+/// not wait for the branch if it is aborted, destroyed or stopped. The rest of the branch is
+/// skipped then: at once, since the branch would take the skipped tasks that it waits for as ended.
+struct Model::CollectTask : BranchEndTask {
     uint64_t before;  // the branch's tasks of this replay are those after `before`
     Ticket end;       // and up to `end`
 
     static void Make(void* memory, uint64_t before, const Ticket& end) {
         auto* const task = new (memory) CollectTask;
         task->name = "branch end";
-        task->kind = TaskKind::kAlways;
+        task->kind = TaskKind::kBranchEnd;
+        task->skipped = [](const BranchEndTask& base) {
+            const auto& collect = static_cast<const CollectTask&>(base);
+            collect.end.stream->SkipReplay(collect.before, collect.end.sequence);
+        };
         task->bytes = static_cast<uint32_t>(AlignedTaskBytes(sizeof(CollectTask)));
         task->before = before;
         task->end = end;
@@ -41,8 +45,11 @@ struct Model::CollectTask : Task {
                 return branch.stream->TakeFailure(branch.sequence);
             }
             Status failure = branch.stream->TakeFailure(branch.sequence);
-            // The branch may have stopped on the failure of an earlier replay.
-            return failure.ok() ? branch.stream->CheckRan(branch.sequence) : std::move(failure);
+            // The branch may have stopped on the failure of an earlier replay. If it was skipped
+            // with this stream's tasks, that is no failure of its own.
+            return failure.ok() && collect.skip == TaskSkip::kNot
+                       ? branch.stream->CheckRan(branch.sequence)
+                       : std::move(failure);
         };
     }
 };

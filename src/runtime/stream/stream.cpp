@@ -163,6 +163,10 @@ void Stream::SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why) {
         ++sequence;
         if (sequence > after && sequence <= upTo && task.skip == TaskSkip::kNot) {
             task.skip = why;
+            if (task.kind == TaskKind::kBranchEnd) {
+                const auto& end = static_cast<const BranchEndTask&>(task);
+                end.skipped(end);
+            }
         }
     });
 }

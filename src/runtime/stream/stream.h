@@ -39,7 +39,8 @@ namespace advstep {
 /// lock. mutex_ guards everything except the readers of the counters, and the front record while it
 /// runs: the lock is released then (kept for brief kernels), and the record belongs to the
 /// claimant. No two streams' locks are held together, except in a replay, which holds its stream's
-/// lock while it queues on the model's own streams, on which nothing else queues (model.h).
+/// lock while it queues on the model's own streams, on which nothing else queues (model.h), and
+/// when its tasks are to be skipped, while the model's own streams skip their parts of it.
 class Stream {
  public:
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();

@@ -104,7 +104,7 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
     const bool traced = Trace::On();
     Status status;
     const TaskSkip skip = task->skip;
-    if (skip != TaskSkip::kNot && task->kind != TaskKind::kAlways) {
+    if (skip != TaskSkip::kNot && !task->always()) {
         if (traced) {
             trace_.Skipped(*task, {this, sequence});
         }
@@ -184,7 +184,7 @@ bool Stream::LeftToOthers(const WaitLimit& limit) const {
         return false;
     }
     const Task* const front = queue_.Front();
-    const bool runs = front->skip == TaskSkip::kNot || front->kind == TaskKind::kAlways;
+    const bool runs = front->skip == TaskSkip::kNot || front->always();
     return runs && (front->kind == TaskKind::kHostFunction || front->heavy() || limit.Expired());
 }
 

@@ -19,6 +19,7 @@ enum class TaskKind : uint8_t {
     kTicketWait,    // a TicketWaitTask: ends when its ticket is reached; never run
     kPollWait,      // a PollWaitTask: ends when its condition holds
     kAlways,        // a mark: runs even if it is among the tasks to be skipped
+    kBranchEnd,     // a BranchEndTask: runs even then, and is told at once that it is among them
 };
 
 /// How long a task may take.
@@ -50,6 +51,7 @@ struct Task {
     void (*describe)(const Task& task, TraceArgs* args) = nullptr;
 
     bool heavy() const { return length == TaskLength::kHeavy; }
+    bool always() const { return kind == TaskKind::kAlways || kind == TaskKind::kBranchEnd; }
 };
 
 inline constexpr size_t kTaskAlignment = 16;
@@ -67,6 +69,13 @@ struct WaitTask : Task {
 struct TicketWaitTask : WaitTask {
     Ticket ticket;
     bool stays = false;  // aclrtStreamStop does not end it
+};
+
+/// The end of a part that another stream runs for this one. If it is to be skipped, `skipped` skips
+/// that part, before a task of this stream can end that the part waits for. It is called under the
+/// lock of this stream, and takes the lock of the other one, which is a model's own (stream.h).
+struct BranchEndTask : Task {
+    void (*skipped)(const BranchEndTask& task) = nullptr;
 };
 
 /// A wait for a condition that is no place in a stream. The thread that makes the condition true

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "src/base/boundary.h"
+#include "src/base/log.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/stream_ref.h"
 
@@ -24,12 +26,20 @@ class HostOperator {
     HostOperator(const HostOperator&) = delete;
     HostOperator& operator=(const HostOperator&) = delete;
     ~HostOperator() {
-        if (operation_.release != nullptr) {
+        if (operation_.release == nullptr) {
+            return;
+        }
+        const NoCancellation noCancellation;
+        try {
             operation_.release(operation_.args);
+        } catch (...) {
+            Log(LogLevel::kError, "the release of a host operator threw an exception: {}",
+                WordCaught("it must not throw"));
         }
     }
 
     Status Run() const {
+        const NoCancellation noCancellation;  // of a thread of the program, by its own function
         char message[1024] = "";
         const int32_t code = operation_.run(operation_.args, message, sizeof message);
         message[sizeof message - 1] = '\0';

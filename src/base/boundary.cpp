@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/base/log.h"
+#include "src/base/thread_exit.h"
 #include "src/base/thread_memory.h"
 
 namespace advstep {
@@ -97,6 +98,10 @@ KeepErrors::~KeepErrors() {
     }
     errorState.hasRecent = hasRecent_;
     errorState.lastError = lastError_;
+}
+
+const char* WordCaught(const char* unknown) noexcept {
+    return StopThreadExit() ? "it called pthread_exit; expected it to return" : unknown;
 }
 
 }  // namespace advstep

@@ -44,6 +44,10 @@ const char* TakeRecentMessage() noexcept;
 aclError PeekLastError() noexcept;
 aclError TakeLastError() noexcept;
 
+/// Called in a `catch (...)` block: returns `unknown`, or the words for a function of the program
+/// that has called pthread_exit. Then the thread goes on after the block.
+const char* WordCaught(const char* unknown) noexcept;
+
 /// The body of an extern "C" acl or aclrt function: runs `body`, which returns a Status, and
 /// converts its failure or an exception into a code and a message. `call` is the function's own
 /// name.
@@ -57,7 +61,7 @@ aclError AclBoundary(const char* call, Body&& body) noexcept {
     } catch (const std::exception& error) {
         return RecordAclFailure(call, ACL_ERROR_INTERNAL_ERROR, error.what());
     } catch (...) {
-        return RecordAclFailure(call, ACL_ERROR_INTERNAL_ERROR, "unknown exception");
+        return RecordAclFailure(call, ACL_ERROR_INTERNAL_ERROR, WordCaught("unknown exception"));
     }
 }
 
@@ -70,7 +74,7 @@ int32_t AclnnBoundary(const char* call, int32_t inner, Body&& body) noexcept {
     } catch (const std::exception& error) {
         return RecordFailure(call, inner, error.what());
     } catch (...) {
-        return RecordFailure(call, inner, "unknown exception");
+        return RecordFailure(call, inner, WordCaught("unknown exception"));
     }
 }
 

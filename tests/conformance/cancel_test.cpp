@@ -127,6 +127,33 @@ TEST_F(CancelTest, OfASynchronisationWithAnEventOfAnotherProcess) {
     EXPECT_TRUE(IsOk(aclrtDestroyEvent(opened)));
 }
 
+// The synchronising thread runs the host function itself, unless a worker is faster. Either way the
+// function runs to its end, though it has a cancellation point.
+TEST_F(CancelTest, OfAHostFunctionOfTheSynchronisation) {
+    const support::Stream stream = support::MakeStream();
+    const support::Recorder ran;
+    for (int time = 1; time <= 20; ++time) {
+        const support::Signal entered;
+        const support::Signal opened;
+        CancelIn(
+            [&] {
+                EXPECT_TRUE(IsOk(support::Enqueue(stream.Get(), [=] {
+                    entered.Set();
+                    EXPECT_TRUE(opened.Wait());
+                    pthread_testcancel();
+                    ran.MarkNow(time);
+                })));
+                EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+            },
+            [&] {
+                EXPECT_TRUE(entered.Wait());
+                opened.Set();
+            });
+    }
+    EXPECT_EQ(ran.Values().size(), 20U);
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
 // The synchronisation with a timeout leaves the host function to the library's threads.
 TEST_F(CancelTest, OfASynchronisationThatRunsNoHostFunctions) {
     const support::Stream stream = support::MakeStream();

@@ -234,6 +234,15 @@ TEST_F(KernelLaunchTest, AnExceptionIsAFailure) {
                         {"throws: block 0 of 3 threw an exception"}));
 }
 
+TEST_F(KernelLaunchTest, AnEndOfItsThreadIsAFailureAndTheThreadGoesOn) {
+    for (const uint32_t blocks : {1U, 3U, 1000U}) {  // those of many blocks on several threads
+        EXPECT_TRUE(IsError(kFault, LaunchAndWait("exits", blocks, {nullptr, 0, 0}),
+                            {"exits: block 0 of ", "threw an exception"}));
+    }
+    const Values values({-1});
+    EXPECT_TRUE(IsOk(LaunchAndWait("add_rows", 1, values.With(0))));
+}
+
 TEST_F(KernelLaunchTest, IsCountedAndFailsOnPurpose) {
     const Values values({-1});
     AdvStepCounters counters{};

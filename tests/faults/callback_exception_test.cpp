@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exceptions of users' functions stay inside the call, and the thread continues.
+// Exceptions and pthread_exit of users' functions stay inside the call, and the thread continues.
+#include <pthread.h>
+
 #include <stdexcept>
 #include <string>
 
+#include "advance_step/host_operator.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
@@ -15,20 +18,33 @@ using support::IsOk;
 using support::MakeStream;
 using support::Stream;
 
-class CallbackExceptionTest : public support::DeviceTest, public testing::WithParamInterface<bool> {
+enum class Way { kStandard, kOther, kThreadExit };
+
+void PrintTo(Way way, std::ostream* out) {
+    *out << (way == Way::kStandard ? "Standard" : way == Way::kOther ? "Other" : "ThreadExit");
+}
+
+class CallbackExceptionTest : public support::DeviceTest, public testing::WithParamInterface<Way> {
  protected:
-    static inline bool standard = false;
+    static inline Way way = Way::kStandard;
     void SetUp() override {
         DeviceTest::SetUp();
-        standard = GetParam();
+        way = GetParam();
     }
     static void Throw() {
-        if (standard) {
+        if (way == Way::kStandard) {
             throw std::runtime_error("thrown by a test");
+        }
+        if (way == Way::kThreadExit) {
+            pthread_exit(nullptr);
         }
         throw 5;
     }
-    static const char* Words() { return standard ? "thrown by a test" : "not a std::exception"; }
+    static const char* Words() {
+        return way == Way::kStandard ? "thrown by a test"
+               : way == Way::kOther  ? "not a std::exception"
+                                     : "pthread_exit";
+    }
     // Work of the stream is run, here and in the background.
     static void ExpectWorks(aclrtStream stream) {
         const support::Signal ran;
@@ -37,7 +53,9 @@ class CallbackExceptionTest : public support::DeviceTest, public testing::WithPa
         EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream)));
     }
 };
-INSTANTIATE_TEST_SUITE_P(Kinds, CallbackExceptionTest, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Kinds, CallbackExceptionTest,
+                         testing::Values(Way::kStandard, Way::kOther, Way::kThreadExit),
+                         testing::PrintToStringParamName());
 
 TEST_P(CallbackExceptionTest, HostFunctionInAWorker) {
     const Stream stream = MakeStream();
@@ -95,6 +113,35 @@ TEST_P(CallbackExceptionTest, StreamStateCallback) {
     }
     EXPECT_TRUE(IsOk(aclrtRegStreamStateCallback("test", nullptr, nullptr)));
     EXPECT_NE(log.Text().find(Words()), std::string::npos) << log.Text();
+}
+
+TEST_P(CallbackExceptionTest, HostFunctionInTheSynchronisingThread) {
+    const Stream stream = MakeStream();
+    for (int time = 0; time < 20; ++time) {  // a worker may be faster now and then
+        EXPECT_TRUE(IsOk(support::Enqueue(stream.Get(), [] { Throw(); })));
+        EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get()), {Words()}));
+    }
+    ExpectWorks(stream.Get());
+}
+
+TEST_P(CallbackExceptionTest, HostOperator) {
+    static int released = 0;
+    released = 0;
+    AdvStepHostOperator operation{};
+    operation.name = "throws";
+    operation.run = [](void*, char*, uint64_t) -> int32_t {
+        Throw();
+        return 0;
+    };
+    operation.release = [](void*) {
+        ++released;
+        Throw();
+    };
+    const Stream stream = MakeStream();
+    ASSERT_TRUE(IsOk(advstepLaunchHostOperator(stream.Get(), &operation)));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get()), {Words()}));
+    EXPECT_EQ(released, 1);
+    ExpectWorks(stream.Get());
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that the tests launch.
+#include <pthread.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
@@ -88,6 +90,8 @@ ADVSTEP_KERNEL(same_row) {
 }
 
 ADVSTEP_KERNEL(throws) { throw std::runtime_error("thrown on purpose"); }
+
+ADVSTEP_KERNEL(exits) { pthread_exit(nullptr); }
 
 ADVSTEP_KERNEL(gate) {
     const auto& words = *static_cast<const GateArguments*>(args);

@@ -13,6 +13,7 @@
 
 #include "acl/acl_base.h"
 #include "advance_step/kernel.h"
+#include "src/base/boundary.h"
 #include "src/base/crash_signal.h"
 #include "src/base/log.h"
 #include "src/base/never_destroyed.h"
@@ -96,6 +97,8 @@ void PlayBlock(const KernelBlocks& blocks, const char* name, uint32_t block, Fau
             blocks.count, error.what());
         KeepFault(fault, FaultOf(block, kThrown));
     } catch (...) {
+        Log(LogLevel::kError, "{}: block {} of {} threw an exception: {}", name, block,
+            blocks.count, WordCaught("not a std::exception"));
         KeepFault(fault, FaultOf(block, kThrown));
     }
 }

@@ -9,6 +9,7 @@
 #include "acl/acl_base.h"
 #include "src/base/boundary.h"
 #include "src/base/fork.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/exception_info.h"
 #include "src/runtime/stream/stream.h"
@@ -37,7 +38,7 @@ Status RunCatching(const Task& task) noexcept {
     } catch (const std::exception& error) {
         return WordException(error.what());
     } catch (...) {
-        return WordException("not a std::exception");
+        return WordException(WordCaught("not a std::exception"));
     }
 }
 
@@ -47,6 +48,7 @@ Status RunTask(const Task& task, const ContextRef& context) noexcept {
     ++taskDepth;
     Status status;
     if (task.kind == TaskKind::kHostFunction) {
+        const NoCancellation noCancellation;  // of a thread of the program, by its own function
         const KeepErrors keepErrors;
         const KeepCurrentContext keepContext(context);
         status = RunCatching(task);

@@ -28,7 +28,7 @@ void RunUserCallback(const char* name, const ContextRef& context, Call&& call) n
     } catch (const std::exception& error) {
         log(error.what());
     } catch (...) {
-        log("not a std::exception");
+        log(WordCaught("not a std::exception"));
     }
 }
 

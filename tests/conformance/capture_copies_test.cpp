@@ -2,7 +2,9 @@
 // Copies and fills during captures: recorded, or refused by mode and thread.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "conformance/capture_fixture.h"
 
@@ -198,6 +200,29 @@ TEST_F(CapturedCopyTest, PinnedAndDeviceCopiesAndFillsReplay) {
         std::fill(expected.begin(), expected.begin() + kBytes / 2, 'f');
         EXPECT_EQ(out.Values(), expected);
         EXPECT_EQ(first.Download<char>(), std::vector<char>(kBytes, value));
+    }
+}
+
+// Neither side has a byte more than its rows, so a replay may ask for no more memory than that.
+TEST_F(CapturedCopyTest, RowsOfDifferentPitchesReplay) {
+    constexpr size_t kWidth = 8, kRows = 5;
+    for (const auto& [spitch, dpitch] :
+         {std::pair<size_t, size_t>{8, 24}, {24, 8}, {9, 16}, {16, 9}}) {
+        SCOPED_TRACE(testing::Message() << "spitch " << spitch << ", dpitch " << dpitch);
+        const Stream stream = MakeStream();
+        const size_t from = spitch * (kRows - 1) + kWidth, to = dpitch * (kRows - 1) + kWidth;
+        const DeviceBuffer source(std::vector<char>(from, 's'));
+        const DeviceBuffer target(std::vector<char>(to, '-'));
+        const Model model = Capture(stream.Get(), [&, spitch = spitch, dpitch = dpitch] {
+            EXPECT_TRUE(IsOk(aclrtMemcpy2dAsync(target.Get(), dpitch, source.Get(), spitch, kWidth,
+                                                kRows, ACL_MEMCPY_DEVICE_TO_DEVICE, stream.Get())));
+        });
+        ASSERT_TRUE(IsOk(Replay(model, stream)));
+        std::vector<char> expected(to, '-');
+        for (size_t row = 0; row < kRows; ++row) {
+            std::fill_n(expected.begin() + static_cast<ptrdiff_t>(row * dpitch), kWidth, 's');
+        }
+        EXPECT_EQ(target.Download<char>(), expected);
     }
 }
 

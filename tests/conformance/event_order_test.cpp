@@ -228,6 +228,32 @@ TEST_F(EventOrderTest, SynchronizeDoesNotWaitForWhatCameAfter) {
     EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
 }
 
+// The waiting thread sleeps while a worker runs the first host function, and is woken by the
+// record, not only when the worker has run what comes after.
+TEST_F(EventOrderTest, SynchronizeReturnsWhileTheNextTaskBlocks) {
+    const Stream stream = MakeStream();
+    const Event event = MakeEvent();
+    for (int round = 0; round < 20; ++round) {  // the thread may come too late to sleep
+        HostGate before(stream.Get());
+        ASSERT_TRUE(before.WaitEntered());
+        ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+        HostGate after(stream.Get());
+        const support::Signal begun, returned;
+        std::thread waiter([&, context = support::CurrentContext()] {
+            EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+            begun.Set();
+            EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
+            returned.Set();
+        });
+        EXPECT_TRUE(begun.Wait());
+        before.Open();
+        EXPECT_TRUE(returned.Wait()) << "round " << round;
+        after.Open();
+        waiter.join();
+        ASSERT_FALSE(HasFailure());
+    }
+}
+
 TEST_F(EventOrderTest, SynchronizeReportsAnEarlierFailureOnce) {
     const Stream stream = MakeStream();
     const Event event = MakeEvent();

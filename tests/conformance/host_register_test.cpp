@@ -229,6 +229,10 @@ TEST_F(HostRegisterTest, UnregisterWaitsForQueuedWork) {
     });
     begun.Set();
     EXPECT_TRUE(IsOk(aclrtHostUnregister(registration.Release())));
+    // A call that did not wait would be here before the copy of so many bytes has ended.
+    aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+    EXPECT_TRUE(IsOk(aclrtStreamQuery(stream.Get(), &status)));
+    EXPECT_EQ(status, ACL_STREAM_STATUS_COMPLETE);
     host.reset();  // the sanitizer sees a copy that is still to come
     opener.join();
     ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));

@@ -44,10 +44,11 @@ TEST_P(MallocTest, NeedsAnOutputAndASize) {
 
 TEST_P(MallocTest, IsAligned) {
     std::vector<support::Owned<&aclrtFree>> kept;
-    for (const size_t size : {1, 2, 31, 63, 64, 65, 100, 1000, 4097, 1 << 20, (1 << 21) + 1}) {
+    for (const size_t size :
+         {1, 2, 31, 63, 64, 65, 100, 1000, 4096, 4096, 4096, 4097, 1 << 20, (1 << 21) + 1}) {
         void* memory = nullptr;
         ASSERT_TRUE(IsOk(Malloc(&memory, size)));
-        EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 512, 0U) << size;
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % (size < 4096 ? 512 : 4096), 0U) << size;
         kept.emplace_back(memory);
     }
 }

@@ -77,6 +77,59 @@ TEST_F(OwnPlanTest, AnEqualPlanIsFoundAgain) {
     EXPECT_EQ(Out(), (Values{3, 4, 5, 6, 7}));
 }
 
+TEST_F(OwnPlanTest, APlanForOtherCoresOrAnotherDeviceIsNotFound) {
+    const auto in = TensorOf(in_), out = TensorOf(out_);
+    const auto planned = [&] {
+        OwnCall call(in.Get(), nullptr, out.Get(), 1, kCount);
+        EXPECT_TRUE(IsOk(call.Plan()));
+        EXPECT_TRUE(IsOk(call.Run(nullptr)));
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+        return call.isPlanned != 0;
+    };
+    EXPECT_FALSE(planned());
+    EXPECT_TRUE(planned());
+    ASSERT_TRUE(IsOk(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE, 3)));
+    EXPECT_FALSE(planned());
+    EXPECT_TRUE(planned());
+    ASSERT_TRUE(IsOk(aclrtResetDeviceResLimit(0)));
+    EXPECT_FALSE(planned());
+    EXPECT_TRUE(planned());
+    ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
+    OwnCall elsewhere(in.Get(), nullptr, out.Get(), 1, kCount);
+    EXPECT_TRUE(IsOk(elsewhere.Plan()));
+    EXPECT_EQ(elsewhere.isPlanned, 0);
+    EXPECT_NE(elsewhere.Run(nullptr), ACLNN_SUCCESS) << "the memory is of device 0";
+    EXPECT_TRUE(IsOk(aclrtResetDevice(1)));
+    ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
+}
+
+// Memory that the program has registered is still there, but no longer the device's.
+TEST_F(OwnPlanTest, ARepeatableOneUsesNoMemoryOfAnEndedRuntime) {
+    for (DeviceBuffer* const buffer : {&in_, &bias_, &out_}) {
+        *buffer = DeviceBuffer();
+    }
+    Values words(2 * kCount, 3);
+    void* device = nullptr;
+    ASSERT_TRUE(IsOk(aclrtHostRegister(words.data(), words.size() * sizeof(int64_t),
+                                       ACL_HOST_REGISTER_MAPPED, &device)));
+    const auto at = [&](int64_t first) {
+        return support::Tensor(support::TensorSpec{{kCount}, words.data() + first, ACL_INT64});
+    };
+    const auto in = at(0), out = at(kCount);
+    OwnCall call(in.Get(), nullptr, out.Get(), 1, kCount);
+    ASSERT_TRUE(IsOk(call.Plan()));
+    ASSERT_TRUE(IsOk(aclSetAclOpExecutorRepeatable(call.executor)));
+    ASSERT_TRUE(IsOk(call.Run(nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(words.back(), 4);
+    words.back() = 7;
+    ASSERT_NO_FATAL_FAILURE(Restart({}));
+    EXPECT_NE(call.Run(nullptr), ACLNN_SUCCESS);
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(words.back(), 7);
+    EXPECT_TRUE(IsOk(aclDestroyAclOpExecutor(call.executor)));
+}
+
 TEST_F(OwnPlanTest, AFaultHasItsWordsAndWritesNothing) {
     in_ = DeviceBuffer(Values{1, 2, -3, 4, -5});
     const auto in = TensorOf(in_), out = TensorOf(out_);

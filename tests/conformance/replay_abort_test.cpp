@@ -57,6 +57,35 @@ TEST_F(ReplayAbortTest, ReplaysRunOneAfterAnotherAlsoAroundADroppedOne) {
     EXPECT_EQ(most_, 1);
 }
 
+// A branch that an abort finds running ends by itself, and the next replay begins only then, also
+// with what comes before its own branch.
+TEST_F(ReplayAbortTest, TheNextReplayWaitsForTheBranchOfADroppedOne) {
+    const Stream first = MakeStream();
+    const Stream branch = MakeStream();
+    const Stream second = MakeStream();
+    const Recorder recorder;
+    const Model model = Capture(first.Get(), [&] {
+        EXPECT_TRUE(IsOk(recorder.Mark(first.Get(), 1)));
+        Order(first, branch);
+        EXPECT_TRUE(IsOk(support::Enqueue(branch.Get(), [entered = entered_, go = go_] {
+            entered.Set();
+            EXPECT_TRUE(go.Wait());
+        })));
+        Order(branch, first);
+    });
+    ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), first.Get())));
+    ASSERT_TRUE(entered_.Wait());
+    ASSERT_TRUE(IsOk(aclrtStreamAbort(first.Get())));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(first.Get())));
+    ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), second.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                        aclrtSynchronizeStreamWithTimeout(second.Get(), support::kShort)));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{1});
+    go_.Set();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(second.Get())));
+    EXPECT_EQ(recorder.Values(), (std::vector<int>{1, 1}));
+}
+
 // A branch that waits for what never comes goes with the replay that it is a part of.
 TEST_F(ReplayAbortTest, TheRestOfABranchIsDroppedToo) {
     const Notify never = MakeNotify();

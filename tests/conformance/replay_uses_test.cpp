@@ -92,6 +92,34 @@ TEST_P(FreedMemoryTest, StaysGoneWhenItsPlaceIsUsedAgain) {
     }
 }
 
+class ReplayedRegistrationTest : public CaptureTest {};
+
+// The place is the same for sure, because the program chooses it.
+TEST_F(ReplayedRegistrationTest, StaysGoneWhenTheMemoryIsRegisteredAgain) {
+    std::vector<char> host(kUseBytes, 'h');
+    const auto registered = [&] {
+        void* device = nullptr;
+        EXPECT_TRUE(
+            IsOk(aclrtHostRegister(host.data(), kUseBytes, ACL_HOST_REGISTER_MAPPED, &device)));
+        return device;
+    };
+    void* const first = registered();
+    const Stream stream = MakeStream();
+    const Model model = Capture(stream.Get(), [&] {
+        EXPECT_TRUE(IsOk(aclrtMemsetAsync(first, kUseBytes, 'f', kUseBytes, stream.Get())));
+    });
+    EXPECT_TRUE(IsOk(Replay(model, stream)));
+    EXPECT_EQ(host, std::vector<char>(kUseBytes, 'f'));
+    host.assign(kUseBytes, 'h');
+    EXPECT_TRUE(IsOk(aclrtHostUnregister(host.data())));
+    EXPECT_EQ(registered(), first);
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIExecuteAsync(model.Get(), stream.Get())));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(host, std::vector<char>(kUseBytes, 'h'));
+    EXPECT_TRUE(IsOk(aclrtHostUnregister(host.data())));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Table, FreedMemoryTest,
     testing::Values(

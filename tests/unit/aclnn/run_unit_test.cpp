@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "acl/acl_rt.h"
+#include "src/aclnn/plan_key.h"
 #include "src/runtime/stream/current.h"
 #include "support/handles.h"
 #include "support/host_work.h"
@@ -201,6 +202,26 @@ TEST_F(RunTest, PlanOfAnotherDeviceIsRefused) {
     EXPECT_TRUE(FailsWith(ACLNN_ERR_RUNTIME_ERROR, Run(executor), {"device 0", "device 1"}));
     EXPECT_TRUE(IsOk(aclrtSetCurrentContext(mine)));
     EXPECT_EQ(Runs(), 0);
+}
+
+TEST_F(RunTest, KeysOfPlansKnowTheCallTheAttributesTheCoresAndTheDevice) {
+    const auto key = [](const char* call, int64_t attribute) {
+        return PlanKey(call, {}, {attribute});
+    };
+    static const char kOtherCall[] = "aclnnOther";
+    const PlanKey mine = key(unit::kAddCall, 1);
+    EXPECT_TRUE(mine == key(unit::kAddCall, 1));
+    EXPECT_FALSE(mine == key(kOtherCall, 1));
+    EXPECT_FALSE(mine == key(unit::kAddCall, 2));
+    EXPECT_FALSE(PlanKey() == PlanKey());
+    ASSERT_TRUE(IsOk(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE, 3)));
+    EXPECT_FALSE(mine == key(unit::kAddCall, 1));
+    ASSERT_TRUE(IsOk(aclrtResetDeviceResLimit(0)));
+    EXPECT_TRUE(mine == key(unit::kAddCall, 1));
+    const aclrtContext context = support::CurrentContext();
+    ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
+    EXPECT_FALSE(mine == key(unit::kAddCall, 1));
+    EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
 }
 
 TEST_F(RunTest, TensorsMustLieInMemoryOfTheDevice) {

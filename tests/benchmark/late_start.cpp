@@ -26,24 +26,14 @@ double Microseconds(int who) {
 
 }  // namespace
 
-LateStart::LateStart(bool busy, Look look) : look_(look) {
-    Require(aclrtSetDevice(0));
-    Require(aclrtCreateStream(&stream_));
-    if (busy) {
-        busy_ = std::thread([this] { RoundTrips(); });
-    }
-}
+RoundTripThread::RoundTripThread() : thread_([this] { Run(); }) {}
 
-LateStart::~LateStart() {
+RoundTripThread::~RoundTripThread() {
     over_ = true;
-    if (busy_.joinable()) {
-        busy_.join();
-    }
-    Require(aclrtDestroyStream(stream_));
-    Require(aclrtResetDevice(0));
+    thread_.join();
 }
 
-void LateStart::RoundTrips() {
+void RoundTripThread::Run() {
     Require(aclrtSetDevice(0));
     aclrtStream stream = nullptr;
     Require(aclrtCreateStream(&stream));
@@ -54,6 +44,30 @@ void LateStart::RoundTrips() {
     }
     Require(aclrtDestroyStream(stream));
     Require(aclrtResetDevice(0));
+}
+
+LateStart::LateStart(bool busy, Look look) : look_(look) {
+    Require(aclrtSetDevice(0));
+    Require(aclrtCreateStream(&stream_));
+    if (busy) {
+        busy_ = std::make_unique<RoundTripThread>();
+    }
+}
+
+LateStart::~LateStart() {
+    busy_.reset();
+    Require(aclrtDestroyStream(stream_));
+    Require(aclrtResetDevice(0));
+}
+
+double LateTextbook::Nanoseconds() {
+    started_ = Clock::time_point{};
+    const Clock::time_point begin = Clock::now();
+    queue_.Enqueue([this] { started_ = Clock::now(); });
+    do {
+        std::this_thread::sleep_for(kPatience);
+    } while (started_.load() == Clock::time_point{});
+    return std::chrono::duration<double, std::nano>(started_.load() - begin).count();
 }
 
 double LateStart::Nanoseconds() {

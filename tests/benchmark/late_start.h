@@ -5,11 +5,28 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
 
 #include "acl/acl.h"
+#include "tests/benchmark/textbook_queue.h"
 
 namespace bench {
+
+/// A thread that queues tasks in a stream of its own and synchronises, as fast as it can.
+class RoundTripThread {
+ public:
+    RoundTripThread();
+    ~RoundTripThread();
+    RoundTripThread(const RoundTripThread&) = delete;
+    RoundTripThread& operator=(const RoundTripThread&) = delete;
+
+ private:
+    void Run();
+
+    std::atomic<bool> over_{false};
+    std::thread thread_;
+};
 
 /// Times the start of host functions that no thread waits for. The process is busy meanwhile:
 /// another thread queues tasks in a stream of its own and synchronises, as fast as it can.
@@ -27,13 +44,21 @@ class LateStart {
     double Nanoseconds();
 
  private:
-    void RoundTrips();
-
     const Look look_;
     aclrtStream stream_ = nullptr;
     std::atomic<std::chrono::steady_clock::time_point> started_{};
-    std::atomic<bool> over_{false};
-    std::thread busy_;
+    std::unique_ptr<RoundTripThread> busy_;
+};
+
+/// The same for the textbook's queue, whose thread does nothing but sleep until it is called. So it
+/// shows how late the machine lets a thread start.
+class LateTextbook {
+ public:
+    double Nanoseconds();
+
+ private:
+    std::atomic<std::chrono::steady_clock::time_point> started_{};
+    TextbookQueue queue_;
 };
 
 /// The processor time that the library's threads use while the calling thread queues a host

@@ -8,6 +8,7 @@
 
 #include "acl/acl.h"
 #include "tests/benchmark/dashboard/rows.h"
+#include "tests/benchmark/late_start.h"
 #include "tests/benchmark/neighbours.h"
 #include "tests/benchmark/pocl_queue.h"
 #include "tests/benchmark/require.h"
@@ -112,6 +113,34 @@ Prepared PrepareBusyTail() {
     return {{RoundTrips(0.99, std::make_shared<Neighbours>(kNeighbours)), {}, false}, ""};
 }
 
+// How late a task starts that no thread waits for, in a process that is busy otherwise.
+template <typename Late>
+Side LateStarts(double fraction, std::shared_ptr<Late> late) {
+    constexpr int64_t kStarts = 200;
+    const auto time = [=](int64_t runs) {
+        std::vector<double> times;
+        for (int64_t start = 0; start < runs; ++start) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            times.push_back(late->Nanoseconds());
+        }
+        return QuantileOf(std::move(times), fraction);
+    };
+    return {time, kStarts, kStarts};
+}
+
+std::shared_ptr<LateStart> BesideRoundTrips() {
+    return std::make_shared<LateStart>(true, LateStart::Look::kFlag);
+}
+
+Prepared PrepareLateMedian() { return {{LateStarts(0.5, BesideRoundTrips()), {}, false}, ""}; }
+
+// The round trips of one thread run beside both sides.
+Prepared PrepareLateTail() {
+    return {{LateStarts(0.99, BesideRoundTrips()),
+             LateStarts(0.99, std::make_shared<LateTextbook>()), true},
+            ""};
+}
+
 }  // namespace
 
 Rows StreamRows() {
@@ -129,7 +158,11 @@ Rows StreamRows() {
         {"busy_median", "empty task, two busy neighbours: median", "idle", AtMost(2),
          &PrepareBusyMedian},
         {"busy_p99", "empty task, two busy neighbours: 99th percentile", "",
-         Nanoseconds(20 * kMicrosecond), &PrepareBusyTail}};
+         Nanoseconds(20 * kMicrosecond), &PrepareBusyTail},
+        {"late_median", "start that nobody waits for, busy process: median", "",
+         Nanoseconds(40 * kMicrosecond), &PrepareLateMedian},
+        {"late_p99", "start that nobody waits for, busy process: 99th percentile", "CV",
+         AtMost(1.5), &PrepareLateTail}};
 }
 
 }  // namespace bench

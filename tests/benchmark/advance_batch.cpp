@@ -97,6 +97,21 @@ void AdvanceBatch::MakeRoom(int64_t steps) {
     steps_ = steps;
 }
 
+BareBatch AdvanceBatch::Outputs() const {
+    BareBatch batch(numSeqs_, 0);
+    const std::pair<size_t, std::vector<int64_t>&> outputs[] = {
+        {kInputTokens, batch.inputTokens},
+        {kInputPositions, batch.inputPositions},
+        {kSeqLens, batch.seqLens},
+        {kSlotMapping, batch.slotMapping}};
+    for (const auto& [index, values] : outputs) {
+        const size_t bytes = values.size() * sizeof(int64_t);
+        Require(
+            aclrtMemcpy(values.data(), bytes, memory_[index], bytes, ACL_MEMCPY_DEVICE_TO_HOST));
+    }
+    return batch;
+}
+
 aclOpExecutor* AdvanceBatch::PhaseOne(const Tensors& t) const {
     uint64_t workspaceSize = 0;
     aclOpExecutor* executor = nullptr;

@@ -27,6 +27,7 @@ class BareSteps {
     /// Begins anew if so many steps do not fit any more.
     void MakeRoom(int64_t steps);
     void Run() { AdvanceBareLoop(batch_, blockSize_); }
+    const BareBatch& batch() const { return batch_; }
 
  private:
     BareBatch batch_;
@@ -52,6 +53,9 @@ class AdvanceBatch {
     aclOpExecutor* PhaseOne() const { return PhaseOne(tensors_); }
     void PhaseTwo(aclOpExecutor* executor) const;
 
+    /// Copies tokens, positions, lengths and slots to the host. The other members are not set.
+    BareBatch Outputs() const;
+
     /// Both phases and the synchronisation.
     void Call() const;
     /// The same, with six tensors that are created before and destroyed after.
@@ -59,7 +63,11 @@ class AdvanceBatch {
 
  private:
     static constexpr size_t kTensors = 6;
+    // The places of the tensors that a step writes.
+    static constexpr size_t kInputTokens = 0;
+    static constexpr size_t kInputPositions = 2;
     static constexpr size_t kSeqLens = 3;
+    static constexpr size_t kSlotMapping = 4;
     using Tensors = std::array<aclTensor*, kTensors>;
 
     void CreateTensors(Tensors* tensors) const;

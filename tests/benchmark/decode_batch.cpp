@@ -3,6 +3,8 @@
 
 #include "tests/benchmark/decode_batch.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -13,10 +15,11 @@
 
 namespace {
 
-constexpr int64_t kBlockSize = 16;
-constexpr int64_t kFirstLength = 3;  // tokens in the one block that the host has given
-constexpr int64_t kWidth = (DecodeBatch::kMostSteps + kFirstLength) / kBlockSize + 1;
-constexpr int64_t kMostTokens = kWidth * kBlockSize;
+constexpr int64_t kDecodeBlockSize = 16;
+constexpr int64_t kDecodeFirstLength = 3;  // tokens in the one block that the host has given
+constexpr int64_t kDecodeWidth =
+    (DecodeBatch::kMostSteps + kDecodeFirstLength) / kDecodeBlockSize + 1;
+constexpr int64_t kDecodeMostTokens = kDecodeWidth * kDecodeBlockSize;
 
 // Where the two operators' shared tensors are, and those that only AdvanceStep has.
 enum { kSeqLens = 4, kTables = 5, kSampled = 20, kInputTokens = 22, kPositions, kSlots };
@@ -48,19 +51,19 @@ DecodeBatch::DecodeBatch(int64_t numSeqs) : numSeqs_(numSeqs) {
     const auto ints = [&](int32_t value) { AddSame<int32_t>(ACL_INT32, rows, value); };
     const auto flags = [&] { AddSame<uint8_t>(ACL_BOOL, rows, 0); };
     const auto scalar = [&](int32_t value) { AddSame<int32_t>(ACL_INT32, {1}, value); };
-    std::vector<int32_t> tables(static_cast<size_t>(numSeqs * kWidth), -1);
+    std::vector<int32_t> tables(static_cast<size_t>(numSeqs * kDecodeWidth), -1);
     for (int64_t row = 0; row < numSeqs; ++row) {
-        tables[static_cast<size_t>(row * kWidth)] = static_cast<int32_t>(row);
+        tables[static_cast<size_t>(row * kDecodeWidth)] = static_cast<int32_t>(row);
     }
-    std::vector<int32_t> pool(static_cast<size_t>(numSeqs * (kWidth - 1)));
+    std::vector<int32_t> pool(static_cast<size_t>(numSeqs * (kDecodeWidth - 1)));
     std::iota(pool.begin(), pool.end(), static_cast<int32_t>(numSeqs));
 
     flags();                                                             // stopFlags
     ints(1);                                                             // seqLensThisTime
-    ints(kFirstLength);                                                  // oriSeqLensEncoder
+    ints(kDecodeFirstLength);                                            // oriSeqLensEncoder
     ints(0);                                                             // seqLensEncoder
-    ints(kFirstLength);                                                  // seqLensDecoder
-    Add<int32_t>(ACL_INT32, {numSeqs, kWidth}, tables);                  // blockTables
+    ints(kDecodeFirstLength);                                            // seqLensDecoder
+    Add<int32_t>(ACL_INT32, {numSeqs, kDecodeWidth}, tables);            // blockTables
     ints(1);                                                             // encoderBlockLens
     flags();                                                             // isBlockStep
     ints(-1);                                                            // stepBlockList
@@ -72,8 +75,8 @@ DecodeBatch::DecodeBatch(int64_t numSeqs) : numSeqs_(numSeqs) {
     ints(0);                                                             // usedListLen
     Add<int32_t>(ACL_INT32, {static_cast<int64_t>(pool.size())}, pool);  // freeList
     scalar(static_cast<int32_t>(pool.size()));                           // freeListLen
-    AddSame<int64_t>(ACL_INT64, {numSeqs, kMostTokens}, 1);              // inputIds
-    AddSame<int64_t>(ACL_INT64, {numSeqs, kMostTokens}, 1);              // preIds
+    AddSame<int64_t>(ACL_INT64, {numSeqs, kDecodeMostTokens}, 1);        // inputIds
+    AddSame<int64_t>(ACL_INT64, {numSeqs, kDecodeMostTokens}, 1);        // preIds
     AddSame<int64_t>(ACL_INT64, rows, 1);                                // stepIdx
     AddSame<int64_t>(ACL_INT64, {numSeqs, 1}, 7);  // nextTokens, sampledTokenIds
     AddSame<int64_t>(ACL_INT64, rows, 1);          // firstTokenIds
@@ -96,12 +99,27 @@ void DecodeBatch::Restore() {
     }
 }
 
+void DecodeBatch::RequireSame(const DecodeBatch& other) const {
+    const auto read = [](const DeviceTensor& tensor) {
+        std::vector<unsigned char> bytes(tensor.initial.size());
+        Require(aclrtMemcpy(bytes.data(), bytes.size(), tensor.memory, bytes.size(),
+                            ACL_MEMCPY_DEVICE_TO_HOST));
+        return bytes;
+    };
+    for (size_t index = 0; index < tensors_.size(); ++index) {
+        if (read(tensors_[index]) != read(other.tensors_[index])) {
+            std::fprintf(stderr, "two ways of a decode step differ in tensor %zu\n", index);
+            std::exit(1);
+        }
+    }
+}
+
 aclOpExecutor* DecodeBatch::PlanStep() {
     const auto t = [&](size_t index) { return tensors_[index].tensor; };
     aclOpExecutor* executor = nullptr;
     Require(aclnnStepGetWorkspaceSize(t(0), t(1), t(2), t(3), t(4), t(5), t(6), t(7), t(8), t(9),
                                       t(10), t(11), t(12), t(13), t(14), t(15), t(16), t(17), t(18),
-                                      t(19), t(20), t(21), kBlockSize, 0, &workspaceSize_,
+                                      t(19), t(20), t(21), kDecodeBlockSize, 0, &workspaceSize_,
                                       &executor));
     if (workspace_ == nullptr) {
         Require(aclrtMalloc(&workspace_, workspaceSize_, ACL_MEM_MALLOC_HUGE_FIRST));
@@ -115,7 +133,7 @@ aclOpExecutor* DecodeBatch::PlanAdvanceStep() {
     aclOpExecutor* executor = nullptr;
     Require(aclnnAdvanceStepGetWorkspaceSize(t(kInputTokens), t(kSampled), t(kPositions),
                                              t(kSeqLens), t(kSlots), t(kTables), numSeqs_, numSeqs_,
-                                             kBlockSize, &workspaceSize, &executor));
+                                             kDecodeBlockSize, &workspaceSize, &executor));
     return executor;
 }
 

@@ -25,6 +25,9 @@ class DecodeBatch {
     /// Puts everything back to the start.
     void Restore();
 
+    /// Ends the program if the tensors of both do not have the same contents.
+    void RequireSame(const DecodeBatch& other) const;
+
     aclOpExecutor* PlanStep();
     aclOpExecutor* PlanAdvanceStep();
     /// Phase two on the context's default stream, or another.

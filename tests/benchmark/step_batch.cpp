@@ -174,15 +174,21 @@ StepBatch::StepBatch(const SeedState& start) : start_(start), seed_(start) {
                                           nullptr, 0, ACL_FORMAT_ND, tensor.shape.data(),
                                           tensor.shape.size(), memory_[index]);
     }
-    const auto& t = tensors_;
-    RequireZero(
-        aclnnStepGetWorkspaceSize(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10],
-                                  t[11], t[12], t[13], t[14], t[15], t[16], t[17], t[18], t[19],
-                                  t[20], t[21], start_.blockSize, 0, &workspaceSize_, &executor_),
-        "aclnnStepGetWorkspaceSize");
+    executor_ = PhaseOne();
     RequireZero(aclSetAclOpExecutorRepeatable(executor_), "aclSetAclOpExecutorRepeatable");
     RequireZero(aclrtMalloc(&workspace_, workspaceSize_, ACL_MEM_MALLOC_HUGE_FIRST), "workspace");
     RequireSame();
+}
+
+aclOpExecutor* StepBatch::PhaseOne() {
+    const auto& t = tensors_;
+    aclOpExecutor* executor = nullptr;
+    RequireZero(
+        aclnnStepGetWorkspaceSize(t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], t[10],
+                                  t[11], t[12], t[13], t[14], t[15], t[16], t[17], t[18], t[19],
+                                  t[20], t[21], start_.blockSize, 0, &workspaceSize_, &executor),
+        "aclnnStepGetWorkspaceSize");
+    return executor;
 }
 
 StepBatch::~StepBatch() {
@@ -260,10 +266,14 @@ void StepBatch::RestoreSeed() {
     }
 }
 
-void StepBatch::RunLibrary() {
-    RequireZero(aclnnStep(workspace_, workspaceSize_, executor_, nullptr), "aclnnStep");
+void StepBatch::PhaseTwo(aclOpExecutor* executor) {
+    RequireZero(aclnnStep(workspace_, workspaceSize_, executor, nullptr), "aclnnStep");
     RequireZero(aclrtSynchronizeStream(nullptr), "aclrtSynchronizeStream");
 }
+
+void StepBatch::RunLibrary() { PhaseTwo(executor_); }
+
+void StepBatch::CallLibrary() { PhaseTwo(PhaseOne()); }
 
 void StepBatch::RunSeed() {
     if (!RunSeedStep(seed_)) {

@@ -42,6 +42,8 @@ class StepBatch {
     /// One public call, a run of a repeatable executor and the synchronisation, and one of SEED.
     void RunLibrary();
     void RunSeed();
+    /// As RunLibrary, with phase one before.
+    void CallLibrary();
 
     /// Slots that a step preempts, and recovers.
     int64_t preempted() const { return preempted_; }
@@ -60,6 +62,8 @@ class StepBatch {
         size_t size;
     };
 
+    aclOpExecutor* PhaseOne();
+    void PhaseTwo(aclOpExecutor* executor);
     void NoteChanges(const unsigned char* start, unsigned char* seed, void* library, size_t size);
     void RequireSame();
 

@@ -76,6 +76,7 @@ Row NewTensorsRow(int64_t numSeqs, double goal) {
 Rows CallRows() {
     return {CallRow(8, 12),
             CallRow(256, 0.60),
+            CallRow(16384, 0.60),
             NewTensorsRow(256, 0.75),
             NewTensorsRow(1024, 0.45),
             {"repeatable_8", "repeatable executor and sync above the kernel, N = 8", "kernel",

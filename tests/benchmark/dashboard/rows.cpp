@@ -11,7 +11,8 @@ namespace bench {
 Rows AllRows() {
     Rows all;
     for (const auto& rowsOf :
-         {&KernelRows, &CallRows, &StreamRows, &LifeRows, &SplittingRows, &StepRows, &PeerRows}) {
+         {&KernelRows, &CallRows, &ColdRows, &StreamRows, &LifeRows, &ManyStreamsRows,
+          &SplittingRows, &SpeculativeRows, &StepRows, &ReplayRows, &PeerRows}) {
         Rows rows = rowsOf();
         std::move(rows.begin(), rows.end(), std::back_inserter(all));
     }

@@ -9,9 +9,13 @@ namespace bench {
 
 Rows KernelRows();
 Rows CallRows();
+Rows ColdRows();
 Rows StreamRows();
 Rows LifeRows();
+Rows ManyStreamsRows();
 Rows SplittingRows();
+Rows SpeculativeRows();
+Rows ReplayRows();
 Rows StepRows();
 Rows PeerRows();
 

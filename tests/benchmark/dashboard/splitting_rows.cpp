@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "tests/benchmark/dashboard/advance_sides.h"
 #include "tests/benchmark/dashboard/rows.h"
+#include "tests/benchmark/plain_halves.h"
 #include "tests/benchmark/require.h"
+#include "tests/benchmark/same_steps.h"
 
 namespace bench {
 namespace {
@@ -29,10 +33,25 @@ class PlannedFor {
 
     static Side MakeSide(const BareBatch& initial, bool oneCore) {
         const auto planned = std::make_shared<PlannedFor>(initial, oneCore);
-        return AdvanceSide(planned->batch_, [planned] {
-            planned->batch_->PhaseTwo(planned->executor_);
-            Require(aclrtSynchronizeStream(nullptr));
-        });
+        return AdvanceSide(planned->batch_, [planned] { planned->Run(); });
+    }
+
+    AdvanceBatch* batch() const { return batch_.get(); }
+
+    void Run() const {
+        batch_->PhaseTwo(executor_);
+        Require(aclrtSynchronizeStream(nullptr));
+    }
+
+    // Nanoseconds of one of so many steps.
+    double Time(int64_t steps) const {
+        batch_->MakeRoom(steps);
+        return NanosecondsOf([&] {
+                   for (int64_t step = 0; step < steps; ++step) {
+                       Run();
+                   }
+               }) /
+               static_cast<double>(steps);
     }
 
  private:
@@ -54,6 +73,34 @@ Prepared PrepareThreads(int64_t numSeqs) {
     return whyNot.empty() ? PrepareCut(numSeqs) : NotHere(whyNot);
 }
 
+// Two threads over one, of the library and of the roofline: the speedup of these two is the share
+// that the library has of what the memory allows.
+Prepared PrepareRoofline(int64_t numSeqs) {
+    std::string whyNot = WhyNoTwoThreads();
+    if (whyNot.empty()) {
+        whyNot = WhyNoRoomFor(numSeqs * 2);
+    }
+    if (!whyNot.empty()) {
+        return NotHere(whyNot);
+    }
+    BareBatch initial = MakeMixedBatch(numSeqs, kStride, kDefaultBlockSize);
+    const auto cut = std::make_shared<PlannedFor>(initial, false);
+    const auto serial = std::make_shared<PlannedFor>(initial, true);
+    const auto roof = std::make_shared<PlainHalves>(std::move(initial), kDefaultBlockSize);
+    cut->Time(1);
+    roof->MakeRoom(1);
+    roof->Run(2, 1);
+    RequireSameRows(*cut->batch(), roof->batch());
+    Side library{[=](int64_t steps) { return cut->Time(steps) / serial->Time(steps); }};
+    Side baseline{[=](int64_t steps) {
+        roof->MakeRoom(2 * steps);
+        const double two = roof->Run(2, steps);
+        return two / roof->Run(1, steps);
+    }};
+    library.fixedRuns = baseline.fixedRuns = 3;
+    return {{library, baseline, true}, ""};
+}
+
 std::string Short(int64_t numSeqs) {
     return numSeqs >= 1 << 20 ? fmt::format("{}m", numSeqs >> 20)
                               : fmt::format("{}k", numSeqs >> 10);
@@ -73,6 +120,9 @@ Rows SplittingRows() {
         rows.push_back({"split_" + Short(numSeqs),
                         fmt::format("speedup of two threads, N = {}", Short(numSeqs)), "one core",
                         SpeedupOf(1.6), [=] { return PrepareThreads(numSeqs); }});
+        rows.push_back({"roofline_" + Short(numSeqs),
+                        fmt::format("that speedup over a bare update's, N = {}", Short(numSeqs)),
+                        "bare update", SpeedupOf(0.9), [=] { return PrepareRoofline(numSeqs); }});
     }
     return rows;
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Implements the bare update on one thread or two.
+
+#include "tests/benchmark/plain_halves.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace {
+
+constexpr int64_t kRowsFetchedAhead = 64;
+
+}  // namespace
+
+PlainHalves::PlainHalves(BareBatch initial, int64_t blockSize)
+    : batch_(std::move(initial)),
+      lengths_(batch_.seqLens),
+      shift_(__builtin_ctzll(static_cast<uint64_t>(blockSize))),
+      mostSteps_(batch_.maxBlocks * blockSize -
+                 *std::max_element(lengths_.begin(), lengths_.end())) {}
+
+void PlainHalves::MakeRoom(int64_t steps) {
+    steps_ += steps;
+    if (steps_ > mostSteps_) {
+        batch_.seqLens = lengths_;
+        steps_ = steps;
+    }
+}
+
+double PlainHalves::Run(int threads, int64_t steps) {
+    const auto rows = static_cast<int64_t>(batch_.sampledTokenIds.size());
+    const int64_t half = (rows + threads - 1) / threads;
+    const double time = crew_.Run(threads, [&](int number) {
+        for (int64_t step = 0; step < steps; ++step) {
+            Advance(number * half, std::min(rows, (number + 1) * half));
+        }
+    });
+    return time / static_cast<double>(steps);
+}
+
+void PlainHalves::Advance(int64_t begin, int64_t end) {
+    const int64_t* const sampled = batch_.sampledTokenIds.data();
+    const int64_t* const blocks = batch_.blockTables.data();
+    int64_t* const tokens = batch_.inputTokens.data();
+    int64_t* const positions = batch_.inputPositions.data();
+    int64_t* const lengths = batch_.seqLens.data();
+    int64_t* const slots = batch_.slotMapping.data();
+    const int64_t mask = (int64_t{1} << shift_) - 1;
+    const auto entry = [&](int64_t row, int64_t position) {
+        return blocks + row * batch_.maxBlocks + (position >> shift_);
+    };
+    for (int64_t row = begin; row < end; ++row) {
+        const int64_t ahead = row + kRowsFetchedAhead;
+        if (ahead < end) {
+            __builtin_prefetch(entry(ahead, lengths[ahead]));
+        }
+        const int64_t position = lengths[row];
+        tokens[row] = sampled[row];
+        positions[row] = position;
+        lengths[row] = position + 1;
+        slots[row] = (*entry(row, position) << shift_) | (position & mask);
+    }
+}

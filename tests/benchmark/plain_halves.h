@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bare update on one thread or two: the roofline of a launch that threads share.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/benchmark/bare_loop.h"
+#include "tests/benchmark/crew.h"
+
+/// The bare loop's update without a division, with the lines of the table fetched ahead, on one
+/// thread or cut in halves for two. It checks nothing and no thread waits for the other, so what
+/// two threads win is what the memory allows.
+class PlainHalves {
+ public:
+    /// blockSize is a power of two.
+    PlainHalves(BareBatch initial, int64_t blockSize);
+
+    /// As BareSteps.
+    int64_t mostSteps() const { return mostSteps_; }
+    void MakeRoom(int64_t steps);
+    const BareBatch& batch() const { return batch_; }
+
+    /// So many steps on one thread or two; nanoseconds of one.
+    double Run(int threads, int64_t steps);
+
+ private:
+    void Advance(int64_t begin, int64_t end);
+
+    BareBatch batch_;
+    std::vector<int64_t> lengths_;
+    int64_t shift_;
+    int64_t mostSteps_;
+    int64_t steps_ = 0;
+    Crew crew_{2};
+};

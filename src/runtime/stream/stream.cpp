@@ -12,21 +12,20 @@
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {
-namespace {
-
-constexpr int kLockKept = 4;  // tasks per synchronisation
-
-}  // namespace
 
 bool Reached(const Ticket& ticket) { return ticket.stream->Reached(ticket.sequence); }
 
-void Stream::Open(const StreamIdentity& identity, WorkerControl* workers) {
+void Stream::Open(const StreamIdentity& identity, WorkerControl* workers, BusyMarks* marks) {
     const std::lock_guard<std::mutex> lock(mutex_);
     failures_.Open();  // first: it may throw
     identity_ = identity;
     device_.store(identity.context.device, std::memory_order_release);
     if (workers_ != workers) {
         workers_ = workers;  // stored once, because it is read without the lock
+    }
+    if (marks_ != marks) {
+        marks_ = marks;  // in the first life: an object stays in its table
+        marked_ = false;
     }
     closing_ = false;
     modeSet_ = false;
@@ -64,12 +63,16 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
         if (!Reached(now.sequence)) {
             guess_.Waited();
         }
+        int lockKept = 4;  // tasks for which the lock is kept
         // The usual case, work that no thread has begun and that can be run, is handled here in one
         // go. WaitFor handles all other cases.
         if (claimant_ == nullptr && !Reached(now.sequence) && !limit.timed) {
+            lockKept -= RunBriefTasks(lock, now.sequence, lockKept);
+        }
+        if (claimant_ == nullptr && !Reached(now.sequence) && !limit.timed) {
             AbortableWait wait{now.sequence};
             waits_.Add(&wait);
-            (void)ClaimAndRun(lock, now.sequence, &wait, limit, kLockKept);
+            (void)ClaimAndRun(lock, now.sequence, &wait, limit, lockKept);
             waits_.Remove(&wait);
             if (const int32_t abort = wait.abortCode; abort != 0) {
                 return AbortedError(abort);  // while the lock was released
@@ -234,6 +237,15 @@ Status Stream::SetStopOnFailure(Handle handle, Handle caller, bool stop) {
 Status Stream::TakeFailureBetween(uint64_t sequence, uint64_t last) {
     const std::lock_guard<std::mutex> lock(mutex_);
     return failures_.Take(sequence, last);
+}
+
+void Stream::ForgetBusy() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const bool idle = queue_.Empty() && (failures_.empty() || identity_.handle == 0);
+    if (idle && marked_ && marks_ != nullptr) {
+        marked_ = false;
+        marks_->Clear(tableIndex);
+    }
 }
 
 bool Stream::BelongsTo(const Device* device, const Context* context, StreamIdentity* identity) {

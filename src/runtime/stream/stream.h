@@ -14,6 +14,7 @@
 
 #include "src/base/status.h"
 #include "src/runtime/stream/abortable_wait.h"
+#include "src/runtime/stream/busy_marks.h"
 #include "src/runtime/stream/front_wait.h"
 #include "src/runtime/stream/skipped_tasks.h"
 #include "src/runtime/stream/stream_failures.h"
@@ -45,7 +46,7 @@ class Stream {
  public:
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
-    void Open(const StreamIdentity& identity, WorkerControl* workers);
+    void Open(const StreamIdentity& identity, WorkerControl* workers, BusyMarks* marks = nullptr);
 
     /// Appends a record that `fill(void*)` constructs, or hands it to the recorder. `caller` is the
     /// handle of the caller's context. 107017: the stream has ended. 107003: it is of another
@@ -154,6 +155,9 @@ class Stream {
     /// Returns whether the stream's work is left to the workers, as far as one can tell.
     bool NobodyWaits() const { return guess_.NobodyWaits(); }
 
+    /// Clears the stream's mark if it has neither work nor unreported failures.
+    void ForgetBusy();
+
     /// True if the stream is alive or being closed, and has this device and context (null: any).
     bool BelongsTo(const Device* device, const Context* context, StreamIdentity* identity);
 
@@ -184,7 +188,6 @@ class Stream {
 
     /// Returns the name of the calling thread as a claimant.
     static const void* Self();
-
     Status CheckUsable(Handle handle, Handle caller) const {
         const bool usable =
             identity_.handle == handle && !closing_ && identity_.context.handle == caller;
@@ -212,6 +215,10 @@ class Stream {
     bool RecordingLocked();
     bool NeedsWaking(bool heavy) const;
     void NoteQueued(uint64_t first) {
+        if (!marked_) {
+            marked_ = true;
+            marks_->Set(tableIndex);
+        }
         if (first == completed_.load(std::memory_order_relaxed) + 1) {
             guess_.BurstBegins();
             if (Trace::On()) {
@@ -233,12 +240,16 @@ class Stream {
     FrontObstacle LookAtFront(WaitClock::time_point* again);
     bool LeftToOthers(const WaitLimit& limit) const;
     void RunFront(std::unique_lock<std::mutex>& lock, bool keepLock);
+    /// Removes the front, which has ended. True: the caller wakes the workers, without the lock.
+    bool EndFront(uint64_t sequence);
+    /// Runs up to `most` brief tasks, none after `limit`, and returns how many. There are tasks and
+    /// no claimant. It claims nothing: the lock stays taken, except to wake workers at the end.
+    int RunBriefTasks(std::unique_lock<std::mutex>& lock, uint64_t limit, int most);
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
     void Fail(uint64_t sequence, Status status) noexcept;
 
     /// Has the workers woken when `sequence` is reached. True: it has been reached already.
     bool ReachedOrTellWorkers(uint64_t sequence);
-
     /// Sleeps until `sequence` is reached, no thread runs the stream, the limit expires, or a Nudge
     /// of any stream raises nudges_ above `nudges`.
     void WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
@@ -249,7 +260,6 @@ class Stream {
     void Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit);
 
     static Status AbortedError(int32_t code);
-
     /// Counts for all streams: a thread may sleep at one because of what it found at another.
     static inline std::atomic<uint64_t> nudges_{0};
 
@@ -266,6 +276,8 @@ class Stream {
     uint64_t roomUpTo_ = 0;           // there is room up to this task, perhaps also beyond it
     const void* claimant_ = nullptr;  // identity of the thread that runs tasks; null: nobody
     bool running_ = false;            // the front is, with the lock released
+    bool marked_ = true;              // as the bit in marks_; true: there are no marks
+    BusyMarks* marks_ = nullptr;
     WaiterGuess guess_;
     // The counters at the watcher's last call of QueuedForWaiters.
     std::atomic<uint64_t> issuedBefore_{0};
@@ -276,14 +288,11 @@ class Stream {
     uint64_t tellWorkersAt_ = kNever;  // lowest sequence that another stream's front waits for
     int32_t sleepers_ = 0;
     uint64_t nextSleeper_ = kNever;  // lowest sequence that a sleeper waits for
-
     FrontWait frontWait_;
     StreamFailures failures_;
     StreamTrace trace_;
-
     std::shared_ptr<Recorder> recorder_;  // takes the work, unless it is over
     int32_t recorderBranch_ = 0;
-
     bool modeSet_ = false;
 };
 

@@ -26,6 +26,9 @@ class StreamFailures {
     /// are reported with it: all of them are removed.
     Status Take(uint64_t sequence, uint64_t last);
 
+    /// Returns whether all failures have been reported.
+    bool empty() const { return failures_.empty(); }
+
     /// Refuses new work with the code and the message of the failure, until all failures are
     /// reported.
     void RefuseNewWork(const Status& failure) noexcept;

@@ -144,9 +144,20 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
     if (skip != TaskSkip::kNot) {
         skipped_.Ended(sequence, skip);
     }
+    if (EndFront(sequence) || expired) {
+        lock.unlock();
+        workers_->Wake();
+        if (expired) {
+            workers_->NudgeSleepers();  // some may sleep on what the expired wait was waiting for
+        }
+        lock.lock();
+    }
+}
+
+inline bool Stream::EndFront(uint64_t sequence) {
     queue_.PopFront();  // not before: the places of the records are counted from completed_
     completed_.store(sequence, std::memory_order_release);
-    if (traced) {
+    if (Trace::On()) {
         trace_.BecameOldest();
     }
     if (sequence >= nextSleeper_) {
@@ -156,15 +167,34 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
     // The workers are woken at once, not when the claim ends: the next task here may need work that
     // waits for this task.
     const bool wake = sequence >= tellWorkersAt_;
-    if (wake || expired) {
-        tellWorkersAt_ = wake ? kNever : tellWorkersAt_;
-        lock.unlock();
-        workers_->Wake();
-        if (expired) {
-            workers_->NudgeSleepers();  // some may sleep on what the expired wait was waiting for
-        }
-        lock.lock();
+    if (wake) {
+        tellWorkersAt_ = kNever;
     }
+    return wake;
+}
+
+int Stream::RunBriefTasks(std::unique_lock<std::mutex>& lock, uint64_t limit, int most) {
+    int run = 0;
+    // A callback may take as long as it likes, and so may the writing of a trace.
+    while (run < most && !Reached(limit) && !Trace::On() && !HasExceptionCallback()) {
+        const Task& task = *queue_.Front();
+        if (task.length != TaskLength::kBrief || task.skip != TaskSkip::kNot) {
+            break;
+        }
+        const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
+        Status status = RunCatching(task);
+        if (__builtin_expect(!status.ok(), 0)) {
+            Fail(sequence, std::move(status));
+        }
+        ++run;
+        if (EndFront(sequence)) {
+            lock.unlock();
+            workers_->Wake();
+            lock.lock();
+            break;  // another thread may have claimed the rest
+        }
+    }
+    return run;
 }
 
 bool Stream::FrontWaits() const {

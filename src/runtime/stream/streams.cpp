@@ -16,11 +16,12 @@
 namespace advstep {
 namespace {
 
-// The three stand together because the workers refer to both tables: in the child of a fork all
-// three are new.
+// They stand together because the workers refer to both tables: in the child of a fork all of them
+// are new.
 struct StreamTables {
     HandleTable<Stream> streams{HandleKind::kStream};
     HandleTable<Stream> branches{HandleKind::kBranchStream};
+    BusyMarks busy;  // of `streams`; the few branches have none
     StreamWorkers workers{streams, &branches};
 };
 
@@ -36,15 +37,25 @@ struct LiveStream {
     StreamIdentity identity;
 };
 
-std::vector<LiveStream> LiveStreams(const Device* device, const Context* context) {
-    std::vector<LiveStream> live;
-    ForEachStream([&](Stream& stream) {
+// Calls visit(Stream&) for the streams that may have work or unreported failures. It costs what is
+// busy, not what is alive.
+template <typename Visit>
+void ForEachBusyStream(Visit&& visit) {
+    TheStreamTables().busy.ForEach([&](uint32_t index) { visit(*Streams().At(index)); });
+    BranchStreams().ForEach(visit);
+}
+
+std::vector<LiveStream> BusyStreams(const Device* device) {
+    std::vector<LiveStream> busy;
+    ForEachBusyStream([&](Stream& stream) {
         StreamIdentity identity;
-        if (stream.BelongsTo(device, context, &identity)) {
-            live.push_back({&stream, identity});
+        if (stream.BelongsTo(device, nullptr, &identity)) {
+            busy.push_back({&stream, identity});
+        } else {
+            stream.ForgetBusy();
         }
     });
-    return live;
+    return busy;
 }
 
 Status WaitForAll(const std::vector<LiveStream>& streams, const WaitLimit& limit) {
@@ -68,7 +79,8 @@ void OpenStream(const HandleTable<Stream>::Entry& entry, const ContextRef& conte
     identity.priority = priority;
     identity.flags = flags;
     identity.hidden = hidden;
-    entry.object->Open(identity, &Workers());
+    const bool marked = static_cast<HandleKind>(entry.handle & 0xFF) == HandleKind::kStream;
+    entry.object->Open(identity, &Workers(), marked ? &TheStreamTables().busy : nullptr);
 }
 
 // Opens a stream in a new entry, which is released again if there is no memory.
@@ -165,28 +177,29 @@ Status RefuseInsideTask() {
 }
 
 Status DrainDevice(const Device* device, const WaitLimit& limit) {
-    return WaitForAll(LiveStreams(device, nullptr), limit);
+    return WaitForAll(BusyStreams(device), limit);
 }
 
 Status DrainForTeardown(const Device* device) { return DrainDevice(device, ToTheEnd()); }
 
 Status TakeDeviceFailure(const Device* device) {
-    std::vector<LiveStream> live = LiveStreams(device, nullptr);
-    std::sort(live.begin(), live.end(), [](const LiveStream& a, const LiveStream& b) {
+    std::vector<LiveStream> busy = BusyStreams(device);
+    std::sort(busy.begin(), busy.end(), [](const LiveStream& a, const LiveStream& b) {
         return a.identity.id < b.identity.id;
     });
-    for (const LiveStream& entry : live) {
+    for (const LiveStream& entry : busy) {
         // The failures of models' own streams are reported by the replays.
         if (!entry.identity.hidden) {
             ADVSTEP_RETURN_IF_ERROR(entry.stream->TakeFailure());
         }
+        entry.stream->ForgetBusy();
     }
     return {};
 }
 
 std::vector<Ticket> PendingPlaces(const Device* device) {
     std::vector<Ticket> places;
-    ForEachStream([&](Stream& stream) {
+    ForEachBusyStream([&](Stream& stream) {
         const Ticket last = stream.LastUse(device);
         if (!stream.Reached(last.sequence)) {
             places.push_back(last);

@@ -98,8 +98,11 @@ class HandleTable {
             index >= count_.load(std::memory_order_acquire)) {
             return nullptr;
         }
-        return &(*chunks_[index / kChunk])[index % kChunk];
+        return At(index);
     }
+
+    /// Returns the object at a place that has had one.
+    T* At(uint32_t index) const { return &(*chunks_[index / kChunk])[index % kChunk]; }
 
     /// Calls visit(T&) for every object between its Acquire and its Release; for one that comes or
     /// is destroyed meanwhile, perhaps. Takes no lock and no memory. Its cost is that of the live

@@ -182,6 +182,28 @@ TEST_F(StreamsTest, DeviceFailuresComeInTheOrderOfTheStreams) {
     EXPECT_TRUE(FailsWith(507014, TakeDeviceFailure(&deviceB_)));
 }
 
+// A look at a device finds what is busy, whatever was idle at the look before.
+TEST_F(StreamsTest, AStreamIsFoundAgainAfterItWasIdle) {
+    std::vector<StreamRef> streams(130);  // more than two words of marks
+    for (StreamRef& stream : streams) {
+        stream = NewStream(a_);
+    }
+    for (const size_t index : {size_t{0}, size_t{129}, size_t{64}, size_t{129}}) {
+        const support::Signal opened;
+        ASSERT_TRUE(Succeeds(Enqueue(streams[index], [=] {
+            EXPECT_TRUE(opened.Wait());
+            return Status(507014, "told by a test");
+        })));
+        EXPECT_EQ(PendingPlaces(&deviceA_).size(), 1U);
+        opened.Set();
+        ASSERT_TRUE(Succeeds(DrainDevice(&deviceA_)));
+        EXPECT_TRUE(PendingPlaces(&deviceA_).empty());
+        EXPECT_TRUE(Succeeds(TakeDeviceFailure(&deviceB_)));
+        EXPECT_TRUE(FailsWith(507014, TakeDeviceFailure(&deviceA_)));
+        EXPECT_TRUE(Succeeds(TakeDeviceFailure(&deviceA_)));
+    }
+}
+
 TEST_F(StreamsTest, PendingPlacesAreThoseWithWorkUnderWay) {
     ASSERT_TRUE(Succeeds(DrainDevice(nullptr)));
     EXPECT_TRUE(PendingPlaces(nullptr).empty());

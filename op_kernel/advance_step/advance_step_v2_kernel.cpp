@@ -116,9 +116,8 @@ void CheckRow(const CoreContext& core, const AdvanceStepV2Payload& p, const V2Ro
 template <typename Table>
 void CheckQueries(const CoreContext& core, const AdvanceStepV2Payload& p,
                   const V2Queries<Table>& queries) {
-    queries.ForEach([&](const QueryRows& at) {
-        const bool good = queries.Check(at);
-        for (int64_t row = at.rows.begin; !good && row < at.rows.end; ++row) {
+    queries.CheckAll([&](const QueryRows& at) {
+        for (int64_t row = at.rows.begin; row < at.rows.end; ++row) {
             CheckRow<WideArithmetic, Table>(core, p,
                                             {row, at.query, at.index + row - at.rows.begin});
         }
@@ -133,8 +132,7 @@ void CheckWide(const CoreContext& core, const void* payload) {
 
 template <typename Table>
 void CommitWide(const CoreContext& core, const void* payload) {
-    const V2Queries<Table> queries(core, Payload(payload));
-    queries.ForEach([&](const QueryRows& at) { queries.Advance(at); });
+    V2Queries<Table>(core, Payload(payload)).AdvanceAll();
 }
 
 template <typename Table>
@@ -143,7 +141,7 @@ void CheckAndCommitWide(const CoreContext& core, const void* payload) {
     const V2Queries<Table> queries(core, p);
     CheckQueries(core, p, queries);
     if (!core.fault->found()) {
-        queries.ForEach([&](const QueryRows& at) { queries.Advance(at); });
+        queries.AdvanceAll();
     }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves the rows of one query at a time without a branch for each: AdvanceStepV2 under conformances
-// standard and vllm.
+// Moves the rows of one query at a time without a branch for each: AdvanceStepV2, standard and
+// vllm.
 
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
+#include "op_kernel/advance_step/advance_step_v2_lanes.h"
 #include "op_kernel/advance_step/advance_step_v2_tiling_data.h"
 #include "op_kernel/common/block_math.h"
 #include "op_kernel/common/kernel.h"
@@ -34,29 +35,74 @@ class V2Queries {
           a_(payload.args),
           rows_(RowsOf(core.index, t_.rowsPerCore, t_.rows, core.count)),
           kept_(reinterpret_cast<int64_t*>(core.kept)),
-          keptRows_(
-              static_cast<int64_t>(static_cast<uint64_t>(core.keptBytes) / kKeptBytesPerRow)) {}
+          keptRows_(static_cast<int64_t>(static_cast<uint64_t>(core.keptBytes) / kKeptBytesPerRow)),
+          lanes_(V2LanesFor(core.isa, t_, sizeof(Table) == sizeof(int32_t))),
+          whole_(Whole()) {}
 
-    /// Calls visit(QueryRows) for the rows of the cores, in order.
+    /// Checks the rows of the cores. Calls doubt(QueryRows) for those of a query that may be bad.
+    template <typename Doubt>
+    void CheckAll(const Doubt& doubt) const {
+        const auto check = [&](const QueryRows& at) {
+            if (!Check(at)) {
+                doubt(at);
+            }
+        };
+        ForEach({rows_.begin, whole_.begin}, check);
+        const int64_t each = t_.rowsPerQuery;
+        const int64_t end = whole_.end / each;
+        for (int64_t query = whole_.begin / each; query < end;) {
+            const int64_t from = lanes_->place(t_, a_, query, end, kept_);
+            query = std::min(end, from + AdvanceStepV2Lanes::kQueries);
+            ForEach({from * each, query * each}, check);
+        }
+        ForEach({whole_.end, rows_.end}, check);
+    }
+
+    /// Moves the rows of the cores, which have passed the check.
+    void AdvanceAll() const {
+        const auto advance = [&](const QueryRows& at) { Advance(at); };
+        ForEach({rows_.begin, whole_.begin}, advance);
+        int64_t rest = whole_.begin;
+        if (whole_.begin < whole_.end) {
+            const int64_t each = t_.rowsPerQuery;
+            rest = each * lanes_->advance(t_, a_, whole_.begin / each, whole_.end / each, kept_);
+        }
+        ForEach({rest, rows_.end}, advance);
+    }
+
+ private:
+    // The rows of queries that the loops for whole queries take: where their slots are kept.
+    RowRange Whole() const {
+        const int64_t each = t_.rowsPerQuery;
+        const int64_t begin = (rows_.begin + each - 1) / each * each;
+        const int64_t end = std::min(rows_.end, keptRows_) / each * each;
+        return lanes_ != nullptr && begin < end ? RowRange{begin, end}
+                                                : RowRange{rows_.end, rows_.end};
+    }
+
+    // Calls visit(QueryRows) for the rows, in order.
     template <typename Visit>
-    void ForEach(const Visit& visit) const {
-        QueryRows at{rows_.begin / t_.rowsPerQuery, rows_.begin % t_.rowsPerQuery, rows_};
-        while (at.rows.begin < rows_.end) {
-            at.rows.end = std::min(rows_.end, at.rows.begin + t_.rowsPerQuery - at.index);
+    void ForEach(RowRange rows, const Visit& visit) const {
+        if (rows.begin >= rows.end) {
+            return;
+        }
+        QueryRows at{rows.begin / t_.rowsPerQuery, rows.begin % t_.rowsPerQuery, rows};
+        while (at.rows.begin < rows.end) {
+            at.rows.end = std::min(rows.end, at.rows.begin + t_.rowsPerQuery - at.index);
             visit(at);
-            at = {at.query + 1, 0, {at.rows.end, rows_.end}};
+            at = {at.query + 1, 0, {at.rows.end, rows.end}};
         }
     }
 
-    /// Returns false if one of the rows may be bad. Keeps the slots in either case, if there is
-    /// room for them, since a row that may be bad can turn out good.
+    // Returns false if one of the rows may be bad. Keeps the slots in either case, if there is
+    // room for them, since a row that may be bad can turn out good.
     bool Check(const QueryRows& at) const {
         const int64_t first = at.index == 0 ? SampledOf(at.query)[0] : 0;
         int64_t* const kept = Kept(at);
         return (kept != nullptr ? Place<true>(at, kept) : Place<false>(at, nullptr)) && first >= 0;
     }
 
-    /// Moves rows that have passed the check.
+    // Moves rows that have passed the check.
     void Advance(const QueryRows& at) const {
         const AdvanceStepArgs& c = a_.common;
         int64_t* const slots = static_cast<int64_t*>(c.slotMapping) + at.rows.begin;
@@ -79,7 +125,6 @@ class V2Queries {
         }
     }
 
- private:
     // The memory for the slots of these rows; null if there is no room for all of them.
     int64_t* Kept(const QueryRows& at) const {
         return at.rows.end <= keptRows_ ? kept_ + at.rows.begin : nullptr;
@@ -146,6 +191,8 @@ class V2Queries {
     const RowRange rows_;
     int64_t* const kept_;
     const int64_t keptRows_;
+    const AdvanceStepV2Lanes* const lanes_;  // null: there are none for this launch
+    const RowRange whole_;
 };
 
 }  // namespace advstep

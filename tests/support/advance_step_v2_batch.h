@@ -79,6 +79,26 @@ inline reference::AdvanceStepV2Data MakeV2Data(int64_t numSeqs, int64_t specNum,
     return data;
 }
 
+// As MakeV2Data, but the rows of a query feed tokens that follow each other, as they do in use,
+// except those of some queries. maxBlocks * blockSize is at least twice a query's rows.
+inline reference::AdvanceStepV2Data MakeUsualV2Data(int64_t numSeqs, int64_t specNum,
+                                                    int64_t blockSize, int64_t maxBlocks,
+                                                    uint64_t seed) {
+    constexpr int64_t kUnusual = 31;  // one query in so many
+    reference::AdvanceStepV2Data data = MakeV2Data(numSeqs, specNum, blockSize, maxBlocks, seed);
+    const int64_t w = specNum + 1;
+    for (int64_t query = 0; query < numSeqs; ++query) {
+        const auto first = static_cast<size_t>(query * w);
+        const int64_t accepted = data.acceptedNum[static_cast<size_t>(query)];
+        const int64_t last = blockSize * maxBlocks - w - accepted - 1;
+        const int64_t begin = std::min(std::max<int64_t>(0, data.inputPositions[first]), last);
+        for (int64_t j = 0; query % kUnusual != 3 && j < w; ++j) {
+            data.inputPositions[first + static_cast<size_t>(j)] = begin + j;
+        }
+    }
+    return data;
+}
+
 }  // namespace support
 
 #endif  // ADVANCE_STEP_TESTS_SUPPORT_ADVANCE_STEP_V2_BATCH_H_

@@ -5,9 +5,9 @@
     peers.py --libraries FOLDER --json FILE [--curves]
 
 One call of the library is phase one, phase two and aclrtSynchronizeStream, all checks included, on
-six tensors that live. It is made from Python, through ctypes with arguments that are made once, and
-from C, as runtimes do. One call of a peer is the same update in place, with vectorised indexing, on
-arrays that live. Batches of the three in turns, in one process. A peer that is not installed is said
+six tensors that live. It is made from Python, through ctypes with arguments that are made once: as the
+three functions, and as one function in C around them; and from C, as runtimes do. One call of a peer is the same update in place, with vectorised indexing, on
+arrays that live. Batches of all in turns, in one process. A peer that is not installed is said
 to be missing.
 """
 
@@ -53,6 +53,7 @@ class Library:
                       ctypes.c_int64(BLOCK_SIZE), ctypes.byref(ctypes.c_uint64()),
                       ctypes.byref(self._executor))
         self._run = (None, ctypes.c_uint64(0), self._executor, None)
+        self._once = self._from_c_arguments(1)
 
     def _require(self, status):
         if status != 0:
@@ -80,9 +81,18 @@ class Library:
             if plan_call(*plan) or run_call(*run) or synchronize(None):
                 self._require(1)
 
+    def run_in_one_call(self, runs):
+        step, once = self._from_c, self._once
+        for _ in range(runs):
+            if step(*once):
+                self._require(1)
+
     def run_from_c(self, runs):
-        self._require(self._from_c(ctypes.c_int64(runs), self._handles, ctypes.c_int64(self._size),
-                                   ctypes.c_int64(BLOCK_SIZE)))
+        self._require(self._from_c(*self._from_c_arguments(runs)))
+
+    def _from_c_arguments(self, runs):
+        return (ctypes.c_int64(runs), self._handles, ctypes.c_int64(self._size),
+                ctypes.c_int64(BLOCK_SIZE))
 
     def restore(self):
         size = ctypes.c_size_t(ctypes.sizeof(self._lengths))
@@ -129,14 +139,20 @@ class Peer:
         return [array.tolist() for array in self._arrays]
 
 
+def ways(library, peer):
+    """The sides and what runs them; the peer is the last."""
+    return [(library, library.run), (library, library.run_in_one_call),
+            (library, library.run_from_c), (peer, peer.run)]
+
+
 def require_same(library, peer):
     """All must make the same update, or the comparison says nothing."""
     states = []
-    for side, run in ((library, library.run), (library, library.run_from_c), (peer, peer.run)):
+    for side, run in ways(library, peer):
         side.restore()
         run(2 * BLOCK_SIZE)
         states.append(side.state())
-    if states[0] != states[2] or states[1] != states[2]:
+    if any(state != states[-1] for state in states):
         sys.exit("the library and its peer do not come to the same")
 
 
@@ -155,10 +171,10 @@ def runs_of(side, run):
 
 
 def interleave(library, peer, seconds):
-    """Series of the library from Python, from C, and of the peer."""
-    sides = ((library, library.run), (library, library.run_from_c), (peer, peer.run))
+    """A series of each way."""
+    sides = ways(library, peer)
     runs = [runs_of(*side) for side in sides]
-    series = ([], [], [])
+    series = [[] for _ in sides]
     end = time.monotonic() + seconds
     while len(series[0]) < 9 or time.monotonic() < end:
         for index, side in enumerate(sides):
@@ -177,7 +193,7 @@ def others_seconds():
 def as_row(series, runs, library, other_cores):
     return {"other_cores": other_cores,
             "library_ns": series[library], "library_runs": runs[library],
-            "baseline_ns": series[2], "baseline_runs": runs[2]}
+            "baseline_ns": series[-1], "baseline_runs": runs[-1]}
 
 
 def median(values):
@@ -190,7 +206,7 @@ def measure(name, folder, curves):
         module = importlib.import_module(name)
     except (ImportError, OSError):  # not there, or not able to load
         missing = {"why": f"{name} cannot be imported by {sys.executable}"}
-        return [missing, missing], []
+        return [missing] * 3, []
     library, peer = Library(folder, ROW_SIZE), Peer(module, ROW_SIZE)
     require_same(library, peer)
     begin, others = time.monotonic(), others_seconds()
@@ -199,9 +215,9 @@ def measure(name, folder, curves):
     points = []
     for size in CURVE_SIZES if curves else ():
         here, _ = interleave(Library(folder, size), Peer(module, size), 0.3)
-        points.append({"n": size, "python_ns": median(here[0]), "c_ns": median(here[1]),
-                       "peer_ns": median(here[2])})
-    return [as_row(series, runs, library, other_cores) for library in (0, 1)], points
+        points.append({"n": size, "python_ns": median(here[0]), "c_ns": median(here[2]),
+                       "peer_ns": median(here[-1])})
+    return [as_row(series, runs, way, other_cores) for way in range(3)], points
 
 
 def main():
@@ -213,7 +229,8 @@ def main():
     results = {"curves": {}}
     for name in ("torch", "numpy"):
         rows, points = measure(name, options.libraries, options.curves)
-        results[f"peer_{name}"], results[f"peer_{name}_from_c"] = rows
+        for row, way in zip(rows, ("", "_one_call", "_from_c")):
+            results[f"peer_{name}{way}"] = row
         results["curves"][name] = points
     with open(options.json, "w", encoding="utf-8") as file:
         json.dump(results, file)

@@ -1,53 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two calls of AdvanceStep.
+// The operator AdvanceStep and its two calls.
 
 #include "aclnnop/aclnn_advance_step.h"
 
+#include "advance_step/operator.h"
 #include "op_host/advance_step/aclnn_advance_step_plan.h"
 #include "op_host/advance_step/advance_step_fault.h"
-#include "src/aclnn/run.h"
-#include "src/base/at_load.h"
-#include "src/base/boundary.h"
 
 using namespace advstep;
 
 namespace {
 
-constexpr char kPhaseOne[] = "aclnnAdvanceStepGetWorkspaceSize";
-constexpr char kPhaseTwo[] = "aclnnAdvanceStep";
+struct AdvanceStep {
+    using Payload = AdvanceStepPayload;
+    static constexpr const char kName[] = "aclnnAdvanceStep";
+    static constexpr const auto& kTensors = kAdvanceStepSignature;
+    static constexpr const auto& kAttributes = kAdvanceStepAttributes;
 
-const AdvanceStepPrograms& Programs() {
-    static const AdvanceStepPrograms programs({kPhaseTwo, &StandardKernels, &ExactKernels,
-                                               &InWords<&DescribeAdvanceStepFault>, &CountStandard,
-                                               &CountExact});
-    return programs;
-}
+    static const AdvanceStepPrograms& Programs() {
+        static const AdvanceStepPrograms programs({kName, &StandardKernels, &ExactKernels,
+                                                   &op::InWords<&DescribeAdvanceStepFault>,
+                                                   &CountStandard, &CountExact});
+        return programs;
+    }
+    static void Prepare() { (void)Programs(); }
 
-const AtLoad makeAdvanceStepPrograms(&Programs);
+    static op::Status Plan(const op::Request& request, int64_t numSeqs, int64_t numQueries,
+                           int64_t blockSize, op::Planned<Payload>* plan) {
+        return PlanAdvanceStep(Programs(), {request.views, numSeqs, numQueries, blockSize},
+                               OperatorEnvironment(request.environment), plan);
+    }
+};
 
 }  // namespace
 
-aclnnStatus aclnnAdvanceStepGetWorkspaceSize(const aclTensor* inputTokens,
-                                             const aclTensor* sampledTokenIds,
-                                             const aclTensor* inputPositions,
-                                             const aclTensor* seqLens, const aclTensor* slotMapping,
-                                             const aclTensor* blockTables, int64_t numSeqs,
-                                             int64_t numQueries, int64_t blockSize,
-                                             uint64_t* workspaceSize, aclOpExecutor** executor) {
-    return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&] {
-        return PhaseOne<kAdvanceStepSignature>(
-            kPhaseTwo, {workspaceSize, executor}, {numSeqs, numQueries, blockSize},
-            [&](const PlanRequest& request) {
-                return PlanAdvanceStep(Programs(), {request.views, numSeqs, numQueries, blockSize},
-                                       request);
-            },
-            inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables);
-    });
-}
-
-aclnnStatus aclnnAdvanceStep(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
-                             aclrtStream stream) {
-    return AclnnBoundary(kPhaseTwo, ACLNN_ERR_INNER, [&] {
-        return RunExecutor(kPhaseTwo, workspace, workspaceSize, executor, stream);
-    });
-}
+ADVSTEP_OPERATOR(aclnnAdvanceStep, AdvanceStep,
+                 (const aclTensor* inputTokens, const aclTensor* sampledTokenIds,
+                  const aclTensor* inputPositions, const aclTensor* seqLens,
+                  const aclTensor* slotMapping, const aclTensor* blockTables, int64_t numSeqs,
+                  int64_t numQueries, int64_t blockSize),
+                 (inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables,
+                  numSeqs, numQueries, blockSize))

@@ -1,65 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two calls of AdvanceStepMulti, its kernel programs and its plan.
+// The operator AdvanceStepMulti, its kernel programs and its two calls.
 
 #include "aclnnop/aclnn_advance_step_multi.h"
 
+#include "advance_step/operator.h"
 #include "op_host/advance_step/aclnn_advance_step_plan.h"
 #include "op_host/advance_step/advance_step_multi_check.h"
 #include "op_host/advance_step/advance_step_multi_fault.h"
 #include "op_host/advance_step/advance_step_multi_tiling.h"
 #include "op_kernel/advance_step/advance_step_multi_kernel.h"
-#include "src/aclnn/run.h"
-#include "src/base/at_load.h"
-#include "src/base/boundary.h"
 
 using namespace advstep;
 
 namespace {
 
-constexpr char kPhaseOne[] = "aclnnAdvanceStepMultiGetWorkspaceSize";
-constexpr char kPhaseTwo[] = "aclnnAdvanceStepMulti";
+struct AdvanceStepMulti {
+    using Payload = AdvanceStepMultiPayload;
+    static constexpr const char kName[] = "aclnnAdvanceStepMulti";
+    static constexpr const auto& kTensors = kAdvanceStepMultiSignature;
+    static constexpr const auto& kAttributes = kAdvanceStepAttributes;
 
-const AdvanceStepPrograms& Programs() {
-    static const AdvanceStepPrograms programs({kPhaseTwo, &MultiStandardKernels, &MultiExactKernels,
-                                               &InWords<&DescribeAdvanceStepMultiFault>,
-                                               &CountMultiStandard, &CountMultiExact});
-    return programs;
-}
+    static const AdvanceStepPrograms& Programs() {
+        static const AdvanceStepPrograms programs({kName, &MultiStandardKernels, &MultiExactKernels,
+                                                   &op::InWords<&DescribeAdvanceStepMultiFault>,
+                                                   &CountMultiStandard, &CountMultiExact});
+        return programs;
+    }
+    static void Prepare() { (void)Programs(); }
 
-const AtLoad makeMultiPrograms(&Programs);
-
-Status MakePlan(const AdvanceStepParams& params, const PlanRequest& request) {
-    const OperatorEnvironment& environment = request.environment;
-    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepMulti(params, environment));
-    AdvanceStepMultiPayload payload{};
-    payload.tiling = TileAdvanceStepMulti(params, environment);
-    Plan plan;
-    plan.launch.program = Programs().Find(params, environment);
-    plan.launch.coreCount = payload.tiling.rows.coreCount;
-    plan.launch.rows = params.numSeqs * payload.tiling.steps;
-    return FinishPlan<kAdvanceStepMultiSignature>(request, payload, &plan);
-}
+    static op::Status Plan(const op::Request& request, int64_t numSeqs, int64_t numQueries,
+                           int64_t blockSize, op::Planned<Payload>* plan) {
+        const AdvanceStepParams params{request.views, numSeqs, numQueries, blockSize};
+        const OperatorEnvironment environment(request.environment);
+        ADVSTEP_OP_RETURN_IF_ERROR(CheckAdvanceStepMulti(params, environment));
+        plan->payload.tiling = TileAdvanceStepMulti(params, environment);
+        plan->program = Programs().Find(params, environment);
+        plan->coreCount = plan->payload.tiling.rows.coreCount;
+        plan->rows = params.numSeqs * plan->payload.tiling.steps;
+        return {};
+    }
+};
 
 }  // namespace
 
-aclnnStatus aclnnAdvanceStepMultiGetWorkspaceSize(
-    const aclTensor* inputTokens, const aclTensor* sampledTokenIds, const aclTensor* inputPositions,
-    const aclTensor* seqLens, const aclTensor* slotMapping, const aclTensor* blockTables,
-    int64_t numSeqs, int64_t numQueries, int64_t blockSize, uint64_t* workspaceSize,
-    aclOpExecutor** executor) {
-    return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&] {
-        return PhaseOne<kAdvanceStepMultiSignature>(
-            kPhaseTwo, {workspaceSize, executor}, {numSeqs, numQueries, blockSize},
-            [&](const PlanRequest& request) {
-                return MakePlan({request.views, numSeqs, numQueries, blockSize}, request);
-            },
-            inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables);
-    });
-}
-
-aclnnStatus aclnnAdvanceStepMulti(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
-                                  aclrtStream stream) {
-    return AclnnBoundary(kPhaseTwo, ACLNN_ERR_INNER, [&] {
-        return RunExecutor(kPhaseTwo, workspace, workspaceSize, executor, stream);
-    });
-}
+ADVSTEP_OPERATOR(aclnnAdvanceStepMulti, AdvanceStepMulti,
+                 (const aclTensor* inputTokens, const aclTensor* sampledTokenIds,
+                  const aclTensor* inputPositions, const aclTensor* seqLens,
+                  const aclTensor* slotMapping, const aclTensor* blockTables, int64_t numSeqs,
+                  int64_t numQueries, int64_t blockSize),
+                 (inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables,
+                  numSeqs, numQueries, blockSize))

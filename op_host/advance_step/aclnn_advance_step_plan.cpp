@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the shared part of phase one: kernel programs, views and the plan.
+// Implements the shared part of phase one: kernel programs and the plan.
 
 #include "op_host/advance_step/aclnn_advance_step_plan.h"
 
@@ -57,17 +57,15 @@ const KernelProgram* AdvanceStepPrograms::Find(const AdvanceStepParams& params,
                      [static_cast<int>(environment.onDivergence)];
 }
 
-Status PlanAdvanceStep(const AdvanceStepPrograms& programs, const AdvanceStepParams& params,
-                       const PlanRequest& request) {
-    const OperatorEnvironment& environment = request.environment;
-    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStep(params, environment));
-    AdvanceStepPayload payload{};
-    payload.tiling = TileAdvanceStep(params, environment);
-    Plan plan;
-    plan.launch.program = programs.Find(params, environment);
-    plan.launch.coreCount = payload.tiling.coreCount;
-    plan.launch.rows = params.numSeqs;
-    return FinishPlan<kAdvanceStepSignature>(request, payload, &plan);
+op::Status PlanAdvanceStep(const AdvanceStepPrograms& programs, const AdvanceStepParams& params,
+                           const OperatorEnvironment& environment,
+                           op::Planned<AdvanceStepPayload>* plan) {
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckAdvanceStep(params, environment));
+    plan->payload.tiling = TileAdvanceStep(params, environment);
+    plan->program = programs.Find(params, environment);
+    plan->coreCount = plan->payload.tiling.coreCount;
+    plan->rows = params.numSeqs;
+    return {};
 }
 
 }  // namespace advstep

@@ -3,9 +3,10 @@
 
 #pragma once
 
+#include "advance_step/operator/plan.hpp"
 #include "op_host/advance_step/advance_step_params.h"
-#include "op_host/common/aclnn_phase_one.h"
 #include "op_host/common/environment.h"
+#include "op_host/common/error_codes.h"
 #include "op_kernel/advance_step/advance_step_kernel.h"
 
 namespace advstep {
@@ -42,8 +43,12 @@ inline bool IsNarrow(const AdvanceStepParams& params, size_t place) {
     return params.tensors[place].dataType == ACL_INT32;
 }
 
-/// The rest of AdvanceStep's phase one: checks, plans, makes the executor.
-Status PlanAdvanceStep(const AdvanceStepPrograms& programs, const AdvanceStepParams& params,
-                       const PlanRequest& request);
+/// The names of the attributes that all operators of this folder have.
+inline constexpr const char* kAdvanceStepAttributes[] = {"numSeqs", "numQueries", "blockSize"};
+
+/// AdvanceStep's plan: checks, tiles, and finds the program.
+op::Status PlanAdvanceStep(const AdvanceStepPrograms& programs, const AdvanceStepParams& params,
+                           const OperatorEnvironment& environment,
+                           op::Planned<AdvanceStepPayload>* plan);
 
 }  // namespace advstep

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two calls of AdvanceStepV2, its kernel programs and its plan.
+// The operator AdvanceStepV2 in its two forms, their kernel programs and the two calls.
 
 #include "aclnnop/aclnn_advance_step_v2.h"
 
+#include "advance_step/operator.h"
 #include "op_host/advance_step/aclnn_advance_step_plan.h"
 #include "op_host/advance_step/advance_step_device_shapes.h"
 #include "op_host/advance_step/advance_step_fault.h"
@@ -10,26 +11,34 @@
 #include "op_host/advance_step/advance_step_v2_fault.h"
 #include "op_host/advance_step/advance_step_v2_tiling.h"
 #include "op_kernel/advance_step/advance_step_v2_kernel.h"
-#include "src/aclnn/run.h"
-#include "src/base/at_load.h"
-#include "src/base/boundary.h"
 
 using namespace advstep;
 
 namespace {
 
-constexpr char kPhaseOne[] = "aclnnAdvanceStepV2GetWorkspaceSize";
-constexpr char kPhaseTwo[] = "aclnnAdvanceStepV2";
+constexpr char kCall[] = "aclnnAdvanceStepV2";
 
 // A call without spec tokens is an AdvanceStep under the name of V2.
-const AdvanceStepPrograms& ProgramsWithoutSpec() {
-    static const AdvanceStepPrograms programs({kPhaseTwo, &StandardKernels, &ExactKernels,
-                                               &InWords<&DescribeAdvanceStepFault>, &CountStandard,
-                                               &CountExact});
-    return programs;
-}
+struct V2WithoutSpec {
+    using Payload = AdvanceStepPayload;
+    static constexpr const auto& kName = kCall;
+    static constexpr const auto& kTensors = kAdvanceStepSignature;
+    static constexpr const auto& kAttributes = kAdvanceStepAttributes;
 
-const AtLoad makeProgramsWithoutSpec(&ProgramsWithoutSpec);
+    static const AdvanceStepPrograms& Programs() {
+        static const AdvanceStepPrograms programs({kCall, &StandardKernels, &ExactKernels,
+                                                   &op::InWords<&DescribeAdvanceStepFault>,
+                                                   &CountStandard, &CountExact});
+        return programs;
+    }
+    static void Prepare() { (void)Programs(); }
+
+    static op::Status Plan(const op::Request& request, int64_t numSeqs, int64_t numQueries,
+                           int64_t blockSize, op::Planned<Payload>* plan) {
+        return PlanAdvanceStep(Programs(), {request.views, numSeqs, numQueries, blockSize},
+                               OperatorEnvironment(request.environment), plan);
+    }
+};
 
 // Only blockTables has a choice of dtypes in V2: one program for each of them and each setting of
 // the detector.
@@ -52,8 +61,8 @@ class V2Programs {
  private:
     V2Programs() {
         AdvanceStepSource source{};
-        source.call = kPhaseTwo;
-        source.describe = &InWords<&DescribeAdvanceStepV2Fault>;
+        source.call = kCall;
+        source.describe = &op::InWords<&DescribeAdvanceStepV2Fault>;
         for (const bool tables32 : {false, true}) {
             exact_[tables32] =
                 MakeProgram(source, V2ExactKernels(tables32), OnDivergence::kIgnore, &CountV2);
@@ -69,54 +78,38 @@ class V2Programs {
     KernelProgram exact_[2];
 };
 
-const AtLoad makeV2Programs(&V2Programs::All);
+struct AdvanceStepV2 {
+    using Payload = AdvanceStepV2Payload;
+    using Shorter = V2WithoutSpec;
+    static constexpr const auto& kName = kCall;
+    static constexpr const auto& kTensors = kAdvanceStepV2Signature;
+    static constexpr const auto& kAttributes = kAdvanceStepAttributes;
 
-Status MakePlan(AdvanceStepParams params, const PlanRequest& request) {
-    const Conformance conformance = request.environment.conformance;
-    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepV2(params, conformance));
-    if (conformance == Conformance::kExact) {
-        params.blockSize = DeviceBlockSize(params.blockSize);
+    static void Prepare() { (void)V2Programs::All(); }
+
+    static op::Status Plan(const op::Request& request, int64_t numSeqs, int64_t numQueries,
+                           int64_t blockSize, op::Planned<Payload>* plan) {
+        AdvanceStepParams params{request.views, numSeqs, numQueries, blockSize};
+        const OperatorEnvironment environment(request.environment);
+        ADVSTEP_OP_RETURN_IF_ERROR(CheckAdvanceStepV2(params, environment.conformance));
+        if (environment.conformance == Conformance::kExact) {
+            params.blockSize = DeviceBlockSize(params.blockSize);
+        }
+        plan->payload.tiling = TileAdvanceStepV2(params, environment);
+        plan->program = V2Programs::Find(params, environment);
+        plan->coreCount = plan->payload.tiling.coreCount;
+        plan->rows = plan->payload.tiling.rows;
+        return {};
     }
-    AdvanceStepV2Payload payload{};
-    payload.tiling = TileAdvanceStepV2(params, request.environment);
-    Plan plan;
-    plan.launch.program = V2Programs::Find(params, request.environment);
-    plan.launch.coreCount = payload.tiling.coreCount;
-    plan.launch.rows = payload.tiling.rows;
-    return FinishPlan<kAdvanceStepV2Signature>(request, payload, &plan);
-}
+};
 
 }  // namespace
 
-aclnnStatus aclnnAdvanceStepV2GetWorkspaceSize(
-    const aclTensor* inputTokens, const aclTensor* sampledTokenIds, const aclTensor* inputPositions,
-    const aclTensor* seqLens, const aclTensor* slotMapping, const aclTensor* blockTables,
-    const aclTensor* specToken, const aclTensor* acceptedNum, int64_t numSeqs, int64_t numQueries,
-    int64_t blockSize, uint64_t* workspaceSize, aclOpExecutor** executor) {
-    return AclnnBoundary(kPhaseOne, ACLNN_ERR_INNER, [&] {
-        if (specToken == nullptr && acceptedNum == nullptr) {
-            return PhaseOne<kAdvanceStepSignature>(
-                kPhaseTwo, {workspaceSize, executor}, {numSeqs, numQueries, blockSize},
-                [&](const PlanRequest& request) {
-                    return PlanAdvanceStep(ProgramsWithoutSpec(),
-                                           {request.views, numSeqs, numQueries, blockSize},
-                                           request);
-                },
-                inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables);
-        }
-        return PhaseOne<kAdvanceStepV2Signature>(
-            kPhaseTwo, {workspaceSize, executor}, {numSeqs, numQueries, blockSize},
-            [&](const PlanRequest& request) {
-                return MakePlan({request.views, numSeqs, numQueries, blockSize}, request);
-            },
-            inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables,
-            specToken, acceptedNum);
-    });
-}
-
-aclnnStatus aclnnAdvanceStepV2(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
-                               aclrtStream stream) {
-    return AclnnBoundary(kPhaseTwo, ACLNN_ERR_INNER, [&] {
-        return RunExecutor(kPhaseTwo, workspace, workspaceSize, executor, stream);
-    });
-}
+ADVSTEP_OPERATOR(aclnnAdvanceStepV2, AdvanceStepV2,
+                 (const aclTensor* inputTokens, const aclTensor* sampledTokenIds,
+                  const aclTensor* inputPositions, const aclTensor* seqLens,
+                  const aclTensor* slotMapping, const aclTensor* blockTables,
+                  const aclTensor* specToken, const aclTensor* acceptedNum, int64_t numSeqs,
+                  int64_t numQueries, int64_t blockSize),
+                 (inputTokens, sampledTokenIds, inputPositions, seqLens, slotMapping, blockTables,
+                  specToken, acceptedNum, numSeqs, numQueries, blockSize))

@@ -14,33 +14,36 @@ constexpr int64_t kNumSeqsLimit = 200000000;  // numSeqs is below it
 
 }  // namespace
 
-Status CheckNumSeqs(int64_t numSeqs) {
+op::Status CheckNumSeqs(int64_t numSeqs) {
     return numSeqs >= 1 && numSeqs < kNumSeqsLimit
-               ? Status()
-               : Error(kTilingError, "numSeqs is {}; expected 1 <= numSeqs < {}", numSeqs,
-                       kNumSeqsLimit);
+               ? op::Status()
+               : op::Error(kTilingError, "numSeqs is ", numSeqs, "; expected 1 <= numSeqs < ",
+                           kNumSeqsLimit);
 }
 
-Status CheckBlockSize(int64_t blockSize) {
-    return blockSize >= 1 ? Status()
-                          : Error(kTilingError, "blockSize is {}; expected at least 1", blockSize);
+op::Status CheckBlockSize(int64_t blockSize) {
+    return blockSize >= 1
+               ? op::Status()
+               : op::Error(kTilingError, "blockSize is ", blockSize, "; expected at least 1");
 }
 
-Status CheckAdvanceStepAttributes(const AdvanceStepParams& params, Conformance conformance) {
-    ADVSTEP_RETURN_IF_ERROR(CheckNumSeqs(params.numSeqs));
+op::Status CheckAdvanceStepAttributes(const AdvanceStepParams& params, Conformance conformance) {
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckNumSeqs(params.numSeqs));
     const bool paddingNeeded = conformance != Conformance::kVllm;
     if (params.numQueries < 1 || params.numQueries > params.numSeqs ||
         (paddingNeeded && params.numQueries == params.numSeqs)) {
-        return Error(kTilingError, "numQueries is {}; expected 1 <= numQueries {} numSeqs = {}",
-                     params.numQueries, paddingNeeded ? "<" : "<=", params.numSeqs);
+        return op::Error(kTilingError, "numQueries is ", params.numQueries,
+                         "; expected 1 <= numQueries ",
+                         paddingNeeded ? "<" : "<=", " numSeqs = ", params.numSeqs);
     }
     return CheckBlockSize(params.blockSize);
 }
 
-Status CheckAdvanceStep(const AdvanceStepParams& params, const OperatorEnvironment& environment) {
-    ADVSTEP_RETURN_IF_ERROR(CheckLayouts<kAdvanceStepSignature>(
+op::Status CheckAdvanceStep(const AdvanceStepParams& params,
+                            const OperatorEnvironment& environment) {
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckLayouts<kAdvanceStepSignature>(
         params.tensors, TakesNarrowTensors(environment.conformance)));
-    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepAttributes(params, environment.conformance));
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckAdvanceStepAttributes(params, environment.conformance));
     if (environment.conformance == Conformance::kExact) {
         return CheckAdvanceStepDeviceShapes(params);
     }

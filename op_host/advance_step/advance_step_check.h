@@ -5,14 +5,15 @@
 
 #include "op_host/advance_step/advance_step_params.h"
 #include "op_host/common/environment.h"
-#include "src/base/status.h"
+#include "op_host/common/error_codes.h"
 
 namespace advstep {
 
 /// The first rule that the arguments break, in this order: dtype, format and layout of every tensor
 /// (161002); attributes, then shapes (561002). Conformance exact takes the shapes that a real
 /// device takes. Addresses are not looked at.
-Status CheckAdvanceStep(const AdvanceStepParams& params, const OperatorEnvironment& environment);
+op::Status CheckAdvanceStep(const AdvanceStepParams& params,
+                            const OperatorEnvironment& environment);
 
 // Parts of it, for the operators that share them.
 
@@ -22,9 +23,9 @@ inline bool TakesNarrowTensors(Conformance conformance) {
 }
 
 /// numSeqs, numQueries and blockSize.
-Status CheckAdvanceStepAttributes(const AdvanceStepParams& params, Conformance conformance);
+op::Status CheckAdvanceStepAttributes(const AdvanceStepParams& params, Conformance conformance);
 
-Status CheckNumSeqs(int64_t numSeqs);
-Status CheckBlockSize(int64_t blockSize);
+op::Status CheckNumSeqs(int64_t numSeqs);
+op::Status CheckBlockSize(int64_t blockSize);
 
 }  // namespace advstep

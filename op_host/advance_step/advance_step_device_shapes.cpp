@@ -7,25 +7,24 @@
 
 #include "op_host/common/error_codes.h"
 #include "op_host/common/tensor_check.h"
-#include "src/base/dtype.h"
 
 namespace advstep {
 
-Status CheckAdvanceStepDeviceShapes(const AdvanceStepParams& params) {
+op::Status CheckAdvanceStepDeviceShapes(const AdvanceStepParams& params) {
     const auto dims = DimsOf<AdvanceStepDim>(params);
     for (size_t place = 0; place < kAdvanceStepSignature.size(); ++place) {
         const TensorArgument& argument = kAdvanceStepSignature[place];
         const TensorView& view = params.tensors[place];
         if (place == AdvanceStepTensor::kSampledTokenIds) {
-            ADVSTEP_RETURN_IF_ERROR(CheckShape(view, argument, dims.data()));
+            ADVSTEP_OP_RETURN_IF_ERROR(CheckShape(view, argument, dims.data()));
             continue;
         }
         const bool isEmpty =
             std::any_of(view.dims, view.dims + view.rank, [](int64_t dim) { return dim < 1; });
         if (view.rank < 1 || view.dims[0] != params.numSeqs || isEmpty) {
-            return Error(kTilingError,
-                         "{} has shape {}; expected [numSeqs, ...] = [{}, ...] with elements",
-                         argument.name, ShapeText(view.dims, view.rank), params.numSeqs);
+            return op::Error(kTilingError, argument.name, " has shape ",
+                             ShapeText(view.dims, view.rank), "; expected [numSeqs, ...] = [",
+                             params.numSeqs, ", ...] with elements");
         }
     }
     return {};

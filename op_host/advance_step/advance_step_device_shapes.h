@@ -6,14 +6,14 @@
 #include <cstdint>
 
 #include "op_host/advance_step/advance_step_params.h"
-#include "src/base/status.h"
+#include "op_host/common/error_codes.h"
 
 namespace advstep {
 
 /// 561002 unless dim 0 of every tensor is the documented one and sampledTokenIds is [numQueries,
 /// 1]. The device looks at no other dim, and at no rank. A tensor without elements is refused here,
 /// since the kernel would have nothing to write.
-Status CheckAdvanceStepDeviceShapes(const AdvanceStepParams& params);
+op::Status CheckAdvanceStepDeviceShapes(const AdvanceStepParams& params);
 
 /// The columns of a checked block table of any rank: its elements divided by its dim 0.
 int64_t ColumnsOf(const TensorView& table);

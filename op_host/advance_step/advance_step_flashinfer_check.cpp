@@ -8,9 +8,9 @@
 
 namespace advstep {
 
-Status CheckAdvanceStepFlashInfer(const AdvanceStepParams& params) {
-    ADVSTEP_RETURN_IF_ERROR(CheckLayouts<kAdvanceStepFlashInferSignature>(params.tensors));
-    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepAttributes(params, Conformance::kVllm));
+op::Status CheckAdvanceStepFlashInfer(const AdvanceStepParams& params) {
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckLayouts<kAdvanceStepFlashInferSignature>(params.tensors));
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckAdvanceStepAttributes(params, Conformance::kVllm));
     auto dims = DimsOf<AdvanceStepFlashInferDim>(params);
     dims[AdvanceStepFlashInferDim::kCapacity] = kAtLeastZero;
     dims[AdvanceStepFlashInferDim::kPlaces] = params.numSeqs + 1;

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "op_host/advance_step/advance_step_flashinfer_params.h"
-#include "src/base/status.h"
+#include "op_host/common/error_codes.h"
 
 namespace advstep {
 
 /// The first rule that the arguments break, in the order of CheckAdvanceStep. The rules are those
 /// of conformance vllm, whatever the conformance of the device is.
-Status CheckAdvanceStepFlashInfer(const AdvanceStepParams& params);
+op::Status CheckAdvanceStepFlashInfer(const AdvanceStepParams& params);
 
 }  // namespace advstep

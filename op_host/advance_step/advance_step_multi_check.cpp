@@ -8,11 +8,11 @@
 
 namespace advstep {
 
-Status CheckAdvanceStepMulti(const AdvanceStepParams& params,
-                             const OperatorEnvironment& environment) {
-    ADVSTEP_RETURN_IF_ERROR(CheckLayouts<kAdvanceStepMultiSignature>(
+op::Status CheckAdvanceStepMulti(const AdvanceStepParams& params,
+                                 const OperatorEnvironment& environment) {
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckLayouts<kAdvanceStepMultiSignature>(
         params.tensors, TakesNarrowTensors(environment.conformance)));
-    ADVSTEP_RETURN_IF_ERROR(CheckAdvanceStepAttributes(params, environment.conformance));
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckAdvanceStepAttributes(params, environment.conformance));
     auto dims = DimsOf<AdvanceStepMultiDim>(params);
     dims[AdvanceStepMultiDim::kAnySteps] = kAtLeastOne;
     // The shape of sampledTokenIds is checked before that of slotMapping, which this is for.

@@ -5,13 +5,13 @@
 
 #include "op_host/advance_step/advance_step_multi_params.h"
 #include "op_host/common/environment.h"
-#include "src/base/status.h"
+#include "op_host/common/error_codes.h"
 
 namespace advstep {
 
 /// As CheckAdvanceStep, for tensors of several steps: sampledTokenIds and slotMapping have a row
 /// for each step.
-Status CheckAdvanceStepMulti(const AdvanceStepParams& params,
-                             const OperatorEnvironment& environment);
+op::Status CheckAdvanceStepMulti(const AdvanceStepParams& params,
+                                 const OperatorEnvironment& environment);
 
 }  // namespace advstep

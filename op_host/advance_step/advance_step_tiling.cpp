@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "advance_step/operator/plan.hpp"
 #include "op_host/advance_step/advance_step_device_shapes.h"
-#include "src/base/checked_math.h"
 
 namespace advstep {
 namespace {
@@ -32,8 +32,8 @@ AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
                                   const OperatorEnvironment& environment, int64_t bytesPerRow) {
     AdvanceStepTiling tiling{};
     tiling.exactCores = environment.socVectorCores;
-    tiling.rowsPerCore = CeilDiv(params.numSeqs, environment.vectorCores);
-    tiling.coreCount = static_cast<int32_t>(CeilDiv(params.numSeqs, tiling.rowsPerCore));
+    tiling.rowsPerCore = op::CeilDiv(params.numSeqs, environment.vectorCores);
+    tiling.coreCount = static_cast<int32_t>(op::CeilDiv(params.numSeqs, tiling.rowsPerCore));
     tiling.rowsPerTile =
         std::clamp<int64_t>(environment.unifiedBufferBytes / bytesPerRow, 1, tiling.rowsPerCore);
     tiling.numSeqs = params.numSeqs;

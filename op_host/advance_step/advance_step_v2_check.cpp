@@ -12,21 +12,21 @@ namespace advstep {
 namespace {
 
 // A real device takes rows of queries only flat, which is the first shape of each tensor.
-Status CheckFirstShapes(const TensorView* views, const int64_t* dims) {
+op::Status CheckFirstShapes(const TensorView* views, const int64_t* dims) {
     for (TensorArgument argument : kAdvanceStepV2Signature) {
         argument.shapes.second = {};
-        ADVSTEP_RETURN_IF_ERROR(CheckShape(*views++, argument, dims));
+        ADVSTEP_OP_RETURN_IF_ERROR(CheckShape(*views++, argument, dims));
     }
     return {};
 }
 
-Status CheckV2Shapes(const AdvanceStepParams& params, Conformance conformance) {
+op::Status CheckV2Shapes(const AdvanceStepParams& params, Conformance conformance) {
     constexpr size_t kSpecToken = AdvanceStepV2Tensor::kSpecToken;
     const TensorView& specToken = params.tensors[kSpecToken];
     auto dims = DimsOf<AdvanceStepV2Dim>(params);
     dims[AdvanceStepV2Dim::kSpecTokens] = kAtLeastOne;
     // Its second dim says what the other shapes must be.
-    ADVSTEP_RETURN_IF_ERROR(
+    ADVSTEP_OP_RETURN_IF_ERROR(
         CheckShape(specToken, kAdvanceStepV2Signature[kSpecToken], dims.data()));
     dims[AdvanceStepV2Dim::kPerQuery] = specToken.dims[1] + 1;
     dims[AdvanceStepV2Dim::kRows] = params.numSeqs * dims[AdvanceStepV2Dim::kPerQuery];
@@ -35,27 +35,26 @@ Status CheckV2Shapes(const AdvanceStepParams& params, Conformance conformance) {
                : CheckShapes<kAdvanceStepV2Signature>(params.tensors, dims);
 }
 
-Status CheckDeviceBlockSize(int64_t blockSize) {
+op::Status CheckDeviceBlockSize(int64_t blockSize) {
     const int64_t used = DeviceBlockSize(blockSize);
-    return used >= 1 ? Status()
-                     : Error(kParamInvalid,
-                             "blockSize is {}, of which a real device uses the low 32 bits, {}; "
-                             "expected at least 1 there under conformance exact",
-                             blockSize, used);
+    return used >= 1 ? op::Status()
+                     : op::Error(kParamInvalid, "blockSize is ", blockSize,
+                                 ", of which a real device uses the low 32 bits, ", used,
+                                 "; expected at least 1 there under conformance exact");
 }
 
 }  // namespace
 
-Status CheckAdvanceStepV2(const AdvanceStepParams& params, Conformance conformance) {
-    ADVSTEP_RETURN_IF_ERROR(CheckLayouts<kAdvanceStepV2Signature>(params.tensors));
-    ADVSTEP_RETURN_IF_ERROR(CheckNumSeqs(params.numSeqs));
+op::Status CheckAdvanceStepV2(const AdvanceStepParams& params, Conformance conformance) {
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckLayouts<kAdvanceStepV2Signature>(params.tensors));
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckNumSeqs(params.numSeqs));
     if (params.numQueries != params.numSeqs) {
-        return Error(kTilingError, "numQueries is {}; expected numSeqs = {} with spec tokens",
-                     params.numQueries, params.numSeqs);
+        return op::Error(kTilingError, "numQueries is ", params.numQueries,
+                         "; expected numSeqs = ", params.numSeqs, " with spec tokens");
     }
-    ADVSTEP_RETURN_IF_ERROR(CheckBlockSize(params.blockSize));
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckBlockSize(params.blockSize));
     if (conformance == Conformance::kExact) {
-        ADVSTEP_RETURN_IF_ERROR(CheckDeviceBlockSize(params.blockSize));
+        ADVSTEP_OP_RETURN_IF_ERROR(CheckDeviceBlockSize(params.blockSize));
     }
     return CheckV2Shapes(params, conformance);
 }

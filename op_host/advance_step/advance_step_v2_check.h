@@ -5,7 +5,7 @@
 
 #include "op_host/advance_step/advance_step_v2_params.h"
 #include "op_host/common/environment.h"
-#include "src/base/status.h"
+#include "op_host/common/error_codes.h"
 
 namespace advstep {
 
@@ -13,6 +13,6 @@ namespace advstep {
 /// of specToken comes before the other shapes. The rules are the same in every conformance, except
 /// that exact takes only the shapes that a real device takes, and refuses a blockSize of which the
 /// low 32 bits are 0 or negative (161002), after the attributes.
-Status CheckAdvanceStepV2(const AdvanceStepParams& params, Conformance conformance);
+op::Status CheckAdvanceStepV2(const AdvanceStepParams& params, Conformance conformance);
 
 }  // namespace advstep

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "advance_step/operator/plan.hpp"
 #include "op_host/advance_step/advance_step_tiling.h"
-#include "src/base/checked_math.h"
 
 namespace advstep {
 namespace {
@@ -23,8 +23,8 @@ AdvanceStepV2Tiling TileAdvanceStepV2(const AdvanceStepParams& params,
     AdvanceStepV2Tiling tiling{};
     tiling.rowsPerQuery = params.tensors[AdvanceStepV2Tensor::kSpecToken].dims[1] + 1;
     tiling.rows = params.numSeqs * tiling.rowsPerQuery;
-    tiling.rowsPerCore = CeilDiv(tiling.rows, environment.vectorCores);
-    tiling.coreCount = static_cast<int32_t>(CeilDiv(tiling.rows, tiling.rowsPerCore));
+    tiling.rowsPerCore = op::CeilDiv(tiling.rows, environment.vectorCores);
+    tiling.coreCount = static_cast<int32_t>(op::CeilDiv(tiling.rows, tiling.rowsPerCore));
     tiling.rowsPerTile =
         std::clamp<int64_t>(environment.unifiedBufferBytes / kV2BytesPerRow, 1, tiling.rowsPerCore);
     tiling.blockSize = params.blockSize;

@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The properties of a device that checks and tilings of operators depend on.
+// What a plan depends on besides its arguments, under the library's own names.
 
 #pragma once
 
-#include <cstdint>
-
-#include "src/base/settings.h"
+#include "advance_step/operator/environment.hpp"
 
 namespace advstep {
 
-/// The properties of a device that the host side of an operator plans with.
-struct OperatorEnvironment {
-    Conformance conformance = Conformance::kStandard;
-    OnDivergence onDivergence = OnDivergence::kIgnore;
-    int32_t vectorCores = 1;         // cores that a launch may use
-    int32_t socVectorCores = 1;      // cores of the SoC, which conformance exact depends on
-    int64_t unifiedBufferBytes = 1;  // of the buffer of one vector core
-};
+namespace op = ::advance_step::op;
 
-inline OperatorEnvironment EnvironmentOf(const Settings& settings, int32_t vectorCores) {
-    return {settings.conformance, settings.onDivergence, vectorCores, settings.soc.vectorCores,
-            settings.soc.unifiedBufferBytes};
-}
+using advance_step::op::Conformance;
+using advance_step::op::OnDivergence;
+using OperatorEnvironment = advance_step::op::Environment;
 
 }  // namespace advstep

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "advance_step/operator/signature.hpp"
-#include "src/base/tensor_view.h"
+#include "advance_step/operator/tensor_view.hpp"
 
 namespace advstep {
+
+namespace op = ::advance_step::op;
 
 using advance_step::op::Access;
 using advance_step::op::BeginsWith;
@@ -23,5 +25,6 @@ using advance_step::op::Shape;
 using advance_step::op::Shapes;
 using advance_step::op::Signature;
 using advance_step::op::TensorArgument;
+using advance_step::op::TensorView;
 
 }  // namespace advstep

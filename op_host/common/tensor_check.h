@@ -5,7 +5,6 @@
 
 #include "advance_step/operator/tensor_check.hpp"
 #include "op_host/common/signature.h"
-#include "src/base/status.h"
 
 namespace advstep {
 
@@ -15,5 +14,6 @@ using advance_step::op::CheckShape;
 using advance_step::op::CheckShapes;
 using advance_step::op::DimOrZero;
 using advance_step::op::HasLayout;
+using advance_step::op::ShapeText;
 
 }  // namespace advstep

@@ -25,7 +25,7 @@ StepDims ReadDims(const StepParams& params) {
     return dims;
 }
 
-Status CheckStepShapes(const StepParams& params, const StepDims& dims) {
+op::Status CheckStepShapes(const StepParams& params, const StepDims& dims) {
     CallDims<StepDim::kCount> values{};
     values[StepDim::kOne] = 1;
     values[StepDim::kBatch] = dims.batch;
@@ -37,32 +37,30 @@ Status CheckStepShapes(const StepParams& params, const StepDims& dims) {
 }
 
 // The tensors count slots and blocks in int32.
-Status CheckDims(const StepDims& dims) {
+op::Status CheckDims(const StepDims& dims) {
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
     if (dims.batch < 0 || dims.batch > dims.slots || dims.slots > kMost) {
-        return Error(kTilingError,
-                     "seqLensThisTime has B = {} rows and stopFlags S = {}; expected 0 <= B <= S "
-                     "<= {}",
-                     dims.batch, dims.slots, kMost);
+        return op::Error(kTilingError, "seqLensThisTime has B = ", dims.batch,
+                         " rows and stopFlags S = ", dims.slots,
+                         "; expected 0 <= B <= S <= ", kMost);
     }
     if (dims.freeCapacity > kMost || dims.tableWidth > kMost) {
-        return Error(kTilingError,
-                     "freeList has F = {} entries and blockTables W = {} columns; expected at most "
-                     "{} of each",
-                     dims.freeCapacity, dims.tableWidth, kMost);
+        return op::Error(kTilingError, "freeList has F = ", dims.freeCapacity,
+                         " entries and blockTables W = ", dims.tableWidth,
+                         " columns; expected at most ", kMost, " of each");
     }
     return {};
 }
 
 }  // namespace
 
-Status CheckStep(const StepParams& params, StepDims* dims) {
-    ADVSTEP_RETURN_IF_ERROR(CheckLayouts<kStepSignature>(params.tensors));
+op::Status CheckStep(const StepParams& params, StepDims* dims) {
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckLayouts<kStepSignature>(params.tensors));
     if (params.blockSize < 1) {
-        return Error(kTilingError, "blockSize is {}; expected at least 1", params.blockSize);
+        return op::Error(kTilingError, "blockSize is ", params.blockSize, "; expected at least 1");
     }
     *dims = ReadDims(params);
-    ADVSTEP_RETURN_IF_ERROR(CheckStepShapes(params, *dims));
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckStepShapes(params, *dims));
     return CheckDims(*dims);
 }
 

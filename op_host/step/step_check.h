@@ -3,13 +3,13 @@
 
 #pragma once
 
+#include "op_host/common/error_codes.h"
 #include "op_host/step/step_params.h"
-#include "src/base/status.h"
 
 namespace advstep {
 
 /// The first rule that the arguments break: dtype, format and layout of every tensor (161002), then
 /// blockSize and shapes (561002). *dims is set on success.
-Status CheckStep(const StepParams& params, StepDims* dims);
+op::Status CheckStep(const StepParams& params, StepDims* dims);
 
 }  // namespace advstep

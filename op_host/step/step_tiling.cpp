@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "src/base/checked_math.h"
+#include "advance_step/operator/plan.hpp"
 
 namespace advstep {
 namespace {
@@ -33,9 +33,10 @@ StepTiling TileStep(const StepDims& dims, int64_t blockSize,
                     const OperatorEnvironment& environment) {
     StepTiling tiling{};
     tiling.exact = environment.conformance == Conformance::kExact ? 1 : 0;
-    const int64_t words = CeilDiv(CeilDiv(dims.batch, environment.vectorCores), kSlotsPerWord);
+    const int64_t words =
+        op::CeilDiv(op::CeilDiv(dims.batch, environment.vectorCores), kSlotsPerWord);
     tiling.slotsPerCore = std::max(kFewestSlotsPerCore, words * kSlotsPerWord);
-    tiling.coreCount = static_cast<int32_t>(CeilDiv(dims.batch, tiling.slotsPerCore));
+    tiling.coreCount = static_cast<int32_t>(op::CeilDiv(dims.batch, tiling.slotsPerCore));
     tiling.batch = dims.batch;
     tiling.tableWidth = dims.tableWidth;
     tiling.freeCapacity = dims.freeCapacity;

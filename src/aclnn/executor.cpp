@@ -143,6 +143,7 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     made->workspaceEpoch = 0;
     made->allDistinct = plan.allDistinct;
     made->slots = plan.slots;
+    made->owner = plan.owner;
     made->tensorCount = plan.tensorCount;
     std::memcpy(made->payload, plan.payload, plan.launch.payloadBytes);
     for (int32_t index = 0; index < plan.tensorCount; ++index) {

@@ -43,6 +43,7 @@ struct Plan {
     const TensorView* const* views = nullptr;
     int32_t tensorCount = 0;
     const PlanKey* key = nullptr;  // null: PlannedBefore does not find the plan
+    const void* owner = nullptr;   // an address that stands for the operator and its library
 };
 
 }  // namespace advstep
@@ -65,6 +66,7 @@ struct aclOpExecutor {
     const void* workspace = nullptr;  // the workspace's address in the payload
     uint64_t workspaceEpoch = 0;      // epoch at the last successful check of it
     const advstep::TensorSlot* slots = nullptr;
+    const void* owner = nullptr;  // as in the plan; tables of one operator share it
     int32_t tensorCount = 0;
     // Findings of LookAtAddresses.
     bool known = false;    // all needed addresses are known

@@ -61,11 +61,8 @@ Status RequireCall(const AdvStepOperatorCall* call) {
 Status ViewsOf(const AdvStepOperatorCall& call, AdvStepTensorView* views) {
     const AdvStepOperatorTable& table = *call.op->table;
     for (uint32_t place = 0; place < table.tensorCount; ++place) {
-        TensorView view;
-        if (call.tensors[place] == nullptr && call.op->IsOptional(place)) {
-            view.itemSize = 1;
-            view.packedBytes = 0;
-        } else {
+        TensorView view = AbsentView();
+        if (call.tensors[place] != nullptr || !call.op->IsOptional(place)) {
             ADVSTEP_RETURN_IF_ERROR(ViewOf(call.tensors[place], table.tensors[place].name, &view));
         }
         views[place] = view;
@@ -97,10 +94,10 @@ Status BeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,
         return RequireGiven(nullptr, "call->attributes");
     }
     const AdvStepOperator& op = *call->op;
-    auto* const kept = new (call->kept)
-        KeptPlan{PlanKey(op.table->call, call->tensors, op.table->tensorCount, call->attributes,
-                         call->attributeCount, [&](size_t place) { return op.IsOptional(place); }),
-                 nullptr};
+    auto* const kept =
+        new (call->kept) KeptPlan{PlanKey(&op, call->tensors, op.table->tensorCount,
+                                          call->attributes, call->attributeCount, op.optional),
+                                  nullptr};
     *isPlanned = PlannedBefore(kept->key, call->workspaceSize, call->executor) ? 1 : 0;
     if (*isPlanned != 0) {
         return {};
@@ -117,7 +114,7 @@ Status WrongPlan(const AdvStepOperator& op, const std::string& what) {
     return Error(ACLNN_ERR_INNER, "the plan of operator {} is wrong: {}", op.call, what);
 }
 
-Status CheckProgram(const AdvStepOperator& op, const KernelProgram* program) {
+Status CheckProgram(const AdvStepOperator& op, const KernelProgram* program, int32_t coreCount) {
     if (program == nullptr || program->call == nullptr || op.call != program->call) {
         return WrongPlan(op, fmt::format("its program is {}; expected one of {}",
                                          program == nullptr         ? "null"
@@ -125,9 +122,11 @@ Status CheckProgram(const AdvStepOperator& op, const KernelProgram* program) {
                                                                     : program->call,
                                          op.call));
     }
-    if (program->phaseCount < 1 || program->phaseCount > KernelProgram::kMostPhases) {
-        return WrongPlan(op, fmt::format("its program has {} phases; expected 1 to {}",
-                                         program->phaseCount, KernelProgram::kMostPhases));
+    // A plan without cores with work needs no phase.
+    const int32_t fewest = coreCount == 0 ? 0 : 1;
+    if (program->phaseCount < fewest || program->phaseCount > KernelProgram::kMostPhases) {
+        return WrongPlan(op, fmt::format("its program has {} phases; expected {} to {}",
+                                         program->phaseCount, fewest, KernelProgram::kMostPhases));
     }
     for (int32_t phase = 0; phase < program->phaseCount; ++phase) {
         if (program->phases[phase].run == nullptr) {
@@ -141,7 +140,8 @@ Status CheckProgram(const AdvStepOperator& op, const KernelProgram* program) {
 }
 
 Status CheckPlan(const AdvStepOperator& op, const Device& device, const AdvStepOperatorPlan& plan) {
-    ADVSTEP_RETURN_IF_ERROR(CheckProgram(op, static_cast<const KernelProgram*>(plan.program)));
+    ADVSTEP_RETURN_IF_ERROR(
+        CheckProgram(op, static_cast<const KernelProgram*>(plan.program), plan.coreCount));
     const int32_t cores = device.settings().soc.vectorCores;
     if (plan.coreCount < 0 || plan.coreCount > cores) {
         return WrongPlan(op, fmt::format("coreCount is {}; expected 0 <= coreCount <= {}",
@@ -198,6 +198,7 @@ Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* view
     plan.views = pointers;
     plan.tensorCount = static_cast<int32_t>(op.table->tensorCount);
     plan.key = &kept.key;
+    plan.owner = op.owner;
     ADVSTEP_RETURN_IF_ERROR(MakeExecutor(plan, call->executor));
     *call->workspaceSize = plan.workspaceBytes;
     return {};
@@ -231,8 +232,8 @@ aclnnStatus advstepRunOperator(const AdvStepOperator* op, void* workspace, uint6
     return AclnnBoundary(op != nullptr ? op->call.c_str() : kNoOperator, ACLNN_ERR_INNER,
                          [&]() -> Status {
                              ADVSTEP_RETURN_IF_ERROR(RequireOperator(op));
-                             return RunExecutor(op->table->call, workspace, workspaceSize, executor,
-                                                stream, op->slots.data());
+                             return RunExecutor(op->table->call, op->owner, workspace,
+                                                workspaceSize, executor, stream);
                          });
 }
 

@@ -63,7 +63,7 @@ Status CheckTensors(const AdvStepOperatorTable& table) {
 
 void WarnOfSameName(const AdvStepOperator& op) {
     for (const AdvStepOperator* other = op.next; other != nullptr; other = other->next) {
-        if (other->call == op.call) {
+        if (other->call == op.call && other->library != op.library) {
             Log(LogLevel::kWarn,
                 "operator {} is defined by {} and by {}; the executors of one are refused by the "
                 "other",
@@ -71,6 +71,16 @@ void WarnOfSameName(const AdvStepOperator& op) {
             return;
         }
     }
+}
+
+// Another table of the same operator, or null.
+const AdvStepOperator* OtherForm(const AdvStepOperator& op) {
+    const AdvStepOperator* other = lastRegistered.load(std::memory_order_acquire);
+    while (other != nullptr &&
+           (other->table == nullptr || other->call != op.call || other->library != op.library)) {
+        other = other->next;
+    }
+    return other;
 }
 
 const AdvStepOperator* RegisteredBefore(const AdvStepOperatorTable& table) {
@@ -133,11 +143,15 @@ Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator
         for (uint32_t place = 0; place < table.tensorCount; ++place) {
             const AdvStepOperatorTensor& tensor = table.tensors[place];
             made->slots.push_back({tensor.name, tensor.isWritten != 0, tensor.addressAt});
+            made->optional |= tensor.isOptional != 0 ? uint32_t{1} << place : 0;
         }
         status = KeepLoaded(file);
     }
     if (status.ok()) {
         made->table = &table;
+        if (const AdvStepOperator* const form = OtherForm(*made); form != nullptr) {
+            made->owner = form->owner;
+        }
     } else {
         made->wrong = fmt::format("the table of operator {} in {} is wrong: {}", made->call,
                                   made->library, status.message());

@@ -19,9 +19,11 @@ struct AdvStepOperator {
     std::string library;  // file of the operator's library, or "the program"
     std::string wrong;    // what is wrong with the table; empty: nothing
     std::vector<advstep::TensorSlot> slots;
-    AdvStepOperator* next = nullptr;  // the one that was registered before
+    uint32_t optional = 0;                // a bit for each tensor that a call may leave out
+    const AdvStepOperator* owner = this;  // the first of the tables that the operator has
+    AdvStepOperator* next = nullptr;      // the one that was registered before
 
-    bool IsOptional(size_t place) const { return table->tensors[place].isOptional != 0; }
+    bool IsOptional(size_t place) const { return (optional >> place & 1) != 0; }
 };
 
 namespace advstep {
@@ -31,7 +33,8 @@ namespace advstep {
 Status CheckTable(const AdvStepOperatorTable& table);
 
 /// Makes the record of a table, keeps the library of the table loaded, and adds the record to the
-/// list. 161002: the table is wrong; *op is a record that says so.
+/// list. Tables of one call in one library are forms of one operator: phase two takes the plans of
+/// all. 161002: the table is wrong; *op is a record that says so.
 Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator** op);
 
 }  // namespace advstep

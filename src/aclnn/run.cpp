@@ -35,18 +35,21 @@ Status NullAddress(const aclOpExecutor& executor) {
                  executor.slots[index].name);
 }
 
-Status CheckArguments(const aclOpExecutor& executor, const char* call, const TensorSlot* slots,
-                      const void* workspace, uint64_t workspaceSize) {
+Status OtherOwner(const aclOpExecutor& executor, const char* call) {
     const char* const planned = executor.launch.program->call;
-    if (planned != call && std::string_view(planned) != call) {
-        return Error(ACLNN_ERR_PARAM_INVALID,
-                     "executor was planned for {}; expected one planned for {}", planned, call);
-    }
-    if (slots != nullptr && executor.slots != slots) {
-        return Error(ACLNN_ERR_PARAM_INVALID,
-                     "executor was planned for the {} of another library; expected one planned for "
-                     "that of this library",
-                     planned);
+    return std::string_view(planned) != call
+               ? Error(ACLNN_ERR_PARAM_INVALID,
+                       "executor was planned for {}; expected one planned for {}", planned, call)
+               : Error(ACLNN_ERR_PARAM_INVALID,
+                       "executor was planned for the {} of another library; expected one planned "
+                       "for that of this library",
+                       planned);
+}
+
+Status CheckArguments(const aclOpExecutor& executor, const char* call, const void* owner,
+                      const void* workspace, uint64_t workspaceSize) {
+    if (executor.owner != owner) {
+        return OtherOwner(executor, call);
     }
     if (workspace == nullptr && workspaceSize > 0) {
         return Error(ACLNN_ERR_PARAM_NULLPTR,
@@ -158,8 +161,8 @@ int32_t PlanningVectorCores(const Device& device) {
     return static_cast<int32_t>(CoresInEffect(device, ACL_RT_DEV_RES_VECTOR_CORE));
 }
 
-Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,
-                   aclOpExecutor* executor, aclrtStream stream, const TensorSlot* slots) {
+Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_t workspaceSize,
+                   aclOpExecutor* executor, aclrtStream stream) {
     if (executor == nullptr) {
         return Error(ACLNN_ERR_PARAM_NULLPTR, "executor is null; expected one of phase one");
     }
@@ -177,9 +180,9 @@ Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,
         ForgetObject(ObjectKind::kExecutor, executor);
     }
     // A spent one returns to the pool on success and on failure; the queue has a copy.
-    const std::unique_ptr<aclOpExecutor, void (*)(aclOpExecutor*)> owner(
+    const std::unique_ptr<aclOpExecutor, void (*)(aclOpExecutor*)> usedUp(
         spent ? executor : nullptr, [](aclOpExecutor* used) { RecycleExecutor(used); });
-    ADVSTEP_RETURN_IF_ERROR(CheckArguments(*executor, call, slots, workspace, workspaceSize));
+    ADVSTEP_RETURN_IF_ERROR(CheckArguments(*executor, call, owner, workspace, workspaceSize));
     const Status status = Launch(executor, workspace, stream);
     return status.ok() ? Status() : AsRuntimeError(status);
 }

@@ -13,8 +13,6 @@
 
 namespace advstep {
 
-struct TensorSlot;
-
 /// 161001: the output argument is null.
 Status RequireOutput(const void* pointer, const char* argument);
 
@@ -26,10 +24,10 @@ Status PlanningDevice(const Device** device);
 int32_t PlanningVectorCores(const Device& device);
 
 /// Phase two of every operator: spends the executor (unless repeatable) and queues its launch.
-/// `call` is the name of the extern "C" function. 161002: the executor belongs to another operator.
-/// `slots` are those of a registered operator, whose name others may have as well; null for a
-/// built-in one. The other codes are those of aclnnAdvanceStep in its header.
-Status RunExecutor(const char* call, void* workspace, uint64_t workspaceSize,
-                   aclOpExecutor* executor, aclrtStream stream, const TensorSlot* slots = nullptr);
+/// `call` is the name of the extern "C" function, and `owner` that of the operator's plans.
+/// 161002: the executor belongs to another operator, or to one of the same name in another library.
+/// The other codes are those of aclnnAdvanceStep in its header.
+Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_t workspaceSize,
+                   aclOpExecutor* executor, aclrtStream stream);
 
 }  // namespace advstep

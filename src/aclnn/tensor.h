@@ -42,4 +42,12 @@ inline Status ViewOf(const aclTensor* tensor, const char* argument, TensorView* 
     return {};
 }
 
+/// Returns the view of an optional tensor that a call leaves out.
+inline TensorView AbsentView() {
+    TensorView view;
+    view.itemSize = 1;
+    view.packedBytes = 0;
+    return view;
+}
+
 }  // namespace advstep

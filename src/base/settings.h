@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "advance_step/operator/environment.hpp"
 #include "op_kernel/common/isa.h"
 #include "src/base/live_objects.h"
 #include "src/base/log.h"
@@ -16,11 +17,9 @@
 
 namespace advstep {
 
-/// The reading of the AdvanceStep formula that the device follows: docs/operators/advance_step.md.
-enum class Conformance { kStandard, kVllm, kExact };
-
-/// The reaction to a call whose result would differ under conformance exact.
-enum class OnDivergence { kIgnore, kWarn, kError };
+// Both are of the operator interface: docs/operators/advance_step.md.
+using advance_step::op::Conformance;
+using advance_step::op::OnDivergence;
 
 /// The position of an unmapped page relative to a device allocation.
 enum class GuardMode { kOff, kAfter, kBefore };

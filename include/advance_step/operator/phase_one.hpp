@@ -15,69 +15,16 @@
 
 #include "advance_step/operator/attribute.hpp"
 #include "advance_step/operator/core.h"
-#include "advance_step/operator/kernel.hpp"
+#include "advance_step/operator/plan.hpp"
+#include "advance_step/operator/rules.hpp"
 #include "advance_step/operator/signature.hpp"
 #include "advance_step/operator/status.hpp"
 #include "advance_step/operator/tensor_view.hpp"
 
 namespace advance_step::op {
 
-/// A call that is being planned.
-struct Request {
-    const TensorView* views;                 ///< in signature order
-    AdvStepOperatorEnvironment environment;  ///< what the plan may depend on besides the arguments
-};
-
-/// The plan of a call, which an operator's function Plan fills. Payload is plain data: it is copied
-/// into the launch.
-template <typename Payload>
-struct Planned {
-    Payload payload{};                       ///< tiling; the tensors' addresses are set afterwards
-    const KernelProgram* program = nullptr;  ///< required; static data
-    int32_t coreCount = 1;                   ///< cores with work, at most environment.vectorCores
-    int64_t rows = 0;                        ///< of work: 32768 and more may run on several threads
-    uint64_t workspaceBytes = 0;             ///< WorkspaceLayout::bytes()
-    int64_t workspaceAt = -1;  ///< offset in the payload of the workspace's address; -1: none
-    bool allDistinct = false;  ///< tensors that are only read must not overlap each other either
-};
-
-/// Rows that are cut over cores.
-struct Cores {
-    int32_t count;        ///< cores with work, 0 without rows
-    int64_t rowsPerCore;  ///< at least 1; the last core may have fewer
-};
-
-/// Cuts rows into even parts for at most `most` cores: the tiling that RowsOf reads.
-inline Cores CutRows(int64_t rows, int32_t most) {
-    const auto ceilDiv = [](int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); };
-    const int64_t rowsPerCore = rows > 0 ? ceilDiv(rows, most) : 1;
-    return {static_cast<int32_t>(ceilDiv(rows, rowsPerCore)), rowsPerCore};
-}
-
 /// @cond Inner parts.
 namespace detail {
-
-template <typename Operator>
-using PayloadOf = typename Operator::Payload;
-
-// The rules of an operator's table. A row that breaks one does not compile.
-template <typename Operator>
-struct Rules {
-    static constexpr const auto& kTensors = Operator::kTensors;
-    static_assert(kTensors.size() >= 1 && kTensors.size() <= ADVSTEP_OPERATOR_MOST_TENSORS,
-                  "kTensors: an operator has 1 to 24 tensors");
-    static_assert(HasOwnNames(kTensors), "kTensors: every tensor needs a name of its own");
-    static_assert(HasDataTypes(kTensors), "kTensors: every tensor needs 1 to 6 data types");
-    static_assert(std::is_trivially_copyable_v<PayloadOf<Operator>> &&
-                      std::is_standard_layout_v<PayloadOf<Operator>>,
-                  "Payload: launches copy it, so it must be plain data");
-    static_assert(sizeof(PayloadOf<Operator>) <= ADVSTEP_OPERATOR_MOST_PAYLOAD,
-                  "Payload: it has at most 512 bytes; larger data belongs into the workspace");
-    static_assert(alignof(PayloadOf<Operator>) <= 16, "Payload: its alignment is at most 16");
-    static_assert(HasOwnAddresses(kTensors, sizeof(PayloadOf<Operator>)),
-                  "kTensors: every addressAt is the offset of a pointer of its own in Payload");
-    static constexpr bool kHold = true;
-};
 
 template <typename Operator>
 constexpr auto PlainTensors() {
@@ -156,9 +103,9 @@ auto NumbersOf(const std::tuple<Attributes...>& attributes) {
     }
 }
 
+// Writes the numbers of all attributes. 161001: one is null.
 template <typename Operator, typename... Attributes, typename Numbers>
-Status Prepare(AdvStepOperatorCall* call, const std::tuple<Attributes...>& attributes,
-               Numbers* numbers) {
+Status WriteNumbers(const std::tuple<Attributes...>& attributes, Numbers* numbers) {
     static_assert(HasAttributeNames<Operator, Attributes...>(),
                   "kAttributes: one name for each attribute of the call");
     if constexpr (sizeof...(Attributes) > 0) {
@@ -178,9 +125,17 @@ Status Prepare(AdvStepOperatorCall* call, const std::tuple<Attributes...>& attri
             return Error(ACLNN_ERR_PARAM_NULLPTR, missing, " is null; expected ", expected);
         }
     }
-    call->attributes = numbers->data();
-    call->attributeCount = static_cast<uint32_t>(numbers->size());
     return {};
+}
+
+template <typename Operator, typename... Attributes>
+Status PlanBy(const Request& request, const std::tuple<Attributes...>& attributes,
+              Planned<PayloadOf<Operator>>* planned) {
+    return std::apply(
+        [&](const auto&... attribute) {
+            return Operator::Plan(request, attribute.value()..., planned);
+        },
+        attributes);
 }
 
 template <typename Operator>
@@ -188,23 +143,28 @@ aclnnStatus Refuse(const Status& status) {
     return advstepRefuseCall(Record<Operator>::Get(), status.code(), status.message());
 }
 
-template <typename Operator, typename... Attributes, size_t... kTensorPlaces>
-aclnnStatus PlanCall(const std::array<const aclTensor*, sizeof...(kTensorPlaces)>& tensors,
-                     const std::tuple<Attributes...>& attributes, uint64_t* workspaceSize,
-                     aclOpExecutor** executor, std::index_sequence<kTensorPlaces...>) {
-    static_assert(sizeof...(kTensorPlaces) == Operator::kTensors.size(),
-                  "kTensors: one row for each tensor of the call, in its order");
+template <typename Operator, typename... Attributes>
+aclnnStatus PlanCall(const aclTensor* const* tensors, const std::tuple<Attributes...>& attributes,
+                     uint64_t* workspaceSize, aclOpExecutor** executor) {
+    if constexpr (kHasShorter<Operator>) {
+        if (IsShorter<Operator>(tensors)) {
+            return PlanCall<typename Operator::Shorter>(tensors, attributes, workspaceSize,
+                                                        executor);
+        }
+    }
     auto numbers = NumbersOf(attributes);
     AdvStepOperatorCall call;
     call.structBytes = sizeof(call);
     call.op = Record<Operator>::Get();
-    call.tensors = tensors.data();
+    call.tensors = tensors;
     call.workspaceSize = workspaceSize;
     call.executor = executor;
-    if (const Status status = Prepare<Operator>(&call, attributes, &numbers); !status.ok()) {
+    if (const Status status = WriteNumbers<Operator>(attributes, &numbers); !status.ok()) {
         return Refuse<Operator>(status);
     }
-    TensorView views[sizeof...(kTensorPlaces)];
+    call.attributes = numbers.data();
+    call.attributeCount = static_cast<uint32_t>(numbers.size());
+    TensorView views[Operator::kTensors.size()];
     Request request{views, {}};
     request.environment.structBytes = sizeof(request.environment);
     int32_t isPlanned = 0;
@@ -213,12 +173,7 @@ aclnnStatus PlanCall(const std::array<const aclTensor*, sizeof...(kTensorPlaces)
         return code;
     }
     Planned<PayloadOf<Operator>> planned;
-    const Status status = std::apply(
-        [&](const auto&... attribute) {
-            return Operator::Plan(request, attribute.value()..., &planned);
-        },
-        attributes);
-    if (!status.ok()) {
+    if (const Status status = PlanBy<Operator>(request, attributes, &planned); !status.ok()) {
         return Refuse<Operator>(status);
     }
     AdvStepOperatorPlan plan{};
@@ -233,13 +188,35 @@ aclnnStatus PlanCall(const std::array<const aclTensor*, sizeof...(kTensorPlaces)
     return advstepFinishPlan(&call, views, &plan);
 }
 
+// The tensors of a call, in order.
+template <typename Operator, typename... Arguments>
+auto TensorsOf(Arguments... arguments) {
+    constexpr size_t kCount = (size_t{kIsTensor<Arguments>} + ... + 0);
+    static_assert(kCount == Operator::kTensors.size(),
+                  "kTensors: one row for each tensor of the call, in its order");
+    return std::apply(
+        [](auto... tensor) { return std::array<const aclTensor*, kCount>{tensor...}; },
+        std::tuple_cat(TensorPart(arguments)...));
+}
+
+// Registers the operator and its shorter forms.
+template <typename Operator>
+void RegisterForms() {
+    (void)Record<Operator>::Get();
+    if constexpr (kHasShorter<Operator>) {
+        static_assert(ShorterRules<Operator>::kHold);
+        RegisterForms<typename Operator::Shorter>();
+    }
+}
+
 }  // namespace detail
 /// @endcond
 
 /// Registers an operator while its library is loaded. ADVSTEP_OPERATOR has one.
 template <typename Operator>
 struct [[gnu::visibility("hidden")]] Registration{
-    Registration(){(void)detail::Record<Operator>::Get();
+    Registration(){detail::PrepareOperator<Operator>();
+detail::RegisterForms<Operator>();
 }  // namespace advance_step::op
 }
 ;
@@ -250,16 +227,11 @@ template <typename Operator, typename... Arguments>
 [[gnu::visibility("hidden")]] aclnnStatus PhaseOne(uint64_t* workspaceSize,
                                                    aclOpExecutor** executor,
                                                    Arguments... arguments) noexcept {
-    constexpr size_t kTensors = (size_t{detail::kIsTensor<Arguments>} + ... + 0);
     const auto plan = [&] {
-        const auto tensors = std::apply(
-            [](auto... tensor) {
-                return std::array<const aclTensor*, sizeof...(tensor)>{tensor...};
-            },
-            std::tuple_cat(detail::TensorPart(arguments)...));
-        return detail::PlanCall<Operator>(
-            tensors, std::tuple_cat(detail::AttributePart(arguments)...), workspaceSize, executor,
-            std::make_index_sequence<kTensors>());
+        const auto tensors = detail::TensorsOf<Operator>(arguments...);
+        return detail::PlanCall<Operator>(tensors.data(),
+                                          std::tuple_cat(detail::AttributePart(arguments)...),
+                                          workspaceSize, executor);
     };
 #if defined(__cpp_exceptions)
     try {

@@ -50,7 +50,7 @@ class RunTest : public support::DeviceTest {
     }
     static Status Run(aclOpExecutor* executor, aclrtStream stream = nullptr,
                       void* workspace = nullptr, uint64_t workspaceSize = 0) {
-        return RunExecutor(unit::kAddCall, workspace, workspaceSize, executor, stream);
+        return RunExecutor(unit::kAddCall, nullptr, workspace, workspaceSize, executor, stream);
     }
     // How often out has been added to.
     int64_t Runs() {
@@ -161,8 +161,11 @@ TEST_F(RunTest, WorkspaceMustLieInMemoryOfTheDevice) {
 
 TEST_F(RunTest, ExecutorOfAnotherOperatorIsRefused) {
     EXPECT_TRUE(FailsWith(ACLNN_ERR_PARAM_INVALID,
-                          RunExecutor("aclnnSubtract", nullptr, 0, Plan(), nullptr),
+                          RunExecutor("aclnnSubtract", this, nullptr, 0, Plan(), nullptr),
                           {"aclnnAdd", "aclnnSubtract"}));
+    EXPECT_TRUE(FailsWith(ACLNN_ERR_PARAM_INVALID,
+                          RunExecutor(unit::kAddCall, this, nullptr, 0, Plan(), nullptr),
+                          {"the aclnnAdd of another library"}));
     EXPECT_EQ(Runs(), 0);
 }
 

@@ -10,6 +10,7 @@
 
 #include "aclnn/acl_meta.h"
 #include "op_host/common/error_codes.h"
+#include "src/base/tensor_view.h"
 #include "support/table.h"
 #include "unit/op_host/params_bench.h"
 #include "unit/status_check.h"

@@ -55,9 +55,9 @@ class StepCheckTest : public testing::Test {
 
     void ExpectRefused(int32_t code, const std::string& words) {
         StepDims dims;
-        const Status status = CheckStep(params_, &dims);
+        const op::Status status = CheckStep(params_, &dims);
         EXPECT_EQ(status.code(), code);
-        EXPECT_NE(status.message().find(words), std::string::npos) << status.message();
+        EXPECT_NE(std::string(status.message()).find(words), std::string::npos) << status.message();
     }
 
     std::array<TensorView, kTensors> views_;

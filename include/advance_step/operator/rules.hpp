@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The rules of an operator's class, and which of its optional members it has. Part of operator.h.
+#ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_RULES_HPP_
+#define ADVSTEP_ADVANCE_STEP_OPERATOR_RULES_HPP_
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+#include "advance_step/operator/core.h"
+#include "advance_step/operator/signature.hpp"
+
+/// @cond Inner parts.
+namespace advance_step::op::detail {
+
+template <typename Operator>
+using PayloadOf = typename Operator::Payload;
+
+// The rules of an operator's table. A row that breaks one does not compile.
+template <typename Operator>
+struct Rules {
+    static constexpr const auto& kTensors = Operator::kTensors;
+    static_assert(kTensors.size() >= 1 && kTensors.size() <= ADVSTEP_OPERATOR_MOST_TENSORS,
+                  "kTensors: an operator has 1 to 24 tensors");
+    static_assert(HasOwnNames(kTensors), "kTensors: every tensor needs a name of its own");
+    static_assert(HasDataTypes(kTensors), "kTensors: every tensor needs 1 to 6 data types");
+    static_assert(std::is_trivially_copyable_v<PayloadOf<Operator>> &&
+                      std::is_standard_layout_v<PayloadOf<Operator>>,
+                  "Payload: launches copy it, so it must be plain data");
+    static_assert(sizeof(PayloadOf<Operator>) <= ADVSTEP_OPERATOR_MOST_PAYLOAD,
+                  "Payload: it has at most 512 bytes; larger data belongs into the workspace");
+    static_assert(alignof(PayloadOf<Operator>) <= 16, "Payload: its alignment is at most 16");
+    static_assert(HasOwnAddresses(kTensors, sizeof(PayloadOf<Operator>)),
+                  "kTensors: every addressAt is the offset of a pointer of its own in Payload");
+    static constexpr bool kHold = true;
+};
+
+// Whether calls may leave out the last tensors: operator.h.
+template <typename Operator, typename = void>
+inline constexpr bool kHasShorter = false;
+template <typename Operator>
+inline constexpr bool kHasShorter<Operator, std::void_t<typename Operator::Shorter>> = true;
+
+// The rules of Operator::Shorter.
+template <typename Operator>
+struct ShorterRules {
+    using Shorter = typename Operator::Shorter;
+    static_assert(std::string_view(Shorter::kName) == Operator::kName,
+                  "Shorter: its kName is that of the operator");
+    static_assert(Shorter::kTensors.size() < Operator::kTensors.size() &&
+                      BeginsWith(Operator::kTensors, Shorter::kTensors),
+                  "Shorter: its tensors are the first of the operator's, and fewer");
+    static constexpr bool kHold = true;
+};
+
+// Whether a call leaves out all tensors that Operator::Shorter does not have.
+template <typename Operator>
+bool IsShorter(const aclTensor* const* tensors) {
+    static_assert(ShorterRules<Operator>::kHold);
+    constexpr size_t kFirst = Operator::Shorter::kTensors.size();
+    bool isShorter = true;
+    for (size_t place = kFirst; place < Operator::kTensors.size(); ++place) {
+        isShorter = isShorter && tensors[place] == nullptr;
+    }
+    return isShorter;
+}
+
+template <typename Operator, typename = void>
+inline constexpr bool kHasPrepare = false;
+template <typename Operator>
+inline constexpr bool kHasPrepare<Operator, std::void_t<decltype(&Operator::Prepare)>> = true;
+
+// Calls what an operator does at load.
+template <typename Operator>
+void PrepareOperator() {
+    if constexpr (kHasPrepare<Operator>) {
+        Operator::Prepare();
+    }
+    if constexpr (kHasShorter<Operator>) {
+        PrepareOperator<typename Operator::Shorter>();
+    }
+}
+
+}  // namespace advance_step::op::detail
+/// @endcond
+
+#endif  // ADVSTEP_ADVANCE_STEP_OPERATOR_RULES_HPP_

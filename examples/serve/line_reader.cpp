@@ -224,6 +224,10 @@ bool LineReader::Next(std::string_view* line) {
         *line = std::string_view(buffer_.data() + begin_, size);
         begin_ += size + skipped;
         ++number_;
+        constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+        if (number_ == 1 && line->substr(0, kByteOrderMark.size()) == kByteOrderMark) {
+            line->remove_prefix(kByteOrderMark.size());
+        }
         if (!line->empty() && line->back() == '\r') {
             line->remove_suffix(1);
         }

@@ -30,7 +30,8 @@ class LineReader {
     /// @throws TraceError
     explicit LineReader(const std::string& path);
 
-    /// The next line, without its LF or CRLF; valid until the next call.
+    /// The next line, without its LF or CRLF, the first one without a byte order mark; valid until
+    /// the next call.
     /// @return  whether there is one
     /// @throws TraceError, InterruptedEarly
     bool Next(std::string_view* line);

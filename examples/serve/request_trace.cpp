@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "csv_line.h"
 #include "line_reader.h"
 #include "trace_format.h"
 
@@ -35,7 +36,7 @@ class TraceReader {
 
     Trace Read(size_t limit) {
         std::string_view text;
-        if (!lines_.Next(&text)) {
+        if (!Next(&text)) {
             throw TraceError(fmt::format("{}:1: line is missing; the file is empty", path_));
         }
         WithPlace([&] { format_ = FormatOf(text); });
@@ -44,7 +45,7 @@ class TraceReader {
         }
         while (!(limit > 0 && trace_.outOfOrder == 0 &&
                  trace_.requests.size() >= limit + kLinesAhead) &&
-               lines_.Next(&text)) {
+               Next(&text)) {
             Take(text);
         }
         if (trace_.requests.empty()) {
@@ -58,6 +59,17 @@ class TraceReader {
     }
 
  private:
+    // The next line that is not blank.
+    bool Next(std::string_view* text) {
+        while (lines_.Next(text)) {
+            if (!Trim(*text).empty()) {
+                return true;
+            }
+            ++trace_.blank;
+        }
+        return false;
+    }
+
     template <typename Action>
     void WithPlace(const Action& action) {
         try {

@@ -27,6 +27,7 @@ struct Trace {
     std::vector<Request> requests;  // by arrival; lines of the same time stay in file order
     int64_t outOfOrder = 0;         // lines whose time is before that of a line above
     int64_t failed = 0;             // lines of requests without a prompt or a response
+    int64_t blank = 0;              // lines with nothing but spaces
     int64_t rejected = 0;           // requests that never fit, and were left out
 };
 
@@ -38,7 +39,8 @@ class TraceError : public std::runtime_error {
 
 /// Recognises the format by the file's content: CSV of the Azure Public Dataset with the header
 /// TIMESTAMP,ContextTokens,GeneratedTokens; CSV of BurstGPT; JSON lines of Mooncake; each also
-/// compressed by gzip or zstd. Lines end in LF or CRLF, the last one optionally in nothing.
+/// compressed by gzip or zstd. Lines end in LF or CRLF, the last one optionally in nothing; blank
+/// ones are skipped. A header has its columns in any order and among others.
 /// @param limit  the first so many requests by arrival; 0: all. Where the lines are in order of
 ///               arrival up to 10000 lines after the last of these, no more is read.
 /// @throws TraceError  the file cannot be read, a line is malformed, or there is no request

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string_view>
 
+#include "csv_line.h"
 #include "line_reader.h"
 #include "trace_format.h"
 
@@ -25,16 +26,6 @@ using Row = std::array<double, kCosts>;
 Row FactorsOf(const IterationWork& work) {
     return {1, static_cast<double>(work.prefillTokens), static_cast<double>(work.decodeRows),
             static_cast<double>(work.contextTokens)};
-}
-
-std::vector<std::string_view> CellsOf(std::string_view line) {
-    std::vector<std::string_view> cells;
-    for (size_t at = 0; at <= line.size();) {
-        const size_t end = std::min(line.find(',', at), line.size());
-        cells.push_back(line.substr(at, end - at));
-        at = end + 1;
-    }
-    return cells;
 }
 
 // Gauss with pivots, of the equations of the chosen costs; nothing: they are not determined.
@@ -110,21 +101,24 @@ std::vector<Measurement> ReadMeasurements(const std::string& path) {
     if (!lines.Next(&text)) {
         throw TraceError(fmt::format("{}:1: line is missing; the file is empty", path));
     }
-    const std::vector<std::string_view> names = CellsOf(text);
-    const size_t columns = names.size();
+    const std::string header(text);
+    const CsvLine names(header);
     std::array<size_t, kCosts> places{};
     for (size_t i = 0; i < kCosts; ++i) {
-        places[i] =
-            static_cast<size_t>(std::find(names.begin(), names.end(), kColumns[i]) - names.begin());
-        if (places[i] == columns) {
+        const std::optional<size_t> place = names.Find(kColumns[i]);
+        if (!place) {
             fail(fmt::format("the header has no column {}", kColumns[i]));
         }
+        places[i] = *place;
     }
     std::vector<Measurement> measurements;
     while (lines.Next(&text)) {
-        const std::vector<std::string_view> cells = CellsOf(text);
-        if (cells.size() != columns) {
-            fail(fmt::format("line has {} fields; expected {}", cells.size(), columns));
+        if (Trim(text).empty()) {
+            continue;
+        }
+        const CsvLine cells(text);
+        if (!cells.Valid() || cells.Size() != names.Size()) {
+            fail(fmt::format("line has {} fields; expected {}", cells.Size(), names.Size()));
         }
         std::array<double, kCosts> values{};
         for (size_t i = 0; i < kCosts; ++i) {

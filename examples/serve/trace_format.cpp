@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <vector>
+
+#include "csv_line.h"
 
 namespace serve {
 namespace {
@@ -18,18 +18,6 @@ constexpr const char* kBurstHeader =
     "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type";
 constexpr const char* kMooncakeLine =
     R"({"timestamp": ms, "input_length": ..., "output_length": ...})";
-
-std::vector<std::string_view> Fields(std::string_view text) {
-    std::vector<std::string_view> fields;
-    for (;;) {
-        const size_t comma = text.find(',');
-        fields.push_back(text.substr(0, comma));
-        if (comma == text.npos) {
-            return fields;
-        }
-        text.remove_prefix(comma + 1);
-    }
-}
 
 [[noreturn]] void Fail(const std::string& what) { throw LineError(what); }
 
@@ -48,71 +36,100 @@ int64_t ParseTokens(std::string_view name, std::string_view text, int64_t least)
     return value;
 }
 
-class AzureFormat : public TraceFormat {
+// The three columns of a request, found by the names that the header has.
+struct CsvNames {
+    const char* time;
+    const char* prompt;
+    const char* generated;
+};
+constexpr CsvNames kAzureNames = {"TIMESTAMP", "ContextTokens", "GeneratedTokens"};
+constexpr CsvNames kBurstNames = {"Timestamp", "Request tokens", "Response tokens"};
+
+class CsvFormat : public TraceFormat {
  public:
+    /// All three names must be in the header.
+    CsvFormat(std::string_view header, const CsvNames& names) : header_(header), names_(names) {
+        const CsvLine columns(header_);
+        size_ = columns.Size();
+        time_ = columns.Find(names.time).value();
+        prompt_ = columns.Find(names.prompt).value();
+        generated_ = columns.Find(names.generated).value();
+    }
+
     bool HasHeader() const override { return true; }
 
-    std::optional<Request> Parse(int64_t line, std::string_view text) const override {
-        const size_t first = text.find(',');
-        const size_t second = first == text.npos ? first : text.find(',', first + 1);
-        if (second == text.npos || text.find(',', second + 1) != text.npos) {
-            Fail(fmt::format("line is {}; expected 3 fields: {}", Quote(text), kAzureHeader));
+    static bool Fits(const CsvLine& header, const CsvNames& names) {
+        return header.Valid() && header.Find(names.time) && header.Find(names.prompt) &&
+               header.Find(names.generated);
+    }
+
+ protected:
+    /// Throws unless the line has a field for each column.
+    CsvLine Divide(std::string_view text) const {
+        CsvLine line(text);
+        if (!line.Valid()) {
+            Fail(
+                fmt::format("line is {}; expected a quotation mark at the end of each field that "
+                            "begins with one",
+                            Quote(text)));
         }
-        const std::string_view timestamp = text.substr(0, first);
-        const std::optional<int64_t> arrival = ParseTimestamp(timestamp);
+        if (line.Size() != size_) {
+            Fail(fmt::format("line is {}; expected {} fields, as the header {}", Quote(text), size_,
+                             Quote(header_)));
+        }
+        return line;
+    }
+    int64_t Prompt(const CsvLine& line, int64_t least) const {
+        return ParseTokens(names_.prompt, line[prompt_], least);
+    }
+    int64_t Generated(const CsvLine& line, int64_t least) const {
+        return ParseTokens(names_.generated, line[generated_], least);
+    }
+    std::string_view Time(const CsvLine& line) const { return line[time_]; }
+
+ private:
+    std::string header_;
+    CsvNames names_;
+    size_t size_ = 0;
+    size_t time_ = 0;
+    size_t prompt_ = 0;
+    size_t generated_ = 0;
+};
+
+class AzureFormat : public CsvFormat {
+ public:
+    explicit AzureFormat(std::string_view header) : CsvFormat(header, kAzureNames) {}
+
+    std::optional<Request> Parse(int64_t line, std::string_view text) const override {
+        const CsvLine fields = Divide(text);
+        const std::optional<int64_t> arrival = ParseTimestamp(Time(fields));
         if (!arrival) {
             Fail(
                 fmt::format("TIMESTAMP is {}; expected YYYY-MM-DD hh:mm:ss with up to 7 "
                             "fractional digits and an optional offset as +00:00",
-                            Quote(timestamp)));
+                            Quote(Time(fields))));
         }
-        return Request{line, *arrival,
-                       ParseTokens("ContextTokens", text.substr(first + 1, second - first - 1), 1),
-                       ParseTokens("GeneratedTokens", text.substr(second + 1), 1)};
+        return Request{line, *arrival, Prompt(fields, 1), Generated(fields, 1)};
     }
 };
 
-class BurstFormat : public TraceFormat {
+class BurstFormat : public CsvFormat {
  public:
-    BurstFormat(std::string_view header, size_t columns)
-        : header_(header),
-          columns_(columns),
-          timestamp_(Column("Timestamp")),
-          request_(Column("Request tokens")),
-          response_(Column("Response tokens")) {}
-
-    bool HasHeader() const override { return true; }
+    explicit BurstFormat(std::string_view header) : CsvFormat(header, kBurstNames) {}
 
     std::optional<Request> Parse(int64_t line, std::string_view text) const override {
-        const std::vector<std::string_view> fields = Fields(text);
-        if (fields.size() != columns_) {
-            Fail(fmt::format("line is {}; expected {} fields, as the header {}", Quote(text),
-                             columns_, Quote(header_)));
-        }
-        const std::optional<int64_t> arrival = ParseTicks(fields[timestamp_], kTicksPerSecond);
+        const CsvLine fields = Divide(text);
+        const std::optional<int64_t> arrival = ParseTicks(Time(fields), kTicksPerSecond);
         if (!arrival) {
-            Fail(fmt::format("Timestamp is {}; expected a number of seconds",
-                             Quote(fields[timestamp_])));
+            Fail(fmt::format("Timestamp is {}; expected a number of seconds", Quote(Time(fields))));
         }
-        const int64_t prompt = ParseTokens("Request tokens", fields[request_], 0);
-        const int64_t generated = ParseTokens("Response tokens", fields[response_], 0);
+        const int64_t prompt = Prompt(fields, 0);
+        const int64_t generated = Generated(fields, 0);
         if (prompt == 0 || generated == 0) {
             return std::nullopt;
         }
         return Request{line, *arrival, prompt, generated};
     }
-
- private:
-    size_t Column(std::string_view name) const {
-        const std::vector<std::string_view> names = Fields(header_);
-        return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-    }
-
-    std::string header_;
-    size_t columns_;
-    size_t timestamp_;
-    size_t request_;
-    size_t response_;
 };
 
 class MooncakeFormat : public TraceFormat {
@@ -158,17 +175,14 @@ std::string Quote(std::string_view text) {
 }
 
 std::unique_ptr<TraceFormat> FormatOf(std::string_view firstLine) {
-    if (firstLine == kAzureHeader) {
-        return std::make_unique<AzureFormat>();
+    const CsvLine names(firstLine);
+    if (CsvFormat::Fits(names, kAzureNames)) {
+        return std::make_unique<AzureFormat>(firstLine);
     }
-    const std::vector<std::string_view> names = Fields(firstLine);
-    const auto has = [&](std::string_view name) {
-        return std::count(names.begin(), names.end(), name) == 1;
-    };
-    if (has("Timestamp") && has("Request tokens") && has("Response tokens")) {
-        return std::make_unique<BurstFormat>(firstLine, names.size());
+    if (CsvFormat::Fits(names, kBurstNames)) {
+        return std::make_unique<BurstFormat>(firstLine);
     }
-    if (!firstLine.empty() && firstLine[0] == '{') {
+    if (Trim(firstLine).substr(0, 1) == "{") {
         return std::make_unique<MooncakeFormat>();
     }
     Fail(

@@ -166,6 +166,77 @@ formats)
     printf '{"timestamp": "a", "input_length": 2, "output_length": 3}\n' >"$folder/short"
     bad 'short:1: timestamp is ' -- "$folder/short"
     ;;
+hostile)
+    # What spreadsheets, editors and tools make of a trace: each is read as the plain file.
+    burst='Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type'
+    printf '%s\n2024-01-01 00:00:00,5,3\n2024-01-01 00:00:01.5,7,2\n' "$header" >"$folder/plain"
+    good "$folder/plain" --requests "$folder/plain.txt"
+    cut -d , -f 3-8 "$folder/plain.txt" >"$folder/plain.times"
+    same() {
+        cat >"$folder/variant"
+        good "$folder/variant" --requests "$folder/variant.txt"
+        cut -d , -f 3-8 "$folder/variant.txt" | cmp - "$folder/plain.times" || fail "$1 is read otherwise"
+    }
+    sed 's/$/\r/' "$folder/plain" | same 'CR LF'
+    printf '\xef\xbb\xbf%s' "$(cat "$folder/plain")" | same 'a byte order mark'
+    printf '\xef\xbb\xbf{"timestamp": 0, "input_length": 5, "output_length": 3}\n%s' \
+        ' {"timestamp": 1500, "input_length": 7, "output_length": 2}' | same 'a mark before JSON'
+    sed '1s/.*/"TIMESTAMP","ContextTokens","GeneratedTokens"/; 2,$s/\(.*\),\(.*\),/"\1", "\2" ,/' \
+        "$folder/plain" | same 'quotation marks'
+    (echo && sed 'a \ \t' "$folder/plain" && echo) | same 'blank lines'
+    printf 'id , generatedtokens,Timestamp,CONTEXTTOKENS,note\n1,3,2024-01-01T00:00:00Z,5,"a, ""b"""\n2,2,%s,7,\n' \
+        '2024-01-01 01:00:01.5+01:00' | sed 's/T00/ 00/' | same 'columns in another order'
+    printf '%s,Elapsed time,Session ID\n5,x,5,3,8,y,1,2\n6.5,"x,""y",7,2,9,y,,\n' "$burst" |
+        same 'columns behind those of BurstGPT'
+    printf '%s\n2024-01-01 00:00:01.5,7,2\n2024-01-01 00:00:00,5,3\n' "$header" >"$folder/variant"
+    good "$folder/variant" --requests "$folder/variant.txt"
+    grep -q 'out of order at 1 places' "$folder/out" || fail "no word of the order"
+    # What cannot be read names the line and the column, and there is no run.
+    wrong() {
+        printf "$1" >"$folder/wrong"
+        shift
+        bad "wrong:$@" -- "$folder/wrong" --summary "$folder/wrong.json"
+        [[ ! -e $folder/wrong.json ]] || fail "a summary of no run"
+    }
+    line='2024-01-01 00:00:00,5,3'
+    wrong "$header\n$line\n2024-01-01 00:00:01,0,3\n" '3: ContextTokens is "0"'
+    wrong "$header\n$line\n\n2024-01-01 00:00:01,5,\n" '4: GeneratedTokens is ""'
+    wrong "$header\n$line\n2024-01-01 00:00:01,-5,3\n" '3: ContextTokens is "-5"'
+    wrong "$header\n$line\n2024-01-01 00:00:01,5.5,3\n" '3: ContextTokens is "5.5"'
+    wrong "$header\n$line\n2024-01-01 00:00:01,99999999999999999999,3\n" '3: ContextTokens is "9999'
+    wrong "$header\n$line\n2024-02-30 00:00:01,5,3\n" '3: TIMESTAMP is "2024-02-30'
+    wrong "$header\n$line\n2024-01-01,5,3\n" '3: TIMESTAMP is "2024-01-01"'
+    wrong "$header\n$line\n\"2024-01-01 00:00:01,5,3\n" '3: line is .*quotation mark'
+    wrong "$header\n$line\n2024-01-01 00:00:01,5,3,9\n" '3: line is .*expected 3 fields'
+    wrong "$header\n$line\n2024-01-01 00:0" '3: line is '
+    wrong "TIMESTAMP,ContextTokens\n$line\n" '1: line is .*Azure'
+    wrong "TIMESTAMP,ContextTokens,GeneratedTokens,ContextTokens\n$line,1\n" '1: line is '
+    wrong "$burst\n5,x,5,3,8,y\nnoon,x,5,3,8,y\n" '3: Timestamp is "noon"'
+    wrong "$burst\n5,x,5,3,8,y\n6,x,5,many,8,y\n" '3: Response tokens is "many"'
+    wrong "$burst\n5,x,0,3,8,y\n" ' has no request'
+    wrong "$header\n\n \n" ' has no request'
+    wrong '\n\n' '.: line is missing'
+    wrong '' '1: line is missing'
+    wrong '\xff\xfeT\x00I\x00' '1: line is ".xff'
+    wrong '{"timestamp": 1, "input_length": 5, "output_length": 3}\n{"timestamp": -1, "input_length": 5, "output_length": 3}\n' \
+        '2: timestamp is "-1"'
+    wrong '{"timestamp": 1, "input_length": "5", "output_length": 3}\n' '1: input_length is '
+    wrong '{"timestamp": 1, "input_length": 5, "output_length": 1e99}\n' '1: output_length is '
+    wrong '{"timestamp": 1, "input_length": 5\n' '1: line is .*JSON object'
+    # Compressed files that were cut anywhere, also in what tells them.
+    for tool in gzip zstd; do
+        command -v $tool >/dev/null || continue
+        $tool -c "$folder/plain" >"$folder/packed"
+        run "$folder/packed"
+        ((status == 0)) || continue # built without
+        for bytes in 1 3 5 12 20 40; do
+            head -c "$bytes" "$folder/packed" >"$folder/cut"
+            bad 'cut:' -- "$folder/cut"
+        done
+        (cat "$folder/packed" && echo more) >"$folder/cut"
+        bad 'cut: cannot be decompressed' -- "$folder/cut"
+    done
+    ;;
 generate)
     make() { good --generate "$1" --requests "$folder/requests.csv"; }
     make arrivals=poisson,rate=20,count=2000,prompt=exponential:200,generated=constant:3,seed=4

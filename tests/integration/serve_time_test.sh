@@ -18,6 +18,18 @@ simulator)
     check 's["sheds"] > s["shed_requests"] > 0' 's["preemptions"] > 0' \
         's["lost_prompt_tokens"] == 100 * s["sheds"]' 's["lost_generated_tokens"] > 0'
     ;;
+simulator_speculative)
+    at_once >"$folder/at_once.csv"
+    simulated "$sample" --speculative 1 --block-size 16
+    simulated "$sample" --speculative 3 --max-seqs 32 --block-size 16 --blocks 900
+    check '0 < s["accepted_tokens"] < s["spec_tokens"]' 's["preemptions"] > 0'
+    simulated "$sample" --speculative 4 --scheduler chunked --token-budget 200
+    simulated "$sample" --speculative 9 --block-size 2 --max-seqs 40
+    for scheduler in prefill-first chunked; do
+        simulated "$folder/at_once.csv" --speculative 2 --scheduler "$scheduler" --blocks 70 --free-ratio 0.1
+        check 's["sheds"] > 0'
+    done
+    ;;
 chunked)
     # Each budget, with and without pressure, and a model in which every kind of work costs time.
     echo '{"iteration_us": 8123.4567, "prefill_token_us": 31.25, "decode_row_us": 12.5,
@@ -32,10 +44,7 @@ chunked)
             --free-ratio 0.1
         check 's["recoveries"] == s["preemptions"] > 0'
     done
-    # A token at a time, and spec tokens.
     good "$sample" --scheduler chunked --token-budget 1 --limit 20
-    good "$sample" --scheduler chunked --token-budget 64 --max-seqs 32 --block-size 16 --blocks 900 \
-        --speculative 3
     bad 'scheduler' -- --scheduler fastest
     bad 'token-budget' -- --token-budget 0
     ;;

@@ -42,6 +42,14 @@ def in_seconds(ticks):
     return {key: value / TICKS for key, value in summary(ticks).items()}
 
 
+def mix(x):
+    """The finaliser of SplitMix64, of which the draft model makes its mistakes."""
+    x = (x + 0x9E3779B97F4A7C15) % 2**64
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+    return x ^ x >> 31
+
+
 class Sequence:
     def __init__(self, request, now, blocks):
         self.request, self.admitted, self.first = request, now, blocks
@@ -63,7 +71,8 @@ class Simulator:
         self.free, self.prompts = self.dynamic, o.blocks - self.dynamic
         self.counts = dict.fromkeys(
             ("preemptions", "recoveries", "replayed_tokens", "sheds", "lost_prompt_tokens",
-             "lost_generated_tokens", "peak_seqs", "peak_blocks"), 0)
+             "lost_generated_tokens", "peak_seqs", "peak_blocks", "spec_tokens",
+             "accepted_tokens"), 0)
         self.shed_lines, self.done = set(), []
         self.waits = dict.fromkeys(
             ("iteration", "slots", "budget", "prompt_blocks", "growth_blocks", "shed"), 0)
@@ -80,7 +89,7 @@ class Simulator:
         while self.waiting and not any(s.preempted for s in self.live.values()):
             prompt = self.waiting[0][2]
             running = [s for s in self.live.values() if not s.preempted]
-            full = (sum(s.want or 1 for s in running) >= self.o.token_budget if chunked
+            full = (sum(s.want or 1 + self.o.speculative for s in running) >= self.o.token_budget if chunked
                     else tokens and tokens + prompt > self.o.token_budget)
             self.reason = ("slots" if len(self.live) == self.o.max_seqs else "budget" if full else
                            "prompt_blocks" if self.blocks(prompt) > self.prompts else None)
@@ -102,18 +111,21 @@ class Simulator:
     def iterate(self):
         waiting, self.shed_admissions = len(self.waiting), []
         running = [s for s in self.live.values() if not s.preempted]
-        rows = sum(s.want == 0 for s in running)
+        rows = sum(s.want == 0 for s in running) * (self.o.speculative + 1)
         left = self.o.token_budget - rows if self.o.scheduler == "chunked" else math.inf
         prefill = context = 0
         for s in self.live.values():
-            s.sampled = s.ran = 0
+            s.sampled = s.ran = s.proposed = 0
         for s in sorted(running, key=lambda s: (s.arrival, s.line)):
             chunk = max(min(s.want, left), 0)
             left, prefill = left - chunk, prefill + chunk
             s.ran = 1 if s.want == 0 or chunk else 0
             s.sampled = 1 if s.want == chunk else 0
             context += s.cached if s.ran else 0
-            s.cached, s.want = s.cached + (chunk if s.want else 1), s.want - chunk
+            if s.want == 0:
+                s.proposed = self.o.speculative
+                s.sampled = self.accepted(s) + 1
+            s.cached, s.want = s.cached + (chunk or s.sampled), s.want - chunk
         running = sum(s.ran for s in running)
         while not self.step():
             self.shed()
@@ -130,11 +142,22 @@ class Simulator:
             self.counts[key] = max(self.counts[key], value)
         for slot, s in list(self.live.items()):
             s.times += [self.now] * s.sampled
+            self.counts["spec_tokens"] += s.proposed
+            self.counts["accepted_tokens"] += s.sampled - 1 if s.proposed else 0
             if len(s.times) == s.generated:
                 self.done.append(self.live.pop(slot))
                 self.prompts += s.first
             elif s.preempted:  # it claims no more than it can ever use
                 s.used = min(s.used, self.blocks(s.prompt + s.generated - 1) - s.first - 1)
+
+    def accepted(self, s):
+        """Spec tokens of a pass: the first that is wrong, is the last, or has no block ends them."""
+        count, length = 0, s.cached + 1  # tokens known before the next one is sampled
+        while count < self.o.speculative and length < s.prompt + s.generated - 1 and (
+                mix(mix(s.line) ^ mix(length)) % 4 and
+                length // self.o.block_size < s.first + s.used):
+            count, length = count + 1, length + 1
+        return count
 
     def step(self):
         """Release, preempt, dispatch, recover; False, and nothing has changed, without progress."""
@@ -202,7 +225,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("trace")
     for name, default in (("max-seqs", 256), ("block-size", 128), ("blocks", 0),
-                          ("max-len", 16384), ("token-budget", 8192)):
+                          ("max-len", 16384), ("token-budget", 8192), ("speculative", 0)):
         parser.add_argument("--" + name, type=int, default=default)
     parser.add_argument("--free-ratio", type=float, default=0.175)
     parser.add_argument("--scheduler", choices=("prefill-first", "chunked"), default="prefill-first")

@@ -27,7 +27,7 @@ void CellReader::Read(Stream& stream, const std::vector<Range>& ranges) {
     for (ReadCellsArgs& args : args_) {
         args.out = out;
         out += args.length;
-        stream.Launch(ReadCellsKernel, &args);
+        stream.Launch(ReadCellsKernel, &args, "read cells");
     }
     Download(stream, host_->Data(), *gathered_, 0, total);
 }

@@ -9,23 +9,24 @@ namespace serve {
 
 void RunOnContiguousCache(uint64_t seed, int64_t promptTokens, int64_t generatedTokens,
                           ReferenceRun& run) {
-    run.cache.clear();
-    run.tokens.clear();
+    run.cache.resize(static_cast<size_t>(promptTokens + generatedTokens - 1));
+    run.tokens.resize(static_cast<size_t>(generatedTokens));
+    KvCell* const cache = run.cache.data();
     for (int64_t position = 0; position < promptTokens; ++position) {
-        run.cache.push_back(CellOf(seed, PromptToken(seed, position), position));
+        cache[position] = CellOf(seed, PromptToken(seed, position), position);
     }
     for (int64_t i = 0; i + 1 < generatedTokens; ++i) {
         const int64_t position = promptTokens + i;
-        const int64_t token = NextToken(
-            position, [&](int64_t earlier) { return run.cache[static_cast<size_t>(earlier)]; });
-        run.tokens.push_back(token);
-        run.cache.push_back(CellOf(seed, token, position));
+        const int64_t token =
+            NextToken(position, [cache](int64_t earlier) { return cache[earlier]; });
+        run.tokens[static_cast<size_t>(i)] = token;
+        cache[position] = CellOf(seed, token, position);
     }
     TokenHash hash;
     for (const KvCell& cell : run.cache) {
         hash.Add(cell);
     }
-    run.tokens.push_back(hash.Token());
+    run.tokens.back() = hash.Token();
 }
 
 }  // namespace serve

@@ -7,6 +7,9 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+
+#include "advance_step/host_operator.h"
 
 namespace serve {
 namespace {
@@ -49,7 +52,12 @@ DeviceSession::~DeviceSession() {
     Report(aclFinalize(), "aclFinalize");
 }
 
-Stream::Stream() { Check(aclrtCreateStream(&stream_), "aclrtCreateStream"); }
+Stream::Stream() {
+    // No other thread changes the environment.
+    const char* trace = std::getenv("ADVANCE_STEP_TRACE");  // NOLINT(concurrency-mt-unsafe)
+    traced_ = trace != nullptr && *trace != '\0';
+    Check(aclrtCreateStream(&stream_), "aclrtCreateStream");
+}
 
 Stream::~Stream() { Report(aclrtDestroyStream(stream_), "aclrtDestroyStream"); }
 
@@ -57,8 +65,26 @@ void Stream::Copy(void* dst, size_t room, const void* src, size_t bytes, aclrtMe
     Check(aclrtMemcpyAsync(dst, room, src, bytes, kind, stream_), "aclrtMemcpyAsync");
 }
 
-void Stream::Launch(aclrtHostFunc kernel, void* args) {
-    Check(aclrtLaunchHostFunc(stream_, kernel, args), "aclrtLaunchHostFunc");
+void Stream::Launch(aclrtHostFunc kernel, void* args, const char* name) {
+    if (!traced_) {
+        Check(aclrtLaunchHostFunc(stream_, kernel, args), "aclrtLaunchHostFunc");
+        return;
+    }
+    // A host operator has a name in the trace, and costs an allocation.
+    struct Named {
+        aclrtHostFunc kernel;
+        void* args;
+    };
+    AdvStepHostOperator operation = {};
+    operation.name = name;
+    operation.args = new Named{kernel, args};  // the operator's, in every case
+    operation.run = [](void* call, char* /*message*/, size_t /*messageSize*/) -> int32_t {
+        const auto* const own = static_cast<const Named*>(call);
+        own->kernel(own->args);
+        return 0;
+    };
+    operation.release = [](void* call) { delete static_cast<Named*>(call); };
+    Check(advstepLaunchHostOperator(stream_, &operation), "advstepLaunchHostOperator");
 }
 
 void Stream::Synchronize() { Check(aclrtSynchronizeStream(stream_), "aclrtSynchronizeStream"); }

@@ -47,12 +47,14 @@ class Stream {
 
     aclrtStream Handle() const { return stream_; }
     void Copy(void* dst, size_t room, const void* src, size_t bytes, aclrtMemcpyKind kind);
-    /// args must live until the stream has run the kernel.
-    void Launch(aclrtHostFunc kernel, void* args);
+    /// args must live until the stream has run the kernel, name for ever. The name is that of the
+    /// kernel in a trace.
+    void Launch(aclrtHostFunc kernel, void* args, const char* name);
     void Synchronize();
 
  private:
     aclrtStream stream_ = nullptr;
+    bool traced_;
 };
 
 /// An event with timing.

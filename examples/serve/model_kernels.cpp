@@ -25,6 +25,32 @@ void CopyColumns(const ModelMemory& m, int32_t* dst, const int32_t* src, int64_t
 
 }  // namespace
 
+void LoadSlotsKernel(void* loadArgs) {
+    const auto& args = *static_cast<const LoadArgs*>(loadArgs);
+    for (int64_t i = 0; i < args.count; ++i) {
+        const SlotLoad& load = args.loads[i];
+        const int64_t slot = load.slot;
+        const auto promptTokens = static_cast<int32_t>(load.promptTokens);
+        std::copy_n(args.tokens + load.firstToken, load.promptTokens,
+                    args.inputIds + slot * args.inputWidth);
+        // -1 where the sequence has no block yet.
+        int32_t* table = args.blockTables + slot * args.maxBlocks;
+        std::fill(std::copy_n(args.blocks + load.firstBlock, load.promptBlocks, table),
+                  table + args.maxBlocks, -1);
+        args.firstTokenIds[slot] = args.tokens[load.firstToken];
+        args.encoderBlockLens[slot] = static_cast<int32_t>(load.promptBlocks);
+        args.usedListLen[slot] = 0;
+        args.oriSeqLensEncoder[slot] = promptTokens;
+        args.seqLensEncoder[slot] = promptTokens;
+        args.seqLensThisTime[slot] = promptTokens;
+        args.seqLensDecoder[slot] = 0;
+        args.stepIdx[slot] = 0;
+        args.infos[slot] = {load.seed, load.endLen};
+        args.isBlockStep[slot] = 0;
+        args.stopFlags[slot] = 0;
+    }
+}
+
 void PrefillKernel(void* passArgs) {
     const auto& args = *static_cast<const PassArgs*>(passArgs);
     const ModelMemory& m = args.memory;

@@ -87,6 +87,44 @@ struct PassArgs {
     int64_t numSeqs;     // rows, padding included
 };
 
+/// A sequence that enters a slot.
+struct SlotLoad {
+    int64_t slot;
+    uint64_t seed;  // of the request
+    int64_t endLen;
+    int64_t promptTokens;
+    int64_t firstToken;  // of its prompt, in LoadArgs::tokens
+    int64_t promptBlocks;
+    int64_t firstBlock;  // in LoadArgs::blocks
+};
+
+/// Device addresses: what the host has uploaded of the sequences that enter slots, and the slots.
+struct LoadArgs {
+    const SlotLoad* loads;  // [count]
+    int64_t count;
+    const int64_t* tokens;
+    const int32_t* blocks;
+
+    int64_t maxBlocks;
+    int64_t inputWidth;
+    uint8_t* stopFlags;
+    int32_t* seqLensThisTime;
+    int32_t* oriSeqLensEncoder;
+    int32_t* seqLensEncoder;
+    int32_t* seqLensDecoder;
+    int32_t* blockTables;  // [slots, maxBlocks]
+    int32_t* encoderBlockLens;
+    uint8_t* isBlockStep;
+    int32_t* usedListLen;
+    int64_t* inputIds;  // [slots, inputWidth]
+    int64_t* stepIdx;
+    int64_t* firstTokenIds;
+    SlotInfo* infos;
+};
+
+/// Makes every slot of the loads want the prefill of its prompt.
+void LoadSlotsKernel(void* loadArgs);
+
 /// Writes K/V of the next prefillTokens of inputIds through the block table for every slot of the
 /// pass that has some, and samples behind the last one that the slot wants.
 void PrefillKernel(void* passArgs);

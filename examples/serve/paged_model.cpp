@@ -59,7 +59,7 @@ void PagedModel::BeginPass(Stream& stream, const std::vector<PassSlot>& live, in
 }
 
 void PagedModel::FetchReports(Stream& stream) {
-    stream.Launch(ReportSlotsKernel, &args_);
+    stream.Launch(ReportSlotsKernel, &args_, "report slots");
     reports_.Fetch(stream, args_.liveSlots);
 }
 

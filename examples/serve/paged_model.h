@@ -23,12 +23,14 @@ class PagedModel {
     /// of which the first numQueries are sequences.
     void BeginPass(Stream& stream, const std::vector<PassSlot>& live, int64_t numQueries,
                    int64_t numSeqs);
-    void Prefill(Stream& stream) { stream.Launch(PrefillKernel, &args_); }
-    void GatherRows(Stream& stream) { stream.Launch(GatherRowsKernel, &args_); }
+    void Prefill(Stream& stream) { stream.Launch(PrefillKernel, &args_, "prefill"); }
+    void GatherRows(Stream& stream) { stream.Launch(GatherRowsKernel, &args_, "gather rows"); }
     /// Of the rows gathered last.
-    void Decode(Stream& stream) { stream.Launch(DecodeKernel, &args_); }
-    void NoteBlocks(Stream& stream) { stream.Launch(NoteBlocksKernel, &args_); }
-    void PoisonLost(Stream& stream) { stream.Launch(PoisonLostKernel, &args_); }
+    void Decode(Stream& stream) { stream.Launch(DecodeKernel, &args_, "decode"); }
+    void NoteBlocks(Stream& stream) { stream.Launch(NoteBlocksKernel, &args_, "note blocks"); }
+    void PoisonLost(Stream& stream) {
+        stream.Launch(PoisonLostKernel, &args_, "poison lost blocks");
+    }
 
     /// Enqueues the download of the state of the live slots.
     void FetchReports(Stream& stream);

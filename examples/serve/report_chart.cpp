@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the charts: axes, ticks, labels, lines and bars.
+// Draws the charts: axes, ticks, labels and lines.
 
 #include "report_chart.h"
 
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 namespace serve {
 namespace {
@@ -21,9 +22,6 @@ constexpr double kTop = 12;
 constexpr double kBottom = 46;
 constexpr double kPlotWidth = kWidth - kLeft - kRight;
 constexpr double kPlotHeight = kHeight - kTop - kBottom;
-constexpr double kBarHeight = 24;
-constexpr double kNames = 110;  // of bars, left of the axis
-constexpr double kNumbers = 80;
 
 using Text = std::back_insert_iterator<std::string>;
 
@@ -36,12 +34,6 @@ double TickWidth(double range, int most) {
         }
     }
     return width * 10;
-}
-
-// 1, 10, 100, 1 k, ... 1 M
-std::string PowerOfTen(int exponent) {
-    static const char* const units[] = {"", " k", " M", " G", " T", " P", " E"};
-    return fmt::format("1{:0>{}}{}", "", exponent % 3, units[exponent / 3]);
 }
 
 // From values to places.
@@ -136,13 +128,13 @@ void DrawHoverTitles(Text out, const Plot& plot, const Scale& scale) {
 void DrawLegend(Text out, const Plot& plot) {
     fmt::format_to(out, R"(<p class="legend">)");
     for (const Series& series : plot.series) {
-        fmt::format_to(out, R"(<span><i class="{}"></i>{}</span> )", series.colour,
-                       Escape(series.name));
+        fmt::format_to(out, R"(<span class="series"><i class="{}"></i>{}<b></b></span> )",
+                       series.colour, Escape(series.name));
     }
     if (plot.limit > 0) {
         fmt::format_to(out, R"(<span><i class="limit"></i>{}</span>)", Escape(plot.limitName));
     }
-    fmt::format_to(out, "</p>\n");
+    fmt::format_to(out, "<output></output></p>\n");
 }
 
 }  // namespace
@@ -214,53 +206,29 @@ std::string DrawPlot(const Plot& plot) {
     return figure;
 }
 
-std::string DrawBars(const std::string& id, const std::string& title, const std::string& xAxis,
-                     const std::vector<Bar>& bars) {
-    double most = 1;
-    for (const Bar& bar : bars) {
-        most = std::max(most, bar.value);
+std::string ChartJson(const Plot& plot) {
+    std::string json;
+    const Text out(json);
+    fmt::format_to(out, R"({{"id":"{}","xAxis":"{}","yAxis":"{}","xUnit":"{}","fromZero":{},)",
+                   plot.id, plot.xAxis, plot.yAxis, plot.xUnit, plot.fromZero);
+    fmt::format_to(out, R"("timed":{},"limit":{:.6g},"limitName":"{}","spans":[)", plot.timed,
+                   plot.limit, plot.limitName);
+    const char* comma = "";
+    for (const auto& [from, to] : plot.spans) {
+        fmt::format_to(out, "{}[{:.9g},{:.9g}]", std::exchange(comma, ","), from, to);
     }
-    // One place for 0, then a decade each from 1 on.
-    const double decades = std::ceil(std::log10(most)) + 1;
-    const double width = (kWidth - kNames - kNumbers) / decades;
-    const auto place = [&](double value) {
-        return kNames + (value < 1 ? 0 : (1 + std::log10(value)) * width);
-    };
-    const double bottom = kTop + kBarHeight * static_cast<double>(bars.size());
-    std::string figure;
-    const Text out(figure);
-    fmt::format_to(out,
-                   "<figure id=\"{}\">\n<figcaption>{}</figcaption>\n"
-                   R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" role="img">)"
-                   "<title>{}</title>\n",
-                   id, Escape(title), kWidth, bottom + kBottom, Escape(title));
-    for (int decade = 0; decade <= static_cast<int>(decades); ++decade) {
-        const double value = decade == 0 ? 0 : std::pow(10, decade - 1);
-        fmt::format_to(out,
-                       R"(<line class="grid" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>)",
-                       place(value), place(value), kTop, bottom);
-        DrawLabel(out, place(value), bottom + 17, "middle",
-                  decade == 0 ? "0" : PowerOfTen(decade - 1));
+    fmt::format_to(out, R"(],"series":[)");
+    comma = "";
+    for (const Series& series : plot.series) {
+        fmt::format_to(out, R"({}{{"name":"{}","colour":"{}","filled":{},"values":[)",
+                       std::exchange(comma, ","), series.name, series.colour, series.filled);
+        const char* inner = "";
+        for (const double value : series.values) {
+            fmt::format_to(out, "{}{:.6g}", std::exchange(inner, ","), value);
+        }
+        fmt::format_to(out, "]}}");
     }
-    DrawLabel(out, (kNames + kWidth - kNumbers) / 2, bottom + kBottom - 8, "middle", xAxis,
-              R"( class="axis-name")");
-    double y = kTop;
-    for (const Bar& bar : bars) {
-        fmt::format_to(
-            out,
-            "\n<g><title>{}: {}</title>"
-            R"(<rect class="hover" x="0" width="{}" y="{:.1f}" height="{:.1f}"/>)"
-            R"(<rect class="bar" x="{:.1f}" width="{:.1f}" y="{:.1f}" height="{:.1f}"/>)",
-            Escape(bar.name), Escape(bar.note), kWidth, y, kBarHeight, kNames,
-            place(bar.value) - kNames, y + 4, kBarHeight - 8);
-        DrawLabel(out, kNames - 8, y + 16, "end", bar.name);
-        DrawLabel(out, place(bar.value) + 6, y + 16, "start", Readable(bar.value),
-                  R"( class="number")");
-        fmt::format_to(out, "</g>");
-        y += kBarHeight;
-    }
-    fmt::format_to(out, "\n</svg>\n</figure>\n");
-    return figure;
+    return json + "]}";
 }
 
 }  // namespace serve

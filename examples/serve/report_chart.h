@@ -32,12 +32,17 @@ struct Plot {
     std::vector<std::pair<double, double>> spans;  // of x; ascending
     std::vector<Series> series;
     bool fromZero = true;  // the steps begin and end at 0
+    bool timed = true;     // x is time, and the chart zooms with the others of time
     double limit = 0;      // a dashed line; 0: none
     std::string limitName;
 };
 
 /// A figure: title, legend, axes, steps, and a hover title for every span.
 std::string DrawPlot(const Plot& plot);
+
+/// The same as an object of JSON, for the report's program. Names are the report's own: none has
+/// what JSON would write otherwise.
+std::string ChartJson(const Plot& plot);
 
 struct Bar {
     std::string name;

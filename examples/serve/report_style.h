@@ -47,6 +47,14 @@ line.limit { stroke: var(--axis); stroke-dasharray: 6 4; stroke-width: 1.5; }
 rect.bar { fill: var(--blue); }
 rect.hover { fill: var(--ink); fill-opacity: 0; }
 rect.hover:hover { fill-opacity: 0.09; }
+figure.drawn svg { display: none; }
+div.live { width: 100%; height: 250px; touch-action: pan-y; font-size: 12px; }
+div.live .dygraph-axis-label { color: var(--soft); }
+div.live .dygraph-label { color: var(--soft); font-size: 12.5px; text-align: center; }
+p.legend output { float: right; }
+button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--axis);
+  border-radius: 6px; padding: 4px 12px; margin: 0 0 12px; }
+@media print { figure.drawn svg { display: block; } div.live, button { display: none; } }
 div.table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
 th, td { padding: 7px 14px; text-align: right; border-bottom: 1px solid var(--grid);

@@ -44,6 +44,38 @@ TimeBucket BucketOf(const LoadSample& sample) {
     return bucket;
 }
 
+// Joins it to the last one if both together are no longer than the resolution.
+void AppendTo(std::vector<TimeBucket>& buckets, const TimeBucket& bucket, double resolution) {
+    if (!buckets.empty() && bucket.end - buckets.back().begin <= resolution) {
+        Join(buckets.back(), bucket);
+    } else {
+        buckets.push_back(bucket);
+    }
+}
+
+// The part of a bucket's count from its begin to a time.
+int64_t CountUpTo(const TimeBucket& bucket, int64_t count, double time) {
+    return std::llround(static_cast<double>(count) * (time - bucket.begin) / bucket.Seconds());
+}
+
+// Adds what a bucket has between two times.
+void AddPart(TimeBucket& sum, const TimeBucket& bucket) {
+    const double part = sum.Seconds() / bucket.Seconds();
+    const auto add = [part](Level& to, const Level& from) {
+        to.sum += from.sum * part;
+        to.most = std::max(to.most, from.most);
+    };
+    add(sum.running, bucket.running);
+    add(sum.waiting, bucket.waiting);
+    add(sum.preempted, bucket.preempted);
+    add(sum.blocks, bucket.blocks);
+    const auto count = [&](int64_t all) {
+        return CountUpTo(bucket, all, sum.end) - CountUpTo(bucket, all, sum.begin);
+    };
+    sum.tokens += count(bucket.tokens);
+    sum.prefillTokens += count(bucket.prefillTokens);
+}
+
 // Of the value that at least this part of all does not exceed, from 1 on.
 int64_t RankOf(double part, size_t count) {
     const auto all = static_cast<double>(count);
@@ -136,6 +168,42 @@ Percentiles TickCounts::Summary() const {
             quantile(1)};
 }
 
+std::vector<TimeBucket> SumOf(const std::vector<std::vector<TimeBucket>>& parts,
+                              double* resolution) {
+    std::vector<double> bounds;
+    for (const std::vector<TimeBucket>& part : parts) {
+        for (const TimeBucket& bucket : part) {
+            bounds.insert(bounds.end(), {bucket.begin, bucket.end});
+        }
+    }
+    std::sort(bounds.begin(), bounds.end());
+    bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
+    *resolution = bounds.size() <= RunRecord::kMostBuckets
+                      ? 0
+                      : (bounds.back() - bounds.front()) * 4 / RunRecord::kMostBuckets;
+    std::vector<TimeBucket> sums;
+    std::vector<size_t> at(parts.size(), 0);
+    for (size_t i = 0; i + 1 < bounds.size(); ++i) {
+        TimeBucket sum;
+        sum.begin = bounds[i];
+        sum.end = bounds[i + 1];
+        bool isIdle = true;
+        for (size_t part = 0; part < parts.size(); ++part) {
+            while (at[part] < parts[part].size() && parts[part][at[part]].end <= sum.begin) {
+                ++at[part];
+            }
+            if (at[part] < parts[part].size() && parts[part][at[part]].begin <= sum.begin) {
+                AddPart(sum, parts[part][at[part]]);
+                isIdle = false;
+            }
+        }
+        if (!isIdle) {
+            AppendTo(sums, sum, *resolution);
+        }
+    }
+    return sums;
+}
+
 void RunRecord::Add(const LoadSample& sample) {
     if (buckets_.size() == kMostBuckets) {
         // Afterwards two neighbours always make more than the resolution, so there is room again:
@@ -150,13 +218,7 @@ void RunRecord::Add(const LoadSample& sample) {
     Append(BucketOf(sample));
 }
 
-void RunRecord::Append(const TimeBucket& bucket) {
-    if (!buckets_.empty() && bucket.end - buckets_.back().begin <= resolution_) {
-        Join(buckets_.back(), bucket);
-    } else {
-        buckets_.push_back(bucket);
-    }
-}
+void RunRecord::Append(const TimeBucket& bucket) { AppendTo(buckets_, bucket, resolution_); }
 
 void RequestTimes::Add(const RequestMarks& request) {
     const auto seconds = [](int64_t from, int64_t to) {

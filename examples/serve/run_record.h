@@ -115,6 +115,12 @@ struct RequestTimes {
     }
 };
 
+/// The runs of several replicas as one: levels and tokens are sums, peaks those of the busiest.
+/// @param parts  of each replica, ascending
+/// @param resolution  of the sum, in seconds
+std::vector<TimeBucket> SumOf(const std::vector<std::vector<TimeBucket>>& parts,
+                              double* resolution);
+
 class RunRecord {
  public:
     explicit RunRecord(const Targets& targets = {}) { times_.targets = targets; }

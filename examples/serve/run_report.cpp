@@ -12,7 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "chart_library.h"
 #include "report_chart.h"
+#include "report_plots.h"
+#include "report_script.h"
 #include "report_style.h"
 
 namespace serve {
@@ -38,119 +41,6 @@ std::string Embedded(const char* id, const Json& json) {
 std::string PathText(const std::string& path) {
     const std::string quoted = Json(path).dump(-1, ' ', false, Json::error_handler_t::replace);
     return Escape(Json::parse(quoted).get<std::string>());
-}
-
-// The unit in which a run of so many seconds is told, and how many seconds it has.
-struct TimeUnit {
-    const char* name;
-    double seconds;
-};
-TimeUnit UnitFor(double seconds) {
-    return seconds < 600     ? TimeUnit{"s", 1}
-           : seconds < 36000 ? TimeUnit{"min", 60}
-                             : TimeUnit{"h", 3600};
-}
-
-Series Averages(const RunRecord& record, const char* name, const char* colour,
-                Level TimeBucket::*level) {
-    Series series{name, colour, false, {}};
-    for (const TimeBucket& bucket : record.Buckets()) {
-        series.values.push_back(bucket.Mean(bucket.*level));
-    }
-    return series;
-}
-
-Series PerSecond(const RunRecord& record, const char* name, const char* colour,
-                 int64_t TimeBucket::*count) {
-    Series series{name, colour, false, {}};
-    for (const TimeBucket& bucket : record.Buckets()) {
-        series.values.push_back(static_cast<double>(bucket.*count) / bucket.Seconds());
-    }
-    return series;
-}
-
-Series Quantiles(const char* name, const char* colour, const Durations& durations) {
-    Series series{name, colour, false, {}};
-    for (int percent = 1; percent <= 100; ++percent) {
-        series.values.push_back(durations.Quantile(percent / 100.0));
-    }
-    return series;
-}
-
-Plot TimePlot(const RunRecord& record, const char* id, const char* title, const char* yAxis) {
-    Plot plot;
-    const auto& buckets = record.Buckets();
-    const TimeUnit unit = UnitFor(buckets.empty() ? 0 : buckets.back().end);
-    plot.id = id;
-    plot.title = title;
-    plot.xAxis = fmt::format("virtual time ({})", unit.name);
-    plot.yAxis = yAxis;
-    plot.xUnit = unit.name;
-    for (const TimeBucket& bucket : buckets) {
-        plot.spans.emplace_back(bucket.begin / unit.seconds, bucket.end / unit.seconds);
-    }
-    return plot;
-}
-
-std::string Charts(const Options& options, const Statistics& s, const RunRecord& record) {
-    Plot generated = TimePlot(record, "throughput", "Throughput", "tokens per second");
-    generated.series = {PerSecond(record, "generated tokens", "blue", &TimeBucket::tokens)};
-    generated.series[0].filled = true;
-
-    Plot prefill = TimePlot(record, "prefill", "Prefill", "tokens per second");
-    prefill.series = {
-        PerSecond(record, "tokens of prompts and recoveries", "green", &TimeBucket::prefillTokens)};
-    prefill.series[0].filled = true;
-
-    Plot blocks = TimePlot(record, "blocks", "KV cache blocks in use", "blocks");
-    blocks.series = {Averages(record, "average", "green", &TimeBucket::blocks),
-                     {"peak", "orange", false, {}}};
-    blocks.series[0].filled = true;
-    for (const TimeBucket& bucket : record.Buckets()) {
-        blocks.series[1].values.push_back(static_cast<double>(bucket.blocks.most));
-    }
-    blocks.limit = static_cast<double>(options.blocks);
-    blocks.limitName = fmt::format("{} blocks there are", Readable(blocks.limit));
-
-    const auto levels = [&](const char* id, const char* title, const char* name, const char* colour,
-                            Level TimeBucket::*level) {
-        Plot plot =
-            TimePlot(record, id, title, level == &TimeBucket::waiting ? "requests" : "sequences");
-        plot.series = {Averages(record, name, colour, level), {"peak", "purple", false, {}}};
-        plot.series[0].filled = true;
-        for (const TimeBucket& bucket : record.Buckets()) {
-            plot.series[1].values.push_back(static_cast<double>((bucket.*level).most));
-        }
-        return plot;
-    };
-    const Plot batch =
-        levels("batch", "Batch: sequences that run", "average", "blue", &TimeBucket::running);
-    const Plot queue = levels("queue", "Queue: requests that wait for admission", "average",
-                              "orange", &TimeBucket::waiting);
-    const Plot preempted = levels("preempted", "Preempted sequences, which wait for blocks",
-                                  "average", "orange", &TimeBucket::preempted);
-
-    Plot latency;
-    latency.id = "latency";
-    latency.title = "Latency of completed requests";
-    latency.xAxis = "percentile of requests (%)";
-    latency.yAxis = "virtual seconds since arrival";
-    latency.xUnit = "%";
-    latency.fromZero = false;
-    for (int percent = 0; percent < 100 && !record.Latencies().e2e.Empty(); ++percent) {
-        latency.spans.emplace_back(percent, percent + 1);
-    }
-    latency.series = {Quantiles("admission", "orange", record.Latencies().admission),
-                      Quantiles("first token", "green", record.Latencies().ttft),
-                      Quantiles("last token", "blue", record.Latencies().e2e)};
-
-    std::vector<Bar> bars;
-    for (const auto& [name, value] : NamedCounters(s.counters)) {
-        bars.push_back({name, std::to_string(value), static_cast<double>(value)});
-    }
-    return DrawPlot(generated) + DrawPlot(batch) + DrawPlot(queue) + DrawPlot(preempted) +
-           DrawPlot(blocks) + DrawPlot(latency) + DrawPlot(prefill) +
-           DrawBars("counters", "Counters of the device", "count (logarithmic)", bars);
 }
 
 std::string Tiles(const Statistics& s) {
@@ -215,9 +105,9 @@ std::string WaitTable(const Statistics& s) {
     return text + "</table></div>\n";
 }
 
-Json TimelineJson(const RunRecord& record) {
+Json TimelineJson(const ReportData& data) {
     Json buckets = Json::array();
-    for (const TimeBucket& bucket : record.Buckets()) {
+    for (const TimeBucket& bucket : data.buckets) {
         buckets.push_back({{"begin", bucket.begin},
                            {"end", bucket.end},
                            {"tokens", bucket.tokens},
@@ -231,7 +121,26 @@ Json TimelineJson(const RunRecord& record) {
                            {"blocks", bucket.Mean(bucket.blocks)},
                            {"peak_blocks", bucket.blocks.most}});
     }
-    return {{"resolution", record.Resolution()}, {"buckets", buckets}};
+    return {{"resolution", data.resolution}, {"buckets", buckets}};
+}
+
+std::string Charts(const ReportData& data, std::string* charts) {
+    std::string figures;
+    for (const Plot& plot : PlotsOf(data)) {
+        figures += DrawPlot(plot);
+        *charts += (charts->empty() ? "[" : ",\n") + ChartJson(plot);
+    }
+    *charts += "]";
+    std::vector<Bar> bars;
+    for (const auto& [name, value] : NamedCounters(data.statistics.counters)) {
+        bars.push_back({name, std::to_string(value), static_cast<double>(value)});
+    }
+    return figures + DrawBars("counters", "Counters of the device", "count (logarithmic)", bars);
+}
+
+// What XML would take for markup stands in a section of its own.
+std::string Program(const char* id, const std::string& text) {
+    return fmt::format("<script id=\"{}\">//<![CDATA[\n{}\n//]]></script>\n", id, text);
 }
 
 std::string Outcome(const Statistics& s) {
@@ -246,25 +155,47 @@ std::string Outcome(const Statistics& s) {
 
 }  // namespace
 
-std::string ReportPage(const Options& options, const Statistics& statistics,
-                       const RunRecord& record) {
-    return "<!DOCTYPE html>\n"
-           "<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
-           "<meta charset=\"utf-8\"/>\n"
-           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-           "<title>serve</title>\n<style>" +
-           std::string(kReportStyle) + "</style>\n</head>\n<body>\n<h1>serve: " +
-           PathText(options.TraceName().substr(options.TraceName().rfind('/') + 1)) + "</h1>\n" +
-           Outcome(statistics) +
-           fmt::format(
-               "<p>{} sequences at a time; {} blocks of {} tokens, {} of them handed out by the "
-               "device; {} spec tokens. Virtual time is that of a modelled accelerator.</p>\n",
-               options.maxSeqs, Readable(static_cast<double>(options.blocks)), options.blockSize,
-               Readable(static_cast<double>(options.DynamicBlocks())), options.speculative) +
-           Tiles(statistics) + "<main>\n" + Charts(options, statistics, record) + "</main>\n" +
-           LatencyTable(statistics) + WaitTable(statistics) +
-           Embedded("summary", SummaryJson(options, statistics)) +
-           Embedded("timeline", TimelineJson(record)) + "</body>\n</html>\n";
+std::string ReportPage(const ReportData& data) {
+    const Options& options = data.options;
+    const Json summary = SummaryJson(options, data.statistics);
+    std::string charts;
+    const std::string figures = Charts(data, &charts);
+    const std::string library = ChartLibrary();
+    std::string page =
+        "<!DOCTYPE html>\n"
+        "<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
+        "<meta charset=\"utf-8\"/>\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+        "<title>serve</title>\n<style>" +
+        ChartLibraryStyle() + kReportStyle + "</style>\n</head>\n<body>\n<h1>serve: " +
+        PathText(options.TraceName().substr(options.TraceName().rfind('/') + 1)) + "</h1>\n" +
+        Outcome(data.statistics) +
+        fmt::format(
+            "<p>{}{} sequences at a time; {} blocks of {} tokens, {} of them handed out by the "
+            "device; {} spec tokens. Virtual time is that of a modelled accelerator.</p>\n",
+            data.replicas == 1 ? "" : fmt::format("{} replicas, each with ", data.replicas),
+            options.maxSeqs, Readable(static_cast<double>(options.blocks)), options.blockSize,
+            Readable(static_cast<double>(options.DynamicBlocks())), options.speculative);
+    page += Tiles(data.statistics);
+    if (data.other != nullptr) {
+        page += "<p>The other run is that of " + PathText(data.other->path) + ".</p>\n";
+    }
+    if (!library.empty()) {
+        page +=
+            "<p>Drag over a chart, or spread two fingers, to zoom all charts of time. "
+            "<button id=\"whole\" type=\"button\" hidden=\"hidden\">Whole run</button></p>\n";
+    }
+    page += "<main>\n" + figures + "</main>\n";
+    if (data.other != nullptr) {
+        page += ComparisonTable(summary, *data.other);
+    }
+    page += LatencyTable(data.statistics) + WaitTable(data.statistics) +
+            Embedded("summary", summary) + Embedded("timeline", TimelineJson(data));
+    if (!library.empty()) {
+        page += "<script type=\"application/json\" id=\"charts\">" + charts + "</script>\n" +
+                Program("dygraphs", library) + Program("program", kReportScript);
+    }
+    return page + "</body>\n</html>\n";
 }
 
 }  // namespace serve

@@ -18,10 +18,12 @@
 #include "interrupt.h"
 #include "output_file.h"
 #include "rate_sweep.h"
+#include "report_compare.h"
 #include "request_source.h"
 #include "request_trace.h"
 #include "run_report.h"
 #include "run_summary.h"
+#include "run_timeline.h"
 #include "serve_options.h"
 #include "server.h"
 #include "time_fit.h"
@@ -33,25 +35,42 @@ struct Outcome {
     Statistics statistics;
     RunRecord record;
     std::vector<FinishedRequest> finished;  // if a file of them is wanted
+    RunTimeline timeline;                   // the same
 };
 
-class FinishedList : public ServerObserver {
+// Keeps what the files want of the run.
+class RunObserver : public ServerObserver {
  public:
-    explicit FinishedList(std::vector<FinishedRequest>* finished) : finished_(finished) {}
-    void Finished(const Sequence& sequence) override {
-        finished_->push_back(MakeFinished(0, sequence));
+    RunObserver(const Options& options, Outcome& outcome)
+        : listsRequests_(!options.requests.empty()),
+          hasTimeline_(!options.timeline.empty()),
+          outcome_(outcome) {}
+    void Finished(const Sequence& sequence, int64_t slot) override {
+        if (listsRequests_) {
+            outcome_.finished.push_back(MakeFinished(0, sequence));
+        }
+        if (hasTimeline_) {
+            outcome_.timeline.Finish(sequence, slot);
+        }
+    }
+    void Iterated(const IterationState& state) override {
+        if (hasTimeline_) {
+            outcome_.timeline.Add(state);
+        }
     }
 
  private:
-    std::vector<FinishedRequest>* finished_;
+    bool listsRequests_;
+    bool hasTimeline_;
+    Outcome& outcome_;
 };
 
 // An error of the device ends the run, not the report on it.
 Outcome Serve(const Trace& trace, const Options& options) {
     Outcome outcome;
-    FinishedList list(&outcome.finished);
+    RunObserver observer(options, outcome);
     TraceSource source(trace.requests, LimitsOf(trace.requests));
-    Server server(source, options, options.requests.empty() ? nullptr : &list);
+    Server server(source, options, &observer);
     const auto start = std::chrono::steady_clock::now();
     try {
         server.Run();
@@ -97,9 +116,11 @@ int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>&
     if (!options.targets.Any()) {
         throw std::runtime_error("--sweep rate needs --ttft-target or --tpot-target");
     }
-    if (!options.requests.empty() || !options.report.empty() || !options.traceJson.empty()) {
+    if (!options.requests.empty() || !options.report.empty() || !options.traceJson.empty() ||
+        !options.timeline.empty()) {
         throw std::runtime_error(
-            "--sweep rate makes many runs; --requests, --report and --trace-json are of one");
+            "--sweep rate makes many runs; --requests, --report, --timeline and --trace-json are "
+            "of one");
     }
     fmt::print("\n{}\n  {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}\n", options.TraceName(),
                "requests/s", "TTFT p50", "TTFT p99", "TPOT p50", "TPOT p99", "goodput",
@@ -147,6 +168,7 @@ int Main(int argc, char** argv) {
     std::optional<OutputFile> summary;
     std::optional<OutputFile> requests;
     std::optional<OutputFile> report;
+    std::optional<OutputFile> timeline;
     const auto open = [](std::optional<OutputFile>& file, const std::string& path,
                          const char* what) {
         if (!path.empty()) {
@@ -156,6 +178,11 @@ int Main(int argc, char** argv) {
     open(summary, options.summary, "the summary");
     open(requests, options.requests, "the requests");
     open(report, options.report, "the report");
+    open(timeline, options.timeline, "the timeline");
+    std::optional<OtherRun> other;
+    if (!options.compare.empty()) {
+        other = ReadReport(options.compare);
+    }
     const Trace trace = LoadTrace(options);
     if (!options.sweep.empty()) {
         return Sweep(trace, options, summary);
@@ -173,7 +200,13 @@ int Main(int argc, char** argv) {
         requests->Commit(FinishedText(outcome.finished));
     }
     if (report) {
-        report->Commit(ReportPage(options, outcome.statistics, outcome.record));
+        const RunRecord& record = outcome.record;
+        report->Commit(
+            ReportPage({options, outcome.statistics, record.Buckets(), record.Resolution(),
+                        record.Latencies(), 1, other ? &*other : nullptr}));
+    }
+    if (timeline) {
+        timeline->Commit(outcome.timeline.Text());
     }
     PrintSummary(options, outcome.statistics);
     FlushStandardOutput();

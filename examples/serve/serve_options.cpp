@@ -126,17 +126,24 @@ void AddServingOptions(CLI::App& app, Options& options) {
     app.add_option("--summary", options.summary, "write the summary to this file as JSON");
     app.add_option("--requests", options.requests,
                    "write what became of each request to this file as CSV");
+    CLI::Option* report = app.add_option(
+        "--report", options.report, "write an HTML page with what happened over time to this file");
+    app.add_option("--compare", options.compare,
+                   "hold the run, on the page of --report, against the one of this report")
+        ->check(CLI::ExistingFile)
+        ->needs(report);
 }
 
 std::vector<NamedFile> Options::Outputs() const {
     return {{"--summary", summary},
             {"--requests", requests},
             {"--report", report},
+            {"--timeline", timeline},
             {"--trace-json", traceJson}};
 }
 
 std::vector<NamedFile> Options::Inputs() const {
-    return {{"--trace", generate.empty() ? trace : ""}};
+    return {{"--trace", generate.empty() ? trace : ""}, {"--compare", compare}};
 }
 
 void FinishOptions(Options& options) {
@@ -159,8 +166,9 @@ ParsedOptions ParseOptions(int argc, char** argv) {
         "model fills the paged KV cache, and every finished request is compared with a run on a\n"
         "contiguous cache."};
     AddServingOptions(app, options);
-    app.add_option("--report", options.report,
-                   "write an HTML page with what happened over time to this file");
+    app.add_option("--timeline", options.timeline,
+                   "write iterations, requests and counters in virtual time to this file, for "
+                   "Perfetto or chrome://tracing");
     app.add_option("--sweep", options.sweep,
                    "rate: serve the trace faster and slower, for the largest rate of requests at "
                    "which enough of them meet the targets")

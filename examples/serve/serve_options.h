@@ -34,6 +34,8 @@ struct Options {
     std::string generate;   // takes the trace's place; empty: nothing
     std::string summary;    // empty: no file
     std::string report;     // empty: no file
+    std::string compare;    // another run's report, for the report; empty: none
+    std::string timeline;   // empty: no file
     std::string traceJson;  // of what the device does; empty: no file
     std::string requests;   // empty: no file
     bool reject = false;    // requests that never fit are left out

@@ -91,12 +91,14 @@ void Server::Admit() {
     slots_.BeginLoads();
     for (const int64_t slot : scheduler_.Admit(clock_.Now())) {
         const Sequence& sequence = *scheduler_.At(slot);
-        slots_.Load(stream_, slot, sequence);
+        slots_.Load(slot, sequence);
         statistics_.promptTokens += sequence.request->promptTokens;
     }
+    slots_.EnqueueLoads(stream_);
 }
 
 void Server::Iterate() {
+    const int64_t begin = clock_.Now();
     PlanPass();
     EnqueuePass();
     RunStep();
@@ -109,6 +111,9 @@ void Server::Iterate() {
     RetireEnded();
     UpdatePhases();
     record_.Add(sample_);
+    if (observer_ != nullptr) {
+        observer_->Iterated({begin, clock_.Now(), sample_, work_, scheduler_});
+    }
 }
 
 void Server::RunStep() {

@@ -7,7 +7,7 @@
 namespace serve {
 
 void Server::TellObserver() {
-    if (observer_ == nullptr) {
+    if (observer_ == nullptr || !observer_->LooksAtSteps()) {
         return;
     }
     slotTokens_.assign(static_cast<size_t>(scheduler_.Slots()), 0);

@@ -51,7 +51,7 @@ void Server::RetireEnded() {
         const Sequence sequence = scheduler_.Retire(live.slot);
         check_.Compare(sequence, reader_.Cells(live.read));
         if (observer_ != nullptr) {
-            observer_->Finished(sequence);
+            observer_->Finished(sequence, live.slot);
         }
         record_.Finish(sequence);
         ++statistics_.completed;

@@ -36,15 +36,37 @@ SlotState::SlotState(const Options& options, int64_t longestGeneration, int64_t 
       dynamicBlocks_(options.DynamicBlocks()),
       inputWidth_(options.maxLen),
       preWidth_(longestGeneration + 1),  // the k-th generated token is preIds[k]; [0] is not used
-      prompts_(prefillRoom) {
+      promptBlocks_(static_cast<size_t>(options.maxSeqs)),
+      loads_(options.maxSeqs),
+      prompts_(prefillRoom),
+      promptBlockIds_(std::max<int64_t>(options.HostBlocks(), 1)),
+      loadArgs_{loads_.Data(),
+                0,
+                prompts_.Data(),
+                promptBlockIds_.Data(),
+                maxBlocks_,
+                inputWidth_,
+                stopFlags.Data(),
+                seqLensThisTime.Data(),
+                oriSeqLensEncoder.Data(),
+                seqLensEncoder.Data(),
+                seqLensDecoder.Data(),
+                blockTables.Data(),
+                encoderBlockLens.Data(),
+                isBlockStep.Data(),
+                usedListLen.Data(),
+                inputIds.Data(),
+                stepIdx.Data(),
+                firstTokenIds.Data(),
+                infos.Data()} {
     stopFlags.Device().Fill(1);
-    seqLensThisTime.Device().Fill(0);
-    oriSeqLensEncoder.Device().Fill(0);
-    seqLensEncoder.Device().Fill(0);
-    seqLensDecoder.Device().Fill(0);
-    blockTables.Device().Fill(kMinusOne);
-    encoderBlockLens.Device().Fill(0);
-    isBlockStep.Device().Fill(0);
+    seqLensThisTime.Fill(0);
+    oriSeqLensEncoder.Fill(0);
+    seqLensEncoder.Fill(0);
+    seqLensDecoder.Fill(0);
+    blockTables.Fill(kMinusOne);
+    encoderBlockLens.Fill(0);
+    isBlockStep.Fill(0);
     stepBlockList.Fill(kMinusOne);
     stepLens.Fill(0);
     recoverBlockList.Fill(kMinusOne);
@@ -52,10 +74,10 @@ SlotState::SlotState(const Options& options, int64_t longestGeneration, int64_t 
     needBlockList.Fill(kMinusOne);
     needBlockLen.Fill(0);
     usedListLen.Device().Fill(0);
-    stepIdx.Device().Fill(0);
-    nextTokens.Device().Fill(0);
-    firstTokenIds.Device().Fill(kMinusOne);
-    infos.Device().Fill(0);
+    stepIdx.Fill(0);
+    nextTokens.Fill(0);
+    firstTokenIds.Fill(kMinusOne);
+    infos.Fill(0);
     // Nobody follows what is behind a slot's tokens, but who compares devices must see no chance.
     inputIds.Fill(0);
     preIds.Fill(0);
@@ -73,35 +95,31 @@ SlotState::SlotState(const Options& options, int64_t longestGeneration, int64_t 
     stream.Synchronize();
 }
 
-void SlotState::Load(Stream& stream, int64_t slot, const Sequence& sequence) {
+void SlotState::Load(int64_t slot, const Sequence& sequence) {
     const Request& request = *sequence.request;
     const uint64_t seed = SeedOf(request.line);
-    const auto promptTokens = static_cast<int32_t>(request.promptTokens);
-
-    int64_t* prompt = prompts_.Data() + promptEnd_;
-    promptEnd_ += request.promptTokens;
+    const auto promptBlocks = static_cast<int64_t>(sequence.promptBlocks.size());
+    loads_[loadArgs_.count++] = {
+        slot,         seed,     request.CachedTokens(), request.promptTokens, promptEnd_,
+        promptBlocks, blockEnd_};
     for (int64_t position = 0; position < request.promptTokens; ++position) {
-        prompt[position] = PromptToken(seed, position);
+        prompts_[promptEnd_ + position] = PromptToken(seed, position);
     }
-    Upload(stream, inputIds, slot * inputWidth_, prompt, request.promptTokens);
-    firstTokenIds.Set(stream, slot, prompt[0]);
+    promptEnd_ += request.promptTokens;
+    std::copy(sequence.promptBlocks.begin(), sequence.promptBlocks.end(),
+              &promptBlockIds_[blockEnd_]);
+    blockEnd_ += promptBlocks;
+    promptBlocks_[static_cast<size_t>(slot)] = promptBlocks;
+}
 
-    // -1 where the sequence has no block yet.
-    int32_t* table = &blockTables[slot * maxBlocks_];
-    std::fill(std::copy(sequence.promptBlocks.begin(), sequence.promptBlocks.end(), table),
-              table + maxBlocks_, -1);
-    blockTables.Send(stream, slot * maxBlocks_, maxBlocks_);
-    encoderBlockLens.Set(stream, slot, static_cast<int32_t>(sequence.promptBlocks.size()));
-    usedListLen.Set(stream, slot, 0);
-
-    oriSeqLensEncoder.Set(stream, slot, promptTokens);
-    seqLensEncoder.Set(stream, slot, promptTokens);
-    seqLensThisTime.Set(stream, slot, promptTokens);
-    seqLensDecoder.Set(stream, slot, 0);
-    stepIdx.Set(stream, slot, 0);
-    infos.Set(stream, slot, {seed, request.CachedTokens()});
-    isBlockStep.Set(stream, slot, 0);
-    stopFlags.Set(stream, slot, 0);
+void SlotState::EnqueueLoads(Stream& stream) {
+    if (loadArgs_.count == 0) {
+        return;
+    }
+    loads_.Send(stream, 0, loadArgs_.count);
+    prompts_.Send(stream, 0, promptEnd_);
+    promptBlockIds_.Send(stream, 0, blockEnd_);
+    stream.Launch(LoadSlotsKernel, &loadArgs_, "load slots");
 }
 
 void SlotState::LimitClaim(Stream& stream, int64_t slot, int64_t used, int64_t most) {

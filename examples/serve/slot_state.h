@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "device_buffer.h"
 #include "model_kernels.h"
@@ -18,10 +19,12 @@ class SlotState {
     /// All slots idle, all dynamic blocks free. `longestGeneration` and `prefillRoom` as Scheduler.
     SlotState(const Options& options, int64_t longestGeneration, int64_t prefillRoom);
 
-    /// Room for prompts, which is shared by the Loads between two synchronisations.
-    void BeginLoads() { promptEnd_ = 0; }
-    /// Enqueues the upload of a sequence that enters a slot: it wants the prefill of its prompt.
-    void Load(Stream& stream, int64_t slot, const Sequence& sequence);
+    /// Nothing may be pending of the loads before.
+    void BeginLoads() { loadArgs_.count = promptEnd_ = blockEnd_ = 0; }
+    /// Notes a sequence that enters a slot: it wants the prefill of its prompt.
+    void Load(int64_t slot, const Sequence& sequence);
+    /// Enqueues the upload of all that have been noted, in three copies, however many they are.
+    void EnqueueLoads(Stream& stream);
     /// Enqueues that the sequence in a slot is shed; the next Step takes its dynamic blocks back.
     void Stop(Stream& stream, int64_t slot) { stopFlags.Set(stream, slot, 1); }
 
@@ -35,7 +38,7 @@ class SlotState {
     void Fetch(Stream& stream) { freeListLen.Fetch(stream, 1); }
     int64_t FreeDynamicBlocks() const { return freeListLen[0]; }
     /// From the host's allocator.
-    int64_t PromptBlocks(int64_t slot) const { return encoderBlockLens[slot]; }
+    int64_t PromptBlocks(int64_t slot) const { return promptBlocks_[static_cast<size_t>(slot)]; }
 
     int64_t Slots() const { return slots_; }
     int64_t MaxBlocks() const { return maxBlocks_; }
@@ -45,13 +48,13 @@ class SlotState {
 
     // In signature order.
     Mirror<uint8_t> stopFlags;
-    Mirror<int32_t> seqLensThisTime;
-    Mirror<int32_t> oriSeqLensEncoder;
-    Mirror<int32_t> seqLensEncoder;
-    Mirror<int32_t> seqLensDecoder;
-    Mirror<int32_t> blockTables;  // [slots, MaxBlocks]
-    Mirror<int32_t> encoderBlockLens;
-    Mirror<uint8_t> isBlockStep;
+    DeviceBuffer<int32_t> seqLensThisTime;
+    DeviceBuffer<int32_t> oriSeqLensEncoder;
+    DeviceBuffer<int32_t> seqLensEncoder;
+    DeviceBuffer<int32_t> seqLensDecoder;
+    DeviceBuffer<int32_t> blockTables;  // [slots, MaxBlocks]
+    DeviceBuffer<int32_t> encoderBlockLens;
+    DeviceBuffer<uint8_t> isBlockStep;
     DeviceBuffer<int32_t> stepBlockList;
     DeviceBuffer<int32_t> stepLens;
     DeviceBuffer<int32_t> recoverBlockList;
@@ -63,11 +66,11 @@ class SlotState {
     Mirror<int32_t> freeListLen;
     DeviceBuffer<int64_t> inputIds;  // [slots, InputWidth]
     DeviceBuffer<int64_t> preIds;    // [slots, PreWidth]
-    Mirror<int64_t> stepIdx;
-    Mirror<int64_t> nextTokens;
-    Mirror<int64_t> firstTokenIds;
+    DeviceBuffer<int64_t> stepIdx;
+    DeviceBuffer<int64_t> nextTokens;
+    DeviceBuffer<int64_t> firstTokenIds;
 
-    Mirror<SlotInfo> infos;
+    DeviceBuffer<SlotInfo> infos;
 
  private:
     int64_t slots_;
@@ -75,8 +78,14 @@ class SlotState {
     int64_t dynamicBlocks_;
     int64_t inputWidth_;
     int64_t preWidth_;
+    std::vector<int64_t> promptBlocks_;  // by slot
+    // Of the loads between two synchronisations.
     int64_t promptEnd_ = 0;
-    PinnedBuffer<int64_t> prompts_;
+    int64_t blockEnd_ = 0;
+    Mirror<SlotLoad> loads_;
+    Mirror<int64_t> prompts_;
+    Mirror<int32_t> promptBlockIds_;
+    LoadArgs loadArgs_;
 };
 
 }  // namespace serve

@@ -75,14 +75,14 @@ void Speculation::Enqueue(Stream& stream) {
         MakeTensors(numQueries);
         queries_ = numQueries;
     }
-    stream.Launch(DraftKernel, &memory_);
+    stream.Launch(DraftKernel, &memory_, "draft");
     call_.Enqueue(stream, [&](uint64_t* workspaceSize, aclOpExecutor** executor) {
         const Tensor* const t = tensors_;
         return aclnnAdvanceStepV2GetWorkspaceSize(
             t[0].get(), t[1].get(), t[2].get(), t[3].get(), t[4].get(), t[5].get(), t[6].get(),
             t[7].get(), numQueries, numQueries, blockSize_, workspaceSize, executor);
     });
-    stream.Launch(VerifyKernel, &memory_);
+    stream.Launch(VerifyKernel, &memory_, "verify");
     passSampled_.Fetch(stream, numQueries * rowsPerQuery_);
 }
 

@@ -22,7 +22,9 @@ class Speculation {
     Speculation(const Options& options, const PagedModel& model);
 
     /// Enqueues, before the prefill, that the slots which want one begin anew.
-    void BeginPrefill(Stream& stream) { stream.Launch(NotePrefillKernel, &memory_); }
+    void BeginPrefill(Stream& stream) {
+        stream.Launch(NotePrefillKernel, &memory_, "note prefill");
+    }
     /// Enqueues the model's pass over the slots that BatchRows has assigned to rows: draft,
     /// AdvanceStepV2, verification, and the download of what it samples.
     void Enqueue(Stream& stream);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "output_file.h"
+#include "run_report.h"
 
 namespace serve {
 namespace {
@@ -39,13 +40,18 @@ Json ToJson(const RankCost& cost) {
             {"dispatch_seconds", cost.dispatchSeconds}};
 }
 
-void AddLatency(const ClusterOptions& options, const ClusterResult& result, Statistics& total) {
+RequestTimes TimesOf(const ClusterOptions& options, const ClusterResult& result) {
     RequestTimes times;
     times.targets = options.serving.targets;
     times.itl = result.gaps;
     for (const FinishedRequest& r : result.finished) {
         times.Add({r.arrival, r.admitted, r.firstToken, r.lastToken, r.generatedTokens});
     }
+    return times;
+}
+
+void AddLatency(const ClusterOptions& options, const ClusterResult& result, Statistics& total) {
+    const RequestTimes times = TimesOf(options, result);
     total.latency = times.Summary();
     total.good = times.good;
 }
@@ -164,6 +170,16 @@ std::string ClusterSummaryText(const ClusterOptions& options, const ClusterResul
     json["replicas"] = replicas;
     json["total"] = SummaryJson(options.serving, Total(options, result));
     return JsonText(json);
+}
+
+std::string ClusterReportPage(const ClusterOptions& options, const ClusterResult& result,
+                              const OtherRun* other) {
+    double resolution = 0;
+    const std::vector<TimeBucket> buckets = SumOf(result.buckets, &resolution);
+    const Statistics total = Total(options, result);
+    const RequestTimes times = TimesOf(options, result);
+    return ReportPage(
+        {options.serving, total, buckets, resolution, times, options.dataParallel, other});
 }
 
 void WriteClusterSummary(const ClusterOptions& options, const ClusterResult& result) {

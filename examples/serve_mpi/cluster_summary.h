@@ -10,6 +10,7 @@
 #include "cluster_options.h"
 #include "finished_request.h"
 #include "rank_state.h"
+#include "report_compare.h"
 
 namespace serve {
 
@@ -17,11 +18,12 @@ struct ClusterResult {
     std::string failure;           // empty: every rank came to its end
     std::vector<RankState> ranks;  // none after a failure
     std::vector<FinishedRequest> finished;
-    std::vector<int64_t> assigned;  // requests, by replica
-    TickCounts gaps;                // from token to token, of all replicas; none after a failure
-    int64_t requests = 0;           // of the trace
-    int64_t rejected = 0;           // of the trace, and never served
-    int64_t windows = 0;            // of the dispatcher
+    std::vector<int64_t> assigned;                 // requests, by replica
+    std::vector<std::vector<TimeBucket>> buckets;  // of each replica; none after a failure
+    TickCounts gaps;       // from token to token, of all replicas; none after a failure
+    int64_t requests = 0;  // of the trace
+    int64_t rejected = 0;  // of the trace, and never served
+    int64_t windows = 0;   // of the dispatcher
     double wallSeconds = 0;
 
     /// Of the replica's leader.
@@ -39,6 +41,10 @@ Statistics Total(const ClusterOptions& options, const ClusterResult& result);
 /// killed.
 void WriteUnfinished(const ClusterOptions& options);
 std::string ClusterSummaryText(const ClusterOptions& options, const ClusterResult& result);
+/// The page of all replicas together; of a run that has not failed.
+/// @param other  or NULL
+std::string ClusterReportPage(const ClusterOptions& options, const ClusterResult& result,
+                              const OtherRun* other);
 void WriteClusterSummary(const ClusterOptions& options, const ClusterResult& result);
 void PrintClusterSummary(const ClusterOptions& options, const ClusterResult& result);
 

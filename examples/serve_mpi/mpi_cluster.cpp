@@ -30,6 +30,7 @@ struct RankResult {
     RankState state;
     std::vector<FinishedRequest> untold;
     std::vector<TickCount> gaps;
+    std::vector<TimeBucket> buckets;
 };
 
 // Serves until no more is granted.
@@ -44,7 +45,8 @@ RankResult ServeGranted(Link& link, const ClusterOptions& options, const Request
     state.statistics.wallSeconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     state.cost.dispatchSeconds = exchange.Seconds();
-    return {state, source.Untold(), server.Record().Latencies().itl.Sorted()};
+    return {state, source.Untold(), server.Record().Latencies().itl.Sorted(),
+            server.Record().Buckets()};
 }
 
 // What rank 0 knows, whatever becomes of the run.
@@ -62,6 +64,12 @@ class FirstRank {
         if (!options_.serving.requests.empty()) {
             requests_.emplace(options_.serving.requests, "the requests");
         }
+        if (!options_.serving.compare.empty()) {
+            other_ = ReadReport(options_.serving.compare);
+        }
+        if (!options_.serving.report.empty()) {
+            report_.emplace(options_.serving.report, "the report");
+        }
         trace_ = LoadTrace(options_.serving);
         const RequestLimits limits = LimitsOf(trace_.requests);
         result_.requests = static_cast<int64_t>(trace_.requests.size());
@@ -76,12 +84,17 @@ class FirstRank {
         result_.ranks.push_back(own.state);
         exchange_->Take(own.untold);
         result_.gaps.Add(own.gaps);
+        result_.buckets.push_back(own.buckets);
         for (int rank = 1; rank < link_.Layout().Ranks(); ++rank) {
             const Bytes bytes = link_.Receive(rank, Link::kFinal, kWhatOthersSay);
             Unpacker unpacker(bytes);
             result_.ranks.push_back(unpacker.Get<RankState>());
             exchange_->Take(unpacker.GetVector<FinishedRequest>());
             result_.gaps.Add(unpacker.GetVector<TickCount>());
+            std::vector<TimeBucket> buckets = unpacker.GetVector<TimeBucket>();
+            if (!buckets.empty()) {  // of a leader
+                result_.buckets.push_back(std::move(buckets));
+            }
         }
     }
 
@@ -103,6 +116,7 @@ class FirstRank {
         result_.failure = why;
         result_.ranks.clear();
         result_.gaps = TickCounts();
+        result_.buckets.clear();
         try {
             Report();
         } catch (const std::exception& error) {
@@ -137,6 +151,9 @@ class FirstRank {
         if (requests_) {
             requests_->Commit(FinishedText(result_.finished));
         }
+        if (report_ && result_.failure.empty()) {
+            report_->Commit(ClusterReportPage(options_, result_, other_ ? &*other_ : nullptr));
+        }
         PrintClusterSummary(options_, result_);
         FlushStandardOutput();
     }
@@ -148,6 +165,8 @@ class FirstRank {
     ClusterResult result_;
     std::optional<OutputFile> assignment_;
     std::optional<OutputFile> requests_;
+    std::optional<OutputFile> report_;
+    std::optional<OtherRun> other_;
     std::optional<ClusterProgress> progress_;
     std::optional<DispatchingExchange> exchange_;
 };
@@ -175,8 +194,10 @@ int RunOtherRank(Link& link, const ClusterOptions& options) {
         if (link.Rank() != link.GroupRanks().front()) {
             own.untold.clear();  // its leader tells
             own.gaps.clear();
+            own.buckets.clear();
         }
-        link.Send(0, Link::kFinal, Packer().Put(own.state).Put(own.untold).Put(own.gaps).Take());
+        link.Send(0, Link::kFinal,
+                  Packer().Put(own.state).Put(own.untold).Put(own.gaps).Put(own.buckets).Take());
         const Bytes end = link.Receive(0, Link::kEnd, kWhatOthersSay);
         return Unpacker(end).Get<int>();
     } catch (const ClusterError& error) {

@@ -27,7 +27,7 @@ void FlipKernel(void* byte) { *static_cast<unsigned char*>(byte) ^= 1U; }
 void Flip(const StepState& state, const std::string& tensor, Stream& stream) {
     for (const DeviceArray& array : state.arrays) {
         if (array.name == tensor) {
-            stream.Launch(FlipKernel, array.data);
+            stream.Launch(FlipKernel, array.data, "flip");
             return;
         }
     }
@@ -109,7 +109,7 @@ void GroupObserver::NameDivergence(const StepState& state) {
         digests[found->reference][found->tensor]));
 }
 
-void GroupObserver::Finished(const Sequence& sequence) {
+void GroupObserver::Finished(const Sequence& sequence, int64_t /*slot*/) {
     source_.Finished(MakeFinished(link_.Layout().Replica(link_.Rank()), sequence));
 }
 

@@ -23,9 +23,10 @@ class GroupObserver : public ServerObserver {
     GroupObserver(Link& link, GrantedSource& source, const ClusterOptions& options)
         : link_(link), source_(source), options_(options) {}
 
+    bool LooksAtSteps() const override { return true; }
     /// @throws ClusterError  names rank, step and tensor
     void AfterStep(const StepState& state, Stream& stream) override;
-    void Finished(const Sequence& sequence) override;
+    void Finished(const Sequence& sequence, int64_t slot) override;
 
     const RankCost& Cost() const { return cost_; }
     uint64_t Digest() const { return digest_.OfRun(); }

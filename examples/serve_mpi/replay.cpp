@@ -17,10 +17,11 @@ class ReplayObserver : public ServerObserver {
     ReplayObserver(int64_t replica, std::vector<FinishedRequest>* finished)
         : replica_(replica), finished_(finished) {}
 
+    bool LooksAtSteps() const override { return true; }
     void AfterStep(const StepState& state, Stream& stream) override {
         digest_.Compute(state, stream);
     }
-    void Finished(const Sequence& sequence) override {
+    void Finished(const Sequence& sequence, int64_t /*slot*/) override {
         finished_->push_back(MakeFinished(replica_, sequence));
     }
     uint64_t Digest() const { return digest_.OfRun(); }
@@ -50,6 +51,7 @@ ClusterResult ReplayAssignment(const ClusterOptions& options) {
         server.Run();
         result.assigned.push_back(source.Requests());
         result.ranks.push_back({server.Result(), {}, observer.Digest()});
+        result.buckets.push_back(server.Record().Buckets());
         result.gaps.Add(server.Record().Latencies().itl.Sorted());
     }
     result.wallSeconds =

@@ -44,6 +44,14 @@ int Replay(const ClusterOptions& options) {
     if (!options.serving.requests.empty()) {
         requests.emplace(options.serving.requests, "the requests");
     }
+    std::optional<OtherRun> other;
+    if (!options.serving.compare.empty()) {
+        other = ReadReport(options.serving.compare);
+    }
+    std::optional<OutputFile> report;
+    if (!options.serving.report.empty()) {
+        report.emplace(options.serving.report, "the report");
+    }
     const ClusterResult result = ReplayAssignment(options);
     // The replicas are groups of one here.
     ClusterOptions single = options;
@@ -53,6 +61,9 @@ int Replay(const ClusterOptions& options) {
     }
     if (requests) {
         requests->Commit(FinishedText(result.finished));
+    }
+    if (report) {
+        report->Commit(ClusterReportPage(single, result, other ? &*other : nullptr));
     }
     PrintClusterSummary(single, result);
     FlushStandardOutput();

@@ -32,7 +32,7 @@ uint64_t HashTokens(const DeviceArray& array, const std::vector<int64_t>& slotTo
 
 void StateDigest::Compute(const StepState& state, Stream& stream) {
     state_ = &state;
-    stream.Launch(DigestKernel, this);
+    stream.Launch(DigestKernel, this, "digest");
     stream.Synchronize();
     state_ = nullptr;
     const size_t bytes = tensors_.size() * sizeof(uint64_t);

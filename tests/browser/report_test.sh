@@ -15,6 +15,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 "$1" --max-seqs 32 --block-size 16 --blocks 900 --report "$folder/report.html" >/dev/null
+"$1" --max-seqs 64 --block-size 16 --blocks 1500 --report "$folder/compared.html" --compare "$folder/report.html" >/dev/null
 
 # visit OUTPUT ARGUMENT...: a browser of its own, with everything that it logs in $folder/log.
 visit() {
@@ -30,20 +31,63 @@ visit() {
     fi
 }
 
-# Where a copy of the page ends, a script says what the browser has made of it.
-{
-    sed '/<\/body>/,$d' "$folder/report.html"
+# probe PAGE DRAWINGS: a copy of the page. Where it ends, a script says what the browser has made of it: of the
+# charts, or, without the library, of the drawings.
+probe() {
+    if [[ $2 == drawings ]]; then
+        sed '/<script id="dygraphs">/,$d' "$folder/$1"
+    else
+        sed '/<\/body>/,$d' "$folder/$1"
+    fi
     cat <<'HTML'
 <script>
-const box = e => e.getBoundingClientRect();
-const text = [...document.querySelectorAll('svg text')];
+const live = window.serveGraphs || [];
+const moved = {};
+if (live.length) {
+  // A pointer over the first chart, which then zooms: all charts of time follow.
+  const first = live[0].graph, place = first.canvas_.getBoundingClientRect();
+  const at = (type, x) => first.mouseEventElement_.dispatchEvent(new MouseEvent(type, {bubbles: true, view: window,
+    clientX: place.left + x, clientY: place.top + 80, button: 0, detail: 1}));
+  at('mousemove', place.width / 2);
+  moved.legends = live.map(g => document.querySelector(`#${g.chart.id} p.legend output`).textContent);
+  moved.values = live.map(g => document.querySelector(`#${g.chart.id} p.legend b`).textContent);
+  moved.crosshairs = live.filter(g => [...g.graph.graphDiv.querySelectorAll('canvas')].some(c => {
+    const w = c.width; if (!w || !c.height || c === g.graph.canvas_ || c === g.graph.hidden_) return false;
+    return c.getContext('2d').getImageData(0, 0, w, c.height).data.some(v => v > 0); })).length;
+  const before = first.xAxisRange(), y = live.map(g => g.graph.yAxisRange());
+  at('mousedown', place.width * 0.4); at('mousemove', place.width * 0.6);
+  document.dispatchEvent(new MouseEvent('mousemove', {bubbles: true, view: window, clientX: place.left + place.width * 0.6,
+    clientY: place.top + 80}));
+  document.dispatchEvent(new MouseEvent('mouseup', {bubbles: true, view: window, clientX: place.left + place.width * 0.6,
+    clientY: place.top + 80}));
+  const part = g => { const r = g.graph.xAxisRange(); return (r[1] - r[0]) / (before[1] - before[0]); };
+  moved.zoomed = live.filter(g => g.chart.timed).map(part);
+  document.getElementById('whole').click();
+  moved.whole = live.filter(g => g.chart.timed).map(part);
+  moved.ownAxes = new Set(y.map(range => range.join())).size;
+  // A finger reads values.
+  const t = new Touch({identifier: 1, target: first.mouseEventElement_, clientX: place.left + 100, clientY: place.top + 80});
+  const start = new TouchEvent('touchstart', {bubbles: true, cancelable: true, touches: [t], targetTouches: [t], changedTouches: [t]});
+  first.mouseEventElement_.dispatchEvent(start);
+  moved.finger = [document.querySelector('#throughput p.legend output').textContent, start.defaultPrevented];
+  first.clearSelection();
+}
+// Of the text: the element of a label of a chart is as wide as its place.
+const box = e => {
+  if (!e.closest('div.live')) return e.getBoundingClientRect();
+  const range = document.createRange();
+  range.selectNodeContents(e);
+  return range.getBoundingClientRect();
+};
+const seen = e => e.getClientRects().length > 0;
+const text = [...document.querySelectorAll('svg text, .dygraph-axis-label, .dygraph-xlabel, .dygraph-ylabel')].filter(seen);
 const wide = document.documentElement.scrollWidth > innerWidth;
-const outside = text.filter(t => { const b = box(t), s = box(t.ownerSVGElement);
+const outside = text.filter(t => { const b = box(t), s = t.closest('svg, div.live').getBoundingClientRect();
   return b.left < s.left - 1 || b.right > s.right + 1 || b.top < s.top - 1 || b.bottom > s.bottom + 1;
 }).map(t => t.textContent);
 const overlaps = [];
-for (const svg of document.querySelectorAll('svg')) {
-  const own = [...svg.querySelectorAll('text')];
+for (const svg of document.querySelectorAll('svg, div.live')) {
+  const own = text.filter(t => svg.contains(t));
   own.forEach((a, i) => own.slice(i + 1).forEach(b => { const p = box(a), q = box(b);
     if (p.left < q.right && q.left < p.right && p.top + 2 < q.bottom && q.top + 2 < p.bottom)
       overlaps.push(a.textContent + '|' + b.textContent); }));
@@ -55,31 +99,56 @@ const card = luminance(getComputedStyle(document.querySelector('figure')).backgr
 const contrast = c => { const l = luminance(c);
   return (Math.max(l, card) + 0.05) / (Math.min(l, card) + 0.05); };
 document.body.append(Object.assign(document.createElement('pre'), {id: 'verdict', textContent:
-  JSON.stringify({svgs: document.querySelectorAll('svg').length, texts: text.length, wide, outside,
+  JSON.stringify({svgs: [...document.querySelectorAll('svg')].filter(seen).length,
+    live: document.querySelectorAll('div.live').length, moved, texts: text.length, wide, outside,
     overlaps, dark: card < 0.5, resources: performance.getEntriesByType('resource').length,
-    contrast: Math.min(...text.map(t => contrast(getComputedStyle(t).fill))),
+    contrast: Math.min(...text.map(t => contrast(getComputedStyle(t)[t.ownerSVGElement ? 'fill' : 'color']))),
     lines: Math.min(...[...document.querySelectorAll('path')].map(
       p => contrast(getComputedStyle(p).stroke)))})}));
 </script></body></html>
 HTML
-} >"$folder/page.html"
-for scheme in 0 1; do # of Chromium's preferredColorScheme: dark, light
-    for size in 1400,900 800,900 500,900; do
-        visit "$folder/dom" --window-size="$size" --blink-settings=preferredColorScheme=$scheme --dump-dom
-        python3 - "$folder/dom" "$scheme" "$size" <<'PYTHON'
+}
+# check PAGE KIND [SIZE ...]
+check() {
+    local page=$1 kind=$2
+    shift 2
+    probe "$page" "$kind" >"$folder/page.html"
+    for scheme in 0 1; do # of Chromium's preferredColorScheme: dark, light
+        for size in "$@"; do
+            visit "$folder/dom" --window-size="$size" --blink-settings=preferredColorScheme=$scheme --dump-dom
+            python3 - "$folder/dom" "$scheme" "$size" "$kind" <<'PYTHON'
 import html, json, re, sys
 dom = open(sys.argv[1], encoding="utf-8").read()
 verdict = json.loads(html.unescape(re.search(r'<pre id="verdict">(.*?)</pre>', dom, re.S).group(1)))
 print(sys.argv[3], verdict)
-assert verdict["svgs"] == 8 and verdict["texts"] > 60
+live = 7 if sys.argv[4] == "charts" else 0
+assert verdict["svgs"] == 8 - live and verdict["live"] == live and verdict["texts"] > 60
+moved = verdict["moved"]
+if live:
+    # The crosshair reads all charts of time together, and the one of percentiles by itself.
+    assert sum(legend.startswith("at ") for legend in moved["legends"]) == 6, moved
+    assert sum(value.startswith(": ") for value in moved["values"]) == 6 == moved["crosshairs"], moved
+    assert len(moved["zoomed"]) == 6 and all(abs(part - 0.2) < 0.05 for part in moved["zoomed"]), moved
+    assert all(part > 0.99 for part in moved["whole"]), moved
+    assert moved["ownAxes"] >= 5, moved
+    assert moved["finger"][0].startswith("at ") and not moved["finger"][1], moved
 assert not verdict["wide"], "the page is wider than the screen"
 assert not verdict["outside"] and not verdict["overlaps"]
 assert verdict["resources"] == 0, "the page loads something"
 assert verdict["dark"] == (sys.argv[2] == "0")
 assert verdict["contrast"] >= 4.5 and verdict["lines"] >= 3, "hard to read"
 PYTHON
+        done
     done
-done
+}
+widths=(1400,900 800,900 500,900)
+if grep -q '<script id="dygraphs">' "$folder/report.html"; then
+    check report.html charts "${widths[@]}"
+    check compared.html charts 500,900
+    check report.html drawings 800,900
+else
+    check report.html drawings "${widths[@]}"
+fi
 
 cp "$folder/report.html" "$folder/page.html"
 visit /dev/null --window-size=1320,1480 --blink-settings=preferredColorScheme=1 \

@@ -50,6 +50,26 @@ def check_plot(figure, buckets):
     assert all(" to " in text_of(r.find(SVG + "title")) for r in hovers)
 
 
+def check_charts(charts, root, timeline):
+    """What the program shows is what the drawings show, with the numbers of the timeline."""
+    assert [c["id"] for c in charts] == [f.get("id") for f in root.iter(HTML + "figure")][:-1]
+    buckets = timeline["buckets"]
+    for chart in charts:
+        figure = root.find(f".//*[@id='{chart['id']}']")
+        assert len(figure.find(SVG + "svg").findall(SVG + "path")) == len(chart["series"])
+        assert all(len(s["values"]) == len(chart["spans"]) for s in chart["series"])
+        assert chart["timed"] == (chart["id"] != "latency")
+    by_id = {chart["id"]: chart for chart in charts}
+    for name, key in (("batch", "running"), ("queue", "waiting"), ("preempted", "preempted"),
+                      ("blocks", "blocks")):
+        for series, wanted in zip(by_id[name]["series"], (key, "peak_" + key), strict=True):
+            assert all(abs(value - bucket[wanted]) <= 1e-5 * abs(value) + 1e-9
+                       for value, bucket in zip(series["values"], buckets, strict=True)), name
+    for chart, key in (("throughput", "tokens"), ("prefill", "prefill_tokens")):
+        for value, bucket in zip(by_id[chart]["series"][0]["values"], buckets, strict=True):
+            assert abs(value * (bucket["end"] - bucket["begin"]) - bucket[key]) <= 1e-4 * bucket[key] + 1e-9
+
+
 def main():
     page, summary_path = sys.argv[1:]
     with open(page, encoding="utf-8") as file:
@@ -58,12 +78,20 @@ def main():
         summary = json.load(file)
     root = tree.fromstring(source)
 
-    # It needs nothing else: no address, nothing that loads, and no program but data.
-    assert not re.search(r"(?:src|href)=|url\(|@import", source)
-    assert not re.search(r"https?://(?!www\.w3\.org/(?:1999/xhtml|2000/svg)\")", source)
-    assert "prefers-color-scheme: dark" in source and 'charset="utf-8"' in source
     scripts = {s.get("id"): s for s in root.iter(HTML + "script")}
-    assert all(s.get("type") == "application/json" for s in scripts.values())
+    programs = [name for name, s in scripts.items() if s.get("type") != "application/json"]
+    # Without libjs-dygraphs at build time there are drawings only.
+    assert programs in ([], ["dygraphs", "program"]), programs
+    assert len(scripts) == (5 if programs else 2), scripts.keys()
+    if programs:
+        assert "Permission is hereby granted, free of charge" in scripts["dygraphs"].text
+        check_charts(json.loads(scripts["charts"].text), root, json.loads(scripts["timeline"].text))
+    # It needs nothing else: no address, nothing that loads. The library has comments with addresses.
+    own = re.sub(r'<script id="dygraphs">.*?</script>', "", source, flags=re.S)
+    assert not re.search(r"(?:src|href)=|url\(|@import", own)
+    assert not re.search(r"https?://(?!www\.w3\.org/(?:1999/xhtml|2000/svg)\")", own)
+    assert not re.search(r"sourceMappingURL", source)
+    assert "prefers-color-scheme: dark" in source and 'charset="utf-8"' in source
     ids = [e.get("id") for e in root.iter() if e.get("id")]
     assert len(ids) == len(set(ids)), ids
 

@@ -203,6 +203,32 @@ divergence)
     expect_misfit ADVANCE_STEP_CONFORMANCE=exact 'rank 1 .* in tensor AdvanceStep.slotMapping' \
         --tensor-parallel 2
     ;;
+report)
+    # The page is that of one process with the same assignment, and has the sums of the replicas.
+    plan=(--data-parallel 2 --max-seqs 16 --block-size 16 --blocks 900)
+    "$serve" --max-seqs 16 --block-size 16 --blocks 900 --report "$folder/before.html" >"$folder/out" || fail serve
+    expect_good 2 "${plan[@]}" --report "$folder/ranks.html" --compare "$folder/before.html"
+    "$serve_mpi" --assignment "$folder/assignment.csv" "${plan[@]}" --report "$folder/single.html" \
+        --compare "$folder/ranks.html" >"$folder/out" 2>&1 || fail "one process"
+    python3 - "$folder/summary.json" "$folder/ranks.html" "$folder/single.html" <<'PYTHON' || fail "report"
+import json, sys, xml.etree.ElementTree as tree
+total = json.load(open(sys.argv[1]))["total"]
+ranks, single = ({e.get("id"): e.text for e in tree.parse(path).iter() if e.get("id")} for path in sys.argv[2:])
+assert ranks["timeline"] == single["timeline"]
+assert json.loads(ranks["summary"]) == total
+buckets = json.loads(ranks["timeline"])["buckets"]
+assert 100 < len(buckets) <= 480
+assert all(a["begin"] < a["end"] <= b["begin"] for a, b in zip(buckets, buckets[1:]))
+assert buckets[-1]["end"] == total["virtual_seconds"]
+assert sum(b["tokens"] for b in buckets) == total["generated_tokens"]
+assert sum(b["prefill_tokens"] for b in buckets) == (
+    total["prompt_tokens"] + total["replayed_tokens"] + total["recoveries"])
+assert max(b["peak_running"] for b in buckets) == total["peak_seqs"]
+assert max(b["running"] for b in buckets) > total["peak_seqs"], "no sum of two replicas"
+assert max(b["peak_blocks"] for b in buckets) == total["peak_blocks"]
+assert "comparison" in ranks and "comparison" in single
+PYTHON
+    ;;
 options)
     ranks 2 "${two_by_two[@]}"
     ((status != 0)) || fail "2 ranks for 2 x 2"

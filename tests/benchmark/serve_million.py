@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Serves a million requests by serve, and prints seconds and memory against the goal of 5 s and 200 MB.
+"""Prints what a million requests cost serve, against the goal of 5 s and 200 MB.
 
     serve_million.py SERVE [COUNT]
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of aclrtMalloc that processes share by keys, and what is known of mapped memory.
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include <set>
 
 #include "conformance/sharing.h"
@@ -272,6 +275,26 @@ TEST_F(IpcMemoryTest, TheBlockAroundAnAddress) {
     ASSERT_TRUE(IsOk(aclrtReserveMemAddressNoUCMemory(&reserved, kGiB, 0, wanted, 0)));
     EXPECT_EQ(reserved, wanted);
     EXPECT_TRUE(IsOk(aclrtReleaseMemAddress(reserved)));
+}
+
+// Keys are no secrets, so what is open is open to the user's processes.
+TEST_F(IpcMemoryTest, AnOpenKeyIsForTheSameUser) {
+    if (geteuid() != 0) {
+        GTEST_SKIP() << "a process of another user takes root";
+    }
+    const support::DeviceBuffer block(kSharedUnit);
+    const std::string key = KeyOf(block.Get());
+    ASSERT_TRUE(Gave(0, other_.Run([](Words* w) {
+        constexpr uid_t kNobody = 65534;
+        Keep(w, setresuid(kNobody, kNobody, kNobody));
+        Keep(w, prctl(PR_SET_DUMPABLE, 1));  // for the search for leaks at its end
+    })));
+    const Words refused = other_.Run(&ImportBlock, WithText(key));
+    EXPECT_TRUE(Gave(ACL_ERROR_RT_NO_PERMISSION, refused));
+    EXPECT_NE(std::string(refused.text).find("of user 65534"), std::string::npos) << refused.text;
+    int32_t pid = other_.Pid();
+    ASSERT_TRUE(IsOk(aclrtIpcMemSetImportPid(key.c_str(), &pid, 1)));
+    EXPECT_TRUE(Gave(0, other_.Run(&ImportBlock, WithText(key))));
 }
 
 }  // namespace

@@ -218,7 +218,8 @@ int main(int argc, char** argv) {
     std::vector<Scenario> scenarios;
     for (const auto& part :
          {schedules::BareScenarios(), schedules::StreamScenarios(), schedules::WaitScenarios(),
-          schedules::AbortScenarios(), schedules::EndScenarios(), schedules::DeviceScenarios()}) {
+          schedules::AbortScenarios(), schedules::EndScenarios(), schedules::DeviceScenarios(),
+          schedules::GraphScenarios()}) {
         for (const Scenario& scenario : part) {
             if (options.scenario.empty() || options.scenario == scenario.name) {
                 scenarios.push_back(scenario);

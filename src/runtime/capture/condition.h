@@ -122,7 +122,8 @@ class Condition {
 
     std::atomic<Phase> phase_{Phase::kIdle};
     std::atomic<uint64_t> replay_{0};  // the one whose run it is; set before phase_ leaves kIdle
-    uint64_t run_ = 0;  // numbers the runs, so that the tail of an earlier one does nothing
+    uint64_t run_ = 0;          // numbers the runs, so that the tail of an earlier one does nothing
+    Stream* parent_ = nullptr;  // of the run: where the task is
     bool cancelled_ = false;
     PartRun now_;
     Status failure_;  // of the run

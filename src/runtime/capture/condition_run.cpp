@@ -122,7 +122,7 @@ void Condition::Record(std::vector<RecordedTask>* tasks) {
 
 Status Condition::RunLocked(const Part& part) {
     try {
-        return part.model->QueuePart(part.handle, run_, &now_);
+        return part.model->QueuePart(part.handle, run_, parent_, &now_);
     } catch (const std::bad_alloc&) {
         return Status(ACL_ERROR_BAD_ALLOC);
     }
@@ -133,6 +133,7 @@ Status Condition::Begin(uint64_t replay) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++run_;
     replay_.store(replay);
+    parent_ = Stream::Running();
     cancelled_ = false;
     failure_ = Status();
     now_.ends.clear();

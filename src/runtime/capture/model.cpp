@@ -12,6 +12,7 @@
 #include "src/base/log.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/capture/condition.h"
+#include "src/runtime/commands/notify.h"
 #include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
@@ -129,8 +130,9 @@ Status Model::Finish(Handle handle, ModelBody* body) {
 }
 
 Status Model::Replay(Handle handle, const StreamRef& stream) {
-    // Until the replay is queued, none of its functions is unloaded.
+    // Until the replay is queued, none of its functions is unloaded, and no notify is destroyed.
     const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
+    const NotifyTable::Hold notifies = NotifyTable::Instance().HoldAll();
     ADVSTEP_RETURN_IF_ERROR(CheckParts(handle));
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
@@ -146,6 +148,7 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
     uint64_t before = 0;
     {
         const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
+        const NotifyTable::Hold notifies = NotifyTable::Instance().HoldAll();
         ADVSTEP_RETURN_IF_ERROR(CheckParts(handle));
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));

@@ -74,11 +74,13 @@ class Model {
     bool IsPart(Handle handle);
     /// Codes as Check, and those of CheckUse for all that the sub-graph uses.
     Status CheckPart(Handle handle);
-    /// The same for the variables and the sub-graphs of a model. KernelBinaries are held.
+    /// The same for the variables and the sub-graphs of a model. KernelBinaries and notifies are
+    /// held.
     Status CheckParts(Handle handle);
-    /// Queues a run of the sub-graph on its own streams, with the tail of its condition as the last
-    /// task. Only the condition calls this. *run is not touched on an error.
-    Status QueuePart(Handle handle, uint64_t number, PartRun* run);
+    /// Queues a run of the sub-graph on its own streams, as a part of the task that `parent` runs,
+    /// with the tail of its condition as the last task. Only the condition calls this. *run is not
+    /// touched on an error.
+    Status QueuePart(Handle handle, uint64_t number, Stream* parent, PartRun* run);
     /// Ends a sub-graph of which nothing is queued. True: it was alive and had that handle.
     bool ClosePart(Handle handle) noexcept;
 

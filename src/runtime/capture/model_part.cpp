@@ -110,7 +110,7 @@ Status Model::CheckParts(Handle handle) {
     return {};
 }
 
-Status Model::QueuePart(Handle handle, uint64_t number, PartRun* run) {
+Status Model::QueuePart(Handle handle, uint64_t number, Stream* parent, PartRun* run) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
     const Branch& main = branches_[0];
@@ -118,6 +118,9 @@ Status Model::QueuePart(Handle handle, uint64_t number, PartRun* run) {
     queued.stream = main.stream;
     queued.before = main.stream->Now().sequence;  // nothing else queues there
     queued.ends.resize(branches_.size());
+    for (const Branch& branch : branches_) {
+        branch.stream->SetParent(parent);  // before a task can run there
+    }
     ADVSTEP_RETURN_IF_ERROR(ReplayLocked({main.stream, main.streamHandle, context_.handle}, true,
                                          queued.ends.data(), number));
     for (size_t index = 1; index < branches_.size(); ++index) {

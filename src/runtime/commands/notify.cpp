@@ -30,12 +30,6 @@ bool TakeFlag(PollWaitTask& base) {
     return notify.flag.load()->exchange(0) != 0;
 }
 
-// False: another thread has done so.
-bool EndHandle(Notify* notify, Handle handle) {
-    const std::lock_guard<std::mutex> queueing(notify->queueing);
-    return notify->handle.compare_exchange_strong(handle, 0);
-}
-
 // Lists the notify, which must be alive at a replay.
 void ListNotify(const void* source, std::vector<Use>* uses) {
     uses->push_back({Use::Kind::kNotify, "notify", source, 0});
@@ -136,6 +130,13 @@ Status NotifyTable::Find(const void* handle, Notify** notify) {
 Status NotifyTable::CheckAlive(const void* handle) {
     Notify* found = nullptr;
     return Find(handle, &found);
+}
+
+// False: another thread has done so.
+bool NotifyTable::EndHandle(Notify* notify, Handle handle) {
+    const std::unique_lock<std::shared_mutex> replays(replaying_);
+    const std::lock_guard<std::mutex> queueing(notify->queueing);
+    return notify->handle.compare_exchange_strong(handle, 0);
 }
 
 void NotifyTable::Retire(Notify* notify) {

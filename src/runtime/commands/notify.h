@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <vector>
 
 #include "src/base/status.h"
@@ -64,6 +65,11 @@ class NotifyTable {
     /// 107017: the handle is no live notify.
     Status CheckAlive(const void* handle);
 
+    /// Until a replay that has found its notifies alive is queued, none of them is destroyed. So
+    /// the replay is among the work that is queued when one is.
+    using Hold = std::shared_lock<std::shared_mutex>;
+    Hold HoldAll() { return Hold(replaying_); }
+
     /// Queue a record of the notify, or a wait for it. 107017: the handle is no live notify. Codes
     /// also as Stream::Enqueue.
     Status Record(const void* handle, const StreamRef& stream);
@@ -76,11 +82,15 @@ class NotifyTable {
     };
 
     Status Find(const void* handle, Notify** notify);
+    bool EndHandle(Notify* notify, Handle handle);
     Handle Enter(Handle context, std::unique_ptr<SharedState> state);
     void Retire(Notify* notify);
     void ReclaimLocked();
 
     HandleTable<Notify> table_{HandleKind::kNotify};
+    /// Shared while replays are queued, with the locks of models and streams taken under it; else
+    /// held while a handle ends, before the notify's `queueing`.
+    std::shared_mutex replaying_;
     std::mutex mutex_;
     std::deque<Retired> retired_;  // oldest first
 };

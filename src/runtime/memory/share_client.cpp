@@ -98,9 +98,10 @@ Status FetchShared(ShareKind kind, ShareKey key, const char* argument, ShareGran
     }
     if (answer.code == ACL_ERROR_RT_NO_PERMISSION) {
         return Error(ACL_ERROR_RT_NO_PERMISSION,
-                     "{} is {:#x}, whose process has not listed this one, pid {}; expected its "
-                     "pid in the white list, or an export without one",
-                     argument, key, getpid());
+                     "{} is {:#x}, whose process has not listed this one, pid {} of user {}; "
+                     "expected its pid in the white list, or an export of the same user without "
+                     "one",
+                     argument, key, getpid(), geteuid());
     }
     if (answer.code != ACL_SUCCESS) {
         return Unknown(argument, key);

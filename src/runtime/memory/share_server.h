@@ -26,7 +26,7 @@ struct ShareOffer {
     uint64_t inner = 0;          // where the object begins in the pages
     uint64_t length = 0;         // of the object
     int32_t device = 0;
-    bool open = false;  // to every process
+    bool open = false;  // to every process of the same user, and of root
 };
 
 /// The exports of this process, and the thread that serves them. A process that imports keeps its
@@ -61,6 +61,7 @@ class ShareServer {
     struct Connection {
         Descriptor socket;
         int32_t pid = 0;
+        uint32_t user = 0;
         PagePool* pool = nullptr;
         PageRange* pages = nullptr;  // null: nothing granted yet
     };

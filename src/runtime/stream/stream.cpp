@@ -29,6 +29,7 @@ void Stream::Open(const StreamIdentity& identity, WorkerControl* workers, BusyMa
     }
     closing_ = false;
     modeSet_ = false;
+    parent_.store(nullptr, std::memory_order_relaxed);
     recorder_ = nullptr;
     // The records of a model's own streams are held back by the stream of the replay.
     const Device* const device = identity.context.device;
@@ -66,10 +67,11 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
         int lockKept = 4;  // tasks for which the lock is kept
         // The usual case, work that no thread has begun and that can be run, is handled here in one
         // go. WaitFor handles all other cases.
-        if (claimant_ == nullptr && !Reached(now.sequence) && !limit.timed) {
+        const bool runs = !limit.timed && !NeedsThisThread();
+        if (claimant_ == nullptr && !Reached(now.sequence) && runs) {
             lockKept -= RunBriefTasks(lock, now.sequence, lockKept);
         }
-        if (claimant_ == nullptr && !Reached(now.sequence) && !limit.timed) {
+        if (claimant_ == nullptr && !Reached(now.sequence) && runs) {
             AbortableWait wait{now.sequence};
             waits_.Add(&wait);
             (void)ClaimAndRun(lock, now.sequence, &wait, limit, lockKept);
@@ -150,7 +152,7 @@ void Stream::WithdrawDestroy(Handle handle) {
 }
 
 Status Stream::RefuseOwnTask() const {
-    return claimant_ != Self()
+    return claimant_ != Self() && !NeedsThisThread()
                ? Status()
                : Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                        "stream {} is running the host function that destroys it; expected another "

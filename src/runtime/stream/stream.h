@@ -128,6 +128,12 @@ class Stream {
 
     /// Makes the threads that sleep here look again at what they wait for.
     void Nudge();
+
+    /// The stream whose task the calling thread runs. Null: none.
+    static Stream* Running();
+    /// What is queued from now on is part of a task of `parent`, which ends after it.
+    void SetParent(Stream* parent) { parent_.store(parent, std::memory_order_relaxed); }
+
     /// Returns the place after everything queued so far.
     Ticket Now() { return {this, issued_.load(std::memory_order_acquire)}; }
 
@@ -188,6 +194,9 @@ class Stream {
 
     /// Returns the name of the calling thread as a claimant.
     static const void* Self();
+    /// Whether the calling thread runs a task of this stream, or a part of one in another stream.
+    bool NeedsThisThread() const;
+
     Status CheckUsable(Handle handle, Handle caller) const {
         const bool usable =
             identity_.handle == handle && !closing_ && identity_.context.handle == caller;
@@ -293,6 +302,8 @@ class Stream {
     StreamTrace trace_;
     std::shared_ptr<Recorder> recorder_;  // takes the work, unless it is over
     int32_t recorderBranch_ = 0;
+
+    std::atomic<Stream*> parent_{nullptr};  // of a sub-graph's stream while its tasks are queued
     bool modeSet_ = false;
 };
 

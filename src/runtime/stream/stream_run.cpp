@@ -12,6 +12,7 @@
 #include "src/base/no_cancellation.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/exception_info.h"
+#include "src/runtime/stream/run_frame.h"
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/task/ticket.h"
 
@@ -20,7 +21,10 @@ namespace {
 
 [[gnu::tls_model("initial-exec")]] thread_local int taskDepth = 0;
 
-const ForkHook forgetTask([](void*) noexcept { taskDepth = 0; });
+const ForkHook forgetTask([](void*) noexcept {
+    taskDepth = 0;
+    RunFrame::innermost = nullptr;
+});
 
 constexpr uint64_t kTasksPerVisit = 64;  // of a worker, before it looks at other streams
 
@@ -90,7 +94,11 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
     if (traced) {
         trace_.Begin({this, completed_.load(std::memory_order_relaxed) + 1});
     }
-    Status status = RunTask(task, context);
+    Status status;
+    {
+        const RunFrame frame(this);
+        status = RunTask(task, context);
+    }
     if (traced) {
         trace_.End(task, status.code());
     }
@@ -134,9 +142,11 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
             running_ = true;
             lock.unlock();
             workers_->StepAside();
-            ++taskDepth;
-            TellException(identity, sequence, code);
-            --taskDepth;
+            {
+                const RunFrame frame(this);
+                const TaskScope scope;
+                TellException(identity, sequence, code);
+            }
             lock.lock();
             running_ = false;
         }

@@ -6,6 +6,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/no_cancellation.h"
+#include "src/runtime/stream/run_frame.h"
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/task/ticket.h"
 
@@ -23,6 +24,24 @@ Status Expired(const WaitLimit& limit) {
 }
 
 }  // namespace
+
+Stream* Stream::Running() {
+    return RunFrame::innermost != nullptr ? RunFrame::innermost->stream() : nullptr;
+}
+
+// A stream whose tasks are part of another stream's task has that stream as its parent until they
+// have ended, so the parents of streams that the thread runs stay.
+bool Stream::NeedsThisThread() const {
+    for (const RunFrame* frame = RunFrame::innermost; frame != nullptr; frame = frame->outer()) {
+        for (const Stream* stream = frame->stream(); stream != nullptr;
+             stream = stream->parent_.load(std::memory_order_relaxed)) {
+            if (stream == this) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
 
 void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit) {
     const NoCancellation noCancellation;
@@ -125,7 +144,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
             continue;
         }
         stream.guess_.Waited();
-        if (stream.claimant_ == Stream::Self()) {
+        if (stream.claimant_ == Stream::Self() || stream.NeedsThisThread()) {
             return WaitsForItself("which is running the host function that calls it",
                                   stream.identity_.handle);
         }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The streams whose tasks a thread runs, innermost first.
+
+#pragma once
+
+namespace advstep {
+
+class Stream;
+
+/// While it lives, the calling thread runs a task of the stream. A task that waits may run tasks of
+/// other streams in its thread: their frames are within its own.
+class RunFrame {
+ public:
+    explicit RunFrame(Stream* stream) noexcept : stream_(stream), outer_(innermost) {
+        innermost = this;
+    }
+    ~RunFrame() { innermost = outer_; }
+    RunFrame(const RunFrame&) = delete;
+    RunFrame& operator=(const RunFrame&) = delete;
+
+    Stream* stream() const { return stream_; }
+    const RunFrame* outer() const { return outer_; }
+
+    /// Null: the thread runs no task.
+    [[gnu::tls_model("initial-exec")]] static inline thread_local const RunFrame* innermost =
+        nullptr;
+
+ private:
+    Stream* const stream_;
+    const RunFrame* const outer_;
+};
+
+}  // namespace advstep

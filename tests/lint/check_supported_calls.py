@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/supported_calls.md, also in Chinese, is made of a table that fits the exports.
 
-check_supported_calls.py LIBRARY   compares the table with the exports, and the pages with the table
+check_supported_calls.py LIBRARY   compares the table with the exports, and with the libraries of the
+                                   prefix; the pages with the table
 check_supported_calls.py --update  writes the pages anew
 """
 import csv
@@ -13,8 +14,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "docs/supported_calls.csv"
 STATES = ("yes", "kept", "refuses", "absent")
-# Sections whose functions are in libraries that only the prefix of component cann has.
+# Sections whose functions are in libraries that only the prefix of component cann has. Their lists of
+# names are held against the libraries by check_cann_names.py.
 OTHER_LIBRARIES = {"operators_old"}
+NAMES = ROOT / "src/cann/names"
 
 SECTIONS = {
     "start": ("Start, end, errors, log", "启动、结束、错误、日志"),
@@ -35,6 +38,11 @@ SECTIONS = {
     "kernels": ("Kernels of the program", "程序自己的核函数"),
     "operators_old": ("Single-operator calls", "单算子调用"),
     "left_out": ("Left out", "不提供"),
+}
+NOTES = {
+    "operators_old": (
+        "Only the libraries of [the prefix like CANN's](packaging.md#a-prefix-like-canns) have these calls.",
+        "只有[与 CANN 同形的安装目录](packaging.md#a-prefix-like-canns)中的库提供这些函数。"),
 }
 
 ENGLISH = {
@@ -115,7 +123,8 @@ def make_page(rows, words):
     for section, titles in SECTIONS.items():
         here = [row for row in rows if row["section"] == section]
         if here:
-            text += f"\n## {titles[language]}\n\n{words['columns']}\n"
+            note = NOTES[section][language] + "\n\n" if section in NOTES else ""
+            text += f"\n## {titles[language]}\n\n{note}{words['columns']}\n"
             for row in here:
                 text += f"| {row['name']} | {words['states'][row['support']]} | {row['interface']} |\n"
     text += words["census"]
@@ -134,8 +143,15 @@ def read_exports(library):
     return {words[-1].split("@")[0] for words in lines if words[-2] != "A"}
 
 
+def read_prefix_names():
+    """Returns the functions that the prefix's libraries define themselves."""
+    lines = [line.split() for path in sorted(NAMES.glob("*.txt")) for line in path.read_text().splitlines()]
+    return {words[0] for words in lines if words[1:] == ["own"]}
+
+
 def check_rows(rows, exported):
     wrong = []
+    prefix = read_prefix_names()
     names = [row["name"] for row in rows]
     for row in rows:
         name = row["name"]
@@ -146,11 +162,16 @@ def check_rows(rows, exported):
         else:
             there = name in exported
         elsewhere = row["section"] in OTHER_LIBRARIES
+        if elsewhere and (name in prefix) != (row["support"] != "absent"):
+            wrong.append(f"{DATA.name}: {name} is said to be {row['support']}, but the prefix "
+                         f"{'has' if name in prefix else 'does not have'} it")
         if there != (row["support"] != "absent" and not elsewhere):
             wrong.append(f"{DATA.name}: {name} is said to be {row['support']}, but the library "
                          f"{'exports' if there else 'does not export'} it")
         if names.count(name) > 1:
             wrong.append(f"{DATA.name}: {name} has {names.count(name)} rows")
+    for name in sorted(one for one in prefix - set(names) if one.startswith("acl")):
+        wrong.append(f"{DATA.name}: {name} is in the prefix and has no row")
     for name in sorted(exported - set(names)):
         # The project's own functions have pages of their own, and so have operators.
         if not name.startswith(("advstep", "aclnn")):

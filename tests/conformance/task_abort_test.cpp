@@ -49,6 +49,26 @@ TEST_F(TaskAbortTest, DropsTheWorkOfAllStreamsOfTheDevice) {
     EXPECT_EQ(recorder.Values(), (std::vector<int>{7, 8, 8, 8})) << "the device works again";
 }
 
+// The capture goes on: it takes what comes after, and nothing of it is under way.
+TEST_F(TaskAbortTest, DropsWhatWasQueuedBeforeACapture) {
+    const Stream stream = MakeStream();
+    const Recorder recorder;
+    aclmdlRI model = nullptr;
+    uint64_t hold = 0;
+    ASSERT_TRUE(IsOk(advstepHoldStream(stream.Get(), &hold)));
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    ASSERT_TRUE(IsOk(aclmdlRICaptureBegin(stream.Get(), ACL_MODEL_RI_CAPTURE_MODE_RELAXED)));
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 2)));
+    EXPECT_TRUE(IsOk(aclrtDeviceTaskAbort(0, 10000)));
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 3)));
+    ASSERT_TRUE(IsOk(aclmdlRICaptureEnd(stream.Get(), &model)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{});
+    ASSERT_TRUE(IsOk(aclmdlRIExecute(model, -1)));
+    EXPECT_EQ(recorder.Values(), (std::vector<int>{2, 3}));
+    EXPECT_TRUE(IsOk(aclmdlRIDestroy(model)));
+}
+
 TEST_F(TaskAbortTest, TellsWaitingSynchronisations) {
     const aclrtContext context = support::CurrentContext();
     const Stream stream = MakeStream();

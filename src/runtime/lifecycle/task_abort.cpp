@@ -80,8 +80,7 @@ void AbortStreams(const Device& device) {
         ForEachStream([&](Stream& stream) {
             StreamIdentity identity;
             if (stream.BelongsTo(&device, nullptr, &identity) && identity.hidden == hidden) {
-                // Fails for a stream that is captured, which has no pending work, or has just
-                // ended.
+                // Fails for a stream that has just ended.
                 (void)StreamRef{&stream, identity.handle, identity.context.handle}.Abort(
                     ACL_ERROR_RT_DEVICE_TASK_ABORT);
             }

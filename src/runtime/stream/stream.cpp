@@ -197,7 +197,9 @@ Status Stream::Abort(Handle handle, Handle caller, int32_t code) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle, caller));
-        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        if (code != ACL_ERROR_RT_DEVICE_TASK_ABORT) {  // which leaves the capture alone
+            ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        }
         SkipPending(code == ACL_ERROR_RT_DEVICE_TASK_ABORT ? TaskSkip::kDeviceAborted
                                                            : TaskSkip::kAborted);
         waits_.Abort(completed_.load(std::memory_order_relaxed), code);

@@ -96,7 +96,8 @@ class Stream {
 
     /// As Drop, but waits for that work return 107023, and the stream takes new work. A host
     /// function of the stream may call this, and any thread while another one is in Close. `code`
-    /// is that of the waits: 107022 for an abort of the whole device.
+    /// is that of the waits: 107022 for an abort of the whole device, also of what was queued
+    /// before a capture.
     Status Abort(Handle handle, Handle caller, int32_t code);
 
     /// Ends the front task if it is a wait. Other work stays. 107027: the stream is captured.
@@ -128,7 +129,6 @@ class Stream {
 
     /// Makes the threads that sleep here look again at what they wait for.
     void Nudge();
-
     /// The stream whose task the calling thread runs. Null: none.
     static Stream* Running();
     /// What is queued from now on is part of a task of `parent`, which ends after it.

@@ -132,6 +132,61 @@ def test_tensors_of_another_process(program, segments):
     assert done.stdout == "right\n"
 
 
+EVENTS = """
+import torch, torch_npu
+from torch import multiprocessing
+
+def add(tensors, handles, said, ended):
+    tensor = tensors.get()
+    event = torch.npu.Event.from_ipc_handle(torch.device("npu:0"), handles.get())
+    stream = torch.npu.Stream()
+    stream.wait_event(event)
+    with torch.npu.stream(stream):
+        tensor.mul_(2)
+    event.record(stream)  # the latest record is now this process's
+    assert not event.query()
+    said.put("queued")
+    stream.synchronize()
+    assert event.query()
+    said.put(tensor.cpu().tolist())
+    ended.wait(100)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    tensors, handles, said = context.Queue(), context.Queue(), context.Queue()
+    ended = context.Event()
+    child = context.Process(target=add, args=(tensors, handles, said, ended))
+    child.start()
+    tensor = torch.ones(8).npu()
+    tensors.put(tensor)
+    torch.npu.synchronize()
+    stream, event = torch.npu.Stream(), torch.npu.Event(interprocess=True)
+    gate = []
+    # The child's work is queued before this stream may go on.
+    torch.npu._subscribe_report(stream)
+    torch.npu._launch_host_func(stream, lambda _: gate.append(said.get(timeout=100)), None)
+    with torch.npu.stream(stream):
+        tensor.add_(4)
+    event.record(stream)
+    handles.put(event.ipc_handle())
+    event.synchronize()
+    assert said.get(timeout=100) == [10.0] * 8
+    torch.npu.current_stream().wait_event(event)
+    assert (tensor + 1).cpu().tolist() == [11.0] * 8
+    torch.npu._unsubscribe_report(stream)
+    assert gate == ["queued"]
+    ended.set()
+    child.join()
+    assert child.exitcode == 0
+    print("right")
+"""
+
+
+@pytest.mark.parametrize("mode", ("1", "queue"))
+def test_events_of_another_process(program, mode):
+    assert program.code(EVENTS, ADVANCE_STEP_HOST_OPERATORS=mode).stdout == "right\n"
+
+
 def test_torchrun(program):
     (program.folder / "rank.py").write_text(
         "import os\n" + USE + "torch.npu.set_device(int(os.environ['LOCAL_RANK']))\n"

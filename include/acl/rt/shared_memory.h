@@ -6,7 +6,8 @@
 /// has. An import makes the same bytes memory of a device of the importing process: nothing is
 /// copied. The memory lives until every process has let go of it. It counts as used memory in the
 /// exporting process only. The white list of an export has the processes that may import it; flag 1
-/// of an export opens it to all. A process that is not listed gets ACL_ERROR_RT_NO_PERMISSION.
+/// of an export opens it to all processes of the same user, and of root. A process that is not
+/// listed gets ACL_ERROR_RT_NO_PERMISSION.
 #ifndef ADVSTEP_ACL_RT_SHARED_MEMORY_H_
 #define ADVSTEP_ACL_RT_SHARED_MEMORY_H_
 
@@ -19,7 +20,7 @@ extern "C" {
 /// Exports physical memory, once for each handle. The export ends with the memory.
 /// @param[in]  handleType       ACL_MEM_HANDLE_TYPE_NONE, else ACL_ERROR_INVALID_PARAM
 /// @param[in]  flags            ACL_RT_VMM_EXPORT_FLAG_DEFAULT: only listed processes may import;
-///                              _DISABLE_PID_VALIDATION: all may
+///                              _DISABLE_PID_VALIDATION: all of the user and root may
 /// @param[out] shareableHandle  a number that is valid in every process of the machine
 /// @retval ACL_ERROR_INVALID_PARAM         handle or shareableHandle is NULL; handleType is another
 /// @retval ACL_ERROR_RT_PARAM_INVALID      flags is unknown; the handle has been exported, or is
@@ -77,7 +78,7 @@ ADVSTEP_API aclError aclrtMemSetPidToShareableHandleV2(void* shareableHandle,
 /// @param[out] key     a text of at most 64 characters and its NUL
 /// @param[in]  len     bytes that key has room for, at least 65
 /// @param[in]  flags   ACL_RT_IPC_MEM_EXPORT_FLAG_DEFAULT: only listed processes may import;
-///                     _DISABLE_PID_VALIDATION: all may
+///                     _DISABLE_PID_VALIDATION: all of the user and root may
 /// @retval ACL_ERROR_RT_PARAM_INVALID      devPtr, size, len or flags is not as above
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  as aclrtMemExportToShareableHandle
 ADVSTEP_API aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t len,

@@ -14,7 +14,8 @@
 extern "C" {
 #endif
 
-/// Makes a handle of an event for other processes. Every process may open it.
+/// Makes a handle of an event for other processes. Every process of the same user, and
+/// of root, may open it.
 /// @retval ACL_ERROR_RT_PARAM_INVALID      the event is not of ACL_EVENT_IPC, or was opened from a
 ///                                         handle itself
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has no thread or socket to share it with
@@ -22,6 +23,7 @@ ADVSTEP_API aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandl
 
 /// Makes an event of this process of another process's. Each process destroys its own. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID       handle is no handle, or no live process has its event
+/// @retval ACL_ERROR_RT_NO_PERMISSION       that process is of another user
 /// @retval ACL_ERROR_RT_DRV_INTERNAL_ERROR  that process does not answer within 10 s
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION   the host cannot map it, or no descriptor is free
 ADVSTEP_API aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event);
@@ -30,7 +32,7 @@ ADVSTEP_API aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEv
 /// @param[out] key    a text of at most 64 characters and its NUL
 /// @param[in]  len    bytes that key has room for, at least 65
 /// @param[in]  flags  ACL_RT_NOTIFY_EXPORT_FLAG_DEFAULT: only processes in the white list may import
-///                    it; _DISABLE_PID_VALIDATION: all may
+///                    it; _DISABLE_PID_VALIDATION: all of the user and root may
 /// @retval ACL_ERROR_RT_PARAM_INVALID      len or flags is not as above; the notify is imported
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has no thread or socket to share it with
 ADVSTEP_API aclError aclrtNotifyGetExportKey(aclrtNotify notify, char* key, size_t len,

@@ -131,7 +131,7 @@ class Stream {
     void Nudge();
     /// The stream whose task the calling thread runs. Null: none.
     static Stream* Running();
-    /// What is queued from now on is part of a task of `parent`, which ends after it.
+    /// Work that is queued from now on is part of a task of `parent`, which ends after it.
     void SetParent(Stream* parent) { parent_.store(parent, std::memory_order_relaxed); }
 
     /// Returns the place after everything queued so far.

@@ -6,6 +6,7 @@
 #include "acl/acl_base.h"
 #include "src/runtime/capture/condition.h"
 #include "src/runtime/capture/model.h"
+#include "src/runtime/stream/run_frame.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/trace/trace.h"
 
@@ -133,7 +134,7 @@ Status Condition::Begin(uint64_t replay) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++run_;
     replay_.store(replay);
-    parent_ = Stream::Running();
+    parent_ = RunFrame::innermost->stream();
     cancelled_ = false;
     failure_ = Status();
     now_.ends.clear();

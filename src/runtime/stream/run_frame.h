@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <atomic>
+
 namespace advstep {
 
 class Stream;
@@ -28,6 +30,19 @@ class RunFrame {
  private:
     Stream* const stream_;
     const RunFrame* const outer_;
+};
+
+/// A stream whose work may be part of a task of another stream, its parent: of a sub-graph.
+class PartOfTask {
+ public:
+    /// Work that is queued from now on is part of a task of `parent`, which ends after it.
+    void SetParent(Stream* parent) { parent_.store(parent, std::memory_order_relaxed); }
+
+ protected:
+    /// Whether the calling thread runs a task of this stream, or a part of one in another stream.
+    bool NeedsThisThread() const;
+
+    std::atomic<Stream*> parent_{nullptr};
 };
 
 }  // namespace advstep

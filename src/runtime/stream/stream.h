@@ -16,6 +16,7 @@
 #include "src/runtime/stream/abortable_wait.h"
 #include "src/runtime/stream/busy_marks.h"
 #include "src/runtime/stream/front_wait.h"
+#include "src/runtime/stream/run_frame.h"
 #include "src/runtime/stream/skipped_tasks.h"
 #include "src/runtime/stream/stream_failures.h"
 #include "src/runtime/stream/stream_identity.h"
@@ -42,7 +43,7 @@ namespace advstep {
 /// claimant. No two streams' locks are held together, except in a replay, which holds its stream's
 /// lock while it queues on the model's own streams, on which nothing else queues (model.h), and
 /// when its tasks are to be skipped, while the model's own streams skip their parts of it.
-class Stream {
+class Stream : public PartOfTask {
  public:
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
@@ -96,8 +97,7 @@ class Stream {
 
     /// As Drop, but waits for that work return 107023, and the stream takes new work. A host
     /// function of the stream may call this, and any thread while another one is in Close. `code`
-    /// is that of the waits: 107022 for an abort of the whole device, also of what was queued
-    /// before a capture.
+    /// is that of the waits: 107022 for an abort of the device, also of what precedes a capture.
     Status Abort(Handle handle, Handle caller, int32_t code);
 
     /// Ends the front task if it is a wait. Other work stays. 107027: the stream is captured.
@@ -114,7 +114,6 @@ class Stream {
 
     /// Sets the failure mode of the stream's context. 107000: the stream has set it before.
     Status SetStopOnFailure(Handle handle, Handle caller, bool stop);
-
     /// Returns the first unreported failure of a task after `sequence` and up to `last`. All
     /// failures between count as reported.
     Status TakeFailureBetween(uint64_t sequence, uint64_t last);
@@ -123,17 +122,11 @@ class Stream {
     /// Skips the tasks of a replay in a model's branch that have not started: those after `after`
     /// and up to `upTo`. The caller wakes the workers.
     void SkipReplay(uint64_t after, uint64_t upTo);
-
     /// Returns the code for which a task that has ended was skipped, or success if it was run.
     Status CheckRan(uint64_t sequence);
 
     /// Makes the threads that sleep here look again at what they wait for.
     void Nudge();
-    /// The stream whose task the calling thread runs. Null: none.
-    static Stream* Running();
-    /// Work that is queued from now on is part of a task of `parent`, which ends after it.
-    void SetParent(Stream* parent) { parent_.store(parent, std::memory_order_relaxed); }
-
     /// Returns the place after everything queued so far.
     Ticket Now() { return {this, issued_.load(std::memory_order_acquire)}; }
 
@@ -194,9 +187,6 @@ class Stream {
 
     /// Returns the name of the calling thread as a claimant.
     static const void* Self();
-    /// Whether the calling thread runs a task of this stream, or a part of one in another stream.
-    bool NeedsThisThread() const;
-
     Status CheckUsable(Handle handle, Handle caller) const {
         const bool usable =
             identity_.handle == handle && !closing_ && identity_.context.handle == caller;
@@ -302,8 +292,6 @@ class Stream {
     StreamTrace trace_;
     std::shared_ptr<Recorder> recorder_;  // takes the work, unless it is over
     int32_t recorderBranch_ = 0;
-
-    std::atomic<Stream*> parent_{nullptr};  // of a sub-graph's stream while its tasks are queued
     bool modeSet_ = false;
 };
 

@@ -94,11 +94,8 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
     if (traced) {
         trace_.Begin({this, completed_.load(std::memory_order_relaxed) + 1});
     }
-    Status status;
-    {
-        const RunFrame frame(this);
-        status = RunTask(task, context);
-    }
+    const RunFrame frame(this);
+    Status status = RunTask(task, context);
     if (traced) {
         trace_.End(task, status.code());
     }

@@ -25,15 +25,11 @@ Status Expired(const WaitLimit& limit) {
 
 }  // namespace
 
-Stream* Stream::Running() {
-    return RunFrame::innermost != nullptr ? RunFrame::innermost->stream() : nullptr;
-}
-
 // A stream whose tasks are part of another stream's task has that stream as its parent until they
 // have ended, so the parents of streams that the thread runs stay.
-bool Stream::NeedsThisThread() const {
+bool PartOfTask::NeedsThisThread() const {
     for (const RunFrame* frame = RunFrame::innermost; frame != nullptr; frame = frame->outer()) {
-        for (const Stream* stream = frame->stream(); stream != nullptr;
+        for (const PartOfTask* stream = frame->stream(); stream != nullptr;
              stream = stream->parent_.load(std::memory_order_relaxed)) {
             if (stream == this) {
                 return true;

@@ -209,7 +209,7 @@ TEST_F(RunTest, PlanOfAnotherDeviceIsRefused) {
 
 TEST_F(RunTest, KeysOfPlansKnowTheCallTheAttributesTheCoresAndTheDevice) {
     const auto key = [](const char* call, int64_t attribute) {
-        return PlanKey(call, {}, {attribute});
+        return PlanKey(call, nullptr, 0, &attribute, 1, 0);
     };
     static const char kOtherCall[] = "aclnnOther";
     const PlanKey mine = key(unit::kAddCall, 1);

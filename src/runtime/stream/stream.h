@@ -213,18 +213,7 @@ class Stream : public PartOfTask {
     void SkipPending(TaskSkip why) { SkipLocked(0, kNever, why); }
     bool RecordingLocked();
     bool NeedsWaking(bool heavy) const;
-    void NoteQueued(uint64_t first) {
-        if (!marked_) {
-            marked_ = true;
-            marks_->Set(tableIndex);
-        }
-        if (first == completed_.load(std::memory_order_relaxed) + 1) {
-            guess_.BurstBegins();
-            if (Trace::On()) {
-                trace_.BecameOldest();
-            }
-        }
-    }
+    void NoteQueued(uint64_t first);
 
     /// Claims the stream, runs it up to `limit` and lets go. The lock is held on entry and exit,
     /// and released while a task runs, except for brief tasks among the first `lockKept`, which are

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How records come into a stream: the templates of stream.h, which includes this.
+// How records come into a stream: the definitions for stream.h, which includes this.
 
 #pragma once
 
@@ -10,6 +10,19 @@
 #include "src/runtime/stream/stream.h"
 
 namespace advstep {
+
+inline void Stream::NoteQueued(uint64_t first) {
+    if (!marked_) {
+        marked_ = true;
+        marks_->Set(tableIndex);
+    }
+    if (first == completed_.load(std::memory_order_relaxed) + 1) {
+        guess_.BurstBegins();
+        if (Trace::On()) {
+            trace_.BecameOldest();
+        }
+    }
+}
 
 template <typename Fill>
 Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fill,

@@ -101,6 +101,7 @@ int64_t PlaceGroups(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, in
     const __m512i one = Same(1);
     const __m512i toLast = Same(static_cast<uint64_t>(rows) - 1);
     const __m512i mostFirst = Same(static_cast<uint64_t>(t.math.positions - rows));
+    const __m512i mostBefore = Same((uint64_t{1} << 63) - static_cast<uint64_t>(rows));
     const __m512i lastBlock = Same(static_cast<uint64_t>(t.math.lastBlock));
     const __m512i tableRows = _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
                                                  Same(static_cast<uint64_t>(t.blockTableStride)));
@@ -115,8 +116,9 @@ int64_t PlaceGroups(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, in
         }
         const __m512i added = _mm512_add_epi64(Load(a.acceptedNum + query), one);
         const __m512i position = _mm512_add_epi64(first, added);
-        // A negative position before the step is no fault, but the sum may have wrapped.
-        uint32_t odd = static_cast<uint32_t>(_mm512_movepi64_mask(first)) |
+        // A negative position before the step is no fault, but the sum may have wrapped. No row
+        // has one where the first is neither negative nor so large that a later row wraps.
+        uint32_t odd = static_cast<uint32_t>(_mm512_cmpgt_epu64_mask(first, mostBefore)) |
                        _mm512_cmpgt_epu64_mask(position, mostFirst);
         for (int64_t at = 0; at < rows; ++at) {
             const __m512i from =

@@ -82,6 +82,17 @@ const Broken kBroken[] = {
              -1;
      },
      "block"},
+    {"row after the last number",
+     [](auto& data, size_t row) {  // acceptedNum takes the rows before it into the table
+         const auto rows = static_cast<size_t>(data.RowsPerQuery());
+         const size_t query = row / rows;
+         const uint64_t first = (uint64_t{1} << 63) - row % rows;
+         for (size_t j = 0; j < rows; ++j) {
+             data.inputPositions[query * rows + j] = static_cast<int64_t>(first + j);
+         }
+         data.acceptedNum[query] = static_cast<int64_t>(4 - first);
+     },
+     "position"},
     {"accepted too large",
      [](auto& data, size_t row) {
          data.acceptedNum[row / static_cast<size_t>(data.RowsPerQuery())] = kMost;

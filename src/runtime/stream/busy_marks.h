@@ -12,7 +12,8 @@ namespace advstep {
 
 /// A bit for each place of the table of streams. The stream there sets and clears its bit under its
 /// own lock. While a stream has work or unreported failures, its bit is set. A reader takes no
-/// lock: it finds what was queued before, but perhaps not what is queued meanwhile.
+/// lock: it finds what was queued before, but perhaps not what is queued meanwhile. The work
+/// of a stream happened before a look that finds its bit cleared.
 class BusyMarks {
  public:
     void Set(uint32_t index) {
@@ -24,7 +25,7 @@ class BusyMarks {
         }
     }
     void Clear(uint32_t index) {
-        words_[index / kBits].fetch_and(~BitAt(index), std::memory_order_relaxed);
+        words_[index / kBits].fetch_and(~BitAt(index), std::memory_order_release);
     }
 
     /// Calls visit(index) for each bit that is set, ascending. visit may clear it.

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the marks of busy streams: what a look without locks may rely on, and whose marks end.
+#include "src/runtime/stream/busy_marks.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "src/runtime/device/device.h"
+#include "src/runtime/lifecycle/context_end.h"
+#include "src/runtime/stream/contexts.h"
+#include "src/runtime/stream/stream.h"
+#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/streams.h"
+#include "unit/status_check.h"
+
+namespace advstep {
+namespace {
+
+using unit::Succeeds;
+
+std::vector<uint32_t> Marked(const BusyMarks& marks) {
+    std::vector<uint32_t> places;
+    marks.ForEach([&](uint32_t place) { places.push_back(place); });
+    return places;
+}
+
+TEST(BusyMarksTest, FindsThePlacesThatAreSet) {
+    const auto marks = std::make_unique<BusyMarks>();
+    EXPECT_TRUE(Marked(*marks).empty());
+    for (const uint32_t place : {130U, 0U, 63U, 64U, 1048575U}) {
+        marks->Set(place);
+    }
+    EXPECT_EQ(Marked(*marks), (std::vector<uint32_t>{0, 63, 64, 130, 1048575}));
+    marks->Clear(64);
+    marks->Clear(1048575);
+    EXPECT_EQ(Marked(*marks), (std::vector<uint32_t>{0, 63, 130}));
+}
+
+// The thread sanitizer sees whether a device that is found idle has done its work before the look:
+// a thread that finds the mark cleared takes no lock of the stream.
+TEST(BusyMarksTest, WhatAnIdleDeviceHasDoneCameBeforeTheLook) {
+    Device device{0, Settings{}};
+    const ContextRef context = CreateContext(&device, false);
+    const StreamRef stream{context.defaultStream, context.defaultStreamHandle, context.handle};
+    struct WriteTask : Task {
+        int* to;
+    };
+    int written = 0;
+    ASSERT_TRUE(Succeeds(stream.Enqueue(sizeof(WriteTask), [&](void* memory) {
+        auto* const task = new (memory) WriteTask;
+        task->run = [](const Task& base) {
+            *static_cast<const WriteTask&>(base).to = 1;
+            return Status();
+        };
+        task->to = &written;
+        return task;
+    })));
+    std::atomic<bool> forgotten{false};  // relaxed, so that it brings nothing along
+    std::thread waiter([&] {
+        EXPECT_TRUE(Succeeds(DrainDevice(&device)));
+        EXPECT_TRUE(Succeeds(TakeDeviceFailure(&device)));
+        forgotten.store(true, std::memory_order_relaxed);
+    });
+    std::thread reader([&] {
+        while (!forgotten.load(std::memory_order_relaxed)) {
+            std::this_thread::yield();
+        }
+        EXPECT_TRUE(Succeeds(DrainDevice(&device)));
+        EXPECT_EQ(written, 1);
+    });
+    waiter.join();
+    reader.join();
+    EXPECT_TRUE(Succeeds(DestroyContext(context)));
+    Workers().Stop();
+}
+
+}  // namespace
+}  // namespace advstep

@@ -130,6 +130,7 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
     failures_.LogUnreported(handle);
     identity_ = StreamIdentity{};
     recorder_ = nullptr;
+    ForgetBusyLocked();  // a look costs nothing for streams that have ended
     return {};
 }
 
@@ -245,6 +246,10 @@ Status Stream::TakeFailureBetween(uint64_t sequence, uint64_t last) {
 
 void Stream::ForgetBusy() {
     const std::lock_guard<std::mutex> lock(mutex_);
+    ForgetBusyLocked();
+}
+
+void Stream::ForgetBusyLocked() {
     const bool idle = queue_.Empty() && (failures_.empty() || identity_.handle == 0);
     if (idle && marked_ && marks_ != nullptr) {
         marked_ = false;

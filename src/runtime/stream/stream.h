@@ -212,6 +212,7 @@ class Stream : public PartOfTask {
     void SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why);
     void SkipPending(TaskSkip why) { SkipLocked(0, kNever, why); }
     bool RecordingLocked();
+    void ForgetBusyLocked();
     bool NeedsWaking(bool heavy) const;
     void NoteQueued(uint64_t first);
 

@@ -15,6 +15,7 @@
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/stream/streams.h"
+#include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"
 
 namespace advstep {
@@ -38,6 +39,23 @@ TEST(BusyMarksTest, FindsThePlacesThatAreSet) {
     marks->Clear(64);
     marks->Clear(1048575);
     EXPECT_EQ(Marked(*marks), (std::vector<uint32_t>{0, 63, 130}));
+}
+
+// Streams come and go in a long program: those that have ended cost a look nothing.
+TEST(BusyMarksTest, AStreamThatHasEndedHasNoMark) {
+    constexpr uint32_t kPlace = 70;
+    const auto marks = std::make_unique<BusyMarks>();
+    unit::CountingWorkers workers;
+    Stream stream;
+    stream.tableIndex = kPlace;
+    for (const bool drop : {false, true}) {
+        unit::StreamBench bench(&stream, drop ? 0x257 : 0x157, &workers, nullptr, marks.get());
+        std::atomic<int> count{0};
+        ASSERT_TRUE(Succeeds(bench.EnqueueCount(&count)));
+        EXPECT_EQ(Marked(*marks), std::vector<uint32_t>{kPlace});
+        ASSERT_TRUE(Succeeds(bench.Close(drop)));
+        EXPECT_TRUE(Marked(*marks).empty());
+    }
 }
 
 // The thread sanitizer sees whether a device that is found idle has done its work before the look:

@@ -42,8 +42,11 @@ inline constexpr TaskTraits kHeavy{advstep::TaskKind::kPlain, true};
 class StreamBench {
  public:
     StreamBench(advstep::Stream* stream, advstep::Handle handle, advstep::WorkerControl* workers,
-                advstep::Context* context = nullptr)
-        : stream_(stream), workers_(workers), context_(context == nullptr ? &own_ : context) {
+                advstep::Context* context = nullptr, advstep::BusyMarks* marks = nullptr)
+        : stream_(stream),
+          workers_(workers),
+          context_(context == nullptr ? &own_ : context),
+          marks_(marks) {
         Open(handle);
     }
     StreamBench(const StreamBench&) = delete;
@@ -54,7 +57,7 @@ class StreamBench {
         identity.handle = handle_ = handle;
         identity.context.context = context_;
         identity.context.handle = kCaller;
-        stream_->Open(identity, workers_);
+        stream_->Open(identity, workers_, marks_);
     }
 
     advstep::Stream& Get() const { return *stream_; }
@@ -126,6 +129,7 @@ class StreamBench {
     advstep::WorkerControl* const workers_;
     advstep::Context own_;
     advstep::Context* const context_;
+    advstep::BusyMarks* const marks_;
     advstep::Handle handle_ = 0;
     std::mutex mutex_;
     std::deque<std::function<advstep::Status()>> functions_;

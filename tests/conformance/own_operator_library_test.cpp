@@ -137,5 +137,32 @@ TEST_F(OwnLibraryTest, TwoLibrariesMayDefineTheSameOperator) {
               "planned for that of this library");
 }
 
+// The dynamic linker may take a function of one library for that of the other, where both show it.
+TEST_F(OwnLibraryTest, TwoLibrariesMayShowTheSameClass) {
+    using PlanNamed =
+        aclnnStatus(const aclTensor*, aclTensor*, const aclTensor*, uint64_t*, aclOpExecutor**);
+    const DeviceBuffer numbers(std::vector<int64_t>{2, 3, 0});
+    const auto at = [&](size_t element) {
+        return support::Tensor(support::TensorSpec{{1}, numbers.At(element * 8), ACL_INT64});
+    };
+    const support::Tensor self = at(0), scale = at(1), out = at(2);
+    for (const char* const path : {OWN_NAMED_ONE, OWN_NAMED_OTHER}) {
+        void* const library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+        ASSERT_NE(library, nullptr) << dlerror();
+        const auto plan =
+            reinterpret_cast<PlanNamed*>(dlsym(library, "aclnnNamedGetWorkspaceSize"));
+        const auto run = reinterpret_cast<PhaseTwo*>(dlsym(library, "aclnnNamed"));
+        for (const bool isShort : {false, true}) {
+            uint64_t size = 0;
+            aclOpExecutor* executor = nullptr;
+            ASSERT_TRUE(IsOk(
+                plan(self.Get(), out.Get(), isShort ? nullptr : scale.Get(), &size, &executor)));
+            ASSERT_TRUE(IsOk(run(nullptr, size, executor, nullptr))) << path;
+            ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+            EXPECT_EQ(numbers.Download<int64_t>()[2], isShort ? 2 : 6);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace conformance

@@ -24,6 +24,7 @@
 namespace advance_step::op {
 
 /// @cond Inner parts.
+// Two libraries may have operators of the same class. So all that belongs to one of them is hidden.
 namespace detail {
 
 template <typename Operator>
@@ -39,7 +40,7 @@ constexpr auto PlainTensors() {
     return tensors;
 }
 
-// The library's record of an operator. Hidden: two libraries may have operators of the same class.
+// The library's record of an operator.
 template <typename Operator>
 struct [[gnu::visibility("hidden")]] Record {
     static_assert(Rules<Operator>::kHold);
@@ -139,13 +140,15 @@ Status PlanBy(const Request& request, const std::tuple<Attributes...>& attribute
 }
 
 template <typename Operator>
-aclnnStatus Refuse(const Status& status) {
+[[gnu::visibility("hidden")]] aclnnStatus Refuse(const Status& status) {
     return advstepRefuseCall(Record<Operator>::Get(), status.code(), status.message());
 }
 
 template <typename Operator, typename... Attributes>
-aclnnStatus PlanCall(const aclTensor* const* tensors, const std::tuple<Attributes...>& attributes,
-                     uint64_t* workspaceSize, aclOpExecutor** executor) {
+[[gnu::visibility("hidden")]] aclnnStatus PlanCall(const aclTensor* const* tensors,
+                                                   const std::tuple<Attributes...>& attributes,
+                                                   uint64_t* workspaceSize,
+                                                   aclOpExecutor** executor) {
     if constexpr (kHasShorter<Operator>) {
         if (IsShorter<Operator>(tensors)) {
             return PlanCall<typename Operator::Shorter>(tensors, attributes, workspaceSize,
@@ -201,7 +204,7 @@ auto TensorsOf(Arguments... arguments) {
 
 // Registers the operator and its shorter forms.
 template <typename Operator>
-void RegisterForms() {
+[[gnu::visibility("hidden")]] void RegisterForms() {
     (void)Record<Operator>::Get();
     if constexpr (kHasShorter<Operator>) {
         static_assert(ShorterRules<Operator>::kHold);
@@ -209,17 +212,21 @@ void RegisterForms() {
     }
 }
 
+template <typename Operator>
+[[gnu::visibility("hidden")]] void Load() {
+    PrepareOperator<Operator>();
+    RegisterForms<Operator>();
+}
+
 }  // namespace detail
 /// @endcond
 
 /// Registers an operator while its library is loaded. ADVSTEP_OPERATOR has one.
 template <typename Operator>
-struct [[gnu::visibility("hidden")]] Registration{
-    Registration(){detail::PrepareOperator<Operator>();
-detail::RegisterForms<Operator>();
-}  // namespace advance_step::op
-}
-;
+struct [[gnu::visibility("hidden")]] Registration {
+    static_assert(detail::Rules<Operator>::kHold);
+    Registration() { detail::Load<Operator>(); }
+};
 
 /// Phase one of an operator: its arguments are those of its header, in order. Tensors are views for
 /// Operator::Plan; attributes are passed on, an aclScalar as a ScalarValue.

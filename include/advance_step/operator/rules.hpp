@@ -72,7 +72,7 @@ inline constexpr bool kHasPrepare<Operator, std::void_t<decltype(&Operator::Prep
 
 // Calls what an operator does at load.
 template <typename Operator>
-void PrepareOperator() {
+[[gnu::visibility("hidden")]] void PrepareOperator() {
     if constexpr (kHasPrepare<Operator>) {
         Operator::Prepare();
     }

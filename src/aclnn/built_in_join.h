@@ -138,6 +138,7 @@ Status PlanAnew(const aclTensor* const* tensors, const std::tuple<Attributes...>
             return PlanAnew<typename Operator::Shorter>(tensors, attributes, key, owner, outputs);
         }
     }
+    static_assert(op::detail::Rules<Operator>::kHold);
     static_assert(op::detail::HasAttributeNames<Operator, Attributes...>());
     TensorView views[Operator::kTensors.size()];
     ADVSTEP_RETURN_IF_ERROR(ViewsOf<Operator>(tensors, views));

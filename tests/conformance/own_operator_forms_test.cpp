@@ -127,6 +127,14 @@ struct Forms {
     }
 };
 
+// A Shorter with another tensor, or with more of them, is refused in the words of the header. So
+// neither is an error of the comparison.
+constexpr op::Signature<1> kOtherTensor = {
+    {{"other", op::Access::kRead, op::Only(ACL_INT64), kRow, offsetof(FormsPayload, self)}}};
+static_assert(op::BeginsWith(Forms::kTensors, ShortForms::kTensors));
+static_assert(!op::BeginsWith(Forms::kTensors, kOtherTensor));
+static_assert(!op::BeginsWith(ShortForms::kTensors, Forms::kTensors));
+
 }  // namespace
 }  // namespace conformance
 

@@ -128,7 +128,7 @@ constexpr size_t PlaceOf(const Signature<kCount>& signature, std::string_view na
 template <size_t kCount, size_t kFirst>
 constexpr bool BeginsWith(const Signature<kCount>& signature, const Signature<kFirst>& first) {
     for (size_t place = 0; place < kFirst; ++place) {
-        if (PlaceOf(signature, first[place].name) != place) {
+        if (place == kCount || std::string_view(signature[place].name) != first[place].name) {
             return false;
         }
     }

@@ -2,6 +2,10 @@
 // Tasks of a replay that fail, in both failure modes.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+
 #include "conformance/capture_fixture.h"
 
 namespace conformance {
@@ -101,6 +105,60 @@ TEST_F(ReplayFailureTest, OfABranchStopsTheStreamBehindTheReplay) {
     }
     EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get())));
     EXPECT_EQ(recorder_.Values(), std::vector<int>{});
+}
+
+// A replay that is dropped ends early, but takes no failure of the replay before it along.
+TEST_F(ReplayFailureTest, OfABranchIsNotTakenByADroppedReplay) {
+    const Stream first = MakeStream();
+    const Stream second = MakeStream();
+    const Stream side = MakeStream();
+    const Signal entered;
+    const Signal go;
+    const Model model = Capture(first.Get(), [&] {
+        Order(first, side);
+        EXPECT_TRUE(IsOk(support::EnqueueFailure(side.Get())));
+        EXPECT_TRUE(IsOk(support::Enqueue(side.Get(), [entered, go] {
+            entered.Set();
+            EXPECT_TRUE(go.Wait());
+        })));
+        Order(side, first);
+    });
+    ASSERT_TRUE(IsOk(Queue(model, first)));
+    ASSERT_TRUE(entered.Wait());
+    ASSERT_TRUE(IsOk(Queue(model, second)));
+    ASSERT_TRUE(IsOk(aclrtStreamAbort(second.Get())));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(second.Get()))) << "nothing of it has failed";
+    go.Set();
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(first.Get())));
+}
+
+// What a dropped replay's branch was running may still fail, which the next replay has no part in.
+TEST_F(ReplayFailureTest, OfADroppedReplayIsNotToldToTheNext) {
+    const Stream first = MakeStream();
+    const Stream second = MakeStream();
+    const Stream side = MakeStream();
+    const Signal entered;
+    const Signal go;
+    const auto runs = std::make_shared<std::atomic<int>>(0);
+    const Model model = Capture(first.Get(), [&] {
+        Order(first, side);
+        EXPECT_TRUE(IsOk(support::Enqueue(side.Get(), [entered, go, runs] {
+            entered.Set();
+            EXPECT_TRUE(go.Wait());
+            if (++*runs == 1) {
+                throw std::runtime_error("the first one fails");
+            }
+        })));
+        Order(side, first);
+    });
+    ASSERT_TRUE(IsOk(Queue(model, first)));
+    ASSERT_TRUE(entered.Wait());
+    ASSERT_TRUE(IsOk(aclrtStreamAbort(first.Get())));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(first.Get())));
+    ASSERT_TRUE(IsOk(Queue(model, second)));
+    go.Set();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(second.Get())));
+    EXPECT_EQ(*runs, 2);
 }
 
 TEST_F(ReplayFailureTest, OfExecuteIsItsCode) {

@@ -6,12 +6,9 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/log.h"
 #include "src/runtime/capture/condition.h"
 #include "src/runtime/capture/model.h"
-#include "src/runtime/commands/event.h"
-#include "src/runtime/commands/notify.h"
-#include "src/runtime/kernels/kernel_binaries.h"
-#include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/stream/streams.h"
 
@@ -23,6 +20,14 @@ namespace advstep {
 struct Model::CollectTask : BranchEndTask {
     uint64_t before;  // the branch's tasks of this replay are those after `before`
     Ticket end;       // and up to `end`
+
+    // A task that a dropped replay was running may fail after the end of that replay.
+    void LogFailureBefore() const {
+        if (const Status stale = end.stream->TakeFailure(before); !stale.ok()) {
+            Log(LogLevel::kError, "a task of a dropped replay failed: {} ({})", stale.message(),
+                stale.code());
+        }
+    }
 
     static void Make(void* memory, uint64_t before, const Ticket& end) {
         auto* const task = new (memory) CollectTask;
@@ -42,9 +47,13 @@ struct Model::CollectTask : BranchEndTask {
                 branch.stream->SkipReplay(collect.before, branch.sequence);
                 Workers().Wake();
                 Workers().NudgeSleepers();
-                return branch.stream->TakeFailure(branch.sequence);
+                // Replays before this one may be under way, and are told of their own failures.
+                return branch.stream->TakeFailureBetween(collect.before, branch.sequence);
             }
-            Status failure = branch.stream->TakeFailure(branch.sequence);
+            if (collect.skip == TaskSkip::kNot) {
+                collect.LogFailureBefore();  // this replay has waited for all before it
+            }
+            Status failure = branch.stream->TakeFailureBetween(collect.before, branch.sequence);
             // The branch may have stopped on the failure of an earlier replay. If it was skipped
             // with this stream's tasks, that is no failure of its own.
             return failure.ok() && collect.skip == TaskSkip::kNot
@@ -53,59 +62,6 @@ struct Model::CollectTask : BranchEndTask {
         };
     }
 };
-
-namespace {
-
-Status CheckStillThere(const Use& use) {
-    Allocation allocation;
-    return TheDeviceMemory().Find(use.address, &allocation) && allocation.born <= use.epoch &&
-                   allocation.BytesFrom(use.address) >= use.bytes
-               ? Status()
-               : Error(ACL_ERROR_RT_PARAM_INVALID,
-                       "{} was captured at {} with {} bytes, which have been freed since; "
-                       "expected memory that lives as long as the model",
-                       use.name, use.address, use.bytes);
-}
-
-}  // namespace
-
-Status CheckUse(const Use& use) {
-    KernelFunction function;
-    switch (use.kind) {
-        case Use::Kind::kNotify:
-            return NotifyTable::Instance().CheckAlive(use.address);
-        case Use::Kind::kEvent: {
-            Event* event = nullptr;
-            ADVSTEP_RETURN_IF_ERROR(FindEvent(use.address, &event));
-            return event->Check(ToHandle(use.address));
-        }
-        case Use::Kind::kFunction:
-            return TheKernelBinaries().ReadHeld(use.address, &function);
-        default:
-            return CheckStillThere(use);
-    }
-}
-
-Status Model::CheckUsesOf(const RecordedTask& task) {
-    for (const Use& use : task.uses) {
-        ADVSTEP_RETURN_IF_ERROR(CheckUse(use));
-    }
-    return {};
-}
-
-Status Model::CheckUses() {
-    const uint64_t epoch = TheDeviceMemory().epoch();
-    if (checkedEpoch_ == epoch && !usesHandles_) {
-        return {};
-    }
-    for (const std::vector<RecordedTask>& tasks : body_.branches) {
-        for (const RecordedTask& task : tasks) {
-            ADVSTEP_RETURN_IF_ERROR(CheckUsesOf(task));
-        }
-    }
-    checkedEpoch_ = epoch;
-    return {};
-}
 
 void Model::Fill(const BranchImage& image, const StreamRef& stream, const Places& places,
                  unsigned char* memory) const {

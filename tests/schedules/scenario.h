@@ -28,6 +28,7 @@ std::vector<Scenario> AbortScenarios();
 std::vector<Scenario> EndScenarios();
 std::vector<Scenario> DeviceScenarios();
 std::vector<Scenario> GraphScenarios();
+std::vector<Scenario> ReplayScenarios();
 
 /// Runs the functions as threads, under control, until all have ended.
 void RunThreads(std::initializer_list<std::function<void()>> bodies);

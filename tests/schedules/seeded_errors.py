@@ -50,6 +50,8 @@ ERRORS = [
     ("nudges are not counted", "stream/stream.cpp", "    nudges_.fetch_add(1);\n", ""),
     ("the branches of a dropped replay are skipped only at its end", "stream/stream.cpp",
      "end.skipped(end);", "(void)end;"),
+    ("branches of a dropped replay take each other's dropped tasks as ended", "stream/stream.cpp",
+     "end.hold(end, {this, sequence});", "(void)end;"),
     ("an abort nudges nobody", "stream/stream.cpp",
      "    // Some threads may sleep on what the dropped work was waiting for.\n    workers_->NudgeSleepers();",
      ""),

@@ -33,6 +33,10 @@ struct Model::CollectTask : BranchEndTask {
         auto* const task = new (memory) CollectTask;
         task->name = "branch end";
         task->kind = TaskKind::kBranchEnd;
+        task->hold = [](const BranchEndTask& base, const Ticket& self) {
+            const auto& collect = static_cast<const CollectTask&>(base);
+            collect.end.stream->HoldReplay(collect.before, collect.end.sequence, self);
+        };
         task->skipped = [](const BranchEndTask& base) {
             const auto& collect = static_cast<const CollectTask&>(base);
             collect.end.stream->SkipReplay(collect.before, collect.end.sequence);

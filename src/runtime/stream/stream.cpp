@@ -171,8 +171,25 @@ void Stream::SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why) {
             task.skip = why;
             if (task.kind == TaskKind::kBranchEnd) {
                 const auto& end = static_cast<const BranchEndTask&>(task);
-                end.skipped(end);
+                end.hold(end, {this, sequence});
             }
+        }
+    });
+    queue_.ForEach([](Task& task) {
+        if (task.kind == TaskKind::kBranchEnd && task.skip != TaskSkip::kNot) {
+            const auto& end = static_cast<const BranchEndTask&>(task);
+            end.skipped(end);  // a second time has no effect
+        }
+    });
+}
+
+void Stream::HoldReplay(uint64_t after, uint64_t upTo, const Ticket& until) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    uint64_t sequence = completed_.load(std::memory_order_relaxed);
+    queue_.ForEach([&](Task& task) {
+        ++sequence;
+        if (sequence > after && sequence <= upTo && task.kind == TaskKind::kTicketWait) {
+            static_cast<TicketWaitTask&>(task).ticket = until;
         }
     });
 }

@@ -40,9 +40,8 @@ namespace advstep {
 /// Objects are reused for later streams (HandleTable), so every call compares handles under the
 /// lock. mutex_ guards everything except the readers of the counters, and the front record while it
 /// runs: the lock is released then (kept for brief kernels), and the record belongs to the
-/// claimant. No two streams' locks are held together, except in a replay, which holds its stream's
-/// lock while it queues on the model's own streams, on which nothing else queues (model.h), and
-/// when its tasks are to be skipped, while the model's own streams skip their parts of it.
+/// claimant. No two streams' locks are held together, except in a replay: its stream's, and then
+/// one of the model's own, on which nothing else queues (model.h), to queue or to skip tasks there.
 class Stream : public PartOfTask {
  public:
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
@@ -119,12 +118,12 @@ class Stream : public PartOfTask {
     Status TakeFailureBetween(uint64_t sequence, uint64_t last);
     Status TakeFailure(uint64_t last = kNever) { return TakeFailureBetween(0, last); }
 
-    /// Skips the tasks of a replay in a model's branch that have not started: those after `after`
-    /// and up to `upTo`. The caller wakes the workers.
+    /// Skips the tasks of a replay in a model's branch that have not started, after `after` and up
+    /// to `upTo`. The caller wakes the workers. HoldReplay has their waits wait for `until` first.
     void SkipReplay(uint64_t after, uint64_t upTo);
+    void HoldReplay(uint64_t after, uint64_t upTo, const Ticket& until);
     /// Returns the code for which a task that has ended was skipped, or success if it was run.
     Status CheckRan(uint64_t sequence);
-
     /// Makes the threads that sleep here look again at what they wait for.
     void Nudge();
     /// Returns the place after everything queued so far.

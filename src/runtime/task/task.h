@@ -72,9 +72,12 @@ struct TicketWaitTask : WaitTask {
 };
 
 /// The end of a part that another stream runs for this one. If it is to be skipped, `skipped` skips
-/// that part, before a task of this stream can end that the part waits for. It is called under the
-/// lock of this stream, and takes the lock of the other one, which is a model's own (stream.h).
+/// that part, before a task of this stream can end that the part waits for. Parts may wait for each
+/// other, too, so `hold` is called for all of them before: what is left of their waits then waits
+/// for this task, whose place is `self`. Both are called under the lock of this stream, and take
+/// the lock of the other one, which is a model's own (stream.h).
 struct BranchEndTask : Task {
+    void (*hold)(const BranchEndTask& task, const Ticket& self) = nullptr;
     void (*skipped)(const BranchEndTask& task) = nullptr;
 };
 

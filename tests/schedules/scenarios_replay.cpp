@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios of replays that are dropped.
+// Scenarios of replays that are dropped, or whose context ends.
 #include "advance_step/fault_injection.h"
+#include "advance_step/host_operator.h"
 #include "tests/schedules/scenario.h"
 
 namespace schedules {
@@ -46,10 +47,52 @@ void ReplayDropBranches() {
     work.ExpectOrder(1, 2);
 }
 
+// A replay that is queued while its context ends has what it refers to until it has run.
+void ReplayContextEnd() {
+    const Runtime runtime;
+    aclrtContext own = nullptr;
+    Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
+    aclrtStream const stream = NewStream();
+    struct Counts {
+        int ran = 0;
+        int released = 0;
+    } counts;
+    AdvStepHostOperator operation{};
+    operation.name = "counts";
+    operation.args = &counts;
+    operation.run = [](void* args, char*, uint64_t) -> int32_t {
+        auto* const seen = static_cast<Counts*>(args);
+        Expect(seen->released == 0, "an operator that runs has not been released");
+        ++seen->ran;
+        return 0;
+    };
+    operation.release = [](void* args) { ++static_cast<Counts*>(args)->released; };
+    aclmdlRI model = nullptr;
+    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
+    Ok(advstepLaunchHostOperator(stream, &operation), "advstepLaunchHostOperator");
+    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    aclError queued = ACL_SUCCESS;
+    RunThreads({[&] {
+                    if (aclrtSetCurrentContext(own) == ACL_SUCCESS) {
+                        queued = aclmdlRIExecuteAsync(model, stream);
+                    } else {
+                        queued = ACL_ERROR_RT_CONTEXT_NULL;
+                    }
+                },
+                [&] {
+                    runtime.Use();
+                    Ok(aclrtDestroyContext(own), "aclrtDestroyContext");
+                }});
+    Expect(counts.ran == (queued == ACL_SUCCESS ? 1 : 0), "a replay that was queued has run");
+    Expect(counts.released == 1, "the operator has been released once");
+    runtime.Use();
+}
+
 }  // namespace
 
 std::vector<Scenario> ReplayScenarios() {
-    return {{"replay_drop_branches", false, &ReplayDropBranches}};
+    return {{"replay_drop_branches", false, &ReplayDropBranches},
+            {"replay_context_end", false, &ReplayContextEnd}};
 }
 
 }  // namespace schedules

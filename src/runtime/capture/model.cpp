@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the life of a model: capture, replay, execution, updates and destruction.
+// Implements the life of a model: capture, replay, execution and updates.
 
 #include "src/runtime/capture/model.h"
 
@@ -16,6 +16,7 @@
 #include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
+#include "src/runtime/task/wait_limit.h"
 
 namespace advstep {
 namespace {
@@ -227,63 +228,6 @@ Status Model::Replace(Handle handle, const TaskGroup::Span& span,
     branches_[static_cast<size_t>(span.branch)].image = std::move(image);
     NoteUses();
     return {};
-}
-
-bool Model::Running() const {
-    const auto pending = [](const Ticket& end) {
-        return end.stream != nullptr && !end.stream->Reached(end.sequence);
-    };
-    return std::any_of(replays_.begin(), replays_.end(), pending) ||
-           std::any_of(branches_.begin(), branches_.end(),
-                       [&](const Branch& branch) { return pending(branch.end); });
-}
-
-ModelBody Model::CloseLocked() {
-    handle_ = 0;
-    owner_ = nullptr;
-    captured_ = false;
-    session_ = nullptr;
-    branches_.clear();
-    replays_.clear();
-    return std::exchange(body_, ModelBody{});
-}
-
-void Model::DestroyStreams(const std::vector<Branch>& branches) const {
-    for (const Branch& branch : branches) {
-        if (branch.stream != nullptr) {
-            // Nothing is queued there. The call fails if the context is being destroyed, which
-            // destroys the streams too.
-            (void)DestroyStream({branch.stream, branch.streamHandle, context_.handle}, false);
-        }
-    }
-}
-
-Status Model::Close(Handle handle) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "destroyed"));
-    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
-    if (Running()) {
-        return Error(
-            ACL_ERROR_RT_MODEL_RUNNING,
-            "modelRI {} has a replay that has not ended; expected a synchronisation before",
-            ToPointer(handle));
-    }
-    DestroyStreams(branches_);
-    const ModelBody body = CloseLocked();
-    lock.unlock();
-    ReleaseParts(body);
-    return {};
-}
-
-bool Model::CloseIfOf(Handle context, Handle handle) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    if (handle_ == 0 || context_.handle != context || (handle != 0 && handle_ != handle)) {
-        return false;
-    }
-    const ModelBody body = CloseLocked();
-    lock.unlock();
-    ReleaseParts(body);
-    return true;
 }
 
 }  // namespace advstep

@@ -92,8 +92,8 @@ class Model {
     /// 107037: a replay is running. Codes also as Check.
     Status Close(Handle handle);
 
-    /// Closes the model if it is alive, of that context, and has that handle (0: any). True: it was
-    /// closed. The end of the context ends the model's streams.
+    /// Closes the model if it is alive, of that context, and has that handle (0: any), after its
+    /// replays have ended. True: it was closed. The end of the context ends the model's streams.
     bool CloseIfOf(Handle context, Handle handle = 0);
 
     // These belong to the HandleTable.
@@ -133,7 +133,8 @@ class Model {
     Status LockMarks(EventMarks* marks) const;
     void NoteRecords(const StreamRef& stream, const Places& places) const;
     void DestroyStreams(const std::vector<Branch>& branches) const;
-    bool Running() const;
+    /// Returns the end of a replay that has not come, or null.
+    const Ticket* Pending() const;
     /// The caller releases what the body has, without the lock: models are parts of conditions, and
     /// conditions of models, so no model's lock is held with another's or a condition's after it.
     ModelBody CloseLocked();

@@ -132,6 +132,29 @@ TEST_F(ReplayFailureTest, OfABranchIsNotTakenByADroppedReplay) {
     EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(first.Get())));
 }
 
+// What has failed before the replay is dropped is told, though the branch is still running.
+TEST_F(ReplayFailureTest, OfABranchIsToldByItsDroppedReplay) {
+    const Stream first = MakeStream();
+    const Stream side = MakeStream();
+    const Signal entered;
+    const Signal go;
+    const Model model = Capture(first.Get(), [&] {
+        Order(first, side);
+        EXPECT_TRUE(IsOk(support::EnqueueFailure(side.Get())));
+        EXPECT_TRUE(IsOk(support::Enqueue(side.Get(), [entered, go] {
+            entered.Set();
+            EXPECT_TRUE(go.Wait());
+        })));
+        Order(side, first);
+    });
+    ASSERT_TRUE(IsOk(Queue(model, first)));
+    ASSERT_TRUE(entered.Wait());
+    ASSERT_TRUE(IsOk(aclrtStreamAbort(first.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(first.Get())));
+    go.Set();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeDevice()));
+}
+
 // What a dropped replay's branch was running may still fail, which the next replay has no part in.
 TEST_F(ReplayFailureTest, OfADroppedReplayIsNotToldToTheNext) {
     const Stream first = MakeStream();

@@ -271,6 +271,9 @@ def refusals():
             lambda: dist.all_reduce(x.to(torch.float8_e4m3fn)))
     refused(ValueError, "hccl all_gather_into_tensor: the output has 4 elements; expected",
             lambda: dist.all_gather_into_tensor(x, x))
+    odd = torch.ones(dist.get_world_size() + 1, device="npu")
+    refused(ValueError, "hccl all_to_all_single: the shape of the input is",
+            lambda: dist.all_to_all_single(odd.clone(), odd))
     refused(ValueError, "hccl recv: the tensor is not contiguous",
             lambda: dist.recv(torch.ones(4, 4, device="npu").t(), 0))
     refused(RuntimeError, "No backend type associated with device type cpu",

@@ -148,6 +148,8 @@ class HostBackend : public HostCalls {
                               std::vector<int64_t>& outputSizes, std::vector<int64_t>& inputSizes,
                               const c10d::AllToAllOptions& opts) override {
         Exchange exchange("all_to_all_single", size_);
+        CheckParts(exchange, "input", input, inputSizes);
+        CheckParts(exchange, "output", output, outputSizes);
         at::Tensor in = exchange.In(input);
         at::Tensor out = exchange.Out(output);
         Add(exchange, [&] { return gloo_->alltoall_base(out, in, outputSizes, inputSizes, opts); });

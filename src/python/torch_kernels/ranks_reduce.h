@@ -72,7 +72,19 @@ class HostCalls : public c10d::Backend {
                           " times ", input.numel());
         at::Tensor in = exchange.In(input);
         at::Tensor out = exchange.Out(output);
+        if (out.is_contiguous() && in.is_contiguous()) {
+            in = in.view({-1});
+            out = out.view({-1});  // Gloo divides the first dimension, which may be 1
+        }
         Add(exchange, [&] { return gloo_->_allgather_base(out, in, opts); });
+    }
+
+    /// Gloo cuts off what is left of a tensor that it cannot divide among the ranks.
+    void CheckParts(const Exchange& exchange, const char* name, const at::Tensor& tensor,
+                    const std::vector<int64_t>& parts) {
+        TORCH_CHECK_VALUE(!parts.empty() || (tensor.dim() != 0 && tensor.size(0) % size_ == 0),
+                          exchange.name(), ": the shape of the ", name, " is ", tensor.sizes(),
+                          "; expected a first dimension that ", size_, " divides");
     }
 
     void ReduceInto(Exchange& exchange, const at::Tensor& output, const at::Tensor& input,

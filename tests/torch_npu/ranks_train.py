@@ -79,6 +79,27 @@ def sharded(rank, size, device, wanted):
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 
 
+def statistics_of_all_ranks(rank, size, device):
+    """SyncBatchNorm on unequal parts of a batch is BatchNorm on the whole."""
+    torch.manual_seed(1)
+    for affine in (True, False):
+        plain = torch.nn.BatchNorm2d(3, affine=affine)
+        mine = DistributedDataParallel(torch.nn.Sequential(
+            torch.nn.Conv2d(2, 3, 1), torch.nn.SyncBatchNorm(3, affine=affine)).to(device))
+        model = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 1), plain)
+        model.load_state_dict({name: value.cpu() for name, value in mine.module.state_dict().items()})
+        whole = torch.randn(size * (size + 1) // 2, 2, 4, 4)
+        begin = rank * (rank + 1) // 2
+        wanted, result = model(whole), mine(whole[begin:begin + rank + 1].to(device))
+        torch.testing.assert_close(result.cpu(), wanted[begin:begin + rank + 1])
+        torch.testing.assert_close(mine.module[1].running_mean.cpu(), plain.running_mean)
+        torch.testing.assert_close(mine.module[1].running_var.cpu(), plain.running_var)
+        wanted.exp().sum().backward()
+        result.exp().sum().backward()
+        for one, other in zip(mine.parameters(), model.parameters(), strict=True):
+            torch.testing.assert_close(one.grad.cpu() * size, other.grad, rtol=1e-3, atol=1e-3)
+
+
 def meshes(size, device):
     mesh = init_device_mesh("npu", (size,))
     numbers = torch.arange(8.0)
@@ -110,6 +131,7 @@ def main():
     wanted = expected(size)
     data_parallel(rank, size, device, wanted)
     sharded(rank, size, device, wanted)
+    statistics_of_all_ranks(rank, size, device)
     meshes(size, device)
     dist.destroy_process_group()
     print("right", flush=True)

@@ -69,6 +69,9 @@ class _Views:
                 return npu
         if value.layout != torch.strided:
             raise RuntimeError(f"the result is {value.layout}; host operators make strided tensors only")
+        if value.is_quantized:
+            raise RuntimeError(f"the result is quantized, {value.dtype}; host operators make plain "
+                               "tensors only")
         if any(size > 1 and stride == 0 for size, stride in zip(value.shape, value.stride())):
             value = value.contiguous()
         made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=device)
@@ -255,7 +258,7 @@ class _Operators:
             self.put(op, self.copy(op))
         elif name == "aten::native_dropout":
             self.put(op, self.dropout())
-        elif composed and (base == "clone"
+        elif composed and (base in ("clone", "_pack_padded_sequence")
                            or any(value.name == "device" for value in op._schema.arguments)):
             if torch_npus:
                 self.put(op, self.other(op, "CompositeExplicitAutograd"))

@@ -43,10 +43,11 @@ struct Operator {
 /// The table of operators.py with work pending finds them.
 inline bool MetaDiffers(const std::string& name) {
     static const std::set<std::string> names{
-        "aten::native_layer_norm",          "aten::native_batch_norm",
-        "aten::_native_batch_norm_legit",   "aten::_native_batch_norm_legit_no_training",
-        "aten::_batch_norm_with_update",    "aten::_embedding_bag",
-        "aten::_embedding_bag_forward_only"};
+        "aten::native_layer_norm",           "aten::native_batch_norm",
+        "aten::_native_batch_norm_legit",    "aten::_native_batch_norm_legit_no_training",
+        "aten::_batch_norm_with_update",     "aten::_embedding_bag",
+        "aten::_embedding_bag_forward_only", "aten::quantize_per_tensor",
+        "aten::quantize_per_tensor_dynamic", "aten::quantize_per_channel"};
     return names.count(name) != 0;
 }
 
@@ -220,6 +221,7 @@ inline at::Tensor ResultOf(const at::Tensor& result, c10::Device device, const V
     if (at::Tensor argument = views.TensorOf(result); argument.defined()) {
         return argument;
     }
+    CheckPlain(result);
     const auto fits = [&](const at::Tensor& base) {
         return base.defined() && base.dtype() == result.dtype() &&
                at::detail::computeStorageNbytes(

@@ -208,7 +208,9 @@ class Registrar {
             return true;
         }
         const Operator described = Describe(handle);
-        if (composed && (described.device >= 0 || base == "clone")) {
+        // The lengths of packed sequences are on "cpu".
+        const bool ofCpu = base == "clone" || base == "_pack_padded_sequence";
+        if (composed && (described.device >= 0 || ofCpu)) {
             if (ofTorchNpu) {
                 Register(DispatchKey::PrivateUse1, name,
                          std::make_unique<OtherKernel>(DispatchKey::CompositeExplicitAutograd));

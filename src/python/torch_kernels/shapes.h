@@ -28,6 +28,7 @@ struct TensorShape {
     bool neg = false;
 
     static TensorShape Of(const at::Tensor& like) {
+        CheckPlain(like);
         if (!like.defined()) {
             return {};
         }

@@ -125,6 +125,11 @@ class Views {
     std::vector<std::pair<const c10::StorageImpl*, c10::Storage>> storages_;
 };
 
+inline void CheckPlain(const at::Tensor& result) {
+    TORCH_CHECK(!result.defined() || !result.is_quantized(), "the result is quantized, ",
+                result.dtype(), "; host operators make plain tensors only");
+}
+
 inline void CopyWrapped(const at::Tensor& from, const at::Tensor& to) {
     if (from.unsafeGetTensorImpl()->is_wrapped_number()) {
         to.unsafeGetTensorImpl()->set_wrapped_number(true);

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that torch has for accelerators only, composed of its other operators.
+
+Recurrent cells, the parts of SyncBatchNorm, and a question about nested tensors have no kernel for
+"cpu" that could run on "npu" tensors. Both forms of the host operators use these definitions. The
+operators they call are queued and captured like those of a program.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _own_pairs
+
+_registered: list[Any] = []  # a registration ends with its object
+
+
+def _sum(first: Any, *others: Any) -> Any:
+    for other in others:
+        if other is not None:
+            first = first + other
+    return first
+
+
+class _Cells:
+    """The cells of LSTM and GRU. `workspace` is what the gradient needs of the forward run."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+
+    def lstm(self, input_gates: Any, hidden_gates: Any, cx: Any, input_bias: Any = None,
+             hidden_bias: Any = None) -> tuple[Any, Any, Any]:
+        """Returns h, c and the gates [batch, 4 * hidden]: input, forget, cell, output."""
+        gates = _sum(hidden_gates, hidden_bias, _sum(input_gates, input_bias))
+        into, forget, cell, out = gates.chunk(4, 1)
+        for gate in (into, forget, out):
+            gate.sigmoid_()
+        cell.tanh_()
+        cy = (forget * cx).add_(into * cell)
+        return out * cy.tanh(), cy, gates
+
+    def lstm_backward(self, grad_hy: Any, grad_cy: Any, cx: Any, cy: Any, workspace: Any,
+                      has_bias: bool) -> tuple[Any, Any, Any]:
+        torch = self.torch
+        into, forget, cell, out = workspace.chunk(4, 1)
+        wide = cy.tanh()
+        hidden = torch.zeros_like(cy) if grad_hy is None else grad_hy
+        through = hidden * out * (1 - wide * wide)
+        through = _sum(through, grad_cy)
+        gates = torch.cat((through * cell * into * (1 - into), through * cx * forget * (1 - forget),
+                           through * into * (1 - cell * cell), hidden * wide * out * (1 - out)), 1)
+        return gates, through * forget, gates.sum(0) if has_bias else None
+
+    def gru(self, input_gates: Any, hidden_gates: Any, hx: Any, input_bias: Any = None,
+            hidden_bias: Any = None) -> tuple[Any, Any]:
+        """Returns h and [batch, 5 * hidden]: reset, update, new, h before, hidden part of new."""
+        given = _sum(input_gates, input_bias).chunk(3, 1)
+        before = _sum(hidden_gates, hidden_bias).chunk(3, 1)
+        reset = (before[0] + given[0]).sigmoid_()
+        update = (before[1] + given[1]).sigmoid_()
+        new = given[2].add(before[2] * reset).tanh_()
+        return (hx - new).mul_(update).add_(new), self.torch.cat((reset, update, new, hx, before[2]), 1)
+
+    def gru_backward(self, grad_hy: Any, workspace: Any, has_bias: bool) -> tuple[Any, ...]:
+        reset, update, new, hx, hidden = workspace.chunk(5, 1)
+        to_update = grad_hy * (hx - new) * update * (1 - update)
+        to_new = grad_hy * (1 - update) * (1 - new * new)
+        to_reset = to_new * hidden * reset * (1 - reset)
+        given = self.torch.cat((to_reset, to_update, to_new), 1)
+        before = self.torch.cat((to_reset, to_update, to_new * reset), 1)
+        sums = (given.sum(0), before.sum(0)) if has_bias else (None, None)
+        return (given, before, grad_hy * update, *sums)
+
+
+class _SyncBatchNorm:
+    """The parts of SyncBatchNorm. Statistics belong to dimension 1 and are at least float32."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+
+    def wide(self, tensor: Any) -> Any:
+        return tensor.to(self.torch.promote_types(tensor.dtype, self.torch.float32))
+
+    @staticmethod
+    def others(tensor: Any) -> list[int]:
+        return [dim for dim in range(tensor.dim()) if dim != 1]
+
+    @staticmethod
+    def channels(values: Any, like: Any) -> Any:
+        return values.reshape([1, -1] + [1] * (like.dim() - 2))
+
+    def stats(self, input: Any, eps: float) -> tuple[Any, Any]:
+        variance, mean = self.torch.var_mean(self.wide(input), self.others(input), correction=0)
+        return mean, (variance + eps).rsqrt()
+
+    def gather(self, input: Any, mean: Any, invstd: Any, running_mean: Any, running_var: Any,
+               momentum: float, eps: float, counts: Any) -> tuple[Any, Any]:
+        """The statistics of all ranks, from each one's [ranks, channels]."""
+        weights = counts.to(mean.dtype).reshape(-1, 1)
+        total = weights.sum()
+        whole = (mean * weights).sum(0) / total
+        spread = invstd.square().reciprocal() - eps + (mean - whole).square()
+        squares = (spread * weights).sum(0)
+        if running_mean is not None:
+            running_mean.lerp_(whole.to(running_mean.dtype), momentum)
+        if running_var is not None:
+            running_var.lerp_((squares / (total - 1)).to(running_var.dtype), momentum)
+        return whole, (squares / total + eps).rsqrt()
+
+    def elemt(self, input: Any, weight: Any, bias: Any, mean: Any, invstd: Any, eps: float) -> Any:
+        scale = invstd if weight is None else invstd * weight
+        result = (self.wide(input) - self.channels(mean, input)) * self.channels(scale, input)
+        if bias is not None:
+            result = result + self.channels(bias, input)
+        return result.to(input.dtype)
+
+    def backward_reduce(self, grad_out: Any, input: Any, mean: Any, invstd: Any, weight: Any,
+                        input_g: bool, weight_g: bool, bias_g: bool) -> tuple[Any, ...]:
+        grad, dims = self.wide(grad_out), self.others(input)
+        total = grad.sum(dims)
+        moment = (grad * (self.wide(input) - self.channels(mean, input))).sum(dims)
+        like = total.dtype if weight is None else weight.dtype
+        return (total if input_g else None, moment if input_g else None,
+                (moment * invstd).to(like) if weight_g else None, total.to(like) if bias_g else None)
+
+    def backward_elemt(self, grad_out: Any, input: Any, mean: Any, invstd: Any, weight: Any,
+                       sum_dy: Any, sum_dy_xmu: Any, count: Any) -> Any:
+        total = count.sum()
+        centred = self.wide(input) - self.channels(mean, input)
+        slope = self.channels(invstd.square() * sum_dy_xmu / total, input)
+        grad = self.wide(grad_out) - self.channels(sum_dy / total, input) - centred * slope
+        scale = invstd if weight is None else invstd * weight
+        return (grad * self.channels(scale, input)).to(input.dtype)
+
+
+def register(torch: Any) -> None:
+    """Registers the compositions, except those of operators that an aclnn function computes."""
+    cells, norm = _Cells(torch), _SyncBatchNorm(torch)
+    kernels = {
+        "_thnn_fused_lstm_cell": cells.lstm,
+        "_thnn_fused_lstm_cell_backward_impl": cells.lstm_backward,
+        "_thnn_fused_gru_cell": cells.gru,
+        "_thnn_fused_gru_cell_backward": cells.gru_backward,
+        "batch_norm_stats": norm.stats,
+        "batch_norm_gather_stats_with_counts": norm.gather,
+        "batch_norm_elemt": norm.elemt,
+        "batch_norm_backward_reduce": norm.backward_reduce,
+        "batch_norm_backward_elemt": norm.backward_elemt,
+        # Nested tensors have no kernels here, so TransformerEncoder must keep to its dense path.
+        "_nested_tensor_from_mask_left_aligned": lambda tensor, mask: False,
+    }
+    own = _own_pairs.names()
+    library = torch.library.Library("aten", "IMPL")
+    _registered.append(library)
+    for name, kernel in kernels.items():
+        if name.lstrip("_") not in own:
+            library.impl(getattr(torch.ops.aten, name).default, kernel, "PrivateUse1",
+                         allow_override=True)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules whose operators torch has for accelerators only: recurrent cells, padded encoders."""
+
+import copy
+
+import pytest
+import torch
+import torch_npu  # noqa: F401
+from torch import nn
+
+from advance_step import _host_operators
+
+
+def near(mine, expected):
+    torch.testing.assert_close(mine.cpu(), expected, rtol=1e-4, atol=1e-5)
+
+
+def both(module):
+    return module, copy.deepcopy(module).npu()
+
+
+def same_gradients(mine, expected):
+    for one, other in zip(mine.parameters(), expected.parameters(), strict=True):
+        near(one.grad, other.grad)
+
+
+@pytest.mark.parametrize("options", [{}, {"bias": False}, {"bidirectional": True, "num_layers": 2}],
+                         ids=["plain", "no bias", "deep"])
+@pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
+def test_recurrent_networks(kind, options):
+    torch.manual_seed(0)
+    cpu, npu = both(kind(5, 7, **options))
+    values = torch.randn(4, 3, 5)
+    here, there = values.clone().requires_grad_(), values.npu().requires_grad_()
+    expected, mine = cpu(here)[0], npu(there)[0]
+    near(mine, expected)
+    expected.square().sum().backward()
+    mine.square().sum().backward()
+    near(there.grad, here.grad)
+    same_gradients(npu, cpu)
+    with torch.no_grad():
+        near(npu(there)[0], expected)
+
+
+@pytest.mark.parametrize("output", [0, 1])
+def test_a_gradient_of_one_output_of_a_cell(output):
+    torch.manual_seed(0)
+    cpu, npu = both(nn.LSTMCell(3, 4))
+    values = torch.randn(2, 3)
+    cpu(values)[output].square().sum().backward()
+    npu(values.npu())[output].square().sum().backward()
+    same_gradients(npu, cpu)
+
+
+@pytest.mark.parametrize("kind", [nn.GRUCell, nn.LSTMCell])
+def test_second_gradients_of_cells(kind):
+    cell = kind(2, 2).npu().double()
+    given = torch.randn(1, 2, device="npu", dtype=torch.float64, requires_grad=True)
+
+    def run(values):
+        result = cell(values)
+        return result[0] if isinstance(result, tuple) else result
+
+    assert torch.autograd.gradcheck(run, (given,))
+    assert torch.autograd.gradgradcheck(run, (given,))
+
+
+def test_packed_sequences():
+    torch.manual_seed(0)
+    cpu, npu = both(nn.LSTM(4, 8, proj_size=3))
+    values = [torch.randn(length, 4) for length in (2, 5, 3)]
+
+    def run(model, sequences):
+        packed = nn.utils.rnn.pack_sequence(sequences, enforce_sorted=False)
+        return nn.utils.rnn.pad_packed_sequence(model(packed)[0])
+
+    expected, _ = run(cpu, values)
+    mine, lengths = run(npu, [sequence.npu() for sequence in values])
+    near(mine, expected)
+    assert lengths.tolist() == [2, 5, 3]
+    expected.square().sum().backward()
+    mine.square().sum().backward()
+    same_gradients(npu, cpu)
+
+
+@pytest.mark.skipif(_host_operators.form() != "native", reason="the Python form captures nothing")
+def test_a_recurrent_network_in_a_graph():
+    cpu, npu = both(nn.LSTM(4, 8))
+    given = torch.zeros(3, 2, 4, device="npu")
+    graph = torch.npu.NPUGraph()
+    torch.npu.synchronize()
+    with torch.no_grad():
+        with torch.npu.graph(graph):
+            result, _ = npu(given)
+        given.fill_(0.5)
+        graph.replay()
+        near(result, cpu(torch.full((3, 2, 4), 0.5))[0])
+
+
+def test_an_encoder_with_padding():
+    torch.manual_seed(0)
+    cpu, npu = both(nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True),
+                                          2).eval())
+    values, padding = torch.randn(2, 5, 16), torch.zeros(2, 5, dtype=torch.bool)
+    padding[0, 3:] = True
+    with torch.inference_mode():
+        expected = cpu(values, src_key_padding_mask=padding)
+        mine = npu(values.npu(), src_key_padding_mask=padding.npu())
+    near(mine.cpu()[~padding], expected[~padding])
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
+def test_quantized_tensors_are_refused():
+    with pytest.raises(RuntimeError, match="the result is quantized"):
+        torch.quantize_per_tensor(torch.ones(4, device="npu"), 0.1, 0, torch.quint8)
+    assert (torch.ones(2, device="npu") + 1).tolist() == [2, 2]

@@ -261,19 +261,6 @@ Status Stream::TakeFailureBetween(uint64_t sequence, uint64_t last) {
     return failures_.Take(sequence, last);
 }
 
-void Stream::ForgetBusy() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ForgetBusyLocked();
-}
-
-void Stream::ForgetBusyLocked() {
-    const bool idle = queue_.Empty() && (failures_.empty() || identity_.handle == 0);
-    if (idle && marked_ && marks_ != nullptr) {
-        marked_ = false;
-        marks_->Clear(tableIndex);
-    }
-}
-
 bool Stream::BelongsTo(const Device* device, const Context* context, StreamIdentity* identity) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (identity_.handle == 0 || (device != nullptr && identity_.context.device != device) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of an enqueue beside queueing: the limit of the queue, and the waking of a worker.
+// The parts of an enqueue beside queueing: the limit of the queue, waking a worker, the mark.
 #include "acl/acl_base.h"
 #include "src/runtime/stream/stream.h"
 
@@ -38,6 +38,19 @@ bool Stream::WaitersRunIt() const {
     constexpr uint64_t kSome = 8;
     return !guess_.NobodyWaits() && completed_.load(std::memory_order_relaxed) >
                                         completedBefore_.load(std::memory_order_relaxed) + kSome;
+}
+
+void Stream::ForgetBusy() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ForgetBusyLocked();
+}
+
+void Stream::ForgetBusyLocked() {
+    const bool idle = queue_.Empty() && (failures_.empty() || identity_.handle == 0);
+    if (idle && marked_ && marks_ != nullptr) {
+        marked_ = false;
+        marks_->Clear(tableIndex);
+    }
 }
 
 }  // namespace advstep

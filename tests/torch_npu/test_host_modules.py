@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules whose operators torch has for accelerators only: recurrent cells, padded encoders."""
+"""Modules that torch composes by the type of the device: recurrent cells, attention, padded encoders."""
 
 import copy
 
@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch_npu  # noqa: F401
 from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
 
 from advance_step import _host_operators
 
@@ -114,3 +115,41 @@ def test_quantized_tensors_are_refused():
     with pytest.raises(RuntimeError, match="the result is quantized"):
         torch.quantize_per_tensor(torch.ones(4, device="npu"), 0.1, 0, torch.quint8)
     assert (torch.ones(2, device="npu") + 1).tolist() == [2, 2]
+
+
+def attention(device, dtype, options):
+    torch.manual_seed(1)
+    mask = options.get("attn_mask")
+    if mask == "bool":
+        mask = torch.rand(8, 8) > 0.3
+    elif mask == "number":
+        mask = torch.randn(2, 1, 8, 8).to(dtype)
+    heads = 2 if options.get("enable_gqa") else 4
+    query, key, value = (torch.randn(2, count, 8, 16).to(device, dtype).requires_grad_()
+                         for count in (4, heads, heads))
+    given = {**options, "attn_mask": mask if mask is None else mask.to(device)}
+    result = scaled_dot_product_attention(query, key, value, **given)
+    result.float().square().sum().backward()
+    return [each.cpu() for each in (result.detach(), query.grad, key.grad, value.grad)]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"scale": 0.3}, {"enable_gqa": True},
+                                     {"attn_mask": "bool"}, {"attn_mask": "number"}], ids=str)
+def test_attention_has_the_bits_of_cpu(dtype, options):
+    pairs = zip(attention("npu", dtype, options), attention("cpu", dtype, options), strict=True)
+    assert all(torch.equal(mine, expected) for mine, expected in pairs)
+
+
+def test_a_transformer_trains_to_the_bits_of_cpu():
+    torch.manual_seed(0)
+    cpu, npu = both(nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True))
+    optimizers = [torch.optim.AdamW(each.parameters()) for each in (cpu, npu)]
+    values = torch.randn(2, 8, 32)
+    for _ in range(3):
+        for net, optimizer, given in zip((cpu, npu), optimizers, (values, values.npu()), strict=True):
+            optimizer.zero_grad()
+            net(given).square().sum().backward()
+            optimizer.step()
+    for one, other in zip(npu.parameters(), cpu.parameters(), strict=True):
+        assert torch.equal(one.cpu(), other)

@@ -2,12 +2,14 @@
 """Operators that torch has for accelerators only, composed of its other operators.
 
 Recurrent cells, the parts of SyncBatchNorm, and a question about nested tensors have no kernel for
-"cpu" that could run on "npu" tensors. Both forms of the host operators use these definitions. The
-operators they call are queued and captured like those of a program.
+"cpu" that could run on "npu" tensors, and torch composes attention by the type of the device. Both
+forms of the host operators use these definitions. The operators they call are queued and captured
+like those of a program.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from . import _own_pairs
@@ -133,6 +135,46 @@ class _SyncBatchNorm:
         return (grad * self.channels(scale, input)).to(input.dtype)
 
 
+class _Attention:
+    """scaled_dot_product_attention by the backend that torch chooses for "cpu", so that the results
+    are those of "cpu" bit for bit."""
+
+    FLASH = 1  # of torch.nn.attention.SDPBackend
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+
+    def like(self, tensor: Any) -> Any:
+        """A tensor on "cpu" of which torch's choice sees the same, without the values."""
+        return self.torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype,
+                                        device="cpu", requires_grad=tensor.requires_grad)
+
+    def flash(self, tensors: list[Any], mask: Any, others: dict[str, Any]) -> bool:
+        plain = (self.torch.Tensor, self.torch.nn.Parameter)
+        given = [*tensors, *(() if mask is None else (mask,))]
+        if any(type(tensor) not in plain for tensor in given):
+            return False  # tracing: the composition is traced
+        choice = self.torch.ops.aten._fused_sdp_choice.default(
+            *(self.like(tensor) for tensor in tensors),
+            None if mask is None else self.like(mask), **others)
+        return bool(choice == self.FLASH)
+
+    def __call__(self, query: Any, key: Any, value: Any, attn_mask: Any = None,
+                 dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
+                 enable_gqa: bool = False) -> Any:
+        aten = self.torch.ops.aten
+        others = {"dropout_p": dropout_p, "is_causal": is_causal, "scale": scale,
+                  "enable_gqa": enable_gqa}
+        mask = attn_mask
+        if mask is not None and mask.dtype == self.torch.bool:
+            mask = self.torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, -math.inf)
+        if self.flash([query, key, value], mask, others):
+            return aten._scaled_dot_product_flash_attention_for_cpu.default(
+                query, key, value, dropout_p, is_causal, attn_mask=mask, scale=scale)[0]
+        return aten.scaled_dot_product_attention.default.decompose(
+            query, key, value, attn_mask, **others)
+
+
 def register(torch: Any) -> None:
     """Registers the compositions, except those of operators that an aclnn function computes."""
     cells, norm = _Cells(torch), _SyncBatchNorm(torch)
@@ -156,3 +198,7 @@ def register(torch: Any) -> None:
         if name.lstrip("_") not in own:
             library.impl(getattr(torch.ops.aten, name).default, kernel, "PrivateUse1",
                          allow_override=True)
+    # Above autograd, too: the gradient is that of the operators it is composed of.
+    for key in ("PrivateUse1", "AutogradPrivateUse1"):
+        library.impl(torch.ops.aten.scaled_dot_product_attention.default, _Attention(torch), key,
+                     allow_override=True)

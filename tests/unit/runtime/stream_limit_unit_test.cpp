@@ -177,7 +177,7 @@ TEST_F(StreamLimitTest, AbortDropsWhatHasNotStartedAndTellsWhoWaits) {
     ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
     Status waited;
     std::thread waiter([&] { waited = a_.Synchronize(); });
-    while (asks_ == 0) {  // then the waiter is in it
+    while (asks_ < 2) {  // then the waiter is in WaitFor, and no longer between its two looks
         std::this_thread::yield();
     }
     EXPECT_TRUE(Succeeds(a_.Ref().Abort()));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules that torch composes by the type of the device: recurrent cells, attention, padded encoders."""
+"""Modules that torch composes by the device: recurrent cells, attention, padded encoders."""
 
 import copy
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Sets up what is missing, builds the library and serve, and serves a request trace.
-# The build takes about a minute on two cores, serving the sample a few seconds.
+# The build takes 1 to 3 minutes on two cores, serving the sample a few seconds.
 #
 #   examples/run.sh [trace.csv] [more options of serve]
 #
@@ -23,7 +23,7 @@ build() {
 cd "$root"
 source examples/parts.sh
 part packages "Debian packages that are missing" examples/install_packages.sh
-part build "the library and serve; about a minute if nothing is built yet" build
+part build "the library and serve; 1 to 3 minutes if nothing is built yet" build
 parts_done
 cd - >/dev/null
 exec "$root/build/release/bin/serve" "${options[@]}"

@@ -3,12 +3,17 @@
 
 #include "line_reader.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <array>
+#include <cerrno>
 #include <cstring>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "interrupt.h"
@@ -24,16 +29,25 @@
 namespace serve {
 namespace {
 
-struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, CloseFile>;
-
 class PlainFile : public ByteSource {
  public:
-    /// @param first  what has been read of the file: it may be a pipe
-    PlainFile(const std::string& path, File file, std::string_view first)
-        : path_(path), file_(std::move(file)), first_(first) {}
+    /// Opens the file without waiting: a pipe may have no writer yet.
+    explicit PlainFile(const std::string& path)
+        : path_(path), file_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+        if (file_ < 0) {
+            throw TraceError(fmt::format("{}: cannot be opened: {}", path_, LastError()));
+        }
+    }
+    ~PlainFile() override {
+        if (file_ >= 0) {
+            close(file_);
+        }
+    }
+    PlainFile(PlainFile&& other) noexcept
+        : path_(std::move(other.path_)),
+          file_(std::exchange(other.file_, -1)),
+          first_(std::move(other.first_)) {}
+    PlainFile& operator=(PlainFile&&) = delete;
 
     size_t Read(char* buffer, size_t size) override {
         if (!first_.empty()) {
@@ -42,19 +56,47 @@ class PlainFile : public ByteSource {
             first_.erase(0, count);
             return count;
         }
-        const size_t count = std::fread(buffer, 1, size, file_.get());
-        if (count == 0 && std::ferror(file_.get()) != 0) {
-            throw TraceError(fmt::format("{}: cannot be read", path_));
+        return ReadOn(buffer, size);
+    }
+    /// The first bytes, fewer in a shorter file. They stay to be read.
+    const std::string& First(size_t size) {
+        std::array<char, 16> bytes{};
+        while (first_.size() < size) {
+            const size_t count = ReadOn(bytes.data(), size - first_.size());
+            if (count == 0) {
+                break;
+            }
+            first_.append(bytes.data(), count);
         }
-        return count;
+        return first_;
     }
     [[noreturn]] void Fail(const char* why) const {
         throw TraceError(fmt::format("{}: cannot be decompressed: {}", path_, why));
     }
 
  private:
+    // Waits for what a pipe is given, and looks up: a signal must not wait for a writer.
+    size_t ReadOn(char* buffer, size_t size) {
+        constexpr int kMilliseconds = 100;
+        for (;;) {
+            ThrowIfInterrupted();
+            pollfd ready = {file_, POLLIN, 0};
+            if (poll(&ready, 1, kMilliseconds) <= 0) {
+                continue;
+            }
+            const ssize_t count = read(file_, buffer, size);
+            if (count >= 0) {
+                return static_cast<size_t>(count);
+            }
+            if (errno != EINTR && errno != EAGAIN) {
+                throw TraceError(fmt::format("{}: cannot be read: {}", path_, LastError()));
+            }
+        }
+    }
+    static std::string LastError() { return std::generic_category().message(errno); }
+
     std::string path_;
-    File file_;
+    int file_;
     std::string first_;
 };
 
@@ -153,14 +195,9 @@ class ZstdFile : public ByteSource {
 }  // namespace
 
 std::unique_ptr<ByteSource> OpenBytes(const std::string& path) {
-    File file(std::fopen(path.c_str(), "rb"));
-    if (!file) {
-        throw TraceError(fmt::format("{}: cannot be opened", path));
-    }
-    char bytes[4] = {};
-    const std::string_view first(bytes, std::fread(bytes, 1, sizeof bytes, file.get()));
-    PlainFile plain(path, std::move(file), first);
-    if (first.substr(0, 2) == "\x1f\x8b") {
+    PlainFile plain(path);
+    const std::string first = plain.First(4);
+    if (first.compare(0, 2, "\x1f\x8b") == 0) {
 #ifdef SERVE_HAS_ZLIB
         return std::make_unique<GzipFile>(std::move(plain));
 #else
@@ -168,7 +205,10 @@ std::unique_ptr<ByteSource> OpenBytes(const std::string& path) {
             fmt::format("{}: is compressed by gzip; serve was built without zlib", path));
 #endif
     }
-    if (first == "\x28\xb5\x2f\xfd") {
+    // A frame, or one to skip, with which some programs begin: 0x184D2A50 to 5F.
+    const bool skips =
+        first.size() == 4 && (first[0] & 0xF0) == 0x50 && first.compare(1, 3, "\x2a\x4d\x18") == 0;
+    if (first == "\x28\xb5\x2f\xfd" || skips) {
 #ifdef SERVE_HAS_ZSTD
         return std::make_unique<ZstdFile>(std::move(plain));
 #else

@@ -6,15 +6,17 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
+
+#include "interrupt.h"
 
 namespace serve {
 namespace {
@@ -28,6 +30,22 @@ mode_t NewFileMode() {
     const mode_t mask = umask(0);
     umask(mask);
     return 0666 & ~mask;
+}
+
+// Opens what is no regular file. A pipe without a reader is waited for, until a signal comes.
+int OpenWaiting(const std::string& path) {
+    constexpr timespec kPause = {0, 50'000'000};
+    for (;;) {
+        const int descriptor = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (descriptor >= 0) {
+            fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+        }
+        if (descriptor >= 0 || errno != ENXIO || !fs::is_fifo(path)) {
+            return descriptor;
+        }
+        ThrowIfInterrupted();
+        nanosleep(&kPause, nullptr);
+    }
 }
 
 // Whether two paths are one file, or would be.
@@ -49,7 +67,7 @@ OutputFile::OutputFile(std::string path, std::string what)
     std::error_code ignored;
     const fs::file_status status = fs::status(path_, ignored);
     if (fs::exists(status) && !fs::is_regular_file(status)) {
-        descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+        descriptor_ = OpenWaiting(path_);
     } else {
         target_ = fs::exists(status) ? fs::canonical(path_, ignored).string() : path_;
         temporary_ = target_ + ".XXXXXX";
@@ -118,13 +136,6 @@ void ExpectDistinct(const std::vector<NamedFile>& outputs, const std::vector<Nam
                                                      outputs[i].path));
             }
         }
-    }
-}
-
-void FlushStandardOutput() {
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        throw std::runtime_error(
-            fmt::format("standard output: the table cannot be written: {}", LastError()));
     }
 }
 

@@ -14,6 +14,7 @@ class OutputFile {
  public:
     /// @param what  the noun of messages: "the report"
     /// @throws std::runtime_error  there can be no such file
+    /// @throws InterruptedEarly  while a pipe had no reader
     OutputFile(std::string path, std::string what);
     ~OutputFile();
     OutputFile(const OutputFile&) = delete;
@@ -45,9 +46,5 @@ struct NamedFile {
 
 /// @throws std::runtime_error  two outputs, or an output and an input, are the same file
 void ExpectDistinct(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
-
-/// Writes what standard output still holds.
-/// @throws std::runtime_error  not all that was printed has been written
-void FlushStandardOutput();
 
 }  // namespace serve

@@ -20,6 +20,7 @@ RateSweep SweepRate(const std::vector<Request>& requests, double attainment,
                     const std::function<Statistics(const std::vector<Request>&)>& serve) {
     constexpr int kMostDoublings = 20;
     constexpr double kPrecision = 1.01;
+    constexpr double kLatestTicks = 1e18;  // of an arrival, as in a trace
     const int64_t last = requests.back().arrival;
     if (last == 0) {
         throw TraceError("--sweep rate: all requests arrive at the same time, so there is no rate");
@@ -38,6 +39,9 @@ RateSweep SweepRate(const std::vector<Request>& requests, double attainment,
     std::optional<double> missed;
     double factor = 1;
     for (int i = 0; i <= kMostDoublings && !ended && !(met && missed); ++i) {
+        if (static_cast<double>(last) / factor > kLatestTicks) {
+            break;
+        }
         if (meets(factor)) {
             met = factor;
             factor *= 2;

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "json_scalar.h"
 #include "report_chart.h"
 
 namespace serve {
@@ -41,11 +42,16 @@ TimeBucket BucketOf(const ReportJson& json) {
     bucket.end = json.at("end").get<double>();
     bucket.tokens = json.at("tokens").get<int64_t>();
     bucket.prefillTokens = json.at("prefill_tokens").get<int64_t>();
-    if (!(bucket.end > bucket.begin)) {
-        throw std::runtime_error("a point of its timeline ends before it begins");
+    constexpr double kMost = 1e30;  // a chart can show it
+    if (!(bucket.end > bucket.begin && std::fabs(bucket.begin) < kMost && bucket.end < kMost)) {
+        throw std::runtime_error("a point of its timeline ends before it begins, or never");
     }
     const auto level = [&](Level& to, const std::string& name) {
         to.sum = json.at(name).get<double>() * bucket.Seconds();
+        if (!(std::fabs(to.sum) < kMost)) {
+            throw std::runtime_error(
+                fmt::format("a point of its timeline has {} of {}", name, json.at(name).dump()));
+        }
         to.most = json.at("peak_" + name).get<int64_t>();
     };
     level(bucket.running, "running");
@@ -68,7 +74,7 @@ std::string TextAt(const ReportJson& summary, const char* key) {
     const auto found = summary.find(key);
     return found == summary.end() ? "-"
            : found->is_string()   ? found->get<std::string>()
-                                  : found->dump();
+                                  : ScalarText(*found);
 }
 
 std::string Change(double now, double before) {

@@ -142,7 +142,7 @@ Plot LatencyPlot(const RequestTimes& times) {
     const auto quantiles = [](const char* name, const char* colour, const Durations& durations) {
         Series series{name, colour, false, {}};
         for (int percent = 1; percent <= 100; ++percent) {
-            series.values.push_back(durations.Quantile(percent / 100.0));
+            series.values.push_back(durations.Quantile(percent));
         }
         return series;
     };

@@ -15,11 +15,11 @@ inline constexpr const char* kReportStyle = R"css(
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 1500px; padding: 24px; background: var(--page); color: var(--ink);
   font: 15px/1.45 system-ui, sans-serif; }
-h1 { font-size: 22px; margin: 0 0 2px; }
+h1 { font-size: 22px; margin: 0 0 2px; overflow-wrap: anywhere; }
 h2 { font-size: 17px; margin: 24px 0 8px; }
-p { margin: 0 0 12px; color: var(--soft); }
+p { margin: 0 0 12px; color: var(--soft); overflow-wrap: anywhere; }
 p.bad { color: var(--bad); font-weight: 600; }
-ul.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(165px, 1fr)); gap: 12px;
+ul.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(140px, 1fr)); gap: 12px;
   list-style: none; margin: 16px 0; padding: 0; }
 ul.tiles li, figure, div.table { background: var(--card); border: 1px solid var(--grid);
   border-radius: 8px; }
@@ -60,7 +60,13 @@ table { border-collapse: collapse; width: 100%; }
 th, td { padding: 7px 14px; text-align: right; border-bottom: 1px solid var(--grid);
   font-variant-numeric: tabular-nums; white-space: nowrap; }
 tr:last-child th, tr:last-child td { border-bottom: 0; }
-th { font-weight: 600; } th:first-child { text-align: left; }
+th { font-weight: 600; }
+/* The name stays where it is while the numbers are scrolled. */
+th:first-child { text-align: left; white-space: normal; position: sticky; left: 0;
+  background: var(--card); }
+@media (max-width: 700px) { body { padding: 14px; } th, td { padding: 6px 8px; font-size: 13px; } }
+/* A narrow drawing would have letters too small to read: it is scrolled. */
+@media (max-width: 600px) { figure { overflow-x: auto; } svg { min-width: 640px; } }
 )css";
 
 }  // namespace serve

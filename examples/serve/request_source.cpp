@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <new>
 #include <string>
 
+#include "standard_streams.h"
 #include "trace_generator.h"
 
 namespace serve {
@@ -85,7 +85,7 @@ void KeepFitting(Trace& trace, const Options& options) {
     if (!options.reject || trace.requests.empty()) {
         throw NeverFits(fmt::format("{}; all fit with {}; --reject leaves them out", told, wanted));
     }
-    fmt::print(stderr, "serve: {}; left out (--reject); all fit with {}\n", told, wanted);
+    Tell(fmt::format("{}; left out (--reject); all fit with {}", told, wanted));
 }
 
 }  // namespace
@@ -106,18 +106,19 @@ Trace LoadTrace(const Options& options) try {
         trace.requests.resize(static_cast<size_t>(options.limit));
     }
     if (trace.outOfOrder > 0) {
-        fmt::print(stderr, "serve: {}: out of order at {} places; sorted by arrival\n",
-                   options.TraceName(), trace.outOfOrder);
+        Tell(fmt::format("{}: out of order at {} places; sorted by arrival", options.TraceName(),
+                         trace.outOfOrder));
     }
     if (trace.failed > 0) {
-        fmt::print(stderr, "serve: {}: {} requests without a response are left out\n",
-                   options.TraceName(), trace.failed);
+        Tell(fmt::format("{}: {} requests without a prompt or a response are left out",
+                         options.TraceName(), trace.failed));
     }
     KeepFitting(trace, options);
     return trace;
 } catch (const std::bad_alloc&) {
-    throw std::runtime_error(fmt::format(
-        "{}: the host has no memory for its requests; --limit reads fewer", options.trace));
+    throw std::runtime_error(
+        fmt::format("{}: the host has no memory for its requests; {}", options.TraceName(),
+                    options.generate.empty() ? "--limit reads fewer" : "expected a smaller count"));
 }
 
 const Request* TraceSource::Take(int64_t now) {

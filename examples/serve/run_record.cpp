@@ -76,10 +76,10 @@ void AddPart(TimeBucket& sum, const TimeBucket& bucket) {
     sum.prefillTokens += count(bucket.prefillTokens);
 }
 
-// Of the value that at least this part of all does not exceed, from 1 on.
-int64_t RankOf(double part, size_t count) {
-    const auto all = static_cast<double>(count);
-    return static_cast<int64_t>(std::clamp(std::ceil(part * all), 1.0, all));
+// Of the value that at least so many percent do not exceed, from 1 on. In whole numbers: 0.07 times
+// 100 is above 7.
+int64_t RankOf(int64_t percent, size_t count) {
+    return (percent * static_cast<int64_t>(count) + 99) / 100;
 }
 
 }  // namespace
@@ -96,12 +96,12 @@ void Durations::Sort() const {
     }
 }
 
-double Durations::Quantile(double part) const {
+double Durations::Quantile(int64_t percent) const {
     if (seconds_.empty()) {
         return 0;
     }
     Sort();
-    return seconds_[static_cast<size_t>(RankOf(part, seconds_.size())) - 1];
+    return seconds_[static_cast<size_t>(RankOf(percent, seconds_.size())) - 1];
 }
 
 Percentiles Durations::Summary() const {
@@ -112,11 +112,11 @@ Percentiles Durations::Summary() const {
     Sort();
     const double sum = std::accumulate(seconds_.begin(), seconds_.end(), 0.0);
     return {sum / static_cast<double>(seconds_.size()),
-            Quantile(0.5),
-            Quantile(0.9),
-            Quantile(0.95),
-            Quantile(0.99),
-            Quantile(1)};
+            Quantile(50),
+            Quantile(90),
+            Quantile(95),
+            Quantile(99),
+            Quantile(100)};
 }
 
 void TickCounts::Add(int64_t ticks, int64_t count) { counts_[ticks] += count; }
@@ -141,16 +141,16 @@ std::vector<TickCount> TickCounts::Sorted() const {
 Percentiles TickCounts::Summary() const {
     const std::vector<TickCount> sorted = Sorted();
     int64_t values = 0;
-    int64_t sum = 0;
+    WideTicks sum = 0;
     for (const auto& [ticks, count] : sorted) {
         values += count;
-        sum += ticks * count;
+        sum += WideTicks{ticks} * count;
     }
     if (values == 0) {
         return {};
     }
-    const auto quantile = [&](double part) {
-        const int64_t rank = RankOf(part, static_cast<size_t>(values));
+    const auto quantile = [&](int64_t percent) {
+        const int64_t rank = RankOf(percent, static_cast<size_t>(values));
         int64_t upTo = 0;
         for (const auto& [ticks, count] : sorted) {
             upTo += count;
@@ -161,11 +161,11 @@ Percentiles TickCounts::Summary() const {
         return 0.0;
     };
     return {static_cast<double>(sum) / static_cast<double>(values) / kTicksPerSecond,
-            quantile(0.5),
-            quantile(0.9),
-            quantile(0.95),
-            quantile(0.99),
-            quantile(1)};
+            quantile(50),
+            quantile(90),
+            quantile(95),
+            quantile(99),
+            quantile(100)};
 }
 
 std::vector<TimeBucket> SumOf(const std::vector<std::vector<TimeBucket>>& parts,

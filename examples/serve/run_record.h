@@ -11,6 +11,7 @@
 
 #include "scheduler.h"
 #include "serve_options.h"
+#include "wait_times.h"
 
 namespace serve {
 
@@ -53,8 +54,8 @@ struct Percentiles {
 class Durations {
  public:
     void Add(double seconds);
-    /// The smallest that at least this part, above 0 and at most 1, does not exceed; 0 without any.
-    double Quantile(double part) const;
+    /// The smallest that at least so many percent, 1 to 100, do not exceed; 0 without any.
+    double Quantile(int64_t percent) const;
     Percentiles Summary() const;
     bool Empty() const { return seconds_.empty(); }
 

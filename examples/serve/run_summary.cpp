@@ -109,8 +109,7 @@ void PrintSummary(const Options& options, const Statistics& s) {
     Row("prompt tokens", Grouped(s.promptTokens));
     Row("generated tokens", Grouped(s.generatedTokens));
     Row("iterations", Grouped(s.iterations),
-        fmt::format("{:.1f} sequences on average, {} at most",
-                    Ratio(static_cast<double>(s.generatedTokens), s.iterations), s.peakSeqs));
+        fmt::format("{:.1f} sequences on average, {} at most", s.meanSeqs, s.peakSeqs));
     Row("preemptions", Grouped(s.preemptions));
     Row("recoveries", Grouped(s.recoveries),
         fmt::format("{} tokens replayed", Grouped(s.replayedTokens)));
@@ -192,6 +191,7 @@ nlohmann::ordered_json SummaryJson(const Options& options, const Statistics& s) 
         {"peak_blocks", s.peakBlocks},
         {"mean_blocks", s.meanBlocks},
         {"peak_seqs", s.peakSeqs},
+        {"mean_seqs", s.meanSeqs},
         {"admission_seconds", ToJson(s.latency.admission)},
         {"ttft_seconds", ToJson(s.latency.ttft)},
         {"tpot_seconds", ToJson(s.latency.tpot)},

@@ -38,6 +38,7 @@ struct Statistics {
     int64_t peakBlocks = 0;
     double meanBlocks = 0;
     int64_t peakSeqs = 0;
+    double meanSeqs = 0;  // that run, over iterations
     double virtualSeconds = 0;
     double wallSeconds = 0;
     WaitTimes waits;

@@ -26,6 +26,7 @@
 #include "run_timeline.h"
 #include "serve_options.h"
 #include "server.h"
+#include "standard_streams.h"
 #include "time_fit.h"
 
 namespace serve {
@@ -75,11 +76,11 @@ Outcome Serve(const Trace& trace, const Options& options) {
     try {
         server.Run();
     } catch (const AclError& error) {
-        fmt::print(stderr, "serve: {}\n", error.what());
+        Tell(error.what());
     } catch (const Stuck& error) {
-        fmt::print(stderr, "serve: {}\n", error.what());
+        Tell(error.what());
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "serve: the host has no memory left for the run; it ends early\n");
+        Tell("the host has no memory left for the run; it ends early");
     }
     outcome.statistics = server.Result();
     outcome.statistics.rejected = trace.rejected;
@@ -130,8 +131,15 @@ int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>&
             Trace changed;
             changed.requests = requests;
             changed.rejected = trace.rejected;
-            const Statistics statistics = Serve(changed, options).statistics;
-            return statistics;
+            try {
+                return Serve(changed, options).statistics;
+            } catch (const InterruptedEarly&) {
+                // The trials before it count, as they do after an interrupt in the midst of one.
+                Statistics none;
+                none.requests = static_cast<int64_t>(requests.size());
+                none.interrupted = true;
+                return none;
+            }
         });
     for (const RateTrial& trial : sweep.trials) {
         PrintTrial(trial);
@@ -151,14 +159,38 @@ int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>&
     return completed && sweep.best ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+// Commits a file, if there is one. That it cannot be written is told, and keeps back no other.
+template <typename MakeText>
+bool Written(std::optional<OutputFile>& file, const MakeText& makeText, const char* option) {
+    try {
+        if (file) {
+            file->Commit(makeText());
+        }
+        return true;
+    } catch (const std::bad_alloc&) {
+        Tell(fmt::format("{}: the host has no memory for the file; it is not written", option));
+    } catch (const std::exception& error) {
+        Tell(error.what());
+    }
+    return false;
+}
+
 int Main(int argc, char** argv) {
     const ParsedOptions parsed = ParseOptions(argc, argv);
     if (parsed.exitStatus) {
+        FlushStandardOutput();
         return *parsed.exitStatus;
     }
     const Options& options = parsed.options;
     CatchInterrupt();
     if (!options.fit.empty()) {
+        for (const NamedFile& output : options.Outputs()) {
+            if (!output.path.empty()) {
+                throw std::runtime_error(fmt::format(
+                    "--fit makes no run, and {} is of one; the fit goes to standard output",
+                    output.option));
+            }
+        }
         const std::vector<Measurement> measurements = ReadMeasurements(options.fit);
         fmt::print("{}", FitText(FitCosts(measurements), measurements.size()));
         FlushStandardOutput();
@@ -193,34 +225,32 @@ int Main(int argc, char** argv) {
                1);  // NOLINT(concurrency-mt-unsafe)
     }
     const Outcome outcome = Serve(trace, options);
-    if (summary) {
-        summary->Commit(JsonText(SummaryJson(options, outcome.statistics)));
-    }
-    if (requests) {
-        requests->Commit(FinishedText(outcome.finished));
-    }
-    if (report) {
+    bool written = Written(
+        summary, [&] { return JsonText(SummaryJson(options, outcome.statistics)); }, "--summary");
+    written &= Written(
+        requests, [&] { return FinishedText(outcome.finished); }, "--requests");
+    const auto page = [&] {
         const RunRecord& record = outcome.record;
-        report->Commit(
-            ReportPage({options, outcome.statistics, record.Buckets(), record.Resolution(),
-                        record.Latencies(), 1, other ? &*other : nullptr}));
-    }
-    if (timeline) {
-        timeline->Commit(outcome.timeline.Text());
-    }
+        return ReportPage({options, outcome.statistics, record.Buckets(), record.Resolution(),
+                           record.Latencies(), 1, other ? &*other : nullptr});
+    };
+    written &= Written(report, page, "--report");
+    written &= Written(
+        timeline, [&] { return outcome.timeline.Text(); }, "--timeline");
     PrintSummary(options, outcome.statistics);
     FlushStandardOutput();
-    return outcome.statistics.Good() ? EXIT_SUCCESS : EXIT_FAILURE;
+    return outcome.statistics.Good() && written ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 }  // namespace
 }  // namespace serve
 
 int main(int argc, char** argv) {
+    serve::PrepareStandardStreams();
     try {
         return serve::Main(argc, argv);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "serve: {}\n", error.what());
+        serve::Tell(error.what());
         return EXIT_FAILURE;
     }
 }

@@ -143,7 +143,9 @@ std::vector<NamedFile> Options::Outputs() const {
 }
 
 std::vector<NamedFile> Options::Inputs() const {
-    return {{"--trace", generate.empty() ? trace : ""}, {"--compare", compare}};
+    return {{"--trace", generate.empty() ? trace : ""},
+            {"--compare", compare},
+            {"--time-model", IsPreset(timeModel) ? "" : timeModel}};
 }
 
 void FinishOptions(Options& options) {
@@ -169,13 +171,15 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     app.add_option("--timeline", options.timeline,
                    "write iterations, requests and counters in virtual time to this file, for "
                    "Perfetto or chrome://tracing");
-    app.add_option("--sweep", options.sweep,
-                   "rate: serve the trace faster and slower, for the largest rate of requests at "
-                   "which enough of them meet the targets")
-        ->check(CLI::IsMember({"rate"}));
+    CLI::Option* sweep = app.add_option(
+        "--sweep", options.sweep,
+        "rate: serve the trace faster and slower, for the largest rate of requests at which enough "
+        "of them meet the targets");
+    sweep->check(CLI::IsMember({"rate"}));
     app.add_option("--attainment", options.attainment,
                    "part of the requests, above 0 to 1, that must meet the targets of --sweep")
         ->check(CLI::Range(1e-6, 1.0))
+        ->needs(sweep)
         ->capture_default_str();
     app.add_option("--fit", options.fit,
                    "print the time model that fits the measurements of this CSV file best, in the "

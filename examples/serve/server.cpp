@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <new>
 #include <string>
 
 #include "interrupt.h"
+#include "standard_streams.h"
 
 namespace serve {
 
@@ -24,7 +24,7 @@ Server::Server(RequestSource& source, const Options& options, ServerObserver* ob
       progress_(source.Requests()),
       check_([this](const std::string& fault) {
           progress_.Clear();
-          fmt::print(stderr, "serve: {}\n", fault);
+          Tell(fault);
       }),
       record_(options.targets),
       session_(options, source.Limits()),

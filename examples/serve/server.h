@@ -31,7 +31,8 @@
 
 namespace serve {
 
-/// Every sequence is preempted and none recovers; standard conformance never comes to this.
+/// Every sequence is preempted and none recovers, to which standard conformance never comes; or the
+/// time model leaves no virtual time.
 class Stuck : public std::runtime_error {
  public:
     using std::runtime_error::runtime_error;
@@ -110,6 +111,7 @@ class Server {
     std::unordered_set<int64_t> shedLines_;  // of requests that have been shed
     RunRecord record_;
     int64_t usedBlocksSum_ = 0;  // over iterations
+    int64_t runningSum_ = 0;     // the same of sequences
 
     // Of the running iteration.
     std::vector<LiveSlot> live_;  // ascending

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports of a server: to an observer, to the progress line, and at the end.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "server.h"
@@ -25,16 +27,23 @@ void Server::CountIteration() {
     const int64_t ticks = options_.costs.Ticks(work_);
     clock_.CountIteration(ticks);
     if (const std::optional<WaitReason> reason = scheduler_.HeldUpBy()) {
-        statistics_.waits.Add(*reason, sample_.waiting * ticks);
+        statistics_.waits.Add(*reason, WideTicks{sample_.waiting} * ticks);
     }
     for (const int64_t admitted : shedAdmissions_) {
         statistics_.waits.Add(WaitReason::kShed, clock_.Now() - admitted);
     }
     ++statistics_.iterations;
+    runningSum_ += runningSlots_;
     usedBlocksSum_ += blocks;
     statistics_.peakSeqs = std::max(statistics_.peakSeqs, runningSlots_);
     statistics_.peakBlocks = std::max(statistics_.peakBlocks, blocks);
     sample_.end = clock_.Seconds();
+    if (clock_.AtEnd()) {
+        throw Stuck(
+            fmt::format("virtual time has come to {:.3g} s, and ends; expected lower costs "
+                        "(--time-model)",
+                        clock_.Seconds()));
+    }
     sample_.blocks = blocks;
     progress_.Update(statistics_.completed, runningSlots_, blocks);
 }
@@ -50,6 +59,7 @@ Statistics Server::Result() const {
     if (result.iterations > 0) {
         result.meanBlocks =
             static_cast<double>(usedBlocksSum_) / static_cast<double>(result.iterations);
+        result.meanSeqs = static_cast<double>(runningSum_) / static_cast<double>(result.iterations);
     }
     result.advance = speculation_ ? speculation_->Timing() : advance_.Timing();
     result.step = step_.Timing();

@@ -11,6 +11,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "json_scalar.h"
+
 namespace serve {
 namespace {
 
@@ -60,8 +62,7 @@ class Keys {
         if (!found->is_number() ||
             !(found->get<double>() >= least && found->get<double>() <= most)) {
             FailModel(file_, fmt::format("{} is {}; expected a number from {} to {}", key,
-                                         found->dump(-1, ' ', true, Json::error_handler_t::replace),
-                                         least, most));
+                                         ScalarText(*found), least, most));
         }
         return found->get<double>();
     }
@@ -116,6 +117,15 @@ Deployment ReadDeployment(const std::string& file, const Json& json) {
     return d;
 }
 
+const std::map<std::string, Deployment>& Presets() {
+    static const std::map<std::string, Deployment> kPresets = {
+        {"7b", OnNominalDevices(32, 32, 6.7e9, 1)},
+        {"8b", OnNominalDevices(32, 8, 8e9, 1)},
+        {"13b", OnNominalDevices(40, 40, 13e9, 1)},
+        {"70b", OnNominalDevices(80, 8, 70e9, 8)}};
+    return kPresets;
+}
+
 }  // namespace
 
 double Deployment::FreeGb() const {
@@ -132,16 +142,13 @@ IterationCosts Deployment::Costs() const {
             token, token, Picoseconds(static_cast<double>(KvBytes()) / bytesPerSecond)};
 }
 
+bool IsPreset(const std::string& name) { return name == "default" || Presets().count(name) > 0; }
+
 TimeModel LoadTimeModel(const std::string& name) {
-    static const std::map<std::string, Deployment> kPresets = {
-        {"7b", OnNominalDevices(32, 32, 6.7e9, 1)},
-        {"8b", OnNominalDevices(32, 8, 8e9, 1)},
-        {"13b", OnNominalDevices(40, 40, 13e9, 1)},
-        {"70b", OnNominalDevices(80, 8, 70e9, 8)}};
     if (name == "default") {
         return {};
     }
-    if (const auto preset = kPresets.find(name); preset != kPresets.end()) {
+    if (const auto preset = Presets().find(name); preset != Presets().end()) {
         return {preset->second.Costs(), preset->second};
     }
     std::ifstream file(name);

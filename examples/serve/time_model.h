@@ -46,6 +46,9 @@ struct TimeModel {
     std::optional<Deployment> deployment;  // unless the costs were given or fitted
 };
 
+/// Whether the name stands for costs of its own, and for no file.
+bool IsPreset(const std::string& name);
+
 /// @param name  default, 7b, 8b, 13b, 70b; or a JSON file with costs or a deployment
 /// @throws TimeModelError
 TimeModel LoadTimeModel(const std::string& name);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "csv_line.h"
+#include "json_scalar.h"
 
 namespace serve {
 namespace {
@@ -144,7 +145,7 @@ class MooncakeFormat : public TraceFormat {
         // As text, which is read as those of the other formats are.
         const auto field = [&](const char* name) {
             const auto found = json.find(name);
-            return found == json.end() ? std::string("nothing") : found->dump(-1, ' ', true);
+            return found == json.end() ? std::string("nothing") : ScalarText(*found);
         };
         const std::optional<int64_t> arrival =
             ParseTicks(field("timestamp"), kTicksPerSecond / 1000);

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "interrupt.h"
 #include "toy_model.h"
 #include "trace_format.h"
 
@@ -202,6 +203,8 @@ GeneratorOptions ParseGenerator(const std::string& text) {
 }
 
 Trace GenerateTrace(const GeneratorOptions& options) {
+    constexpr double kMostSeconds = 1e11;  // as a trace may have
+    constexpr int64_t kLookEvery = 1 << 16;
     Trace trace;
     trace.requests.reserve(static_cast<size_t>(options.count));
     // One stream of numbers for each, so that other lengths do not move the arrivals.
@@ -212,6 +215,15 @@ Trace GenerateTrace(const GeneratorOptions& options) {
     for (int64_t i = 0; i < options.count; ++i) {
         const double gap = DrawGap(options, i, arrivals);
         now += i == 0 ? 0 : gap;
+        if (i % kLookEvery == 0) {
+            ThrowIfInterrupted();
+        }
+        if (now > kMostSeconds) {
+            FailGenerator(fmt::format(
+                "request {} of {} arrives after {:.3g} s; expected at most {:.0e}: a greater rate, "
+                "or a smaller count",
+                i + 1, options.count, now, kMostSeconds));
+        }
         trace.requests.push_back({i + 1, std::llround(now * kTicksPerSecond),
                                   DrawLength(options.prompt, prompts),
                                   DrawLength(options.generated, generations)});

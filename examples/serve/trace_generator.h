@@ -43,6 +43,8 @@ inline constexpr const char* kGeneratorHelp =
 GeneratorOptions ParseGenerator(const std::string& text);
 
 /// The same options give the same requests. A request's line is its number, from 1.
+/// @throws TraceError  they arrive over too long a time
+/// @throws InterruptedEarly
 Trace GenerateTrace(const GeneratorOptions& options);
 
 }  // namespace serve

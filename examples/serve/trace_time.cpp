@@ -103,13 +103,17 @@ std::optional<int64_t> ParseTimestamp(std::string_view text) {
 }
 
 std::optional<int64_t> ParseTicks(std::string_view text, int64_t ticksPerUnit) {
-    constexpr size_t kWholeDigits = 11;  // of seconds: some thousand years
+    constexpr int64_t kMostTicks = 1'000'000'000'000'000'000;  // some thousand years
+    size_t wholeDigits = 0;
+    for (int64_t most = kMostTicks / ticksPerUnit; most > 1; most /= 10) {
+        ++wholeDigits;
+    }
     const size_t point = text.find('.');
     const std::string_view whole = text.substr(0, point);
     const std::string_view part = point == text.npos ? "" : text.substr(point + 1);
     const bool digits = std::all_of(whole.begin(), whole.end(), IsDigit) &&
                         std::all_of(part.begin(), part.end(), IsDigit);
-    if (!digits || whole.empty() || whole.size() > kWholeDigits || text.back() == '.') {
+    if (!digits || whole.empty() || whole.size() > wholeDigits || text.back() == '.') {
         return std::nullopt;
     }
     int64_t ticks = *ParseDigits(whole) * ticksPerUnit;

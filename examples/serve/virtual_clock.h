@@ -50,7 +50,11 @@ class VirtualClock {
     double Seconds() const { return static_cast<double>(now_) / kTicksPerSecond; }
 
     void JumpTo(int64_t time) { now_ = std::max(now_, time); }
+    /// An iteration has at most 2^52 ticks, so there is room for one more at kEnd.
     void CountIteration(int64_t ticks) { now_ += ticks; }
+    bool AtEnd() const { return now_ > kEnd; }
+
+    static constexpr int64_t kEnd = int64_t{1} << 62;
 
  private:
     int64_t now_ = 0;

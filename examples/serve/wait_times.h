@@ -9,6 +9,9 @@
 
 namespace serve {
 
+/// A sum over many requests: what a million wait for a year is beyond 64 bits.
+__extension__ using WideTicks = __int128;
+
 enum class WaitReason : size_t {
     kIteration,     // they came while an iteration ran
     kSlots,         // as many sequences as there are slots
@@ -27,17 +30,17 @@ inline constexpr std::array<const char*, static_cast<size_t>(WaitReason::kCount)
 /// admission.
 class WaitTimes {
  public:
-    void Add(WaitReason reason, int64_t ticks) { ticks_[static_cast<size_t>(reason)] += ticks; }
+    void Add(WaitReason reason, WideTicks ticks) { ticks_[static_cast<size_t>(reason)] += ticks; }
     void Add(const WaitTimes& other) {
         for (size_t i = 0; i < ticks_.size(); ++i) {
             ticks_[i] += other.ticks_[i];
         }
     }
     /// By kWaitReasonNames.
-    const std::array<int64_t, kWaitReasonNames.size()>& Ticks() const { return ticks_; }
+    const std::array<WideTicks, kWaitReasonNames.size()>& Ticks() const { return ticks_; }
 
  private:
-    std::array<int64_t, kWaitReasonNames.size()> ticks_{};
+    std::array<WideTicks, kWaitReasonNames.size()> ticks_{};
 };
 
 }  // namespace serve

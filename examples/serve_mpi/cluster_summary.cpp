@@ -88,6 +88,7 @@ void Add(Statistics& total, const Statistics& s) {
     total.kvFaults += s.kvFaults;
     total.peakBlocks = std::max(total.peakBlocks, s.peakBlocks);
     total.meanBlocks += s.meanBlocks * static_cast<double>(s.iterations);
+    total.meanSeqs += s.meanSeqs * static_cast<double>(s.iterations);
     total.peakSeqs = std::max(total.peakSeqs, s.peakSeqs);
     total.waits.Add(s.waits);
     total.virtualSeconds = std::max(total.virtualSeconds, s.virtualSeconds);
@@ -132,6 +133,7 @@ Statistics Total(const ClusterOptions& options, const ClusterResult& result) {
     }
     if (total.iterations > 0) {
         total.meanBlocks /= static_cast<double>(total.iterations);
+        total.meanSeqs /= static_cast<double>(total.iterations);
     }
     total.wallSeconds = result.wallSeconds;
     return total;

@@ -19,6 +19,7 @@
 #include "mpi_exchange.h"
 #include "output_file.h"
 #include "server.h"
+#include "standard_streams.h"
 
 namespace serve {
 namespace {
@@ -112,7 +113,7 @@ class FirstRank {
         if (progress_) {
             progress_->Clear();
         }
-        fmt::print(stderr, "serve_mpi: {}\n", why);
+        std::fprintf(stderr, "serve_mpi: %s\n", why.c_str());
         result_.failure = why;
         result_.ranks.clear();
         result_.gaps = TickCounts();
@@ -120,7 +121,7 @@ class FirstRank {
         try {
             Report();
         } catch (const std::exception& error) {
-            fmt::print(stderr, "serve_mpi: {}\n", error.what());
+            std::fprintf(stderr, "serve_mpi: %s\n", error.what());
         }
         std::fflush(nullptr);
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);

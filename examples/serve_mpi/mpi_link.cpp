@@ -277,7 +277,7 @@ void Link::Fail(const std::string& why) {
         sched_yield();
     }
     if (!Terminated()) {
-        fmt::print(stderr, "serve_mpi: {}; rank 0 does not react\n", why);
+        std::fprintf(stderr, "serve_mpi: %s; rank 0 does not react\n", why.c_str());
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     std::this_thread::sleep_for(kTermTime);

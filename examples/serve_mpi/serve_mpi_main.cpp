@@ -16,6 +16,7 @@
 #include "mpi_link.h"
 #include "output_file.h"
 #include "replay.h"
+#include "standard_streams.h"
 
 namespace serve {
 namespace {
@@ -113,7 +114,7 @@ int main(int argc, char** argv) {
     try {
         status = serve::Main(argc, argv);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "serve_mpi: {}\n", error.what());
+        std::fprintf(stderr, "serve_mpi: %s\n", error.what());
     }
     MPI_Finalize();
     return status;

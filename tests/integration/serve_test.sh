@@ -69,6 +69,9 @@ speculative)
     (($(value accepted_tokens) == 0)) || fail "a token without a place was accepted"
     expect_good --block-size 16 --speculative 4
     (($(value iterations) < plain_iterations)) || fail "not fewer passes"
+    grep -q "$(python3 -c "print(f'{$(value mean_seqs):.1f} sequences on average, $(value peak_seqs) at most')")" \
+        "$folder/out" || fail "sequences on average"
+    python3 -c "import sys; sys.exit(not 1 < $(value mean_seqs) <= $(value peak_seqs))" || fail "more on average than at most"
     # Preempted and recovered, with spec tokens for which there is no block.
     expect_good --max-seqs 32 --block-size 16 --blocks 900 --speculative 4
     (($(value preemptions) > 0)) || fail "no sequence was preempted"
@@ -195,6 +198,9 @@ compare)
     sed 's/"begin":/"start":/' "$folder/before.html" >"$folder/page.html"
     run --limit 3 --report "$folder/new.html" --compare "$folder/page.html"
     ((status == 1)) && grep -q 'is no report of serve: .*begin' "$folder/out" || fail "no reason for a timeline"
+    sed 's/"running":[0-9.]*/"running":1e300/' "$folder/before.html" >"$folder/page.html"
+    run --limit 3 --report "$folder/new.html" --compare "$folder/page.html"
+    ((status == 1)) && grep -q 'is no report of serve: .* has running of 1e+300' "$folder/out" || fail "no chart shows it"
     run --limit 3 --compare "$folder/before.html"
     ((status > 0 && status < 126)) && grep -q -- '--report' "$folder/out" || fail "--compare without --report"
     run --limit 3 --report "$folder/before.html" --compare "$folder/before.html"

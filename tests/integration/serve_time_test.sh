@@ -47,6 +47,10 @@ chunked)
     good "$sample" --scheduler chunked --token-budget 1 --limit 20
     bad 'scheduler' -- --scheduler fastest
     bad 'token-budget' -- --token-budget 0
+    # Costs with which virtual time would pass what 64 bits hold end the run, and are told.
+    echo '{"iteration_us": 1e9, "prefill_token_us": 1e9, "decode_row_us": 1e9, "context_token_us": 1e9}' >"$folder/huge.json"
+    run --generate count=40,rate=1000,prompt=constant:9999,generated=constant:6000 --time-model "$folder/huge.json"
+    ((status == 1)) && grep -q 'virtual time has come to .*expected lower costs' "$folder/out" || fail "no end of time"
     ;;
 time_model)
     good "$sample" --limit 20 --time-model 8b
@@ -175,6 +179,12 @@ PYTHON
     run "$sample" --ttft-target 0.000001 --sweep rate
     ((status == 1)) || fail "targets that nothing meets ended with $status"
     grep -q 'no rate meets the targets' "$folder/out" || fail "no word of it"
+    # Halved until no arrival would fit into the virtual time.
+    printf '%s\n2000-01-01 00:00:00,5,3\n2020-01-01 00:00:00,5,3\n' "$header" >"$folder/years.csv"
+    run "$folder/years.csv" --ttft-target 0.000001 --sweep rate --summary "$folder/summary.json"
+    ((status == 1)) && grep -q 'no rate meets the targets' "$folder/out" || fail "years"
+    check '5 < len(s["trials"]) < 20' 'all(t["ttft_seconds"]["max"] < 1 for t in s["trials"])'
+    bad '--attainment' -- --attainment 0.5
     bad 'needs --ttft-target' -- --sweep rate
     bad 'many runs' -- "${targets[@]}" --requests "$folder/requests.csv"
     bad 'same time' -- "${targets[@]}" --limit 1

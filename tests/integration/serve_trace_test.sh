@@ -39,6 +39,34 @@ outputs)
     [[ -L $folder/name.json && $(stat -c %a "$folder/summary.json") == 640 ]] || fail "mode or link"
     check 's["completed"] == 2'
     [[ $(ls "$folder" | wc -l) == 7 ]] || fail "files were left: $(ls "$folder")"
+    # A time model is an input, too.
+    echo '{"iteration_us": 1, "prefill_token_us": 1, "decode_row_us": 1, "context_token_us": 0}' >"$folder/costs"
+    bad '--time-model and --summary name the same file' -- --limit 2 --time-model "$folder/costs" \
+        --summary "$folder/costs"
+    bad '--fit makes no run, and --summary is of one' -- --fit "$folder/trace.csv" --summary "$folder/new"
+    rm "$folder/costs"
+    # A standard stream that is closed is none of the files, and what has no place for messages
+    # still ends as it should.
+    status=0
+    "$serve" --limit 2 --summary "$folder/summary.json" >&- 2>"$folder/out" || status=$?
+    ((status == 1)) && grep -q 'standard output: .*Bad file' "$folder/out" || fail "closed: status $status"
+    check 's["completed"] == 2'
+    status=0
+    "$serve" --limit 2 --max-len 5 2>&- >"$folder/out" || status=$?
+    ((status == 1)) || fail "no standard error: exit status $status"
+    # A reader that goes away is an error of its file, and not the end of all.
+    mkfifo "$folder/pipe"
+    head -c 1 "$folder/pipe" >/dev/null &
+    awk -v header="$header" 'BEGIN { print header
+        for (i = 0; i < 5000; ++i) print "2024-01-01 00:00:00,5,3" }' >"$folder/many.csv"
+    status=0
+    "$serve" "$folder/many.csv" --requests "$folder/pipe" --report "$folder/report.html" >"$folder/out" 2>&1 ||
+        status=$?
+    wait
+    ((status == 1)) && grep -q 'pipe: the requests cannot be written: Broken pipe' "$folder/out" ||
+        fail "a pipe without a reader: exit status $status"
+    grep -q 'iterations' "$folder/out" && [[ -s $folder/report.html ]] || fail "no table, or no report"
+    rm "$folder/pipe" "$folder/many.csv" "$folder/report.html"
     # Standard output that takes nothing.
     if [[ -w /dev/full ]]; then
         status=0
@@ -46,6 +74,18 @@ outputs)
         ((status == 1)) || fail "a full standard output ended with exit status $status"
         grep -q 'standard output: .*No space left' "$folder/out" || fail "no word of it"
         [[ -s $folder/full.json ]] || fail "no summary"
+        status=0
+        "$serve" --help >/dev/full 2>"$folder/out" || status=$?
+        ((status == 1)) || fail "help to a full standard output ended with exit status $status"
+        status=0
+        "$serve" --limit 2 --max-len 5 2>/dev/full >"$folder/out" || status=$?
+        ((status == 1)) || fail "a full standard error ended with exit status $status"
+        # One file that cannot be written keeps back no other.
+        status=0
+        "$serve" --limit 2 --summary /dev/full --requests "$folder/few.csv" >"$folder/out" 2>&1 || status=$?
+        ((status == 1)) || fail "a full summary ended with exit status $status"
+        grep -q '/dev/full: the summary cannot be written: No space left' "$folder/out" || fail "no word of it"
+        grep -q iterations "$folder/out" && (($(wc -l <"$folder/few.csv") == 3)) || fail "no requests"
     fi
     ;;
 signals)
@@ -81,6 +121,24 @@ signals)
     ((status == 1)) || fail "SIGINT before the run: exit status $status"
     grep -q 'interrupted before the run' "$folder/out" || fail "no word of it"
     [[ ! -e $folder/summary.json ]] || fail "a summary of no run"
+    # A pipe that has no writer, or none that writes, and a pipe for output that has no reader.
+    heard() {
+        "$serve" "$@" >"$folder/out" 2>&1 &
+        pid=$!
+        # It catches signals, as the bit of SIGTERM says, and waits for the pipe.
+        until ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status") & 0x4000)); do :; done
+        kill -TERM "$pid"
+        status=0
+        wait "$pid" || status=$?
+        ((status == 1)) || fail "SIGTERM at a pipe of $1: exit status $status"
+        grep -q 'interrupted before the run' "$folder/out" || fail "no word of it"
+    }
+    heard "$folder/pipe"
+    exec 9<>"$folder/pipe"
+    heard "$folder/pipe"
+    exec 9>&-
+    heard --summary "$folder/pipe" --limit 2
+    heard --generate count=200000000
     ;;
 memory)
     # Products of options that no device has, told at once and by their names.
@@ -223,6 +281,19 @@ hostile)
     wrong '{"timestamp": 1, "input_length": "5", "output_length": 3}\n' '1: input_length is '
     wrong '{"timestamp": 1, "input_length": 5, "output_length": 1e99}\n' '1: output_length is '
     wrong '{"timestamp": 1, "input_length": 5\n' '1: line is .*JSON object'
+    # Arrays in arrays, deeper than any stack. Epoch times, in milliseconds, are good.
+    python3 -c 'n = 1000000; print("{\"timestamp\": " + "[" * n + "]" * n + ", \"input_length\": 5}")' >"$folder/deep"
+    bad 'deep:1: timestamp is "an array"' -- "$folder/deep"
+    printf '{"timestamp": 1700000000000, "input_length": 5, "output_length": 3}\n%s' \
+        '{"timestamp": 1700000001500, "input_length": 7, "output_length": 2}' | same 'epoch times'
+    # Some programs begin with a frame to skip.
+    if command -v zstd >/dev/null; then
+        (printf '\x50\x2a\x4d\x18\x04\x00\x00\x00abcd' && zstd -c "$folder/plain") >"$folder/packed"
+        run "$folder/packed"
+        if ! grep -q 'serve was built without' "$folder/out"; then
+            ((status == 0)) || fail "a frame to skip"
+        fi
+    fi
     # Compressed files that were cut anywhere, also in what tells them.
     for tool in gzip zstd; do
         command -v $tool >/dev/null || continue
@@ -266,6 +337,7 @@ PYTHON
     bad '--generate: rate is "x"; expected a number' -- --generate rate=x
     bad '--generate: prompt is "normal:1"' -- --generate prompt=normal:1
     bad '--generate: part is "poisson"' -- --generate poisson
+    bad '--generate: request [0-9]* of 1000000 arrives after 1e+11 s' -- --generate rate=1e-6,count=1000000
     bad excludes -- --generate rate=1 --trace "$sample"
     ;;
 *) fail "no such case: $2" ;;

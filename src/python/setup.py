@@ -84,7 +84,7 @@ class BuildWithPrefix(build_py):
             library = prefix / "lib64" / "libadvance_step.so.0"
             real = library.resolve()
             shutil.copytree(prefix, target, symlinks=True)
-            # The folder of the installation is not known yet, and this one ends here.
+            # The folder of the installation is not known yet. The scratch folder is removed here.
             script = target / "set_env.sh"
             script.write_text(script.read_text().replace(str(prefix), ""))
         # A wheel has no links: the library is there once, by its SONAME.

@@ -46,6 +46,6 @@ def run_python():
         variables = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), **environment}
         arguments = map(str, arguments if len(arguments) > 1 else ("-c", *arguments))
         return subprocess.run([sys.executable, *arguments], env=variables, text=True,
-                              capture_output=True, timeout=120, check=False)
+                              capture_output=True, timeout=600, check=False)
 
     return run

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the tests of torch_npu: programs in processes of their own, and a clean device."""
 
+import json
 import os
 import pathlib
+import select
+import signal
 import subprocess
 import sys
 
@@ -13,24 +16,74 @@ sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "python")]
 OURS = "advance_step "  # how a line of our log begins
 
 
+def variables_of_programs():
+    """Returns this process's environment without what an installed prefix sets."""
+    variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    for name in ("LD_LIBRARY_PATH", "ASCEND_HOME_PATH", "ASCEND_OPP_PATH", "ASCEND_TOOLKIT_HOME"):
+        variables.pop(name, None)
+    return variables
+
+
+def checked(done, status):
+    assert done.returncode == status, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert not any(line.startswith(OURS) for line in done.stderr.splitlines()), done.stderr
+    return done
+
+
+class Forks:
+    """The process of forks.py, which saves the seconds that the imports take."""
+
+    LIMIT = 120  # seconds for a program
+
+    def __init__(self):
+        self.process = None
+
+    def run(self, folder, text, environment):
+        if self.process is None:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "advance_step.torch_npu", str(FOLDER / "forks.py")],
+                # numpy's BLAS starts no thread then, which a fork would lose.
+                env={**variables_of_programs(), "OPENBLAS_NUM_THREADS": "1"}, stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, text=True, start_new_session=True)
+        order = {"folder": str(folder), "text": text, "environment": environment}
+        for name in ("stdout", "stderr"):
+            (folder / name).write_text("", encoding="utf-8")
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        if not select.select([self.process.stdout], [], [], self.LIMIT)[0]:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.end()
+            raise AssertionError(f"the program did not end within {self.LIMIT} s")
+        line = self.process.stdout.readline()
+        assert line, "forks.py has ended"
+        out, err = ((folder / name).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
+        return subprocess.CompletedProcess(text, int(line), out, err)
+
+    def end(self):
+        if self.process is not None:
+            self.process.stdin.close()
+            self.process.wait(self.LIMIT)
+            self.process.stdout.close()
+            self.process = None
+
+
 class Program:
     """Runs Python programs on the emulated device, with a time limit."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, forks):
+        self.folder, self.forks = folder, forks
 
     def run(self, *arguments, launcher=("-m", "advance_step.torch_npu"), status=0, **environment):
         """Returns the finished process. Names with a value of None are taken off the environment."""
-        variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-        for name in ("LD_LIBRARY_PATH", "ASCEND_HOME_PATH", "ASCEND_OPP_PATH", "ASCEND_TOOLKIT_HOME"):
-            variables.pop(name, None)
-        variables.update(environment)
+        variables = {**variables_of_programs(), **environment}
         variables = {name: value for name, value in variables.items() if value is not None}
         done = subprocess.run([sys.executable, *launcher, *map(str, arguments)], cwd=self.folder,
-                              env=variables, capture_output=True, text=True, timeout=120)
-        assert done.returncode == status, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
-        assert not any(line.startswith(OURS) for line in done.stderr.splitlines()), done.stderr
-        return done
+                              env=variables, capture_output=True, text=True, timeout=300)
+        return checked(done, status)
+
+    def forked(self, text, status=0, **environment):
+        """Runs the text, for which variables are enough that the runtime reads when it starts."""
+        return checked(self.forks.run(self.folder, text, environment), status)
 
     def code(self, text, *arguments, **options):
         """Runs the text as a program of its own file, which child processes can import."""
@@ -39,9 +92,16 @@ class Program:
         return self.run(file, *arguments, **options)
 
 
+@pytest.fixture(scope="session")
+def forks():
+    made = Forks()
+    yield made
+    made.end()
+
+
 @pytest.fixture
-def program(tmp_path):
-    return Program(tmp_path)
+def program(tmp_path, forks):
+    return Program(tmp_path, forks)
 
 
 @pytest.fixture(autouse=True)

@@ -30,7 +30,8 @@ def loss(model, rank, step, device):
 
 
 def trained(model, device, losses):
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    # AdamW would hide a sum of the ranks in place of their mean: it scales gradients itself.
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     for step in range(STEPS):
         optimizer.zero_grad()
         losses(model, step, device).backward()

@@ -21,7 +21,7 @@ def test_devices():
 
 
 def test_memory_before_any_tensor(program):
-    done = program.run("-c", "import torch; print(*torch.npu.mem_get_info())")
+    done = program.forked("import torch; print(*torch.npu.mem_get_info())")
     free, total = map(int, done.stdout.split())
     assert total == 64 << 30 and total - (1 << 30) < free <= total
 
@@ -31,7 +31,7 @@ def test_memory_before_any_tensor(program):
 def test_other_socs(program, soc, cores):
     text = ("import torch; p = torch.npu.get_device_properties(0);"
             "print(p.name, p.cube_core_num, p.vector_core_num, torch.ones(2).npu().cpu().sum())")
-    done = program.run("-c", text, ADVANCE_STEP_SOC=soc)
+    done = program.forked(text, ADVANCE_STEP_SOC=soc)
     assert done.stdout.split() == [soc, *map(str, cores), "tensor(2.)"]
 
 
@@ -43,7 +43,7 @@ print(torch.npu.device_count(), torch.npu.is_available())
 for index in range(torch.npu.device_count()):
     assert torch.arange(4, device="cpu").to(f"npu:{index}").cpu().tolist() == [0, 1, 2, 3]
 """
-    done = program.code(text, ASCEND_RT_VISIBLE_DEVICES=visible)
+    done = program.forked(text, ASCEND_RT_VISIBLE_DEVICES=visible)
     assert done.stdout.split() == [str(count), str(count > 0)]
 
 

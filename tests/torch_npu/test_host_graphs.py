@@ -2,6 +2,7 @@
 """Operators of torch in graphs: capture, replay, random numbers, failures."""
 
 import gc
+import threading
 
 import pytest
 import torch
@@ -148,6 +149,30 @@ def test_a_replay_draws_anew_and_as_the_seed_says():
     graph.replay()
     torch.npu.manual_seed(5)  # after the replay, also if it has not been waited for
     assert torch.equal(drawn.cpu(), seen[0])
+
+
+def test_draws_of_a_replay_and_of_another_thread_are_apart_beside_many_generators():
+    count, turns = 50_000, 20
+    graph, _ = capture(lambda: torch.rand(count, device="npu"))
+    others = [torch.Generator("npu") for _ in range(600)]
+    for other in others:
+        torch.rand(1, device="npu", generator=other)
+    torch.npu.manual_seed(11)
+
+    def replay():
+        with torch.npu.stream(torch.npu.Stream()):
+            for _ in range(turns):
+                graph.replay()
+
+    thread = threading.Thread(target=replay)
+    thread.start()
+    for _ in range(turns):
+        torch.rand(count, device="npu")
+    thread.join()
+    drawn = torch.rand(4, device="npu").cpu()
+    torch.manual_seed(11)
+    torch.rand(2 * turns * count)
+    assert torch.equal(drawn, torch.rand(4))
 
 
 def test_an_error_in_a_replay_names_its_operator():

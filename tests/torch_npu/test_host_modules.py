@@ -2,6 +2,7 @@
 """Modules that torch composes by the device: recurrent cells, attention, padded encoders."""
 
 import copy
+import threading
 
 import pytest
 import torch
@@ -141,15 +142,86 @@ def test_attention_has_the_bits_of_cpu(dtype, options):
     assert all(torch.equal(mine, expected) for mine, expected in pairs)
 
 
-def test_a_transformer_trains_as_on_cpu():
+def trained(net, values):
+    optimizer = torch.optim.AdamW(net.parameters())
+    for _ in range(3):
+        optimizer.zero_grad()
+        # Its gradient is rounding errors only, which AdamW makes as large as any other.
+        net(values).square().sum().backward()
+        optimizer.step()
+    return [parameter.detach().cpu() for parameter in net.parameters()]
+
+
+def same_training():
     torch.manual_seed(0)
     cpu, npu = both(nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True))
-    optimizers = [torch.optim.SGD(each.parameters(), lr=0.01) for each in (cpu, npu)]
     values = torch.randn(2, 8, 32)
-    for _ in range(3):
-        for net, optimizer, given in zip((cpu, npu), optimizers, (values, values.npu()), strict=True):
-            optimizer.zero_grad()
-            net(given).square().mean().backward()
-            optimizer.step()
-    for one, other in zip(npu.parameters(), cpu.parameters(), strict=True):
-        near(one.detach(), other.detach())
+    return all(map(torch.equal, trained(npu, values.npu()), trained(cpu, values)))
+
+
+def test_a_transformer_trains_to_the_bits_of_cpu():
+    assert same_training()
+
+
+@pytest.fixture
+def threads():
+    number = torch.get_num_threads()
+    yield number
+    torch.set_num_threads(number)
+
+
+@pytest.mark.skipif(_host_operators.form() != "native",
+                    reason="the Python form runs gradients with the number of their thread's start")
+def test_another_number_of_threads_is_that_of_gradients_too(threads):
+    """torch's threads for gradients on "npu" exist already."""
+    for number in (threads + 1, 1, threads):
+        torch.set_num_threads(number)
+        assert same_training(), number
+
+
+def test_operators_leave_the_number_of_threads_of_the_program(threads):
+    tensor, seen = torch.ones(1000, device="npu"), []
+    for number in (threads + 1, threads, threads + 2):
+        torch.set_num_threads(number)
+        tensor + 1
+        torch.npu.synchronize()
+        started = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
+        started.start()
+        started.join()
+    assert seen == [threads + 1, threads, threads + 2]
+
+
+@pytest.mark.parametrize("devices", [[0, 1], [1, 0], [1], None], ids=str)
+def test_data_parallel_trains_as_one_device_does(devices):
+    torch.manual_seed(0)
+    cpu = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8).eval(), nn.GELU(), nn.Linear(8, 3))
+    first = 0 if devices is None else devices[0]
+    npu = nn.DataParallel(copy.deepcopy(cpu).to(f"npu:{first}"), devices)
+    values = torch.randn(7, 6)
+    for _ in range(2):
+        expected, mine = cpu(values), npu(values.to(f"npu:{first}"))
+        assert mine.device == torch.device("npu", first)
+        near(mine.detach(), expected.detach())
+        expected.square().sum().backward()
+        mine.square().sum().backward()
+        same_gradients(npu.module, cpu)
+
+
+def test_copies_between_devices_of_one_process():
+    numbers = torch.arange(12.0).reshape(6, 2)
+    comm = nn.parallel.comm
+    parts = comm.scatter(numbers.npu(), [0, 1], chunk_sizes=[2, 4])
+    assert [str(part.device) for part in parts] == ["npu:0", "npu:1"]
+    assert [part.tolist() for part in parts] == [numbers[:2].tolist(), numbers[2:].tolist()]
+    assert torch.equal(comm.gather(parts, 0, torch.device("cpu")), numbers)
+    assert [part.sum().item() for part in comm.broadcast(numbers.npu(1), [1, 0])] == [66, 66]
+    out = [torch.empty(3, 2, device=f"npu:{index}") for index in (1, 0)]
+    assert comm.scatter(numbers, out=out)[1] is out[1] and out[1].tolist() == numbers[3:].tolist()
+    assert torch.equal(comm.gather(out, out=torch.empty(6, 2, device="npu:1")).cpu(), numbers)
+    assert comm.broadcast(numbers[:3], out=out)[0].tolist() == numbers[:3].tolist()
+    assert comm.reduce_add([out[0], out[1]], 0).tolist() == (2 * numbers[:3]).tolist()
+    with pytest.raises(RuntimeError, match=r"out\[1\] has shape \(3, 2\); expected \(2,\)"):
+        outputs = [torch.zeros(2, device="npu"), torch.zeros(3, 2, device="npu:1")]
+        comm.broadcast(numbers[0], out=outputs)
+    with pytest.raises(RuntimeError, match="3 chunk_sizes and 2 devices"):
+        comm.scatter(numbers.npu(), [0, 1], chunk_sizes=[2, 2, 2])

@@ -3,10 +3,14 @@
 are written in place."""
 
 import ctypes
+import signal
+import sys
 
 import pytest
 import torch
 import torch_npu  # noqa: F401
+
+from advance_step import _host_operators
 
 RUNTIME = ctypes.CDLL("libascendcl.so")
 
@@ -18,6 +22,7 @@ def begin(request):
     if request.param:
         stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)
         assert RUNTIME.advstepDelayStream(stream, ctypes.c_uint64(request.param * 1000)) == 0
+    return request.param
 
 
 def both(function, *tensors):
@@ -136,3 +141,28 @@ def test_large_gradients_are_right():
         torch.nn.functional.gelu(given.to(device) @ leaf).square().sum().backward()
         gradients.append(leaf.grad.cpu())
     assert torch.equal(*gradients)
+
+
+@pytest.mark.skipif(_host_operators.form() != "native", reason="the Python form asks for no shapes")
+def test_ctrl_c_while_shapes_are_asked_for_is_not_lost(begin):
+    """Python raises it in the middle of the kernel for "meta", which is Python."""
+    # Large and of a new size, so that shapes are asked for in each mode.
+    first = torch.ones(67 + begin, 301, device="npu")
+
+    def press(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.endswith("_meta_registrations.py"):
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+    # A process of several that run tests ignores Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt):
+        sys.setprofile(press)
+        try:
+            torch.mm(first, first.t())
+        finally:
+            sys.setprofile(None)
+            signal.signal(signal.SIGINT, before)
+    assert torch.mm(first, first.t()).cpu().unique().tolist() == [301]
+    with pytest.raises(RuntimeError, match="size|shape"):  # its own refusal is that of the kernel
+        torch.mm(first, first)

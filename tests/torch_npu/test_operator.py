@@ -103,7 +103,7 @@ for seed in range(30):
     decode.check()
 print("right")
 """
-    assert "right" in program.code(text, ADVANCE_STEP_CONFORMANCE=conformance).stdout
+    assert "right" in program.forked(text, ADVANCE_STEP_CONFORMANCE=conformance).stdout
 
 
 def test_many_threads_on_streams_of_their_own():

@@ -58,7 +58,7 @@ def test_script_that_sets_the_environment(program):
     for shell, before in (("bash", ""), ("sh", f"ASCEND_HOME_PATH={home}; ")):
         done = subprocess.run([shell, "-c", f'{before}. {home}/set_env.sh && exec "$0" -c "$1"',
                                sys.executable, CHECK], env=variables, capture_output=True, text=True,
-                              timeout=120)
+                              timeout=300)
         assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
 
 
@@ -77,7 +77,7 @@ if __name__ == "__main__":
     children = [context.Process(target=work, args=(index, results)) for index in range(2)]
     for child in children:
         child.start()
-    assert sorted(results.get(timeout=100) for _ in children) == [(0, [0.0] * 3), (1, [1.0] * 3)]
+    assert sorted(results.get(timeout=300) for _ in children) == [(0, [0.0] * 3), (1, [1.0] * 3)]
     for child in children:
         child.join()
         assert child.exitcode == 0
@@ -118,7 +118,7 @@ if __name__ == "__main__":
     child.start()
     tensor = torch.arange(8).npu()
     tensors.put(tensor)
-    assert done.get(timeout=100) == list(range(8))
+    assert done.get(timeout=300) == list(range(8))
     assert tensor.cpu().tolist() == list(range(0, 56, 7))  # the child wrote into the same memory
     child.join()
     assert child.exitcode == 0
@@ -164,13 +164,13 @@ if __name__ == "__main__":
     gate = []
     # The child's work is queued before this stream may go on.
     torch.npu._subscribe_report(stream)
-    torch.npu._launch_host_func(stream, lambda _: gate.append(said.get(timeout=100)), None)
+    torch.npu._launch_host_func(stream, lambda _: gate.append(said.get(timeout=300)), None)
     with torch.npu.stream(stream):
         tensor.add_(4)
     event.record(stream)
     handles.put(event.ipc_handle())
     event.synchronize()
-    assert said.get(timeout=100) == [10.0] * 8
+    assert said.get(timeout=300) == [10.0] * 8
     torch.npu.current_stream().wait_event(event)
     assert (tensor + 1).cpu().tolist() == [11.0] * 8
     torch.npu._unsubscribe_report(stream)
@@ -257,7 +257,5 @@ except RuntimeError:
 
 @pytest.mark.parametrize("end", ENDS)
 def test_end_of_the_process(program, end):
-    from conftest import FOLDER
-
-    program.code("import torch, torch_npu\nfrom decode import Decode\ndecode = Decode.steady(1)\n"
-                 "decode.launch()\n" + ENDS[end], PYTHONPATH=str(FOLDER))
+    program.forked("import torch, torch_npu\nfrom decode import Decode\ndecode = Decode.steady(1)\n"
+                   "decode.launch()\n" + ENDS[end])

@@ -2,6 +2,8 @@
 """Published packages, unchanged, and what their training loops use: "npu" equals "cpu"."""
 
 import copy
+import ctypes
+import json
 import pathlib
 
 import pytest
@@ -29,13 +31,17 @@ def test_transformers_generates_the_tokens_of_cpu(kind):
     prompt = torch.randint(2, 96, (2, 7))
     mask = torch.ones_like(prompt)
     mask[0, :3] = 0  # padding on the left
-    options = {"max_new_tokens": 8, "do_sample": False}
+    options = {"max_new_tokens": 8, "do_sample": False, "return_dict_in_generate": True,
+               "output_logits": True}
     expected = model.generate(prompt, attention_mask=mask, **options)
     model.npu()
     for cache in ("dynamic", "static"):
-        tokens = model.generate(prompt.npu(), attention_mask=mask.npu(), cache_implementation=cache,
-                                disable_compile=True, **options)
-        assert torch.equal(tokens.cpu(), expected), cache
+        found = model.generate(prompt.npu(), attention_mask=mask.npu(), cache_implementation=cache,
+                               disable_compile=True, **options)
+        assert torch.equal(found.sequences.cpu(), expected.sequences), cache
+        # The tokens of random weights change with large errors only.
+        for mine, wanted in zip(found.logits, expected.logits, strict=True):
+            torch.testing.assert_close(mine.cpu(), wanted, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.float32])
@@ -183,3 +189,46 @@ def test_optimizers(name, foreach):
 def test_the_example_of_two_ranks(program):
     done = program.run(EXAMPLES / "torch_npu_train.py", OMP_NUM_THREADS="1")
     assert "2 ranks, 50 steps: loss" in done.stdout
+
+
+def test_the_profiler_writes_a_trace_of_each_cycle(tmp_path):
+    profiler = torch_npu.profiler
+    kinds = profiler.ProfilerActivity
+    delay = ctypes.CDLL("libascendcl.so").advstepDelayStream
+    values = torch.randn(8, 8, device="npu")
+    with profiler.profile(
+            activities=[kinds.CPU, kinds.NPU], with_stack=True, record_shapes=True,
+            schedule=profiler.schedule(wait=1, warmup=1, active=2, repeat=2, skip_first=1),
+            on_trace_ready=profiler.tensorboard_trace_handler(str(tmp_path), worker_name="mine"),
+            experimental_config=profiler._ExperimentalConfig(
+                profiler_level=profiler.ProfilerLevel.Level1)) as profile:
+        profile.add_metadata("model", "small")
+        for _ in range(10):
+            stream = torch.npu.current_stream()
+            assert delay(ctypes.c_void_p(stream.npu_stream), ctypes.c_uint64(1000)) == 0
+            values @ values  # queued
+            stream.synchronize()
+            profile.step()
+    traces = sorted(tmp_path.glob("mine_*_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"))
+    assert len(traces) == 2
+    for trace, steps in zip(traces, ({"ProfilerStep#3", "ProfilerStep#4"},
+                                     {"ProfilerStep#7", "ProfilerStep#8"})):
+        whole = json.loads(trace.read_text(encoding="utf-8"))
+        events = [event for event in whole["traceEvents"] if event["ph"] == "X"]
+        assert whole["model"] == "small"
+        assert {event["name"] for event in events if event["name"].startswith("Prof")} == steps
+        # On the thread that asked for it, and on those of the stream.
+        assert len({event["tid"] for event in events if event["name"] == "aten::mm"}) > 1
+
+
+def test_the_profiler_without_a_schedule(tmp_path):
+    profile = torch_npu.profiler.profile()
+    profile.start()
+    torch.ones(3, device="npu") + 1
+    profile.stop()
+    profile.export_chrome_trace(str(tmp_path / "trace.json"))
+    assert '"aten::add"' in (tmp_path / "trace.json").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="activities has 'NPU'; expected members of torch_npu.profiler"):
+        torch_npu.profiler.profile(activities=["NPU"])
+    with pytest.raises(TypeError, match="experimental_config is a dict; expected"):
+        torch_npu.profiler._KinetoProfile(experimental_config={})

@@ -81,7 +81,7 @@ def test_a_killed_rank_is_an_error_on_the_others(program, tmp_path):
                               cwd=tmp_path, env={**variables, "RANK": str(rank)},
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
              for rank in range(2)]
-    outputs = [rank.communicate(timeout=60)[0] for rank in ranks]
+    outputs = [rank.communicate(timeout=180)[0] for rank in ranks]
     assert "right" in outputs[0] and ranks[0].returncode == 0, outputs[0]
     assert ranks[1].returncode == -9, outputs[1]
 
@@ -126,7 +126,7 @@ def test_two_hosts(program, tmp_path):
                 env={**os.environ, "GLOO_SOCKET_IFNAME": "link0", "OMP_NUM_THREADS": "1"},
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
         for host in hosts:
-            output = host.communicate(timeout=90)[0]
+            output = host.communicate(timeout=180)[0]
             assert "right" in output and host.returncode == 0, output
     finally:
         for name in names:

@@ -58,6 +58,6 @@ def variables() -> dict[str, str]:
 
 
 def load() -> dict[str, ctypes.CDLL]:
-    """Loads the libraries for all who look for their SONAMEs or names later."""
+    """Loads the libraries, so that later look-ups of their SONAMEs and names find them."""
     folder = prefix() / "lib64"
     return {name: ctypes.CDLL(str(folder / name), mode=ctypes.RTLD_GLOBAL) for name in LIBRARIES}

@@ -25,7 +25,8 @@ def _sum(first: Any, *others: Any) -> Any:
 
 
 class _Cells:
-    """The cells of LSTM and GRU. `workspace` is what the gradient needs of the forward run."""
+    """The cells of LSTM and GRU. `workspace` has the values of the forward run that the gradient
+    needs."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -97,7 +98,7 @@ class _SyncBatchNorm:
 
     def gather(self, input: Any, mean: Any, invstd: Any, running_mean: Any, running_var: Any,
                momentum: float, eps: float, counts: Any) -> tuple[Any, Any]:
-        """The statistics of all ranks, from each one's [ranks, channels]."""
+        """Returns the statistics of all ranks together, from those of each: [ranks, channels]."""
         weights = counts.to(mean.dtype).reshape(-1, 1)
         total = weights.sum()
         whole = (mean * weights).sum(0) / total
@@ -145,7 +146,8 @@ class _Attention:
         self.torch = torch
 
     def like(self, tensor: Any) -> Any:
-        """A tensor on "cpu" of which torch's choice sees the same, without the values."""
+        """Returns a tensor on "cpu" that has the properties on which torch's choice depends, and no
+        values."""
         return self.torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype,
                                         device="cpu", requires_grad=tensor.requires_grad)
 
@@ -198,7 +200,8 @@ def register(torch: Any) -> None:
         if name.lstrip("_") not in own:
             library.impl(getattr(torch.ops.aten, name).default, kernel, "PrivateUse1",
                          allow_override=True)
-    # Above autograd, too: the gradient is that of the operators it is composed of.
+    # Attention is registered above autograd, too: its gradient is that of the operators of which it
+    # is composed.
     for key in ("PrivateUse1", "AutogradPrivateUse1"):
         library.impl(torch.ops.aten.scaled_dot_product_attention.default, _Attention(torch), key,
                      allow_override=True)

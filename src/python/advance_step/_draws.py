@@ -2,7 +2,7 @@
 """The random numbers of "npu" generators: those that torch's generator for "cpu" draws.
 
 The offset of an "npu" generator is 16 times the 32-bit numbers drawn since its seed, plus 4 if a normal
-sample is kept for the next call. So seed and offset say everything, also in a state that was saved.
+sample is kept for the next call. So seed and offset are the whole state, also in a saved one.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class Draws:
 
     @contextlib.contextmanager
     def of(self, given: Any, device: Any) -> Iterator[Any]:
-        """Yields the generator on "cpu" for the given one, or for that of the device, and then moves
-        the offset of that one on."""
+        """Yields the generator on "cpu" that draws for the given "npu" generator (None: that of the
+        device), and then advances the offset of the "npu" generator."""
         torch = self.torch
         if given is not None and given.device.type != "npu":
             raise RuntimeError("Expected a 'npu' device type for generator but found "

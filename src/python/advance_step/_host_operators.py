@@ -49,7 +49,7 @@ def autoload() -> None:
         torch_npu: Any = importlib.import_module("torch_npu")  # whose place the registrations take
     except ImportError:
         return
-    from . import _compositions, _native, _reference
+    from . import _compositions, _native, _parallel, _profiler, _reference
     library = _native.load(torch, queue=wanted == "queue")
     if library is not None:
         _ranks.register(torch)
@@ -60,5 +60,7 @@ def autoload() -> None:
         _reference.register(torch, torch_npu)
         _state["form"] = "python"
     _compositions.register(torch)
+    _parallel.register(torch)
+    _profiler.register(torch)
     from ._npu import table
     table.register(torch)

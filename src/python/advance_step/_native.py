@@ -32,8 +32,8 @@ def _bind(library: ctypes.CDLL) -> None:
 
 
 def _wait_for_draws(torch: Any, library: ctypes.CDLL) -> None:
-    """A replay that draws random numbers ends before the call does, so that the generator's offset
-    is that of the program's order."""
+    """Makes a replay that draws random numbers wait for its own end, so that the generator's offset
+    follows the order of the program."""
     graph = torch.npu.NPUGraph
     begin, end, replay = graph.capture_begin, graph.capture_end, graph.replay
     count = library.advstep_torch_draws_recorded
@@ -65,7 +65,7 @@ def load(torch: Any, queue: bool) -> ctypes.CDLL | None:
     library = ctypes.CDLL(str(file))
     _libraries.append(library)  # registrations refer to it
     _bind(library)
-    # A trace has what runs in streams.
+    # A trace shows only work that runs in streams.
     queue = queue or bool(os.environ.get("ADVANCE_STEP_TRACE"))
     library.advstep_torch_set(int(queue), int(os.environ.get("ASCEND_LAUNCH_BLOCKING") == "1"))
     return library

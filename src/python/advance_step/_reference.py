@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The host operators in Python: the reference of the extension, and the form for another torch.
 
-An operator waits for its stream and runs at once, on the caller's thread. So nothing of Python is ever
-queued, which torch_npu would wait for with the interpreter's lock held; and nothing can be captured.
+An operator waits for its stream and runs at once, on the caller's thread. Python code is never
+queued, because torch_npu would wait for it with the interpreter's lock held. So nothing can be
+captured.
 """
 
 from __future__ import annotations

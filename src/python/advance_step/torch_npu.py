@@ -57,7 +57,7 @@ def _check_version() -> None:
 
 
 def _check_names(folder: pathlib.Path, libraries: dict[str, ctypes.CDLL]) -> None:
-    """ImportError: torch_npu binds names that no library of the prefix has."""
+    """Raises ImportError if torch_npu binds names that no library of the prefix has."""
     missing = set()
     for file in sorted((folder / "lib").glob("lib*.so")):
         if file.name in ("libtorch_npu.so", "libtensorpipe.so"):

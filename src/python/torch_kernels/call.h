@@ -39,8 +39,8 @@ struct Operator {
     std::optional<c10::OperatorHandle> out;  // its out= form; none if it draws
 };
 
-/// Kernels for "cpu" that disagree with those for "meta" on what they compute beside the result.
-/// The table of operators.py with work pending finds them.
+/// Returns whether an operator's kernels for "cpu" and "meta" disagree on what they compute beside
+/// the result. The tests run each operator with work pending, which finds those that do.
 inline bool MetaDiffers(const std::string& name) {
     static const std::set<std::string> names{
         "aten::native_layer_norm",           "aten::native_batch_norm",
@@ -124,7 +124,8 @@ void MapTensors(c10::ArrayRef<c10::IValue> from, std::vector<c10::IValue>* to, U
     }
 }
 
-/// The device of the call: that of its "npu" tensors, or its device argument.
+/// Returns the device of the call: that of its "npu" tensors, its device argument, or that of its
+/// generator.
 inline std::optional<c10::Device> DeviceOf(const Operator& op,
                                            c10::ArrayRef<c10::IValue> arguments) {
     std::optional<c10::Device> device;
@@ -164,7 +165,7 @@ inline std::optional<c10::Device> DeviceOf(const Operator& op,
     return device;
 }
 
-/// A tensor of "cpu" may stand among those of "npu" as a scalar, or as an index.
+/// Refuses a tensor of "cpu" among those of "npu", unless it is a scalar or an index.
 inline void CheckScalar(const Operator& op, const at::Tensor& tensor, int index,
                         c10::Device device) {
     TORCH_CHECK(!tensor.defined() || tensor.device().type() != c10::kCPU || tensor.dim() == 0 ||
@@ -173,8 +174,8 @@ inline void CheckScalar(const Operator& op, const at::Tensor& tensor, int index,
                 device, " and ", tensor.device(), "! (", op.name, ")");
 }
 
-/// The arguments on "cpu", without their generator. `copyScalars`: tensors of "cpu" are copied,
-/// because the call outlives the caller's.
+/// Returns the arguments on "cpu". `copyScalars`: tensors of "cpu" are copied, because the operator
+/// runs after the caller's call has returned.
 inline std::vector<c10::IValue> OnHost(const Operator& op, c10::ArrayRef<c10::IValue> arguments,
                                        c10::Device device, Views* views, bool copyScalars) {
     std::vector<c10::IValue> host;
@@ -199,7 +200,7 @@ inline std::vector<c10::IValue> OnHost(const Operator& op, c10::ArrayRef<c10::IV
     return host;
 }
 
-/// The generator of an operator that draws: the argument, or that of the device.
+/// Returns the generator of an operator that draws: the argument, or that of the device.
 inline at::Generator GeneratorOf(const Operator& op, c10::ArrayRef<c10::IValue> arguments,
                                  c10::Device device) {
     const c10::IValue& value = arguments[static_cast<size_t>(op.generator)];
@@ -213,7 +214,7 @@ inline at::Generator GeneratorOf(const Operator& op, c10::ArrayRef<c10::IValue> 
     return generator;
 }
 
-/// The "npu" tensor for a result on "cpu".
+/// Returns the "npu" tensor for a result on "cpu".
 inline at::Tensor ResultOf(const at::Tensor& result, c10::Device device, const Views& views) {
     if (!result.defined() || result.device().type() != c10::kCPU) {
         return result;

@@ -24,7 +24,7 @@ struct Runtime {
     const char* (*message)() = nullptr;
 };
 
-/// How an operator may run.
+/// The settings of the way in which operators run.
 struct Settings {
     bool queueAlways = false;  // also where nothing is pending, which finds races
     bool blocking = false;     // ASCEND_LAUNCH_BLOCKING=1
@@ -63,7 +63,7 @@ class CurrentStream {
         return status == 0 ? StreamState::kIdle : StreamState::kPending;
     }
 
-    /// Waits, and raises what has failed in the stream.
+    /// Waits, and raises the failure of the stream, if there is one.
     void Wait() const { stream_.synchronize(); }
 
  private:

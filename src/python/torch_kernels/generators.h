@@ -3,14 +3,16 @@
 //
 // A generator of torch_npu has a seed and an offset. The offset says how many 32-bit numbers have
 // been drawn since the seed, times 16, plus 4 if a normal sample in double is kept for the next
-// call, plus 8 for one in float. So seed and offset say everything, also in a state that was saved.
+// call, plus 8 for one in float. So seed and offset are the whole state, also in a saved one.
 
 #pragma once
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/DistributionsHelper.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -62,7 +64,7 @@ struct Engine {
         }
     }
 
-    /// Counts what has been drawn since the engine was `before`.
+    /// Adds the numbers that have been drawn since the engine was `before` to the offset.
     void Advance(at::mt19937 before) {
         const at::mt19937_data_pod now = impl().engine().data();
         constexpr uint64_t kMost = uint64_t{1} << 36U;
@@ -78,7 +80,8 @@ struct Engine {
     }
 };
 
-/// Draws for the generator of an "npu" device in its scope, and then moves its offset on.
+/// Draws for the generator of an "npu" device during its life, and then advances the generator's
+/// offset. It holds the engine's lock; the generator's own lock is taken after that.
 class Drawing {
  public:
     Drawing(at::Generator npu, std::shared_ptr<Engine> engine)
@@ -102,19 +105,27 @@ class Drawing {
     at::mt19937 before_;
 };
 
-/// The engine of a generator. One that was freed leaves an engine whose seed and offset do not fit
-/// the next generator at its address, which is then sought anew.
+/// Returns the engine of a generator. All work that draws for a generator at a time has the same
+/// engine, whose mutex keeps the draws apart. The engine of a freed generator may be found by a
+/// later one at the same address. Its seed and offset do not fit then, so Seek sets it anew.
 inline std::shared_ptr<Engine> EngineOf(const at::Generator& npu) {
-    static auto* const mutex = new std::mutex;
-    static auto* const engines =
-        new std::unordered_map<const void*,
-                               std::shared_ptr<Engine>>;  // queued work may outlive main
-    const std::lock_guard<std::mutex> lock(*mutex);
     constexpr size_t kMost = 256;
-    if (engines->size() > kMost) {
-        engines->clear();
+    struct Table {
+        std::mutex mutex;  // guards the other members
+        std::unordered_map<const void*, std::shared_ptr<Engine>> engines;
+        size_t most = kMost;  // engines, before those are removed that no work has
+    };
+    static auto* const table = new Table;  // queued work may outlive main
+    const std::lock_guard<std::mutex> lock(table->mutex);
+    auto& engines = table->engines;
+    if (engines.size() >= table->most) {
+        for (auto entry = engines.begin(); entry != engines.end();) {
+            // Work gets an engine from this function only, so a count of 1 does not change here.
+            entry = entry->second.use_count() == 1 ? engines.erase(entry) : std::next(entry);
+        }
+        table->most = std::max(kMost, 2 * engines.size());
     }
-    std::shared_ptr<Engine>& engine = (*engines)[npu.unsafeGetGeneratorImpl()];
+    std::shared_ptr<Engine>& engine = engines[npu.unsafeGetGeneratorImpl()];
     if (engine == nullptr) {
         engine = std::make_shared<Engine>();
     }

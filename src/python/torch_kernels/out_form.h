@@ -27,7 +27,7 @@ inline const std::vector<c10::OperatorName>& OverloadsOf(const std::string& base
     return found == all->end() ? none : found->second;
 }
 
-/// The same arguments, and then one tensor for each result.
+/// Returns whether the form has the same arguments, and then one tensor for each result.
 inline bool IsOutForm(const c10::FunctionSchema& form, const c10::FunctionSchema& schema) {
     const std::vector<c10::Argument>& arguments = schema.arguments();
     const std::vector<c10::Argument>& more = form.arguments();
@@ -47,8 +47,8 @@ inline bool IsOutForm(const c10::FunctionSchema& form, const c10::FunctionSchema
     return true;
 }
 
-/// Both forms come to the same bits and strides for operators that work element by element, and for
-/// these. It is not so for all: native_batch_norm and binary_cross_entropy differ.
+/// Returns whether both forms have results with the same bits and strides. They have for operators
+/// that work element by element, and for these; native_batch_norm and binary_cross_entropy differ.
 inline bool FormsAgree(const c10::OperatorHandle& handle) {
     static const std::set<std::string> names{"aten::mm",           "aten::bmm",   "aten::addmm",
                                              "aten::baddbmm",      "aten::cat",   "aten::_softmax",
@@ -56,8 +56,8 @@ inline bool FormsAgree(const c10::OperatorHandle& handle) {
     return handle.hasTag(at::Tag::pointwise) || names.count(handle.schema().name()) != 0;
 }
 
-/// The out= form that torch has a kernel for "cpu" of, for an operator whose results are new
-/// tensors. Shapes and strides of the results come from a kernel for "meta", which both forms
+/// Returns the out= form of an operator whose results are new tensors, if torch has a kernel of it
+/// for "cpu". Shapes and strides of the results come from a kernel for "meta", which both forms
 /// share.
 inline std::optional<c10::OperatorHandle> OutFormOf(const c10::OperatorHandle& handle) {
     const c10::FunctionSchema& schema = handle.schema();

@@ -40,7 +40,7 @@ inline void ScatterRows(const at::Tensor& keyCache, const at::Tensor& valueCache
     valueCache.index_put_(place, value);
 }
 
-/// The shape of a gathered cache.
+/// Returns an empty tensor with the shape of a gathered cache.
 inline at::Tensor GatheredLike(const at::Tensor& cache, const at::Tensor& table,
                                c10::IntArrayRef lengths) {
     std::vector<int64_t> shape = cache.sizes().vec();
@@ -57,8 +57,8 @@ inline std::tuple<at::Tensor, at::Tensor> GatheredShapes(const at::Tensor& keyCa
 }
 
 /// Returns the tokens of each request side by side: [requests, longest, ...] from the caches
-/// [blocks, size, ...]. Entries of the table after a request's last block are not looked at, and
-/// tokens after its length are 0.
+/// [blocks, size, ...]. Entries of the table after a request's last block are not read, and tokens
+/// after its length are 0.
 inline std::tuple<at::Tensor, at::Tensor> GatherBlocks(const at::Tensor& keyCache,
                                                        const at::Tensor& valueCache,
                                                        const at::Tensor& table,
@@ -91,8 +91,8 @@ inline std::tuple<at::Tensor, at::Tensor> GatherBlocks(const at::Tensor& keyCach
 
 /// Registers both in the namespace advance_step, for "cpu" and for "npu".
 inline void RegisterPaged() {
-    // Never destroyed: the end of a library takes its kernels away, and queued work refers to the
-    // descriptions.
+    // They are never destroyed: the end of a library removes its kernels, and queued work refers to
+    // the descriptions.
     static auto* const library = new torch::Library(torch::Library::FRAGMENT, "advance_step",
                                                     std::nullopt, __FILE__, __LINE__);
     static auto* const operators = new std::deque<Operator>;

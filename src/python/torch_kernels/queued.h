@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
@@ -13,42 +12,29 @@
 #include <utility>
 
 #include "call.h"
+#include "threads.h"
 
 namespace advstep_torch {
 
 inline std::atomic<uint64_t> drawsRecorded{0};  // operators that draw in replays
 
-/// Below autograd and autocast, which have done their part for the "npu" tensors.
+/// Runs kernels below autograd and autocast, which have done their part for the "npu" tensors.
 struct BelowAutograd {
     at::AutoDispatchBelowADInplaceOrView autograd;
     c10::impl::ExcludeDispatchKeyGuard autocast{c10::autocast_dispatch_keyset};
 };
 
-/// The state of torch in which a queued operator runs. The thread may be any that waits for the
-/// stream, within a mode of Python's or with another number of threads, so it gets its own state
-/// back.
-class RunScope {
- public:
-    explicit RunScope(int threads) : before_(at::get_num_threads()), differs_(threads != before_) {
-        if (differs_) {
-            at::set_num_threads(threads);
-        }
-    }
-    ~RunScope() {
-        if (differs_) {
-            at::set_num_threads(before_);
-        }
-    }
-    RunScope(const RunScope&) = delete;
-    RunScope& operator=(const RunScope&) = delete;
+/// The state of torch in which a queued operator runs. It may run in any thread that waits for the
+/// stream, which may be within a mode of Python's or use another number of threads. So the state of
+/// the thread is restored afterwards.
+struct RunScope {
+    explicit RunScope(int wanted) : threads(wanted) {}
 
- private:
-    const c10::impl::ForceDispatchKeyGuard keys_{
+    const c10::impl::ForceDispatchKeyGuard keys{
         c10::default_included_set, c10::default_excluded_set |
                                        c10::autograd_dispatch_keyset_with_ADInplaceOrView |
                                        c10::autocast_dispatch_keyset};
-    const int before_;
-    const bool differs_;
+    const ThreadsScope threads;
 };
 
 /// An operator in a stream. It refers to no Python object and no "npu" tensor: its run and its end
@@ -92,7 +78,7 @@ struct Queued {
 
  private:
     void RunInPlace(torch::jit::Stack* stack) const {
-        // The operator gets views of its own, so that a form that resizes them is found.
+        // The operator gets views of its own, so that Expect finds a form that resizes them.
         for (const at::Tensor& place : results) {
             stack->emplace_back(place.alias());
         }
@@ -134,7 +120,8 @@ inline int32_t RunQueued(void* args, char* message, size_t size) {
 
 inline void ReleaseQueued(void* args) { delete static_cast<Queued*>(args); }
 
-/// @param mayBeShort  that the operator may start later, when a thread waits for the stream
+/// Queues the operator, or raises the failure of the runtime.
+/// @param mayBeShort  whether the operator may start later, when a thread waits for the stream
 inline void Launch(const CurrentStream& stream, std::unique_ptr<Queued> queued, const Views& views,
                    bool mayBeShort) {
     constexpr size_t kShort = 32 * 1024;  // bytes; a few us, which waking a thread costs as well

@@ -211,7 +211,7 @@ class HostBackend : public HostCalls {
         return bytes;
     }
 
-    /// Nothing follows a receive, so it needs the memory itself.
+    /// Returns the memory of the tensors itself, because no step runs after a receive.
     static Tensors InPlace(Exchange& exchange, const Tensors& tensors) {
         for (const at::Tensor& tensor : tensors) {
             TORCH_CHECK_VALUE(tensor.is_contiguous(), exchange.name(),

@@ -9,7 +9,7 @@
 
 namespace advstep_torch {
 
-/// How a reduction of one dtype runs by what Gloo has.
+/// The way in which a reduction of one dtype runs with the reductions that Gloo has.
 struct Reduction {
     c10d::ReduceOp::RedOpType op;
     at::ScalarType through;  // the dtype that Gloo gets
@@ -17,8 +17,8 @@ struct Reduction {
     at::Tensor factor;  // of PREMUL_SUM
 };
 
-/// Results are exact by definition: a sum modulo 2^16 is the low half of one modulo 2^32, and a sum
-/// of bool is "or", as with NCCL.
+/// Chooses the reduction. A wider type changes no result: a sum modulo 2^16 is the low half of one
+/// modulo 2^32, and a sum of bool is "or", as with NCCL.
 inline Reduction ReductionOf(const std::string& name, const c10d::ReduceOp& op,
                              at::ScalarType dtype, Views* views) {
     using Op = c10d::ReduceOp;
@@ -83,7 +83,7 @@ inline Reduction ReductionOf(const std::string& name, const c10d::ReduceOp& op,
     return reduction;
 }
 
-/// Work of the stream that the caller is on is done before Gloo reads or writes.
+/// Waits for the work of the caller's current stream, before Gloo reads or writes memory.
 inline void WaitForStream(const std::string& name, c10::Device device) {
     const c10::OptionalDeviceGuard guard(device);
     const CurrentStream stream(device);
@@ -104,25 +104,25 @@ class Exchange {
 
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
-    /// A call that fails half way leaves Gloo at work on the parts before.
+    /// If the call failed half way, Gloo still works on the earlier parts, whose memory is kept.
     ~Exchange() {
         if (keeper_ != nullptr) {
             keeper_->Abandon(collective_);
         }
     }
 
-    /// Gloo works on a part of it now.
+    /// Notes that Gloo works on a part now.
     void PartBegan(c10::intrusive_ptr<c10d::Work> part, const std::shared_ptr<InFlight>& keeper) {
         keeper_ = keeper;
         collective_->parts.push_back(std::move(part));
     }
-    /// Gloo works on all of it, and a Work stands for it.
+    /// Notes that Gloo works on all parts, and that a Work keeps their memory.
     void Began() { keeper_ = nullptr; }
 
     const std::string& name() const { return collective_->name; }
     const std::shared_ptr<Collective>& collective() const { return collective_; }
 
-    /// Bytes that are read, or written, or (a broadcast) either.
+    /// In, Out and InOut return bytes that Gloo reads, writes, or (in a broadcast) either.
     at::Tensor In(const at::Tensor& npu) { return Bytes(Readable(View(npu))); }
 
     at::Tensor Out(const at::Tensor& npu) {
@@ -158,7 +158,7 @@ class Exchange {
         return ReductionOf(name(), op, view.scalar_type(), &views_);
     }
 
-    /// The part of one rank, as a tensor that Gloo may overwrite only if it is the view itself.
+    /// Returns the part of one rank, which may be the memory of the tensor itself, or a copy.
     at::Tensor Addend(const at::Tensor& npu, const Reduction& reduction) {
         at::Tensor from = Readable(View(npu));
         if (reduction.through == at::kByte && from.scalar_type() == at::kBool) {
@@ -170,7 +170,8 @@ class Exchange {
         return from.to(reduction.through);
     }
 
-    /// In place. `result`: whether this rank gets the result; the others keep what they have.
+    /// Returns the tensor that Gloo reduces in place. `result`: whether this rank gets the result.
+    /// The tensors of other ranks keep their values.
     at::Tensor Reduced(const at::Tensor& npu, const Reduction& reduction, bool result) {
         const at::Tensor view = View(npu);
         at::Tensor addend = Addend(npu, reduction);
@@ -186,7 +187,7 @@ class Exchange {
         return addend;
     }
 
-    /// The rank's part of a sum over all: `output` gets `sum` from `begin` on.
+    /// Copies the rank's part of a sum over all ranks: `output` gets `sum` from `begin` on.
     void TakePart(const at::Tensor& output, const at::Tensor& sum, int64_t begin,
                   const Reduction& reduction) {
         const at::Tensor view = View(output);
@@ -262,7 +263,7 @@ class Exchange {
     const std::shared_ptr<Collective> collective_;
     std::shared_ptr<InFlight>
         keeper_;                 // null: Gloo works on nothing of it, or a Work stands for it
-    const BelowAutograd below_;  // of the thread that calls, as long as the call
+    const BelowAutograd below_;  // for the calling thread, during the call
     const int size_;
     Views views_;
     at::ScalarType dtype_ = at::ScalarType::Undefined;

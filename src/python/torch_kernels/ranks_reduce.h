@@ -79,7 +79,7 @@ class HostCalls : public c10d::Backend {
         Add(exchange, [&] { return gloo_->_allgather_base(out, in, opts); });
     }
 
-    /// Gloo cuts off what is left of a tensor that it cannot divide among the ranks.
+    /// Refuses a tensor that cannot be divided among the ranks, whose rest Gloo would cut off.
     void CheckParts(const Exchange& exchange, const char* name, const at::Tensor& tensor,
                     const std::vector<int64_t>& parts) {
         TORCH_CHECK_VALUE(!parts.empty() || (tensor.dim() != 0 && tensor.size(0) % size_ == 0),
@@ -95,7 +95,8 @@ class HostCalls : public c10d::Backend {
         ReduceParts(exchange, output, {input}, opts);
     }
 
-    /// Gloo's own form is the same reduction over all ranks, but ends only when it is waited for.
+    /// Reduces over all ranks and takes this rank's part. Gloo's own form does the same, but ends
+    /// only when a thread waits for it.
     void ReduceParts(Exchange& exchange, const at::Tensor& output, const Tensors& inputs,
                      const c10d::ReduceScatterOptions& opts) {
         const Reduction reduction = exchange.Plan(output, opts.reduceOp);
@@ -134,7 +135,7 @@ class HostCalls : public c10d::Backend {
         return work;
     }
 
-    // Gloo ends first, and waits for what it works on.
+    // The members are destroyed from the last: Gloo comes first, and waits for its work.
     const std::shared_ptr<InFlight> inFlight_;
     const c10::intrusive_ptr<c10d::Backend> gloo_;
 

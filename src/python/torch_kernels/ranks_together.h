@@ -10,7 +10,7 @@
 
 namespace advstep_torch {
 
-/// Several of them, between startCoalescing and endCoalescing.
+/// The Work of the collectives between startCoalescing and endCoalescing.
 class TogetherWork : public c10d::Work {
  public:
     TogetherWork(int rank, std::vector<c10::intrusive_ptr<c10d::Work>> works)

@@ -18,7 +18,7 @@
 
 namespace advstep_torch {
 
-/// The message of the exception, with the name of the collective before it.
+/// Returns an exception with the message of the given one, after the name of the collective.
 inline std::exception_ptr Named(const std::string& name, const std::exception_ptr& failure) {
     std::string text = "unknown error";
     try {
@@ -62,7 +62,8 @@ struct Collective {
         }
     }
 
-    /// For callbacks that queue work, which futures with devices order with whoever waits.
+    /// Returns a future with the devices of the tensors. torch orders the work that its callbacks
+    /// queue before later work of the thread that waits for it.
     c10::intrusive_ptr<c10::ivalue::Future> FutureOfDevices() const {
         std::vector<c10::Device> devices;
         for (const at::Tensor& tensor : tensors) {
@@ -126,7 +127,7 @@ struct Collective {
 };
 
 /// Keeps the memory of collectives that Gloo still works on, also if their caller drops the Work.
-/// It is released on threads of the callers, because Gloo's must not need the interpreter's lock.
+/// Only threads of the callers release it, because Gloo's must not need the interpreter's lock.
 class InFlight {
  public:
     void Add(std::shared_ptr<Collective> collective) {
@@ -135,14 +136,15 @@ class InFlight {
         collectives_.push_back(std::move(collective));
     }
 
-    /// For point to point without a wait: Gloo does not say when it has ended.
+    /// Keeps the memory of a point-to-point call without a wait, of which Gloo never reports the
+    /// end.
     void Abandon(std::shared_ptr<Collective> collective) {
         const std::lock_guard<std::mutex> lock(mutex_);
         abandoned_.push_back(std::move(collective));
     }
 
     void Prune() {
-        std::vector<std::shared_ptr<Collective>> ended;  // its end needs other locks
+        std::vector<std::shared_ptr<Collective>> ended;  // destroyed without the lock
         const std::lock_guard<std::mutex> lock(mutex_);
         const auto first =
             std::stable_partition(collectives_.begin(), collectives_.end(),
@@ -157,7 +159,8 @@ class InFlight {
     std::vector<std::shared_ptr<Collective>> abandoned_;
 };
 
-/// After `wait`, operators of every stream see the results: they are in memory.
+/// The Work of one collective. The results are in memory after `wait`, so operators of every stream
+/// see them.
 class HostWork : public c10d::Work {
  public:
     HostWork(int rank, c10d::OpType type, std::shared_ptr<Collective> collective,

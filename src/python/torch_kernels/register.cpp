@@ -22,7 +22,7 @@ namespace {
 
 using c10::DispatchKey;
 
-// Operators that torch_npu makes better itself: memory, shapes and storages.
+// Returns whether an operator of memory, shapes or storages stays torch_npu's own.
 bool IsTorchNpus(const std::string& base) {
     static const std::set<std::string> names{"empty",
                                              "empty_strided",
@@ -70,7 +70,7 @@ class OtherKernel : public c10::OperatorKernel {
     const DispatchKey key_;
 };
 
-// empty.memory_format: torch_npu makes contiguous tensors only.
+// The kernel of empty.memory_format, because torch_npu makes contiguous tensors only.
 class EmptyKernel : public c10::OperatorKernel {
  public:
     explicit EmptyKernel(const c10::OperatorHandle& handle)
@@ -115,7 +115,7 @@ class HistcKernel : public c10::OperatorKernel {
 
 class Silent : public c10::WarningHandler {
  public:
-    void process(const c10::Warning&) override {}  // that a registration replaces another one
+    void process(const c10::Warning&) override {}  // each registration replaces another one
 };
 
 class Registrar {
@@ -143,7 +143,7 @@ class Registrar {
     }
 
     static torch::Library& For(DispatchKey key) {
-        // Never destroyed: the end of a library takes its kernels away.
+        // They are never destroyed: the end of a library removes its kernels.
         static auto* const libraries = new std::map<DispatchKey, torch::Library*>;
         torch::Library*& library = (*libraries)[key];
         if (library == nullptr) {
@@ -259,7 +259,7 @@ __attribute__((visibility("default"))) void advstep_torch_set(int queueAlways, i
 }
 
 /// Takes over torch's operators, except those with the names in `kept`, with a space between.
-/// Returns how many, or -1: advstep_torch_failure says why.
+/// Returns the number of these operators, or -1: advstep_torch_failure has the reason.
 __attribute__((visibility("default"))) int64_t advstep_torch_register(const char* kept) {
     try {
         std::istringstream words(kept);

@@ -25,6 +25,7 @@ class HostKernel : public c10::OperatorKernel {
             CallHost(std::vector<c10::IValue>(arguments.begin(), arguments.end()), stack, count);
             return;
         }
+        const int threads = ThreadsOfCaller();
         const c10::OptionalDeviceGuard guard(*device);
         const CurrentStream stream(*device);
         StreamState state = stream.State();
@@ -33,10 +34,10 @@ class HostKernel : public c10::OperatorKernel {
             state = StreamState::kIdle;
         }
         if (state == StreamState::kIdle && (!settings.queueAlways || settings.blocking)) {
-            RunAtOnce(arguments, *device, stack);
-        } else if (!Queue(arguments, *device, stream, state, stack)) {
+            RunAtOnce(arguments, *device, threads, stack);
+        } else if (!Queue(arguments, *device, stream, state, threads, stack)) {
             stream.Wait();
-            RunAtOnce(arguments, *device, stack);
+            RunAtOnce(arguments, *device, threads, stack);
         }
     }
 
@@ -48,9 +49,10 @@ class HostKernel : public c10::OperatorKernel {
         stack->insert(stack->end(), arguments.begin(), arguments.end());
     }
 
-    void RunAtOnce(c10::ArrayRef<c10::IValue> arguments, c10::Device device,
+    void RunAtOnce(c10::ArrayRef<c10::IValue> arguments, c10::Device device, int threads,
                    torch::jit::Stack* stack) {
         const BelowAutograd below;
+        const ThreadsScope scope(threads);
         if (RunInPlace(arguments, device, stack)) {
             return;
         }
@@ -73,8 +75,9 @@ class HostKernel : public c10::OperatorKernel {
         stack->insert(stack->end(), results.begin(), results.end());
     }
 
-    /// Large results are written where they belong: a copy of them costs more than to ask for their
-    /// shapes first. Returns false if the operator has no such form, or is small.
+    /// Runs an operator that writes large results into their own memory, because copying them costs
+    /// more than finding their shapes first. Returns false if the operator has no such form, or its
+    /// arguments are small: it has not run then.
     bool RunInPlace(c10::ArrayRef<c10::IValue> arguments, c10::Device device,
                     torch::jit::Stack* stack) {
         if (!op_.out || !Large(arguments)) {
@@ -115,7 +118,8 @@ class HostKernel : public c10::OperatorKernel {
 
     /// Returns false if the operator cannot be queued.
     bool Queue(c10::ArrayRef<c10::IValue> arguments, c10::Device device,
-               const CurrentStream& stream, StreamState state, torch::jit::Stack* stack) {
+               const CurrentStream& stream, StreamState state, int threads,
+               torch::jit::Stack* stack) {
         const bool recording = state == StreamState::kRecording;
         const bool draws = op_.generator >= 0;
         if (draws && !recording) {
@@ -133,12 +137,8 @@ class HostKernel : public c10::OperatorKernel {
         }
         const BelowAutograd below;
         Views views;
-        auto queued = std::make_unique<Queued>(Queued{op_,
-                                                      OnHost(op_, arguments, device, &views, true),
-                                                      {},
-                                                      {},
-                                                      nullptr,
-                                                      at::get_num_threads()});
+        auto queued = std::make_unique<Queued>(
+            Queued{op_, OnHost(op_, arguments, device, &views, true), {}, {}, nullptr, threads});
         std::vector<c10::IValue> results;
         const auto make = [&](const TensorShape& shape) {
             if (!shape.defined) {
@@ -173,7 +173,7 @@ class HostKernel : public c10::OperatorKernel {
         return true;
     }
 
-    /// The argument that a return stands for: the one with the same alias set.
+    /// Returns the argument that a return stands for: the one with the same alias set.
     c10::IValue Aliased(size_t index, c10::ArrayRef<c10::IValue> arguments) const {
         const c10::FunctionSchema& schema = op_.handle.schema();
         const c10::AliasInfo* const wanted = schema.returns()[index].alias_info();

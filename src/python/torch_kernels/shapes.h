@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,7 +24,7 @@ struct TensorShape {
     std::vector<int64_t> strides;
     caffe2::TypeMeta dtype;
     bool defined = false;
-    bool dense = false;  // and without overlaps
+    bool dense = false;  // without gaps and overlaps
     bool conj = false;
     bool neg = false;
 
@@ -68,8 +69,9 @@ class Shapes {
 
     explicit Shapes(const Operator& op) : op_(op) {}
 
-    /// Null: the shapes depend on data, or torch has no such function. While recording an error of
-    /// the kernel for "meta" is thrown; else the kernel itself says what is wrong.
+    /// Returns the shapes of the results. Null: they depend on data, or torch has no such function.
+    /// An error of the kernel for "meta" is thrown while recording. Otherwise it is left to the
+    /// operator itself, which runs then.
     Answer Of(c10::ArrayRef<c10::IValue> arguments, bool recording) {
         if (Dynamic(arguments)) {
             return nullptr;
@@ -112,7 +114,7 @@ class Shapes {
         return false;
     }
 
-    /// The arguments on "meta", or zeros on "cpu" for a trial.
+    /// Returns the arguments on "meta", or as zeros on "cpu" for a trial.
     std::vector<c10::IValue> Without(c10::ArrayRef<c10::IValue> arguments,
                                      c10::Device device) const {
         std::vector<c10::IValue> meta;
@@ -145,18 +147,62 @@ class Shapes {
         return meta;
     }
 
+    /// The results of the kernel for "meta", and the arguments that it may have resized. False: it
+    /// has none, or refuses the arguments; the reason is in `refused`.
+    bool Call(c10::ArrayRef<c10::IValue> arguments, std::vector<c10::IValue>* given,
+              std::vector<c10::IValue>* results, std::exception_ptr* refused) const {
+        *results = Without(arguments, op_.metaDiffers ? c10::kCPU : c10::kMeta);
+        *given = *results;
+        try {
+            op_.handle.callBoxed(*results);
+            return true;
+        } catch (const c10::NotImplementedError&) {
+            return false;
+        } catch (const std::exception&) {
+            *refused = std::current_exception();
+            return false;
+        }
+    }
+
+    /// Throws an exception that the kernel for "meta" does not throw again: a handler of a signal,
+    /// such as Ctrl-C, raised it in the middle of the kernel's Python.
+    void ThrowIfNotItsOwn(c10::ArrayRef<c10::IValue> arguments,
+                          const std::exception_ptr& first) const {
+        if (MessageOf(first, /*ofC=*/true)) {
+            return;
+        }
+        std::vector<c10::IValue> given;
+        std::vector<c10::IValue> results;
+        std::exception_ptr second;
+        (void)Call(arguments, &given, &results, &second);
+        if (second == nullptr ||
+            MessageOf(first, /*ofC=*/false) != MessageOf(second, /*ofC=*/false)) {
+            std::rethrow_exception(first);
+        }
+    }
+
+    /// The message of an exception. `ofC`: none if Python may have raised it.
+    static std::optional<std::string> MessageOf(const std::exception_ptr& thrown, bool ofC) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const c10::Error& error) {
+            return error.what_without_backtrace();
+        } catch (const std::exception& error) {
+            return ofC ? std::nullopt : std::optional<std::string>(error.what());
+        }
+    }
+
     Answer Ask(c10::ArrayRef<c10::IValue> arguments, bool recording) const {
         const BelowAutograd below;
-        std::vector<c10::IValue> meta =
-            Without(arguments, op_.metaDiffers ? c10::kCPU : c10::kMeta);
-        const std::vector<c10::IValue> given = meta;
-        try {
-            op_.handle.callBoxed(meta);
-        } catch (const c10::NotImplementedError&) {
-            return nullptr;
-        } catch (const std::exception&) {
-            if (recording) {
-                throw;
+        std::vector<c10::IValue> given;
+        std::vector<c10::IValue> meta;
+        std::exception_ptr refused;
+        if (!Call(arguments, &given, &meta, &refused)) {
+            if (refused != nullptr && recording) {
+                std::rethrow_exception(refused);
+            }
+            if (refused != nullptr) {
+                ThrowIfNotItsOwn(arguments, refused);
             }
             return nullptr;
         }
@@ -196,7 +242,7 @@ class Shapes {
     }
 
     const Operator& op_;
-    std::mutex mutex_;  // owns known_; held for look-ups only, never while Python may run
+    std::mutex mutex_;  // guards known_; held for look-ups only, never while Python may run
     std::unordered_map<std::string, Answer> known_;
 };
 

@@ -21,8 +21,8 @@ namespace advstep_torch {
 /// The arguments as one string. Two calls with the same one have results of the same shapes.
 class Signature {
  public:
-    /// None: an argument is of a kind whose data may count. `pointwise`: numbers in tensors of
-    /// "cpu" do not.
+    /// Returns the signature, or none if the shapes may depend on the data of an argument.
+    /// `pointwise`: they do not depend on numbers in tensors of "cpu".
     static std::optional<std::string> Of(c10::ArrayRef<c10::IValue> arguments, bool pointwise) {
         Signature made(pointwise);
         made.Add(c10::get_default_dtype_as_scalartype());

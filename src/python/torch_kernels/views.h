@@ -20,8 +20,8 @@ inline bool IsNpu(const at::Tensor& tensor) {
 /// The views that one call needs. A tensor has one view, and tensors that share a storage have
 /// views that share one, because kernels ask whether arguments are the same or overlap.
 ///
-/// A view is never seen by Python and owns no memory: its end needs no lock. The memory belongs to
-/// the "npu" storage, and the allocator of torch_npu gives it again to work of the same stream
+/// Python never sees a view, and a view owns no memory, so its end needs no lock. The memory
+/// belongs to the "npu" storage. The allocator of torch_npu reuses it for work of the same stream
 /// only.
 class Views {
  public:
@@ -45,7 +45,7 @@ class Views {
         return view;
     }
 
-    /// The "npu" tensor of a view, or an undefined one.
+    /// Returns the "npu" tensor of a view, or an undefined one.
     at::Tensor TensorOf(const at::Tensor& view) const {
         for (const auto& [npu, known] : tensors_) {
             if (known.unsafeGetTensorImpl() == view.unsafeGetTensorImpl()) {
@@ -55,7 +55,7 @@ class Views {
         return {};
     }
 
-    /// An "npu" tensor whose memory that of the view is, or an undefined one.
+    /// Returns an "npu" tensor that has the memory of the view, or an undefined one.
     at::Tensor BaseOf(const at::Tensor& view) const {
         for (const auto& [npu, known] : tensors_) {
             if (view.has_storage() &&
@@ -84,7 +84,7 @@ class Views {
         }
     }
 
-    /// The bytes that the views show.
+    /// Returns the bytes that the views show.
     size_t Bytes() const {
         size_t bytes = 0;
         for (const auto& [npu, view] : tensors_) {
@@ -93,7 +93,7 @@ class Views {
         return bytes;
     }
 
-    /// The memory of the views.
+    /// Returns the memory of the views.
     std::vector<AdvStepMemoryRange> Ranges() const {
         std::vector<AdvStepMemoryRange> ranges;
         for (const auto& [npuStorage, storage] : storages_) {
@@ -136,7 +136,7 @@ inline void CopyWrapped(const at::Tensor& from, const at::Tensor& to) {
     }
 }
 
-/// A new "npu" tensor with the metadata of another one.
+/// Returns a new "npu" tensor with the metadata of another one.
 inline at::Tensor NewLike(const at::Tensor& like, c10::Device device) {
     at::Tensor made = at::empty_strided(like.sizes(), like.strides(),
                                         at::TensorOptions().dtype(like.dtype()).device(device));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""softmax(scale * q kT, without what is hidden) v and its gradient, computed in float32.
+"""softmax(scale * q kT, without hidden positions) v and its gradient, computed in float32.
 
 Queries are [B, N, Sq, D], keys and values [B, Nk, Sk, D]. N is a multiple of Nk: a head of keys serves
 N / Nk heads of queries. A query that sees no key has the result 0.
@@ -18,7 +18,7 @@ _NOTHING = float("-inf")
 
 @dataclass
 class Weights:
-    """How the scores are made."""
+    """The parameters of the scores."""
     scale: float
     hidden: Any = None  # positions, or None
     bias: Any = None

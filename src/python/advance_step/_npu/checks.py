@@ -7,14 +7,14 @@ from typing import Any
 
 
 def shown(value: Any) -> str:
-    """A short text of the value: of a tensor its type and shape."""
+    """Returns a short text of the value, which for a tensor is its type and shape."""
     if hasattr(value, "shape"):
         return f"a {str(value.dtype).replace('torch.', '')} tensor of shape {list(value.shape)}"
     return repr(value)
 
 
 def refuse(operator: str, **arguments: Any) -> None:
-    """NotImplementedError: one of the arguments is not None, False, 0 or empty."""
+    """Raises NotImplementedError if one of the arguments is not None, False, 0 or empty."""
     for name, value in arguments.items():
         if value is not None and value is not False and not (
                 isinstance(value, (int, float, str, list, tuple)) and not value):
@@ -23,7 +23,7 @@ def refuse(operator: str, **arguments: Any) -> None:
 
 
 def check(right: bool, operator: str, name: str, value: Any, expected: str) -> None:
-    """ValueError: the argument is not what was expected."""
+    """Raises ValueError unless the argument is right."""
     if not right:
         raise ValueError(f"{operator}: {name} is {shown(value)}; expected {expected}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""npu_prompt_flash_attention and npu_incre_flash_attention, older names of such attention."""
+"""npu_prompt_flash_attention and npu_incre_flash_attention, older operators of inference."""
 
 from __future__ import annotations
 

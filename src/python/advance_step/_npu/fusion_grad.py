@@ -12,8 +12,8 @@ from .table import define
 
 def _backward(name: str, query: Any, key: Any, value: Any, dy: Any, head_num: int, layout: str,
               options: dict[str, Any]) -> tuple[Any, ...]:
-    """Maximum, sum and attention are the given ones, which may be those of a longer sequence, else made
-    anew."""
+    """Returns the gradients. Maximum, sum and attention may be given, also as those of a longer
+    sequence. Missing ones are computed."""
     given = {**options, "scale": options.get("scale_value", 1.0)}
     call = Fusion(name, query, key, value, head_num, layout, given)
     fresh: tuple[Any, ...] = ()

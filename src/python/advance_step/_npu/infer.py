@@ -201,5 +201,5 @@ def infer_v2_out(query: Any, key: Any, value: Any, *, workspace: Any = None, out
         "_npu_fused_infer_attention_score_v2_get_max_workspace",
         "_npu_fusion_attention_v3_get_max_workspace", "_npu_fusion_attention_grad_v3_get_max_workspace")
 def workspace_of(query: Any, *_: Any, **__: Any) -> Any:
-    """The memory of a kernel of the device: none is needed here."""
+    """Returns the workspace of a kernel of the device, which is empty here."""
     return torch.empty((0,), dtype=torch.uint8, device=query.device)

@@ -54,7 +54,7 @@ def _whole(sparse: Sparse, sizes: tuple[int, int, int, int]) -> Any:
 
 
 def _band(before: int | None, after: int | None, shift: Any, rows: Any, columns: Any) -> Any:
-    """Hides what is more than `before` tokens before or `after` tokens after the diagonal."""
+    """Hides positions more than `before` tokens before or `after` tokens after the diagonal."""
     distance = columns - rows - shift
     hidden = None
     if after is not None and after < _UNLIMITED:

@@ -37,7 +37,7 @@ def gather_blocks(key_cache: Any, value_cache: Any, table: Any,
                   lengths: list[int]) -> tuple[Any, Any]:
     """Returns keys and values, [requests, longest, ...]: the tokens of the caches [blocks, size, ...]
     that the rows of the table name. Tokens after a request's length are 0; table entries after it are
-    not looked at."""
+    not read."""
     queued = _extension()
     if queued is not None:
         keys, values = queued.gather_blocks(key_cache, value_cache, table, lengths)

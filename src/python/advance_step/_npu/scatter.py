@@ -16,8 +16,8 @@ def _rows_and_cache(rows: Any, cache: Any, mode: str, name: str) -> tuple[Any, A
     """Returns the rows, and the cache as [blocks, block_size, ...] with the shape of a row at its end.
 
     "Norm" caches are [blocks, block_size, heads, dim]. "PA_NZ" ones are
-    [blocks, heads * dim / last, block_size, last]; since format_cast keeps shapes, also a cache with
-    the shape of "Norm" is taken for what it is.
+    [blocks, heads * dim / last, block_size, last]. A "PA_NZ" cache may also have the shape of
+    "Norm", because format_cast keeps shapes; it is then used as one of "Norm".
     """
     heads, dim = rows.shape[1:]
     sizes = list(cache.shape)

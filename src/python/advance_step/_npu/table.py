@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 # Modules whose functions `define` puts into the table.
 _MODULES = ("casts", "norms", "rotary", "swiglu", "scatter", "infer", "flash", "fusion", "fusion_grad")
-# What torch_npu does without a kernel of the device.
+# The operators that torch_npu computes without a kernel of the device.
 _TORCH_NPUS = {"copy_memory_", "get_npu_format", "get_storage_size", "npu_change_data_ptr",
                "set_op_timeout_ms", "super_kernel_scope_begin", "super_kernel_scope_end",
                "print_npugraph_tensor", "save_npugraph_tensor", "npu_prefetch",

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch_npu.profiler by torch's own profiler, because the device has no profiler.
+
+The times are those of this CPU. A trace has each operator on the thread that asked for it, and once
+more on the thread that ran it in the order of its stream. Options of an NPU's profiler are accepted
+and have no effect.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import json
+import os
+import pathlib
+import socket
+from typing import Any
+
+_FOLDER = "ASCEND_PROFILER_OUTPUT"
+
+
+def _options(torch: Any, activities: Any, config: Any, names: Any) -> dict[str, Any]:
+    """Returns what both of torch's classes take: all is work of "cpu", on all threads."""
+    for activity in activities or ():
+        if activity not in tuple(names.ProfilerActivity.__members__.values()):
+            raise ValueError(f"torch_npu.profiler: activities has {activity!r}; expected members "
+                             "of torch_npu.profiler.ProfilerActivity")
+    if config is not None and not isinstance(config, names._ExperimentalConfig):
+        raise TypeError(f"torch_npu.profiler: experimental_config is a {type(config).__name__}; "
+                        "expected a torch_npu.profiler._ExperimentalConfig")
+    return {"activities": [torch.profiler.ProfilerActivity.CPU],
+            "experimental_config": torch._C._profiler._ExperimentalConfig(profile_all_threads=True)}
+
+
+def _schedule(torch: Any, given: Any) -> Any:
+    if given is None:
+        return None
+    return lambda step: torch.profiler.ProfilerAction[given(step).name]
+
+
+def _classes(torch: Any, names: Any) -> dict[str, Any]:
+    plain: Any = torch.profiler.profiler._KinetoProfile
+    stepped: Any = torch.profiler.profile
+
+    class Metadata:
+        """Metadata may be given before the start, and is in each trace of a schedule."""
+
+        def add_metadata(self: Any, key: str, value: str) -> None:
+            self.add_metadata_json(key, json.dumps(value))
+
+        def add_metadata_json(self: Any, key: str, value: str) -> None:
+            self.preset_metadata_json(key, value)
+            if self.profiler is not None:
+                torch.autograd._add_metadata_json(key, value)
+
+    class _KinetoProfile(Metadata, plain):  # type: ignore[misc]
+        def __init__(self, *, activities: Any = None, experimental_config: Any = None,
+                     **options: Any) -> None:
+            super().__init__(**_options(torch, activities, experimental_config, names), **options)
+
+    class profile(Metadata, stepped):  # type: ignore[misc]
+        def __init__(self, *, activities: Any = None, schedule: Any = None, use_cuda: Any = None,
+                     experimental_config: Any = None, **options: Any) -> None:
+            super().__init__(**_options(torch, activities, experimental_config, names),
+                             schedule=_schedule(torch, schedule), **options)
+
+        @staticmethod
+        def enable_profiler_in_child_thread(**options: Any) -> None:
+            """All threads are recorded."""
+
+        @staticmethod
+        def disable_profiler_in_child_thread() -> None:
+            """All threads are recorded."""
+
+    return {"_KinetoProfile": _KinetoProfile, "profile": profile}
+
+
+def tensorboard_trace_handler(dir_name: str | None = None, worker_name: str | None = None,
+                              analyse_flag: bool = True, async_mode: bool = False) -> Any:
+    """Returns a function for `on_trace_ready` that writes the trace where torch_npu's does:
+    dir_name/WORKER_TIME_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json."""
+    folder = pathlib.Path(dir_name or os.environ.get("ASCEND_WORK_PATH") or os.getcwd())
+
+    def write(profiler: Any) -> None:
+        worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
+        now = datetime.datetime.now()
+        while True:
+            time = now.strftime("%Y%m%d%H%M%S%f")[:-3]
+            output = folder / f"{worker}_{time}_ascend_pt" / _FOLDER
+            try:
+                output.mkdir(parents=True)
+                break
+            except FileExistsError:  # of another thread or rank in the same millisecond
+                now += datetime.timedelta(milliseconds=1)
+        profiler.export_chrome_trace(str(output / "trace_view.json"))
+
+    return write
+
+
+def register(torch: Any) -> None:
+    """Takes the place of torch_npu's classes, which need a profiler of the device."""
+    module = importlib.import_module("torch_npu.profiler")
+    inner = importlib.import_module("torch_npu.profiler.profiler")
+    classes = _classes(torch, module)
+    for name, value in {**classes, "tensorboard_trace_handler": tensorboard_trace_handler}.items():
+        for place in (module, inner):
+            setattr(place, name, value)

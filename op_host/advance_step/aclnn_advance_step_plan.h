@@ -21,7 +21,7 @@ struct AdvanceStepSource {
     LaunchCounts (*countExact)(const void* payload);
 };
 
-/// A program of the phases check, compare if divergences are looked for, and commit.
+/// Makes a program of the phases check, compare (if divergences are looked for) and commit.
 KernelProgram MakeProgram(const AdvanceStepSource& source, const AdvanceStepKernels& kernels,
                           OnDivergence onDivergence, LaunchCounts (*count)(const void* payload));
 
@@ -38,7 +38,7 @@ class AdvanceStepPrograms {
     KernelProgram exact_[2];              // [int32 tables]
 };
 
-/// Whether a tensor of one of two element types has the narrow one.
+/// Returns whether a tensor of one of two element types has the narrow one.
 inline bool IsNarrow(const AdvanceStepParams& params, size_t place) {
     return params.tensors[place].dataType == ACL_INT32;
 }
@@ -46,7 +46,7 @@ inline bool IsNarrow(const AdvanceStepParams& params, size_t place) {
 /// The names of the attributes that all operators of this folder have.
 inline constexpr const char* kAdvanceStepAttributes[] = {"numSeqs", "numQueries", "blockSize"};
 
-/// AdvanceStep's plan: checks, tiles, and finds the program.
+/// Makes AdvanceStep's plan: checks, tiles, and finds the program.
 op::Status PlanAdvanceStep(const AdvanceStepPrograms& programs, const AdvanceStepParams& params,
                            const OperatorEnvironment& environment,
                            op::Planned<AdvanceStepPayload>* plan);

@@ -9,20 +9,20 @@
 
 namespace advstep {
 
-/// The first rule that the arguments break, in this order: dtype, format and layout of every tensor
-/// (161002); attributes, then shapes (561002). Conformance exact takes the shapes that a real
-/// device takes. Addresses are not looked at.
+/// Reports the first rule that the arguments break, in this order: dtype, format and layout of
+/// every tensor (161002); attributes, then shapes (561002). Conformance exact takes the shapes that
+/// a real device takes. Addresses are not checked.
 op::Status CheckAdvanceStep(const AdvanceStepParams& params,
                             const OperatorEnvironment& environment);
 
-// Parts of it, for the operators that share them.
+// Parts of the check, for the operators that share them.
 
 /// Conformance vllm takes int32 lengths and slots.
 inline bool TakesNarrowTensors(Conformance conformance) {
     return conformance == Conformance::kVllm;
 }
 
-/// numSeqs, numQueries and blockSize.
+/// Checks numSeqs, numQueries and blockSize.
 op::Status CheckAdvanceStepAttributes(const AdvanceStepParams& params, Conformance conformance);
 
 op::Status CheckNumSeqs(int64_t numSeqs);

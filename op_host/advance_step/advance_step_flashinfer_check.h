@@ -8,8 +8,8 @@
 
 namespace advstep {
 
-/// The first rule that the arguments break, in the order of CheckAdvanceStep. The rules are those
-/// of conformance vllm, whatever the conformance of the device is.
+/// Reports the first rule that the arguments break, in the order of CheckAdvanceStep. The rules are
+/// those of conformance vllm, whatever the conformance of the device is.
 op::Status CheckAdvanceStepFlashInfer(const AdvanceStepParams& params);
 
 }  // namespace advstep

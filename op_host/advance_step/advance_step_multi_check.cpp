@@ -15,7 +15,7 @@ op::Status CheckAdvanceStepMulti(const AdvanceStepParams& params,
     ADVSTEP_OP_RETURN_IF_ERROR(CheckAdvanceStepAttributes(params, environment.conformance));
     auto dims = DimsOf<AdvanceStepMultiDim>(params);
     dims[AdvanceStepMultiDim::kAnySteps] = kAtLeastOne;
-    // The shape of sampledTokenIds is checked before that of slotMapping, which this is for.
+    // This dim is for slotMapping. It is read from sampledTokenIds, whose shape is checked first.
     dims[AdvanceStepMultiDim::kSteps] =
         DimOrZero(params.tensors[AdvanceStepTensor::kSampledTokenIds], 0);
     return CheckShapes<kAdvanceStepMultiSignature>(params.tensors, dims);

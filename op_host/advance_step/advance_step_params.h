@@ -57,7 +57,8 @@ struct AdvanceStepParams {
     int64_t blockSize = 0;
 };
 
-/// The dims of a call, of which those of AdvanceStep are set. Dim is AdvanceStepDim or its like.
+/// Returns the dims of a call, of which those of AdvanceStep are set. Dim is AdvanceStepDim or
+/// derived from it.
 template <typename Dim>
 CallDims<Dim::kCount> DimsOf(const AdvanceStepParams& params) {
     CallDims<Dim::kCount> dims{};

@@ -18,8 +18,9 @@ AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
 AdvanceStepTiling TileAdvanceStep(const AdvanceStepParams& params,
                                   const OperatorEnvironment& environment, int64_t bytesPerRow);
 
-/// The elements from one row of a checked table to the next; the number of columns if there is one
-/// row, whose stride has no meaning, and for a table of another rank, which has no gaps.
+/// Returns the elements from one row of a checked table to the next. It returns the number of
+/// columns for a table of one row, whose stride has no meaning, and for a table of a rank other
+/// than 2, which has no gaps.
 int64_t RowStrideOf(const TensorView& table);
 
 }  // namespace advstep

@@ -25,7 +25,7 @@ op::Status CheckV2Shapes(const AdvanceStepParams& params, Conformance conformanc
     const TensorView& specToken = params.tensors[kSpecToken];
     auto dims = DimsOf<AdvanceStepV2Dim>(params);
     dims[AdvanceStepV2Dim::kSpecTokens] = kAtLeastOne;
-    // Its second dim says what the other shapes must be.
+    // The shape of specToken is checked first, because its second dim sets the other shapes.
     ADVSTEP_OP_RETURN_IF_ERROR(
         CheckShape(specToken, kAdvanceStepV2Signature[kSpecToken], dims.data()));
     dims[AdvanceStepV2Dim::kPerQuery] = specToken.dims[1] + 1;

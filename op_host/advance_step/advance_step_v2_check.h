@@ -9,10 +9,10 @@
 
 namespace advstep {
 
-/// The first rule that the arguments break, in the order of CheckAdvanceStep, except that the shape
-/// of specToken comes before the other shapes. The rules are the same in every conformance, except
-/// that exact takes only the shapes that a real device takes, and refuses a blockSize of which the
-/// low 32 bits are 0 or negative (161002), after the attributes.
+/// Reports the first rule that the arguments break, in the order of CheckAdvanceStep, except that
+/// the shape of specToken comes before the other shapes. The rules are the same in every
+/// conformance, with one exception: exact takes only the shapes that a real device takes and, after
+/// the check of the attributes, refuses a blockSize whose low 32 bits are 0 or negative (161002).
 op::Status CheckAdvanceStepV2(const AdvanceStepParams& params, Conformance conformance);
 
 }  // namespace advstep

@@ -9,8 +9,8 @@
 
 namespace advstep {
 
-/// Distributes the rows of checked arguments over the cores, also where that parts the rows of a
-/// query, so that a few queries with many spec tokens use all cores. A pure function.
+/// Distributes the rows of checked arguments over the cores. The rows of a query may be divided
+/// among cores, so that a few queries with many spec tokens use all cores. A pure function.
 AdvanceStepV2Tiling TileAdvanceStepV2(const AdvanceStepParams& params,
                                       const OperatorEnvironment& environment);
 

@@ -3,7 +3,9 @@
 
 #include "aclnnop/aclnn_step.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "advance_step/operator.h"
 #include "op_host/step/step_check.h"
@@ -35,11 +37,38 @@ constexpr KernelProgram kOneCoreProgram = {kCall,
                                            &op::InWords<&DescribeStepFault>,
                                            &CountStep};
 
+// So few bytes take a few microseconds, even if every slot is recovered.
+constexpr int64_t kBriefBytes = int64_t{64} << 10;
+
+constexpr KernelProgram kBriefProgram = [] {
+    KernelProgram program = kOneCoreProgram;
+    program.evenRows = true;
+    return program;
+}();
+
 constexpr KernelProgram kEmptyProgram = {
     kCall, 0, {}, &op::InWords<&DescribeStepFault>, &CountStep};
 
-const KernelProgram& ProgramFor(int32_t cores) {
-    return cores == 0 ? kEmptyProgram : cores == 1 ? kOneCoreProgram : kProgram;
+// The rows of the tables, of inputIds and of preIds that a step may move. A launch is brief only if
+// its batch is small, too.
+bool MovesLittle(const StepTiling& tiling) {
+    constexpr int64_t kMostColumns = kBriefBytes;  // so that nothing overflows
+    const int64_t tokens = std::min(tiling.inputWidth, tiling.preWidth);
+    return tokens <= kMostColumns && tiling.tableWidth <= kMostColumns &&
+           tiling.batch * (tokens * int64_t{sizeof(int64_t)} +
+                           tiling.tableWidth * int64_t{sizeof(int32_t)}) <=
+               kBriefBytes;
+}
+
+const KernelProgram& ProgramFor(const StepTiling& tiling) {
+    switch (tiling.coreCount) {
+        case 0:
+            return kEmptyProgram;
+        case 1:
+            return MovesLittle(tiling) ? kBriefProgram : kOneCoreProgram;
+        default:
+            return kProgram;
+    }
 }
 
 StepWorkspaceOffsets BookWorkspace(const StepTiling& tiling, op::WorkspaceLayout* layout) {
@@ -75,7 +104,7 @@ struct Step {
         payload.tiling = TileStep(dims, blockSize, OperatorEnvironment(request.environment));
         op::WorkspaceLayout layout;
         payload.offsets = BookWorkspace(payload.tiling, &layout);
-        plan->program = &ProgramFor(payload.tiling.coreCount);
+        plan->program = &ProgramFor(payload.tiling);
         plan->coreCount = payload.tiling.coreCount;
         plan->rows = dims.batch;
         plan->workspaceBytes = layout.bytes();

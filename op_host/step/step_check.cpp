@@ -30,7 +30,7 @@ op::Status CheckStepShapes(const StepParams& params, const StepDims& dims) {
     values[StepDim::kOne] = 1;
     values[StepDim::kBatch] = dims.batch;
     values[StepDim::kSlots] = dims.slots;
-    // Each of these belongs to one tensor, which may have any number of them.
+    // Each of these dims belongs to one tensor, and may have any value.
     values[StepDim::kTableWidth] = values[StepDim::kFree] = kAtLeastZero;
     values[StepDim::kInputWidth] = values[StepDim::kPreWidth] = kAtLeastZero;
     return CheckShapes<kStepSignature>(params.tensors, values);

@@ -8,8 +8,8 @@
 
 namespace advstep {
 
-/// The first rule that the arguments break: dtype, format and layout of every tensor (161002), then
-/// blockSize and shapes (561002). *dims is set on success.
+/// Reports the first rule that the arguments break: dtype, format and layout of every tensor
+/// (161002), then blockSize and shapes (561002). *dims is set on success.
 op::Status CheckStep(const StepParams& params, StepDims* dims);
 
 }  // namespace advstep

@@ -12,7 +12,7 @@
 
 namespace advstep {
 
-/// Stands for the slot of a query that exact would not move.
+/// The number that stands for the slot of a query that exact would not move.
 constexpr int64_t kNoExactSlot = std::numeric_limits<int64_t>::min();
 
 /// Only the first `exactCores` queries advance.

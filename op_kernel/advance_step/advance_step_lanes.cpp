@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once per instruction set, into the namespace that ADVSTEP_ISA names. Nothing in here may
-// be shared with another object file, or the linker would mix the instruction sets: no inline
-// functions of headers, no templates of the standard library (tests/lint/check_isa_objects.sh).
+// The vector loops of AdvanceStep. This file is compiled once per instruction set, into the
+// namespace that ADVSTEP_ISA names. Nothing in it may be shared with another object file, or the
+// linker would mix the instruction sets: it uses no inline functions of headers and no templates of
+// the standard library (tests/lint/check_isa_objects.sh).
 //
 // The loops have no branches, and their pointers are restrict parameters: GCC 12 vectorises no
 // others. Bad values are collected in the sign bit: x < 0 has it set, and so has last - x for
-// x > last. Unsigned arithmetic wraps where a bad value makes it.
+// x > last. The arithmetic is unsigned, so that it may wrap on a bad value.
 #include "op_kernel/advance_step/advance_step_lanes.h"
+
+#include "op_kernel/advance_step/advance_step_lanes_four.h"
+#include "op_kernel/advance_step/advance_step_lanes_move.h"
 
 namespace advstep {
 namespace ADVSTEP_ISA {
@@ -26,32 +30,43 @@ uint64_t PositionAt(int64_t length, uint64_t added) {
 
 struct ByShift {
     explicit ByShift(const BlockMath& math) : shift(math.shift), offsets(math.blockSize - 1) {}
-    uint64_t Column(uint64_t position) const { return position >> shift; }
-    uint64_t Slot(uint64_t block, uint64_t, uint64_t position) const {
+    // Numbers is one number, or a vector of them; so it is in the others.
+    template <typename Numbers>
+    Numbers Column(Numbers position) const {
+        return position >> shift;
+    }
+    template <typename Numbers>
+    Numbers Slot(Numbers block, Numbers, Numbers position) const {
         return (block << shift) | (position & offsets);
     }
-    uint32_t shift;
+    uint64_t shift;
     uint64_t offsets;
 };
 
 struct ByMultiplier {
     explicit ByMultiplier(const BlockMath& math)
         : blockSize(math.blockSize), multiplier(math.multiplier), shift(math.shift) {}
-    uint64_t Column(uint64_t position) const {
-        return static_cast<uint32_t>(position) * multiplier >> shift;
+    template <typename Numbers>
+    Numbers Column(Numbers position) const {
+        return (position & uint64_t{0xFFFFFFFF}) * multiplier >> shift;
     }
-    uint64_t Slot(uint64_t block, uint64_t column, uint64_t position) const {
+    template <typename Numbers>
+    Numbers Slot(Numbers block, Numbers column, Numbers position) const {
         return (block - column) * blockSize + position;
     }
     uint64_t blockSize;
     uint64_t multiplier;
-    uint32_t shift;
+    uint64_t shift;
 };
 
 struct ByDivision {
     explicit ByDivision(const BlockMath& math) : blockSize(math.blockSize) {}
-    uint64_t Column(uint64_t position) const { return position / blockSize; }
-    uint64_t Slot(uint64_t block, uint64_t column, uint64_t position) const {
+    template <typename Numbers>
+    Numbers Column(Numbers position) const {
+        return position / blockSize;
+    }
+    template <typename Numbers>
+    Numbers Slot(Numbers block, Numbers column, Numbers position) const {
         return (block - column) * blockSize + position;
     }
     uint64_t blockSize;
@@ -81,15 +96,30 @@ void FetchAhead(const Division division, const Length* __restrict lengths, uint6
     }
 }
 
+// The column of a row beside the rows that are taken four at a time. So few are not worth a vector.
+uint64_t Alone(uint64_t column) { return ADVSTEP_FOUR_BY_HAND != 0 ? AsNumber(column) : column; }
+
 // Requires that all positions are inside the table.
 template <typename Division, typename Length, typename Slot, typename Table>
 bool PlaceInside(const Division division, const Length* __restrict lengths, uint64_t added,
                  const Table* __restrict blocks, int64_t stride, uint64_t lastBlock,
                  Slot* __restrict slots, int64_t rows) {
     uint64_t signs = lastBlock;
-    for (int64_t row = 0; row < rows; ++row) {
+    int64_t row = 0;
+#if ADVSTEP_FOUR_BY_HAND
+    FourNumbers fourSigns = FourOf(lastBlock);
+    for (; row + kFour <= rows; row += kFour) {
+        const FourNumbers position = LoadFour(lengths + row) + added;
+        const FourNumbers block =
+            LoadFourBlocks(division, lengths + row, added, blocks + row * stride, stride);
+        fourSigns |= block | (lastBlock - block);
+        StoreFour(division.Slot(block, division.Column(position), position), slots + row);
+    }
+    signs |= fourSigns[0] | fourSigns[1] | fourSigns[2] | fourSigns[3];
+#endif
+    for (; row < rows; ++row) {
         const uint64_t position = PositionAt(lengths[row], added);
-        const uint64_t column = division.Column(position);
+        const uint64_t column = Alone(division.Column(position));
         const int64_t entry = blocks[row * stride + static_cast<int64_t>(column)];
         const uint64_t block = static_cast<uint64_t>(entry);
         signs |= block | (lastBlock - block);
@@ -104,37 +134,22 @@ template <typename Division, typename Length, typename Slot, typename Table>
 void PlaceGood(const Division division, const Length* __restrict lengths,
                const Table* __restrict blocks, int64_t stride, Slot* __restrict slots,
                int64_t rows) {
-    for (int64_t row = 0; row < rows; ++row) {
+    int64_t row = 0;
+#if ADVSTEP_FOUR_BY_HAND
+    for (; row + kFour <= rows; row += kFour) {
+        const FourNumbers position = LoadFour(lengths + row);
+        const FourNumbers block =
+            LoadFourBlocks(division, lengths + row, 0, blocks + row * stride, stride);
+        StoreFour(division.Slot(block, division.Column(position), position), slots + row);
+    }
+#endif
+    for (; row < rows; ++row) {
         const uint64_t position = PositionAt(lengths[row], 0);
-        const uint64_t column = division.Column(position);
+        const uint64_t column = Alone(division.Column(position));
         const int64_t entry = blocks[row * stride + static_cast<int64_t>(column)];
         const uint64_t block = static_cast<uint64_t>(entry);
         slots[row] =
             static_cast<Slot>(static_cast<int64_t>(division.Slot(block, column, position)));
-    }
-}
-
-template <typename Length>
-void MoveRows(const int64_t* __restrict sampled, int64_t* __restrict tokens,
-              int64_t* __restrict positions, Length* __restrict lengths, int64_t rows) {
-    for (int64_t row = 0; row < rows; ++row) {
-        const Length position = lengths[row];
-        tokens[row] = sampled[row];
-        positions[row] = position;
-        lengths[row] = static_cast<Length>(position + 1);
-    }
-}
-
-template <typename Length, typename Slot>
-void MoveRowsWithSlots(const int64_t* __restrict sampled, const Slot* __restrict slots,
-                       int64_t* __restrict tokens, int64_t* __restrict positions,
-                       Length* __restrict lengths, Slot* __restrict slotMapping, int64_t rows) {
-    for (int64_t row = 0; row < rows; ++row) {
-        const Length position = lengths[row];
-        tokens[row] = sampled[row];
-        positions[row] = position;
-        lengths[row] = static_cast<Length>(position + 1);
-        slotMapping[row] = slots[row];
     }
 }
 
@@ -229,11 +244,13 @@ bool Place(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t added, 
 }
 
 template <typename Length, typename Slot>
-void Advance(const AdvanceStepArgs& a, int64_t begin, int64_t rows, const void* slots) {
-    MoveRowsWithSlots(a.sampledTokenIds + begin, static_cast<const Slot*>(slots),
-                      a.inputTokens + begin, a.inputPositions + begin,
-                      static_cast<Length*>(a.seqLens) + begin,
-                      static_cast<Slot*>(a.slotMapping) + begin, rows);
+void Advance(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t begin, int64_t rows,
+             const void* slots) {
+    const auto move = t.numSeqs < kRowsStreamed ? &MoveRowsWithSlots<Length, Slot>
+                                                : &StreamRowsWithSlots<Length, Slot>;
+    move(a.sampledTokenIds + begin, static_cast<const Slot*>(slots), a.inputTokens + begin,
+         a.inputPositions + begin, static_cast<Length*>(a.seqLens) + begin,
+         static_cast<Slot*>(a.slotMapping) + begin, rows);
 }
 
 template <typename Length, typename Slot, typename Table>

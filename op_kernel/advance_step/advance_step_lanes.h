@@ -16,13 +16,14 @@ namespace advstep {
 /// from `begin` on. `slots` has as many entries, of the element type of slotMapping.
 struct AdvanceStepLanes {
     /// Computes the slots of the tokens at positions seqLens[row] + added. Returns false if a row
-    /// may be bad. All slots are right if none is.
+    /// may be bad. If no row is bad, all slots are right.
     bool (*place)(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t added,
                   int64_t begin, int64_t rows, void* slots);
 
     /// Writes the rows, all of which have passed the check: with the slots that are given, or with
     /// slots that it computes.
-    void (*advance)(const AdvanceStepArgs& a, int64_t begin, int64_t rows, const void* slots);
+    void (*advance)(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t begin,
+                    int64_t rows, const void* slots);
     void (*placeAndAdvance)(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t begin,
                             int64_t rows);
 };

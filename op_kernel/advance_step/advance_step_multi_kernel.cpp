@@ -12,7 +12,7 @@ const AdvanceStepMultiPayload& Payload(const void* payload) {
     return *static_cast<const AdvanceStepMultiPayload*>(payload);
 }
 
-/// The tensors of one step: AdvanceStep's.
+/// Returns the tensors of one step, as those of AdvanceStep.
 template <typename Rows>
 AdvanceStepArgs ArgsOf(const AdvanceStepMultiPayload& p, int64_t step) {
     AdvanceStepArgs args = p.args;
@@ -22,8 +22,8 @@ AdvanceStepArgs ArgsOf(const AdvanceStepMultiPayload& p, int64_t step) {
     return args;
 }
 
-/// The length of a query before a step. It wraps, as the lengths of conformance exact do; the other
-/// conformances find a fault before that.
+/// Returns the length of a query before a step. It wraps, as the lengths of conformance exact do;
+/// the other conformances find a fault before that.
 template <typename Rows>
 int64_t PositionAt(const AdvanceStepMultiPayload& p, int64_t query, int64_t step) {
     return static_cast<int64_t>(static_cast<uint64_t>(Rows::PositionOf(p.args, query)) +

@@ -12,8 +12,8 @@
 
 namespace advstep {
 
-/// The check keeps the slots that it computes for the commit, where there is memory for them, so
-/// that the block table is read once. It is most of the data that a launch reads.
+/// The check keeps the slots that it computes for the commit, as far as there is memory for them.
+/// So the block table, which is most of the data that a launch reads, is read once.
 constexpr int32_t kKeptBytesPerRow = sizeof(int64_t);
 
 /// One step of the launch.
@@ -54,7 +54,7 @@ class Pieces {
     void Advance(const StepOfLaunch& step) const {
         const RowRange kept = Kept(step);
         if (kept.begin < kept.end) {
-            lanes_.advance(a_, kept.begin, kept.end - kept.begin, KeptSlots(step) + kept.begin);
+            lanes_.advance(t_, a_, kept.begin, kept.end - kept.begin, KeptSlots(step) + kept.begin);
         }
         if (kept.end < queriesEnd_) {
             lanes_.placeAndAdvance(t_, a_, kept.end, queriesEnd_ - kept.end);
@@ -69,7 +69,7 @@ class Pieces {
     }
 
  private:
-    // The rows of the core whose slots are kept: the first ones, as far as the memory goes.
+    // Returns the rows of the core whose slots are kept: the first ones, as many as have room.
     RowRange Kept(const StepOfLaunch& step) const {
         const int64_t room =
             static_cast<int64_t>(static_cast<uint64_t>(core_.keptBytes) / kKeptBytesPerRow) -
@@ -77,7 +77,7 @@ class Pieces {
         return {rows_.begin, std::max(rows_.begin, std::min(room, queriesEnd_))};
     }
 
-    // The slots that are kept, from row 0 on.
+    // Returns the memory of the kept slots, from row 0 on.
     Slot* KeptSlots(const StepOfLaunch& step) const {
         return reinterpret_cast<Slot*>(core_.kept) + step.index * t_.numSeqs;
     }

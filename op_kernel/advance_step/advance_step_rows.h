@@ -63,7 +63,7 @@ struct StandardRows {
         return static_cast<const Slot*>(a.slotMapping)[row] == kPaddingSlot;
     }
 
-    /// Whether exact would move a good query elsewhere, or not at all.
+    /// Returns whether exact would move a good query elsewhere, or not at all.
     static bool Diverges(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t query,
                          const TokenPlace& place, int64_t* exact) {
         *exact = kNoExactSlot;

@@ -1,48 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// AdvanceStepV2 with eight queries in vectors of AVX-512. As advance_step_lanes.cpp, this shares
-// nothing with other object files (tests/lint/check_isa_objects.sh).
+// AdvanceStepV2 with a query in each lane of a vector. As advance_step_lanes.cpp, this is compiled
+// once per instruction set, and shares nothing with other object files
+// (tests/lint/check_isa_objects.sh).
 //
-// Eight queries of w rows are w vectors of rows. The values of a query are computed in vectors with
-// a lane for each query, and permuted into the rows. Intrinsics have masks of all lanes where GCC
-// 12 warns of the forms without.
+// As many queries of w rows as a vector has lanes are w vectors of rows. The values of a query are
+// computed in vectors with a lane for each query, and permuted into the rows.
 #include "op_kernel/advance_step/advance_step_v2_lanes.h"
 
-#include <immintrin.h>
+#if defined(__AVX512F__)
+#include "op_kernel/advance_step/v2_vector_avx512.h"
+#else
+#include "op_kernel/advance_step/v2_vector_avx2.h"
+#endif
 
 namespace advstep {
-namespace avx512 {
+namespace ADVSTEP_ISA {
 namespace {
 
-constexpr int64_t kLanes = AdvanceStepV2Lanes::kQueries;
-constexpr __mmask8 kAll = 0xFF;
+constexpr int64_t kMostRows = AdvanceStepV2Lanes::kMostRows;
 
-// Where the rows of eight queries lie in their vectors.
+// The places of the rows of kWidth queries in their vectors.
 struct Pattern {
-    alignas(64) int64_t query[kLanes][kLanes]{};  // by row
-    alignas(64) int64_t index[kLanes][kLanes]{};  // of the row in its query, by row
-    alignas(64) int64_t first[kLanes][kLanes]{};  // lane of the first row, by query
-    uint8_t firstRows[kLanes]{};                  // lanes of the vector with a first row
-    uint8_t queries[kLanes]{};                    // whose first row is in the vector
-    uint8_t specLanes[kLanes]{};                  // as many as rows that are not first
-    int64_t specBefore[kLanes]{};                 // spec tokens of the rows before the vector
+    alignas(64) int64_t query[kMostRows][kWidth]{};  // permutation of queries into rows
+    alignas(64) int64_t index[kMostRows][kWidth]{};  // of the row in its query
+    alignas(64) int64_t first[kMostRows][kWidth]{};  // permutation of first rows into queries
+    alignas(64) int64_t spec[kMostRows][kWidth]{};   // permutation of spec tokens into rows
+    KeptMask firstRows[kMostRows]{};                 // lanes of the vector with a first row
+    KeptMask queries[kMostRows]{};                   // whose first row is in the vector
+    KeptMask specLanes[kMostRows]{};                 // as many as rows that are not first
+    int64_t specBefore[kMostRows]{};                 // spec tokens of the rows before the vector
 
     constexpr explicit Pattern(int64_t rows) {
-        int64_t spec = 0;
-        for (int64_t row = 0; row < rows * kLanes; ++row) {
-            const int64_t vector = row / kLanes;
-            const int64_t lane = row % kLanes;
-            query[vector][lane] = row / rows;
+        int64_t specTokens = 0;
+        for (int64_t row = 0; row < rows * kWidth; ++row) {
+            const int64_t vector = row / kWidth;
+            const int64_t lane = row % kWidth;
+            query[vector][lane] = PermutationFrom(row / rows);
             index[vector][lane] = row % rows;
             if (lane == 0) {
-                specBefore[vector] = spec;
+                specBefore[vector] = specTokens;
             }
             if (row % rows == 0) {
-                firstRows[vector] = static_cast<uint8_t>(firstRows[vector] | 1U << lane);
-                queries[vector] = static_cast<uint8_t>(queries[vector] | 1U << row / rows);
-                first[vector][row / rows] = lane;
+                firstRows[vector].Set(lane);
+                queries[vector].Set(row / rows);
+                first[vector][row / rows] = PermutationFrom(lane);
             } else {
-                specLanes[vector] = static_cast<uint8_t>(specLanes[vector] << 1 | 1U);
-                ++spec;
+                specLanes[vector].Set(specTokens - specBefore[vector]);
+                spec[vector][lane] = PermutationFrom(specTokens - specBefore[vector]);
+                ++specTokens;
             }
         }
     }
@@ -52,19 +57,10 @@ constexpr Pattern kPatterns[] = {Pattern(1), Pattern(2), Pattern(3), Pattern(4),
                                  Pattern(5), Pattern(6), Pattern(7), Pattern(8)};
 static_assert(sizeof(kPatterns) / sizeof(Pattern) == AdvanceStepV2Lanes::kMostRows);
 
-__m512i Load(const int64_t* values) { return _mm512_loadu_si512(values); }
-
-__m512i Same(uint64_t value) { return _mm512_set1_epi64(static_cast<int64_t>(value)); }
-
-// The values of the rows' queries.
-__m512i OfRows(const int64_t* queries, __m512i values) {
-    return _mm512_maskz_permutexvar_epi64(kAll, Load(queries), values);
-}
-
 struct V2ByShift {
     explicit V2ByShift(const BlockMath& math) : shift(_mm_cvtsi32_si128(math.shift)) {}
-    __m512i Column(__m512i position) const { return _mm512_maskz_srl_epi64(kAll, position, shift); }
-    __m512i FirstOf(__m512i block) const { return _mm512_maskz_sll_epi64(kAll, block, shift); }
+    Vector Column(Vector position) const { return ShiftRight(position, shift); }
+    Vector FirstOf(Vector block) const { return ShiftLeft(block, shift); }
     __m128i shift;
 };
 
@@ -73,24 +69,14 @@ struct V2ByMultiplier {
         : shift(_mm_cvtsi32_si128(math.shift)),
           multiplier(Same(math.multiplier)),
           blockSize(Same(static_cast<uint64_t>(math.blockSize))) {}
-    __m512i Column(__m512i position) const {
-        return _mm512_maskz_srl_epi64(kAll, _mm512_maskz_mul_epu32(kAll, position, multiplier),
-                                      shift);
+    Vector Column(Vector position) const {
+        return ShiftRight(MultiplyLow(position, multiplier), shift);
     }
-    __m512i FirstOf(__m512i block) const { return _mm512_mullo_epi64(block, blockSize); }
+    Vector FirstOf(Vector block) const { return Multiply(block, blockSize); }
     __m128i shift;
-    __m512i multiplier;
-    __m512i blockSize;
+    Vector multiplier;
+    Vector blockSize;
 };
-
-__m512i Gather(const int64_t* table, __m512i places) {
-    return _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), kAll, places, table, 8);
-}
-
-__m512i Gather(const int32_t* table, __m512i places) {
-    return _mm512_maskz_cvtepi32_epi64(
-        kAll, _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), kAll, places, table, 4));
-}
 
 template <typename Division, typename Table>
 int64_t PlaceGroups(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, int64_t begin,
@@ -98,63 +84,56 @@ int64_t PlaceGroups(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, in
     const Division division(t.math);
     const int64_t rows = t.rowsPerQuery;
     const Pattern& pattern = kPatterns[rows - 1];
-    const __m512i one = Same(1);
-    const __m512i toLast = Same(static_cast<uint64_t>(rows) - 1);
-    const __m512i mostFirst = Same(static_cast<uint64_t>(t.math.positions - rows));
-    const __m512i mostBefore = Same((uint64_t{1} << 63) - static_cast<uint64_t>(rows));
-    const __m512i lastBlock = Same(static_cast<uint64_t>(t.math.lastBlock));
-    const __m512i tableRows = _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
-                                                 Same(static_cast<uint64_t>(t.blockTableStride)));
+    const Vector one = Same(1);
+    const Vector toLast = Same(static_cast<uint64_t>(rows) - 1);
+    const Vector mostFirst = Same(static_cast<uint64_t>(t.math.positions - rows));
+    const Vector mostBefore = Same((uint64_t{1} << 63) - static_cast<uint64_t>(rows));
+    const Vector lastBlock = Same(static_cast<uint64_t>(t.math.lastBlock));
+    const Vector tableRows = Multiply(Ascending(), Same(static_cast<uint64_t>(t.blockTableStride)));
     int64_t query = begin;
-    for (; query + kLanes <= end; query += kLanes) {
+    for (; query + kWidth <= end; query += kWidth) {
         const int64_t* const before = a.common.inputPositions + query * rows;
         const int64_t* const sampled = a.common.sampledTokenIds + query * rows;
-        __m512i first = _mm512_setzero_si512();
+        Vector first = Zero();
         for (int64_t at = 0; at < rows; ++at) {
-            first = _mm512_mask_permutexvar_epi64(
-                first, pattern.queries[at], Load(pattern.first[at]), Load(before + at * kLanes));
+            first = Choose(first, pattern.queries[at].Get(),
+                           Permute(pattern.first[at], Load(before + at * kWidth)));
         }
-        const __m512i added = _mm512_add_epi64(Load(a.acceptedNum + query), one);
-        const __m512i position = _mm512_add_epi64(first, added);
-        // A negative position before the step is no fault, but the sum may have wrapped. No row
-        // has one where the first is neither negative nor so large that a later row wraps.
-        uint32_t odd = static_cast<uint32_t>(_mm512_cmpgt_epu64_mask(first, mostBefore)) |
-                       _mm512_cmpgt_epu64_mask(position, mostFirst);
+        const Vector added = Add(Load(a.acceptedNum + query), one);
+        const Vector position = Add(first, added);
+        // A negative position before the step is no fault, but its sum may have wrapped. No row of
+        // a query has one if its first position is neither negative nor so large that the position
+        // of a later row wraps.
+        Mask odd = Either(Above(first, mostBefore), Above(position, mostFirst));
         for (int64_t at = 0; at < rows; ++at) {
-            const __m512i from =
-                _mm512_sub_epi64(Load(before + at * kLanes), OfRows(pattern.query[at], first));
-            odd |= _mm512_cmpneq_epi64_mask(from, Load(pattern.index[at])) |
-                   (static_cast<uint32_t>(_mm512_movepi64_mask(Load(sampled + at * kLanes))) &
-                    pattern.firstRows[at]);
+            const Vector from =
+                Subtract(Load(before + at * kWidth), Permute(pattern.query[at], first));
+            odd = Either(odd, Unequal(from, Load(pattern.index[at])));
+            odd = Either(odd,
+                         Both(Negative(Load(sampled + at * kWidth)), pattern.firstRows[at].Get()));
         }
-        if (odd != 0) {
+        if (Any(odd)) {
             return query;
         }
         const Table* const table =
             static_cast<const Table*>(a.common.blockTables) + query * t.blockTableStride;
-        const __m512i column = division.Column(position);
-        const __m512i lastColumn = division.Column(_mm512_add_epi64(position, toLast));
-        const __m512i block = Gather(table, _mm512_add_epi64(column, tableRows));
-        const __m512i next = Gather(table, _mm512_add_epi64(lastColumn, tableRows));
-        if ((_mm512_cmpgt_epu64_mask(block, lastBlock) |
-             _mm512_cmpgt_epu64_mask(next, lastBlock)) != 0) {
+        const Vector column = division.Column(position);
+        const Vector lastColumn = division.Column(Add(position, toLast));
+        const Vector block = LookUp(table, Add(column, tableRows));
+        const Vector next = LookUp(table, Add(lastColumn, tableRows));
+        if (Any(Either(Above(block, lastBlock), Above(next, lastBlock)))) {
             return query;
         }
-        // A slot is the position before the step and what the block adds. Where all rows have the
-        // same block, both sums are the same, and it does not matter which is taken.
-        const __m512i more =
-            _mm512_add_epi64(division.FirstOf(_mm512_sub_epi64(block, column)), added);
-        const __m512i nextMore =
-            _mm512_add_epi64(division.FirstOf(_mm512_sub_epi64(next, lastColumn)), added);
-        const __m512i rowsBefore = _mm512_sub_epi64(division.FirstOf(lastColumn), position);
+        // A slot is the sum of the position before the step and a number of the block. If all rows
+        // have the same block, both sums are the same, and either is taken.
+        const Vector more = Add(division.FirstOf(Subtract(block, column)), added);
+        const Vector nextMore = Add(division.FirstOf(Subtract(next, lastColumn)), added);
+        const Vector rowsBefore = Subtract(division.FirstOf(lastColumn), position);
         for (int64_t at = 0; at < rows; ++at) {
-            const __m512i place = Load(pattern.query[at]);
-            const __mmask8 inNext = _mm512_cmpge_epi64_mask(Load(pattern.index[at]),
-                                                            OfRows(pattern.query[at], rowsBefore));
-            const __m512i sum = _mm512_mask_permutexvar_epi64(OfRows(pattern.query[at], more),
-                                                              inNext, place, nextMore);
-            _mm512_storeu_si512(slots + query * rows + at * kLanes,
-                                _mm512_add_epi64(Load(before + at * kLanes), sum));
+            const int64_t* const from = pattern.query[at];
+            const Mask inFirst = Less(Load(pattern.index[at]), Permute(from, rowsBefore));
+            const Vector sum = Choose(Permute(from, nextMore), inFirst, Permute(from, more));
+            Store(slots + query * rows + at * kWidth, Add(Load(before + at * kWidth), sum));
         }
     }
     return query;
@@ -172,38 +151,37 @@ int64_t AdvanceV2(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, int6
                   int64_t end, const int64_t* slots) {
     const int64_t rows = t.rowsPerQuery;
     const Pattern& pattern = kPatterns[rows - 1];
-    const __m512i one = Same(1);
+    const Vector one = Same(1);
     auto* const lengths = static_cast<int64_t*>(a.common.seqLens);
     auto* const mapping = static_cast<int64_t*>(a.common.slotMapping);
     int64_t query = begin;
-    for (; query + kLanes <= end; query += kLanes) {
+    for (; query + kWidth <= end; query += kWidth) {
         const int64_t* const sampled = a.common.sampledTokenIds + query * rows;
         const int64_t* const spec = a.specToken + query * (rows - 1);
-        // A bit for each sampled token below 0. Each query takes the token before its first one.
+        // It has a bit for each sampled token below 0. Each query takes the token before the first
+        // of these.
         uint64_t negative = 0;
         for (int64_t at = 0; at < rows; ++at) {
-            negative |= uint64_t{_mm512_movepi64_mask(Load(sampled + at * kLanes))} << at * kLanes;
+            negative |= BitsOf(Negative(Load(sampled + at * kWidth))) << at * kWidth;
         }
-        alignas(64) int64_t last[kLanes];
-        for (int64_t of = 0; of < kLanes; ++of) {
+        alignas(64) int64_t last[kWidth];
+        for (int64_t of = 0; of < kWidth; ++of) {
             const uint64_t behind = negative >> of * rows | uint64_t{1} << rows;
             last[of] = sampled[of * rows + __builtin_ctzll(behind) - 1];
         }
-        const __m512i token = Load(last);
-        const __m512i added = _mm512_add_epi64(Load(a.acceptedNum + query), one);
+        const Vector token = Load(last);
+        const Vector added = Add(Load(a.acceptedNum + query), one);
         for (int64_t at = 0; at < rows; ++at) {
-            const int64_t row = query * rows + at * kLanes;
-            const __m512i position = _mm512_add_epi64(Load(a.common.inputPositions + row),
-                                                      OfRows(pattern.query[at], added));
-            _mm512_storeu_si512(a.common.inputPositions + row, position);
-            _mm512_storeu_si512(lengths + row, _mm512_add_epi64(position, one));
-            _mm512_storeu_si512(mapping + row, Load(slots + row));
-            const __m512i rest =
-                _mm512_maskz_loadu_epi64(pattern.specLanes[at], spec + pattern.specBefore[at]);
-            _mm512_storeu_si512(
-                a.common.inputTokens + row,
-                _mm512_mask_expand_epi64(OfRows(pattern.query[at], token),
-                                         static_cast<__mmask8>(~pattern.firstRows[at]), rest));
+            const int64_t row = query * rows + at * kWidth;
+            const Vector position =
+                Add(Load(a.common.inputPositions + row), Permute(pattern.query[at], added));
+            Store(a.common.inputPositions + row, position);
+            Store(lengths + row, Add(position, one));
+            Store(mapping + row, Load(slots + row));
+            const Vector rest = Load(spec + pattern.specBefore[at], pattern.specLanes[at].Get());
+            Store(a.common.inputTokens + row,
+                  Choose(Permute(pattern.spec[at], rest), pattern.firstRows[at].Get(),
+                         Permute(pattern.query[at], token)));
         }
     }
     return query;
@@ -211,8 +189,8 @@ int64_t AdvanceV2(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, int6
 
 }  // namespace
 
-const AdvanceStepV2LanesTable kV2Lanes = {{&PlaceV2<int64_t>, &AdvanceV2},
-                                          {&PlaceV2<int32_t>, &AdvanceV2}};
+const AdvanceStepV2LanesTable kV2Lanes = {{kWidth, &PlaceV2<int64_t>, &AdvanceV2},
+                                          {kWidth, &PlaceV2<int32_t>, &AdvanceV2}};
 
-}  // namespace avx512
+}  // namespace ADVSTEP_ISA
 }  // namespace advstep

@@ -52,7 +52,7 @@ class V2Queries {
         const int64_t end = whole_.end / each;
         for (int64_t query = whole_.begin / each; query < end;) {
             const int64_t from = lanes_->place(t_, a_, query, end, kept_);
-            query = std::min(end, from + AdvanceStepV2Lanes::kQueries);
+            query = std::min(end, from + lanes_->queries);
             ForEach({from * each, query * each}, check);
         }
         ForEach({whole_.end, rows_.end}, check);
@@ -71,7 +71,8 @@ class V2Queries {
     }
 
  private:
-    // The rows of queries that the loops for whole queries take: where their slots are kept.
+    // Returns the rows that the loops for several queries take: those of whole queries whose slots
+    // are kept.
     RowRange Whole() const {
         const int64_t each = t_.rowsPerQuery;
         const int64_t begin = (rows_.begin + each - 1) / each * each;
@@ -125,7 +126,7 @@ class V2Queries {
         }
     }
 
-    // The memory for the slots of these rows; null if there is no room for all of them.
+    // Returns the memory for the slots of these rows, or null if there is no room for all of them.
     int64_t* Kept(const QueryRows& at) const {
         return at.rows.end <= keptRows_ ? kept_ + at.rows.begin : nullptr;
     }
@@ -138,9 +139,10 @@ class V2Queries {
         return static_cast<uint64_t>(a_.acceptedNum[query]) + 1;
     }
 
-    // Unsigned numbers wrap where a bad value makes them. Bad values are collected in the sign: x <
-    // 0 has it, and so has last - x for x > last. A negative position before the step is not bad,
-    // but with one the sum may have wrapped.
+    // Computes the slots of the rows, and returns false if one of the rows may be bad. The numbers
+    // are unsigned, so that they may wrap on a bad value. Bad values are collected in the sign bit:
+    // x < 0 has it set, and so has last - x for x > last. A negative position before the step is
+    // not bad, but its sum may have wrapped.
     template <bool kWrite>
     bool Place(const QueryRows& at, int64_t* slots) const {
         const BlockMath math = t_.math;
@@ -155,7 +157,8 @@ class V2Queries {
         for (int64_t row = 0; row < at.count(); ++row) {
             const uint64_t position = static_cast<uint64_t>(before[row]) + added;
             const uint64_t outside = position | (lastPosition - position);
-            // A row outside looks at column 0: phase one takes no table without columns.
+            // A row outside reads column 0, which is there: phase one refuses a table without
+            // columns.
             const uint64_t inside = (outside >> 63) - 1;
             const int64_t column = ColumnOf(math, static_cast<int64_t>(position & inside));
             const uint64_t block = static_cast<uint64_t>(static_cast<int64_t>(blocks[column]));

@@ -14,7 +14,7 @@ enum class BlockDivision : int32_t {
     kDivide,    // the rest: tables for more than 2^31 tokens, which are not usual
 };
 
-/// The host makes it once for each plan.
+/// The numbers that replace the division. The host computes them once for each plan.
 struct BlockMath {
     /// Positions below this number, and only they, have a column in the table and a length that
     /// fits its tensor.
@@ -42,7 +42,7 @@ inline BlockMath MakeBlockMath(int64_t blockSize, int64_t maxBlocks, int64_t las
     math.positions = tokens < lastLength ? tokens : lastLength;
     const int64_t lastOffset = blockSize - 1;
     math.lastBlock = lastSlot < lastOffset ? -1 : (lastSlot - lastOffset) / blockSize;
-    int bits = 0;  // that blockSize - 1 needs
+    int bits = 0;  // the bits that blockSize - 1 needs
     while (bits < 63 && (lastOffset >> bits) != 0) {
         ++bits;
     }
@@ -64,7 +64,7 @@ inline BlockMath MakeBlockMath(int64_t blockSize, int64_t maxBlocks, int64_t las
     return math;
 }
 
-/// position / blockSize of a position below `math.positions`.
+/// Returns position / blockSize for a position below `math.positions`.
 inline int64_t ColumnOf(const BlockMath& math, int64_t position) {
     switch (math.division) {
         case BlockDivision::kShift:

@@ -9,10 +9,10 @@ namespace advstep {
 
 using advance_step::op::Isa;
 
-/// Whether this machine has the instruction set.
+/// Returns whether this machine has the instruction set.
 bool IsSupported(Isa isa);
 
-/// The widest instruction set that this machine has.
+/// Returns the widest instruction set that this machine has.
 Isa BestIsa();
 
 }  // namespace advstep

@@ -24,7 +24,7 @@ float FloatOf(uint32_t bits) {
     return value;
 }
 
-// The rest of a value, halfway up to the even neighbour.
+// Drops the lowest bits of a value, rounded to nearest, and halfway to the even neighbour.
 uint32_t RoundToEven(uint32_t value, uint32_t dropped) {
     const uint32_t half = 1U << (dropped - 1);
     const uint32_t kept = value >> dropped;
@@ -39,7 +39,7 @@ struct Bfloat16 {
     static Bfloat16 Narrow(float value) {
         const uint32_t from = BitsOf(value);
         if (std::isnan(value)) {
-            return {static_cast<uint16_t>((from >> 16) | 0x40U)};  // stays one, and quiet
+            return {static_cast<uint16_t>((from >> 16) | 0x40U)};  // a NaN, and a quiet one
         }
         return {static_cast<uint16_t>(RoundToEven(from, 16))};
     }

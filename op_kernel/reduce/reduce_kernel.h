@@ -23,7 +23,7 @@ struct ReducePayload {
     ReduceType type = ReduceType::kInt8;
 };
 
-/// Elements of a core at least, so that cores with work are worth their number.
+/// The fewest elements of a core, except the last one's. More cores would cost more than they save.
 constexpr int64_t kLeastReduceElements = 1024;
 
 /// dst[i] = dst[i] op src[i]. Sums of integers wrap; floats are summed in their precision with one

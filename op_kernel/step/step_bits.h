@@ -23,7 +23,7 @@ inline bool Contains(const uint64_t* words, int64_t slot) {
     return (words[slot / kSlotsPerWord] & BitOf(slot)) != 0;
 }
 
-/// A bit for each of 64 bytes, set where the byte is not 0.
+/// Returns a bit for each of 64 bytes, set if the byte is not 0.
 inline uint64_t NonZeroBytes(const uint8_t* bytes) {
     uint64_t zero = 0;
 #ifdef __SSE2__
@@ -41,8 +41,8 @@ inline uint64_t NonZeroBytes(const uint8_t* bytes) {
     return ~zero;
 }
 
-/// The number of bits that are set. The compiler's own function is a call where the baseline has no
-/// such instruction.
+/// Returns the number of bits that are set. The compiler's own function would be a call, because
+/// the baseline of x86-64 has no instruction for it.
 inline int64_t CountBits(uint64_t word) {
     word -= (word >> 1) & 0x5555555555555555U;
     word = (word & 0x3333333333333333U) + ((word >> 2) & 0x3333333333333333U);

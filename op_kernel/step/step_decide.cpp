@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of core 0: the decisions that depend on more than one slot. They need counts only, and
-// no block ids.
+// The second phase of Step: core 0 makes the decisions that depend on more than one slot. They need
+// counts only, and no block ids.
 #include <algorithm>
 
 #include "op_kernel/step/step_bits.h"
@@ -88,7 +88,7 @@ class Decision {
         return true;
     }
 
-    // The number of blocks of a full row of inputIds.
+    // Returns the number of blocks of a full row of inputIds.
     int64_t Longest() const { return v_.t.inputWidth / v_.t.blockSize; }
 
     bool ChooseVictims() {

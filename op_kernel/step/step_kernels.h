@@ -11,11 +11,11 @@ namespace advstep {
 /// Phases in their order. The first two write to the workspace only; a fault in them ends the
 /// launch with every tensor as it was.
 ///
-///   StepCollect   each core: checks its slots, counts what they release and need
-///   StepDecide    core 0: who is preempted, who gets a block, who comes back
-///   StepGiveBack  each core: released and preempted blocks onto the free stack
-///   StepHandOut   each core: blocks to the slots that need one
-///   StepRecover   each core: blocks and tokens to the recovered slots; core 0: the scalars
+///   StepCollect   each core checks its slots, and counts the blocks that they release and need
+///   StepDecide    core 0 chooses the slots to preempt, to give a block and to recover
+///   StepGiveBack  each core puts released and preempted blocks onto the free stack
+///   StepHandOut   each core gives blocks to the slots that need one
+///   StepRecover   each core gives the recovered slots blocks and tokens; core 0 sets the scalars
 void StepCollect(const CoreContext& core, const void* payload);
 void StepDecide(const CoreContext& core, const void* payload);
 void StepGiveBack(const CoreContext& core, const void* payload);

@@ -73,7 +73,7 @@ inline constexpr StepRule kStepRules[] = {
      "<= {L}"},
 };
 
-/// The words of a rule; null for a number that is none.
+/// Returns the words of a rule, or null for a number that is no rule.
 constexpr const char* StepRuleWords(int32_t fault) {
     for (const StepRule& rule : kStepRules) {
         if (static_cast<int32_t>(rule.fault) == fault) {
@@ -89,7 +89,7 @@ constexpr bool IsCount(int64_t count, int64_t most) { return count >= 0 && count
 
 constexpr bool IsSlot(int64_t slot, int64_t batch) { return slot >= 0 && slot < batch; }
 
-/// Whether `used` columns from `first` on lie in a row of `width` columns.
+/// Returns whether `used` columns from `first` on lie in a row of `width` columns.
 constexpr bool LieInRow(int64_t first, int64_t used, int64_t width) {
     return first >= 0 && first + used <= width;
 }

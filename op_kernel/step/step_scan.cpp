@@ -53,7 +53,7 @@ template <typename ColumnOf>
     return static_cast<int32_t>(negative) >= 0 && all < kMostScanned;
 }
 
-// The slots among 32 that feed tokens and have -1 in their place.
+// Returns the slots among 32 that feed tokens and have -1 in their place.
 uint32_t Lacking(const int32_t* __restrict thisTime, const int32_t* __restrict table,
                  const int32_t* __restrict places) {
     uint32_t lacking = 0;
@@ -82,7 +82,7 @@ bool ScanWord(const StepTiling& tiling, const StepArgs& args, int64_t first, uin
     const double inverse = tiling.blockInverse;
     const bool usual = shift >= 0 ? scan([shift](int32_t cached) { return cached >> shift; })
                                   // This is exact: the half keeps the product further from the
-                                  // whole numbers than it can err.
+                                  // whole numbers than its rounding error.
                                   : scan([inverse](int32_t cached) {
                                         return static_cast<int32_t>((cached + 0.5) * inverse);
                                     });

@@ -9,9 +9,10 @@
 
 namespace advstep {
 
-/// The slots that can be preempted: most blocks first, but those of the longest length after all
-/// others; the lowest slot of the same. Slots with as many blocks are a list, ascending, so that
-/// the cost is one pass over the slots however many are taken.
+/// The slots that can be preempted, in their order. The slot with the most blocks comes first, and
+/// the lowest of those with the same number. The slots of the longest length come after all others.
+/// Slots with the same number of blocks form an ascending list, so the cost is one pass over the
+/// slots however many are taken.
 class VictimQueue {
  public:
     VictimQueue(const StepView& view, int64_t longest)

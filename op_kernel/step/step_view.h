@@ -19,8 +19,8 @@ struct StepView {
 
     explicit StepView(const StepPayload& p) : payload(p), t(p.tiling), a(p.args) {}
 
-    /// The arrays in the workspace. Each is found when it is asked for, since most phases need few
-    /// of them.
+    /// Find the arrays in the workspace. Each is found when it is needed, because most phases need
+    /// few of them.
     StepPlan& plan() const { return *At<StepPlan>(payload.offsets.plan); }
     StepCoreCounts* counts() const { return At<StepCoreCounts>(payload.offsets.counts); }
     uint64_t* releases() const { return At<uint64_t>(payload.offsets.releases); }
@@ -34,7 +34,7 @@ struct StepView {
 
     int32_t* Row(int64_t slot) const { return a.blockTables + slot * t.tableWidth; }
 
-    /// The column of the block for the next token of the slot.
+    /// Returns the column of the block for the next token of the slot.
     int64_t NeededColumn(int64_t slot) const {
         const int64_t cached = a.seqLensDecoder[slot];
         return t.blockShift >= 0 ? cached >> t.blockShift : cached / t.blockSize;
@@ -42,12 +42,12 @@ struct StepView {
 
     RowRange SlotsOf(int32_t core) const { return RowsOf(core, t.slotsPerCore, t.batch); }
 
-    /// The slots of all cores that the context stands for.
+    /// Returns the slots of all cores that the context stands for.
     RowRange Slots(const CoreContext& core) const {
         return {SlotsOf(core.index).begin, SlotsOf(core.index + core.count - 1).end};
     }
 
-    /// The share that these cores have of a list.
+    /// Returns the share of a list that these cores have.
     RowRange Share(const CoreContext& core, int64_t entries) const {
         if (core.count == t.coreCount) {
             return {0, entries};

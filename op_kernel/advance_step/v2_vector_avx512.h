@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eight 64-bit lanes of AVX-512, for advance_step_v2_lanes.cpp only.
+//
+// Intrinsics have masks of all lanes where GCC 12 warns of the forms without.
+
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace advstep {
+namespace ADVSTEP_ISA {
+namespace {
+
+using Vector = __m512i;
+using Mask = __mmask8;  // a bit for each lane
+constexpr int64_t kWidth = 8;
+constexpr Mask kAllLanes = 0xFF;
+
+// A mask as a pattern keeps it.
+struct KeptMask {
+    uint8_t lanes;
+
+    constexpr KeptMask() : lanes(0) {}
+    constexpr void Set(int64_t lane) { lanes = static_cast<uint8_t>(lanes | 1U << lane); }
+    Mask Get() const { return lanes; }
+};
+
+// The lane that a permutation takes a value from, as a pattern keeps it.
+constexpr int64_t PermutationFrom(int64_t lane) { return lane; }
+
+Vector Load(const int64_t* values) { return _mm512_loadu_si512(values); }
+// Loads the lanes of the mask, and reads no memory of the others.
+Vector Load(const int64_t* values, Mask mask) { return _mm512_maskz_loadu_epi64(mask, values); }
+void Store(int64_t* values, Vector vector) { _mm512_storeu_si512(values, vector); }
+Vector Zero() { return _mm512_setzero_si512(); }
+Vector Same(uint64_t value) { return _mm512_set1_epi64(static_cast<int64_t>(value)); }
+Vector Ascending() { return _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0); }
+
+Vector Add(Vector a, Vector b) { return _mm512_add_epi64(a, b); }
+Vector Subtract(Vector a, Vector b) { return _mm512_sub_epi64(a, b); }
+Vector Multiply(Vector a, Vector b) { return _mm512_mullo_epi64(a, b); }
+// Multiplies the lower halves of the lanes.
+Vector MultiplyLow(Vector a, Vector b) { return _mm512_maskz_mul_epu32(kAllLanes, a, b); }
+Vector ShiftRight(Vector a, __m128i by) { return _mm512_maskz_srl_epi64(kAllLanes, a, by); }
+Vector ShiftLeft(Vector a, __m128i by) { return _mm512_maskz_sll_epi64(kAllLanes, a, by); }
+Vector Permute(const int64_t* from, Vector a) {
+    return _mm512_maskz_permutexvar_epi64(kAllLanes, Load(from), a);
+}
+// Returns `b` in the lanes of the mask, and `a` in the others.
+Vector Choose(Vector a, Mask mask, Vector b) { return _mm512_mask_mov_epi64(a, mask, b); }
+
+Mask Either(Mask a, Mask b) { return a | b; }
+Mask Both(Mask a, Mask b) { return a & b; }
+bool Any(Mask mask) { return mask != 0; }
+Mask Negative(Vector a) { return _mm512_movepi64_mask(a); }
+Mask Unequal(Vector a, Vector b) { return _mm512_cmpneq_epi64_mask(a, b); }
+Mask Less(Vector a, Vector b) { return _mm512_cmplt_epi64_mask(a, b); }
+// Compares unsigned numbers.
+Mask Above(Vector a, Vector b) { return _mm512_cmpgt_epu64_mask(a, b); }
+uint64_t BitsOf(Mask mask) { return mask; }
+
+Vector LookUp(const int64_t* table, Vector places) {
+    return _mm512_mask_i64gather_epi64(Zero(), kAllLanes, places, table, 8);
+}
+Vector LookUp(const int32_t* table, Vector places) {
+    return _mm512_maskz_cvtepi32_epi64(
+        kAllLanes,
+        _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), kAllLanes, places, table, 4));
+}
+
+}  // namespace
+}  // namespace ADVSTEP_ISA
+}  // namespace advstep

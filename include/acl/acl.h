@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The runtime in one include: initialisation, and everything of acl_base.h, acl_rt.h, acl_op.h
-/// and acl_mdl.h.
+/// The runtime in one include: initialisation, and all that acl_base.h, acl_rt.h, acl_op.h and
+/// acl_mdl.h declare.
 #ifndef ADVSTEP_ACL_ACL_H_
 #define ADVSTEP_ACL_ACL_H_
 
@@ -25,12 +25,13 @@ extern "C" {
 ///
 /// @param[in] configPath  JSON file; NULL or "" for none
 /// @retval ACL_SUCCESS                     the first reference
-/// @retval ACL_ERROR_REPEAT_INITIALIZE     the runtime is initialised already; one reference is
-///                                         added and nothing is read
+/// @retval ACL_ERROR_REPEAT_INITIALIZE     the runtime is initialised already: the call adds one
+///                                         reference and reads nothing
 /// @retval ACL_ERROR_INVALID_FILE          the file cannot be read
 /// @retval ACL_ERROR_PARSE_FILE            the file is not a JSON object
-/// @retval ACL_ERROR_FILE_ATTR_INVALID     a setting has an invalid value; the runtime is not
-///                                         started
+/// @retval ACL_ERROR_FILE_ATTR_INVALID     a setting has an invalid value: the runtime does not
+///                                         start
+/// @retval ACL_ERROR_INTERNAL_ERROR        "defaultDevice" in the file names no device
 ADVSTEP_API aclError aclInit(const char* configPath);
 
 /// Ends the runtime, whatever the number of references: waits for pending work, destroys every

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators by name: their attributes. Execution by name is refused.
+/// Attributes of operators that are called by name. The execution by name is refused.
 ///
-/// Only the libraries of the prefix in the shape of CANN's have these functions: docs/packaging.md.
-/// An attribute belongs to the program until it destroys it. Calls for one attribute object are
-/// made one after another; different objects may be used by different threads.
+/// libadvance_step does not have these functions. The libraries of the install prefix that is laid
+/// out like CANN's have them (docs/packaging.md). The program owns an attribute object and destroys
+/// it. Only one thread at a time may use an object; different threads may use different objects.
 #ifndef ADVSTEP_ACL_ACL_OP_H_
 #define ADVSTEP_ACL_ACL_OP_H_
 
 #include "acl/acl_base.h"
 #include "acl/acl_rt.h"
 
-/// Marks a function that the prefix's libraries have and libadvance_step does not.
+/// Marks a function of the libraries of that prefix, which libadvance_step does not have.
 #define ADVSTEP_PREFIX_API ADVSTEP_API
 
 #ifdef __cplusplus
@@ -37,7 +37,8 @@ ADVSTEP_PREFIX_API aclopAttr* aclopCreateAttr(void);
 /// Destroys the attributes; NULL has no effect.
 ADVSTEP_PREFIX_API void aclopDestroyAttr(const aclopAttr* attr);
 
-/// Sets an attribute. The name and the value are copied; the last value of a name counts.
+/// Sets an attribute. The call copies the name and the value. A later call with the same name
+/// replaces the value.
 /// @param[in] attrValue  0 for false, any other value for true
 /// @retval ACL_ERROR_INVALID_PARAM  a pointer is null
 /// @retval ACL_ERROR_BAD_ALLOC      the host is out of memory
@@ -78,8 +79,8 @@ ADVSTEP_PREFIX_API aclError aclopSetAttrListListInt(aclopAttr* attr, const char*
                                                     int numLists, const int* numValues,
                                                     const int64_t* const values[]);
 
-/// Refused: no operator runs by its name. Nothing is enqueued. The message names the operator and
-/// its attributes; the aclnn function of the operator is the way to run it.
+/// Refused: no operator runs by its name. The call enqueues nothing, and its message names the
+/// operator and its attributes. The aclnn functions of the operator run it instead.
 /// @retval ACL_ERROR_INVALID_PARAM    opType is null; a number of tensors is below 0
 /// @retval ACL_ERROR_API_NOT_SUPPORT  otherwise
 ADVSTEP_PREFIX_API aclError aclopExecuteV2(const char* opType, int numInputs,

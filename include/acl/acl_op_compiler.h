@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The options of an operator compiler, which are kept, and its calls, which are refused.
+/// An operator compiler: its options, which are kept, and its calls, which are refused.
 ///
-/// Only the libraries of the prefix in the shape of CANN's have these functions: docs/packaging.md.
-/// All of them may be called from any thread.
+/// libadvance_step does not have these functions. The libraries of the install prefix that is laid
+/// out like CANN's have them (docs/packaging.md). Any thread may call them.
 #ifndef ADVSTEP_ACL_ACL_OP_COMPILER_H_
 #define ADVSTEP_ACL_ACL_OP_COMPILER_H_
 
@@ -16,13 +16,13 @@ extern "C" {
 
 typedef struct aclGraphDumpOption aclGraphDumpOption;
 
-/// How an operator is looked for.
+/// The place where a compiler looks for an operator. It has no effect here.
 typedef enum aclCompileType {
     ACL_COMPILE_SYS = 0,
     ACL_COMPILE_UNREGISTERED = 1,
 } aclopCompileType;
 
-/// How shapes are compiled.
+/// The way in which shapes are compiled. It has no effect here.
 typedef enum aclOpCompileFlag {
     ACL_OP_COMPILE_DEFAULT = 0,
     ACL_OP_COMPILE_FUZZ = 1,
@@ -54,21 +54,21 @@ typedef enum {
 /// @retval ACL_ERROR_BAD_ALLOC      the host is out of memory
 ADVSTEP_PREFIX_API aclError aclSetCompileopt(aclCompileOpt opt, const char* value);
 
-/// Returns the bytes of an option's value, with the final zero; 0 for an unknown option.
-/// ACL_OP_JIT_COMPILE is "disable" at first, and every other option is "".
+/// Returns the size of an option's value in bytes, with the final zero; 0 for an unknown option.
+/// The initial value of ACL_OP_JIT_COMPILE is "disable", that of every other option "".
 ADVSTEP_PREFIX_API size_t aclGetCompileoptSize(aclCompileOpt opt);
 
-/// Returns the value of an option, with the final zero.
-/// @param[out] value  at least aclGetCompileoptSize(opt) bytes
-/// @param[in] length  the bytes of value
+/// Writes the value of an option, with the final zero.
+/// @param[out] value  room for at least aclGetCompileoptSize(opt) bytes
+/// @param[in] length  the size of value in bytes
 /// @retval ACL_ERROR_INVALID_PARAM  opt is unknown; value is null; length is too small
 ADVSTEP_PREFIX_API aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length);
 
-/// Checks the flag. It has no further effect, because nothing is compiled.
+/// Checks the flag. The call has no further effect, because nothing is compiled.
 /// @retval ACL_ERROR_INVALID_PARAM  flag is no aclOpCompileFlag
 ADVSTEP_PREFIX_API aclError aclopSetCompileFlag(aclOpCompileFlag flag);
 
-/// Refused as aclopExecuteV2: nothing is compiled.
+/// Refused like aclopExecuteV2: there is no operator compiler.
 /// @retval ACL_ERROR_INVALID_PARAM    opType is null; a number of tensors is below 0
 /// @retval ACL_ERROR_API_NOT_SUPPORT  otherwise
 ADVSTEP_PREFIX_API aclError aclopCompile(const char* opType, int numInputs,
@@ -82,14 +82,14 @@ ADVSTEP_PREFIX_API aclError aclopCompileAndExecute(
     const aclDataBuffer* const inputs[], int numOutputs, const aclTensorDesc* const outputDesc[],
     aclDataBuffer* const outputs[], const aclopAttr* attr, aclopEngineType engineType,
     aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
-/// As aclopCompileAndExecute, without its consts.
+/// As aclopCompileAndExecute, with parameters that are not const.
 ADVSTEP_PREFIX_API aclError
 aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
                          aclDataBuffer* inputs[], int numOutputs, aclTensorDesc* outputDesc[],
                          aclDataBuffer* outputs[], aclopAttr* attr, aclopEngineType engineType,
                          aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
 
-/// Refused as aclopCompile: there is no graph of an operator to write.
+/// Refused like aclopCompile: there is no graph of an operator to write.
 /// @param[in] graphDumpOpt  may be NULL
 ADVSTEP_PREFIX_API aclError aclGenGraphAndDumpForOp(
     const char* opType, int numInputs, const aclTensorDesc* const inputDesc[],

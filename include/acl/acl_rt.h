@@ -8,11 +8,12 @@
 ///     kind or is not of this library.
 ///   - A call marked [context] returns ACL_ERROR_RT_CONTEXT_NULL if the thread has no current
 ///     context. If it takes a stream, NULL denotes the current context's default stream.
-///   - A call that would wait for the host function that makes it returns
-///     ACL_ERROR_RT_FEATURE_NOT_SUPPORT. Such calls are synchronisations, pageable asynchronous
-///     copies, aclrtFreeWithDevSync, aclrtHostUnregister, an aclrtMapMem that has to wait, and
-///     calls that destroy a stream or context or end a device or the runtime; also aclrtSetDevice
-///     and aclrtCreateContext for a device whose reset waits for that function.
+///   - A host function must not wait for itself: a call that would do so returns
+///     ACL_ERROR_RT_FEATURE_NOT_SUPPORT. Such calls are synchronisations, asynchronous copies of
+///     pageable memory, aclmdlRIExecute, aclrtDeviceTaskAbort, aclrtFreeWithDevSync,
+///     aclrtHostUnregister, an aclrtMapMem that has to wait, and calls that destroy a stream or
+///     context or end a device or the runtime; also aclrtSetDevice and aclrtCreateContext for a
+///     device whose reset waits for that function.
 ///   - A call that takes a stream returns ACL_ERROR_RT_STREAM_CONTEXT for a stream of another
 ///     context.
 ///   - A call that queues work returns ACL_ERROR_RT_RESOURCE_ALLOC_FAIL if the stream holds as many

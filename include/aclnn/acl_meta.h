@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Tensors, scalars, arrays and executors: the arguments and the result of an operator's phase one.
 ///
-/// Objects here are plain pointers. The caller owns an object until it destroys it, and must not
-/// pass a destroyed one again. Destroying NULL returns ACLNN_SUCCESS.
+/// Objects here are plain pointers, and the caller owns them. A destroyed object must not be used
+/// again; calls return ACLNN_ERR_PARAM_INVALID for a destroyed tensor or executor. The destruction
+/// of NULL returns ACLNN_SUCCESS, except for an executor.
 #ifndef ADVSTEP_ACLNN_ACL_META_H_
 #define ADVSTEP_ACLNN_ACL_META_H_
 
 #include "acl/acl_base.h"
 
-#ifndef ACLNN_API /* of client headers; the library's own use ADVSTEP_API */
+#ifndef ACLNN_API /* for headers of clients; the library's own headers use ADVSTEP_API */
 #if defined(__GNUC__)
 #define ACLNN_API __attribute__((visibility("default")))
 #else
@@ -30,7 +31,7 @@ typedef int aclnnStatus;
 #define ACLNN_ERR_INNER_INFERSHAPE_ERROR 561001
 #define ACLNN_ERR_INNER_TILING_ERROR 561002     /* a shape or an attribute is out of its range */
 #define ACLNN_ERR_INNER_CREATE_EXECUTOR 561101
-#define ACLNN_ERR_INNER_NULLPTR 561103          /* an executor or a tensor is null */
+#define ACLNN_ERR_INNER_NULLPTR 561103          /* an executor or its tensor is null */
 
 typedef struct aclTensor aclTensor;
 typedef struct aclScalar aclScalar;
@@ -43,11 +44,11 @@ typedef struct aclOpExecutor aclOpExecutor;
 
 /* ---- tensors --------------------------------------------------------------------------- */
 
-/// Describes a tensor in device memory. The arrays are copied; the data is not accessed.
+/// Describes a tensor in device memory. The call copies the arrays and does not access the data.
 ///
 /// @param[in] viewDims        shape of the view, viewDimsNum entries; NULL only with viewDimsNum 0
-/// @param[in] stride          elements from one index to the next, viewDimsNum entries; NULL:
-///                            contiguous
+/// @param[in] stride          elements between neighbours along each dimension, viewDimsNum
+///                            entries; NULL: contiguous
 /// @param[in] offset          elements from tensorData to the view's first element
 /// @param[in] storageDims     shape of the memory that the view lies in, storageDimsNum entries;
 ///                            NULL only with storageDimsNum 0
@@ -58,19 +59,22 @@ ADVSTEP_API aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDim
                                        aclFormat format, const int64_t* storageDims,
                                        uint64_t storageDimsNum, void* tensorData);
 
-/// Frees the description, not the data. Allowed as soon as phase one has returned.
+/// Frees the description, not the data. The program may destroy a tensor as soon as phase one has
+/// returned.
+/// @retval ACLNN_ERR_PARAM_INVALID  tensor has been destroyed
 ADVSTEP_API aclnnStatus aclDestroyTensor(const aclTensor* tensor);
 
 /// Gives an existing tensor a new description. Arguments are those of aclCreateTensor.
-/// @retval ACLNN_ERR_PARAM_NULLPTR  tensor is null, or a shape is null with a count above 0
+/// @retval ACLNN_ERR_PARAM_NULLPTR  tensor is null; a shape is null with a count above 0
+/// @retval ACLNN_ERR_PARAM_INVALID  tensor has been destroyed
 ADVSTEP_API aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims,
                                       uint64_t viewDimsNum, aclDataType dataType,
                                       const int64_t* stride, int64_t offset, aclFormat format,
                                       const int64_t* storageDims, uint64_t storageDimsNum,
                                       void* tensorDataAddr);
 
-/// The getters below return ACLNN_ERR_PARAM_NULLPTR for a null argument. They allocate the arrays;
-/// the caller frees them with delete[].
+/// Getters return one property of a tensor, and ACLNN_ERR_PARAM_NULLPTR for a null argument. They
+/// allocate arrays with new[], which the caller frees with delete[].
 ADVSTEP_API aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims,
                                         uint64_t* viewDimsNum);
 ADVSTEP_API aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
@@ -81,17 +85,20 @@ ADVSTEP_API aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offse
 ADVSTEP_API aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format);
 ADVSTEP_API aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType);
 
-/// Changes the address for later phase-one calls. addr may be NULL.
+/// Changes the tensor's data address for later phase-one calls. addr may be NULL.
 ADVSTEP_API aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr);
+/// Returns the tensor's data address.
 ADVSTEP_API aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr);
 
 /* ---- scalars, arrays and lists ----------------------------------------------------------- */
 
-/// Copies one value. @return NULL if value is NULL or dataType has no size in bytes
+/// Copies one value of the type dataType.
+/// @return NULL if value is NULL or dataType has no whole number of bytes
 ADVSTEP_API aclScalar* aclCreateScalar(void* value, aclDataType dataType);
 ADVSTEP_API aclnnStatus aclDestroyScalar(const aclScalar* scalar);
 
-/// Arrays copy their values. @return NULL if value is NULL with a size above 0
+/// Arrays copy their values. The size getters return ACLNN_ERR_PARAM_NULLPTR for a null argument.
+/// @return NULL if value is NULL with a size above 0
 ADVSTEP_API aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size);
 ADVSTEP_API aclnnStatus aclDestroyIntArray(const aclIntArray* array);
 ADVSTEP_API aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size);
@@ -102,7 +109,8 @@ ADVSTEP_API aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size);
 ADVSTEP_API aclnnStatus aclDestroyBoolArray(const aclBoolArray* array);
 ADVSTEP_API aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size);
 
-/// Lists copy the pointers and own what they point to: destroying a list destroys its members.
+/// Lists copy the pointers, and own the tensors or scalars: the destruction of a list destroys its
+/// members. The size getters return ACLNN_ERR_PARAM_NULLPTR for a null argument.
 /// @return NULL if value is NULL with a size above 0
 ADVSTEP_API aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size);
 ADVSTEP_API aclnnStatus aclDestroyTensorList(const aclTensorList* array);
@@ -114,26 +122,26 @@ ADVSTEP_API aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, ui
 /* ---- executors --------------------------------------------------------------------------- */
 
 /// Makes an executor repeatable: phase two may run it any number of times, until
-/// aclDestroyAclOpExecutor. It must be called after phase one and before the first run.
+/// aclDestroyAclOpExecutor. The program calls this after phase one and before the first run.
 /// @retval ACLNN_ERR_INNER_NULLPTR  executor is null
-/// @retval ACLNN_ERR_PARAM_INVALID  the executor was run or destroyed before
+/// @retval ACLNN_ERR_PARAM_INVALID  the executor was run without being repeatable, or was destroyed
 ADVSTEP_API aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor);
 
-/// Frees a repeatable executor, or one that was never run. Queued runs still run.
+/// Frees a repeatable executor, or one that was never run. A run spends any other executor, which
+/// ends with it. Queued runs still run.
 /// @retval ACLNN_ERR_INNER_NULLPTR  executor is null
-/// @retval ACLNN_ERR_PARAM_INVALID  the executor was spent (run without being repeatable) or
-///                                  destroyed before
+/// @retval ACLNN_ERR_PARAM_INVALID  the executor is spent, or was destroyed before
 ADVSTEP_API aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor);
 
 /// Changes the address of one tensor of the executor for later runs. Queued runs keep their
-/// address.
+/// addresses.
 ///
-/// @param[in] index   aclSetTensorAddr, aclSetInputTensorAddr: position among the operator's
-///                    tensors in signature order, 0-based; aclSetOutputTensorAddr: position among
-///                    its in/out tensors (AdvanceStep: inputTokens 0, inputPositions 1, seqLens 2,
-///                    slotMapping 3)
-/// @param[in] tensor  the tensor given to phase one, or a similar one; it is not changed
-/// @param[in] addr    device address; the planned view offset is added
+/// @param[in] index   for aclSetTensorAddr and aclSetInputTensorAddr: the position among the
+///                    operator's tensors in signature order, 0-based; for aclSetOutputTensorAddr:
+///                    the position among its in/out tensors (AdvanceStep: inputTokens 0,
+///                    inputPositions 1, seqLens 2, slotMapping 3)
+/// @param[in] tensor  not NULL; neither read nor changed
+/// @param[in] addr    device address; the view offset of phase one's tensor is added
 /// @retval ACLNN_ERR_INNER_NULLPTR  executor or tensor is null
 /// @retval ACLNN_ERR_PARAM_INVALID  the index does not exist; the executor is spent; an in/out
 ///                                  tensor would overlap another tensor. The executor is unchanged.
@@ -143,7 +151,7 @@ ADVSTEP_API aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const siz
                                               aclTensor* tensor, void* addr);
 ADVSTEP_API aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index,
                                                aclTensor* tensor, void* addr);
-/// The same three under their older names.
+/// These are the same three calls under their older names.
 ADVSTEP_API aclnnStatus AclSetTensorAddr(aclOpExecutor* executor, const size_t index,
                                          aclTensor* tensor, void* addr);
 ADVSTEP_API aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index,
@@ -151,9 +159,9 @@ ADVSTEP_API aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const siz
 ADVSTEP_API aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index,
                                                aclTensor* tensor, void* addr);
 
-/// These calls always fail, because no operator here takes a tensor list.
+/// These six calls always fail, because no operator here takes a tensor list.
 /// @retval ACLNN_ERR_INNER_NULLPTR  executor or tensors is null
-/// @retval ACLNN_ERR_PARAM_INVALID  all other cases
+/// @retval ACLNN_ERR_PARAM_INVALID  in all other cases
 ADVSTEP_API aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t irIndex,
                                                 const size_t relativeIndex, aclTensorList* tensors,
                                                 void* addr);

@@ -13,7 +13,7 @@ extern "C" {
 /// repeated.
 /// @param[in] configPath  JSON file as for aclInit; NULL or "" for none
 /// @retval ACLNN_SUCCESS
-/// @retval ACLNN_ERR_PARAM_INVALID  the file or a setting is not valid; the message says which
+/// @retval ACLNN_ERR_PARAM_INVALID  the file or a setting is not valid; the message names it
 ADVSTEP_API aclnnStatus aclnnInit(const char* configPath);
 
 /// Does nothing and returns ACLNN_SUCCESS. The call is optional.

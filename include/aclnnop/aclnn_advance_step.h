@@ -18,8 +18,9 @@ extern "C" {
 ///     inputPositions[q] = pos
 ///     seqLens[q]        = pos + 1
 ///     slotMapping[q]    = blockTables[q][pos / blockSize] * blockSize + pos % blockSize
-/// and a padding row gets token 0, position 0 and slot -1; its seqLens is not changed.
-/// docs/operators/advance_step.md explains the other conformances.
+/// and a padding row gets token 0, position 0 and slot -1; its seqLens is not changed. These are
+/// the formulas of vLLM's advance_step_flashattn. docs/operators/advance_step.md explains the other
+/// conformances.
 ///
 /// @param[in,out] inputTokens      int64 [numSeqs]             token ids
 /// @param[in]     sampledTokenIds  int64 [numQueries, 1]       token ids
@@ -35,15 +36,16 @@ extern "C" {
 /// @param[out]    executor         plan for one aclnnAdvanceStep call
 ///
 /// All tensors are ND; [numSeqs, 1] is accepted for [numSeqs]. Conformance exact accepts any dims
-/// after dim 0, as a real device does. Conformance vllm also accepts int32
-/// for seqLens and slotMapping, and numQueries = numSeqs.
+/// after dim 0, as a real device does. Conformance vllm also accepts int32 for seqLens and
+/// slotMapping, and numQueries = numSeqs.
 ///
 /// @retval ACLNN_SUCCESS                 both outputs are set
 /// @retval ACLNN_ERR_PARAM_NULLPTR       a pointer is null
-/// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above, or an
-///                                       in/out tensor overlaps another tensor
+/// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above; an in/out
+///                                       tensor overlaps another tensor; a tensor was destroyed
 /// @retval ACLNN_ERR_INNER_TILING_ERROR  a shape or an attribute is not as above
 /// @retval ACLNN_ERR_RUNTIME_ERROR       the thread has no current context
+///
 /// A call that fails writes no output; aclGetRecentErrMsg() names the argument.
 ADVSTEP_API aclnnStatus aclnnAdvanceStepGetWorkspaceSize(
     const aclTensor* inputTokens, const aclTensor* sampledTokenIds, const aclTensor* inputPositions,
@@ -51,12 +53,12 @@ ADVSTEP_API aclnnStatus aclnnAdvanceStepGetWorkspaceSize(
     int64_t numSeqs, int64_t numQueries, int64_t blockSize, uint64_t* workspaceSize,
     aclOpExecutor** executor);
 
-/// Phase two: queues the planned run on the stream and returns. The call spends the executor, also
-/// when it fails, unless aclSetAclOpExecutorRepeatable was called.
+/// Phase two: queues the planned run on the stream and returns. The call spends the executor, even
+/// if it fails, unless aclSetAclOpExecutorRepeatable was called.
 ///
 /// The next synchronisation of the stream reports a data error as
-/// ACL_ERROR_RT_VECTOR_CORE_EXCEPTION; the message names the lowest bad query and its values. The
-/// run has then written no tensor. Later work of the stream still runs.
+/// ACL_ERROR_RT_VECTOR_CORE_EXCEPTION; the message names the lowest bad query and its values. A run
+/// with a data error writes no tensor. Later work of the stream still runs.
 ///
 /// @param[in] workspace      device memory of at least the planned size, of any alignment; may be
 ///                           NULL if workspaceSize is 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// AdvanceStepFlashInfer: AdvanceStep that also writes the paged KV arrays that FlashInfer's
-/// attention reads. This interface is the project's own.
+/// attention reads. The interface is the project's own; the formulas are those of vLLM's
+/// advance_step_flashinfer.
 #ifndef ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_FLASHINFER_H_
 #define ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_FLASHINFER_H_
 
@@ -46,10 +47,11 @@ extern "C" {
 ///
 /// @retval ACLNN_SUCCESS                 both outputs are set
 /// @retval ACLNN_ERR_PARAM_NULLPTR       a pointer is null
-/// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above, or an
-///                                       in/out tensor overlaps another tensor
+/// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above; an in/out
+///                                       tensor overlaps another tensor; a tensor was destroyed
 /// @retval ACLNN_ERR_INNER_TILING_ERROR  a shape or an attribute is not as above
 /// @retval ACLNN_ERR_RUNTIME_ERROR       the thread has no current context
+///
 /// A call that fails writes no output; aclGetRecentErrMsg() names the argument.
 ADVSTEP_API aclnnStatus aclnnAdvanceStepFlashInferGetWorkspaceSize(
     const aclTensor* inputTokens, const aclTensor* sampledTokenIds, const aclTensor* inputPositions,
@@ -58,13 +60,13 @@ ADVSTEP_API aclnnStatus aclnnAdvanceStepFlashInferGetWorkspaceSize(
     const aclTensor* pagedKvLastPageLen, const aclTensor* blockTableBound, int64_t numSeqs,
     int64_t numQueries, int64_t blockSize, uint64_t* workspaceSize, aclOpExecutor** executor);
 
-/// Phase two: queues the planned run on the stream and returns. The call spends the executor, also
-/// when it fails, unless aclSetAclOpExecutorRepeatable was called.
+/// Phase two: queues the planned run on the stream and returns. The call spends the executor, even
+/// if it fails, unless aclSetAclOpExecutorRepeatable was called.
 ///
 /// The next synchronisation of the stream reports a data error as
-/// ACL_ERROR_RT_VECTOR_CORE_EXCEPTION; the message names the lowest bad query and its values. The
-/// run has then written no tensor. Later work of the stream still runs. A pagedKvIndices that is
-/// too small is a data error.
+/// ACL_ERROR_RT_VECTOR_CORE_EXCEPTION; the message names the lowest bad query and its values. A run
+/// with a data error writes no tensor. Later work of the stream still runs. A pagedKvIndices that
+/// is too small is a data error.
 ///
 /// @param[in] workspace      device memory of at least the planned size, of any alignment
 /// @param[in] workspaceSize  bytes at workspace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// AdvanceStepMulti: several steps of AdvanceStep in one launch, for tokens that are known
-/// beforehand. This interface is the project's own.
+/// AdvanceStepMulti: several steps of AdvanceStep in one launch, for tokens that are known in
+/// advance. This interface is the project's own.
 #ifndef ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_MULTI_H_
 #define ADVSTEP_ACLNNOP_ACLNN_ADVANCE_STEP_MULTI_H_
 
@@ -13,10 +13,11 @@ extern "C" {
 /// Phase one of AdvanceStepMulti: checks the arguments and plans one run. It reads shapes and
 /// attributes only, so the input data need not exist yet.
 ///
-/// One run has the result of `steps` runs of aclnnAdvanceStep, one after another. Run s takes row s
-/// of sampledTokenIds as its tokens and row s of slotMapping as its slotMapping. With conformance
-/// standard and pos = seqLens[q] before the run, a query q gets
-///     slotMapping[s][q] = blockTables[q][(pos + s) / blockSize] * blockSize + (pos + s) % blockSize
+/// One run has the result of `steps` runs of aclnnAdvanceStep, one after another. Step s, from 0
+/// on, takes row s of sampledTokenIds as its tokens and row s of slotMapping as its slotMapping.
+/// With conformance standard and pos = seqLens[q] before the run, a query q gets
+///     slotMapping[s][q] = blockTables[q][(pos + s) / blockSize] * blockSize
+///                         + (pos + s) % blockSize
 ///     inputTokens[q]    = sampledTokenIds[steps - 1][q]
 ///     inputPositions[q] = pos + steps - 1
 ///     seqLens[q]        = pos + steps
@@ -43,10 +44,11 @@ extern "C" {
 ///
 /// @retval ACLNN_SUCCESS                 both outputs are set
 /// @retval ACLNN_ERR_PARAM_NULLPTR       a pointer is null
-/// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above, or an
-///                                       in/out tensor overlaps another tensor
+/// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above; an in/out
+///                                       tensor overlaps another tensor; a tensor was destroyed
 /// @retval ACLNN_ERR_INNER_TILING_ERROR  a shape or an attribute is not as above
 /// @retval ACLNN_ERR_RUNTIME_ERROR       the thread has no current context
+///
 /// A call that fails writes no output; aclGetRecentErrMsg() names the argument.
 ADVSTEP_API aclnnStatus aclnnAdvanceStepMultiGetWorkspaceSize(
     const aclTensor* inputTokens, const aclTensor* sampledTokenIds, const aclTensor* inputPositions,
@@ -54,12 +56,13 @@ ADVSTEP_API aclnnStatus aclnnAdvanceStepMultiGetWorkspaceSize(
     int64_t numSeqs, int64_t numQueries, int64_t blockSize, uint64_t* workspaceSize,
     aclOpExecutor** executor);
 
-/// Phase two: queues the planned run on the stream and returns. The call spends the executor, also
-/// when it fails, unless aclSetAclOpExecutorRepeatable was called.
+/// Phase two: queues the planned run on the stream and returns. The call spends the executor, even
+/// if it fails, unless aclSetAclOpExecutorRepeatable was called.
 ///
 /// The next synchronisation of the stream reports a data error as
 /// ACL_ERROR_RT_VECTOR_CORE_EXCEPTION; the message names the first step that fails, its lowest bad
-/// query and the values. The run has then written no tensor. Later work of the stream still runs.
+/// query and the values. A run with a data error writes no tensor. Later work of the stream still
+/// runs.
 ///
 /// @param[in] workspace      device memory of at least the planned size, of any alignment; may be
 ///                           NULL if workspaceSize is 0

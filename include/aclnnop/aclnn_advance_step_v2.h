@@ -13,19 +13,20 @@ extern "C" {
 /// attributes only, so the input data need not exist yet.
 ///
 /// Every query has w = k + 1 rows: one for its last sampled token and k for spec tokens, which a
-/// draft model proposes. Row i = r * w + j of query r, with 0 <= j < w, gets
-///     inputPositions[i] = inputPositions[i] + acceptedNum[r] + 1
-///     seqLens[i]        = inputPositions[i] + 1
-///     slotMapping[i]    = blockTables[r][inputPositions[i] / blockSize] * blockSize
-///                         + inputPositions[i] % blockSize
+/// draft model proposes. With pos = inputPositions[i] + acceptedNum[r] + 1 before the run, row
+/// i = r * w + j of query r, with 0 <= j < w, gets
+///     inputPositions[i] = pos
+///     seqLens[i]        = pos + 1
+///     slotMapping[i]    = blockTables[r][pos / blockSize] * blockSize + pos % blockSize
 ///     inputTokens[i]    = for j = 0, the last valid sampled token of r: the entry before the first
 ///                         negative one in its row, or the row's last entry if none is negative;
 ///                         for j >= 1, specToken[r][j - 1]
-/// Conformance vllm is the same as standard. docs/operators/advance_step_v2.md explains exact.
+/// The formulas are those of CANN's operator. Conformance vllm is the same as standard;
+/// docs/operators/advance_step_v2.md explains exact.
 ///
 /// @param[in,out] inputTokens      int64 [numSeqs * w]         token ids
 /// @param[in]     sampledTokenIds  int64 [numSeqs, w]          token ids; negative entries from
-///                                 the first token that was not accepted
+///                                 the first token on that was not accepted
 /// @param[in,out] inputPositions   int64 [numSeqs * w]         tokens, 0-based
 /// @param[in,out] seqLens          int64 [numSeqs * w]         tokens; not read
 /// @param[in,out] slotMapping      int64 [numSeqs * w]         KV cache slots; not read
@@ -40,19 +41,21 @@ extern "C" {
 /// @param[out]    workspaceSize    bytes of device memory that phase two needs; may be 0
 /// @param[out]    executor         plan for one aclnnAdvanceStepV2 call
 ///
-/// All tensors are ND; [numSeqs, w] is accepted for [numSeqs * w], except under conformance exact, which
-/// also computes with the low 32 bits of blockSize. If specToken and acceptedNum are
-/// both null, the shapes and rules of aclnnAdvanceStepGetWorkspaceSize apply; phase two is
-/// aclnnAdvanceStepV2.
+/// All tensors are ND; [numSeqs, w] is accepted for [numSeqs * w], except under conformance exact.
+/// Conformance exact also computes with the low 32 bits of blockSize. If specToken and acceptedNum
+/// are both null, the shapes and rules of aclnnAdvanceStepGetWorkspaceSize apply; phase two is
+/// still aclnnAdvanceStepV2.
 ///
 /// @retval ACLNN_SUCCESS                 both outputs are set
 /// @retval ACLNN_ERR_PARAM_NULLPTR       a pointer is null; only one of specToken and acceptedNum
 ///                                       is null
-/// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above, or an
-///                                       in/out tensor overlaps another tensor; under conformance
-///                                       exact the low 32 bits of blockSize are 0 or negative
+/// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above; an in/out
+///                                       tensor overlaps another tensor; a tensor was destroyed;
+///                                       under conformance exact the low 32 bits of blockSize are 0
+///                                       or negative
 /// @retval ACLNN_ERR_INNER_TILING_ERROR  a shape or an attribute is not as above
 /// @retval ACLNN_ERR_RUNTIME_ERROR       the thread has no current context
+///
 /// A call that fails writes no output; aclGetRecentErrMsg() names the argument.
 ADVSTEP_API aclnnStatus aclnnAdvanceStepV2GetWorkspaceSize(
     const aclTensor* inputTokens, const aclTensor* sampledTokenIds, const aclTensor* inputPositions,
@@ -60,12 +63,12 @@ ADVSTEP_API aclnnStatus aclnnAdvanceStepV2GetWorkspaceSize(
     const aclTensor* specToken, const aclTensor* acceptedNum, int64_t numSeqs, int64_t numQueries,
     int64_t blockSize, uint64_t* workspaceSize, aclOpExecutor** executor);
 
-/// Phase two: queues the planned run on the stream and returns. The call spends the executor, also
-/// when it fails, unless aclSetAclOpExecutorRepeatable was called.
+/// Phase two: queues the planned run on the stream and returns. The call spends the executor, even
+/// if it fails, unless aclSetAclOpExecutorRepeatable was called.
 ///
 /// The next synchronisation of the stream reports a data error as
 /// ACL_ERROR_RT_VECTOR_CORE_EXCEPTION; the message names the lowest bad row, its query and its
-/// values. The run has then written no tensor. Later work of the stream still runs.
+/// values. A run with a data error writes no tensor. Later work of the stream still runs.
 ///
 /// @param[in] workspace      device memory of at least the planned size, of any alignment; may be
 ///                           NULL if workspaceSize is 0

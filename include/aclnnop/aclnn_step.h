@@ -14,14 +14,15 @@ extern "C" {
 
 /// Phase one of Step: checks the arguments and plans one run. It reads shapes and attributes only.
 ///
-/// One run frees the blocks of finished slots, preempts slots (those with the most dynamic blocks
-/// first) while more blocks are needed than are free, gives a block to every slot whose next token
-/// needs one, and recovers preempted slots (the latest first) while they fit.
+/// A slot is a row of the batch. One run frees the blocks of finished slots, preempts slots (those
+/// with the most dynamic blocks first) while more blocks are needed than are free, gives a block to
+/// every slot whose next token needs one, and recovers preempted slots (the latest first) while
+/// they fit.
 ///
 /// B is the batch; S >= B is the number of rows of every other per-slot tensor. W is the width of
-/// the block table, F the capacity of the free list (may be 0), L the width of inputIds, P the
-/// width of preIds. [S, 1] is accepted for [S]. All tensors are ND and contiguous, and no two
-/// overlap.
+/// the block table, F the capacity of the free list, L the width of inputIds, P the width of
+/// preIds. Each may be 0. [S, 1] is accepted for [S], and [B, 1] for [B]. All tensors are ND and
+/// contiguous, and no two overlap.
 ///
 /// @param[in,out] stopFlags           bool  [S]     the slot is not generating
 /// @param[in,out] seqLensThisTime     int32 [B]     tokens fed to the next forward pass
@@ -33,29 +34,31 @@ extern "C" {
 /// @param[in,out] isBlockStep         bool  [S]     the slot is preempted and waits for recovery
 /// @param[in,out] stepBlockList       int32 [S]     stack of preempted slots; -1 above its top
 /// @param[in,out] stepLens            int32 [1]     depth of stepBlockList
-/// @param[in,out] recoverBlockList    int32 [S]     slots recovered by this run; not cleaned
+/// @param[in,out] recoverBlockList    int32 [S]     slots that this run recovered; not cleared
 /// @param[in,out] recoverLens         int32 [1]     0 on entry and on return
 /// @param[in,out] needBlockList       int32 [S]     used entries become -1
 /// @param[in,out] needBlockLen        int32 [1]     0 on entry and on return
-/// @param[in,out] usedListLen         int32 [S]     dynamic blocks: columns [encoderBlockLens, +n)
+/// @param[in,out] usedListLen         int32 [S]     dynamic blocks: n of them are in the columns
+///                                                  [encoderBlockLens, encoderBlockLens + n)
 /// @param[in,out] freeList            int32 [F]     stack of free block ids, top at the end
 /// @param[in,out] freeListLen         int32 [1]     depth of freeList
 /// @param[in,out] inputIds            int64 [S, L]  prompt token ids
-/// @param[in]     preIds              int64 [S, P]  generated ids; preIds[k] is the k-th, from 1
+/// @param[in]     preIds              int64 [S, P]  generated ids; column k has the k-th, from 1 on
 /// @param[in]     stepIdx             int64 [S]     number of generated tokens, the newest included
 /// @param[in]     nextTokens          int64 [S]     newest token, not yet in preIds
 /// @param[in,out] firstTokenIds       int64 [S]     first prompt id; -1: the slot is free
 /// @param[in]     blockSize               tokens per block; >= 1
-/// @param[in]     encoderDecoderBlockNum  accepted and not used
+/// @param[in]     encoderDecoderBlockNum  any number; it is not used
 /// @param[out]    workspaceSize           bytes of device memory that phase two needs
 /// @param[out]    executor                plan for one aclnnStep call
 ///
 /// @retval ACLNN_SUCCESS                 both outputs are set
 /// @retval ACLNN_ERR_PARAM_NULLPTR       a pointer is null
-/// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above, or two
-///                                       tensors overlap
+/// @retval ACLNN_ERR_PARAM_INVALID       a dtype, format or layout is not the one above; two
+///                                       tensors overlap; a tensor was destroyed
 /// @retval ACLNN_ERR_INNER_TILING_ERROR  a shape or blockSize is not as above
 /// @retval ACLNN_ERR_RUNTIME_ERROR       the thread has no current context
+///
 /// A call that fails writes no output; aclGetRecentErrMsg() names the argument.
 ADVSTEP_API aclnnStatus aclnnStepGetWorkspaceSize(
     const aclTensor* stopFlags, const aclTensor* seqLensThisTime,
@@ -72,8 +75,8 @@ ADVSTEP_API aclnnStatus aclnnStepGetWorkspaceSize(
 /// Phase two: queues the planned run. Arguments and codes are those of aclnnAdvanceStep. Only one
 /// run at a time may use a workspace.
 ///
-/// The next synchronisation of the stream reports a failure on the device. A run that failed has
-/// written no tensor. The codes are:
+/// The next synchronisation of the stream reports a failure on the device. A run that fails writes
+/// no tensor. The codes are:
 ///   ACL_ERROR_RT_RESOURCE_ALLOC_FAIL    no progress: more blocks are needed than are free, and no
 ///                                       slot is left to preempt. Shed load and run again.
 ///   ACL_ERROR_RT_VECTOR_CORE_EXCEPTION  the state is not consistent; the message names the slot

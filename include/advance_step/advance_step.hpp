@@ -6,12 +6,12 @@
 /// std::expected. X() returns T, or throws the same Error; it exists if exceptions are enabled. An
 /// Error has the code that the C call returned and the library's message.
 ///
-/// An object owns one handle. It can be moved, not copied. An empty object, default-constructed or
-/// moved from, may be destroyed or assigned to. A destructor ignores the code that its call
-/// returns. The objects of a device must be destroyed before the last Device of it.
+/// An object owns one handle. It can be moved, but not copied. A default-constructed or moved-from
+/// object is empty; it may be destroyed or assigned to. A destructor ignores the code that its call
+/// returns. The objects of a device must be destroyed before its last Device.
 ///
-/// The interface makes only the calls that a C program would make. It allocates host memory only
-/// for the vectors that Tensor::Download returns, and when a call fails.
+/// The interface makes the same calls as a C program. It allocates host memory only for the vectors
+/// that Tensor::Download returns, and when a call fails.
 #ifndef ADVSTEP_ADVANCE_STEP_ADVANCE_STEP_HPP_
 #define ADVSTEP_ADVANCE_STEP_ADVANCE_STEP_HPP_
 

@@ -9,15 +9,15 @@
 extern "C" {
 #endif
 
-/// The counts start when the device is first set. A reset of the device (aclrtResetDevice to 0
-/// uses, aclFinalize) and advstepResetCounters set them to 0. A launch is counted by the end of a
-/// synchronisation that waits for it.
+/// The counts start when the device is first set. The end of the device's last use
+/// (aclrtResetDevice, aclFinalize) and advstepResetCounters set them to 0. A synchronisation that
+/// waits for a launch returns after the launch is counted.
 typedef struct {
-    uint64_t launches;   /* launches of operators and kernels that ran, also failed ones */
+    uint64_t launches;   /* launches of operators and kernels that ran, failed ones too */
     uint64_t advanced;   /* AdvanceStep and its kin: queries moved forward */
     uint64_t padded;     /* AdvanceStep and its kin: padding rows blanked */
     uint64_t released;   /* Step: finished slots whose blocks were freed */
-    uint64_t needed;     /* Step: entries in the need list */
+    uint64_t needed;     /* Step: slots that needed a block for their next token */
     uint64_t preempted;  /* Step: slots preempted */
     uint64_t dispatched; /* Step: blocks given to slots that needed one */
     uint64_t recovered;  /* Step: slots recovered */

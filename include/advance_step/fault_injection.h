@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fault injection: for tests of this library, and of programs that must handle failing calls. This
+/// Fault injection, for tests of this library and of programs that must handle failing calls. This
 /// interface is the project's own; docs/fault_injection.md has an example.
 ///
 /// Faults of allocations and launches belong to the thread that requests them. They affect only
 /// later calls of that thread, so the same program always meets the same fault. Other threads,
-/// including the library's own, are never affected. The cost is one load for each allocation and
-/// each launch while no fault is set.
+/// including the library's own, are never affected. While no thread has requested a fault, each
+/// allocation and each launch costs one load more.
 ///
 /// An injected fault has the effects of a real one: the call returns the documented code with a
 /// message, no resource is lost, and the next call works.
@@ -31,16 +31,16 @@ typedef enum {
 typedef enum {
     ADVSTEP_FAULT_AT_CALL = 0,  /* phase two returns ACLNN_ERR_RUNTIME_ERROR, with the code in the
                                    message; nothing is queued */
-    ADVSTEP_FAULT_IN_STREAM = 1 /* the launch is queued and fails in its turn, before it writes; a
+    ADVSTEP_FAULT_IN_STREAM = 1 /* the launch is queued and fails when it runs, before it writes; a
                                    synchronisation returns the code */
 } AdvStepFaultPlace;
 
-/// Counts of the calling thread since it last requested faults, or no faults.
+/// Counts of the calling thread since its last request of the kind, or since advstepClearFaults.
 typedef struct {
     uint64_t allocations;       /* since advstepFailAllocations, of the kinds in that call */
-    uint64_t failedAllocations; /* those of them that were made to fail */
+    uint64_t failedAllocations; /* the number of these that were made to fail */
     uint64_t launches;          /* since advstepFailLaunch */
-    uint64_t failedLaunches;    /* those of them that were made to fail */
+    uint64_t failedLaunches;    /* the number of these that were made to fail */
 } AdvStepFaultCounts;
 
 /// Makes `count` allocations of the calling thread fail, starting with the `first`; 1 is the next
@@ -50,15 +50,15 @@ typedef struct {
 /// returns NULL. If an allocation of memory for the caller fails, the call returns
 /// ACL_ERROR_RT_MEMORY_ALLOCATION.
 /// @param[in] kinds  values of AdvStepAllocationKind, or-ed
-/// @param[in] first  0: none fails, and they are only counted
-/// @param[in] count  UINT64_MAX: all from the `first` fail
+/// @param[in] first  0: no allocation fails, and they are only counted
+/// @param[in] count  UINT64_MAX: all from the `first` on fail
 /// @retval ACL_ERROR_RT_PARAM_INVALID  kinds is 0, or has unknown bits
 ADVSTEP_API aclError advstepFailAllocations(uint32_t kinds, uint64_t first, uint64_t count);
 
 /// Makes the n-th launch of an operator by the calling thread fail with a code; 1 is the next one.
 /// The call replaces an earlier request. A launch that a capture records with its fault fails in
 /// every replay. advstepReadCounters does not count the failed launch.
-/// @param[in] n     0: none fails, and they are only counted
+/// @param[in] n     0: no launch fails, and they are only counted
 /// @param[in] code  not 0, unless n is 0
 /// @retval ACL_ERROR_RT_PARAM_INVALID  code is 0, or place is unknown
 ADVSTEP_API aclError advstepFailLaunch(uint64_t n, aclError code, AdvStepFaultPlace place);
@@ -77,10 +77,11 @@ ADVSTEP_API aclError advstepFailStream(aclrtStream stream, aclError code);
 /// @retval ACL_ERROR_RT_STREAM_CONTEXT  the stream belongs to another context
 ADVSTEP_API aclError advstepDelayStream(aclrtStream stream, uint64_t microseconds);
 
-/// Holds the stream: work that is queued later waits until advstepReleaseHold, aclrtStreamAbort or
-/// aclrtDestroyStreamForce. Calls that wait for the stream also wait until then. [context]
+/// Holds the stream: work that is queued later does not run before advstepReleaseHold,
+/// aclrtStreamAbort or aclrtDestroyStreamForce. Calls that wait for the stream also wait until
+/// then. [context]
 /// @param[in]  stream  NULL: the default stream
-/// @param[out] hold    identifies the hold
+/// @param[out] hold    the number of the hold, for advstepReleaseHold
 /// @retval ACL_ERROR_INVALID_PARAM           hold is NULL
 /// @retval ACL_ERROR_RT_INVALID_HANDLE       stream is not a live stream
 /// @retval ACL_ERROR_RT_STREAM_CONTEXT       the stream belongs to another context
@@ -88,7 +89,7 @@ ADVSTEP_API aclError advstepDelayStream(aclrtStream stream, uint64_t microsecond
 ///                                           not be released
 ADVSTEP_API aclError advstepHoldStream(aclrtStream stream, uint64_t* hold);
 
-/// Releases a hold, so that the stream continues. May be called by any thread.
+/// Releases a hold, so that the stream continues. Any thread may make this call.
 /// @retval ACL_ERROR_RT_PARAM_INVALID  there is no such hold, or it has been released
 ADVSTEP_API aclError advstepReleaseHold(uint64_t hold);
 

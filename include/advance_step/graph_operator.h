@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An operator of your own in graph mode: a type of graph operators (REG_OP) tied to an aclnn pair.
+/// An operator of your own in graph mode. The macro ties a type of graph operators, which REG_OP
+/// defines, to the two aclnn calls of an operator:
 ///
 ///     ADVSTEP_GRAPH_OPERATOR(Add, aclnnAdd, Add)
 ///
-/// Names of the IR and of the operator's table are equal apart from case and underscores:
+/// The names in REG_OP and in the operator's table are equal apart from case and underscores:
 /// block_tables is blockTables. A tensor that the calls read is an INPUT, or an OPTIONAL_INPUT if
-/// it may be left out. A tensor that they write is an OUTPUT. If the IR has an INPUT of its name
-/// too, the output, which may be called NAME_out, is an update of it. An Int, Float or Bool is an
-/// integer, a floating-point number or a bool of the call, and any of them an aclScalar; ListInt,
-/// ListFloat and ListBool are its arrays.
+/// it may be left out. A tensor that they write is an OUTPUT. If there is also an INPUT of its
+/// name, the output updates that input, and may be called NAME_out. Attributes of kind Int, Float
+/// and Bool are integers, floating-point numbers and bools of the call; each of the three may be
+/// an aclScalar of the call too. ListInt, ListFloat and ListBool are arrays of the call.
 ///
-/// An operator with outputs that are no updates has one more member, which sets their shapes:
+/// An operator with an output that updates no input has one more member, which sets its shape:
 ///
 ///     static Status Infer(const TensorView* views, ATTRIBUTES..., InferredTensor* tensors)
 ///
-/// In C and in C++ before C++17 this header has the plain functions of operator/graph_core.h only.
+/// Only the plain functions of operator/graph_core.h are here in C and in C++ before C++17.
 #ifndef ADVSTEP_ADVANCE_STEP_GRAPH_OPERATOR_H_
 #define ADVSTEP_ADVANCE_STEP_GRAPH_OPERATOR_H_
 
@@ -25,8 +26,8 @@
 #include "advance_step/operator.h"
 #include "advance_step/operator/graph_tie.hpp"
 
-/// Ties the type of graph operators `Type` to the calls of an operator. It stands at namespace
-/// scope, after the declarations of the calls.
+/// Ties the type of graph operators `Type` to the two calls of an operator. The macro stands at
+/// namespace scope, after the declarations of the calls.
 #define ADVSTEP_GRAPH_OPERATOR(Type, call, Operator)                                       \
     static constexpr AdvStepGraphOperator advstepGraphOperatorOf_##Type =                  \
         ::advance_step::op::MakeGraphTie<Operator, &call##GetWorkspaceSize, &call>(#Type); \

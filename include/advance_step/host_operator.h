@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
-/// Does the work, on any thread. It may not wait for the device, as a host function may not.
+/// Does the work, on any thread. Like a host function, it must not wait for the device.
 /// @param[out] message      room for the reason of a failure, a text that ends with 0
-/// @param[in]  messageSize  in bytes
-/// @return 0, or the code of the failure, which is then the stream's
+/// @param[in]  messageSize  the size of message in bytes
+/// @return 0, or the code with which the task fails
 typedef int32_t (*AdvStepRunHostOperator)(void* args, char* message, size_t messageSize);
 
 /// Releases the arguments, on any thread. It may call no function of this library.
@@ -30,18 +30,18 @@ typedef struct {
     const char* name; /* in messages and in the trace; the text must live as long as the process */
     AdvStepRunHostOperator run;
     AdvStepReleaseHostOperator release; /* NULL: there is nothing to release */
-    void* args;
-    const AdvStepMemoryRange* ranges; /* a replay checks that they are still device memory; NULL if
-                                         there are none */
+    void* args;                         /* the argument of run and release */
+    const AdvStepMemoryRange* ranges;   /* the memory that run uses: a replay checks that it is
+                                           still device memory; NULL if rangeCount is 0 */
     uint64_t rangeCount;
 } AdvStepHostOperator;
 
 /// Queues a host operator. A capture records it, and each replay runs it. The arguments are
-/// released exactly once: after the run, when the operator is skipped (the stream is aborted or has
-/// stopped), when the model that recorded it is destroyed, or before this call returns an error.
-/// A failure has the message "<name>: <message>". [context]
+/// released exactly once: after the run, when the operator is skipped (because the stream was
+/// aborted or has stopped), when the model that recorded it is destroyed, or before this call
+/// returns an error. A failure has the message "<name>: <message>". [context]
 /// @param[in] stream     NULL: the default stream
-/// @param[in] operation  copied; the name is not
+/// @param[in] operation  the operator, which the call copies, except the text of its name
 /// @retval ACL_ERROR_INVALID_PARAM           operation, its name or its run is NULL, or ranges is
 ///                                           NULL and rangeCount is not 0
 /// @retval ACL_ERROR_RT_INVALID_HANDLE       stream is not a live stream
@@ -50,12 +50,13 @@ typedef struct {
 ADVSTEP_API aclError advstepLaunchHostOperator(aclrtStream stream,
                                                const AdvStepHostOperator* operation);
 
-/// The same for an operator that takes a few us and never blocks, neither on a lock that is held
-/// for long nor on another process. No worker is woken for it: a thread that waits for the stream
-/// runs it, or a worker when it next looks, within about 150 us.
-/// @param[in] stream     as advstepLaunchHostOperator has it
-/// @param[in] operation  as advstepLaunchHostOperator has it
-/// @retval ACL_ERROR_INVALID_PARAM           as advstepLaunchHostOperator has it
+/// As advstepLaunchHostOperator, for an operator that takes a few us and never blocks, neither on a
+/// lock that is held for long nor on another process. The call wakes no worker thread: a thread
+/// that waits for the stream runs the operator, or a worker that finds it within about 150 us.
+/// [context]
+/// @param[in] stream     as advstepLaunchHostOperator
+/// @param[in] operation  as advstepLaunchHostOperator
+/// @retval ACL_ERROR_INVALID_PARAM           as advstepLaunchHostOperator
 /// @retval ACL_ERROR_RT_INVALID_HANDLE       stream is not a live stream
 /// @retval ACL_ERROR_RT_STREAM_CONTEXT       the stream belongs to another context
 /// @retval ACL_ERROR_STREAM_TASK_GROUP_INTR  a task group is open on the stream

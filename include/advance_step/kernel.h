@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The interface of a kernel of a program's own: docs/your_kernel.md. This interface is the
-/// project's own.
+/// The interface of kernels that a program brings: docs/your_kernel.md shows one. This interface is
+/// the project's own.
 ///
 /// A device binary is a shared object for the host. It needs this header and no library. Each of
 /// its kernels is a function
@@ -11,8 +11,8 @@
 ///     }
 ///
 /// with the parameters `AdvstepKernelContext* context` and `const void* args`. A launch calls it
-/// once for each block. aclrtBinaryGetFunction finds it by NAME, and acl/rt/kernel_args.h says what
-/// args points to.
+/// once for each block. aclrtBinaryGetFunction finds it by NAME. acl/rt/kernel_args.h describes the
+/// memory at args.
 ///
 /// Blocks run in any order, and several at a time on different threads. A block writes only memory
 /// that no other block of the launch reads or writes, and does not wait for another block, so that
@@ -26,16 +26,16 @@
 extern "C" {
 #endif
 
-/// The values that a data fault has at most.
+/// The greatest number of values that a data fault has.
 #define ADVSTEP_KERNEL_FAULT_VALUES 4
 
 typedef struct AdvstepKernelContext AdvstepKernelContext;
 
-/// The view that one block has of a launch. It is valid until the kernel returns. Kernels read it
-/// by the functions below. Later versions add members at the end.
+/// The properties of a launch for one block. They are valid until the kernel returns. Kernels read
+/// them by the functions below. Later versions add members at the end.
 struct AdvstepKernelContext {
-    uint32_t blockIndex; /* 0 to blockCount - 1 */
-    uint32_t blockCount; /* of the launch */
+    uint32_t blockIndex; /* the block's number, 0 to blockCount - 1 */
+    uint32_t blockCount; /* the blocks of the launch */
     /// The function that advstepReportFault calls.
     void (*reportFault)(AdvstepKernelContext* context, int64_t row, int32_t kind,
                         const int64_t* values, uint32_t valueCount);
@@ -56,14 +56,14 @@ static inline uint32_t advstepBlockCount(const AdvstepKernelContext* context) {
 
 /// Reports data that the kernel cannot process. The launch then fails, and a synchronisation
 /// returns ACL_ERROR_RT_VECTOR_CORE_EXCEPTION (ACL_ERROR_RT_AICORE_EXCEPTION for a binary of cube
-/// cores). The message has the kernel's name and what is given here. If there are several faults,
-/// it is that of the lowest row, and for that row that of the lowest block, which is the block's
-/// first. A report ends neither the kernel nor the other blocks.
-/// @param[in] row         of the data, 0-based; negative: the fault is of no row, and comes before
-///                        those of rows
-/// @param[in] kind        a number of the kernel's own
-/// @param[in] values      what is wrong, as numbers; may be null if valueCount is 0
-/// @param[in] valueCount  how many; those after the first ADVSTEP_KERNEL_FAULT_VALUES are dropped
+/// cores). The message contains the kernel's name and these arguments. If there are several faults,
+/// it describes the one of the lowest row, and among those the first one of the lowest block. A
+/// report ends neither the kernel nor the other blocks.
+/// @param[in] row         the row of the data, 0-based; negative: the fault belongs to no row, and
+///                        counts as lower than all rows
+/// @param[in] kind        a number of the kernel's choice
+/// @param[in] values      valueCount numbers of the kernel's choice; may be null if that is 0
+/// @param[in] valueCount  values after the first ADVSTEP_KERNEL_FAULT_VALUES are dropped
 static inline void advstepReportFault(AdvstepKernelContext* context, int64_t row, int32_t kind,
                                       const int64_t* values, uint32_t valueCount) {
     context->reportFault(context, row, kind, values, valueCount);
@@ -92,8 +92,8 @@ static inline void advstepReportFault(AdvstepKernelContext* context, int64_t row
     void NAME(AdvstepKernelContext* context ADVSTEP_KERNEL_UNUSED,                        \
               const void* args ADVSTEP_KERNEL_UNUSED)
 
-/// Gives a kernel the number by which aclrtBinaryGetFunctionByEntry finds it, a decimal constant
-/// without suffix: ADVSTEP_KERNEL_ENTRY(7, NAME)
+/// Gives a kernel the number by which aclrtBinaryGetFunctionByEntry finds it:
+/// ADVSTEP_KERNEL_ENTRY(7, NAME). The number is a decimal constant without suffix.
 #define ADVSTEP_KERNEL_ENTRY(NUMBER, NAME)                  \
     ADVSTEP_KERNEL_LINKAGE ADVSTEP_KERNEL_EXPORT const char \
         advstepKernelEntry_##NUMBER[sizeof(#NAME)];         \

@@ -3,7 +3,7 @@
 ///
 /// An operator is a class with these public static members, best in an unnamed namespace:
 ///
-/// - `using Payload`: plain data with the tiling and the address of each tensor;
+/// - `using Payload`: plain data that kernels get: the tiling, and the address of each tensor;
 /// - `constexpr const char kName[]`: the name of phase two, for instance "aclnnAdd";
 /// - `constexpr Signature<N> kTensors`: its tensors;
 /// - `constexpr const char* kAttributes[]`: the names of its attributes, if it has any;
@@ -12,16 +12,16 @@
 ///
 /// It may have these as well:
 ///
-/// - `using Shorter`: the operator of the calls that pass null for all tensors which Shorter does
-///   not have. Its kName and its attributes are those of the operator, its tensors the first of the
+/// - `using Shorter`: another such class, for calls that pass null for the last tensors. Its kName
+///   and its attributes are those of the operator, and its tensors are the first ones of the
 ///   operator's. Its payload, checks and programs are its own;
-/// - `void Prepare()`: makes what Plan looks things up in, for instance a table of programs. It is
+/// - `void Prepare()`: makes the data that Plan reads, for instance a table of programs. It is
 ///   called once, while the library is loaded, when no thread can fork.
 ///
 /// The library's own operators are such classes too.
 ///
-/// ADVSTEP_OPERATOR makes both calls of it. In C and in C++ before C++17 this header has the plain
-/// functions of operator/core.h only.
+/// ADVSTEP_OPERATOR defines the two calls of an operator. Only the plain functions of
+/// operator/core.h are here in C and in C++ before C++17.
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_H_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_H_
 
@@ -40,8 +40,8 @@
 #include "advance_step/operator/tensor_view.hpp"
 #include "advance_step/operator/workspace.hpp"
 
-// The namespace that joins operators to libadvance_step: its functions between two libraries, or,
-// where it compiles its own operators, the same without functions between.
+// The namespace that joins operators to libadvance_step. By default an operator's library calls the
+// functions of core.h. The library's own build names another namespace, whose code is in line.
 #ifndef ADVSTEP_OPERATOR_JOIN
 #define ADVSTEP_OPERATOR_JOIN ::advance_step::op
 #endif
@@ -50,7 +50,7 @@
 #define ADVSTEP_OP_EXPORT extern "C" ADVSTEP_API
 
 /// Defines and exports the two calls of an operator, and registers it while its library is loaded.
-/// It stands at namespace scope.
+/// The macro stands at namespace scope.
 ///
 ///     ADVSTEP_OPERATOR(aclnnAdd, Add,
 ///                      (const aclTensor* self, const aclTensor* other, const aclScalar* alpha,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Codes of sessions. Programs may #define SUCCESS and FAILED themselves, before or after.
+/// Codes of sessions. Programs may #define SUCCESS and FAILED themselves, before or after they
+/// include this header.
 #ifndef ADVSTEP_GE_GE_API_ERROR_CODES_H_
 #define ADVSTEP_GE_GE_API_ERROR_CODES_H_
 

@@ -22,30 +22,32 @@ class SummaryAccess;
 
 namespace ge {
 
-/// The properties of a graph that Session::CompileGraph has found in the descriptions of its Data
-/// operators. A graph is static if all of these have a shape without unknown dimensions. For
-/// another graph only the size of its constants is known: the calls that need shapes return FAILED, with a
-/// message in GEGetErrorMsgV2. Sizes are in bytes. The session allocates the memory itself.
+/// The properties of a graph that Session::CompileGraph has derived from the descriptions of its
+/// Data operators. A graph is static if none of these has an unknown dimension. For another graph
+/// only the size of its constants is known: calls that need shapes return FAILED, with a message in
+/// GEGetErrorMsgV2. Sizes are in bytes. The session allocates the memory itself.
 class ADVSTEP_GRAPH_API CompiledGraphSummary {
  public:
     bool IsStatic() const;
+    /// Returns the bytes of the graph's constants.
     Status GetConstMemorySize(size_t& size) const;
-    /// Intermediate values and workspaces of a run on a stream that updates nothing in place.
+    /// Returns the bytes of the intermediate values and workspaces of a run on a stream, if no
+    /// output has the memory of an input.
     Status GetFeatureMemorySize(size_t& size) const;
-    /// The same, since all of it is fixed.
+    /// As GetFeatureMemorySize, because all of that memory is fixed.
     Status GetFixedFeatureMemorySize(size_t& size) const;
-    /// 0
+    /// Returns 0, because no memory is refreshable.
     Status GetRefreshableFeatureMemorySize(size_t& size) const;
-    /// false
+    /// Returns false.
     Status GetFeatureMemoryBaseRefreshable(bool& isRefreshable) const;
-    /// 1
+    /// Returns 1, because a run uses one stream.
     Status GetStreamNum(size_t& count) const;
-    /// 0
+    /// Returns 0, because a run uses no events.
     Status GetEventNum(size_t& count) const;
     Status GetOutputShapes(std::vector<Shape>& shapes) const;
     Status GetOutputDtypes(std::vector<DataType>& dataTypes) const;
-    /// Pairs of an input and an output of the graph: the output is what operators make of that
-    /// RefData in its own memory.
+    /// Returns pairs of an input and an output of the graph that have the same memory: the input is
+    /// a RefData, and operators compute the output in the memory of that RefData.
     Status GetIOIndexesWithSameAddr(std::vector<std::pair<uint32_t, uint32_t>>& pairs) const;
 
  private:

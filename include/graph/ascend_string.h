@@ -14,13 +14,13 @@ namespace ge {
 class ADVSTEP_GRAPH_API AscendString {
  public:
     AscendString() = default;
-    /// Implicit conversion. A null name gives an empty string.
+    /// Converts a C string implicitly. A null name gives an empty string.
     AscendString(const char* name);
     /// Takes the first length bytes, which may contain zero bytes.
     AscendString(const char* name, size_t length);
 
-    /// Returns the bytes with a zero byte at the end, never null; valid until the string changes or
-    /// is destroyed.
+    /// Returns the bytes with a zero byte at the end; the result is never null. It is valid until
+    /// the string changes or is destroyed.
     const char* GetString() const;
     size_t GetLength() const;
 

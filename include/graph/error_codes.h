@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Codes of the calls that build a graph. Those of sessions: ge/ge_api_error_codes.h.
+/// Codes of the calls that build a graph. The codes of sessions are in ge/ge_api_error_codes.h.
 #ifndef ADVSTEP_GRAPH_ERROR_CODES_H_
 #define ADVSTEP_GRAPH_ERROR_CODES_H_
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Nodes of a graph: reading the operators, links and attributes that it has.
+/// Nodes of a graph, which show its operators, links and attributes.
 #ifndef ADVSTEP_GRAPH_GNODE_H_
 #define ADVSTEP_GRAPH_GNODE_H_
 
@@ -20,12 +20,11 @@ namespace ge {
 class GNode;
 using GNodePtr = std::shared_ptr<GNode>;
 
-/// A handle to an operator of a graph: it shows the operator's present state, and keeps the
-/// operator and those linked with it alive. Nodes cannot be edited. Calls that return a graphStatus
-/// return GRAPH_FAILED, and change nothing, for an empty handle and where an index or a name is
-/// unknown.
+/// A handle to an operator of a graph. It shows the operator's present state, and keeps the
+/// operator and those linked with it alive. It cannot change them. Calls that return a graphStatus
+/// return GRAPH_FAILED, and change nothing, for an empty handle and for an unknown index or name.
 ///
-/// No other thread may change the operators meanwhile.
+/// No other thread may change the operators during a call.
 class ADVSTEP_GRAPH_API GNode {
  public:
     /// An empty handle.
@@ -34,26 +33,26 @@ class ADVSTEP_GRAPH_API GNode {
     graphStatus GetType(AscendString& type) const;
     graphStatus GetName(AscendString& name) const;
 
-    /// Returns the node that the input is linked with and the index of that node's output; null and
-    /// -1 for an input that does not exist or is not linked.
+    /// Returns the node with which the input is linked, and the index of that node's output; null
+    /// and -1 for an input that does not exist or is not linked.
     std::pair<GNodePtr, int32_t> GetInDataNodesAndPortIndexs(int32_t index) const;
     std::vector<GNodePtr> GetInControlNodes() const;
     /// Returns the nodes that read the output, each with the index of its input.
     std::vector<std::pair<GNodePtr, int32_t>> GetOutDataNodesAndPortIndexs(int32_t index) const;
     std::vector<GNodePtr> GetOutControlNodes() const;
 
-    /// Number of declared inputs, optional ones included.
+    /// Returns the number of declared inputs, optional ones included.
     size_t GetInputsSize() const;
     size_t GetOutputsSize() const;
     graphStatus GetInputIndexByName(const AscendString& name, int32_t& index);
     graphStatus GetOutputIndexByName(const AscendString& name, int32_t& index);
     graphStatus GetInputDesc(int32_t index, TensorDesc& desc) const;
     graphStatus GetOutputDesc(int32_t index, TensorDesc& desc) const;
-    /// Copies the tensor of the Const or Constant that the input is linked with. Returns
-    /// GRAPH_FAILED if it is linked with something else.
+    /// Copies the tensor of the Const or Constant with which the input is linked. Returns
+    /// GRAPH_FAILED if the input is linked with something else.
     graphStatus GetInputConstData(int32_t index, Tensor& data) const;
 
-    /// Reads an attribute of one of the types that Operator::GetAttr takes, with its rules.
+    /// Reads an attribute. The types and the rules are those of Operator::GetAttr.
     template <class T>
     graphStatus GetAttr(const AscendString& name, T& value) const {
         return operator_.GetAttr(name.GetString(), value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators of a graph that is being built. operator_reg.h defines classes of operator types.
+/// Operators of a graph. operator_reg.h defines a class for each type of operators.
 #ifndef ADVSTEP_GRAPH_OPERATOR_H_
 #define ADVSTEP_GRAPH_OPERATOR_H_
 
@@ -22,10 +22,10 @@ class OperatorAccess;
 
 namespace ge {
 
-/// A handle: its copies denote the same operator, also if they are made from an object of a derived
-/// class. Linked operators live as long as there is a handle to one of them.
+/// A handle to an operator. Copies of it denote the same operator, also copies of an object of a
+/// derived class. Linked operators live as long as there is a handle to one of them.
 ///
-/// Two threads must not change one operator, or operators that are linked, at the same time.
+/// Two threads must not change the same operator or linked operators at the same time.
 class ADVSTEP_GRAPH_API Operator {
  public:
     using OpInt = int64_t;
@@ -46,7 +46,7 @@ class ADVSTEP_GRAPH_API Operator {
 
     /// An empty handle.
     Operator();
-    /// A new operator without inputs and outputs, named type + "_" + a number.
+    /// Makes a new operator without inputs and outputs. Its name is type + "_" + a number.
     explicit Operator(const char* type);
     Operator(const char* name, const char* type);
     Operator(const AscendString& name, const AscendString& type);
@@ -59,7 +59,7 @@ class ADVSTEP_GRAPH_API Operator {
     bool IsEmpty() const;
     graphStatus GetName(AscendString& name) const;
     graphStatus GetOpType(AscendString& type) const;
-    /// Number of declared inputs, optional ones included.
+    /// Returns the number of declared inputs, optional ones included.
     size_t GetInputsSize() const;
     size_t GetOutputsSize() const;
 
@@ -79,7 +79,7 @@ class ADVSTEP_GRAPH_API Operator {
     /// Returns GRAPH_FAILED for an unknown name.
     graphStatus UpdateInputDesc(const char* name, const TensorDesc& desc);
     graphStatus UpdateOutputDesc(const char* name, const TensorDesc& desc);
-    /// Sets the description of input index of a dynamic input. Returns GRAPH_FAILED if the dynamic
+    /// Sets the description of one input of a dynamic input. Returns GRAPH_FAILED if the dynamic
     /// input was not created or has fewer inputs.
     graphStatus UpdateDynamicInputDesc(const char* name, uint32_t index, const TensorDesc& desc);
 
@@ -102,9 +102,10 @@ class ADVSTEP_GRAPH_API Operator {
     Operator& SetAttr(const char* name, const std::vector<DataType>& value);
     Operator& SetAttr(const char* name, const std::vector<std::vector<int64_t>>& value);
 
-    /// Returns GRAPH_FAILED, without a change of value, if the attribute is missing or of another
-    /// type, or if an integer does not fit. All integers are one type, and so are all strings. A
-    /// required attribute that was never set has a message in GEGetErrorMsgV2, too.
+    /// Reads an attribute. Returns GRAPH_FAILED, and does not change value, if the attribute is
+    /// missing or of another type, or if an integer does not fit. All integer types count as one
+    /// type, and so do all string types. If a required attribute was never set, GEGetErrorMsgV2
+    /// also returns a message.
     graphStatus GetAttr(const char* name, int64_t& value) const;
     graphStatus GetAttr(const char* name, int32_t& value) const;
     graphStatus GetAttr(const char* name, uint32_t& value) const;
@@ -129,10 +130,11 @@ class ADVSTEP_GRAPH_API Operator {
     void DeclareOptionalInput(const char* name);
     void DeclareOutput(const char* name);
     void DeclareRequiredAttr(const char* name);
-    /* Declares name0, name1, ...: count of them. */
+    /* Declares count inputs: name0, name1, ... If isPushBack is false they come before all other
+     * inputs. */
     void DeclareDynamicInputs(const char* name, uint32_t count, bool isPushBack);
     void DeclareDynamicOutputs(const char* name, uint32_t count);
-    /* Links input index of a dynamic input; srcOutput is null if src has only one output. */
+    /* Links one input of a dynamic input; srcOutput is null if src has only one output. */
     void SetDynamicInput(const char* name, uint32_t index, const Operator& src,
                          const char* srcOutput);
 

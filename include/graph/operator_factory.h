@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators by the name of their type.
+/// The creation of operators by the name of their type.
 #ifndef ADVSTEP_GRAPH_OPERATOR_FACTORY_H_
 #define ADVSTEP_GRAPH_OPERATOR_FACTORY_H_
 
@@ -20,7 +20,7 @@ class ADVSTEP_GRAPH_API OperatorCreatorRegister {
                             const std::function<Operator(const AscendString&)>& creator);
 };
 
-/// Every call may be made from any thread.
+/// Creates operators, and lists the types that are registered. Any thread may make any call.
 class ADVSTEP_GRAPH_API OperatorFactory {
  public:
     /// Returns an empty handle for an unknown type.

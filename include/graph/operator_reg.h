@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// REG_OP: a class for a type of operators.
+/// REG_OP, which defines a class for a type of operators.
 ///
 ///     namespace ge {
 ///     REG_OP(Type)
@@ -11,25 +11,25 @@
 ///         .OP_END_FACTORY_REG(Type)
 ///     }
 ///
-/// defines ge::op::Type, with ge::Operator as its public base, and registers it. Its constructors
-/// take a name as const char*, std::string or ge::AscendString, or none; they declare the inputs,
-/// outputs and attributes in the order written. `types` is never evaluated. Kind is one of Int,
-/// Float, Bool, String, AscendString, Tensor, Type and their lists ListInt, ListFloat, ListBool,
-/// ListString, ListAscendString, ListType, ListTensor, ListListInt.
+/// The text above defines ge::op::Type, with ge::Operator as its public base, and registers it. Its
+/// constructors take a name as const char*, std::string or ge::AscendString, or no name; they
+/// declare the inputs, outputs and attributes in the order written. `types` is never evaluated.
+/// Kind is one of Int, Float, Bool, String, AscendString, Tensor, Type and their lists ListInt,
+/// ListFloat, ListBool, ListString, ListAscendString, ListType, ListTensor, ListListInt.
 ///
-/// The class has these functions, with the NAME of each input, output and attribute:
+/// The class has these functions, where NAME is the name of an input, output or attribute:
 ///   - for an input: set_input_NAME, set_input_NAME_by_name, get_input_desc_NAME,
 ///     update_input_desc_NAME and name_in_NAME
 ///   - for an output: get_output_desc_NAME, update_output_desc_NAME and name_out_NAME
 ///   - for an attribute: set_attr_NAME, get_attr_NAME and name_attr_NAME
 ///
-/// A required attribute that is not set reads as zero or empty, and GEGetErrorMsgV2 says so. Setters
-/// return the operator.
+/// If a required attribute is not set, its getter returns zero or an empty value, and
+/// GEGetErrorMsgV2 returns a message. Setters return the operator.
 ///
-/// DATATYPE, DYNAMIC_INPUT and DYNAMIC_OUTPUT compile too, but no operator runs with them. A dynamic
-/// input has create_dynamic_input_NAME(num, isPushBack), which appends num inputs or puts them before
-/// all others, and set_dynamic_input_NAME(index, source). A link without create_dynamic_input_NAME,
-/// or beyond its number, is a fault, which Session::AddGraph reports.
+/// DATATYPE, DYNAMIC_INPUT and DYNAMIC_OUTPUT compile too, but no operator with dynamic inputs or
+/// outputs runs. A dynamic input has create_dynamic_input_NAME(num, isPushBack), which appends num
+/// inputs or puts them before all others, and set_dynamic_input_NAME(index, source). A link without
+/// create_dynamic_input_NAME, or beyond its number, is a fault, which Session::AddGraph reports.
 #ifndef ADVSTEP_GRAPH_OPERATOR_REG_H_
 #define ADVSTEP_GRAPH_OPERATOR_REG_H_
 
@@ -45,11 +45,11 @@
 #include "tensor.h"
 #include "types.h"
 
-/* A chain has a dot before each macro except the first. So every macro leaves a function of the
- * class open, at `(*this)`, and the next macro starts with the name of the function that it opens
- * itself. Each of these functions declares one input, output or attribute and calls the next
+/* A chain has a dot before each macro except the first. So every macro ends inside a function of
+ * the class, after `(*this)`, and the next macro begins with a call of the function that it defines
+ * next. Each of these functions declares one input, output or attribute and calls the next
  * function; the constructors call the first. No macro may contain names that programs define as
- * macros: see ge_api_error_codes.h. */
+ * macros, such as SUCCESS (ge_api_error_codes.h). */
 
 #define REG_OP(x)                                                                              \
     namespace op {                                                                             \

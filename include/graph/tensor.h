@@ -28,7 +28,7 @@ class ADVSTEP_GRAPH_API Shape {
     Shape() = default;
     explicit Shape(const std::vector<int64_t>& dims);
 
-    /// Returns the rank; 0 if it is unknown ({-2}).
+    /// Returns the rank; 0 if the rank is unknown: the shape is {-2}.
     size_t GetDimNum() const;
     /// Returns 0 if index >= GetDimNum().
     int64_t GetDim(size_t index) const;
@@ -45,7 +45,7 @@ class ADVSTEP_GRAPH_API Shape {
     std::vector<int64_t> dims_;
 };
 
-/// Copies are deep.
+/// The description of a tensor. A copy is independent of its original.
 class ADVSTEP_GRAPH_API TensorDesc {
  public:
     TensorDesc() = default;
@@ -72,7 +72,7 @@ class ADVSTEP_GRAPH_API TensorDesc {
     AscendString GetName() const;
     graphStatus GetName(AscendString& name) const;
     void SetName(const AscendString& name);
-    /// The least and the greatest value of each dimension. They are kept and have no effect.
+    /// Sets the least and the greatest value of each dimension. They are kept and have no effect.
     graphStatus SetShapeRange(const std::vector<std::pair<int64_t, int64_t>>& range);
     graphStatus GetShapeRange(std::vector<std::pair<int64_t, int64_t>>& range) const;
 
@@ -118,9 +118,8 @@ class ADVSTEP_GRAPH_API Tensor {
     /// 0 or if memory is short.
     graphStatus SetData(const uint8_t* data, size_t size);
     graphStatus SetData(const std::vector<uint8_t>& data);
-    /// Takes ownership of the bytes. The deleter, if there is one, frees them when the last Tensor
-    /// that shares them is destroyed. If the call returns GRAPH_FAILED the caller keeps the
-    /// ownership.
+    /// Takes ownership of the bytes. If there is a deleter, it frees them when the last Tensor that
+    /// shares them is destroyed. If the call returns GRAPH_FAILED the caller keeps the ownership.
     graphStatus SetData(uint8_t* data, size_t size, const std::function<void(uint8_t*)>& deleter);
 
  private:

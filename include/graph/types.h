@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Data types, formats and placements of graph mode.
-/// Part of libadvance_step_graph: docs/graph_mode.md.
+/// Data types, formats and placements of graph mode (docs/graph_mode.md).
 ///
-/// Names and values are interface facts (docs/internals/provenance.md); text and code are this
-/// project's.
+/// Names and values are interface facts of Ascend CANN (docs/internals/provenance.md); text and
+/// code are this project's.
 #ifndef ADVSTEP_GRAPH_TYPES_H_
 #define ADVSTEP_GRAPH_TYPES_H_
 
@@ -23,7 +22,7 @@ using char_t = char;
 using float32_t = float;
 
 const int64_t UNKNOWN_DIM = -1;     /* a dimension that is known only at run time */
-const int64_t UNKNOWN_DIM_NUM = -2; /* as the only dimension of a shape: the rank is unknown */
+const int64_t UNKNOWN_DIM_NUM = -2; /* the only dimension of a shape whose rank is unknown */
 const std::vector<int64_t> UNKNOWN_SHAPE = {-1};
 const std::vector<int64_t> UNKNOWN_RANK = {-2};
 
@@ -91,12 +90,13 @@ enum Format {
     FORMAT_MAX = 255
 };
 
-/// GetSizeByDataType returns this plus the bits of an element, if it has less than a byte.
+/// GetSizeByDataType returns this number plus the bits of an element, if an element has less than a
+/// byte.
 const int kDataTypeSizeBitOffset = 1000;
 
 /// Returns the bytes of one element, or kDataTypeSizeBitOffset plus its bits if it has less than a
-/// byte; -1 for a type without a size (5, DT_STRING, DT_STRING_REF, DT_UNDEFINED) and for a number
-/// that is none of the types.
+/// byte; -1 for a type without a size (DT_STRING, DT_STRING_REF, DT_UNDEFINED) and for a number
+/// that is no type.
 inline int GetSizeByDataType(DataType dataType) {
     switch (dataType) {
         case DT_INT8:
@@ -153,13 +153,12 @@ inline int GetSizeByDataType(DataType dataType) {
     }
 }
 
-/// Returns the bytes of element_count elements; those of less than a byte are packed, and the sum
-/// is rounded up. Returns -1 for a negative count, a type without a size, and more than INT64_MAX
-/// bytes.
+/// Returns the bytes of element_count elements. Elements of less than a byte are packed, and the
+/// result is rounded up to whole bytes. Returns -1 for a negative count, a type without a size, and
+/// more than INT64_MAX bytes.
 ADVSTEP_GRAPH_API int64_t GetSizeInBytes(int64_t element_count, DataType dataType);
 
-/// The place of a tensor. A description keeps it, but it has no effect: every tensor of a program
-/// is in host memory.
+/// The place of a tensor. A description keeps it; it has no effect.
 enum Placement { kPlacementHost = 0, kPlacementDevice = 1, kPlacementEnd = 2 };
 
 }  // namespace ge

@@ -7,10 +7,10 @@
 
 namespace ge {
 
-/// Moves the queries of a batch one token forward, as aclnnAdvanceStep does; as aclnnAdvanceStepV2
-/// does if both optional inputs are linked and not empty. Tensors are INT64 and have the shapes of
-/// the aclnn calls. An output starts as a copy of the input of the same name; the input is not
-/// changed. All four outputs have the shape and data type of input_tokens.
+/// Moves the queries of a batch one token forward, as aclnnAdvanceStep does. If both optional
+/// inputs are linked and not empty, it does so as aclnnAdvanceStepV2. Tensors are INT64 and have
+/// the shapes of the aclnn calls. An output starts as a copy of the input of the same name; the
+/// input is not changed. All four outputs have the shape and data type of input_tokens.
 REG_OP(AdvanceStep)
     .INPUT(input_tokens, TensorType({DT_INT64}))
     .INPUT(sampled_token_ids, TensorType({DT_INT64}))

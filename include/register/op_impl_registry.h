@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// IMPL_OP for programs that register the host side of their operators.
+/// IMPL_OP, for programs that register the host side of their operators.
 #ifndef ADVSTEP_REGISTER_OP_IMPL_REGISTRY_H_
 #define ADVSTEP_REGISTER_OP_IMPL_REGISTRY_H_
 
@@ -13,7 +13,7 @@ namespace graph {
 /// has kernels for, and these need no functions of a program.
 class IgnoredImpl {
  public:
-    /// @cond Every call takes whatever it is given and returns the object.
+    /// @cond Every call takes any arguments and returns the object.
     explicit IgnoredImpl(const char* /*type*/) {}
 
 #define ADVSTEP_GRAPH_IGNORED_CALL(name)                   \
@@ -50,14 +50,14 @@ class IgnoredImpl {
 #define ADVSTEP_GRAPH_IMPL_PASTE(type, number) advstepImplOf##type##_##number
 /// @endcond
 
-/// Registers the functions of an operator. Any of the calls of IgnoredImpl may follow, and then others:
+/// Registers the functions of an operator. Any calls of IgnoredImpl may follow:
 /// IMPL_OP(Add).InferShape(function).Tiling(function);
 #define IMPL_OP(type)                                                              \
     [[maybe_unused]] static ::advstep::graph::IgnoredImpl ADVSTEP_GRAPH_IMPL_NAME( \
         type, __COUNTER__) = ::advstep::graph::IgnoredImpl(#type)
-/// IMPL_OP for its first call alone.
+/// IMPL_OP under the name for the inference of shapes.
 #define IMPL_OP_INFERSHAPE(type) IMPL_OP(type)
-/// IMPL_OP for its tiling alone.
+/// IMPL_OP under the name for tiling.
 #define IMPL_OP_OPTILING(type) IMPL_OP(type)
 
 #endif  // ADVSTEP_REGISTER_OP_IMPL_REGISTRY_H_

@@ -3,6 +3,7 @@
 
 #include "acl/rt/binary.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,13 +17,11 @@ using namespace advstep;
 
 namespace {
 
-constexpr int32_t kFromCore = -1;  // no mode of CPU kernels
-
 /// The options of a load.
 struct LoadOptions {
     bool lazy = false;
     CoreKind cores = CoreKind::kAiCore;
-    int32_t cpuMode = kFromCore;
+    std::optional<int32_t> cpuMode;  // the cpuKernelMode; none: a binary of kernels for cores
 };
 
 CoreKind CoresOfMagic(uint32_t magic) {
@@ -52,16 +51,16 @@ Status ReadOptions(const aclrtBinaryLoadOptions* given, LoadOptions* read) {
             read->cpuMode = option.value.cpuKernelMode;
         }
     }
-    if (read->cpuMode < kFromCore || read->cpuMode > 2) {
+    if (read->cpuMode && (*read->cpuMode < 0 || *read->cpuMode > 2)) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "cpuKernelMode is {}; expected 0, 1 or 2",
-                     read->cpuMode);
+                     *read->cpuMode);
     }
     if (read->cpuMode == 0) {
         return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                      "cpuKernelMode is 0, and the device has no built-in CPU operators; expected 1 "
                      "or 2");
     }
-    if (read->cpuMode != kFromCore) {
+    if (read->cpuMode) {
         read->cores = CoreKind::kCpu;
     }
     return {};
@@ -72,7 +71,7 @@ Status RequireContext() {
     return CurrentContext(&current);
 }
 
-/// The .so beside a .json.
+/// Finds the .so beside the .json of the same name. 107000: `json` does not end with .json.
 Status ObjectBeside(const char* json, std::string* path) {
     constexpr std::string_view kEnd = ".json";
     *path = json;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copy and fill calls: immediate or in a stream, by rows and in batches.
 
-#include <cstring>
-
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/runtime/capture/capture_registry.h"
@@ -21,7 +19,8 @@ namespace {
 
 const DeviceMemory& Memory() { return TheDeviceMemory(); }
 
-// The device of the current context, which is that of every stream it can use; null: none.
+// Returns the device of the current context, and so of every stream that the thread can use; null
+// if there is no context.
 const Device* OwnDevice() {
     const ContextRef* const context = LiveContext();
     return context != nullptr ? context->device : nullptr;
@@ -36,8 +35,8 @@ Status ActNow(Act&& act) {
     return {};
 }
 
-// A copy of pageable memory waits for itself. A host function that makes the call could then wait
-// for its own end, so the call is refused before the copy is queued.
+// A call that copies pageable memory waits for the copy. Inside a host function it could wait for
+// the end of that function, so it is refused before the copy is queued.
 Status RefusePageableInsideTask() {
     return InsideTask()
                ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
@@ -46,8 +45,8 @@ Status RefusePageableInsideTask() {
                : Status();
 }
 
-// Queues a copy, after the checks of its arguments; `make` constructs the record. It returns after
-// the copy has run if the memory is pageable.
+// Queues a copy whose arguments have been checked. `make` constructs the record. If the memory is
+// pageable the function returns when the copy has run.
 template <typename Make>
 Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Make&& make) {
     if (!pageable) {
@@ -58,8 +57,8 @@ Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Ma
     if (target.CheckFree().ok()) {
         ADVSTEP_RETURN_IF_ERROR(
             CaptureRegistry::Instance().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
-        // A thread that must not wait for the work queued so far gets the error before the copy is
-        // queued.
+        // This wait returns an error before the copy is queued, if the thread must not wait for the
+        // work queued so far.
         ADVSTEP_RETURN_IF_ERROR(WaitFor(target.stream->Now()));
     }
     Ticket done;
@@ -81,7 +80,7 @@ Status Copy(const CopyRequest& request) {
     });
 }
 
-// A copy or fill of no bytes looks at no pointer, size or kind, and leaves nothing in a capture.
+// A copy or fill of 0 bytes checks no pointer, size or kind, and a capture does not record it.
 Status NothingNow() {
     ContextRef current;
     return CurrentContext(&current);
@@ -106,6 +105,14 @@ Status CopyAsync(const CopyRequest& request, aclrtStream stream) {
                         [&](void* memory) { return CopyTask::Make(memory, request); });
 }
 
+Status CopyBytesAsync(const CopyRequest& request, aclrtStream stream) {
+    if (request.count == 0) {
+        return NothingInStream(stream);
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
+    return CopyAsync(request, stream);
+}
+
 CopyRequest Rows(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
                  size_t height, aclrtMemcpyKind kind) {
     return {dst, width, src, width, kind, height, dpitch, spitch};
@@ -116,8 +123,8 @@ Status CheckRows(const CopyRequest& request) {
     return CheckPitches(request);
 }
 
-// Makes a batch call: `run` does the work and stores the index of a wrong batch in its argument.
-// failIndex is the only output that a failing call writes.
+// Makes a batch call: `run` does the work, and stores the index of a wrong batch in its argument.
+// *failIndex is the only output of a call that fails.
 template <typename Run>
 Status ReportIndex(size_t* failIndex, Run&& run) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(failIndex, "failIndex"));
@@ -179,22 +186,15 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
 
 aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                           aclrtMemcpyKind kind, aclrtStream stream) {
-    return AclBoundary("aclrtMemcpyAsync", [&]() -> Status {
-        if (count == 0) {
-            return NothingInStream(stream);
-        }
-        const CopyRequest request{dst, destMax, src, count, kind};
-        ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
-        return CopyAsync(request, stream);
+    return AclBoundary("aclrtMemcpyAsync", [&] {
+        return CopyBytesAsync({dst, destMax, src, count, kind}, stream);
     });
 }
 
 aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count,
                                        aclrtMemcpyKind kind, aclrtStream stream) {
-    return AclBoundary("aclrtMemcpyAsyncWithCondition", [&]() -> Status {
-        const CopyRequest request{dst, destMax, src, count, kind};
-        ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
-        return CopyAsync(request, stream);
+    return AclBoundary("aclrtMemcpyAsyncWithCondition", [&] {
+        return CopyBytesAsync({dst, destMax, src, count, kind}, stream);
     });
 }
 
@@ -249,7 +249,7 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         CopySides sides;
         ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), devPtr, maxCount, count, &sides));
-        return ActNow([&] { std::memset(devPtr, value, count); });
+        return ActNow([&] { FillNow(devPtr, value, count); });
     });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies whose addresses lie in device memory, and are read when the copy runs.
+// Copies that read their addresses from device memory when they run.
 
 #include <cstdint>
 #include <new>
@@ -28,7 +28,8 @@ struct OffsetCopyTask : Task {
     OffsetCopy copy;
 };
 
-// Any device: the pointers say which, and only when the copy runs.
+// The pointer may lie in memory of any device, because its value, which is read when the copy runs,
+// may be an address of any device too.
 Status CheckPointer(const char* name, const void* address) {
     Allocation allocation;
     if (reinterpret_cast<uintptr_t>(address) % sizeof(void*) != 0 ||
@@ -106,7 +107,7 @@ aclError aclrtMemcpyAsyncWithOffset(void** dst, size_t destMax, size_t dstDataOf
                                        static_cast<const OffsetCopyTask&>(base).copy.count));
             };
             task->run = &RunOffsetCopy;
-            // Never brief, because it takes the lock of the device memory.
+            // The task is never brief, because it takes the lock of the device memory.
             task->length =
                 LengthOfCopy(count) == TaskLength::kHeavy ? TaskLength::kHeavy : TaskLength::kUsual;
             task->copy = copy;

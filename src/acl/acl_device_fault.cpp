@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of devices, of which there are none, and the abort of all work of a device.
+// Faults, which an emulated device does not have, and the abort of all work of a device.
 #include <algorithm>
 #include <cstring>
 #include <iterator>

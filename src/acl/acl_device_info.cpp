@@ -14,7 +14,7 @@ Status ReadAttribute(const Device& device, aclrtDevAttr attr, int64_t* value) {
     const Settings& settings = device.settings();
     switch (static_cast<int>(attr)) {
         case ACL_DEV_ATTR_AICORE_CORE_NUM:
-        case ACL_DEV_ATTR_CUBE_CORE_NUM:  // every AI core has one
+        case ACL_DEV_ATTR_CUBE_CORE_NUM:  // every AI core has one cube core
             *value = settings.soc.aiCores;
             return {};
         case ACL_DEV_ATTR_VECTOR_CORE_NUM:

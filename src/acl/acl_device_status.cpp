@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers, states and use of devices.
+// Numbers, states and utilization of devices.
 #include <unistd.h>
 
 #include <cstring>
@@ -14,7 +14,7 @@ using namespace advstep;
 
 namespace {
 
-// The conversions of device numbers: all of them are the same number.
+// Checks a device number and converts it: a device has the same number for everyone.
 aclError Convert(const char* call, const char* fromName, int32_t from, const char* toName,
                  int32_t* to) {
     return AclBoundary(call, [&]() -> Status {

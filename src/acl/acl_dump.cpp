@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dump of operators, which is checked and kept, and dumps nothing.
+// The calls of the dump of operators, which check their arguments and dump nothing.
 #include "acl/acl_mdl.h"
 #include "src/base/boundary.h"
 #include "src/base/log.h"

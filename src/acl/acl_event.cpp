@@ -43,7 +43,7 @@ Status MakeEvent(const char* call, aclrtEvent* event, Event::Traits traits) {
 Status MakeEventWithFlag(const char* call, aclrtEvent* event, uint32_t flag, EventKind kind) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
     const bool withFlag = kind == EventKind::kCreateWithFlag;
-    const uint32_t alone = withFlag ? ACL_EVENT_EXTERNAL : ACL_EVENT_IPC;  // never or-ed
+    const uint32_t alone = withFlag ? ACL_EVENT_EXTERNAL : ACL_EVENT_IPC;  // without other bits
     if (flag != alone && (flag & (alone | ACL_EVENT_EXTERNAL)) != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "flag is {:#x}; expected {} {:#x} alone, or only bits of {:#x}", flag,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records and waits with a flag: those of graphs for streams outside the graph.
+// Records and waits with a flag: a captured model can make them for streams outside the model.
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/runtime/commands/event.h"
@@ -30,7 +30,7 @@ aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t
         Event* found = nullptr;
         StreamRef target;
         ADVSTEP_RETURN_IF_ERROR(FindBoth(event, stream, &found, &target));
-        return flag == ACL_EVENT_RECORD_EXTERNAL ? found->RecordInGraph(ToHandle(event), target)
+        return flag == ACL_EVENT_RECORD_EXTERNAL ? found->RecordInModel(ToHandle(event), target)
                                                  : found->Record(ToHandle(event), target);
     });
 }
@@ -48,7 +48,7 @@ aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint
         StreamRef target;
         ADVSTEP_RETURN_IF_ERROR(FindBoth(event, stream, &found, &target));
         return flag == ACL_EVENT_WAIT_EXTERNAL
-                   ? found->WaitInGraph(ToHandle(event), target)
+                   ? found->WaitInModel(ToHandle(event), target)
                    : found->WaitOn(ToHandle(event), target, timeout * kNanosecondsPerSecond);
     });
 }

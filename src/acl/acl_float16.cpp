@@ -17,7 +17,7 @@ constexpr int kHalfBias = 15;
 float aclFloat16ToFloat(aclFloat16 value) {
     const int exponent = (value >> kHalfFractionBits) & 0x1F;
     const int fraction = value & 0x3FF;
-    // Without the hidden bit the exponent is that of the least normal half.
+    // A subnormal half has no hidden bit, and the exponent of the least normal half.
     const int significand = exponent == 0 ? fraction : fraction | 1 << kHalfFractionBits;
     const int scale = (exponent == 0 ? 1 : exponent) - kHalfBias - kHalfFractionBits;
     const float magnitude = std::ldexp(static_cast<float>(significand), scale);
@@ -27,7 +27,7 @@ float aclFloat16ToFloat(aclFloat16 value) {
 aclFloat16 aclFloatToFloat16(float value) {
     const uint32_t sign = std::signbit(value) ? kHalfSign : 0;
     const double magnitude = std::fabs(static_cast<double>(value));
-    if (!(magnitude <= 65504.0)) {  // a NaN too
+    if (!(magnitude <= 65504.0)) {  // true for a NaN too
         return static_cast<aclFloat16>(sign | kMostHalf);
     }
     if (magnitude == 0) {
@@ -35,10 +35,9 @@ aclFloat16 aclFloatToFloat16(float value) {
     }
     int exponent = 0;
     (void)std::frexp(magnitude, &exponent);  // magnitude = [0.5, 1) * 2^exponent
-    const int least = 1 - kHalfBias + 1;     // of the least normal half, in that form
+    const int least = 1 - kHalfBias + 1;     // the exponent of the least normal half, in that form
     const int unit = (exponent < least ? least : exponent) - 1 - kHalfFractionBits;
-    // The number of units, rounded to the nearest, to the even one of two. A carry out of the
-    // fraction gives the next exponent by itself.
+    // nearbyint rounds to nearest even. A carry out of the fraction increments the exponent.
     const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
     const auto above = static_cast<uint32_t>(exponent < least ? 0 : exponent - least);
     return static_cast<aclFloat16>(sign | (units + (above << kHalfFractionBits)));

@@ -11,7 +11,7 @@ using namespace advstep;
 
 namespace {
 
-/// Two uint16_t side by side: vector cores, cube cores.
+/// Returns two uint16_t side by side: the numbers of vector cores and of cube cores.
 int64_t RatioOf(CoreKind cores) {
     const uint16_t ratio[2] = {
         static_cast<uint16_t>(cores == CoreKind::kAiCore || cores == CoreKind::kVector),

@@ -11,7 +11,8 @@ using namespace advstep;
 
 namespace {
 
-// Besides the parameters and data: their gaps, and some for a newer library.
+// The bytes of a block besides its parameters and data: 8 for the gap before each parameter, and 64
+// in reserve.
 constexpr size_t kGaps = 64 + 8 * kMostParameters;
 
 }  // namespace

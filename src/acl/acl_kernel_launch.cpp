@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of kernels of the program's own, and their attributes.
+// Launches of kernels that the program brings, and their attributes.
 
 #include "acl/rt/kernel_launch.h"
 
@@ -17,11 +17,11 @@ namespace {
 
 using Engine = BlockLaunchOptions::Engine;
 
-/// The timeouts that a launch has been given.
+/// The timeouts among the attributes of a launch.
 struct Timeouts {
-    bool seconds = false;
-    bool microseconds = false;
-    uint64_t value = 0;  // microseconds
+    bool seconds = false;       // there is one in seconds
+    bool microseconds = false;  // there is one in microseconds
+    uint64_t value = 0;         // of the last one, in microseconds
 };
 
 Status CheckSwitch(const char* name, uint8_t value) {
@@ -92,7 +92,7 @@ Status Launch(BlockLaunch launch, const aclrtLaunchKernelCfg* config, aclrtStrea
     StreamRef target;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
     ADVSTEP_RETURN_IF_ERROR(ReadConfig(config, &launch.options));
-    ContextRef current;  // another thread may have ended it since
+    ContextRef current;  // another thread may have ended it since FindStream
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
     return LaunchBlocks(target, *current.device, launch);
 }

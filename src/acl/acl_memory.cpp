@@ -31,7 +31,8 @@ Status CheckRegistration(void* ptr, uint64_t size, aclrtHostRegisterType type) {
     return CheckHostRange(ptr, size);
 }
 
-// The page size that aclrtPointerGetAttributes reports; null: an address in no allocation.
+// Returns the page size that aclrtPointerGetAttributes reports. `allocation` is null for an address
+// in no allocation.
 uint32_t PageSize(const Allocation* allocation) {
     const bool large =
         allocation != nullptr && allocation->OfDevice() &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture and replay.
+// The calls that capture, replay and destroy models.
 #include "acl/acl_rt.h"
 #include "src/acl/capture_mode.h"
 #include "src/base/boundary.h"

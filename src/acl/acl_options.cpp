@@ -30,7 +30,7 @@ Status CheckParameterValue(aclSysParamOpt opt, int64_t value) {
                : Error(ACL_ERROR_RT_PARAM_INVALID, "value is {}; expected 0 to {}", value, most);
 }
 
-// Sets the limit to the least number of whole units that is not below, and at most 254 of them.
+// Sets the limit, rounded up to whole units, of which there are at most 254. 0 means 254 units.
 void SetTimeLimit(uint64_t microseconds) {
     constexpr uint64_t kUnit = ProcessOptions::kTimeoutUnit;
     constexpr uint64_t kMost = ProcessOptions::kMostTimeoutUnits;

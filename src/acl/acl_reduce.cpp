@@ -90,7 +90,7 @@ Status CheckRange(const char* name, const void* address, uint64_t bytes, size_t 
     return {};
 }
 
-// The elements of one core must be no other core's sources.
+// Refuses ranges that overlap in part, because a core would read elements that another core writes.
 Status RefuseOverlap(const void* dst, const void* src, uint64_t bytes) {
     const auto first = reinterpret_cast<uintptr_t>(std::min(dst, src));
     const auto second = reinterpret_cast<uintptr_t>(std::max(dst, src));

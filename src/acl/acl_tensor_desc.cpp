@@ -10,9 +10,9 @@ using namespace advstep;
 
 namespace {
 
-constexpr int64_t kAnyRank = -2;  // as the first dim: the number of dims is not known
+constexpr int64_t kAnyRank = -2;  // the first dim of a shape whose number of dims is not known
 
-// False: a dim is negative, or the product does not fit.
+// Returns false if a dim is negative or the product does not fit.
 bool CountElements(const aclTensorDesc& desc, size_t* count) {
     size_t product = 1;
     for (const int64_t dim : desc.originDims) {

@@ -58,7 +58,7 @@ Status AllocateDevice(const char* call, void** devPtr, size_t size, aclrtMemMall
     }
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    TheVirtualMemory().Reclaim();  // memory that waits there counts as used
+    TheVirtualMemory().Reclaim();  // unmapped memory counts as used until then
     return Made(TheDeviceMemory().Allocate(MemoryKind::kDevice, current.device, size, devPtr),
                 ObjectKind::kDeviceMemory, call, devPtr, size);
 }

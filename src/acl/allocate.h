@@ -15,16 +15,16 @@ namespace advstep {
 /// 100000: the size is 0.
 Status CheckSize(uint64_t size);
 
-/// Allocates memory for `call`, of the current context's device. 100000: devPtr is null, or the
-/// size is 0. 107000: the policy is unknown. 107002: there is no context. 207001: there is too
-/// little memory.
+/// Allocates memory of the current context's device, for the call of that name. 100000: devPtr is
+/// null, or the size is 0. 107000: the policy is unknown. 107002: there is no context. 207001: the
+/// device has too little memory.
 Status AllocateDevice(const char* call, void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 
-/// Allocates pinned host memory for `call`. 100000: hostPtr is null, or the size is 0. 107002:
-/// there is no context. 207001: there is too little memory.
+/// Allocates pinned host memory, for the call of that name. 100000: hostPtr is null, or the size is
+/// 0. 107002: there is no context. 207001: there is too little memory.
 Status AllocatePinned(const char* call, void** hostPtr, size_t size);
 
-/// Frees what a call has allocated. Codes as DeviceMemory::Free.
+/// Frees memory that a call has allocated. Codes as DeviceMemory::Free.
 Status FreeMemory(MemoryKind kind, void* address);
 
 /// 107000: the range is not the program's own memory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the device of an unsigned number, which some calls take.
+// Finds a device by an unsigned number, which some calls take.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace advstep {
 
-/// As DeviceRegistry::Find; `code` is that of a number that no device has.
+/// As DeviceRegistry::Find. A number that no device has returns `code`.
 inline Status FindDevice(uint32_t deviceId, const Device** device,
                          int32_t code = ACL_ERROR_RT_INVALID_DEVICEID) {
     uint32_t count = 0;

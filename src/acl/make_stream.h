@@ -10,8 +10,8 @@
 
 namespace advstep {
 
-/// Creates a stream for `call`, of the current context. 100000: stream is null. 107000: the
-/// priority or the flags are unknown. 107002: the thread has no current context.
+/// Creates a stream of the current context, for the call of that name. 100000: stream is null.
+/// 107000: the priority or the flags are unknown. 107002: the thread has no current context.
 Status MakeStream(const char* call, aclrtStream* stream, uint32_t priority, uint32_t flag);
 
 }  // namespace advstep

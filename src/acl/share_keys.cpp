@@ -29,7 +29,8 @@ const char* NameOf(ShareKind kind) {
     }
 }
 
-// A key that the program has made up may hold anything.
+// Returns the text of a key for a message. A program may pass any bytes, so those that cannot be
+// printed become question marks.
 std::string Printable(const char* text, size_t length) {
     std::string shown(text, length);
     std::replace_if(
@@ -87,7 +88,7 @@ void EnablePeersOfImport(int32_t deviceId, int32_t owner) {
     const Device* peer = nullptr;
     if (owner != deviceId && DeviceRegistry::Instance().Find(deviceId, &own).ok() &&
         DeviceRegistry::Instance().Find(owner, &peer).ok()) {
-        (void)EnablePeerAccess(*own, *peer);  // enabled before is fine
+        (void)EnablePeerAccess(*own, *peer);
         (void)EnablePeerAccess(*peer, *own);
     }
 }

@@ -12,7 +12,7 @@
 namespace advstep {
 
 constexpr size_t kKeyRoom = 65;           // a key and its NUL
-constexpr size_t kMostProcesses = 65536;  // of one list
+constexpr size_t kMostProcesses = 65536;  // that one call adds to a white list
 
 /// Writes the key as text. *text has room for kKeyRoom characters.
 void WriteShareKey(ShareKind kind, ShareKey key, char* text);
@@ -21,15 +21,17 @@ void WriteShareKey(ShareKind kind, ShareKey key, char* text);
 /// that kind.
 Status ReadShareKey(ShareKind kind, const char* text, const char* argument, ShareKey* key);
 
+/// 107000: `len` is less than kKeyRoom.
 Status CheckKeyRoom(size_t len);
-/// 107000: `num`, of a list of processes, is 0 or more than kMostProcesses.
+
+/// 107000: `num` is 0 or more than kMostProcesses.
 Status CheckProcessCount(size_t num);
 
 /// 107000: flags is neither 0 nor `bit`.
 Status CheckShareFlags(uint64_t flags, uint64_t bit);
 
-/// Lets the devices of an import access each other. An owner that this process does not have, or
-/// the device itself, is nothing to do.
+/// Lets the importing device and the owner's device access each other. Nothing happens if both have
+/// the same number, or if this process has no device of the owner's number.
 void EnablePeersOfImport(int32_t deviceId, int32_t owner);
 
 }  // namespace advstep

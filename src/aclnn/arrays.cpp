@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalars, arrays and lists. Operators of programs take scalars and arrays; those here none.
+// Scalars, arrays and lists. Operators of programs take scalars and arrays; the library's own
+// operators take none of them.
 #include <algorithm>
 #include <memory>
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The join of the library's own operators to phase one and two, without functions between.
+// The join of the library's own operators to the phases one and two, in code that compilers put in
+// line.
 //
-// Operators of other libraries call the C functions of advance_step/operator/core.h. This is the
-// same in one piece, which a compiler can put in line: a call that finds its plan again executes a
-// quarter fewer instructions. An operator does not know which join it has. The build includes this
-// file before the files with ADVSTEP_OPERATOR (op_host/CMakeLists.txt), so that these include the
-// public headers only.
+// Operators of other libraries call the C functions of advance_step/operator/core.h, which do the
+// same work. Without those functions, a call that finds an equal plan executes a quarter fewer
+// instructions. An operator does not know which join it has. The build includes this file before
+// the files with ADVSTEP_OPERATOR (op_host/CMakeLists.txt), so that these include only public
+// headers.
 
 #pragma once
 
@@ -26,7 +27,7 @@ namespace advstep::built_in {
 
 namespace op = ::advance_step::op;
 
-// The part of a signature that executors point to. Each operator has one such array.
+// Makes the part of a signature that executors point to. Each operator has one such array.
 template <typename Operator>
 constexpr auto MakeSlots() {
     std::array<TensorSlot, Operator::kTensors.size()> slots{};
@@ -39,7 +40,7 @@ constexpr auto MakeSlots() {
 template <typename Operator>
 inline constexpr auto kSlotsOf = MakeSlots<Operator>();
 
-// The tensors that a call may leave out, a bit for each.
+// Returns a bit for each tensor for which a call may pass null.
 template <typename Operator>
 constexpr uint32_t OptionalOf() {
     uint32_t optional = 0;
@@ -51,7 +52,7 @@ constexpr uint32_t OptionalOf() {
     return optional;
 }
 
-// The name of phase one.
+// Makes the name of phase one.
 template <typename Operator>
 constexpr auto MakePhaseOneName() {
     constexpr std::string_view kParts[] = {Operator::kName, "GetWorkspaceSize"};
@@ -128,8 +129,8 @@ Status Finish(const op::Planned<typename Operator::Payload>& planned, const Devi
     return {};
 }
 
-// Phase one without an equal plan, in the form of the operator that the call has. `owner` stands
-// for all forms.
+// Phase one if there is no equal plan: plans by the form of the operator that fits the call. All
+// forms of the operator have the same `owner`.
 template <typename Operator, typename... Attributes>
 Status PlanAnew(const aclTensor* const* tensors, const std::tuple<Attributes...>& attributes,
                 const PlanKey& key, const void* owner, const PhaseOneOutputs& outputs) {
@@ -152,7 +153,7 @@ Status PlanAnew(const aclTensor* const* tensors, const std::tuple<Attributes...>
     return Finish<Operator>(planned, *device, views, key, owner, outputs);
 }
 
-// The part of a key that the form of the call decides.
+// The part of a key that depends on the operator's form.
 struct Form {
     const void* table;
     size_t tensorCount;
@@ -182,16 +183,17 @@ Status PlanCall(const aclTensor* const* tensors, const std::tuple<Attributes...>
     return PlanAnew<Operator>(tensors, attributes, key, kSlotsOf<Operator>.data(), outputs);
 }
 
-/// Prepares an operator at load. It needs no record: its library is this one.
+/// Prepares an operator when its static object is constructed, at load. The library's own operators
+/// are not registered.
 template <typename Operator>
 struct Registration {
     static_assert(op::detail::Rules<Operator>::kHold);
     Registration() { op::detail::PrepareOperator<Operator>(); }
 };
 
-/// Phase one of an operator: its arguments are those of its header, in order.
-/// Codes: 161001 for a null tensor or output, 161002 for a destroyed tensor, 361001 without a
-/// current context, and those of Operator::Plan.
+/// Phase one of an operator. The arguments are those of the operator's call, in order. 161001: a
+/// tensor or an output is null. 161002: a tensor has been destroyed. 361001: the thread has no
+/// current context. The other codes are those of Operator::Plan.
 template <typename Operator, typename... Arguments>
 aclnnStatus PhaseOne(uint64_t* workspaceSize, aclOpExecutor** executor,
                      Arguments... arguments) noexcept {

@@ -11,10 +11,10 @@
 namespace advstep {
 namespace {
 
-constexpr size_t kExecutorLooks = 4;  // number of operators that a program typically uses in turn
+constexpr size_t kExecutorLooks = 4;  // the number of operators that a program typically alternates
 
-// A contiguous view is one run. Any other view consists of rows along the first axis, each of them
-// contiguous; the operators' checks refuse other layouts.
+// Returns the memory of a view. A contiguous view is one run. Any other view consists of rows along
+// the first axis, each of which is contiguous: the operators' checks refuse other layouts.
 MemoryExtent ExtentOf(const TensorView& view) {
     if (view.packedBytes >= 0) {
         return {1, view.packedBytes, view.packedBytes};
@@ -35,7 +35,7 @@ MemoryExtent ExtentOf(const TensorView& view) {
     return extent;
 }
 
-// Checks every pair, and takes account of gaps between rows.
+// Checks every pair of tensors. Gaps between rows do not count as part of a tensor.
 Status FindOverlap(const aclOpExecutor& executor) {
     for (int32_t index = 0; index < executor.tensorCount; ++index) {
         const TensorSlot& written = executor.slots[index];
@@ -62,7 +62,7 @@ Status FindOverlap(const aclOpExecutor& executor) {
     return {};
 }
 
-// Recycles the executor if the check fails, also if memory is too short for the message.
+// Recycles the executor if the check fails, even if there is no memory for the message.
 Status CheckOverlapsOrGiveBack(aclOpExecutor* executor) {
     std::unique_ptr<aclOpExecutor, void (*)(aclOpExecutor*)> owner(executor,
                                                                    [](aclOpExecutor* failed) {
@@ -85,8 +85,8 @@ void Give(aclOpExecutor* record, aclOpExecutor** executor) {
 
 }  // namespace
 
-// Most calls need no other check of overlaps. Comparing all pairs without branches takes less time
-// than sorting.
+// Most calls need no other check of overlaps. The comparison of all pairs without branches takes
+// less time than a sort.
 void LookAtAddresses(aclOpExecutor* executor) {
     uintptr_t begins[aclOpExecutor::kMostTensors];
     uintptr_t ends[aclOpExecutor::kMostTensors];
@@ -134,7 +134,7 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     aclOpExecutor* const made = ObjectPool<aclOpExecutor>::Instance().AcquireLike<kExecutorLooks>(
         [&](const aclOpExecutor& record) { return record.slots == plan.slots; });
     made->key = plan.key != nullptr ? *plan.key : PlanKey();
-    // The findings about addresses stay valid for a record that is planned for the same addresses.
+    // The results of LookAtAddresses stay valid if a record gets the same addresses again.
     bool asBefore = made->slots == plan.slots && made->launch.device == plan.launch.device &&
                     made->tensorCount == plan.tensorCount;
     made->launch = plan.launch;

@@ -16,18 +16,18 @@
 
 namespace advstep {
 
-/// Static description of a tensor argument of an operator.
+/// The static description of an operator's tensor.
 struct TensorSlot {
     const char* name = nullptr;  // as the public header spells it
     bool written = false;        // the operator writes the tensor
     size_t addressAt = 0;        // offset in the payload of the first element's address
 };
 
-/// The executor's data about one tensor argument.
+/// The executor's data about one tensor.
 struct PlannedTensor {
-    uint8_t* address;     // the first element's, as in the payload; null while unknown
-    int64_t spanBytes;    // span of `extent`
-    int64_t itemSize;     // bytes of an element; addresses are multiples of it
+    uint8_t* address;     // of the first element, as in the payload; null while unknown
+    int64_t spanBytes;    // the span of `extent`
+    int64_t itemSize;     // the bytes of an element; the address must be a multiple of it
     int64_t offsetBytes;  // from the storage address to the first element
     MemoryExtent extent;
 };
@@ -38,40 +38,40 @@ struct Plan {
     const void* payload = nullptr;
     uint64_t workspaceBytes = 0;
     int64_t workspaceAt = -1;  // offset in the payload of the workspace's address; -1: none
-    bool allDistinct = false;  // tensors that are only read must not overlap each other either
+    bool allDistinct = false;  // read tensors too must not overlap each other
     const TensorSlot* slots = nullptr;  // in signature order; outlives the executor
     const TensorView* const* views = nullptr;
     int32_t tensorCount = 0;
-    const PlanKey* key = nullptr;  // null: PlannedBefore does not find the plan
-    const void* owner = nullptr;   // an address that stands for the operator and its library
+    const PlanKey* key = nullptr;  // null: PlannedBefore never finds this plan
+    const void* owner = nullptr;   // an address that stands for the operator in its library
 };
 
 }  // namespace advstep
 
-/// The plan of one call, from phase one to phase two: the prebuilt launch record.
-/// Records are pooled. `state` distinguishes a live record from a spent one, also if two threads
-/// use the same record at a time. All other members belong to the owner of the executor.
+/// The plan of one call, from phase one to phase two. Its records are pooled. `state` distinguishes
+/// a live record from a spent one, even if two threads use the same record at a time. All other
+/// members belong to the owner of the executor.
 struct aclOpExecutor {
     enum class State : uint32_t { kFree, kPlanned, kRepeatable };
     static constexpr int32_t kMostTensors = 24;
     static constexpr size_t kMostPayload = 512;
 
     std::atomic<State> state{State::kFree};
-    advstep::PlanKey key;  // of the plan in the record; kept after the record is spent
+    advstep::PlanKey key;  // of the plan in the record; it stays after the record is spent
     advstep::KernelLaunch launch;
     uint64_t workspaceBytes = 0;
     int64_t workspaceAt = -1;
     bool allDistinct = false;
-    uint64_t checkedEpoch = 0;  // epoch of DeviceMemory at the last successful check of addresses
-    const void* workspace = nullptr;  // the workspace's address in the payload
-    uint64_t workspaceEpoch = 0;      // epoch at the last successful check of it
+    uint64_t checkedEpoch = 0;  // DeviceMemory's epoch at the last successful check of all tensors
+    const void* workspace = nullptr;  // the workspace whose aligned address is in the payload
+    uint64_t workspaceEpoch = 0;      // the epoch at the last successful check of the workspace
     const advstep::TensorSlot* slots = nullptr;
-    const void* owner = nullptr;  // as in the plan; tables of one operator share it
+    const void* owner = nullptr;  // as in the plan; the forms of one operator share it
     int32_t tensorCount = 0;
-    // Findings of LookAtAddresses.
-    bool known = false;    // all needed addresses are known
-    bool aligned = false;  // all are aligned to their elements
-    bool apart = false;    // no two spans overlap, gaps between rows included
+    // The results of LookAtAddresses.
+    bool known = false;    // every tensor with elements has an address
+    bool aligned = false;  // all addresses are multiples of the size of an element
+    bool apart = false;    // no two spans overlap; gaps between rows count as part of a span
     advstep::PlannedTensor tensors[kMostTensors];
     alignas(advstep::kTaskAlignment) unsigned char payload[kMostPayload];
     aclOpExecutor* nextFree = nullptr;  // belongs to the ObjectPool
@@ -85,7 +85,7 @@ struct aclOpExecutor {
 namespace advstep {
 
 /// Reuses the record of an equal plan that was made before and not changed. Returns false if there
-/// is none, and for invalid arguments: phase one must then plan anew or report the error.
+/// is none, and for invalid arguments: phase one then makes a new plan or reports the error.
 bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** executor);
 
 /// Makes an executor for the plan. 161002: a written tensor (with allDistinct: any tensor) overlaps
@@ -95,10 +95,10 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor);
 /// Returns the record to the pool. Its state must be kFree.
 void RecycleExecutor(aclOpExecutor* executor) noexcept;
 
-/// Updates known, aligned and apart. It must be called after a change of addresses.
+/// Updates `known`, `aligned` and `apart`. The caller has changed addresses.
 void LookAtAddresses(aclOpExecutor* executor);
 
-/// 161002: as MakeExecutor. It needs the findings of LookAtAddresses.
+/// Checks the tensors for overlaps, with the results of LookAtAddresses. 161002: as MakeExecutor.
 Status CheckOverlaps(const aclOpExecutor& executor);
 
 }  // namespace advstep

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of graph operators that other libraries have tied to their aclnn calls.
+// The ties that libraries have made between types of graph operators and their aclnn calls.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -15,20 +15,20 @@ using namespace advstep;
 
 namespace {
 
-// One tie. It is made while a library is loaded, and not changed after that. It is never freed.
+// The record of one tie. It is made while a library is loaded, and never changed or freed.
 struct TiedType {
-    const AdvStepGraphOperator* tie;  // null: it is wrong
+    const AdvStepGraphOperator* tie;  // null: the tie is wrong
     std::string type;
     std::string library;
-    std::string wrong;  // what is wrong; empty: nothing
-    TiedType* next = nullptr;
+    std::string wrong;         // the message of a wrong tie; empty: the tie is right
+    TiedType* next = nullptr;  // the record that was made before
 };
 
-// The tie that was made last. Ties are only added, each by one exchange, so that libraries may be
-// loaded on several threads, and a fork finds the list whole.
+// The record that was made last. Records are only added, each by one exchange. So several threads
+// may load libraries, and the child of a fork finds a complete list.
 std::atomic<TiedType*> lastTied{nullptr};
 
-// The types of graph mode itself.
+// The types that graph mode itself has.
 constexpr std::string_view kBuiltIn[] = {"AdvanceStep", "Step",  "Data",    "RefData",
                                          "Variable",    "Const", "Constant"};
 
@@ -79,7 +79,7 @@ Status CheckTie(const AdvStepGraphOperator& tie) {
     return CheckAttributes(tie);
 }
 
-// The tie of a type that counts is the first one that was made.
+// Finds the first tie that was made for a type. Later ones do not count.
 const TiedType* FindTied(std::string_view type) {
     const TiedType* found = nullptr;
     for (const TiedType* tied = lastTied.load(std::memory_order_acquire); tied != nullptr;

@@ -19,7 +19,7 @@ std::string LibraryOf(const void* address) {
 
 Status KeepLoaded(const std::string& file) {
     if (file.empty()) {
-        return {};  // the program itself stays
+        return {};  // the program itself is never unloaded
     }
     if (dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) == nullptr) {
         const char* const why = dlerror();

@@ -12,12 +12,12 @@
 
 namespace advstep {
 
-/// A pool of objects that are never freed. A pointer to a released object can still be read, so the
-/// library can detect and report the use of a destroyed object. T is default-constructed once and
-/// has a public member `T* nextFree`, which belongs to the pool.
+/// A pool of objects that are never freed. A released object can still be read, so the library can
+/// detect and report the use of a destroyed object. T is default-constructed once and has a public
+/// member `T* nextFree`, which belongs to the pool.
 ///
-/// Each thread caches some free objects. The pool's own list, under mutex_, holds the others. There
-/// is one pool for each type.
+/// Each thread caches some free objects. The others are in the pool's own list, which mutex_
+/// guards. There is one pool for each type.
 template <typename T>
 class ObjectPool {
  public:
@@ -38,9 +38,9 @@ class ObjectPool {
         return object;
     }
 
-    /// Returns one of the kLooks objects that were released last: the first for which fits(const
-    /// T&) holds, or else the oldest of them. So objects that are used in turn for different
-    /// contents keep their contents.
+    /// Returns one of the last kLooks objects that this thread released: the first for which
+    /// fits(const T&) is true, or else the oldest of them. So a thread that uses some objects in
+    /// turn gets each of them with the contents that it had before.
     template <size_t kLooks, typename Fits>
     T* AcquireLike(Fits&& fits) {
         Cache& cache = ThreadCache();
@@ -69,8 +69,8 @@ class ObjectPool {
  private:
     static constexpr size_t kBatch = 32;
 
-    // Plain data, because global destructors may use the pool after the thread's objects have been
-    // destroyed; the cache then stays empty.
+    // The cache is plain data, because global destructors may use the pool after the thread's
+    // objects have been destroyed. It is closed then, and stays empty.
     struct Cache {
         T* first;
         size_t count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that operators of other libraries plan and run with.
+// The functions by which operators of other libraries plan and run.
 #include "advance_step/operator/core.h"
 
 #include <cstring>
@@ -18,7 +18,7 @@ using namespace advstep;
 
 namespace {
 
-// The state of a call that advstepBeginPlan leaves for advstepFinishPlan.
+// The data of a call between advstepBeginPlan and advstepFinishPlan.
 struct KeptPlan {
     PlanKey key;
     const Device* device;
@@ -122,7 +122,7 @@ Status CheckProgram(const AdvStepOperator& op, const KernelProgram* program, int
                                                                     : program->call,
                                          op.call));
     }
-    // A plan without cores with work needs no phase.
+    // A plan that uses no cores needs no phase.
     const int32_t fewest = coreCount == 0 ? 0 : 1;
     if (program->phaseCount < fewest || program->phaseCount > KernelProgram::kMostPhases) {
         return WrongPlan(op, fmt::format("its program has {} phases; expected {} to {}",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers the operators of other libraries, which stay loaded then.
+// Registers the operators of other libraries, and keeps these libraries loaded.
 
 #include "src/aclnn/own_operator.h"
 
@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view kCallBegin = "aclnn";
 
-// The record that was registered last. Records are only added, each by one exchange, so that
-// libraries may be loaded on several threads, and a fork finds the list whole.
+// The record that was made last. Records are only added, each by one exchange. So several threads
+// may load libraries, and the child of a fork finds a complete list.
 std::atomic<AdvStepOperator*> lastRegistered{nullptr};
 
 Status WrongTensor(uint32_t place, const char* name, const std::string& what) {
@@ -73,7 +73,7 @@ void WarnOfSameName(const AdvStepOperator& op) {
     }
 }
 
-// Another table of the same operator, or null.
+// Finds the record of another table of the same operator; null if there is none.
 const AdvStepOperator* OtherForm(const AdvStepOperator& op) {
     const AdvStepOperator* other = lastRegistered.load(std::memory_order_acquire);
     while (other != nullptr &&
@@ -135,7 +135,7 @@ Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator
     const std::string file = LibraryOf(&table);
     made->library = NameOfLibrary(file);
     Status status = CheckTable(table);
-    // An unknown version may have its name elsewhere.
+    // A table of another version may have its name at another place.
     const bool isKnown = table.interfaceVersion == ADVSTEP_OPERATOR_INTERFACE;
     made->call = isKnown && table.call != nullptr ? table.call : "of another version";
     made->phaseOne = made->call + "GetWorkspaceSize";

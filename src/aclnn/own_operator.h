@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of a registered operator, and the list of all.
+// The record of a registered operator, and the list of all records.
 
 #pragma once
 
@@ -10,31 +10,30 @@
 #include "src/aclnn/executor.h"
 #include "src/base/status.h"
 
-/// The object of the opaque handle. It is made while an operator's library is loaded, and not
-/// changed after that; so calls read it without a lock. It is never freed.
+/// The record of a registered operator. It is made while the operator's library is loaded, and
+/// never changed or freed. So calls read it without a lock.
 struct AdvStepOperator {
-    const AdvStepOperatorTable* table = nullptr;  // null: it is wrong
+    const AdvStepOperatorTable* table = nullptr;  // null: the table is wrong
     std::string call;                             // name of phase two
     std::string phaseOne;                         // name of phase one
-    std::string library;  // file of the operator's library, or "the program"
-    std::string wrong;    // what is wrong with the table; empty: nothing
+    std::string library;                          // file of the library, or "the program"
+    std::string wrong;  // the message of a wrong table; empty: the table is right
     std::vector<advstep::TensorSlot> slots;
-    uint32_t optional = 0;                // a bit for each tensor that a call may leave out
-    const AdvStepOperator* owner = this;  // the first of the tables that the operator has
-    AdvStepOperator* next = nullptr;      // the one that was registered before
+    uint32_t optional = 0;                // a bit for each tensor for which a call may pass null
+    const AdvStepOperator* owner = this;  // the record of the operator's first table
+    AdvStepOperator* next = nullptr;      // the record that was made before
 
     bool IsOptional(size_t place) const { return (optional >> place & 1) != 0; }
 };
 
 namespace advstep {
 
-/// Finds the first thing that is wrong with a table; its version and its sizes first.
-/// 161002: something is.
+/// Checks a table, its version and its sizes first. 161002: something is wrong.
 Status CheckTable(const AdvStepOperatorTable& table);
 
 /// Makes the record of a table, keeps the library of the table loaded, and adds the record to the
-/// list. Tables of one call in one library are forms of one operator: phase two takes the plans of
-/// all. 161002: the table is wrong; *op is a record that says so.
+/// list. Several tables of one call in one library are forms of one operator, whose phase two takes
+/// the plans of all its forms. 161002: the table is wrong; *op is a record with the message.
 Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator** op);
 
 }  // namespace advstep

@@ -13,7 +13,7 @@
 namespace advstep {
 
 /// All inputs of a plan, as numbers: the table of tensors, the device with its settings, the cores
-/// that may be used, attributes, and the versions of the tensors. Equal keys have equal plans.
+/// that may be used, the attributes, and the versions of the tensors. Equal keys have equal plans.
 class PlanKey {
  public:
     /// An empty key, which equals no other key.
@@ -25,9 +25,9 @@ class PlanKey {
         return *this;
     }
 
-    /// `table` is an address that no other table of tensors has. The key is empty if the thread has
-    /// no current context, if one of the tensors is destroyed, or is null and its bit of `optional`
-    /// is 0, and if there are too many numbers.
+    /// Makes the key of a call. `table` is an address that no other table of tensors has. The key
+    /// is empty if the thread has no current context, if a tensor has been destroyed, if a tensor
+    /// is null and its bit of `optional` is 0, and if there are too many numbers.
     PlanKey(const void* table, const aclTensor* const* tensors, size_t tensorCount,
             const int64_t* attributes, size_t attributeCount, uint32_t optional);
 

@@ -21,7 +21,8 @@ namespace {
 
 using State = aclOpExecutor::State;
 
-// A runtime failure under the operators' code; the message keeps the runtime's.
+// Returns a failure of the runtime with the code of operators. The message contains the runtime's
+// code.
 Status AsRuntimeError(const Status& status) {
     return Error(ACLNN_ERR_RUNTIME_ERROR, "runtime code {}: {}", status.code(), status.message());
 }
@@ -64,7 +65,7 @@ Status CheckArguments(const aclOpExecutor& executor, const char* call, const voi
     return executor.known ? Status() : NullAddress(executor);
 }
 
-// Checks the workspace and puts its address where the kernel finds it.
+// Checks the workspace, and stores its address in the payload.
 Status BindWorkspace(aclOpExecutor* executor, void* workspace) {
     if (executor->workspaceAt < 0) {
         return {};
@@ -78,7 +79,7 @@ Status BindWorkspace(aclOpExecutor* executor, void* workspace) {
     const uint8_t* const aligned = AlignedWorkspace(workspace);
     std::memcpy(executor->payload + executor->workspaceAt, &aligned, sizeof(aligned));
     executor->workspace = workspace;
-    executor->workspaceEpoch = epoch;  // of before the look
+    executor->workspaceEpoch = epoch;  // read before the check: a later free makes it outdated
     return {};
 }
 
@@ -87,7 +88,7 @@ Status CheckMemory(aclOpExecutor* executor, void* workspace) {
     return BindWorkspace(executor, workspace);
 }
 
-// The memory that the kernel touches, for a replay to check again.
+// The memory that the kernel uses, which each replay checks again.
 struct LaunchUses {
     const aclOpExecutor* executor;
     const void* workspace;
@@ -127,7 +128,7 @@ Status Launch(aclOpExecutor* executor, void* workspace, aclrtStream stream) {
     }
     Launcher& launcher = TheLauncher();
     if (Status memory = CheckMemory(executor, workspace); !memory.ok()) {
-        ADVSTEP_RETURN_IF_ERROR(launcher.CheckStream(target));  // a bad stream is told first
+        ADVSTEP_RETURN_IF_ERROR(launcher.CheckStream(target));  // a bad stream is reported first
         return memory;
     }
     const LaunchUses uses{executor, workspace};
@@ -166,7 +167,7 @@ Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_
     if (executor == nullptr) {
         return Error(ACLNN_ERR_PARAM_NULLPTR, "executor is null; expected one of phase one");
     }
-    // Spending it before anything else makes two uses at a time safe as well.
+    // The executor is spent first, so that only one of two threads can use it.
     State expected = executor->state.load(std::memory_order_acquire);
     const bool spent =
         expected == State::kPlanned &&
@@ -179,7 +180,7 @@ Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_
     if (spent) {
         ForgetObject(ObjectKind::kExecutor, executor);
     }
-    // A spent one returns to the pool on success and on failure; the queue has a copy.
+    // A spent executor returns to the pool, after a failure too. The queued launch has copies.
     const std::unique_ptr<aclOpExecutor, void (*)(aclOpExecutor*)> usedUp(
         spent ? executor : nullptr, [](aclOpExecutor* used) { RecycleExecutor(used); });
     ADVSTEP_RETURN_IF_ERROR(CheckArguments(*executor, call, owner, workspace, workspaceSize));

@@ -23,10 +23,10 @@ Status PlanningDevice(const Device** device);
 /// resource limits.
 int32_t PlanningVectorCores(const Device& device);
 
-/// Phase two of every operator: spends the executor (unless repeatable) and queues its launch.
-/// `call` is the name of the extern "C" function, and `owner` that of the operator's plans.
-/// 161002: the executor belongs to another operator, or to one of the same name in another library.
-/// The other codes are those of aclnnAdvanceStep in its header.
+/// Phase two of every operator: spends the executor (unless it is repeatable) and queues its
+/// launch. `call` is the name of the extern "C" function, and `owner` is the owner of the
+/// operator's plans. 161002: the executor belongs to another operator, or to one of the same name
+/// in another library. The other codes are those of aclnnAdvanceStep in its header.
 Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_t workspaceSize,
                    aclOpExecutor* executor, aclrtStream stream);
 

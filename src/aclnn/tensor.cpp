@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates, describes and destroys tensors; null and destroyed ones are refused.
+// Creates, describes and destroys tensors. Null pointers and destroyed tensors are refused.
 
 #include "src/aclnn/tensor.h"
 
@@ -15,7 +15,7 @@ using namespace advstep;
 
 namespace {
 
-constexpr size_t kTensorLooks = 8;  // number of tensors in a typical call
+constexpr size_t kTensorLooks = 8;  // the number of tensors of a typical call
 
 struct TensorArguments {
     const int64_t* viewDims;
@@ -41,14 +41,15 @@ Status CheckShapes(const TensorArguments& arguments) {
 }
 
 void FillContiguousStrides(const int64_t* dims, uint64_t rank, int64_t* strides) {
-    uint64_t step = 1;  // it wraps for shapes so large that the operators refuse them
+    uint64_t step = 1;  // wraps only for shapes so large that the operators refuse them
     for (uint64_t axis = rank; axis-- > 0;) {
         strides[axis] = static_cast<int64_t>(step);
         step *= static_cast<uint64_t>(dims[axis]);
     }
 }
 
-// A thread takes versions in blocks, so that threads rarely access the shared counter.
+// Returns a version that no description had before. A thread takes versions in blocks, so that
+// threads rarely access the shared counter.
 uint64_t NextVersion() {
     constexpr uint64_t kBlock = 4096;
     static std::atomic<uint64_t> nextBlock{1};
@@ -64,7 +65,7 @@ void Renew(aclTensor* tensor) {
     tensor->version.store(tensor->lastVersion, std::memory_order_relaxed);
 }
 
-// Most shapes have few dimensions, for which a call of memcpy would take longer.
+// Copies dimensions. Most shapes have one or two, for which a call of memcpy would take longer.
 void CopyDims(const int64_t* from, uint64_t count, int64_t* to) {
     if (count > 2) {
         std::copy_n(from, count, to);
@@ -113,12 +114,13 @@ void Fill(const TensorArguments& arguments, aclTensor* tensor) {
     Renew(tensor);
 }
 
+// Compares at most two dimensions.
 bool SameDims(const int64_t* one, const int64_t* other, uint64_t count) {
     return (count < 1 || one[0] == other[0]) && (count < 2 || one[1] == other[1]);
 }
 
-// Returns whether a destroyed tensor had the same description, if it has few axes. Programs that
-// create their tensors for every call create the same ones again.
+// Returns whether a destroyed tensor had this description of at most two axes. Programs that create
+// their tensors for every call create the same ones again, and then keep their version.
 bool Describes(const aclTensor& tensor, const TensorArguments& arguments) {
     const TensorView& view = tensor.view;
     const uint64_t rank = arguments.viewDimsNum;
@@ -161,13 +163,13 @@ Status Destroy(aclTensor* tensor) {
     tensor->version.store(0, std::memory_order_relaxed);
     if (tensor->largeDims != nullptr) {
         tensor->largeDims.reset();
-        tensor->lastVersion = 0;  // its description has been destroyed
+        tensor->lastVersion = 0;  // the description is destroyed, so Describes must not read it
     }
     ObjectPool<aclTensor>::Instance().Release(tensor);
     return {};
 }
 
-// Body of a getter: checks, then read(tensor).
+// The body of a getter: checks the tensor and both outputs, then calls read(tensor).
 template <typename Read>
 aclnnStatus Get(const char* call, const aclTensor* tensor, const void* out1, const char* name1,
                 const void* out2, const char* name2, Read&& read) {

@@ -11,15 +11,17 @@
 #include "src/base/status.h"
 #include "src/base/tensor_view.h"
 
-/// The object of the opaque handle. It is not thread-safe: a tensor belongs to its creator.
+/// The tensor of a handle. It is not thread-safe, because a tensor belongs to its creator. magic
+/// and version are atomic, because a program may use a destroyed tensor while another thread reuses
+/// the object.
 struct aclTensor {
     static constexpr uint32_t kAlive = 0x7E4504A1;
     static constexpr uint64_t kInlineRank = 8;
 
     std::atomic<uint32_t> magic{0};
-    // The version of the description: different descriptions have different versions. 0: not alive.
+    // The version of the description; different descriptions have different ones. 0: destroyed.
     std::atomic<uint64_t> version{0};
-    uint64_t lastVersion = 0;  // kept after destruction, as the description is
+    uint64_t lastVersion = 0;  // of the description, which both stay after the destruction; 0: none
     advstep::TensorView view;  // its arrays are in inlineDims, or in largeDims for many axes
     const int64_t* storageDims = nullptr;
     uint64_t storageRank = 0;
@@ -30,7 +32,8 @@ struct aclTensor {
 
 namespace advstep {
 
-/// Returns the error for an invalid tensor argument. 161001: it is null. 161002: it is destroyed.
+/// Returns the error for an invalid tensor argument. 161001: it is null. 161002: it has been
+/// destroyed.
 Status NoTensorError(const aclTensor* tensor, const char* argument);
 
 /// Finds the view of a tensor argument. The codes are those of NoTensorError.
@@ -42,7 +45,7 @@ inline Status ViewOf(const aclTensor* tensor, const char* argument, TensorView* 
     return {};
 }
 
-/// Returns the view of an optional tensor that a call leaves out.
+/// Returns the view of an optional tensor for which a call passes null.
 inline TensorView AbsentView() {
     TensorView view;
     view.itemSize = 1;

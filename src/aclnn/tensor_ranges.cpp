@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks ranges of device memory, and remembers recent results per thread.
+// Checks ranges of device memory, and keeps recent results for each thread.
 
 #include "src/aclnn/tensor_ranges.h"
 
@@ -11,8 +11,9 @@
 namespace advstep {
 namespace {
 
-// The latest range that the calling thread has found: from `address` on, `bytes` are the device's,
-// as long as the epoch stands. Plain data, so that calls from global destructors still find it.
+// A range that the calling thread has found: `bytes` from `address` on are usable by the device, as
+// long as the epoch of DeviceMemory is the same. It is plain data, so that calls from global
+// destructors can still use it.
 struct KnownRange {
     uintptr_t address;
     uint64_t epoch;
@@ -20,10 +21,11 @@ struct KnownRange {
     uint64_t bytes;
 };
 
-constexpr size_t kKnownRanges = 64;  // of one thread: a decode step's tensors, and some more
+constexpr size_t kKnownRanges = 64;  // of one thread: more than the tensors of a decode step
 
 using KnownRanges = std::array<KnownRange, kKnownRanges>;
 
+// Returns the place of an address in KnownRanges.
 size_t PlaceOf(uintptr_t address) {
     constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;  // spreads addresses that differ in few bits
     constexpr int kTopBits = 58;
@@ -83,7 +85,7 @@ Status CheckTensorRanges(aclOpExecutor* executor) {
         ADVSTEP_RETURN_IF_ERROR(
             // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): every plan has its device
             FindRange(*device, executor->slots[index].name, tensor.address, bytes, &left));
-        known = {address, epoch, device, left};  // the epoch of before the look
+        known = {address, epoch, device, left};  // the epoch was read before the check
     }
     executor->checkedEpoch = epoch;
     return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded failure of a call that a library of the prefix like CANN's defines.
+// Records the failure of a call that a library of src/cann defines.
 
 #include "src/advstep/client_failure.h"
 

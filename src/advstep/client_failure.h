@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded failure of a call that a library of the prefix like CANN's defines.
+// Records the failure of a call that a library of src/cann defines.
 
 #pragma once
 
@@ -10,7 +10,8 @@ extern "C" {
 #endif
 
 /// Keeps the failure of the calling thread for aclGetRecentErrMsg, as `<call>: <message>`, and for
-/// aclrtGetLastError. Returns code. The libraries of src/cann call it; it is in no public header.
+/// aclrtGetLastError. Returns code. It is exported for the libraries of src/cann, and no public
+/// header declares it.
 ADVSTEP_API aclError advstepRecordFailure(const char* call, aclError code, const char* message);
 
 #ifdef __cplusplus

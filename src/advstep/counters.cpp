@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// advstepReadCounters and advstepResetCounters.
+// The calls that read and reset the counters of a device.
 #include "advance_step/counters.h"
 #include "src/base/boundary.h"
 #include "src/runtime/device/device.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the allocations and launches of each thread, and fails those that a test chose.
+// The calls by which a program requests faults of allocations, launches and streams.
 
 #include "advance_step/fault_injection.h"
 #include "src/base/boundary.h"

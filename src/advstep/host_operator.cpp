@@ -18,8 +18,8 @@ using namespace advstep;
 
 namespace {
 
-// The end of an object of this class releases the arguments. A queued operator belongs to its
-// record, which deletes it; a recorded one belongs to its model, and replays only read it.
+// A host operator, whose destructor releases the arguments. A queued operator belongs to its task
+// record, which deletes it; a captured one belongs to its model, and replays only read it.
 class HostOperator {
  public:
     explicit HostOperator(const AdvStepHostOperator& operation) : operation_(operation) {}
@@ -39,7 +39,7 @@ class HostOperator {
     }
 
     Status Run() const {
-        const NoCancellation noCancellation;  // of a thread of the program, by its own function
+        const NoCancellation noCancellation;  // the function must not be unwound by pthread_cancel
         char message[1024] = "";
         const int32_t code = operation_.run(operation_.args, message, sizeof message);
         message[sizeof message - 1] = '\0';
@@ -53,7 +53,7 @@ class HostOperator {
         }
     }
 
-    bool recorded = false;  // written before the record can run
+    bool recorded = false;  // in a capture; written before the record can run
 
  private:
     const AdvStepHostOperator operation_;
@@ -63,7 +63,8 @@ struct HostOperatorTask : Task {
     HostOperator* host;
 };
 
-// The task is of the kind that is called also when it is to be skipped, so that it can release.
+// Tasks of kind kAlways are called even if they are to be skipped. So a skipped operator releases
+// its arguments here.
 Status RunHostOperator(const Task& base) {
     const auto& task = static_cast<const HostOperatorTask&>(base);
     const std::unique_ptr<HostOperator> owned(task.host->recorded ? nullptr : task.host);
@@ -81,7 +82,7 @@ Status Check(const AdvStepHostOperator& operation) {
     return {};
 }
 
-// The operator until a record or a model owns it. Only the thread that launches uses it.
+// Owns the operator until a record or a model owns it. Only the launching thread uses this object.
 struct Launching {
     HostOperator* host;
     bool taken = false;

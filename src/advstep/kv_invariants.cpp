@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checker of Step's state: each rule of the header is a function.
+// The checker of Step's state. Each rule of the header is one function.
 
 #include "advance_step/kv_invariants.h"
 
@@ -20,7 +20,7 @@ namespace {
 constexpr char kCall[] = "advstepCheckKvInvariants";
 constexpr int32_t kViolation = ACL_ERROR_FAILURE;
 
-// One state under check. Every Check method is one rule of the header, in the order of the header.
+// A check of one state. Every Check method is one rule of the header, in the order of the header.
 class KvCheck {
  public:
     explicit KvCheck(const AdvStepKvState& state) : s_(state) {}
@@ -65,7 +65,7 @@ class KvCheck {
                    : Error(ACL_ERROR_INVALID_PARAM, "state.{} is null; expected a pointer", name);
     }
 
-    // A flag may hold any byte. Every byte except 0 is true.
+    // Reads a flag, which may be any byte. Every byte except 0 is true.
     static bool Flag(const bool* flags, int64_t slot) {
         return reinterpret_cast<const unsigned char*>(flags)[slot] != 0;
     }
@@ -77,7 +77,7 @@ class KvCheck {
     int64_t FirstDynamic(int64_t slot) const { return s_.encoderBlockLens[slot]; }
     int64_t EndDynamic(int64_t slot) const { return FirstDynamic(slot) + s_.usedListLen[slot]; }
 
-    // A rule of Step that the state breaks, with the names that its dims have here.
+    // Returns the violation of a rule of Step, in Step's words with the names of this structure.
     Status Broken(StepFault rule, int64_t row, int64_t first, int64_t second = 0) const {
         const auto dim = [](const char* name, int64_t value) {
             return fmt::format("{} = {}", name, value);
@@ -177,7 +177,8 @@ class KvCheck {
         return {};
     }
 
-    // A place is an index of freeList; places from freeCapacity on are cells of blockTables.
+    // Returns the name of a place. Places below freeCapacity are indexes of freeList; the others
+    // are cells of blockTables.
     std::string NameOf(int64_t place) const {
         if (place < s_.freeCapacity) {
             return "freeList[" + std::to_string(place) + "]";
@@ -187,6 +188,7 @@ class KvCheck {
                std::to_string(cell % s_.tableWidth);
     }
 
+    // Notes that a block was found at a place.
     Status Found(int32_t block, int64_t place) {
         const int64_t index = int64_t{block} - s_.firstBlock;
         if (index < 0 || index >= s_.blockCount) {
@@ -232,7 +234,7 @@ class KvCheck {
     static constexpr int64_t kNowhere = -1;
 
     const AdvStepKvState& s_;
-    std::vector<int64_t> placeOf_;  // by block of the pool
+    std::vector<int64_t> placeOf_;  // of each block of the pool
 };
 
 void CopyCut(std::string_view text, char* to, size_t size) {

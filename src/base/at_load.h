@@ -5,9 +5,9 @@
 
 namespace advstep {
 
-/// Calls a function while the library is loaded, before any thread can fork. It constructs the
-/// function-local static objects that are no NeverDestroyed: the child of a fork would wait for
-/// ever for one that a thread of the parent was constructing.
+/// Calls a function while the library is loaded, before any thread can fork. Such a function
+/// constructs function-local static objects that are no NeverDestroyed. If a thread of the parent
+/// constructed one during a fork, the child would wait for it for ever.
 struct AtLoad {
     template <typename Function>
     explicit AtLoad(Function&& function) {

@@ -16,15 +16,15 @@ namespace {
 
 constexpr size_t kMostMessageBytes = 1024;  // longer ones are cut
 
-// `recent` is the next message; `handedOut` is the one that the caller has received and may still
-// read.
+// The messages of a thread. `recent` is the next one; `handedOut` is the one that the caller has
+// received and may still read.
 struct ErrorTexts {
     char recent[kMostMessageBytes];
     char handedOut[kMostMessageBytes];
 };
 
-// Each thread has one, so it needs no lock. It is plain data, because global destructors may call
-// the library after the thread's objects have been destroyed.
+// The error of a thread. Each thread has its own, so it needs no lock. It is plain data, because
+// global destructors may call the library after the thread's objects have been destroyed.
 struct ErrorState {
     bool hasRecent;
     aclError lastError;

@@ -12,7 +12,7 @@
 namespace advstep {
 
 /// Keeps the failure for aclGetRecentErrMsg as `<call>: <message>` and returns its code. It
-/// allocates nothing, unless the log has level debug, in which each failure is a line.
+/// allocates nothing, except at log level debug, which has a line for each failure.
 int32_t RecordFailure(const char* call, int32_t code, const char* message) noexcept;
 int32_t RecordFailure(const char* call, const Status& status) noexcept;
 
@@ -22,8 +22,8 @@ inline aclError RecordAclFailure(const char* call, const Status& status) noexcep
     return RecordAclFailure(call, status.code(), status.message().c_str());
 }
 
-/// Restores the thread's message and last error when it is destroyed. It surrounds user code that
-/// the library runs on a thread of the program.
+/// Keeps the thread's message and last error, and restores them when it is destroyed. It surrounds
+/// functions of the program that the library calls on a thread of the program.
 class KeepErrors {
  public:
     KeepErrors() noexcept;
@@ -44,8 +44,8 @@ const char* TakeRecentMessage() noexcept;
 aclError PeekLastError() noexcept;
 aclError TakeLastError() noexcept;
 
-/// Called in a `catch (...)` block: returns `unknown`, or the words for a function of the program
-/// that has called pthread_exit. Then the thread goes on after the block.
+/// Returns words for the exception of the `catch (...)` block that calls it: `unknown`, or words
+/// for a pthread_exit in a function of the program, which is then stopped (StopThreadExit).
 const char* WordCaught(const char* unknown) noexcept;
 
 /// The body of an extern "C" acl or aclrt function: runs `body`, which returns a Status, and
@@ -65,7 +65,8 @@ aclError AclBoundary(const char* call, Body&& body) noexcept {
     }
 }
 
-/// The same for aclnn functions, which have codes of their own. `inner` is the code for exceptions.
+/// As AclBoundary, for aclnn functions, which have codes of their own. `inner` is the code of
+/// exceptions.
 template <typename Body>
 int32_t AclnnBoundary(const char* call, int32_t inner, Body&& body) noexcept {
     try {

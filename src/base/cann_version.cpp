@@ -7,7 +7,7 @@
 namespace advstep {
 namespace {
 
-// Takes a number of at most `most` off the front of [*at, end).
+// Reads a number of at most `most` at the front of [*at, end), and moves *at after it.
 bool TakeNumber(const char** at, const char* end, int32_t most, int32_t* number) {
     const auto result = std::from_chars(*at, end, *number);
     const bool digits = *at != end && **at >= '0' && **at <= '9';
@@ -18,6 +18,7 @@ bool TakeNumber(const char** at, const char* end, int32_t most, int32_t* number)
     return true;
 }
 
+// Moves *at after `text` if [*at, end) begins with it.
 bool TakeText(const char** at, const char* end, const std::string& text) {
     if (static_cast<size_t>(end - *at) < text.size() ||
         text.compare(0, text.size(), *at, text.size()) != 0) {
@@ -31,7 +32,7 @@ bool TakeText(const char** at, const char* end, const std::string& text) {
 
 std::optional<CannVersion> ParseCannVersion(const std::string& text) {
     constexpr int32_t kMost = 99;         // of each part, so that numbers compare as versions do
-    constexpr int32_t kMostOfStage = 99;  // of N
+    constexpr int32_t kMostOfStage = 99;  // of N in -alpha.N, -beta.N and -rc.N
     const char* at = text.data();
     const char* const end = at + text.size();
     int32_t major = 0;

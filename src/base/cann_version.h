@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version of the CANN packages that the library stands for.
+// The version of the CANN packages that the library stands in for.
 
 #pragma once
 
@@ -11,11 +11,11 @@ namespace advstep {
 
 /// A version MAJOR.MINOR.PATCH, or one with -alpha.N, -beta.N or -rc.N after it.
 struct CannVersion {
-    std::string parts[4];  // between the dots: major, minor, release; what follows a third dot
+    std::string parts[4];  // the text between the dots; the last part is all after a third dot
     int32_t number = 0;    // for comparisons: 9.2.0 is 90200000
 };
 
-/// No value: the text is no such version.
+/// Reads a version. Returns no value if the text is no such version.
 std::optional<CannVersion> ParseCannVersion(const std::string& text);
 
 }  // namespace advstep

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Installs the handlers of crashes, and chains them with those of the program.
+// Installs the handlers of crash signals, and chains them with those of the program.
 
 #include "src/base/crash_signal.h"
 
@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kMostDescribers = 2;
 
-// One of the signals. `before` is set before the handler can be called; the describers only grow.
+// A signal and its handlers. `before` is set before the library's handler can be called. Describers
+// are only added.
 struct Watched {
     int signal;
     bool installed;  // under the ConstructionMutex
@@ -47,11 +48,11 @@ void PassOn(const struct sigaction& before, int signal, siginfo_t* info, void* c
         before.sa_sigaction(signal, info, context);
         return;
     }
-    const bool sent = info->si_code <= 0;  // by kill or raise, not caused by an instruction
+    const bool sent = info->si_code <= 0;  // by kill or raise, and not caused by an instruction
     if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
         before.sa_handler(signal);
     } else if (before.sa_handler == SIG_DFL || !sent) {
-        // The instruction is repeated when this returns, and then ends the process at that place.
+        // The instruction runs again when this handler returns, and then ends the process.
         struct sigaction byDefault {};
         byDefault.sa_handler = SIG_DFL;
         (void)sigaction(signal, &byDefault, nullptr);
@@ -86,8 +87,8 @@ void AddDescriber(Watched* here, DescribeCrash describe) {
     }
 }
 
-// The child of a fork runs this again if a thread of the parent was running it. Then the handler of
-// the parent may be installed already, and is not an earlier one.
+// Installs the handler. The child of a fork does so again if a thread of the parent was doing it.
+// The library's handler may then be installed already, and must not become its own `before`.
 void Install(Watched* here) {
     struct sigaction installed {};
     if (sigaction(here->signal, nullptr, &installed) == 0 &&

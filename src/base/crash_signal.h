@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The handlers of the signals of a crash, which describe it and pass the signal on.
+// The handlers of crash signals. They describe the crash and pass the signal on.
 
 #pragma once
 
@@ -9,13 +9,14 @@
 
 namespace advstep {
 
-/// Describes the crash on standard error if it is one of its own. It runs in a signal handler.
+/// Describes a crash on standard error, if it is of the kind that this function knows. It runs in a
+/// signal handler.
 using DescribeCrash = void (*)(int signal, const siginfo_t& info, const void* context);
 
-/// Installs the handlers of the signals, once per process, and has them call `describe`. After that
-/// the handler that was installed before continues, or the default action, so that programs,
-/// debuggers, core dumps and sanitizers see what they would see without this handler. The signals
-/// are among SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT. At most two functions describe a signal.
+/// Installs handlers of the signals, once per process, which call `describe`. Then they call the
+/// handler that was installed before, or take the default action. So programs, debuggers, core
+/// dumps and sanitizers work as without these handlers. The signals are among SIGSEGV, SIGBUS,
+/// SIGFPE, SIGILL and SIGABRT. At most two functions describe a signal.
 void DescribeCrashes(std::initializer_list<int> signals, DescribeCrash describe);
 
 /// Gives the thread an alternate signal stack for the rest of its life, if it has none. A handler

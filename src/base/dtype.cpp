@@ -70,7 +70,7 @@ constexpr FormatRow kFormats[] = {
 
 size_t SizeOf(aclDataType dataType) {
     if (dataType == ACL_INT64) {
-        return sizeof(int64_t);  // most tensors here
+        return sizeof(int64_t);  // the dtype of most tensors, found without a search
     }
     for (const DataTypeRow& row : kDataTypes) {
         if (row.type == dataType) {

@@ -27,7 +27,7 @@ bool ForkHook::IsHooked(const void* owner) noexcept {
 }
 
 void ForkHook::RenewAll() noexcept {
-    // A thread of the parent may hold it, which will never let go of it here.
+    // A thread of the parent may have held the mutex, and does not exist here to release it.
     new (&constructionMutex) std::mutex;
     for (ForkHook* hook = allHooks.load(std::memory_order_acquire); hook != nullptr;
          hook = hook->next_) {
@@ -40,7 +40,7 @@ ForkHook::ForkHook(Renew renew, void* owner) noexcept : renew_(renew), owner_(ow
     while (!allHooks.compare_exchange_weak(next_, this, std::memory_order_release,
                                            std::memory_order_relaxed)) {
     }
-    // The library's own static hooks run this while the library is loaded.
+    // The library's static hooks run this line while the library is loaded.
     static const int atFork = pthread_atfork(nullptr, nullptr, &RenewAll);
     (void)atFork;
 }

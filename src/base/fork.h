@@ -7,10 +7,10 @@
 
 namespace advstep {
 
-/// Resets a part of the library in the child of a fork. The parent's other threads do not exist in
-/// the child, but may have held locks and left objects half changed. So the library starts with new
-/// objects in the child, and never touches those of the parent. Hooks are static objects or members
-/// of static objects.
+/// A hook that renews a part of the library in the child of a fork. The parent's other threads do
+/// not exist in the child, but they may have held locks and left objects half changed. So the
+/// library makes new objects in the child, and never uses those of the parent. Hooks are static
+/// objects or members of static objects.
 class ForkHook {
  public:
     using Renew = void (*)(void* owner) noexcept;

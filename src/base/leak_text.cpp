@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words a report of leaks, with the names of the callers.
+// Writes the text of a report of leaks, with the names of the callers.
 
 #include "src/base/leak_text.h"
 
@@ -18,7 +18,7 @@ namespace advstep {
 namespace {
 
 constexpr size_t kMostGroups = 20;
-constexpr int kMostLines = 8;  // of a call stack
+constexpr int kMostLines = 8;  // that are printed of a call stack
 
 struct KindName {
     const char* one;
@@ -62,12 +62,14 @@ struct Group {
     size_t bytes;
 };
 
+// Returns the start of the shared object or program that contains an address.
 const void* ObjectOf(const void* address) {
     Dl_info info{};
     return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// Null if the library is a part of the program itself, whose frames are of interest.
+// Returns the start of this library, whose frames are left out of call stacks. Returns null if the
+// library is linked into the program, whose frames are shown.
 const void* OwnSharedObject() {
     const void* const own = ObjectOf(reinterpret_cast<const void*>(&LeakText));
     const void* const program = ObjectOf(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
@@ -76,7 +78,7 @@ const void* OwnSharedObject() {
 
 std::string FrameText(void* address) {
     Dl_info info{};
-    // The address is that of the return; the call is before it.
+    // The address is a return address; the call instruction is before it.
     const auto* const call = static_cast<const char*>(address) - 1;
     if (dladdr(call, &info) == 0 || info.dli_fname == nullptr) {
         return fmt::format("{}", address);
@@ -93,7 +95,7 @@ std::string FrameText(void* address) {
 }
 
 void AppendStack(const LiveObject& object, const void* own, std::string* text) {
-    // A sanitizer has a function of its own before the library's.
+    // A sanitizer may have put a function of its own before the library's frames.
     int frame =
         object.frames > 1 && ObjectOf(object.stack[0]) != own && ObjectOf(object.stack[1]) == own
             ? 1

@@ -11,7 +11,8 @@
 
 namespace advstep {
 
-/// Lists the objects, in groups of one kind, call and call stack, those of the most bytes first.
+/// Lists the objects in groups. A group has one kind, one call and one call stack; the groups with
+/// the most bytes come first. `when` is the time of the report, for the text.
 std::string LeakText(const char* when,
                      const std::vector<std::pair<ObjectKind, LiveObject>>& objects);
 

@@ -10,8 +10,9 @@
 namespace advstep {
 namespace {
 
-// A machine with more CPUs than these keeps the creator's mask for the library's threads.
-constexpr size_t kCpuSets = 8;  // of 1024 CPUs each
+// The size of a CPU mask, in sets of 1024 CPUs. On a machine with more CPUs, the library's threads
+// keep the mask of their creator.
+constexpr size_t kCpuSets = 8;
 
 struct ProcessCpus {
     ProcessCpus() noexcept { known = sched_getaffinity(getpid(), sizeof(sets), sets) == 0; }
@@ -19,8 +20,8 @@ struct ProcessCpus {
     bool known = false;
 };
 
-// The CPUs of the process's first thread while the library is loaded. A program that narrows them
-// for one of its threads later does so for that thread only.
+// The CPUs of the process's first thread when the library is loaded. If the program later narrows
+// them for one of its threads, the library's threads are not affected.
 const ProcessCpus processCpus;
 
 }  // namespace
@@ -28,8 +29,8 @@ const ProcessCpus processCpus;
 BlockedSignals::BlockedSignals() noexcept {
     sigset_t blocked;
     sigfillset(&blocked);
-    // The first six are raised by the thread's own instructions, and their handlers must run: those
-    // of guarded memory, of sanitizers, of debuggers. A profiler samples every thread by SIGPROF.
+    // Instructions of the thread itself raise the first six, whose handlers must run: handlers of
+    // guarded memory, sanitizers and debuggers. A profiler samples every thread by SIGPROF.
     for (const int open : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGPROF}) {
         sigdelset(&blocked, open);
     }
@@ -41,7 +42,7 @@ BlockedSignals::~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullp
 void BecomeLibraryThread(const char* name) noexcept {
     (void)pthread_setname_np(pthread_self(), name);
     if (processCpus.known) {
-        // If the process may use none of them any more, the thread keeps the mask of its creator.
+        // This fails if the process may use none of them any more: the creator's mask stays.
         (void)sched_setaffinity(0, sizeof(processCpus.sets), processCpus.sets);
     }
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);

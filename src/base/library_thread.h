@@ -10,8 +10,8 @@
 
 namespace advstep {
 
-/// Blocks, for the calling thread and until the end of the scope, the signals that no thread of the
-/// library takes. A thread that is started meanwhile has them blocked from its first instruction.
+/// Blocks the signals that no thread of the library takes, for the calling thread and until the end
+/// of the scope. A thread that is started in the scope has them blocked from its first instruction.
 class BlockedSignals {
  public:
     BlockedSignals() noexcept;
@@ -23,13 +23,13 @@ class BlockedSignals {
     sigset_t before_;
 };
 
-/// Gives the calling thread, which the library has just started, its name and the CPUs that the
-/// process had when the library was loaded, and makes pthread_cancel wait for its end.
+/// Prepares the calling thread, which the library has just started: sets its name, gives it the
+/// CPUs that the process had when the library was loaded, and disables pthread_cancel for it.
 void BecomeLibraryThread(const char* name) noexcept;
 
-/// Starts a thread of the library. All of the library's threads are started here. Every signal is
-/// blocked there except those that a fault of the thread itself raises, and SIGPROF, so a signal of
-/// the process always reaches a thread of the program. Throws std::system_error if no thread can be
+/// Starts a thread of the library. All of the library's threads are started here. They block every
+/// signal except SIGPROF and those that a fault of the thread itself raises. So a signal of the
+/// process always reaches a thread of the program. Throws std::system_error if no thread can be
 /// started.
 template <size_t kNameBytes, typename Body>
 std::thread StartThread(const char (&name)[kNameBytes], Body body) {

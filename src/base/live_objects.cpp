@@ -21,13 +21,14 @@
 namespace advstep {
 namespace {
 
-// mutex guards everything. The child of a fork has an empty one: it owns nothing of its parent's.
+// The list of live objects. mutex guards everything. The child of a fork has an empty list, because
+// it does not own the objects of its parent.
 struct Live {
     std::mutex mutex;
     LiveObjectMap objects;
-    // Those whose place another object has taken: the end of a device or context freed them.
+    // Objects at whose addresses there are new ones: the end of a device or context freed them.
     std::vector<std::pair<ObjectKind, LiveObject>> replaced;
-    bool found = false;  // a report found some
+    bool found = false;  // a report has found leaks
 };
 
 Live& TheLive() {
@@ -38,7 +39,8 @@ Live& TheLive() {
 std::atomic<LeakMode> leakMode{LeakMode::kOff};
 std::atomic<bool> exitHooked{false};
 
-// Runs after the destructors of all objects, if the library was there when the program started.
+// Runs at exit: after the destructors of all static objects, if the library was loaded when the
+// program started.
 void AtExit(int status, void*) {
     ReportLeaks("the end of the process");
     Live& live = TheLive();
@@ -49,7 +51,7 @@ void AtExit(int status, void*) {
     }
 }
 
-// Tensors may be made before the runtime starts and reads its settings.
+// Reads the mode at load, because tensors may be made before the runtime reads its settings.
 const AtLoad trackFromTheStart([] {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets a variable
     const char* const text = std::getenv("ADVANCE_STEP_LEAKS");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects that calls have made and that no call has freed yet, for ADVANCE_STEP_LEAKS.
+// The list of objects that calls have made and not freed yet, for ADVANCE_STEP_LEAKS.
 
 #pragma once
 
@@ -35,9 +35,9 @@ enum class ObjectKind {
 struct LiveObject {
     static constexpr int kMostFrames = 24;
 
-    const char* call = nullptr;
-    size_t bytes = 0;  // of memory
-    int frames = 0;
+    const char* call = nullptr;     // the name of the C function
+    size_t bytes = 0;               // of a block of memory; 0 for other objects
+    int frames = 0;                 // entries of stack in use
     void* stack[kMostFrames] = {};  // return addresses, innermost first
 };
 
@@ -45,11 +45,11 @@ using LiveObjectMap = std::map<std::pair<ObjectKind, uintptr_t>, LiveObject>;
 
 inline std::atomic<bool> trackingObjects{false};
 
-/// Returns whether objects are noted. Everything else here does nothing while they are not.
+/// Returns whether objects are noted. If not, the functions below do nothing.
 inline bool TrackingObjects() { return trackingObjects.load(std::memory_order_relaxed); }
 
-/// Sets what happens at aclFinalize and at the end of the process. The environment alone decides
-/// until the first call.
+/// Sets the reaction to leaks at aclFinalize and at the end of the process. Before the first call
+/// the environment variable alone decides.
 void SetLeakMode(LeakMode mode);
 
 void AddLiveObject(ObjectKind kind, const char* call, const void* object, size_t bytes) noexcept;
@@ -61,7 +61,7 @@ inline void NoteMade(ObjectKind kind, const char* call, const void* object, size
     }
 }
 
-/// Passes `made` on, and notes the object if it is a success.
+/// Returns `made`, and notes the object if `made` is a success.
 inline Status Made(Status made, ObjectKind kind, const char* call, void* const* object,
                    size_t bytes = 0) {
     if (made.ok()) {
@@ -70,8 +70,9 @@ inline Status Made(Status made, ObjectKind kind, const char* call, void* const* 
     return made;
 }
 
-/// An object that is being freed. It is forgotten before it is freed, because its address may be
-/// another object's right after; it is noted again if it was not freed in the end.
+/// Removes an object from the list while it is being freed. That happens before the object is
+/// freed, because another object may get its address right after. The destructor adds the object
+/// again if Freed was not called.
 class FreeingObject {
  public:
     FreeingObject(ObjectKind kind, const void* object) noexcept;
@@ -86,7 +87,7 @@ class FreeingObject {
     bool freed_ = false;
 };
 
-/// Runs `free`, which returns a Status, and forgets the object if it succeeds.
+/// Calls `free`, which returns a Status, and removes the object from the list if that succeeds.
 template <typename Free>
 Status Freeing(ObjectKind kind, const void* object, Free&& free) {
     if (!TrackingObjects()) {
@@ -100,15 +101,15 @@ Status Freeing(ObjectKind kind, const void* object, Free&& free) {
     return freed;
 }
 
-/// Forgets an object that is certain to be freed next.
+/// Removes an object from the list that is certain to be freed next.
 inline void ForgetObject(ObjectKind kind, const void* object) {
     if (TrackingObjects()) {
         FreeingObject(kind, object).Freed();
     }
 }
 
-/// Writes to standard error which objects have not been freed, and forgets them. With
-/// LeakMode::kFail the exit status of the process will not be 0 if there are any.
+/// Reports the objects that have not been freed on standard error, and empties the list. With
+/// LeakMode::kFail, a process that has left objects ends with an exit status other than 0.
 void ReportLeaks(const char* when) noexcept;
 
 }  // namespace advstep

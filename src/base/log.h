@@ -15,7 +15,7 @@ enum class LogLevel { kOff = -1, kError = 0, kWarn = 1, kInfo = 2, kDebug = 3 };
 void SetLogLevel(LogLevel level);
 bool LogEnabled(LogLevel level);
 
-/// Writes one line to standard error by one call, so that lines of several threads do not mix.
+/// Writes one line to standard error by one call, so that the lines of several threads do not mix.
 void LogLine(LogLevel level, std::string_view text);
 
 /// Formats and writes a line. It writes nothing if memory is short.

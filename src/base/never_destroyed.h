@@ -12,14 +12,13 @@
 
 namespace advstep {
 
-/// A static object that threads may use after main(). Its first use constructs it in place, so that
-/// allocates nothing and cannot fail, and it is never destroyed. A new object replaces it in the
-/// child of a fork.
+/// A static object that threads may use after main(). Its first use constructs it in place, which
+/// needs no allocation, and it is never destroyed. A new object replaces it in the child of a fork.
 ///
-/// A static NeverDestroyed is zeros to the compiler and has no guard of the language. The child of
-/// a fork would wait for ever at a guard whose thread exists in the parent only. ConstructionMutex
-/// takes the guard's place: the child has a new one, and constructs what was half made again. T's
-/// constructor uses no other NeverDestroyed.
+/// A static NeverDestroyed is initialised with zeros, so the compiler makes no guard for its
+/// construction. With such a guard, the child of a fork could wait for ever for a thread that
+/// exists only in the parent. The ConstructionMutex replaces the guard: the child has a new mutex,
+/// and constructs a half made object again. T's constructor uses no other NeverDestroyed.
 template <typename T>
 class NeverDestroyed {
  public:
@@ -33,7 +32,7 @@ class NeverDestroyed {
     }
 
  private:
-    // Objects of earlier forks are kept, as all objects here are.
+    // An object of the parent of a fork, which is kept, because no object here is destroyed.
     struct Kept {
         T* object;
         Kept* before;
@@ -43,7 +42,7 @@ class NeverDestroyed {
         const std::lock_guard<std::mutex> lock(ForkHook::ConstructionMutex());
         if (object_.load(std::memory_order_relaxed) == nullptr) {
             T* const made = new (bytes_) T;
-            if (!ForkHook::IsHooked(this)) {  // in a child the parent's hook may be there already
+            if (!ForkHook::IsHooked(this)) {  // a child may have the parent's hook already
                 new (hook_) ForkHook(&Renew, this);
             }
             object_.store(made, std::memory_order_release);
@@ -55,7 +54,7 @@ class NeverDestroyed {
         auto& self = *static_cast<NeverDestroyed*>(owner);
         T* const parents = self.object_.load(std::memory_order_relaxed);
         if (parents == nullptr) {
-            return;  // a thread of the parent was making it
+            return;  // a thread of the parent was constructing the object
         }
         auto* const kept = new (std::nothrow) Kept{parents, self.kept_};
         T* const renewed = new (std::nothrow) T;

@@ -8,9 +8,9 @@
 namespace advstep {
 
 /// Holds back the cancellation of the calling thread until the end of the scope. A cancellation
-/// would unwind through functions that must not be left half way. So every place of the library
-/// where a cancellation could take effect is in such a scope: waits and files. A scope costs about
-/// 20 ns, so short calls and tasks have none.
+/// would unwind functions that must not be left half done. So every place of the library where a
+/// cancellation could take effect is in such a scope: waits, and reads and writes of files. A scope
+/// costs about 20 ns, so short calls and tasks have none.
 class NoCancellation {
  public:
     NoCancellation() noexcept { (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

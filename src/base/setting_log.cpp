@@ -14,7 +14,7 @@ namespace {
 
 constexpr char kPrefix[] = "ADVANCE_STEP_";
 
-// Variables of the Python package, the examples and the tests.
+// Variables of the Python package, the examples and the tests, which are no settings.
 constexpr const char* kOthers[] = {"ADVANCE_STEP_BUILD", "ADVANCE_STEP_LIBRARY",
                                    "ADVANCE_STEP_HOST_OPERATORS"};
 constexpr char kOfTests[] = "ADVANCE_STEP_TEST_";
@@ -23,7 +23,8 @@ bool StartsWith(const std::string& text, const char* prefix) {
     return text.compare(0, std::strlen(prefix), prefix) == 0;
 }
 
-// The fewest characters to insert, remove and change that make one text the other (Levenshtein).
+// Returns the Levenshtein distance of two texts: the least number of characters to insert, remove
+// or change that makes one text the other.
 size_t Distance(const std::string& one, const std::string& other) {
     std::vector<size_t> row(other.size() + 1);
     for (size_t j = 0; j <= other.size(); ++j) {

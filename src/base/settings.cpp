@@ -279,7 +279,7 @@ Status LoadSettings(const char* configPath, Settings* settings) {
                          row.expected);
         }
     }
-    // Programs map device memory in units of 2 MiB and take the total for a whole number of them.
+    // Programs map device memory in units of 2 MiB, and expect a total of whole units.
     constexpr uint64_t kUnit = uint64_t{2} << 20;
     if (loaded.memoryBytes > kUnit) {
         loaded.memoryBytes -= loaded.memoryBytes % kUnit;

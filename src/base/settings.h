@@ -17,7 +17,7 @@
 
 namespace advstep {
 
-// Both are of the operator interface: docs/operators/advance_step.md.
+// The operator interface defines both; docs/operators/advance_step.md explains them.
 using advance_step::op::Conformance;
 using advance_step::op::OnDivergence;
 
@@ -39,23 +39,23 @@ struct Settings {
     int32_t devices = 2;
     int32_t threads = 1;                      // OS threads that run the cores of one device
     uint64_t memoryBytes = 0;                 // device memory of one device
-    uint64_t queueTasks = uint64_t{1} << 20;  // the most that a stream may hold; 0: no limit
-    std::optional<uint64_t> coreOrder;        // seed of a shuffled order; no value: ascending
+    uint64_t queueTasks = uint64_t{1} << 20;  // the most tasks in one stream; 0: no limit
+    std::optional<uint64_t> coreOrder;        // the seed of a shuffled order; no value: ascending
     GuardMode guard = GuardMode::kOff;
     OnDivergence onDivergence = OnDivergence::kIgnore;
-    Isa isa = Isa::kBaseline;  // instruction set of the kernels; this machine supports it
+    Isa isa = Isa::kBaseline;  // the instruction set of kernels, which this machine supports
     LogLevel logLevel = LogLevel::kError;
     LeakMode leaks = LeakMode::kOff;
     std::string trace;                  // path of the trace file; empty: no trace
-    std::string cannVersion = "9.2.0";  // of the packages that the version calls report
+    std::string cannVersion = "9.2.0";  // of the packages, for the version calls
 
-    /// The machine's devices that the process has, in the order of their numbers in the process, if
-    /// ASCEND_RT_VISIBLE_DEVICES chooses them; `devices` is their count. Empty: it is not set, or
-    /// is wrong.
+    /// The machine's numbers of the process's devices, in the order of the process's numbers, if
+    /// ASCEND_RT_VISIBLE_DEVICES selects them; `devices` is their count. Empty: the variable is not
+    /// set, or is wrong.
     std::vector<int32_t> visibleDevices;
-    std::string noDevice;  // why ASCEND_RT_VISIBLE_DEVICES leaves none; empty: it does not
+    std::string noDevice;  // the message if ASCEND_RT_VISIBLE_DEVICES leaves no device; else empty
 
-    /// The device that a thread without a context gets, of aclInit's file.
+    /// The device that a thread without a context gets, from aclInit's file.
     std::optional<int32_t> defaultDevice;
 
     /// Returns the machine's number of a device of the process.
@@ -64,43 +64,44 @@ struct Settings {
     }
 };
 
-/// Returns the SoC with that name, or the simulated one of "sim:<vector cores>"; no value if the
-/// name is unknown.
+/// Returns the SoC with that name, or the simulated SoC of a name "sim:<vector cores>"; no value if
+/// the name is unknown.
 std::optional<SocSpec> FindSoc(const std::string& name);
 
 using SettingTexts = std::map<std::string, std::string>;
 
 /// The parts of aclInit's file that have an effect.
 struct SettingsFile {
-    SettingTexts texts;                        // of the object "advance_step"
-    std::optional<std::string> defaultDevice;  // of the object "defaultDevice"
+    SettingTexts texts;                        // the object "advance_step"
+    std::optional<std::string> defaultDevice;  // the device in the object "defaultDevice"
 };
 
-/// Reads a JSON file. 100003: the file cannot be read. 100006: it is no JSON object. 100008: an
-/// entry of "advance_step" is not a setting. 500000: "defaultDevice" names no device.
+/// Reads a JSON file. 100003: the file cannot be read. 100006: it is no JSON object. 100008:
+/// "advance_step" is no object, or an entry of it is no setting. 500000: "defaultDevice" names no
+/// device.
 Status ReadSettingsFile(const std::string& path, SettingsFile* contents);
 
-/// Checks the file of aclmdlSetDump. 100003: it cannot be read. 100006: it is no JSON object.
-/// 100009: its "dump" is missing or no object.
+/// Checks the file of aclmdlSetDump. 100003: the file cannot be read. 100006: it is no JSON object.
+/// 100009: its "dump" is missing or is no object.
 Status CheckDumpFile(const std::string& path);
 
-/// Reads ASCEND_RT_VISIBLE_DEVICES, if it is set: `devices` becomes the number of devices that are
-/// left. A wrong value leaves 0 and sets `noDevice`.
+/// Reads ASCEND_RT_VISIBLE_DEVICES if it is set, and sets `visibleDevices` and their number,
+/// `devices`. If the value is wrong, `devices` becomes 0, and `noDevice` gets a message.
 void ApplyVisibleDevices(Settings* settings);
 
 /// Loads the settings of this process. The environment takes precedence over the file (null or "":
 /// no file), and the file over the defaults. The codes are those of ReadSettingsFile, and 100008: a
-/// value is bad. A failing call does not change *settings.
+/// value is wrong. A call that fails does not change *settings.
 Status LoadSettings(const char* configPath, Settings* settings);
 
-/// Returns whether this is the name of a setting, as in the environment.
+/// Returns whether this is the name of a setting, which is that of its environment variable.
 bool IsSettingName(const std::string& name);
 /// Returns the names of all settings.
 std::vector<std::string> SettingNames();
 
-/// For the start of the runtime. Logs the settings that the program or its user has chosen, at
-/// level info. Warns of variables of the environment that look like settings and are none, with
-/// the nearest name, unless the log is off.
+/// Logs the settings of the environment at level info, when the runtime starts. Warns about
+/// environment variables that look like settings and are none, with the nearest name, unless the
+/// log is off.
 void LogSettings(const Settings& settings);
 
 }  // namespace advstep

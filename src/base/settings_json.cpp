@@ -11,13 +11,14 @@
 namespace advstep {
 namespace {
 
-// Describes a value for a message. Lists and objects appear only by their kind, because printing
-// them would use stack in proportion to their depth.
+// Describes a value for a message. Lists and objects are described only by their kind, because
+// their text would need stack in proportion to their depth.
 std::string Describe(const nlohmann::json& value) {
     return value.is_array() ? "a list" : value.is_object() ? "an object" : value.dump();
 }
 
-// {"defaultDevice": {"default_device": "0"}}, as a text or a number.
+// Reads {"defaultDevice": {"default_device": "0"}}, where "0" may also be the number 0. 500000: it
+// is something else.
 Status ReadDefaultDevice(const nlohmann::json& root, const std::string& path,
                          std::optional<std::string>* device) {
     const auto section = root.find("defaultDevice");
@@ -40,7 +41,7 @@ Status ReadDefaultDevice(const nlohmann::json& root, const std::string& path,
     return {};
 }
 
-// Reads an object. 100003: the file cannot be read. 100006: it is no JSON object.
+// Reads a file. 100003: the file cannot be read. 100006: it is no JSON object.
 Status ReadJson(const char* argument, const std::string& path, nlohmann::json* root) {
     const auto unreadable = [&] {
         return Error(ACL_ERROR_INVALID_FILE,
@@ -48,7 +49,7 @@ Status ReadJson(const char* argument, const std::string& path, nlohmann::json* r
     };
     const NoCancellation noCancellation;
     std::ifstream file(path);
-    // A directory can be opened but not read.
+    // A directory can be opened, but not read.
     if (!file || (file.peek() == std::ifstream::traits_type::eof() && file.bad())) {
         return unreadable();
     }

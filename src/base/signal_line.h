@@ -10,8 +10,8 @@
 
 namespace advstep {
 
-/// A line for standard error, made without memory or locks, because a signal handler may use
-/// neither.
+/// A line for standard error. It allocates no memory and takes no lock, because a signal handler
+/// may do neither. Longer text is cut.
 class SignalLine {
  public:
     SignalLine& operator<<(const char* text) {
@@ -52,7 +52,7 @@ class SignalLine {
     }
 
  private:
-    static constexpr size_t kMost = 511;  // and the end of the line
+    static constexpr size_t kMost = 511;  // characters before the end of the line
 
     char bytes_[kMost + 1];
     size_t size_ = 0;

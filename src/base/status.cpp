@@ -8,7 +8,7 @@
 namespace advstep {
 namespace {
 
-// These are allocated when the library is loaded, because they are needed when memory is short.
+// The texts are allocated when the library is loaded, because they are needed if memory is short.
 const std::string* const none = new std::string;
 const std::string* const wordless = new std::string("no memory was left to say more");
 

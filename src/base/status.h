@@ -14,15 +14,15 @@
 namespace advstep {
 
 /// The outcome of a call: a code of acl_base.h or acl_meta.h, and for a failure a message with the
-/// value of an argument and the expected values. A success allocates nothing.
+/// value of an argument and the values that were expected. A success allocates nothing.
 class [[nodiscard]] Status {
  public:
     Status() = default;
     Status(int32_t code, std::string message);
     /// A failure without a message of its own, for use when memory is short.
     explicit Status(int32_t code) noexcept : word_(WordOf(code)) {}
-    /// The outcome of a check of the operator interface.
-    // NOLINTNEXTLINE(google-explicit-constructor): both are the same to a caller
+    /// Converts the outcome of a check of the operator interface.
+    // NOLINTNEXTLINE(google-explicit-constructor): both classes mean the same
     Status(const advance_step::op::Status& checked) {
         if (__builtin_expect(!checked.ok(), 0)) {
             *this = Status(checked.code(), checked.message());
@@ -53,8 +53,8 @@ class [[nodiscard]] Status {
     }
     void Forget() noexcept;
 
-    // 0: success; odd: a code without a message; even: the address of a Failure. It is one word, so
-    // that a success costs one store and one test.
+    // 0: a success; odd: a code without a message; even: the address of a Failure. It is one word,
+    // so that a success costs one store and one test.
     uintptr_t word_ = 0;
 };
 

@@ -20,7 +20,7 @@ bool Overlaps(const uint8_t* begin, int64_t bytes, const uint8_t* address,
     if (extent.rows == 1) {
         return true;
     }
-    // There may be a gap between two runs, so look at the run at or before the first shared byte.
+    // There may be gaps between runs, so this looks at the run at or before the first common byte.
     const auto first = static_cast<int64_t>(std::max(from, runs) - runs);
     const auto last = static_cast<int64_t>(
         std::min(from + static_cast<uintptr_t>(bytes), runs + static_cast<uintptr_t>(span)) - runs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor as operators see it: plain values, and the memory that it covers.
+// A tensor as operators see it, in plain values, and the memory that it covers.
 
 #pragma once
 
@@ -37,7 +37,7 @@ struct MemoryExtent {
 bool Overlaps(const uint8_t* begin, int64_t bytes, const uint8_t* address,
               const MemoryExtent& extent);
 
-/// As ShapeText of dims and rank.
+/// Returns a shape as text, for instance "[4, 2]".
 inline std::string ShapeText(const std::vector<int64_t>& dims) {
     return ShapeText(dims.data(), static_cast<int64_t>(dims.size()));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the stop of pthread_exit, by what the Itanium C++ ABI says of exceptions.
+// Implements the stop of pthread_exit, by the rules of the Itanium C++ ABI for exceptions.
 #include "src/base/thread_exit.h"
 
 #include <cxxabi.h>
@@ -12,9 +12,9 @@
 namespace advstep {
 namespace {
 
-// The head of an exception and the first member of the globals of a thread, as in section 2.2 of
-// the Itanium C++ ABI and in libstdc++. Only the size of the one counts, and the place of the
-// other.
+// The head of an exception, and the first member of a thread's globals, as in section 2.2 of the
+// Itanium C++ ABI and in libstdc++. Only the place of `unwind` in the head and the place of
+// `caught` matter.
 struct ExceptionHead {
     std::type_info* type;
     void (*destructor)(void*);
@@ -35,10 +35,10 @@ struct Globals {
 
 }  // namespace
 
-// pthread_exit unwinds by an exception of glibc's, whose class is 0. At the end of a catch block
-// such an exception is deleted by its own cleanup function, and that of glibc ends the process. A
-// deleted exception without such a function does nothing: the thread goes on. It takes no
-// cancellation from then on, and another pthread_exit begins anew.
+// pthread_exit unwinds the stack by an exception of glibc, whose class is 0. The end of a catch
+// block deletes such an exception by its cleanup function, and glibc's function ends the process.
+// Without a cleanup function the deletion does nothing, and the thread continues. The thread then
+// ignores cancellations, and another pthread_exit works as before.
 bool StopThreadExit() noexcept {
     const ExceptionHead* const head = reinterpret_cast<Globals*>(abi::__cxa_get_globals())->caught;
     if (head == nullptr || abi::__cxa_current_exception_type() != nullptr) {

@@ -9,11 +9,12 @@
 namespace advstep {
 
 /// Returns the calling thread's own T, which the first call allocates and fills with zeros; null if
-/// memory is short. Large thread-local data belongs here: a library that is loaded by dlopen has
-/// little static thread-local memory (glibc reserves some 1.6 KiB for all such libraries).
+/// memory is short. Large thread-local data belongs here, because a library that is loaded by
+/// dlopen has little static thread-local memory: glibc reserves some 1.6 KiB for all such
+/// libraries.
 ///
-/// The T is freed when the thread ends. A later call, from the destructor of another object,
-/// allocates another one.
+/// The T is freed when the thread ends. If the destructor of another object calls this later, it
+/// gets a new T.
 template <typename T>
 T* ThreadMemory() noexcept {
     static_assert(std::is_trivially_destructible_v<T> && std::is_trivially_copyable_v<T>);

@@ -18,7 +18,7 @@ struct TraceTrack {
 /// Appends `text`, which is UTF-8, as a JSON string with its quotes.
 void AppendJsonString(std::string_view text, std::string* json);
 
-/// Details of an event besides its name and time: the members of its object "args".
+/// The details of an event besides its name and time, which are the members of its object "args".
 class TraceArgs {
  public:
     void Add(std::string_view key, int64_t value);
@@ -33,7 +33,7 @@ class TraceArgs {
     std::string members_;
 };
 
-// All times are in nanoseconds since the start of the trace; the format has microseconds.
+// All times here are in nanoseconds since the start of the trace. The format has microseconds.
 
 struct TraceSlice {
     std::string_view name;
@@ -48,12 +48,12 @@ std::string SliceEvent(const TraceTrack& track, const TraceSlice& slice, const T
 std::string InstantEvent(const TraceTrack& track, std::string_view name, std::string_view category,
                          int64_t time, const TraceArgs& args);
 
-/// Return events that name the track's process or thread. Threads are drawn in the order of their
-/// numbers.
+/// These functions return events that name the track's process or thread. Both are drawn in the
+/// order of their numbers.
 std::string ProcessNameEvent(const TraceTrack& track, std::string_view name);
 std::string ThreadNameEvent(const TraceTrack& track, std::string_view name);
 
-/// One end of an arrow. It is attached to the slice of the track at that time.
+/// One end of an arrow. It is drawn at the slice of the track at that time.
 struct ArrowEnd {
     TraceTrack track;
     int64_t time = 0;

@@ -35,8 +35,8 @@ bool WriteAll(int file, std::string_view text) {
     return true;
 }
 
-// Writes the end of the JSON text after the events written so far. The next events overwrite it. On
-// a pipe this is not possible.
+// Writes the end of the JSON text after the events written so far. The next events overwrite it.
+// Returns false if that is not possible, for instance on a pipe.
 bool WriteTailAt(int file, int64_t offset) {
     ssize_t count = 0;
     do {
@@ -98,7 +98,8 @@ Status TraceFile::Flush() {
 }
 
 Status TraceFile::GiveUp(int error) {
-    // Cut the file back to the last complete state. Its end fitted before, so there is room for it.
+    // The file is cut back to its last complete state. There is room for the tail, which was there
+    // before.
     if (ftruncate(file_, static_cast<off_t>(written_)) == 0) {
         (void)WriteTailAt(file_, written_);
     }

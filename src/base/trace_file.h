@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of trace events that is valid JSON after each write.
+// A file of trace events, which is valid JSON after each write.
 
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace advstep {
 
-/// A file of trace events. At most kBufferBytes of events wait in memory to be written. The file is
-/// complete JSON after each write, so even a killed process leaves valid JSON. The class is not
-/// thread-safe: its owner's lock guards it.
+/// A file of trace events. Events are collected in memory and written when they have kBufferBytes.
+/// The file is complete JSON after each write, so even a killed process leaves valid JSON. The
+/// class is not thread-safe: its owner's lock guards it.
 class TraceFile {
  public:
     static constexpr size_t kBufferBytes = size_t{64} << 10;
@@ -45,7 +45,7 @@ class TraceFile {
     int file_ = -1;
     std::string path_;
     std::string buffer_;
-    int64_t written_ = 0;  // bytes of the file that later writes do not overwrite
+    int64_t written_ = 0;  // bytes of the file before the tail, which later writes overwrite
     bool empty_ = true;    // the file has no event yet
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr char kVariable[] = "ASCEND_RT_VISIBLE_DEVICES";
 
-// The numbers before the first entry that is no number, or no device.
+// Returns the numbers before the first entry that is no number or no device.
 std::vector<int32_t> ReadNumbers(std::string_view text, int32_t devices) {
     std::vector<int32_t> numbers;
     while (true) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boundary of a call that a library of the prefix defines: codes and messages of failures.
+// The boundary of a call that a library of this folder defines: failures and exceptions become a
+// code and a message.
 
 #pragma once
 
@@ -35,6 +36,7 @@ aclError Boundary(const char* call, Body&& body) noexcept {
     }
 }
 
+/// 100000: the argument is null.
 inline Outcome Null(const char* argument) {
     return {ACL_ERROR_INVALID_PARAM, std::string(argument) + " is null; expected a pointer"};
 }

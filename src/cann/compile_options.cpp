@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of an operator compiler: they are kept and read back, and nothing is compiled.
+// The options of an operator compiler, which are kept and can be read. Nothing is compiled.
 
 #include <array>
 #include <cstring>
@@ -14,8 +14,9 @@ namespace {
 
 constexpr int kOptions = ACL_OP_DEBUG_OPTION + 1;
 
-// The options of the process. The mutex guards the texts; no call is made while it is held. The
-// object is never destroyed, so that a thread may ask for an option at the end of the process.
+// The options of the process. The mutex guards the texts, and no other lock is taken while it is
+// held. The object is never destroyed, so that threads may still read options at the end of the
+// process.
 struct Options {
     std::mutex mutex;
     std::array<std::string, kOptions> texts;

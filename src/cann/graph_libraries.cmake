@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Graph mode under the link names of CANN. libgraph is libadvance_step_graph under another SONAME.
-# Both are made of the same objects. The others have nothing of their own and depend on libgraph. A
-# prefix has no libadvance_step_graph beside libgraph, because each has a state of its own.
+# Graph mode under the link names of CANN. libgraph is made of the objects of libadvance_step_graph
+# and has another SONAME. The other libraries define nothing and depend on libgraph. A prefix has no
+# libadvance_step_graph beside libgraph, because each would have a state of its own.
 add_library(advance_step_libgraph SHARED $<TARGET_OBJECTS:advance_step_graph>)
-target_link_libraries(advance_step_libgraph PRIVATE advance_step_flags advance_step Threads::Threads)
+target_link_libraries(advance_step_libgraph
+  PRIVATE advance_step_flags advance_step Threads::Threads)
 set(graph_version_script ${PROJECT_BINARY_DIR}/advance_step_graph.map)
 target_link_options(advance_step_libgraph PRIVATE -Wl,--version-script=${graph_version_script}
                                                   -Wl,-z,nodelete -Wl,--no-as-needed)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The aclopAttr calls: attributes that messages of refused operators show.
+// The aclopAttr calls. Messages of refused operators show the attributes.
 
 #include "src/cann/op_attributes.h"
 
@@ -18,7 +18,7 @@ void Write(std::ostream& out, float value) { out << value; }
 void Write(std::ostream& out, aclDataType value) { out << "dtype " << static_cast<int>(value); }
 void Write(std::ostream& out, const char* value) { out << '"' << value << '"'; }
 
-// The attribute gets the text that `write` makes. An attribute that fails keeps its value.
+// Sets an attribute to the text that `write` makes. If `write` fails the attribute does not change.
 template <typename WriteValue>
 aclError Set(const char* call, aclopAttr* attr, const char* name, WriteValue&& write) {
     return Boundary(call, [&]() -> Outcome {

@@ -8,8 +8,8 @@
 
 #include "acl/acl_op.h"
 
-/// Each value is kept as the text that a message shows, because no operator reads it. The object
-/// belongs to one thread at a time, so it has no lock.
+/// The attributes of one call, by name. Each value is kept as the text that messages show, because
+/// no operator reads it. Only one thread at a time uses the object, so it has no lock.
 struct aclopAttr {
     std::map<std::string, std::string> texts;
 };

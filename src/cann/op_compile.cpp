@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The refused calls of acl_op_compiler.h: compilation, execution, and dumps.
+// The calls of acl_op_compiler.h that are refused: compilation, execution, and dumps.
 
 #include "acl/acl_op_compiler.h"
 #include "src/cann/boundary.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The refused calls of acl_op.h: execution by name, and folders of compiled models.
+// The calls of acl_op.h that are refused: execution by name, and folders of compiled models.
 
 #include "acl/acl_op.h"
 #include "src/cann/boundary.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Msprof* functions of private headers: reports to a profiler that records nothing.
+// The Msprof* functions of CANN's private headers: reports to a profiler, which records nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ ADVSTEP_API uint64_t MsprofSysCycleTime(void) { return 0; }
 
 ADVSTEP_API uint64_t MsprofGetHashId(const char*, size_t) { return 0; }
 
-// A client names the function that would start and stop its profiling; nobody does.
+// A client registers a function that starts and stops its profiling. It is never called.
 ADVSTEP_API int32_t MsprofRegisterCallback(uint32_t, int32_t (*)(uint32_t, void*, uint32_t)) {
     return 0;
 }

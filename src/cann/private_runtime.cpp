@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rt* functions of private headers, which are refused: device binaries, memory between cores.
+// The rt* functions of CANN's private headers, for device binaries and memory between cores. All of
+// them are refused.
 
 #include "src/cann/boundary.h"
 

@@ -7,8 +7,8 @@
 
 namespace advstep::cann {
 
-/// 200001 with a message that has the operator's name and attributes; attr may be null. 100000:
-/// opType is null; a number of tensors is below 0. Nothing is enqueued.
+/// Refuses a call, and enqueues nothing; attr may be null. 100000: opType is null; a number of
+/// tensors is below 0. 200001: all other calls; the message has the operator's name and attributes.
 aclError RefuseOperator(const char* call, const char* opType, int numInputs, int numOutputs,
                         const aclopAttr* attr) noexcept;
 

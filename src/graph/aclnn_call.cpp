@@ -28,7 +28,7 @@ Outcome CheckInferredSizes(const RunPlan& plan, const PlannedCall& call, const s
     return {};
 }
 
-// Phase one of an operator of another library: the tensors are those of its table.
+// Makes the call of phase one of an operator of another library, with the tensors of its table.
 aclnnStatus PlanTied(const PlannedCall& call, const std::vector<TensorHandle>& tensors,
                      PlannedExecutor* planned) {
     std::vector<const aclTensor*> tied;
@@ -58,7 +58,7 @@ Outcome PlanAclnn(const RunPlan& plan, const PlannedCall& call, const std::strin
         if (desc != nullptr) {
             tensors[input] = MakeTensor(*desc, addresses[input]);
             if (tensors[input] == nullptr) {
-                return Fail(kInnerError, "the host is out of memory");
+                return Outcome::OutOfMemory();
             }
         }
         arguments.descs.push_back(desc);
@@ -69,7 +69,7 @@ Outcome PlanAclnn(const RunPlan& plan, const PlannedCall& call, const std::strin
             const size_t place = call.inputs.size() + output;
             tensors[place] = MakeTensor(plan.values[call.outputs[output]].desc, addresses[place]);
             if (tensors[place] == nullptr) {
-                return Fail(kInnerError, "the host is out of memory");
+                return Outcome::OutOfMemory();
             }
         }
     }

@@ -39,7 +39,7 @@ Outcome WrongShape(const char* name, const ValueDesc& desc, const std::string& e
                 name, ShapeText(desc.dims), expected);
 }
 
-// If only one of the optional inputs is given it is not used, but its shape must be right.
+// One optional input without the other is not used, but its shape must be right.
 Outcome ChooseAdvanceStep(const OperatorArguments& arguments, AclnnCalls* calls) {
     const ValueDesc* specToken = arguments.descs[kSpecToken];
     const ValueDesc* acceptedNum = arguments.descs[kAcceptedNum];

@@ -29,8 +29,9 @@ class ByteWriter {
     std::string bytes_;
 };
 
-/// Reads what a ByteWriter wrote. After the first value that is not there every value is 0 or
-/// empty, and ok() is false. So a damaged file makes no large allocation and no endless loop.
+/// Reads the values that a ByteWriter wrote. The first value that is missing, and every later one,
+/// is 0 or empty, and ok() is false then. So a damaged file causes no large allocation and no
+/// endless loop.
 class ByteReader {
  public:
     explicit ByteReader(std::string_view bytes) : rest_(bytes) {}

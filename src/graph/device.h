@@ -20,8 +20,8 @@ Outcome CheckAcl(const char* call, int32_t code);
 std::string TakeAclMessage(int32_t code);
 
 /// A new context, current in this thread. Its default stream runs the operators. Each run has one,
-/// so that a program may reset the device between runs. While it is open, captures of other threads
-/// do not restrict this thread.
+/// so that a program may reset the device between runs. Captures of other threads do not restrict
+/// this thread while it is open.
 class DeviceContext {
  public:
     DeviceContext() = default;

@@ -28,7 +28,8 @@ struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 
-// One function for both directions, so that they cannot differ. `Stream` is a Saver or a Loader.
+// Visits the members of a value. One function serves both directions, so that they cannot differ.
+// `Stream` is a Saver or a Loader.
 template <class Stream>
 void Visit(Stream& stream, ge::TensorDesc& desc) {
     const auto shape = [&](auto get, auto set) {
@@ -114,12 +115,12 @@ AttrValue MakeAttr(size_t index) {
     return AttrValue(std::in_place_index<kIndex>);
 }
 
-// The number of values that an enumeration in the file may have.
+// Returns the number of values that an enumeration in the file may have.
 constexpr uint64_t LimitOf(ge::DataType) { return ge::DT_MAX + 1; }
 constexpr uint64_t LimitOf(ge::Format) { return ge::FORMAT_MAX + 1; }
 constexpr uint64_t LimitOf(ge::Placement) { return ge::kPlacementEnd + 1; }
 
-// The model is not changed; Visit has no const form.
+// Writes values. It does not change them, but Visit has no const form.
 class Saver {
  public:
     template <class T>

@@ -40,7 +40,8 @@ struct ModelNode {
     bool IsData() const { return type == "Data" || IsRefData(); }
     bool IsRefData() const { return type == "RefData"; }
     bool IsVariable() const { return type == "Variable"; }
-    /// Whether an operator that updates its output in place updates memory that outlives the run.
+    /// Returns whether an operator that updates the node's output in place updates memory that
+    /// outlives the run.
     bool IsState() const { return IsRefData() || IsVariable(); }
     bool IsSource() const { return IsData() || IsConst() || IsVariable(); }
     bool IsConst() const { return type == "Const" || type == "Constant"; }

@@ -33,8 +33,8 @@ class GraphRun {
         }
     }
 
-    // Operators update copies of the variables. Their new values replace the old ones when nothing
-    // can fail any more.
+    // Runs the plan. Operators update copies of the variables. The new values replace the old ones
+    // when nothing can fail any more.
     Outcome Run(VariableStore::Held* variables, std::vector<ge::Tensor>* outputs) {
         for (const PlannedSource& source : plan_.sources) {
             SharedMemory& memory = memory_[source.value];
@@ -149,7 +149,7 @@ class GraphRun {
         tensor->SetTensorDesc(ge::TensorDesc(ge::Shape(desc.dims), ge::FORMAT_ND, desc.dataType));
         const auto deleter = bytes.get_deleter();
         if (tensor->SetData(bytes.get(), desc.bytes, deleter) != ge::GRAPH_SUCCESS) {
-            return Fail(kInnerError, "the host is out of memory");
+            return Outcome::OutOfMemory();
         }
         bytes.release();  // the tensor owns them now
         return {};

@@ -35,14 +35,15 @@ class GraphState {
     bool AddOp(const ge::Operator& op);
     /// Returns an empty handle if there is no such operator.
     ge::Operator FindOp(const std::string& name) const;
-    /// The operators of the graph; with added ones, those of AddOp after them.
+    /// Returns the operators of the graph and, if `withAdded`, those of AddOp after them.
     std::vector<ge::Operator> Operators(bool withAdded) const;
     bool IsValid() const;
 
     /// Makes a model of the graph's present state. It fails if the graph has no inputs or has a
     /// fault.
     Outcome MakeModel(std::shared_ptr<const GraphModel>* model) const;
-    /// The same for Session::AddGraph, which accepts a graph only once and only with unique names.
+    /// Makes a model for Session::AddGraph, which accepts a graph only once (except a copy) and
+    /// only with unique names.
     Outcome MakeModelOnce(bool isCopy, std::shared_ptr<const GraphModel>* model);
     /// Fills a graph that has no inputs with new operators. It fails, without a change, if there
     /// are inputs.
@@ -50,8 +51,8 @@ class GraphState {
 
  private:
     bool IsMember(const OperatorNode* node) const;
-    // Whether the node is in the graph. An operator outside is skipped, but its faults are kept:
-    // they may be the reason why it is outside.
+    // Returns whether the node is in the graph. An operator outside is skipped, but its faults are
+    // kept: they may be the reason why it is outside.
     bool IsSelectable(const OperatorNode* node);
     Outcome MakeModelLocked(std::shared_ptr<const GraphModel>* model) const;
 

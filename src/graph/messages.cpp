@@ -26,9 +26,9 @@ struct ThreadMessages {
 };
 
 // The messages of a thread. The pointer and the flag have no destructors, so that a call from a
-// destructor that runs later than the owner's finds a valid state. Static objects of a program do
-// so when the process ends: the main thread therefore keeps its messages for them. Another thread
-// frees its messages, and has none from then on.
+// destructor that runs later than the owner's finds a valid state. Destructors of a program's
+// static objects may make such calls when the process ends, so the main thread keeps its messages.
+// Another thread frees its messages, and has none from then on.
 thread_local ThreadMessages* messages = nullptr;
 thread_local bool isGone = false;
 
@@ -114,5 +114,12 @@ void ReportWarning(const std::string& line) {
 std::string TakeErrors() { return Take(&ThreadMessages::errors); }
 
 std::string TakeWarnings() { return Take(&ThreadMessages::warnings); }
+
+void DropMessages() noexcept {
+    if (messages != nullptr) {
+        messages->errors.clear();
+        messages->warnings.clear();
+    }
+}
 
 }  // namespace advstep::graph

@@ -17,15 +17,13 @@ void ReportWarning(const std::string& line);
 /// Returns the thread's messages, each on a line, and removes them.
 std::string TakeErrors();
 std::string TakeWarnings();
+/// Removes the thread's messages.
+void DropMessages() noexcept;
 
 /// The body of a public call: reports the Outcome of `body`.
 template <typename Body>
 ge::Status Boundary(const char* call, Body&& body) noexcept {
-    try {
-        return ReportError(call, Catch(body));
-    } catch (...) {  // memory is too short for the message of an exception
-        return ge::FAILED;
-    }
+    return ReportError(call, Catch(body));
 }
 
 }  // namespace advstep::graph

@@ -39,8 +39,8 @@ size_t FindSourceOutput(OperatorNode* source, const char* output, std::string* w
     return source->outputs.size();
 }
 
-// A link with a fault still makes the two operators neighbours: so the graph has both of them, and
-// reports the fault, instead of leaving the operator out.
+// Links an input with an output. A link with a fault still makes the two operators neighbours. So
+// the graph has both of them, and reports the fault instead of leaving the operator out.
 void Link(OperatorNode* node, const char* inputName, OperatorNode* source, size_t output,
           const std::string& why) {
     InputSlot* input = node->FindInput(inputName);

@@ -49,13 +49,14 @@ struct OutputRule {
     size_t input;  // the output starts as a copy of this input, and the operator updates the copy
     size_t like;   // the output has the shape and data type of this input
 
-    /// Whether the output is no update: both numbers are kNew then.
+    /// Returns whether the output is no update: both numbers are kNew then.
     bool isNew() const { return input == kNew; }
 };
 
 /// An operator type that graph mode can run.
 struct OperatorKind {
-    /// Where a tensor of a tied call comes from. It has neither if the node leaves it out.
+    /// The place of a tensor of a tied call among the inputs and outputs of the node. It has
+    /// neither if the node leaves the tensor out.
     struct TiedPlace {
         std::optional<size_t> input;
         std::optional<size_t> output;

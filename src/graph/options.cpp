@@ -22,7 +22,7 @@ Outcome ParseInteger(const char* key, const char* text, int32_t* value) {
     return {};
 }
 
-// The option may name a device that does not exist; a program hears of it only here.
+// Warns of a device that does not exist, which no later call reports.
 void WarnIfMissing(const char* key, int32_t deviceId) {
     uint32_t count = 0;
     if (deviceId >= 0 && aclrtGetDeviceCount(&count) == ACL_SUCCESS &&

@@ -8,6 +8,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "ge/ge_api_error_codes.h"
@@ -38,15 +39,26 @@ class [[nodiscard]] Outcome {
     Outcome(ge::Status status, const ErrorKind& kind, std::string text)
         : status_(status), kind_(kind), text_(std::move(text)) {}
 
+    /// A failure that says so without any memory.
+    static Outcome OutOfMemory() noexcept {
+        Outcome outcome;
+        outcome.status_ = ge::FAILED;
+        outcome.fixedText_ = "the host is out of memory";
+        return outcome;
+    }
+
     bool ok() const { return status_ == ge::SUCCESS; }
     ge::Status status() const { return status_; }
     const ErrorKind& kind() const { return kind_; }
     /// Returns the message without the name of the call, which ReportError adds.
-    const std::string& text() const { return text_; }
+    std::string_view text() const {
+        return fixedText_ != nullptr ? std::string_view(fixedText_) : std::string_view(text_);
+    }
 
  private:
     ge::Status status_ = ge::SUCCESS;
     ErrorKind kind_ = kInnerError;
+    const char* fixedText_ = nullptr;  // in place of text_
     std::string text_;
 };
 
@@ -55,17 +67,22 @@ Outcome Fail(const ErrorKind& kind, fmt::format_string<Args...> format, Args&&..
     return {ge::FAILED, kind, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// Returns the Outcome of body(), or an Outcome made of the exception that it threw.
+/// Returns the Outcome of body(), or an Outcome made of the exception that it threw. The caller may
+/// have to put things right after a failure, so a lack of memory for a message is no exception.
 template <typename Body>
-Outcome Catch(Body&& body) {
+Outcome Catch(Body&& body) noexcept {
     try {
-        return body();
-    } catch (const std::bad_alloc&) {
-        return {ge::FAILED, kInnerError, "the host is out of memory"};
-    } catch (const std::exception& error) {
-        return {ge::FAILED, kInnerError, error.what()};
+        try {
+            return body();
+        } catch (const std::bad_alloc&) {
+            return Outcome::OutOfMemory();
+        } catch (const std::exception& error) {
+            return {ge::FAILED, kInnerError, error.what()};
+        } catch (...) {
+            return {ge::FAILED, kInnerError, "unknown exception"};
+        }
     } catch (...) {
-        return {ge::FAILED, kInnerError, "unknown exception"};
+        return Outcome::OutOfMemory();
     }
 }
 

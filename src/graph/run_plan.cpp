@@ -23,7 +23,7 @@ class Planner {
             firstValues_.push_back(plan_.values.size());
             plan_.values.resize(plan_.values.size() + node.outputs.size());
         }
-        for (const ModelNode& node : model_.nodes) {  // first, since they explain what follows
+        for (const ModelNode& node : model_.nodes) {  // first, as they may cause later failures
             if (!node.faults.empty()) {
                 return Fail(kInnerError, "{}", node.faults.front());
             }
@@ -120,8 +120,8 @@ class Planner {
         return {};
     }
 
-    // An operator updates a value. The memory of a Variable or RefData has one state, so one
-    // operator at most may make each next state of it.
+    // Notes that an operator updates a value. The memory of a Variable or RefData has one state, so
+    // at most one operator may make each next state of it.
     Outcome Update(const ModelNode& node, const std::string& input, size_t value, size_t updated) {
         PlannedValue& before = plan_.values[value];
         const ModelNode* const source =

@@ -19,7 +19,8 @@ namespace advstep::graph {
 struct PlannedValue {
     ValueDesc desc;
     size_t uses = 0;  // number of inputs of operators and outputs of the graph that are this value
-    // The source that this value is an update of, over any number of operators; that source itself.
+    // The source of which this value is an update, over any number of operators. A source has
+    // itself.
     std::optional<size_t> source;
     bool isUpdated = false;  // an operator updates it in place
 };
@@ -29,7 +30,7 @@ struct PlannedCall {
     size_t node = 0;
     std::shared_ptr<const OperatorKind> kind;
     std::vector<std::optional<size_t>> inputs;  // values, in the order of the kind
-    std::vector<size_t> outputs;                // the same; also of outputs that no node declares
+    std::vector<size_t> outputs;                // likewise, also those that no node declares
     std::vector<int64_t> attrs;
     std::shared_ptr<const TiedValues> tiedAttrs;  // of an operator of another library
 };
@@ -51,7 +52,7 @@ struct RunPlan {
     std::vector<size_t> outputs;     // values
 };
 
-/// Returns what a Variable is at first: the tensor of its attribute, or a description without
+/// Returns the initial value of a Variable: the tensor of its attribute, or a description without
 /// bytes.
 ge::Tensor InitialValueOf(const ModelNode& variable);
 

@@ -48,7 +48,7 @@ Outcome SessionCore::AddGraph(uint32_t graphId, const ge::Graph& graph, bool isC
 }
 
 Outcome SessionCore::RemoveGraph(uint32_t graphId) {
-    EntryPointer entry;  // destroyed without the lock, since this may wait for streams
+    EntryPointer entry;  // destroyed without the lock, because that may wait for streams
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, ge::FAILED, &entry));
     graphs_.erase(graphId);
@@ -133,8 +133,7 @@ Outcome SessionCore::RunGraphAsync(uint32_t graphId, const std::vector<ge::Tenso
             callback(status, outputs);
         } catch (...) {  // an exception of the program, which has no caller that could catch it
         }
-        TakeErrors();  // drops messages that the callback did not read
-        TakeWarnings();
+        DropMessages();  // those that the callback did not read
     });
     return {};
 }

@@ -66,8 +66,8 @@ class SessionCore : public std::enable_shared_from_this<SessionCore> {
     using EntryPointer = std::shared_ptr<Entry>;
 
     Outcome FindLocked(uint32_t graphId, ge::Status unknown, EntryPointer* entry) const;
-    // Runs the job in the worker, after the queued ones, and waits for it; in place if the caller
-    // is a worker itself.
+    // Runs the job in the worker, after the queued ones, and waits for it. A caller that is a
+    // worker itself runs the job in its own thread. The lock is released at the end.
     Outcome InWorker(std::unique_lock<std::mutex>& lock, const std::function<Outcome()>& job);
     void QueueLocked(std::function<void()> job);
     void Work();

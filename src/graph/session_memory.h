@@ -12,9 +12,8 @@
 namespace advstep::graph {
 
 /// Zeroed memory that the device can use once it is registered. It is host memory of the library,
-/// for a reset of the device frees all memory of aclrtMalloc, and another allocation may get its
-/// address: a session could neither use such memory safely nor free it. This memory survives
-/// resets.
+/// which survives resets. Memory of aclrtMalloc would not do: a reset of the device frees it, and
+/// another allocation may get its address, so a session could neither use it safely nor free it.
 class SessionMemory {
  public:
     /// Throws std::bad_alloc.

@@ -57,7 +57,7 @@ class StreamPlanner {
         return {};
     }
 
-    // Saves the values at an address that somebody still reads.
+    // Saves the values at an address that are still read later.
     Outcome Vacate(const uint8_t* address) {
         for (size_t value = 0; value < at_.size(); ++value) {
             if (at_[value] == address && usesLeft_[value] > 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a run on a stream: which memory each operator uses, and what must be copied.
+// The steps of a run on a stream: the memory that each operator uses, and the copies.
 
 #pragma once
 
@@ -35,7 +35,7 @@ struct StreamMemory {
 
 /// Plans a run. An operator updates the memory of a Variable or RefData itself. It updates a Data
 /// in the memory of the output that it becomes, which starts as a copy, unless the program gave one
-/// memory for both. A value that somebody still reads is saved before its memory changes.
+/// memory for both. A value that is read later is saved before its memory changes.
 Outcome PlanStream(const GraphModel& model, const RunPlan& plan, const StreamMemory& memory,
                    std::vector<StreamStep>* steps);
 

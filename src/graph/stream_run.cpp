@@ -14,7 +14,8 @@
 namespace advstep::graph {
 namespace {
 
-// A program that gives new memory in every step would else keep all of it.
+// The most prepared runs of a graph. A program that gives new memory in every step would otherwise
+// keep a run for each.
 constexpr size_t kMostBindings = 16;
 
 Outcome WrongTensor(const char* kind, size_t index, const std::string& what) {
@@ -33,7 +34,8 @@ Outcome StreamBinding::Make(const GraphModel& model, aclrtContext context, aclrt
                             const std::vector<ge::Tensor>& inputs,
                             const std::vector<ge::Tensor>& outputs, VariableStore* variables,
                             std::unique_ptr<StreamBinding>* made) {
-    std::unique_ptr<StreamBinding> binding(new StreamBinding);
+    made->reset(new StreamBinding);
+    StreamBinding* const binding = made->get();
     ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kRun, &binding->plan_));
     binding->context_ = context;
     binding->stream_ = stream;
@@ -67,9 +69,7 @@ Outcome StreamBinding::Make(const GraphModel& model, aclrtContext context, aclrt
         return binding->Allocate(bytes, address);
     };
     ADVSTEP_GRAPH_RETURN_IF_ERROR(PlanStream(model, plan, memory, &binding->steps_));
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(binding->MakeExecutors(model));
-    *made = std::move(binding);
-    return {};
+    return binding->MakeExecutors(model);
 }
 
 StreamBinding::~StreamBinding() {
@@ -80,7 +80,8 @@ StreamBinding::~StreamBinding() {
     }
 }
 
-// Asked again before each run, so that no part of a run is queued if memory has been freed.
+// Checks the tensors' memory. It does so again before each run, so that no part of a run is queued
+// if memory has been freed.
 Outcome StreamBinding::CheckMemory() const {
     for (const auto* places : {&inputs_, &outputs_}) {
         for (size_t index = 0; index < places->size(); ++index) {
@@ -97,7 +98,8 @@ Outcome StreamBinding::CheckMemory() const {
     return {};
 }
 
-// An output may be the memory of the input that it is an update of, and of no other tensor.
+// Checks that tensors do not overlap. Only an output and the input of which it is an update may
+// have the same memory.
 Outcome StreamBinding::CheckOverlaps() const {
     const auto overlap = [](const Place& a, const Place& b) {
         return a.bytes > 0 && b.bytes > 0 && a.address < b.address + b.bytes &&
@@ -127,11 +129,9 @@ Outcome StreamBinding::CheckOverlaps() const {
 }
 
 Outcome StreamBinding::Allocate(size_t bytes, uint8_t** address) {
-    auto made = std::make_shared<SessionMemory>(bytes);
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(made->Register());
-    *address = made->address();
-    memory_.push_back(std::move(made));
-    return {};
+    memory_.push_back(std::make_shared<SessionMemory>(bytes));  // so that nothing frees it here
+    *address = memory_.back()->address();
+    return memory_.back()->Register();
 }
 
 Outcome StreamBinding::FindSources(const GraphModel& model, VariableStore* variables,
@@ -240,13 +240,13 @@ Outcome StreamRuns::Run(const GraphModel& model, aclrtStream stream,
     aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(
         CheckAcl("aclmdlRICaptureGetInfo", aclmdlRICaptureGetInfo(stream, &status, nullptr)));
-    std::unique_ptr<StreamBinding> dropped;  // destroyed without the lock
+    std::unique_ptr<StreamBinding> made;     // both are destroyed without the lock, because that
+    std::unique_ptr<StreamBinding> dropped;  // waits for host functions, which may take the lock
     const std::lock_guard<std::mutex> lock(mutex_);
     auto found = std::find_if(bindings_.begin(), bindings_.end(), [&](const auto& binding) {
         return binding->Fits(context, stream, inputs, *outputs);
     });
     if (found == bindings_.end()) {
-        std::unique_ptr<StreamBinding> made;
         ADVSTEP_GRAPH_RETURN_IF_ERROR(
             StreamBinding::Make(model, context, stream, inputs, *outputs, variables, &made));
         if (bindings_.size() >= kMostBindings) {

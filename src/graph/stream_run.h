@@ -23,17 +23,19 @@ namespace advstep::graph {
 /// decode loop needs one, and each step of it only queues them.
 class StreamBinding {
  public:
-    /// Prepares a run. Nothing is queued.
+    /// Prepares a run. Nothing is queued. A failure leaves *made unfinished, for the caller to
+    /// destroy.
     static Outcome Make(const GraphModel& model, aclrtContext context, aclrtStream stream,
                         const std::vector<ge::Tensor>& inputs,
                         const std::vector<ge::Tensor>& outputs, VariableStore* variables,
                         std::unique_ptr<StreamBinding>* made);
-    /// Queued runs still run, and have ended when the memory is freed.
+    /// Waits for queued work before it frees memory (SessionMemory). So no lock may be held that a
+    /// host function might take.
     ~StreamBinding();
     StreamBinding(const StreamBinding&) = delete;
     StreamBinding& operator=(const StreamBinding&) = delete;
 
-    /// Whether the run is the same with these.
+    /// Returns whether the run is the same with these arguments.
     bool Fits(aclrtContext context, aclrtStream stream, const std::vector<ge::Tensor>& inputs,
               const std::vector<ge::Tensor>& outputs) const;
     /// Queues the run, and describes the outputs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles graphs, and answers with what was found out.
+// Compiles graphs, and keeps the facts that compilation finds.
 
 #include "src/graph/summary.h"
 
@@ -54,7 +54,7 @@ class SummaryAccess {
 
 namespace {
 
-// The description that a Data declares: that of its output, or of its input.
+// Returns the description that a Data declares: that of its output, or of its input.
 ge::TensorDesc DeclaredBy(const ModelNode& data) {
     if (!data.outputDescs.front().GetShape().GetDims().empty() || data.inputs.empty()) {
         return data.outputDescs.front();
@@ -64,7 +64,7 @@ ge::TensorDesc DeclaredBy(const ModelNode& data) {
 
 // Plans a run without memory, and asks phase one of every operator. Needs a current context.
 Outcome MeasureStreamRun(const GraphModel& model, const RunPlan& plan, StreamSizes* sizes) {
-    // Addresses that nobody uses, all different.
+    // The addresses are all different, and no memory is there.
     uintptr_t next = 64;
     const auto pretend = [&](size_t bytes) {
         auto* const address = reinterpret_cast<uint8_t*>(next);

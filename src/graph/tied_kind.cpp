@@ -13,7 +13,7 @@
 namespace advstep::graph {
 namespace {
 
-// The name without underscores and case: block_tables and blockTables are one name.
+// Returns the name without underscores, in lower case: block_tables and blockTables are one name.
 std::string PlainName(const std::string& name) {
     std::string plain;
     for (const char letter : name) {
@@ -146,8 +146,8 @@ bool ReadValue(const AttrValue& from, const AdvStepGraphAttribute& attribute, Ti
     return true;
 }
 
-// An attribute that the call does not take would be lost without a word. Those with an underscore
-// are the framework's.
+// Refuses attributes that the call does not take, because their values would be lost silently.
+// Attributes that begin with an underscore are the framework's.
 Outcome CheckTaken(const ModelNode& node, const AdvStepGraphOperator& tie) {
     for (const auto& attr : node.attrs) {
         const std::string& name = attr.first;

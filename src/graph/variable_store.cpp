@@ -107,7 +107,7 @@ Outcome VariableStore::Read(const std::string& name,
     *tensor = ge::Tensor(ge::TensorDesc(ge::Shape(desc.dims), ge::FORMAT_ND, desc.dataType),
                          desc.bytes == 0 ? nullptr : found->second.memory->address(), desc.bytes);
     if (tensor->GetSize() != desc.bytes) {
-        return Fail(kInnerError, "the host is out of memory");
+        return Outcome::OutOfMemory();
     }
     return {};
 }

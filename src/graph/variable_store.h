@@ -17,12 +17,13 @@
 
 namespace advstep::graph {
 
-/// The state of a session, by the names of its Variables. A Variable comes to be when it is first
+/// The state of a session, by the names of its Variables. A Variable is made when it is first
 /// needed, with the initial value of the graph that needs it, and never moves.
 class VariableStore {
  public:
-    /// The variables of one run. No other run in host memory and no reader can be at them
-    /// meanwhile. The work of streams is not held up: a program synchronises its streams first.
+    /// The variables of one run. It holds the store's lock, so no other run in host memory and no
+    /// reader uses them meanwhile. The work of streams does not wait for the lock: a program
+    /// synchronises its streams first.
     class Held {
      public:
         const uint8_t* BytesOf(const std::string& name) const;
@@ -42,8 +43,8 @@ class VariableStore {
     Outcome Share(const GraphModel& model,
                   std::map<size_t, std::shared_ptr<SessionMemory>>* memory);
 
-    /// Copies a variable, made with the initial value of one of the graphs if it does not exist
-    /// yet.
+    /// Copies a variable. A variable that does not exist yet is made with the initial value of one
+    /// of the graphs.
     Outcome Read(const std::string& name,
                  const std::vector<std::shared_ptr<const GraphModel>>& graphs, ge::Tensor* tensor);
 

@@ -19,10 +19,10 @@ LISTS = {"include/advance_step/testing/acl_functions.inc": ("acl",),
 METHOD_PARAMETERS = 15  # GoogleMock's MOCK_METHOD takes no more
 HEADING = """\
 // The functions of the headers in {folders}.
-// Written by src/mock/list_functions.py from these headers; do not edit.
+// src/mock/list_functions.py writes this file from these headers; do not edit it.
 //
-// ADVSTEP_FUNCTION(result, name, (parameters), (arguments)), or ADVSTEP_LONG_FUNCTION, the same, where
-// there are too many parameters for a GoogleMock method.
+// Each entry is ADVSTEP_FUNCTION(result, name, (parameters), (arguments)), or ADVSTEP_LONG_FUNCTION
+// with the same arguments if a GoogleMock method cannot have so many parameters.
 """
 
 
@@ -43,7 +43,7 @@ class Function:
         kind = "ADVSTEP_FUNCTION"
         if len(self.parameters) > METHOD_PARAMETERS:
             kind = "ADVSTEP_LONG_FUNCTION"
-        # An array has brackets behind its name.
+        # An array has brackets after its name.
         words = ", ".join(re.search(r"(\w+)(?:\[\w*\])*$", parameter)[1]
                           for parameter in self.parameters)
         # A tilde stands for a space at which the line must not be broken.

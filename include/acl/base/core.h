@@ -19,13 +19,13 @@
 #endif
 
 #ifndef ACL_FUNC_VISIBILITY
-/// A mark of declarations that client headers use. The library's own use ADVSTEP_API.
+/// A mark of declarations in headers of clients. The library's own headers use ADVSTEP_API.
 #define ACL_FUNC_VISIBILITY
 #endif
 #if defined(__GNUC__)
-/// A mark of deprecated declarations, for client headers.
+/// A mark of deprecated declarations, for headers of clients.
 #define ACL_DEPRECATED __attribute__((deprecated))
-/// The same with a message of the compiler's warning.
+/// ACL_DEPRECATED with a message that the compiler's warning shows.
 #define ACL_DEPRECATED_MESSAGE(message) __attribute__((deprecated(message)))
 #else
 #define ACL_DEPRECATED
@@ -63,15 +63,15 @@ typedef void* aclrtParamHandle;
 /* Interface errors. */
 #define ACL_ERROR_INVALID_PARAM 100000           /* an argument is null or out of its range */
 #define ACL_ERROR_UNINITIALIZE 100001            /* never returned: calls work without aclInit */
-#define ACL_ERROR_REPEAT_INITIALIZE 100002       /* aclInit when initialised; adds a reference */
-#define ACL_ERROR_INVALID_FILE 100003            /* the configuration file cannot be read */
-#define ACL_ERROR_PARSE_FILE 100006              /* the configuration is no JSON object */
+#define ACL_ERROR_REPEAT_INITIALIZE 100002       /* it has begun already: aclInit, aclmdlInitDump */
+#define ACL_ERROR_INVALID_FILE 100003            /* a file cannot be read; a package is unknown */
+#define ACL_ERROR_PARSE_FILE 100006              /* a configuration file is no JSON object */
 #define ACL_ERROR_FILE_ATTR_INVALID 100008       /* a setting has an invalid value */
-#define ACL_ERROR_INVALID_DUMP_CONFIG 100009     /* the object "dump" of a file is wrong */
+#define ACL_ERROR_INVALID_DUMP_CONFIG 100009     /* a file has no object "dump" */
 #define ACL_ERROR_UNSUPPORTED_DATA_TYPE 100026
-#define ACL_ERROR_REPEAT_FINALIZE 100037         /* aclFinalize when not initialised */
+#define ACL_ERROR_REPEAT_FINALIZE 100037         /* aclFinalize without aclInit before */
 #define ACL_ERROR_DUMP_ALREADY_RUN 100044
-#define ACL_ERROR_DUMP_NOT_RUN 100045            /* no aclmdlInitDump before */
+#define ACL_ERROR_DUMP_NOT_RUN 100045            /* there was no aclmdlInitDump before */
 #define ACL_ERROR_BAD_ALLOC 200000               /* the host is out of memory */
 #define ACL_ERROR_API_NOT_SUPPORT 200001
 #define ACL_ERROR_INVALID_DEVICE 200002
@@ -140,14 +140,14 @@ typedef enum {
     ACL_FORMAT_FRACTAL_NZ_C0_8 = 54
 } aclFormat;
 
-/// Returns the bytes of one element of dataType; 0 for ACL_DT_UNDEFINED, ACL_STRING, types with
-/// less than a byte per element (INT4, UINT1, FLOAT6, FLOAT4) and unknown values.
+/// Returns the size of one element of dataType in bytes; 0 for ACL_DT_UNDEFINED, ACL_STRING, types
+/// with less than a byte per element (INT4, UINT1, FLOAT6, FLOAT4) and unknown values.
 ADVSTEP_API size_t aclDataTypeSize(aclDataType dataType);
 
 /// Returns the message of the thread's most recent failed call, or of the asynchronous failure that
-/// the call reported: `<call>: <argument> <what it is>; expected <rule>`.
+/// this call reported. Its form is `<call>: <argument> <what it is>; expected <rule>`.
 ///
-/// The call clears the message: the next one returns NULL until another call fails.
+/// The call also clears the message: it returns NULL afterwards, until another call fails.
 /// @return text valid until the thread's next acl call; NULL if there is no message
 ADVSTEP_API const char* aclGetRecentErrMsg(void);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Versions of the packages that the library stands for, and what they can do. The calls need no
-/// aclInit.
+/// Versions and attributes of the CANN packages that the library stands in for, and capabilities of
+/// devices. The calls need no aclInit.
 #ifndef ADVSTEP_ACL_BASE_VERSION_H_
 #define ADVSTEP_ACL_BASE_VERSION_H_
 
@@ -24,7 +24,7 @@ typedef enum {
     ACL_PKG_NAME_DRIVER = 7
 } aclCANNPackageName;
 
-/// A version as text, and its parts between the dots.
+/// A version as text, and its parts between the dots. A part that the version does not have is "".
 typedef struct {
     char version[ACL_PKG_VERSION_MAX_SIZE];
     char majorVersion[ACL_PKG_VERSION_PARTS_MAX_SIZE];
@@ -48,31 +48,33 @@ typedef enum {
     ACL_DEVICE_INFO_L2_SIZE = 2 /* in bytes */
 } aclDeviceInfo;
 
-/// Writes the version of a package, which is that of the setting ADVANCE_STEP_CANN_VERSION.
+/// Writes the version of a package as text. All packages have the version of the setting
+/// ADVANCE_STEP_CANN_VERSION.
 /// @param[in]  pkgName     runtime, compiler, hccl, toolkit, opp, opp_kernel, driver, firmware or
 ///                         cann; - and _ mean the same
-/// @param[out] versionStr  128 bytes
+/// @param[out] versionStr  room for ACL_PKG_VERSION_MAX_SIZE bytes
 /// @retval ACL_ERROR_INVALID_PARAM  an argument is NULL
 /// @retval ACL_ERROR_INVALID_FILE   there is no such package
 ADVSTEP_API aclError aclsysGetVersionStr(char* pkgName, char* versionStr);
 
-/// As aclsysGetVersionStr, as a number that grows with the version: 9.2.0 is 90200000. An alpha, beta
-/// or rc is 300, 200 or 100 below the version, and its number is added.
+/// As aclsysGetVersionStr, but writes the version as a number that grows with it. The number is
+/// major * 10000000 + minor * 100000 + patch * 1000; for -alpha.N, -beta.N and -rc.N it is that
+/// minus 300, 200 or 100, plus N. So 9.2.0 is 90200000.
 ADVSTEP_API aclError aclsysGetVersionNum(char* pkgName, int32_t* versionNum);
 
-/// As aclsysGetVersionStr, with the parts of the version.
+/// As aclsysGetVersionStr, but writes the parts of the version as well.
 /// @retval ACL_ERROR_INVALID_PARAM  name is no aclCANNPackageName; version is NULL
 ADVSTEP_API aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion* version);
 
 /// Returns the list of the attributes that aclGetCannAttribute knows. The list is static.
 ADVSTEP_API aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num);
 
-/// Returns 1: each attribute is there.
+/// Writes 1 to *value: the packages have every attribute of the list.
 /// @retval ACL_ERROR_INVALID_PARAM  cannAttr is no attribute of the list; value is NULL
 ADVSTEP_API aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value);
 
-/// Returns a property of a device, as aclrtGetDeviceInfo does: the AI cores, the vector cores, or the
-/// bytes of the L2 cache.
+/// Returns a property of a device, as aclrtGetDeviceInfo does: the number of AI cores or of vector
+/// cores, or the size of the L2 cache in bytes.
 /// @retval ACL_ERROR_INVALID_PARAM  there is no such device or property; value is NULL
 ADVSTEP_API aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo,
                                             int64_t* value);

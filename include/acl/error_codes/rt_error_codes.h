@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Return codes of the runtime.
 ///
-/// Names and values are interface facts of Ascend CANN (docs/internals/provenance.md); text is
-/// this project's.
-/// docs/errors.md says which of them the library returns, and why.
+/// Names and values are interface facts of Ascend CANN (docs/internals/provenance.md); the text is
+/// this project's. docs/errors.md lists the codes that the library returns, with their causes.
 #ifndef ADVSTEP_ACL_ERROR_CODES_RT_ERROR_CODES_H_
 #define ADVSTEP_ACL_ERROR_CODES_RT_ERROR_CODES_H_
 
@@ -11,22 +10,22 @@
 
 #define ACL_RT_SUCCESS 0
 
-/* Parameters and states. */
+/* Wrong arguments, and calls in a wrong state. */
 #define ACL_ERROR_RT_PARAM_INVALID 107000
 #define ACL_ERROR_RT_INVALID_DEVICEID 107001
 #define ACL_ERROR_RT_CONTEXT_NULL 107002 /* the thread has no current context */
 #define ACL_ERROR_RT_STREAM_CONTEXT 107003 /* the stream belongs to another context */
-#define ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID 107006 /* the event is incomplete or has no timing */
+#define ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID 107006 /* an event is incomplete or has no timing */
 #define ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL 107007
 #define ACL_ERROR_RT_STREAM_SUBSCRIBE 107011
 #define ACL_ERROR_RT_THREAD_SUBSCRIBE 107012
 #define ACL_ERROR_RT_STREAM_NO_CB_REG 107015
 #define ACL_ERROR_RT_INVALID_MEMORY_TYPE 107016
-#define ACL_ERROR_RT_INVALID_HANDLE 107017 /* no live object of its kind */
+#define ACL_ERROR_RT_INVALID_HANDLE 107017 /* the handle is of no live object of its kind */
 #define ACL_ERROR_RT_WAIT_TIMEOUT 107019
 #define ACL_ERROR_RT_TASK_TIMEOUT 107020
 #define ACL_ERROR_RT_SYSPARAMOPT_NOT_SET 107021 /* aclrtCtxSetSysParamOpt has not been called */
-#define ACL_ERROR_RT_DEVICE_TASK_ABORT 107022 /* aclrtDeviceTaskAbort ends the work */
+#define ACL_ERROR_RT_DEVICE_TASK_ABORT 107022 /* aclrtDeviceTaskAbort has ended the work */
 #define ACL_ERROR_RT_STREAM_ABORT 107023
 #define ACL_ERROR_RT_CAPTURE_DEPENDENCY 107024
 #define ACL_ERROR_RT_STREAM_UNJOINED 107025
@@ -43,12 +42,12 @@
 #define ACL_ERROR_RT_MODEL_RUNNING 107037
 #define ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD 107038
 #define ACL_ERROR_RT_MODEL_UPDATE_FAILED 107040
-#define ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC 107041 /* Runtime: resources. */
+#define ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC 107041 /* a capture forbids the asynchronous copy */
 #define ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING 107045
 
-/* Resources. */
+/* Missing features, and resources that are used up. */
 #define ACL_ERROR_RT_FEATURE_NOT_SUPPORT 207000
-#define ACL_ERROR_RT_MEMORY_ALLOCATION 207001 /* the device has less memory free than asked for */
+#define ACL_ERROR_RT_MEMORY_ALLOCATION 207001 /* the device or the host has too little memory */
 #define ACL_ERROR_RT_MEMORY_FREE 207002
 #define ACL_ERROR_RT_AICORE_OVER_FLOW 207003
 #define ACL_ERROR_RT_NO_DEVICE 207004
@@ -56,10 +55,10 @@
 #define ACL_ERROR_RT_NO_PERMISSION 207006
 #define ACL_ERROR_RT_NO_STREAM_RESOURCE 207008
 #define ACL_ERROR_RT_OVER_FLOW 207017
-#define ACL_ERROR_RT_DEVICE_OOM 207018 /* Runtime: what happened on the device. */
+#define ACL_ERROR_RT_DEVICE_OOM 207018
 #define ACL_ERROR_RT_LINK_TYPE_NOT_SUPPORTED 207021
 
-/* Events on the device. */
+/* Failures on the device. */
 #define ACL_ERROR_RT_INTERNAL_ERROR 507000
 #define ACL_ERROR_RT_STREAM_NOT_COMPLETE 507004
 #define ACL_ERROR_RT_END_OF_SEQUENCE 507005

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Device binaries and their functions: kernels of the program's own. Rules for every call:
-/// acl/acl_rt.h.
+/// Device binaries and their functions, which are kernels that the program brings. Rules for every
+/// call: acl/acl_rt.h.
 ///
 /// A device binary is a shared object for the host (advance_step/kernel.h). Binaries belong to the
 /// process: every device runs their functions, and they live until aclrtBinaryUnLoad or the end of
-/// the runtime, also when a device is reset. A handle of a function lives as long as its binary,
-/// and a second look-up gives the same handle. These calls may be made while work runs.
+/// the runtime. The reset of a device does not end them. A handle of a function lives as long as
+/// its binary, and a second look-up returns the same handle. These calls may be made while work
+/// runs.
 #ifndef ADVSTEP_ACL_RT_BINARY_H_
 #define ADVSTEP_ACL_RT_BINARY_H_
 
@@ -30,7 +31,7 @@ typedef enum {
 typedef union {
     uint32_t isLazyLoad;   /* 1: symbols that the binary needs are looked up when they are used */
     uint32_t magic;        /* the cores that the binary is for; unknown values mean AICORE */
-    int32_t cpuKernelMode; /* 1: a .json beside the .so of its name; 2: of data, a CPU binary */
+    int32_t cpuKernelMode; /* CPU kernels: 1 from a .json file beside its .so, 2 from data */
     uint32_t rsv[4];
 } aclrtBinaryLoadOptionValue;
 
@@ -60,22 +61,29 @@ typedef enum {
 
 /// Loads a binary from a file. Constructors of the shared object run in this call. A file that is
 /// loaded twice is one shared object with two handles. [context]
+/// @param[in] binPath  the shared object; with cpuKernelMode 1 the .json file beside the .so of the
+///                     same name, which is loaded
 /// @param[in] options  may be null. The last option of a type counts, and unknown types are
 ///                     ignored
-/// @retval ACL_ERROR_RT_PARAM_INVALID  the file cannot be read, is empty, is no shared object for
-///                                     this machine, is cut off or needs a symbol that is missing;
-///                                     options has no options array with numOpt > 0, or a
-///                                     cpuKernelMode that is not 0, 1 or, for a file, is 2
+/// @retval ACL_ERROR_RT_PARAM_INVALID        the file cannot be read, is empty, is no shared object
+///                                           for this machine, is cut off or needs a symbol that is
+///                                           missing; options has no array with numOpt above 0;
+///                                           cpuKernelMode is not 0 or 1; it is 1, and binPath does
+///                                           not end with .json
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  cpuKernelMode is 0: there are no built-in CPU
-/// operators
+///                                           operators
 ADVSTEP_API aclError aclrtBinaryLoadFromFile(const char* binPath, aclrtBinaryLoadOptions* options,
                                              aclrtBinHandle* binHandle);
 
-/// Loads a binary from memory, which is free when the call returns. Every call makes a shared
+/// Loads a binary from memory, which the program may free after the call. Every call makes a shared
 /// object of its own. [context]
 /// @param[in] options  as aclrtBinaryLoadFromFile. cpuKernelMode 2 makes a binary of CPU kernels,
 ///                     whose functions aclrtRegisterCpuFunc adds
-/// @retval ACL_ERROR_RT_PARAM_INVALID  length is 0, or as aclrtBinaryLoadFromFile
+/// @retval ACL_ERROR_RT_PARAM_INVALID        length is 0; the bytes are no shared object for this
+///                                           machine, are cut off or need a symbol that is missing;
+///                                           options has no array with numOpt above 0;
+///                                           cpuKernelMode is not 0 or 2
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  as aclrtBinaryLoadFromFile
 ADVSTEP_API aclError aclrtBinaryLoadFromData(const void* data, size_t length,
                                              const aclrtBinaryLoadOptions* options,
                                              aclrtBinHandle* binHandle);
@@ -84,17 +92,17 @@ ADVSTEP_API aclError aclrtBinaryLoadFromData(const void* data, size_t length,
 /// @return NULL if data is NULL or dataLen is 0, with a message
 ADVSTEP_API aclrtBinary aclrtCreateBinary(const void* data, size_t dataLen);
 
-/// Destroys the description. Binaries that were loaded with it stay.
+/// Destroys the description. Binaries that were loaded with it stay loaded.
 ADVSTEP_API aclError aclrtDestroyBinary(aclrtBinary binary);
 
 /// Loads a described binary. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID  as aclrtBinaryLoadFromData
 ADVSTEP_API aclError aclrtBinaryLoad(const aclrtBinary binary, aclrtBinHandle* binHandle);
 
-/// Unloads a binary. Its handle and those of its functions are unknown at once. Launches that are
-/// queued still run: the shared object stays until all work that is queued now has ended, and a
-/// later call of this header, or the end of the runtime, closes it then. A captured launch of it
-/// fails when it is replayed later, with ACL_ERROR_RT_INVALID_HANDLE.
+/// Unloads a binary. Its handle and those of its functions are invalid at once. Launches that are
+/// queued still run: the shared object stays open until all work that is queued now has ended. The
+/// next aclrtBinaryLoad..., aclrtBinaryUnLoad or the end of the runtime then closes it. A later
+/// replay of a captured launch of the binary returns ACL_ERROR_RT_INVALID_HANDLE.
 ADVSTEP_API aclError aclrtBinaryUnLoad(aclrtBinHandle binHandle);
 
 /// Finds a function of the binary.
@@ -102,34 +110,38 @@ ADVSTEP_API aclError aclrtBinaryUnLoad(aclrtBinHandle binHandle);
 ADVSTEP_API aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char* kernelName,
                                             aclrtFuncHandle* funcHandle);
 
-/// Finds a function by its number, which ADVSTEP_KERNEL_ENTRY of advance_step/kernel.h gives it.
+/// Finds a function by the number that ADVSTEP_KERNEL_ENTRY of advance_step/kernel.h gives it.
 /// @retval ACL_ERROR_RT_PARAM_INVALID  the binary has no function of that number
 ADVSTEP_API aclError aclrtBinaryGetFunctionByEntry(aclrtBinHandle binHandle, uint64_t funcEntry,
                                                    aclrtFuncHandle* funcHandle);
 
-/// Adds a function to a binary of CPU kernels. Its entry is `uint32_t funcName(void* args)`, and a
-/// launch fails with ACL_ERROR_RT_AICPU_EXCEPTION if it returns another value than 0.
+/// Adds a function to a binary of CPU kernels. Its entry is `uint32_t funcName(void* args)`. A
+/// launch fails with ACL_ERROR_RT_AICPU_EXCEPTION if the entry does not return 0.
 /// @param[in] funcName    the symbol of the entry
-/// @param[in] kernelName  the name of the function, which may be in the binary already: the same
-///                        entry gives the same handle again
-/// @retval ACL_ERROR_RT_PARAM_INVALID  handle is no binary of cpuKernelMode 2, or has no such
-///                                     symbol, or has another function of that kernelName
+/// @param[in] kernelName  the name of the function. A second call with the same name and entry
+///                        returns the same handle
+/// @retval ACL_ERROR_RT_PARAM_INVALID  handle is no binary of CPU kernels; it has no such symbol;
+///                                     it has a function of that kernelName with another entry
 ADVSTEP_API aclError aclrtRegisterCpuFunc(const aclrtBinHandle handle, const char* funcName,
                                           const char* kernelName, aclrtFuncHandle* funcHandle);
 
 /// Copies the name of a function, with a NUL.
-/// @retval ACL_ERROR_RT_PARAM_INVALID  maxLen has no room for the name and the NUL
+/// @param[in]  maxLen  the size of name in bytes
+/// @retval ACL_ERROR_RT_PARAM_INVALID  maxLen is too small for the name and the NUL
 ADVSTEP_API aclError aclrtGetFunctionName(aclrtFuncHandle funcHandle, uint32_t maxLen, char* name);
 
-/// Returns the address of a function: aicAddr always, aivAddr only for a binary of vector cores,
-/// otherwise NULL.
+/// Returns the address of a function in aicAddr. aivAddr gets the same address for a binary of
+/// vector cores, and NULL for another one.
 /// @retval ACL_ERROR_RT_PARAM_INVALID  the function is a CPU kernel
 ADVSTEP_API aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void** aicAddr,
                                           void** aivAddr);
 
-/// Returns an attribute of a function: its aclrtKernelType, by the magic of its binary; the ratio
-/// of cores as two uint16_t, vector cores first; or the schedule mode, which is 0.
-/// @retval ACL_ERROR_RT_PARAM_INVALID  attrType is not one of these
+/// Returns an attribute of a function:
+///   - KERNEL_TYPE: the aclrtKernelType, by the magic of the binary
+///   - KERNEL_RATIO: two uint16_t, the numbers of vector cores and of cube cores: 1 and 1 for
+///     AICORE, 1 and 0 for VECTOR, 0 and 1 for CUBE, 0 and 0 for AICPU
+///   - KERNEL_SCHED_MODE: 0
+/// @retval ACL_ERROR_RT_PARAM_INVALID  attrType is not a value of aclrtFuncAttribute
 ADVSTEP_API aclError aclrtGetFunctionAttribute(aclrtFuncHandle funcHandle,
                                                aclrtFuncAttribute attrType, int64_t* attrValue);
 

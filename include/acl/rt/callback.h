@@ -24,8 +24,8 @@ ADVSTEP_API aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream)
 /// @retval ACL_ERROR_RT_THREAD_SUBSCRIBE  another thread is subscribed to the stream
 ADVSTEP_API aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 
-/// Queues a callback for the subscribed thread. Later work of the stream waits until the callback
-/// has run, if blockType is ACL_CALLBACK_BLOCK. Meanwhile the subscribed thread must not wait for
+/// Queues a callback for the subscribed thread. If blockType is ACL_CALLBACK_BLOCK, later work of
+/// the stream waits until the callback has run. Until then the subscribed thread must not wait for
 /// the stream or end its context, its device or the runtime; such a call returns
 /// ACL_ERROR_RT_FEATURE_NOT_SUPPORT. [context]
 /// @param[in] userData  passed to fn; may be NULL
@@ -47,8 +47,8 @@ ADVSTEP_API aclError aclrtLaunchCallback(aclrtCallback fn, void* userData,
 /// @retval ACL_ERROR_INTERNAL_ERROR       the callback threw an exception; it counts as run
 ADVSTEP_API aclError aclrtProcessReport(int32_t timeout);
 
-/// The same three calls by their names on other products. A subscription by one name may be ended
-/// and served by the other. [context] for the first two.
+/// These three calls are aclrtSubscribeReport, aclrtUnSubscribeReport and aclrtProcessReport under
+/// the names of other products. The names may be mixed. The first two are [context] calls.
 ADVSTEP_API aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream);
 ADVSTEP_API aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream);
 ADVSTEP_API aclError aclrtProcessHostFunc(int32_t timeout);

@@ -9,16 +9,17 @@
 extern "C" {
 #endif
 
-/// Copies count bytes now, independent of streams. count 0 succeeds. A range on the device, or in
-/// pinned host memory, must lie inside one allocation. [context]
+/// Copies count bytes now, independent of streams. A range on the device or in pinned host memory
+/// must lie inside one allocation. With count 0 the call succeeds and checks no other argument.
+/// [context]
 /// @retval ACL_ERROR_INVALID_PARAM     dst or src is NULL, or kind is unknown
 /// @retval ACL_ERROR_RT_PARAM_INVALID  count > destMax; a range is partly outside its allocation; a
 ///                                     range on the device side is inside no allocation
 ADVSTEP_API aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                                  aclrtMemcpyKind kind);
 
-/// Copies in stream order. If the host memory is pinned the call returns before the copy has run;
-/// with pageable host memory it returns when the copy is done. [context] The codes are those of
+/// Copies in stream order. With pinned host memory the call returns before the copy has run; with
+/// pageable host memory it returns when the copy is done. [context] The codes are those of
 /// aclrtMemcpy and:
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  the copy is from host to host; the host memory is
 ///                                           pageable, and the call is made from a host function,
@@ -27,14 +28,14 @@ ADVSTEP_API aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, siz
 /// @retval ACL_ERROR_RT_STREAM_ABORT         the host memory is pageable, and the stream was
 ///                                           aborted before the copy ran
 /// @retval (code of an earlier task)         the host memory is pageable, and the copy was skipped
-///                                           because the stream stopped on that failure
+///                                           because the stream had stopped on that task's failure
 ADVSTEP_API aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                                       aclrtMemcpyKind kind, aclrtStream stream);
 
 /// Copies height rows of width bytes now, independent of streams, in ascending order. The rows
-/// begin dpitch bytes apart at dst and spitch bytes apart at src. width 0 or height 0 succeeds. The
-/// range of each side, from its first row to the end of its last, is checked as by aclrtMemcpy.
-/// [context]
+/// begin dpitch bytes apart at dst and spitch bytes apart at src. Either of width and height may be
+/// 0: nothing is copied. The range of each side, from its first row to the end of its last, is
+/// checked as aclrtMemcpy checks it. [context]
 /// @retval ACL_ERROR_INVALID_PARAM     dst or src is NULL, or kind is unknown
 /// @retval ACL_ERROR_RT_PARAM_INVALID  width > dpitch or width > spitch; a range exceeds the
 ///                                     address space; a range is partly outside its allocation; a
@@ -49,8 +50,9 @@ ADVSTEP_API aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* sr
                                         aclrtStream stream);
 
 /// Makes numBatches copies now, independent of streams: sizes[i] bytes from srcs[i] to dsts[i],
-/// which has room for destMaxs[i] bytes. All copies are checked before the first byte is copied.
-/// They are made in ascending order. numBatches 0 succeeds, and no array is read. [context]
+/// which has room for destMaxs[i] bytes. The call checks all copies before it copies the first
+/// byte, and makes them in ascending order. With numBatches 0 it succeeds and reads no array.
+/// [context]
 /// @param[in]  attrs         numAttrs pairs of locations: host (unregistered means the same), or
 ///                           device with the device's id
 /// @param[in]  attrsIndexes  ascending from 0; attrs[i] applies to the batches in [attrsIndexes[i],
@@ -60,7 +62,7 @@ ADVSTEP_API aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* sr
 /// @retval ACL_ERROR_INVALID_PARAM     an array, failIndex, dsts[i] or srcs[i] is NULL
 /// @retval ACL_ERROR_RT_PARAM_INVALID  numAttrs is 0 or above numBatches; attrsIndexes does not
 ///                                     begin with 0, does not ascend, or reaches numBatches; a
-///                                     location has another type; sizes[i] > destMaxs[i]; a range
+///                                     location is of no such type; sizes[i] > destMaxs[i]; a range
 ///                                     is partly outside its allocation; a range on the device side
 ///                                     is inside no allocation of the device in its attribute
 ADVSTEP_API aclError aclrtMemcpyBatch(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
@@ -69,9 +71,11 @@ ADVSTEP_API aclError aclrtMemcpyBatch(void** dsts, size_t* destMaxs, void** srcs
 
 /// As aclrtMemcpyBatch, in stream order, as one task. If all host memory is pinned the call returns
 /// before the copies have run; otherwise it returns when they are done. The arrays may be freed
-/// when the call has returned. [context]
+/// when the call has returned. [context] The codes are those of aclrtMemcpyBatch and:
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  a batch is from host to host; host memory is pageable,
-///                                           and the call is made from a host function
+///                                           and the call is made from a host function, or the
+///                                           stream waits for a callback of the calling thread
+/// @retval ACL_ERROR_RT_STREAM_ABORT         as aclrtMemcpyAsync
 /// @retval (code of an earlier task)         as aclrtMemcpyAsync
 ADVSTEP_API aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs,
                                            size_t* sizes, size_t numBatches,
@@ -79,7 +83,7 @@ ADVSTEP_API aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void**
                                            size_t numAttrs, size_t* failIndex, aclrtStream stream);
 
 /// Sets count bytes of device memory or pinned host memory to the low byte of value now,
-/// independent of streams. [context]
+/// independent of streams. With count 0 the call succeeds and checks no other argument. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID  count > maxCount; the range is not inside one allocation
 ADVSTEP_API aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count);
 
@@ -92,11 +96,12 @@ ADVSTEP_API aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, co
                                                    size_t count, aclrtMemcpyKind kind,
                                                    aclrtStream stream);
 
-/// Copies from *src + srcDataOffset to *dst + dstDataOffset, in stream order. Both pointers are
-/// read when the copy runs; ranges that are not inside one allocation then make it fail with
-/// ACL_ERROR_RT_PARAM_INVALID, which a synchronisation reports. With count 0 nothing is queued.
+/// Copies count bytes from *src + srcDataOffset to *dst + dstDataOffset, in stream order. The copy
+/// reads both pointers when it runs. It fails with ACL_ERROR_RT_PARAM_INVALID if a range is not
+/// inside one allocation then, and a synchronisation reports that. With count 0 nothing is queued.
 /// [context]
-/// @param[in] dst, src  device memory with a pointer to device memory each, at multiples of 8
+/// @param[in] dst, src  addresses in device memory, multiples of 8; each holds a pointer to device
+///                      memory
 /// @param[in] destMax   bytes that *dst has room for; >= dstDataOffset + count
 /// @param[in] kind      ACL_MEMCPY_INNER_DEVICE_TO_DEVICE
 /// @retval ACL_ERROR_RT_PARAM_INVALID  an argument is not as above
@@ -105,12 +110,12 @@ ADVSTEP_API aclError aclrtMemcpyAsyncWithOffset(void** dst, size_t destMax, size
                                                 size_t srcDataOffset, aclrtMemcpyKind kind,
                                                 aclrtStream stream);
 
-/// Reduces src into dst, dst = dst op src for each element, on the vector cores, in stream order.
-/// Results are the same on every machine: SUM wraps for integers, and rounds once to nearest even
-/// for floats; MAX and MIN of a NaN and a number are NaN; EQUAL stores 1 where both are equal, else
+/// Reduces src into dst: dst = dst op src for each element, on the vector cores, in stream order.
+/// Results are the same on every machine. SUM wraps for integers, and rounds once to nearest even
+/// for floats. MAX and MIN of a NaN and a number are NaN. EQUAL stores 1 where both are equal, else
 /// 0. [context]
 /// @param[in] dst, src  device memory, at multiples of the element's size: the same range, or two
-///                      that do not overlap
+///                      ranges that do not overlap
 /// @param[in] count     bytes, a multiple of the element's size; >= 1
 /// @param[in] type      ACL_INT8, INT16, INT32, FLOAT16, BF16 or FLOAT, else
 ///                      ACL_ERROR_INVALID_PARAM

@@ -12,18 +12,19 @@ extern "C" {
 /// Makes the device's primary context the thread's current one and increments the device's use
 /// count. The first use creates the context.
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID   deviceId is not in [0, device count)
-/// @retval ACL_ERROR_FILE_ATTR_INVALID     this is the first use of any device, and a setting has a
-///                                         bad value
+/// @retval ACL_ERROR_FILE_ATTR_INVALID     this is the first use of any device, and a setting has
+///                                         an invalid value
 ADVSTEP_API aclError aclrtSetDevice(int32_t deviceId);
 
-/// Decrements the use count. At 0 it waits for the device's work, then frees the primary context,
-/// its streams and events, and the device's memory. Other contexts of the device stay.
+/// Decrements the use count. If that makes it 0, the call waits for the device's work, then frees
+/// the primary context, its streams and events, and the device's memory. Other contexts of the
+/// device stay.
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID        deviceId is not in [0, device count)
 /// @retval ACL_ERROR_RT_CONTEXT_RELEASE_ERROR   the device is not set
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT     called from a host function
 ADVSTEP_API aclError aclrtResetDevice(int32_t deviceId);
 
-/// As aclrtResetDevice with a use count of 1, whatever the count is.
+/// Sets a use count above 1 to 1 first, then does what aclrtResetDevice does.
 ADVSTEP_API aclError aclrtResetDeviceForce(int32_t deviceId);
 
 /// Returns the device of the current context. [context]
@@ -33,8 +34,10 @@ ADVSTEP_API aclError aclrtGetDevice(int32_t* deviceId);
 ADVSTEP_API aclError aclrtGetDeviceCount(uint32_t* count);
 
 /// Waits until all work queued on the current context's device has run. The calling thread helps to
-/// run it. If failures are unreported the call returns the first one of the stream that was created
-/// first. A failure is reported once. [context]
+/// run it. The call returns a failure that no synchronisation has reported yet: the first failure
+/// of a stream, and if several streams have one, that of the stream which was created first. A
+/// failure is reported once. [context]
+/// @retval ACL_ERROR_RT_STREAM_CAPTURED  a stream of the device is being captured
 ADVSTEP_API aclError aclrtSynchronizeDevice(void);
 
 /// Returns the free and the total bytes of device memory of the current context's device. [context]
@@ -42,30 +45,29 @@ ADVSTEP_API aclError aclrtSynchronizeDevice(void);
 /// @retval ACL_ERROR_RT_PARAM_INVALID  attr is not a value of aclrtMemAttr
 ADVSTEP_API aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
 
-/// Returns one property of a device: a number of cores, the bytes of the unified buffer of a vector
-/// core, the bytes of device memory or of the L2 cache. PHY_CHIP_ID and SUPER_POD_DEVICE_ID are the
-/// device id; IS_VIRTUAL and the ids of larger machines are 0. Resource limits do not change the
-/// numbers.
+/// Returns one property of a device: a number of cores, or the size in bytes of a vector core's
+/// unified buffer, of device memory or of the L2 cache. PHY_CHIP_ID and SUPER_POD_DEVICE_ID are the
+/// device id. The other ids and IS_VIRTUAL are 0. Resource limits do not change the numbers.
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID   deviceId is not in [0, device count)
 /// @retval ACL_ERROR_RT_PARAM_INVALID      attr is not a value of aclrtDevAttr
 ADVSTEP_API aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value);
 
-/// Reports whether the device is set. A device that is set has a primary context.
+/// Reports whether the device has a primary context, which aclrtSetDevice creates.
 /// @param[out] flags   always 0; may be NULL
 /// @param[out] active  1 or 0
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID   deviceId is not in [0, device count)
 ADVSTEP_API aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags, int32_t* active);
 
 /// Reports whether a context of deviceId may enable access to peerDeviceId with
-/// aclrtDeviceEnablePeerAccess: 1 for any two devices.
+/// aclrtDeviceEnablePeerAccess. The result is 1 for any two devices.
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID   an id is not in [0, device count)
 /// @retval ACL_ERROR_INVALID_PARAM         the two ids are equal
 ADVSTEP_API aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId,
                                               int32_t peerDeviceId);
 
 /// Allows the current context's device to access the peer's memory, until access is disabled or the
-/// current context's device is reset; a reset of the peer changes nothing. Enabling it again has no
-/// effect. The permission is recorded only: copies between devices work without it as well.
+/// current context's device is reset. A reset of the peer changes nothing. A second call has no
+/// effect. The permission is only recorded: copies between devices work without it as well.
 /// [context]
 /// @param[in] flags  0
 /// @retval ACL_ERROR_FEATURE_UNSUPPORTED   flags is not 0; this is checked first

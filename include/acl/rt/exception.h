@@ -23,9 +23,9 @@ extern "C" {
 ///                      thread may end later
 ADVSTEP_API aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
 
-/// Returns the low 32 bits of the task's number in its stream. Numbering continues when the
-/// stream's slot is used again by a new stream. This call and the next four return 0xFFFFFFFF for
-/// NULL; info is valid during the callback.
+/// Returns the low 32 bits of the task's number in its stream. A new stream may continue the
+/// numbers of one that was destroyed. This call and the next four return 0xFFFFFFFF for NULL. info
+/// is valid only during the callback.
 ADVSTEP_API uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info);
 
 /// Returns the stream's number, as aclrtStreamGetId does.

@@ -34,29 +34,30 @@ typedef enum {
     ACL_RT_HOST_MEM_MAP_SUPPORTED = 1
 } aclrtHostMemMapCapability;
 
-/// Registers host memory until aclrtHostUnregister, the free of the aclrtMallocHost block in which
-/// it lies, or the end of the runtime. [context]
+/// Registers host memory until aclrtHostUnregister, the end of the runtime or, inside a block of
+/// aclrtMallocHost, the free of the block. [context]
 /// @param[in] ptr   start of the range, a multiple of 4096
 /// @param[in] size  bytes; >= 1, else ACL_ERROR_INVALID_PARAM
 /// @param[in] flag  ACL_HOST_REG_MAPPED, ACL_HOST_REG_PINNED or both
 /// @retval ACL_ERROR_RT_PARAM_INVALID                flag is 0 or has an unknown bit; ptr is not a
 ///                                                   multiple of 4096; part of the range is device
-///                                                   memory, is reserved or is not mapped; PINNED
-///                                                   for memory of aclrtMallocHost
+///                                                   memory, is reserved or is not mapped; flag has
+///                                                   PINNED, and the range is pinned already as
+///                                                   memory of aclrtMallocHost
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT          flag has IOMEMORY or READONLY
 /// @retval ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED  part of the range is registered, or is of
 ///                                                   aclrtMallocHost and not inside one block
 ADVSTEP_API aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag);
 
-/// Returns the device's address of registered host memory, which is the host's.
+/// Returns the address of registered host memory on devices, which is the host's address.
 /// @param[in] pHost  an address in a range that is registered with ACL_HOST_REG_MAPPED, or by
 ///                   aclrtHostRegister
 /// @param[in] flag   0, else ACL_ERROR_INVALID_PARAM
 /// @retval ACL_ERROR_HOST_MEMORY_NOT_REGISTERED  pHost is in no such range
 ADVSTEP_API aclError aclrtHostGetDevicePointer(void* pHost, void** pDevice, uint32_t flag);
 
-/// Reports whether an engine of the device can access mapped host memory: those from STARS to
-/// PCIEDMA, and SDMA.
+/// Reports whether an engine of the device can access mapped host memory. STARS, AICPU, AIC, AIV,
+/// PCIEDMA and SDMA can.
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID  deviceId is not in [0, device count)
 /// @retval ACL_ERROR_INVALID_PARAM        capabilities is NULL; hacType is no aclrtHacType
 ADVSTEP_API aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclrtHacType hacType,

@@ -15,7 +15,7 @@ extern "C" {
 /// @retval ACL_ERROR_RT_PARAM_INVALID  level is not ACL_RT_THREAD_LEVEL
 ADVSTEP_API aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 
-/// As aclrtPeekAtLastError, and clears the code.
+/// As aclrtPeekAtLastError, but also clears the code.
 ADVSTEP_API aclError aclrtGetLastError(aclrtLastErrLevel level);
 
 /// Returns the interface's version: ACL_MAJOR_VERSION, ACL_MINOR_VERSION, ACL_PATCH_VERSION of

@@ -9,20 +9,20 @@
 extern "C" {
 #endif
 
-/// Allocates device memory. The address is a multiple of 512, from 4096 bytes on one of 4096
-/// (without ADVANCE_STEP_GUARD), and from 2 MiB on one of 2 MiB. The contents are undefined.
-/// [context]
+/// Allocates device memory. The address is a multiple of 512. For 4096 bytes and more it is a
+/// multiple of 4096 (except with ADVANCE_STEP_GUARD), and for 2 MiB and more a multiple of 2 MiB.
+/// The contents are undefined. [context]
 /// @param[in] size    bytes; >= 1, else ACL_ERROR_INVALID_PARAM
-/// @param[in] policy  a page policy, with memory-type bits or-ed; all denote the same memory here
+/// @param[in] policy  a page policy, or-ed with memory-type bits; all denote the same memory here
 /// @retval ACL_ERROR_RT_PARAM_INVALID      policy is unknown
-/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  size is more than is free
+/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the device has less than size bytes free
 ADVSTEP_API aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 
 /// As aclrtMalloc.
 ADVSTEP_API aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 
-/// Frees device memory. Queued work may still use the memory: it is freed when the work queued
-/// before this call that may use it has run (docs/runtime.md says which that is).
+/// Frees device memory. Work that was queued before this call may still use the memory: it returns
+/// to the device when all such work that may use it has run (docs/runtime.md describes that work).
 /// @retval ACL_ERROR_INVALID_PARAM     devPtr is NULL
 /// @retval ACL_ERROR_RT_PARAM_INVALID  devPtr is not the start of a live device allocation
 ADVSTEP_API aclError aclrtFree(void* devPtr);
@@ -38,13 +38,13 @@ ADVSTEP_API aclError aclrtFreeWithDevSync(void* devPtr);
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has not enough memory
 ADVSTEP_API aclError aclrtMallocHost(void** hostPtr, size_t size);
 
-/// Frees pinned host memory. Codes and behaviour with queued work are those of aclrtFree.
+/// Frees pinned host memory. The codes and the effect on queued work are those of aclrtFree.
 ADVSTEP_API aclError aclrtFreeHost(void* hostPtr);
 
 /// Pins memory of the program until aclrtHostUnregister or the end of the runtime. Copies and fills
 /// then treat it as memory of aclrtMallocHost. Copies and tensors also accept it as device memory.
-/// The program must unregister it before freeing it. A range inside one block of aclrtMallocHost
-/// may be registered too; the free of the block ends such a registration. [context]
+/// The program must unregister the memory before it frees it. A range inside one block of
+/// aclrtMallocHost may be registered too; the free of the block ends such a registration. [context]
 /// @param[in]  ptr     start of the range; any alignment
 /// @param[in]  size    bytes; >= 1, else ACL_ERROR_INVALID_PARAM
 /// @param[in]  type    an aclrtHostRegisterType; all mean the same here
@@ -56,21 +56,19 @@ ADVSTEP_API aclError aclrtFreeHost(void* hostPtr);
 ADVSTEP_API aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
                                        void** devPtr);
 
-/// Ends a registration, and waits for the work that is queued in any stream. The program may free
+/// Waits for the work that is queued in all streams, and ends a registration. The program may free
 /// the memory afterwards.
 /// @retval ACL_ERROR_INVALID_PARAM               ptr is NULL
 /// @retval ACL_ERROR_HOST_MEMORY_NOT_REGISTERED  ptr is not the start of a registered range
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT      called from a host function, or a stream waits for
-///                                               a
-///                                               callback of the calling thread
+///                                               a callback of the calling thread
 ADVSTEP_API aclError aclrtHostUnregister(void* ptr);
 
 /// Reports the kind of memory at an address. Any address is allowed; the memory is not accessed.
-/// @param[out] attributes  location: device with its id; host for pinned memory of aclrtMallocHost
-///                         or aclrtHostRegister; unregistered for all other addresses. The id is 0
-///                         if there is no device. pageSize, in bytes: 2 MiB for mapped memory and
-///                         for device allocations of 2 MiB or more, otherwise the host's page size.
-///                         rsv: 0.
+/// @param[out] attributes  location.type: DEVICE; HOST for memory of aclrtMallocHost and registered
+///                         memory; UNREGISTERED for all other addresses. location.id: the device's
+///                         number, or 0. pageSize, in bytes: 2 MiB for mapped memory and for device
+///                         allocations of 2 MiB or more, otherwise the host's page size. rsv: 0.
 /// @retval ACL_ERROR_INVALID_PARAM  ptr or attributes is NULL
 ADVSTEP_API aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes);
 

@@ -12,7 +12,7 @@ extern "C" {
 typedef enum {
     ACL_RT_MEM_ATTR_RSV = 0,
     ACL_RT_MEM_ATTR_MODULE_ID = 1, /* the module that counts the memory; no effect here */
-    ACL_RT_MEM_ATTR_DEVICE_ID = 2, /* the device that is to have the memory */
+    ACL_RT_MEM_ATTR_DEVICE_ID = 2, /* the device that is to own the memory */
     ACL_RT_MEM_ATTR_VA_FLAG = 3    /* 1: one address for host and devices, as always here */
 } aclrtMallocAttrType;
 
@@ -37,10 +37,9 @@ typedef struct {
 /// As aclrtMalloc, with attributes.
 /// @param[in] cfg  the attributes; NULL: none
 /// @retval ACL_ERROR_INVALID_PARAM     cfg->attrs is NULL with cfg->numAttrs above 0; an attribute
-/// is
-///                                     unknown
+///                                     is unknown
 /// @retval ACL_ERROR_RT_PARAM_INVALID  ACL_RT_MEM_ATTR_DEVICE_ID is not the current context's
-/// device
+///                                     device
 ADVSTEP_API aclError aclrtMallocWithCfg(void** devPtr, size_t size, aclrtMemMallocPolicy policy,
                                         aclrtMallocConfig* cfg);
 

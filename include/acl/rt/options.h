@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Options of the process and of contexts, overflow, time limits of operators, cache operations.
+/// Options of the process and of contexts, the handling of overflow, time limits of operators, and
+/// cache operations. Rules for every call: acl/acl_rt.h.
 ///
-/// Options are kept and can be read. They do not change what the operators compute. Options of the
-/// process have their defaults again after aclFinalize. Rules for every call: acl/acl_rt.h.
+/// The library keeps options, and calls can read them. They do not change the results of operators.
+/// Options of the process have their defaults again after aclFinalize.
 #ifndef ADVSTEP_ACL_RT_OPTIONS_H_
 #define ADVSTEP_ACL_RT_OPTIONS_H_
 
@@ -13,10 +14,10 @@ extern "C" {
 #endif
 
 typedef enum {
-    ACL_OPT_DETERMINISTIC = 0,              /* 0 to 3 */
-    ACL_OPT_ENABLE_DEBUG_KERNEL = 1,        /* 0 or 1, as the next ones */
-    ACL_OPT_STRONG_CONSISTENCY = 2,
-    ACL_OPT_ENABLE_KERNEL_EARLY_START = 3   /* of the process only */
+    ACL_OPT_DETERMINISTIC = 0,            /* 0 to 3 */
+    ACL_OPT_ENABLE_DEBUG_KERNEL = 1,      /* 0 or 1 */
+    ACL_OPT_STRONG_CONSISTENCY = 2,       /* 0 or 1 */
+    ACL_OPT_ENABLE_KERNEL_EARLY_START = 3 /* 0 or 1; contexts do not have it */
 } aclSysParamOpt;
 
 typedef enum {
@@ -32,7 +33,7 @@ typedef enum {
     ACL_RT_CMO_TYPE_FLUSH = 3
 } aclrtCmoType;
 
-/// Reads an option of the process; 0 until it is set.
+/// Returns an option of the process; 0 until it is set.
 /// @retval ACL_ERROR_INVALID_PARAM  opt is no aclSysParamOpt; value is NULL
 ADVSTEP_API aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
 
@@ -41,54 +42,58 @@ ADVSTEP_API aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
 /// @retval ACL_ERROR_RT_PARAM_INVALID  value is out of the option's range
 ADVSTEP_API aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 
-/// Reads an option of the current context, which is independent of the process's. [context]
+/// Returns an option of the current context. Options of contexts and of the process are
+/// independent. [context]
 /// @retval ACL_ERROR_INVALID_PARAM           opt is not one of the first three; value is NULL
 /// @retval ACL_ERROR_RT_SYSPARAMOPT_NOT_SET  the context's option has not been set
 ADVSTEP_API aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
 
-/// Sets an option of the current context. Codes as aclrtSetSysParamOpt; opt is one of the first three.
-/// [context]
+/// Sets an option of the current context. [context]
+/// @retval ACL_ERROR_INVALID_PARAM     opt is not one of the first three
+/// @retval ACL_ERROR_RT_PARAM_INVALID  value is out of the option's range
 ADVSTEP_API aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 
-/// Sets the handling of overflow of the process: SATURATION or INFNAN.
-/// @retval ACL_ERROR_RT_PARAM_INVALID  mode is neither
+/// Sets the way in which the process handles overflow: SATURATION or INFNAN.
+/// @retval ACL_ERROR_RT_PARAM_INVALID  mode is neither SATURATION nor INFNAN
 ADVSTEP_API aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
 
-/// Reads the mode that was set last; INFNAN until then.
+/// Returns the mode that was set last; INFNAN until one is set.
 ADVSTEP_API aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode* mode);
 
-/// Writes the overflow status in stream order: 64 bytes of 0, because no operator overflows. [context]
+/// Writes the overflow status in stream order. It is 64 bytes of 0, because no operator overflows.
+/// [context]
 /// @param[in] outputAddr  64 bytes of device memory or of pinned host memory
 /// @param[in] outputSize  64
-/// @retval ACL_ERROR_RT_PARAM_INVALID    outputSize is not 64; outputAddr is no such memory
+/// @retval ACL_ERROR_RT_PARAM_INVALID    outputSize or outputAddr is not as above
 /// @retval ACL_ERROR_RT_STREAM_CAPTURED  the stream is being captured
 ADVSTEP_API aclError aclrtGetOverflowStatus(void* outputAddr, size_t outputSize,
                                             aclrtStream stream);
 
-/// Clears the overflow status in stream order. [context]
+/// Clears the overflow status in stream order: a task without an effect. [context]
 /// @retval ACL_ERROR_RT_STREAM_CAPTURED  the stream is being captured
 ADVSTEP_API aclError aclrtResetOverflowStatus(aclrtStream stream);
 
-/// Sets the switch of the overflow check of a stream: the attribute
+/// Switches the overflow check of a stream on or off. The switch is the attribute
 /// ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK. [context]
 /// @param[in] flag  0 or 1, else ACL_ERROR_INVALID_PARAM
 /// @retval ACL_ERROR_RT_STREAM_CAPTURED  the stream is being captured
 ADVSTEP_API aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
 
-/// Reads the switch; 0 until it is set. [context]
+/// Returns the switch; 0 until it is set. [context]
 ADVSTEP_API aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag);
 
-/// Sets the time limit of operators, in seconds, milliseconds or microseconds. The limit is rounded up
-/// to a multiple of aclrtGetOpTimeOutInterval, of which there are at most 254; 0 means the most, which
-/// is the default. A kernel of the program that took longer fails with ACL_ERROR_RT_VECTOR_CORE_TIMEOUT
-/// after it has run; the limit of its launch, if there is one, counts instead. The operators of this
-/// library are far below the least limit.
+/// Sets the time limit of operators, in seconds, milliseconds or microseconds. The limit is rounded
+/// up to a multiple of aclrtGetOpTimeOutInterval; the greatest limit is 254 times that, and 0 means
+/// the greatest limit, which is the default. It applies to kernels of the program whose launch has
+/// no timeout of its own: acl/rt/kernel_launch.h has the codes. The operators of this library are
+/// far faster than the least limit.
 ADVSTEP_API aclError aclrtSetOpExecuteTimeOut(uint32_t seconds);
 ADVSTEP_API aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t ms);
-/// @param[out] actualTimeout  the rounded limit in microseconds. [context]
+/// As aclrtSetOpExecuteTimeOut, in microseconds. [context]
+/// @param[out] actualTimeout  the limit that is set, in microseconds
 ADVSTEP_API aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeoutUs, uint64_t* actualTimeout);
 
-/// Returns the unit of time limits of operators in microseconds. [context]
+/// Returns the unit of which time limits of operators are multiples, in microseconds. [context]
 ADVSTEP_API aclError aclrtGetOpTimeOutInterval(uint64_t* interval);
 
 /// Returns the time limit of operators in milliseconds. [context]

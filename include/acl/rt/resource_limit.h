@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Limits of the cores that operators may use. Rules for every call: acl/acl_rt.h.
+/// Limits on the cores that operators and kernels may use. Rules for every call: acl/acl_rt.h.
 ///
-/// Later phase-one calls split their work by the limit on vector cores. Results do not change.
-/// Plans of conformance exact always use the SoC's number of cores. No operator uses cube cores:
-/// their limit has no effect. The first of these that is set applies, for each type:
+/// The phase-one calls of operators split their work among the vector cores that the limit allows.
+/// Results do not change. Plans of conformance exact always use the SoC's number of cores. No
+/// operator uses cube cores; kernels of the program may. The first of these that is set applies,
+/// for each type:
 ///   - the limit of the stream whose limits the thread uses (aclrtUseStreamResInCurrentThread), for
 ///     plans on that stream's device
 ///   - the limit of the device
@@ -35,8 +36,8 @@ ADVSTEP_API aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitTy
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID   deviceId is not in [0, device count)
 ADVSTEP_API aclError aclrtResetDeviceResLimit(int32_t deviceId);
 
-/// Sets a limit of a stream, until the stream is destroyed. It applies to threads that use the
-/// stream's limits. [context]
+/// Sets a limit of a stream, until the stream is destroyed. The limit applies to threads that use
+/// the stream's limits. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID  as aclrtSetDeviceResLimit
 ADVSTEP_API aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type,
                                             uint32_t value);
@@ -50,16 +51,16 @@ ADVSTEP_API aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimit
 /// Removes the stream's limits of both types. [context]
 ADVSTEP_API aclError aclrtResetStreamResLimit(aclrtStream stream);
 
-/// Makes the calling thread plan with the limits that the stream has at the time of a phase-one
-/// call. It lasts until the thread uses another stream's limits or ends the use, or until the
-/// stream is destroyed. [context]
+/// Makes the calling thread use the limits that the stream has at the time of each phase-one call.
+/// The use lasts until the thread uses another stream's limits or ends the use, or until the stream
+/// is destroyed. [context]
 ADVSTEP_API aclError aclrtUseStreamResInCurrentThread(aclrtStream stream);
 
-/// Ends the use. [context]
+/// Ends the use of a stream's limits. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID  the calling thread does not use that stream's limits
 ADVSTEP_API aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream);
 
-/// Returns the number of cores with which the calling thread plans now, on the current context's
+/// Returns the number of cores that the calling thread may use now, on the current context's
 /// device. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID  type is not a value of aclrtDevResLimitType
 ADVSTEP_API aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t* value);

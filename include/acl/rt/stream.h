@@ -20,7 +20,8 @@ ADVSTEP_API aclError aclrtCreateStream(aclrtStream* stream);
 ADVSTEP_API aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority,
                                                  uint32_t flag);
 
-/// Makes a configuration with the defaults of aclrtCreateStream. NULL: the host is out of memory.
+/// Creates a configuration with the defaults of aclrtCreateStream. Returns NULL if the host is out
+/// of memory.
 ADVSTEP_API aclrtStreamConfigHandle* aclrtCreateStreamConfigHandle(void);
 
 /// Destroys a configuration of aclrtCreateStreamConfigHandle. Streams keep what they got from it.
@@ -28,9 +29,8 @@ ADVSTEP_API aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle* han
 
 /// Sets one attribute to the valueSize bytes at attrValue:
 ///
-///     ACL_RT_STREAM_WORK_ADDR_PTR  a void*, and
-///     ACL_RT_STREAM_WORK_SIZE      a size_t: memory for the stream's work, which streams here do
-///                                  not need; kept
+///     ACL_RT_STREAM_WORK_ADDR_PTR  a void*: memory for the stream's work; kept, no effect
+///     ACL_RT_STREAM_WORK_SIZE      a size_t: the bytes of that memory; kept, no effect
 ///     ACL_RT_STREAM_FLAG           a size_t of ACL_STREAM_ bits
 ///     ACL_RT_STREAM_PRIORITY       a uint32_t, 0 to 7
 ///
@@ -51,14 +51,15 @@ ADVSTEP_API aclError aclrtCreateStreamV2(aclrtStream* stream,
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function of that stream
 ADVSTEP_API aclError aclrtDestroyStream(aclrtStream stream);
 
-/// As aclrtDestroyStream, except that work that has not started is dropped. Waits for dropped work
-/// end.
+/// As aclrtDestroyStream, except that work that has not started is dropped. Waits of other streams
+/// for dropped work end.
 ADVSTEP_API aclError aclrtDestroyStreamForce(aclrtStream stream);
 
 /// Waits until all work queued so far has run. The calling thread helps to run it, host functions
 /// included. [context]
 /// @retval ACL_ERROR_RT_VECTOR_CORE_EXCEPTION  (or the code of another failed task) the first
-///         failure of this stream that no synchronisation has reported yet; it is reported once
+///                                             failure of this stream that no synchronisation has
+///                                             reported yet; it is reported once
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT    called from a host function that it would wait for
 ADVSTEP_API aclError aclrtSynchronizeStream(aclrtStream stream);
 
@@ -78,10 +79,10 @@ ADVSTEP_API aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, v
 /// @retval ACL_ERROR_RT_PARAM_INVALID  mode is another value, or the stream's mode was set before
 ADVSTEP_API aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 
-/// Returns the stream's number. No other stream of the process ever has the same one. [context]
+/// Returns the stream's number, which no other stream of the process ever has. [context]
 ADVSTEP_API aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId);
 
-/// Returns the stream's priority. It is 0 unless another one was set. [context]
+/// Returns the stream's priority; 0 if none was set. [context]
 ADVSTEP_API aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t* priority);
 
 /// Returns the flags with which the stream was created. [context]
@@ -95,7 +96,7 @@ ADVSTEP_API aclError aclrtDeviceGetStreamPriorityRange(int32_t* leastPriority,
 ///
 ///     FAILURE_MODE          failureMode: as aclrtSetStreamFailureMode, once per stream
 ///     FLOAT_OVERFLOW_CHECK  overflowSwitch: 0 or 1
-///     USER_CUSTOM_TAG       userCustomTag: any
+///     USER_CUSTOM_TAG       userCustomTag: any number
 ///     CACHE_OP_INFO         cacheOpInfoSwitch: 0 or 1
 ///     PRIORITY              streamPriority: 0 to 7
 ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Synchronisations and waits with a timeout, and abort. Rules for every call: acl/acl_rt.h.
+/// Synchronisations and waits with a timeout, and aborts. Rules for every call: acl/acl_rt.h.
 ///
-/// The synchronisations with a timeout never run a host function or long work on the calling
-/// thread, so they return in time. The library's own threads run that work.
+/// A synchronisation with a timeout never runs a host function or long work on the calling thread,
+/// so it returns in time. The library's own threads run that work.
 #ifndef ADVSTEP_ACL_RT_TIMEOUT_H_
 #define ADVSTEP_ACL_RT_TIMEOUT_H_
 
@@ -40,13 +40,14 @@ ADVSTEP_API aclError aclrtSetOpWaitTimeout(uint32_t timeout);
 
 /// Drops the stream's work that has not started, including work of replays on it. Work that is
 /// running ends by itself. Synchronisations that wait for the stream return
-/// ACL_ERROR_RT_STREAM_ABORT. The stream accepts new work. May be called from a host function.
+/// ACL_ERROR_RT_STREAM_ABORT. The stream accepts new work. A host function may make this call.
 /// [context]
 ADVSTEP_API aclError aclrtStreamAbort(aclrtStream stream);
 
-/// Stops the task that the stream is at, and runs the tasks after it. Waits and conditional tasks
-/// end at once; a sub-graph that runs is dropped. A kernel, a copy or a host function that runs
-/// ends by itself, and a task that has not begun stays. [context]
+/// Ends the stream's first task if it has begun and is a wait or a conditional task; the stream
+/// then goes on with the next task. The rest of a sub-graph that runs is dropped. A kernel, a copy
+/// or a host function that runs ends by itself, and a task that has not begun is not affected.
+/// [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID    stream is NULL
 /// @retval ACL_ERROR_RT_STREAM_CAPTURED  the stream is being captured
 ADVSTEP_API aclError aclrtStreamStop(aclrtStream stream);

@@ -16,7 +16,7 @@ extern "C" {
 #define ACL_EVENT_EXTERNAL 0x00000020U
 #define ACL_EVENT_IPC 0x00000040U
 
-/// Flags of aclrtRecordEventWithFlag and aclrtStreamWaitEventWithFlag.
+/// The flags of aclrtRecordEventWithFlag and aclrtStreamWaitEventWithFlag.
 #define ACL_EVENT_RECORD_DEFAULT 0x00000000U
 #define ACL_EVENT_RECORD_EXTERNAL 0x00000001U
 #define ACL_EVENT_WAIT_DEFAULT 0x00000000U
@@ -128,7 +128,8 @@ typedef enum {
     ACL_MODEL_RI_CAPTURE_MODE_RELAXED = 2
 } aclmdlRICaptureMode;
 
-/// Whether each execution sets the variable of a conditional task first. 0: none does.
+/// A flag of aclmdlRICondHandleCreate: every execution of the model first sets the variable. 0, the
+/// other value, has no name: no execution sets it.
 typedef enum { ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT = 1 } aclmdlRICondHandleFlag;
 
 typedef enum {
@@ -139,10 +140,10 @@ typedef enum {
 
 /// A conditional task of aclmdlRIAddCondTask.
 typedef struct {
-    aclmdlRICondHandle handle;
+    aclmdlRICondHandle handle; /* the variable that the task reads */
     aclmdlRICondTaskType type;
-    uint32_t size;          /* the number of sub-graphs: IF 1 or 2, WHILE 1, SWITCH 1 or more */
-    aclmdlRI* modelRIArray; /* out: the sub-graphs, `size` of them */
+    uint32_t size;          /* the number of sub-graphs: IF 1 or 2, WHILE 1, SWITCH 1 to 65536 */
+    aclmdlRI* modelRIArray; /* out: room for `size` sub-graphs */
 } aclmdlRICondTaskParams;
 
 typedef enum {
@@ -202,7 +203,7 @@ typedef enum {
     ACL_RT_STREAM_PRIORITY = 3
 } aclrtStreamConfigAttr;
 
-/// The configuration of aclrtCreateStreamV2. All zero: the defaults.
+/// The configuration of aclrtCreateStreamV2. The defaults are zeros.
 typedef struct {
     void* workptr;
     size_t workSize;

@@ -2,12 +2,11 @@
 /// Addresses without memory, memory without an address, and the mapping of one to the other. Rules
 /// for every call: acl/acl_rt.h.
 ///
-/// Sizes, offsets and addresses are multiples of the granularity, 2 MiB, except the size of a
-/// reservation. None of the calls needs a current context. A mapping is device memory
-/// of the device that owns the physical memory. Copies, fills and tensors treat neighbouring
-/// mappings of one device in one reservation as one allocation. A reset of a device frees its
-/// physical memory and its reservations, and removes all mappings of that memory and in those
-/// reservations.
+/// Sizes, offsets and addresses are multiples of the granularity, 2 MiB; only the size of a
+/// reservation may be any number. No call needs a current context. A mapping is memory of the
+/// device that owns the physical memory. Copies, fills and tensors treat neighbouring mappings of
+/// one device in one reservation as one allocation. A reset of a device frees its physical memory
+/// and its reservations, and removes all mappings of that memory and in those reservations.
 #ifndef ADVSTEP_ACL_RT_VIRTUAL_MEMORY_H_
 #define ADVSTEP_ACL_RT_VIRTUAL_MEMORY_H_
 
@@ -17,8 +16,8 @@
 extern "C" {
 #endif
 
-/// Reserves a range of addresses. It belongs to the current context's device, or to no device if
-/// the thread has no current context: it then ends with the runtime. The range must not be read or
+/// Reserves a range of addresses for the current context's device. If the thread has no current
+/// context, the range belongs to no device and ends with the runtime. The range must not be read or
 /// written until memory is mapped.
 /// @param[in] size       bytes; >= 1, else ACL_ERROR_INVALID_PARAM; rounded up to the granularity
 /// @param[in] alignment  alignment of the range: 0 for the granularity, or a power of two
@@ -43,18 +42,19 @@ ADVSTEP_API aclError aclrtReleaseMemAddress(void* virPtr);
 /// @retval ACL_ERROR_INVALID_PARAM           handle or prop is NULL
 /// @retval ACL_ERROR_RT_PARAM_INVALID        size, prop or flags is not as above
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID     the id in prop is not in [0, device count)
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  handleType is POSIX: memory is not shared between
-///                                           processes
-/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION    size is more than is free
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  handleType is POSIX (acl/rt/shared_memory.h shares
+///                                           memory of type NONE)
+/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION    the device has less than size bytes free
 ADVSTEP_API aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
                                          const aclrtPhysicalMemProp* prop, uint64_t flags);
 
-/// Frees a handle. The memory is freed with its last mapping, or at once if it is not mapped.
+/// Frees a handle. The memory is freed when its last mapping is removed, or at once if there is
+/// none.
 ADVSTEP_API aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
 
 /// Maps size bytes of physical memory, starting at offset, to addresses of one reservation. The
-/// same memory may be mapped more than once. The call waits if the range was unmapped before and
-/// work queued before that aclrtUnmapMem still uses it.
+/// same memory may be mapped more than once. If the range was mapped before, the call waits for the
+/// work that was queued before its aclrtUnmapMem.
 /// @param[in] size   bytes; >= 1, else ACL_ERROR_INVALID_PARAM
 /// @param[in] flags  0
 /// @retval ACL_ERROR_INVALID_PARAM           virPtr or handle is NULL

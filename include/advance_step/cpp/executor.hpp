@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Plans that can be run again, and the code that all operators share. Part of advance_step.hpp,
-/// which has the rules.
+/// Plans that can run again, and the code that all operators share. Part of advance_step.hpp, which
+/// has the rules.
 #ifndef ADVSTEP_ADVANCE_STEP_CPP_EXECUTOR_HPP_
 #define ADVSTEP_ADVANCE_STEP_CPP_EXECUTOR_HPP_
 
@@ -23,10 +23,11 @@ using Launch = aclnnStatus (*)(void* workspace, uint64_t workspaceSize, aclOpExe
 /// at a time: queue the runs on one stream, or wait for each run.
 class Executor {
  public:
-    /// No plan.
+    /// An empty object, without a plan.
     Executor() noexcept = default;
 
-    /// Queues one run and returns: phase two of the operator. ACLNN_ERR_INNER_NULLPTR: no plan.
+    /// Queues one run and returns: phase two of the operator. The code of an empty object is
+    /// ACLNN_ERR_INNER_NULLPTR.
     Result<void> TryRun(StreamRef stream) const {
         if (launch_ == nullptr) {
             return Error(ACLNN_ERR_INNER_NULLPTR,
@@ -37,7 +38,7 @@ class Executor {
     }
     /// Calls aclSetTensorAddr: changes the address of a tensor for later runs.
     /// @param[in] index    position among the operator's tensors in signature order, 0-based
-    /// @param[in] tensor   the tensor given to the plan, or a similar one
+    /// @param[in] tensor   not empty; it is neither read nor changed
     /// @param[in] address  device address
     Result<void> TrySetAddress(size_t index, const Tensor& tensor, void* address) const {
         return detail::ToResult(aclSetTensorAddr(executor_.get(), index, tensor.Get(), address));
@@ -45,7 +46,7 @@ class Executor {
 
     /// The handle, for calls of the C interface. The object still owns it.
     aclOpExecutor* Get() const noexcept { return executor_.get(); }
-    /// Bytes of the workspace; may be 0.
+    /// The size of the workspace in bytes; may be 0.
     size_t WorkspaceSize() const noexcept { return workspace_.Size(); }
 
 #if ADVSTEP_CPP_EXCEPTIONS
@@ -66,8 +67,8 @@ class Executor {
     Launch launch_ = nullptr;
 };
 
-/// An operator as a function object. Arguments has its tensors and attributes, PhaseOne() and
-/// kPhaseTwo.
+/// An operator as a function object. The class Arguments has the operator's tensors and attributes,
+/// and its two calls as PhaseOne() and kPhaseTwo.
 template <class Arguments>
 class Operator {
  public:
@@ -92,7 +93,7 @@ class Operator {
         return executor;
     }
 
-    /// Makes both phases once: checks the arguments, queues the run and returns. The object keeps
+    /// Calls both phases once: checks the arguments, queues the run and returns. The object keeps
     /// the workspace for its next call, so all calls of one object must use one stream.
     Result<void> TryCall(const Arguments& arguments, StreamRef stream) {
         uint64_t workspaceSize = 0;

@@ -17,7 +17,7 @@
 
 namespace advance_step {
 
-/// The aclDataType of a C++ type; ACL_DT_UNDEFINED for other types.
+/// The aclDataType of a C++ type; ACL_DT_UNDEFINED for a type that has none.
 template <class T>
 inline constexpr aclDataType kDataType = ACL_DT_UNDEFINED;
 /// @cond Doxygen lists the primary template only.
@@ -48,12 +48,12 @@ inline constexpr aclDataType kDataType<double> = ACL_DOUBLE;
 /// Device memory. It may be destroyed while queued work uses it: see aclrtFree.
 class Buffer {
  public:
-    /// No memory.
+    /// An empty object, without memory.
     Buffer() noexcept = default;
     /// Takes ownership of the memory.
     Buffer(Buffer&& other) noexcept
         : memory_(std::move(other.memory_)), size_(std::exchange(other.size_, 0)) {}
-    /// Takes ownership of the memory; memory owned before is freed.
+    /// Takes ownership of the memory, and frees the memory that this object owned before.
     Buffer& operator=(Buffer&& other) noexcept {
         Buffer taken(std::move(other));
         std::swap(memory_, taken.memory_);
@@ -76,7 +76,7 @@ class Buffer {
         return detail::ToResult(
             aclrtMemcpy(Data(), size_, values, count * sizeof(T), ACL_MEMCPY_HOST_TO_DEVICE));
     }
-    /// Copies count values from the start of the memory now, independent of streams.
+    /// Copies count values from the start of the memory now, independent of streams: aclrtMemcpy.
     template <class T>
     Result<void> TryDownload(T* values, size_t count) const {
         static_assert(std::is_trivially_copyable_v<T>, "bytes are copied");
@@ -112,10 +112,10 @@ class Buffer {
     size_t size_ = 0;
 };
 
-/// A contiguous ND tensor: its description, and also its memory unless Describe made it.
+/// A contiguous ND tensor. It owns its description, and also its memory unless Describe made it.
 class Tensor {
  public:
-    /// No tensor.
+    /// An empty object, without a tensor.
     Tensor() noexcept = default;
 
     /// Describes memory that the object does not own: aclCreateTensor.
@@ -140,7 +140,7 @@ class Tensor {
         return TryDescribe(dataType, shape, rank, address, *std::move(memory));
     }
     /// Allocates a tensor and copies values to it now.
-    /// @param[in] shape   dims; it fails unless their product is values.size()
+    /// @param[in] shape   dims, all >= 1; the call fails unless their product is values.size()
     /// @param[in] values  a std::vector, a std::array or a similar container
     template <class Values>
     static Result<Tensor> TryFrom(std::initializer_list<int64_t> shape, const Values& values) {
@@ -165,6 +165,7 @@ class Tensor {
         return tensor;
     }
     /// Copies all values to the start of the tensor's own memory now, independent of streams.
+    /// @param[in] values  a std::vector, a std::array or a similar container
     template <class Values>
     Result<void> TryUpload(const Values& values) const {
         return memory_.TryUpload(values.data(), values.size());
@@ -183,7 +184,7 @@ class Tensor {
 
     /// The description, for calls of the C interface. The object still owns it.
     aclTensor* Get() const noexcept { return tensor_.get(); }
-    /// The same. It allows assigning a Tensor to an argument of an operator.
+    /// As Get(). So a Tensor can be assigned to an argument of an operator.
     operator const aclTensor*() const noexcept { return Get(); }
     /// The tensor's own memory; empty if Describe made the tensor.
     const Buffer& Memory() const noexcept { return memory_; }

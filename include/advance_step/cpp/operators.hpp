@@ -2,8 +2,8 @@
 /// The operators as function objects. Part of advance_step.hpp, which has the rules.
 ///
 ///     AdvanceStep advance;
-///     advance(arguments, stream);                              // once; throws
-///     Executor executor = AdvanceStep::Plan(arguments);        // any number of times
+///     advance(arguments, stream);                              // runs once; throws on failure
+///     Executor executor = AdvanceStep::Plan(arguments);        // for any number of runs
 ///     if (auto queued = advance.TryCall(arguments, stream); !queued) { queued.error().Code(); }
 #ifndef ADVSTEP_ADVANCE_STEP_CPP_OPERATORS_HPP_
 #define ADVSTEP_ADVANCE_STEP_CPP_OPERATORS_HPP_

@@ -23,18 +23,18 @@ namespace advance_step {
 /// The code and the message of a call that failed.
 class Error : public std::runtime_error {
  public:
-    /// @param[in] code     code of the C call, not 0
-    /// @param[in] message  text that what() returns
+    /// @param[in] code     the code of the C call, not 0
+    /// @param[in] message  the text that what() returns
     Error(int code, const char* message) : std::runtime_error(message), code_(code) {}
 
-    /// The code of docs/errors.md that the C call returned.
+    /// The code that the C call returned; docs/errors.md explains it.
     int Code() const noexcept { return code_; }
 
  private:
     int code_;
 };
 
-/// A T, or the Error of the call that would have made it. Members have the names of std::expected.
+/// A T, or the Error of the call that should have made it. Members have the names of std::expected.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -50,13 +50,13 @@ class [[nodiscard]] Result {
 
     /// The T of a success; undefined for a failure.
     T& operator*() & noexcept { return *std::get_if<0>(&content_); }
-    /// The same for a constant result.
+    /// The T of a constant result.
     const T& operator*() const& noexcept { return *std::get_if<0>(&content_); }
-    /// The same as an rvalue.
+    /// The T as an rvalue.
     T&& operator*() && noexcept { return std::move(*std::get_if<0>(&content_)); }
     /// Members of the T of a success; undefined for a failure.
     T* operator->() noexcept { return std::get_if<0>(&content_); }
-    /// The same for a constant result.
+    /// Members of the T of a constant result.
     const T* operator->() const noexcept { return std::get_if<0>(&content_); }
 
     /// The Error of a failure; undefined for a success.
@@ -65,7 +65,7 @@ class [[nodiscard]] Result {
 #if ADVSTEP_CPP_EXCEPTIONS
     /// The T of a success. @throws Error  the Error of a failure
     T& value() & { return Checked(), **this; }
-    /// The same as an rvalue.
+    /// The T as an rvalue. @throws Error  the Error of a failure
     T&& value() && { return Checked(), *std::move(*this); }
 #endif
 
@@ -97,7 +97,7 @@ class [[nodiscard]] Result<void> {
     const Error& error() const noexcept { return *error_; }
 
 #if ADVSTEP_CPP_EXCEPTIONS
-    /// Returns for a success. @throws Error  the Error of a failure
+    /// Does nothing for a success. @throws Error  the Error of a failure
     void value() const {
         if (error_) {
             throw Error(*error_);
@@ -112,8 +112,8 @@ class [[nodiscard]] Result<void> {
 /// Helpers of the header itself.
 namespace detail {
 
-/// Makes an Error of a code and the thread's most recent message. Out of line, so that calls that
-/// succeed stay short.
+/// Makes an Error of a code and the thread's most recent message. It is out of line, so that calls
+/// that succeed stay short.
 [[gnu::cold, gnu::noinline]] inline Error LastError(int code) {
     const char* message = aclGetRecentErrMsg();
     return Error(code, message != nullptr ? message : "no message");

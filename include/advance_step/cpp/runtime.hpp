@@ -18,11 +18,11 @@ class Event;
 /// destruction of the last Device resets the device.
 class Device {
  public:
-    /// No device.
+    /// An empty object, without a device.
     Device() noexcept = default;
     /// Takes ownership of the use.
     Device(Device&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
-    /// Takes ownership of the use; a use owned before is released.
+    /// Takes ownership of the use, and ends the use that this object owned before.
     Device& operator=(Device&& other) noexcept {
         Device taken(std::move(other));
         std::swap(id_, taken.id_);
@@ -40,7 +40,7 @@ class Device {
         const int code = aclrtSetDevice(id);
         return code == ACL_SUCCESS ? Result<Device>(Device(id)) : detail::LastError(code);
     }
-    /// Calls aclrtSynchronizeDevice, which waits for the current device.
+    /// Calls aclrtSynchronizeDevice, which waits for the device of the current context.
     Result<void> TrySynchronize() const { return detail::ToResult(aclrtSynchronizeDevice()); }
     /// Calls advstepReadCounters.
     Result<AdvStepCounters> TryCounters() const {
@@ -116,7 +116,7 @@ class StreamRef {
  public:
     /// The Stream must live until the function returns.
     StreamRef(const Stream& stream) noexcept : handle_(stream.Get()) {}
-    /// NULL is the default stream.
+    /// NULL denotes the default stream.
     explicit StreamRef(aclrtStream stream) noexcept : handle_(stream) {}
     /// The handle.
     aclrtStream Get() const noexcept { return handle_; }
@@ -128,7 +128,7 @@ class StreamRef {
 /// An event with timing.
 class Event {
  public:
-    /// No event.
+    /// An empty object, without an event.
     Event() noexcept = default;
 
     /// Calls aclrtCreateEvent.
@@ -149,8 +149,8 @@ class Event {
         const int code = aclrtQueryEventStatus(Get(), &status);
         return detail::ToResult(code, status == ACL_EVENT_RECORDED_STATUS_COMPLETE);
     }
-    /// Calls aclrtEventElapsedTime: returns the milliseconds from the record of start to the record
-    /// of this event.
+    /// Calls aclrtEventElapsedTime: returns the milliseconds from start's record to the record of
+    /// this event.
     Result<float> TryMillisecondsSince(const Event& start) const {
         float milliseconds = 0;
         const int code = aclrtEventElapsedTime(&milliseconds, start.Get(), Get());

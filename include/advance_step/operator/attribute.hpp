@@ -13,17 +13,17 @@
 
 namespace advance_step::op {
 
-/// The value of an aclScalar, which an operator's function Plan gets.
+/// The value of an aclScalar. An operator's function Plan gets it for a scalar attribute.
 class ScalarValue {
  public:
     ScalarValue() = default;
     /// A copy of a scalar's value.
     explicit ScalarValue(const AdvStepScalarValue& value) : value_(value) {}
 
-    /// Returns the type that the scalar was created with.
+    /// Returns the type with which the scalar was created.
     aclDataType dataType() const { return value_.dataType; }
 
-    /// Returns whether the type is an integer or bool, which To converts exactly where it fits.
+    /// Returns whether the type is an integer or bool. To converts such a value exactly if it fits.
     bool isInteger() const {
         switch (value_.dataType) {
             case ACL_INT8:
@@ -41,7 +41,7 @@ class ScalarValue {
         }
     }
 
-    /// Returns whether To has a value for the type: integers, bool, and real floating-point types.
+    /// Returns whether To can convert the type: integers, bool, and real floating-point types.
     bool isNumber() const {
         switch (value_.dataType) {
             case ACL_FLOAT:
@@ -54,7 +54,7 @@ class ScalarValue {
         }
     }
 
-    /// Returns the value converted as static_cast does; 0 for a type that is no number. The caller
+    /// Returns the value, converted as by static_cast; 0 for a type that is no number. The caller
     /// makes sure that a floating-point value fits an integer type.
     template <typename T>
     T To() const {
@@ -101,7 +101,7 @@ class ScalarValue {
         return static_cast<T>(stored);
     }
 
-    // The upper half of a float.
+    // The bits of a bfloat16 are the upper half of a float's.
     float FromBrainFloat() const {
         const uint32_t bits = uint32_t{From<uint16_t, uint16_t>()} << 16;
         float value = 0;
@@ -112,20 +112,20 @@ class ScalarValue {
     AdvStepScalarValue value_{};
 };
 
-/// The values of an aclIntArray (int64_t), aclFloatArray (float) or aclBoolArray (bool), which an
-/// operator's function Plan gets. They are those of the array itself, for the time of the call.
+/// The values of an aclIntArray (int64_t), aclFloatArray (float) or aclBoolArray (bool). An
+/// operator's function Plan gets them. They are not copied: they are valid during the call.
 template <typename T>
 class ArrayValue {
  public:
     ArrayValue() = default;
-    /// The values from `data` on.
+    /// The `size` values at `data`.
     ArrayValue(const T* data, size_t size) : data_(data), size_(size) {}
 
     /// Returns the number of values.
     size_t size() const { return size_; }
-    /// Returns a value; place is below size().
+    /// Returns one value; place is below size().
     T operator[](size_t place) const { return data_[place]; }
-    /// Returns the first value's address.
+    /// Returns the address of the first value.
     const T* begin() const { return data_; }
     /// Returns the address after the last value.
     const T* end() const { return data_ + size_; }
@@ -138,7 +138,7 @@ class ArrayValue {
 /// @cond Inner parts.
 namespace detail {
 
-// An attribute as numbers, for the key of plans, and as the value that Plan gets.
+// An attribute, in two forms: as numbers for the key of a plan, and as the value that Plan gets.
 template <typename T>
 class Attribute {
     static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>,

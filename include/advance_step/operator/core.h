@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The plain-data boundary between an operator's library and this one. Part of operator.h.
 ///
-/// Operators are written in C++17 with the classes of operator.h, which call these functions. The
-/// two libraries may come from different compilers and C++ standard libraries: only plain
-/// structures and C functions are between them. C99 and C++11.
+/// Operators are written in C++17 with the classes of operator.h, which call these functions. Only
+/// plain structures and C functions are between the two libraries, so they may come from different
+/// compilers and C++ standard libraries. C99 and C++11.
 ///
-/// Codes and messages are those of the two calls of an operator. The functions keep their messages
-/// for aclGetRecentErrMsg.
+/// Codes and messages are those of the two calls of an operator. aclGetRecentErrMsg returns the
+/// messages.
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_CORE_H_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_CORE_H_
 
@@ -17,8 +17,8 @@
 extern "C" {
 #endif
 
-/// The version of the structures here and in kernel.hpp. A library with operators of another
-/// version is refused when it registers them.
+/// The version of the structures here and in kernel.hpp. The registration of an operator of another
+/// version fails.
 #define ADVSTEP_OPERATOR_INTERFACE 1u
 #define ADVSTEP_OPERATOR_MOST_TENSORS 24  /* tensors of a call */
 #define ADVSTEP_OPERATOR_MOST_PAYLOAD 512 /* bytes of a payload */
@@ -41,10 +41,10 @@ typedef struct {
     const char* name;   /* as the operator's header spells it */
     uint64_t addressAt; /* offset in the payload of the first element's address */
     int32_t isWritten;  /* 1: no other tensor may overlap it */
-    int32_t isOptional; /* 1: the call may leave it out */
+    int32_t isOptional; /* 1: the call may pass null for it */
 } AdvStepOperatorTensor;
 
-/// The table of an operator. It and all that it points to are static data.
+/// The table of an operator. The table and everything that it points to are static data.
 typedef struct {
     uint32_t structBytes;                 /* sizeof(AdvStepOperatorTable) */
     uint32_t interfaceVersion;            /* ADVSTEP_OPERATOR_INTERFACE */
@@ -60,8 +60,8 @@ typedef struct AdvStepOperator AdvStepOperator;
 /// The properties of the device and the process that an operator plans with.
 typedef struct {
     uint32_t structBytes;       /* sizeof(AdvStepOperatorEnvironment) */
-    int32_t conformance;        /* 0 standard, 1 vllm, 2 exact: the setting */
-    int32_t onDivergence;       /* 0 ignore, 1 warn, 2 error: the setting */
+    int32_t conformance;        /* ADVANCE_STEP_CONFORMANCE: 0 standard, 1 vllm, 2 exact */
+    int32_t onDivergence;       /* ADVANCE_STEP_ON_DIVERGENCE: 0 ignore, 1 warn, 2 error */
     int32_t vectorCores;        /* cores that the launch may use, at least 1 */
     int32_t socVectorCores;     /* cores of the SoC */
     int64_t unifiedBufferBytes; /* bytes of the buffer of one vector core */
@@ -72,11 +72,11 @@ typedef struct {
     uint32_t structBytes;    /* sizeof(AdvStepOperatorCall) */
     uint32_t attributeCount; /* entries of attributes */
     const AdvStepOperator* op;
-    const aclTensor* const* tensors; /* those of the table, in its order */
-    const int64_t* attributes;       /* all that the plan depends on besides the tensors */
-    uint64_t* workspaceSize;         /* the outputs of phase one */
-    aclOpExecutor** executor;
-    uint64_t kept[40]; /* the library's own, from advstepBeginPlan on */
+    const aclTensor* const* tensors; /* the tensors of the table, in its order */
+    const int64_t* attributes;       /* the attributes as numbers: the plan depends on them */
+    uint64_t* workspaceSize;         /* an output of phase one */
+    aclOpExecutor** executor;        /* an output of phase one */
+    uint64_t kept[40]; /* data of this library between advstepBeginPlan and advstepFinishPlan */
 } AdvStepOperatorCall;
 
 /// The plan of a call.
@@ -84,67 +84,67 @@ typedef struct {
     uint32_t structBytes; /* sizeof(AdvStepOperatorPlan) */
     int32_t coreCount;    /* simulated cores with work, from 0 to the environment's vectorCores */
     const void* program;  /* advance_step::op::KernelProgram, static data */
-    int64_t rows;         /* of work, at least 0: many rows run on several threads */
+    int64_t rows;         /* rows of work, at least 0: many rows may run on several threads */
     const void* payload;  /* payloadBytes of the table, 8-byte aligned; it is copied */
     uint64_t workspaceBytes; /* the size that phase one reports */
     int64_t workspaceAt;     /* offset in the payload of the workspace's address; -1: none */
-    int32_t allDistinct;     /* 1: tensors that are only read must not overlap each other either */
+    int32_t allDistinct;     /* 1: read tensors too must not overlap each other */
 } AdvStepOperatorPlan;
 
-/// A value that aclCreateScalar has copied.
+/// The value of an aclScalar.
 typedef struct {
     aclDataType dataType;
     uint32_t byteCount;      /* bytes of the value */
-    unsigned char bytes[16]; /* the value, in the host's byte order; the others are 0 */
+    unsigned char bytes[16]; /* the value, in the host's byte order, followed by zeros */
 } AdvStepScalarValue;
 
-/// Registers an operator while its library is loaded. The library stays loaded from then on,
-/// because queued launches, executors and captured models point to its kernels: dlclose returns 0
-/// and leaves it. A wrong table is written to the log, and refused by every call of its operator. A
-/// table whose call another library has registered is taken; the log gets a warning with both
-/// libraries.
-/// @param[out] op  the operator, also for a wrong table; NULL with ACLNN_ERR_PARAM_NULLPTR and if
-///                 memory is short
+/// Registers an operator while its library is loaded. The library then stays loaded, because queued
+/// launches, executors and captured models point to its kernels: dlclose returns 0 and does not
+/// unload it. If a table is wrong, the log gets an error, and every call of its operator fails. If
+/// another library has registered the same call, both tables are valid, and the log gets a warning
+/// with both libraries.
+/// @param[out] op  the operator, also for a wrong table; NULL if the code is
+///                 ACLNN_ERR_PARAM_NULLPTR or memory is short
 /// @retval ACLNN_ERR_PARAM_NULLPTR  table or op is null
-/// @retval ACLNN_ERR_PARAM_INVALID  the table is wrong; the message says where
+/// @retval ACLNN_ERR_PARAM_INVALID  the table is wrong; the message names the place
 ADVSTEP_API aclnnStatus advstepRegisterOperator(const AdvStepOperatorTable* table,
                                                 const AdvStepOperator** op);
 
-/// The first part of phase one: looks for an equal plan that was made before, or makes views of the
-/// tensors.
+/// Begins phase one: looks for an equal plan that was made before, and makes views of the tensors
+/// if there is none.
 /// @param[out] views        an entry for each tensor of the table
-/// @param[out] environment  of the current context's device; the caller has set structBytes
+/// @param[out] environment  that of the current context's device; the caller has set structBytes
 /// @param[out] isPlanned    1: an equal plan was found, and the call's outputs are set
 /// @retval ACLNN_ERR_PARAM_NULLPTR  a required tensor or an output is null
 /// @retval ACLNN_ERR_PARAM_INVALID  a tensor was destroyed
 /// @retval ACLNN_ERR_RUNTIME_ERROR  the thread has no current context
-/// @retval ACLNN_ERR_INNER          the operator's table is wrong; a structure has another size
+/// @retval ACLNN_ERR_INNER          the operator's table is wrong; structBytes is wrong
 ADVSTEP_API aclnnStatus advstepBeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,
                                          AdvStepOperatorEnvironment* environment,
                                          int32_t* isPlanned);
 
-/// The last part of phase one: makes the executor and sets the call's outputs.
-/// @param[in] call   as advstepBeginPlan has left it
-/// @param[in] views  as advstepBeginPlan has set them
+/// Ends phase one: makes the executor and sets the call's outputs.
+/// @param[in] call   the argument of advstepBeginPlan, unchanged since
+/// @param[in] views  the views that advstepBeginPlan has set
 /// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
 /// @retval ACLNN_ERR_PARAM_INVALID  a written tensor (with allDistinct: any tensor) overlaps
-/// another
-/// @retval ACLNN_ERR_INNER          the plan is wrong; the message says where
+///                                  another tensor
+/// @retval ACLNN_ERR_INNER          the plan is wrong; the message names the place
 ADVSTEP_API aclnnStatus advstepFinishPlan(const AdvStepOperatorCall* call,
                                           const AdvStepTensorView* views,
                                           const AdvStepOperatorPlan* plan);
 
-/// Phase two: spends the executor (unless it is repeatable) and queues its launch.
-/// The codes are those of aclnnAdvanceStep, and:
+/// Phase two: spends the executor (unless it is repeatable) and queues its launch. The codes are
+/// those of aclnnAdvanceStep, and:
 /// @retval ACLNN_ERR_INNER          the operator's table is wrong
-/// @retval ACLNN_ERR_PARAM_INVALID  the executor belongs to another operator, or to one of the same
-///                                  name in another library
+/// @retval ACLNN_ERR_PARAM_INVALID  the executor belongs to another operator, or to an operator of
+///                                  the same name in another library
 ADVSTEP_API aclnnStatus advstepRunOperator(const AdvStepOperator* op, void* workspace,
                                            uint64_t workspaceSize, aclOpExecutor* executor,
                                            aclrtStream stream);
 
-/// Keeps the message of a check that failed, as "<call>GetWorkspaceSize: <message>", and returns
-/// its code.
+/// Stores the message of a failed check for aclGetRecentErrMsg, as "<call>GetWorkspaceSize:
+/// <message>", and returns the code.
 ADVSTEP_API aclnnStatus advstepRefuseCall(const AdvStepOperator* op, aclnnStatus code,
                                           const char* message);
 
@@ -152,23 +152,23 @@ ADVSTEP_API aclnnStatus advstepRefuseCall(const AdvStepOperator* op, aclnnStatus
 /// @retval ACLNN_ERR_PARAM_NULLPTR  scalar or value is null
 ADVSTEP_API aclnnStatus advstepReadScalar(const aclScalar* scalar, AdvStepScalarValue* value);
 
-/// Reads the values of an array, which stay where they are until it is destroyed.
+/// Finds the values of an array. They are not copied, and live as long as the array.
 /// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
 ADVSTEP_API aclnnStatus advstepReadIntArray(const aclIntArray* array, const int64_t** values,
                                             uint64_t* count);
-/// Reads the values of an array, which stay where they are until it is destroyed.
+/// As advstepReadIntArray, for an array of floats.
 /// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
 ADVSTEP_API aclnnStatus advstepReadFloatArray(const aclFloatArray* array, const float** values,
                                               uint64_t* count);
-/// Reads the values of an array, which stay where they are until it is destroyed.
+/// As advstepReadIntArray, for an array of bools.
 /// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
 ADVSTEP_API aclnnStatus advstepReadBoolArray(const aclBoolArray* array, const bool** values,
                                              uint64_t* count);
 
-/// Returns the name of a data type as the header spells it, or NULL for an unknown number.
+/// Returns the name of a data type as acl/base/core.h spells it, or NULL for an unknown number.
 ADVSTEP_API const char* advstepDataTypeName(aclDataType dataType);
 
-/// Returns the name of a format as the header spells it, or NULL for an unknown number.
+/// Returns the name of a format as acl/base/core.h spells it, or NULL for an unknown number.
 ADVSTEP_API const char* advstepFormatName(aclFormat format);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The settings and the machine that a plan depends on, with their names. Part of operator.h.
+/// The settings and the properties of the device that a plan depends on. Part of operator.h.
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_ENVIRONMENT_HPP_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_ENVIRONMENT_HPP_
 
@@ -9,15 +9,15 @@
 
 namespace advance_step::op {
 
-/// The reading of a formula that the device follows: ADVANCE_STEP_CONFORMANCE. An operator may
-/// check, tile and run differently in each, or ignore it.
+/// The setting ADVANCE_STEP_CONFORMANCE: a formula can be read in several ways, and the device
+/// follows this one. An operator may check, tile and run differently in each, or ignore it.
 enum class Conformance : int32_t { kStandard = 0, kVllm = 1, kExact = 2 };
 
-/// The reaction to a call whose result would differ under conformance exact:
-/// ADVANCE_STEP_ON_DIVERGENCE.
+/// The setting ADVANCE_STEP_ON_DIVERGENCE: the reaction to a call whose result would be different
+/// under conformance exact.
 enum class OnDivergence : int32_t { kIgnore = 0, kWarn = 1, kError = 2 };
 
-/// Request::environment with the settings as enumerations. The default is a machine of one core,
+/// Request::environment with the settings as enumerations. The default is a device with one core,
 /// for tests.
 struct Environment {
     Conformance conformance = Conformance::kStandard;   ///< the setting
@@ -27,7 +27,7 @@ struct Environment {
     int64_t unifiedBufferBytes = 1;  ///< bytes of the buffer of one vector core
 
     Environment() = default;
-    /// The plain structure with other types.
+    /// Converts the plain structure.
     explicit Environment(const AdvStepOperatorEnvironment& plain)
         : conformance(static_cast<Conformance>(plain.conformance)),
           onDivergence(static_cast<OnDivergence>(plain.onDivergence)),

@@ -20,7 +20,7 @@ typedef enum {
     ADVSTEP_GRAPH_INT = 0,
     ADVSTEP_GRAPH_FLOAT = 1,
     ADVSTEP_GRAPH_BOOL = 2,
-    ADVSTEP_GRAPH_NUMBER = 3, /* Int, Float or Bool: an aclScalar */
+    ADVSTEP_GRAPH_NUMBER = 3, /* an aclScalar, which may be Int, Float or Bool in the IR */
     ADVSTEP_GRAPH_LIST_INT = 4,
     ADVSTEP_GRAPH_LIST_FLOAT = 5,
     ADVSTEP_GRAPH_LIST_BOOL = 6
@@ -30,59 +30,59 @@ typedef enum {
 typedef struct {
     const char* name; /* as the aclnn call's header spells it */
     int32_t kind;     /* AdvStepGraphKind */
-    int64_t least;    /* of an ADVSTEP_GRAPH_INT */
+    int64_t least;    /* the range of an ADVSTEP_GRAPH_INT */
     int64_t most;
 } AdvStepGraphAttribute;
 
 /// The value of an attribute of a node.
 typedef struct {
-    int32_t kind;     /* AdvStepGraphKind, but not ADVSTEP_GRAPH_NUMBER */
-    int64_t integer;  /* of Int and Bool */
-    double real;      /* of Float */
-    const void* list; /* of lists: int64_t, float or bool */
-    uint64_t count;   /* values of the list */
+    int32_t kind;     /* AdvStepGraphKind, except ADVSTEP_GRAPH_NUMBER */
+    int64_t integer;  /* the value of an Int or a Bool */
+    double real;      /* the value of a Float */
+    const void* list; /* the values of a list: int64_t, float or bool */
+    uint64_t count;   /* the number of values of a list */
 } AdvStepGraphValue;
 
 /// The shape and data type of an output.
 typedef struct {
-    aclDataType dataType; /* ACL_DT_UNDEFINED: it was not inferred */
+    aclDataType dataType; /* ACL_DT_UNDEFINED: the shape was not inferred */
     int64_t rank;         /* at most ADVSTEP_GRAPH_MOST_DIMS */
     int64_t dims[ADVSTEP_GRAPH_MOST_DIMS];
 } AdvStepGraphShape;
 
-/// A type of graph operators and the aclnn calls that run it. It and all that it points to are
-/// static data.
+/// A tie: a type of graph operators and the aclnn calls that run it. The tie and everything that it
+/// points to are static data.
 typedef struct {
     uint32_t structBytes;                    /* sizeof(AdvStepGraphOperator) */
     uint32_t attributeCount;                 /* at most ADVSTEP_GRAPH_MOST_ATTRIBUTES */
     const char* type;                        /* as REG_OP spells it */
     const AdvStepOperatorTable* table;       /* of the aclnn calls */
     const AdvStepGraphAttribute* attributes; /* in the order of the aclnn call */
-    /// Phase one. tensors are those of the table, in its order; values have an entry for each
+    /// Phase one. tensors has the tensors of the table, in its order; values has an entry for each
     /// attribute.
     aclnnStatus (*plan)(const aclTensor* const* tensors, const AdvStepGraphValue* values,
                         uint64_t* workspaceSize, aclOpExecutor** executor);
     /// Phase two.
     aclnnStatus (*run)(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
                        aclrtStream stream);
-    /// Sets the shapes of written tensors that are no inputs; NULL if the operator has none. views
-    /// and shapes have an entry for each tensor of the table; a view of an output has the data type
-    /// ACL_DT_UNDEFINED. After a failure message is its text, which ends with 0.
+    /// Sets the shapes of the written tensors that are no inputs; NULL if the operator has none.
+    /// views and shapes have an entry for each tensor of the table; the view of such an output has
+    /// the data type ACL_DT_UNDEFINED. After a failure, message has its text, which ends with 0.
     aclnnStatus (*infer)(const AdvStepTensorView* views, const AdvStepGraphValue* values,
                          AdvStepGraphShape* shapes, char* message, uint64_t messageBytes);
 } AdvStepGraphOperator;
 
-/// Ties a type of graph operators to its aclnn calls while a library is loaded. The library stays
-/// loaded from then on. A wrong tie is written to the log, and graph mode refuses the type with the
+/// Ties a type of graph operators to its aclnn calls while a library is loaded. The library then
+/// stays loaded. If a tie is wrong, the log gets an error, and graph mode refuses the type with the
 /// same message. A later tie of the same type is ignored, with a warning in the log.
 /// @retval ACLNN_ERR_PARAM_NULLPTR  tie is null
-/// @retval ACLNN_ERR_PARAM_INVALID  the tie is wrong; the message says where
+/// @retval ACLNN_ERR_PARAM_INVALID  the tie is wrong; the message names the place
 ADVSTEP_API aclnnStatus advstepTieGraphOperator(const AdvStepGraphOperator* tie);
 
 /// Finds the tie of a type.
 /// @param[out] tie  NULL: no library has tied the type
 /// @retval ACLNN_ERR_PARAM_NULLPTR  type or tie is null
-/// @retval ACLNN_ERR_PARAM_INVALID  the tie of the type is wrong; the message says where
+/// @retval ACLNN_ERR_PARAM_INVALID  the tie of the type is wrong; the message names the place
 ADVSTEP_API aclnnStatus advstepFindGraphOperator(const char* type,
                                                  const AdvStepGraphOperator** tie);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tie between a type of graph operators and an aclnn pair. Part of graph_operator.h.
+/// The tie between a type of graph operators and two aclnn calls. Part of graph_operator.h.
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_GRAPH_TIE_HPP_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_GRAPH_TIE_HPP_
 
@@ -9,14 +9,13 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
-#include <limits>
-#include <memory>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "advance_step/operator/attribute.hpp"
+#include "advance_step/operator/graph_argument.hpp"
 #include "advance_step/operator/graph_core.h"
 #include "advance_step/operator/phase_one.hpp"
 #include "advance_step/operator/status.hpp"
@@ -24,9 +23,10 @@
 
 namespace advance_step::op {
 
-/// The shape and data type of an output, which an operator's function Infer sets.
+/// The shape and data type of an output. An operator's function Infer sets them.
 struct InferredTensor : AdvStepGraphShape {
-    /// Sets both. A rank above ADVSTEP_GRAPH_MOST_DIMS is refused afterwards.
+    /// Sets the shape and the data type. Graph mode refuses a rank above ADVSTEP_GRAPH_MOST_DIMS
+    /// afterwards.
     void Set(aclDataType type, const int64_t* from, int64_t axes) {
         dataType = type;
         rank = axes;
@@ -39,126 +39,6 @@ static_assert(sizeof(InferredTensor) == sizeof(AdvStepGraphShape), "they are pas
 
 /// @cond Inner parts.
 namespace detail {
-
-struct ArgumentDeleter {
-    void operator()(const aclScalar* scalar) const { (void)aclDestroyScalar(scalar); }
-    void operator()(const aclIntArray* array) const { (void)aclDestroyIntArray(array); }
-    void operator()(const aclFloatArray* array) const { (void)aclDestroyFloatArray(array); }
-    void operator()(const aclBoolArray* array) const { (void)aclDestroyBoolArray(array); }
-};
-
-// An argument of phase one, made of a value of the graph. Plain numbers first.
-template <typename T>
-class GraphArgument {
-    template <typename U, bool kIsEnum = std::is_enum_v<U>>
-    struct Whole {
-        using Type = U;
-    };
-    template <typename U>
-    struct Whole<U, true> {
-        using Type = std::underlying_type_t<U>;
-    };
-    using Limits = std::numeric_limits<typename Whole<T>::Type>;
-
- public:
-    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>,
-                  "an attribute of an operator in graph mode is a number, a bool, an enumeration, "
-                  "a const aclScalar*, or a const aclIntArray*, aclFloatArray* or aclBoolArray*");
-    static constexpr AdvStepGraphAttribute Row(const char* name) {
-        if constexpr (std::is_same_v<T, bool>) {
-            return {name, ADVSTEP_GRAPH_BOOL, 0, 1};
-        } else if constexpr (std::is_floating_point_v<T>) {
-            return {name, ADVSTEP_GRAPH_FLOAT, 0, 0};
-        } else {
-            constexpr bool kIsWide = sizeof(T) == 8 && !Limits::is_signed;
-            return {name, ADVSTEP_GRAPH_INT, static_cast<int64_t>(Limits::min()),
-                    kIsWide ? std::numeric_limits<int64_t>::max()
-                            : static_cast<int64_t>(Limits::max())};
-        }
-    }
-
-    explicit GraphArgument(const AdvStepGraphValue& value) {
-        if constexpr (std::is_floating_point_v<T>) {
-            value_ = static_cast<T>(value.real);
-        } else {
-            value_ = static_cast<T>(value.integer);
-        }
-    }
-    T get() const { return value_; }
-
- private:
-    T value_;
-};
-
-template <typename Object>
-class GraphObject {
- public:
-    Object* get() const { return object_.get(); }
-
- protected:
-    explicit GraphObject(Object* object) : object_(object) {}
-
- private:
-    std::unique_ptr<Object, ArgumentDeleter> object_;
-};
-
-template <>
-class GraphArgument<const aclScalar*> : public GraphObject<aclScalar> {
- public:
-    static constexpr AdvStepGraphAttribute Row(const char* name) {
-        return {name, ADVSTEP_GRAPH_NUMBER, 0, 0};
-    }
-    explicit GraphArgument(const AdvStepGraphValue& value) : GraphObject(Make(value)) {}
-
- private:
-    static aclScalar* Make(const AdvStepGraphValue& value) {
-        if (value.kind == ADVSTEP_GRAPH_FLOAT) {
-            auto real = static_cast<float>(value.real);
-            return aclCreateScalar(&real, ACL_FLOAT);
-        }
-        int64_t integer = value.integer;
-        bool truth = integer != 0;
-        return value.kind == ADVSTEP_GRAPH_BOOL ? aclCreateScalar(&truth, ACL_BOOL)
-                                                : aclCreateScalar(&integer, ACL_INT64);
-    }
-};
-template <>
-class GraphArgument<const aclIntArray*> : public GraphObject<aclIntArray> {
- public:
-    static constexpr AdvStepGraphAttribute Row(const char* name) {
-        return {name, ADVSTEP_GRAPH_LIST_INT, 0, 0};
-    }
-    explicit GraphArgument(const AdvStepGraphValue& value)
-        : GraphObject(aclCreateIntArray(static_cast<const int64_t*>(value.list), value.count)) {}
-};
-template <>
-class GraphArgument<const aclFloatArray*> : public GraphObject<aclFloatArray> {
- public:
-    static constexpr AdvStepGraphAttribute Row(const char* name) {
-        return {name, ADVSTEP_GRAPH_LIST_FLOAT, 0, 0};
-    }
-    explicit GraphArgument(const AdvStepGraphValue& value)
-        : GraphObject(aclCreateFloatArray(static_cast<const float*>(value.list), value.count)) {}
-};
-template <>
-class GraphArgument<const aclBoolArray*> : public GraphObject<aclBoolArray> {
- public:
-    static constexpr AdvStepGraphAttribute Row(const char* name) {
-        return {name, ADVSTEP_GRAPH_LIST_BOOL, 0, 0};
-    }
-    explicit GraphArgument(const AdvStepGraphValue& value)
-        : GraphObject(aclCreateBoolArray(static_cast<const bool*>(value.list), value.count)) {}
-};
-
-// A tensor of phase one as it is.
-class GraphTensor {
- public:
-    explicit GraphTensor(const aclTensor* tensor) : tensor_(const_cast<aclTensor*>(tensor)) {}
-    aclTensor* get() const { return tensor_; }
-
- private:
-    aclTensor* tensor_;
-};
 
 template <typename T>
 struct WithConst {
@@ -174,7 +54,8 @@ inline constexpr bool kHasInfer = false;
 template <typename Operator>
 inline constexpr bool kHasInfer<Operator, std::void_t<decltype(&Operator::Infer)>> = true;
 
-// The functions of a tie, for a phase one with these parameters. The last two are its outputs.
+// The functions of a tie, for a phase one with these parameters. The last two parameters are the
+// outputs of phase one.
 template <typename Operator, auto kPhaseOne, typename... Parameters>
 struct [[gnu::visibility("hidden")]] GraphCalls {
     static constexpr size_t kCount = sizeof...(Parameters) - 2;
@@ -298,7 +179,7 @@ GraphCalls<Operator, kPhaseOne, Parameters...> CallsOf(aclnnStatus (*)(Parameter
 }  // namespace detail
 /// @endcond
 
-/// The tie of a type to the two calls of an operator. ADVSTEP_GRAPH_OPERATOR has one.
+/// Returns the tie of a type to the two calls of an operator, for ADVSTEP_GRAPH_OPERATOR.
 template <typename Operator, auto kPhaseOne, auto kPhaseTwo>
 constexpr AdvStepGraphOperator MakeGraphTie(const char* type) {
     using Calls = decltype(detail::CallsOf<Operator, kPhaseOne>(kPhaseOne));
@@ -316,13 +197,15 @@ constexpr AdvStepGraphOperator MakeGraphTie(const char* type) {
     return tie;
 }
 
-/// Ties a type while its library is loaded. ADVSTEP_GRAPH_OPERATOR has one.
-struct [[gnu::visibility("hidden")]] GraphRegistration{
+/// Ties a type when it is constructed: ADVSTEP_GRAPH_OPERATOR defines one as a static object.
+// clang-format off
+struct [[gnu::visibility("hidden")]] GraphRegistration {
+    // clang-format on
     /// Ties the type.
-    explicit GraphRegistration(const AdvStepGraphOperator* tie){(void)advstepTieGraphOperator(tie);
-}  // namespace advance_step::op
-}
-;
+    explicit GraphRegistration(const AdvStepGraphOperator* tie) {
+        (void)advstepTieGraphOperator(tie);
+    }
+};
 
 }  // namespace advance_step::op
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Kernels of an operator: functions of a core and a payload, in phases. Part of operator.h.
+/// Kernels of an operator. A kernel is a series of phases, which are functions of a core and a
+/// payload. Part of operator.h.
 ///
 /// The structures here cross the boundary between an operator's library and this one, so they are
-/// plain data. ADVSTEP_OPERATOR_INTERFACE counts their changes.
+/// plain data. Every change of them increments ADVSTEP_OPERATOR_INTERFACE.
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_KERNEL_HPP_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_KERNEL_HPP_
 
@@ -25,39 +26,39 @@ enum class Isa : int32_t {
     kAvx512,  ///< f, bw, dq and vl
 };
 
-/// The first error that a phase has found, as plain values. The host side puts it into words.
+/// The first error that a phase has found, as plain values. A DescribeFn puts it into words.
 struct Fault {
-    /// The row of no fault.
+    /// The row if there is no fault.
     static constexpr int64_t kNone = -1;
 
-    int64_t row = kNone;      ///< of work; of several faults the lowest row is reported
-    int32_t kind = 0;         ///< from the operator's own enumeration
-    uint16_t part = 0;        ///< of the launch; distinguishes faults of one row
-    uint16_t valueCount = 0;  ///< of a kernel whose kinds have no words of their own
+    int64_t row = kNone;      ///< the row of work; the fault of the lowest row is reported
+    int32_t kind = 0;         ///< a value of the operator's own enumeration
+    uint16_t part = 0;        ///< the part of the launch; distinguishes faults of one row
+    uint16_t valueCount = 0;  ///< values in use, for kernels whose kinds have no words
     int64_t values[4]{};      ///< the values of the message
 
     /// Returns whether there is a fault.
     bool found() const { return row != kNone; }
-    /// Returns whether this fault is the one to report, of two that were found.
+    /// Returns whether this fault, and not the other one, is to be reported.
     bool Before(const Fault& other) const {
         return row != other.row ? row < other.row : part < other.part;
     }
 };
 
-/// The view that one simulated core has of a launch, or that of `count` consecutive cores which run
-/// in one call (KernelPhase::merges). Cores share a `fault` only if they run one after the other on
+/// The properties of a launch for one simulated core, or for `count` consecutive cores that run in
+/// one call (KernelPhase::merges). Cores share a `fault` only if they run one after the other on
 /// the same thread.
 struct CoreContext {
-    int32_t index = 0;         ///< of the core; of the first core if there are several
+    int32_t index = 0;         ///< the core's number; that of the first core if there are several
     Fault* fault = nullptr;    ///< written by Report
     int32_t count = 1;         ///< cores in this call
-    Isa isa = Isa::kBaseline;  ///< one that this machine has
-    /// Memory of the whole launch, which all phases see. It stands for the unified buffers of the
+    Isa isa = Isa::kBaseline;  ///< the instruction set to use, which this machine has
+    /// Memory of the whole launch, which all phases may use, in place of the unified buffers of the
     /// cores. There may be less than KernelProgram::keptBytesPerRow for each row, or none.
     unsigned char* kept = nullptr;
     int64_t keptBytes = 0;  ///< bytes of `kept`
 
-    /// Keeps the fault of the lowest row.
+    /// Reports a fault. The one of the lowest row is kept, and of several in one row the first.
     void Report(int64_t row, int32_t kind, std::initializer_list<int64_t> values) const {
         if (fault->found() && fault->row <= row) {
             return;
@@ -70,8 +71,8 @@ struct CoreContext {
     }
 };
 
-/// Runs the part of one core. It touches only what that core owns in this phase, so cores may run
-/// in any order on any number of threads. It does not allocate, lock, log or throw.
+/// Runs the part of one core. It writes only data that no other core uses in this phase, so cores
+/// may run in any order on any number of threads. It does not allocate, lock, log or throw.
 using KernelFn = void (*)(const CoreContext& core, const void* payload);
 
 /// The effect of a fault in a phase: the launch fails, or the log gets a warning.
@@ -95,18 +96,18 @@ struct LaunchCounts {
     int64_t recovered = 0;
 };
 
-/// The words of a fault inside a library.
+/// The words of a fault inside one library.
 struct FaultReport {
     int32_t code = 0;
     std::string message;
 };
 
-/// The words of a fault on their way from an operator's library to this one.
+/// The words of a fault, as an operator's library passes them to this one.
 struct FaultText {
-    int32_t code = 0;      ///< of errors.md; ACL_ERROR_RT_VECTOR_CORE_EXCEPTION for bad data
+    int32_t code = 0;      ///< a code of errors.md; 0: ACL_ERROR_RT_VECTOR_CORE_EXCEPTION
     char message[1020]{};  ///< ends with 0; longer words are cut
 
-    /// Sets both.
+    /// Sets the code and the message.
     void Set(int32_t itsCode, std::string_view words) noexcept {
         code = itsCode;
         const size_t length = std::min(words.size(), sizeof(message) - 1);
@@ -118,8 +119,8 @@ struct FaultText {
 /// Puts a fault of a launch with this payload into words. It does not throw.
 using DescribeFn = void (*)(const Fault& fault, const void* payload, FaultText* text);
 
-/// A DescribeFn that returns the words of kDescribe. Without the memory for them it reports the
-/// numbers of the fault.
+/// A DescribeFn that returns the words of kDescribe. If there is no memory for them, it returns a
+/// fixed text, which does not describe the fault.
 template <FaultReport (*kDescribe)(const Fault& fault, const void* payload)>
 [[gnu::visibility("hidden")]] void InWords(const Fault& fault, const void* payload,
                                            FaultText* text) noexcept {
@@ -136,24 +137,24 @@ template <FaultReport (*kDescribe)(const Fault& fault, const void* payload)>
 #endif
 }
 
-/// The kernel of an operator in one of its variants. Static data: queued launches point to it.
+/// A kernel of an operator, in one of its variants. It is static data: queued launches point to it.
 struct KernelProgram {
     /// The most phases of a program.
     static constexpr int32_t kMostPhases = 6;
 
     const char* call = nullptr;                            ///< name of the phase-two function
-    int32_t phaseCount = 0;                                ///< entries of `phases`
+    int32_t phaseCount = 0;                                ///< entries of `phases` in use
     KernelPhase phases[kMostPhases]{};                     ///< in the order of their run
     DescribeFn describe = nullptr;                         ///< null: a fault is reported as numbers
     LaunchCounts (*count)(const void* payload) = nullptr;  ///< after a success; may be null
-    int32_t keptBytesPerRow = 0;                           ///< that a phase can leave to the next
+    int32_t keptBytesPerRow = 0;                           ///< bytes of CoreContext::kept it wants
     bool evenRows = false;  ///< every row takes about the same time, and little of it
-    /// The first two phases in one call, for a thread that runs all cores in order. The second runs
-    /// only if the first has found no fault. Null if there is no such function.
+    /// Runs the first two phases in one call, for a thread that runs all cores in order. The second
+    /// phase runs only if the first has found no fault. Null if there is no such function.
     KernelFn firstTwo = nullptr;
 };
 
-/// A program of the phases of `run`, in order, each of which stops the launch by a fault.
+/// Returns a program of the phases in `run`, in order. A fault in any of them fails the launch.
 /// @param[in] call  name of the phase-two function, static text
 constexpr KernelProgram MakeKernelProgram(const char* call, DescribeFn describe,
                                           std::initializer_list<KernelFn> run) {
@@ -174,14 +175,15 @@ struct RowRange {
     int64_t end = 0;    ///< after the last row
 };
 
-/// The rows of a core, or of `count` cores from it on. Consecutive cores have consecutive rows; the
-/// last core may have fewer.
+/// Returns the rows of a core, or of `count` cores from that one on. Consecutive cores have
+/// consecutive rows; the last core may have fewer.
 inline RowRange RowsOf(int32_t core, int64_t rowsPerCore, int64_t rows, int32_t count = 1) {
     const int64_t begin = std::min(core * rowsPerCore, rows);
     return {begin, std::min(begin + count * rowsPerCore, rows)};
 }
 
-/// Calls visit(RowRange) for the pieces of a range that fit a core's buffer, in order.
+/// Calls visit(RowRange) for the pieces of a range, in order. Each piece has at most rowsPerTile
+/// rows, which fit a core's buffer.
 template <typename Visit>
 void ForEachTile(RowRange range, int64_t rowsPerTile, Visit&& visit) {
     for (int64_t begin = range.begin; begin < range.end; begin += rowsPerTile) {

@@ -24,7 +24,8 @@
 namespace advance_step::op {
 
 /// @cond Inner parts.
-// Two libraries may have operators of the same class. So all that belongs to one of them is hidden.
+// Two libraries may have operators of classes with the same name. So everything that belongs to one
+// of them is hidden from the other.
 namespace detail {
 
 template <typename Operator>
@@ -40,7 +41,7 @@ constexpr auto PlainTensors() {
     return tensors;
 }
 
-// The library's record of an operator.
+// The table of an operator, and the operator that its registration has returned.
 template <typename Operator>
 struct [[gnu::visibility("hidden")]] Record {
     static_assert(Rules<Operator>::kHold);
@@ -92,7 +93,8 @@ constexpr bool HasAttributeNames() {
     }
 }
 
-// Room for the numbers of all attributes: an array, unless an attribute is an array itself.
+// Returns room for the numbers of all attributes: a std::array if their count is known when this is
+// compiled, or else a std::vector.
 template <typename... Attributes>
 auto NumbersOf(const std::tuple<Attributes...>& attributes) {
     if constexpr (((Attributes::kNumbers > 0) && ...)) {
@@ -104,7 +106,7 @@ auto NumbersOf(const std::tuple<Attributes...>& attributes) {
     }
 }
 
-// Writes the numbers of all attributes. 161001: one is null.
+// Writes the numbers of all attributes. 161001: an attribute is null.
 template <typename Operator, typename... Attributes, typename Numbers>
 Status WriteNumbers(const std::tuple<Attributes...>& attributes, Numbers* numbers) {
     static_assert(HasAttributeNames<Operator, Attributes...>(),
@@ -221,15 +223,16 @@ template <typename Operator>
 }  // namespace detail
 /// @endcond
 
-/// Registers an operator while its library is loaded. ADVSTEP_OPERATOR has one.
+/// Registers an operator when it is constructed: ADVSTEP_OPERATOR defines one as a static object.
 template <typename Operator>
 struct [[gnu::visibility("hidden")]] Registration {
     static_assert(detail::Rules<Operator>::kHold);
     Registration() { detail::Load<Operator>(); }
 };
 
-/// Phase one of an operator: its arguments are those of its header, in order. Tensors are views for
-/// Operator::Plan; attributes are passed on, an aclScalar as a ScalarValue.
+/// Phase one of an operator. The arguments are those of the operator's call, in order.
+/// Operator::Plan gets the tensors as views and the attributes as values: an aclScalar as a
+/// ScalarValue, and an array as an ArrayValue.
 template <typename Operator, typename... Arguments>
 [[gnu::visibility("hidden")]] aclnnStatus PhaseOne(uint64_t* workspaceSize,
                                                    aclOpExecutor** executor,

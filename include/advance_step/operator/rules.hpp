@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rules of an operator's class, and which of its optional members it has. Part of operator.h.
+/// The rules of an operator's class, and tests for its optional members. Part of operator.h.
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_RULES_HPP_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_RULES_HPP_
 
@@ -35,7 +35,7 @@ struct Rules {
     static constexpr bool kHold = true;
 };
 
-// Whether calls may leave out the last tensors: operator.h.
+// Whether an operator has a class Shorter, for calls without the last tensors (operator.h).
 template <typename Operator, typename = void>
 inline constexpr bool kHasShorter = false;
 template <typename Operator>
@@ -70,7 +70,7 @@ inline constexpr bool kHasPrepare = false;
 template <typename Operator>
 inline constexpr bool kHasPrepare<Operator, std::void_t<decltype(&Operator::Prepare)>> = true;
 
-// Calls what an operator does at load.
+// Calls Prepare of an operator and of its shorter forms, if they have it.
 template <typename Operator>
 [[gnu::visibility("hidden")]] void PrepareOperator() {
     if constexpr (kHasPrepare<Operator>) {

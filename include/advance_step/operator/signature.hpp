@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tensors of an operator, each spelt once. Checks, views, slots and the keys of plans come
-/// from this table. Part of operator.h.
+/// The table of an operator's tensors. Checks, views, slots and the keys of plans come from this
+/// table, so each tensor is described once. Part of operator.h.
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_SIGNATURE_HPP_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_SIGNATURE_HPP_
 
@@ -14,10 +14,10 @@
 
 namespace advance_step::op {
 
-/// The use that a launch makes of a tensor.
+/// The way in which a launch uses a tensor.
 enum class Access : uint8_t { kRead, kWritten };
 
-/// Whether a call may leave a tensor out, as a null pointer. Its view then has no data type.
+/// Whether a call may pass null for a tensor. The tensor's view then has no data type.
 enum class Presence : uint8_t { kRequired, kOptional };
 
 /// The dtypes that a tensor may have.
@@ -27,7 +27,7 @@ struct DataTypes {
 
     aclDataType list[kMost];  ///< the first `count` entries
     uint8_t count;            ///< at least 1
-    bool lastIfNarrow;        ///< the last is allowed only where the call takes narrow tensors
+    bool lastIfNarrow;        ///< the last dtype is allowed only if the call takes narrow tensors
 };
 
 /// One dtype.
@@ -36,7 +36,7 @@ constexpr DataTypes Only(aclDataType type) { return {{type}, 1, false}; }
 constexpr DataTypes Either(aclDataType first, aclDataType second) {
     return {{first, second}, 2, false};
 }
-/// The first dtype, and where a call takes narrow tensors the second as well.
+/// The first dtype, and the second as well if a call takes narrow tensors.
 constexpr DataTypes OrNarrow(aclDataType first, aclDataType narrow) {
     return {{first, narrow}, 2, true};
 }
@@ -51,15 +51,15 @@ constexpr DataTypes OneOf(Types... types) {
 /// The memory layout that a tensor may have.
 enum class Layout : uint8_t {
     kContiguous,
-    kContiguousRows,  ///< of a matrix: rows may be further apart than they are long
+    kContiguousRows,  ///< each row of a matrix is contiguous; there may be gaps between rows
 };
 
-/// A shape, in words and dims. A dim is a place in the CallDims of a call.
+/// A shape, in words and as dims. A dim is given by its place in the CallDims of a call.
 struct Shape {
     static constexpr uint8_t kNoDim = 0;     ///< the end of a list of dims
     static constexpr uint8_t kMostDims = 8;  ///< the most axes of a shape
-    static constexpr int8_t kNoRank = -1;    ///< of the shape that no tensor has
-    static constexpr int8_t kAnyRank = -2;   ///< of the shape that every tensor has
+    static constexpr int8_t kNoRank = -1;    ///< the rank of the shape that no tensor has
+    static constexpr int8_t kAnyRank = -2;   ///< the rank of the shape that every tensor has
 
     constexpr Shape() = default;
     /// @param[in] inWords  for messages, for instance "[numQueries, 1]"
@@ -72,7 +72,8 @@ struct Shape {
         static_assert(1 + sizeof...(axes) <= kMostDims, "a Shape has at most 8 axes");
     }
 
-    /// Any shape. The operator checks it by itself, as one with broadcasting does.
+    /// Returns the shape that every tensor has, for an operator that checks shapes itself, for
+    /// instance because it broadcasts.
     static constexpr Shape Any() {
         Shape any;
         any.words = "any shape";
@@ -88,24 +89,24 @@ struct Shape {
 /// The shapes that a tensor may have. A message names the first.
 struct Shapes {
     Shape first;
-    Shape second{};  ///< the default: there is none
+    Shape second{};  ///< the default is the shape that no tensor has
 };
 
 /// The values of an operator's dims in one call. Place 0 is Shape::kNoDim.
 template <size_t kCount>
 using CallDims = std::array<int64_t, kCount>;
-/// A value of a dim that stands for all numbers from 0: no tensor has such a dim.
+/// A value in CallDims that stands for all numbers from 0 on. No tensor has a dim of this value.
 inline constexpr int64_t kAtLeastZero = std::numeric_limits<int64_t>::min();
-/// A value of a dim that stands for all numbers from 1.
+/// A value in CallDims that stands for all numbers from 1 on.
 inline constexpr int64_t kAtLeastOne = kAtLeastZero + 1;
 
 /// One tensor of an operator.
 struct TensorArgument {
-    const char* name;  ///< as the header spells it
-    Access access;     ///< written: no other tensor of the call may overlap it
+    const char* name;  ///< as the operator's header spells it
+    Access access;     ///< kWritten: no other tensor of the call may overlap it
     DataTypes types;
     Shapes shapes;
-    size_t addressAt;  ///< where the payload keeps the address of the first element
+    size_t addressAt;  ///< offset in the payload of the first element's address
     Layout layout = Layout::kContiguous;
     Presence presence = Presence::kRequired;
 };
@@ -114,7 +115,7 @@ struct TensorArgument {
 template <size_t kCount>
 using Signature = std::array<TensorArgument, kCount>;
 
-/// The place of a tensor in the signature. A name that is not there does not compile.
+/// Returns the place of a tensor in the signature. An unknown name does not compile.
 template <size_t kCount>
 constexpr size_t PlaceOf(const Signature<kCount>& signature, std::string_view name) {
     size_t place = 0;
@@ -124,7 +125,7 @@ constexpr size_t PlaceOf(const Signature<kCount>& signature, std::string_view na
     return place;
 }
 
-/// Whether a signature has the tensors of another one as its first.
+/// Returns whether the first tensors of a signature are those of another one, by their names.
 template <size_t kCount, size_t kFirst>
 constexpr bool BeginsWith(const Signature<kCount>& signature, const Signature<kFirst>& first) {
     for (size_t place = 0; place < kFirst; ++place) {
@@ -135,7 +136,7 @@ constexpr bool BeginsWith(const Signature<kCount>& signature, const Signature<kF
     return true;
 }
 
-/// Whether every tensor has a name that no other one has.
+/// Returns whether every tensor has a name that no other tensor has.
 template <size_t kCount>
 constexpr bool HasOwnNames(const Signature<kCount>& signature) {
     for (size_t place = 0; place < kCount; ++place) {
@@ -151,7 +152,7 @@ constexpr bool HasOwnNames(const Signature<kCount>& signature) {
     return true;
 }
 
-/// Whether every address has an aligned place of its own in a payload of so many bytes.
+/// Returns whether every address has an aligned place of its own in a payload of payloadBytes.
 template <size_t kCount>
 constexpr bool HasOwnAddresses(const Signature<kCount>& signature, size_t payloadBytes) {
     for (size_t place = 0; place < kCount; ++place) {
@@ -168,7 +169,7 @@ constexpr bool HasOwnAddresses(const Signature<kCount>& signature, size_t payloa
     return true;
 }
 
-/// Whether every tensor has dtypes.
+/// Returns whether every tensor has 1 to DataTypes::kMost dtypes.
 template <size_t kCount>
 constexpr bool HasDataTypes(const Signature<kCount>& signature) {
     for (const TensorArgument& argument : signature) {

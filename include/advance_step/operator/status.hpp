@@ -17,7 +17,7 @@ namespace advance_step::op {
 
 /// The code for a wrong dtype, format or layout.
 inline constexpr int32_t kParamInvalid = ACLNN_ERR_PARAM_INVALID;
-/// The code for a shape or an attribute out of its range.
+/// The code for a shape or an attribute that is out of its range.
 inline constexpr int32_t kTilingError = ACLNN_ERR_INNER_TILING_ERROR;
 
 /// The outcome of a check: success, or a code of aclnn/acl_meta.h with a message `<argument> <what
@@ -48,7 +48,7 @@ class [[nodiscard]] Status {
 /// @cond Inner parts.
 namespace detail {
 
-// No streams, because they write numbers as the program's locale wants them.
+// The functions use no streams, because streams write numbers by the program's locale.
 inline void Append(std::string* text, std::string_view part) { text->append(part); }
 inline void Append(std::string* text, double part) {
     char digits[40];
@@ -63,7 +63,7 @@ void Append(std::string* text, Integer part) {
 }  // namespace detail
 /// @endcond
 
-/// The parts, one after the other, as text: strings and numbers.
+/// Returns the parts, which are strings and numbers, one after the other as text.
 template <typename... Parts>
 std::string Text(const Parts&... parts) {
     std::string text;
@@ -71,7 +71,8 @@ std::string Text(const Parts&... parts) {
     return text;
 }
 
-/// A failure with the parts as its message: Error(kTilingError, "rows is ", rows, "; expected 1").
+/// Returns a failure whose message is Text(parts...), for instance Error(kTilingError, "rows is ",
+/// rows, "; expected 1").
 template <typename... Parts>
 Status Error(int32_t code, const Parts&... parts) {
     return Status(code, Text(parts...));
@@ -79,7 +80,8 @@ Status Error(int32_t code, const Parts&... parts) {
 
 }  // namespace advance_step::op
 
-/// Returns from a function with the failure of an expression, if it is one.
+/// Evaluates an expression of type Status. If it is a failure, the function that contains the macro
+/// returns it.
 #define ADVSTEP_OP_RETURN_IF_ERROR(expression)                     \
     do {                                                           \
         ::advance_step::op::Status advstepOpStatus = (expression); \

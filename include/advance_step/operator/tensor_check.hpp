@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Checks tensors against the rows of a signature, with the standard messages. Part of operator.h.
+/// Checks of tensors against the rows of a signature, with the standard messages. Part of
+/// operator.h.
 ///
-/// The test whether all pass is in line, since every plan needs it. The words of a failure,
-/// `<argument> <what it is>; expected <rule>`, are made out of line.
+/// The test whether all tensors pass is in line, because every plan needs it. The words of a
+/// failure, `<argument> <what it is>; expected <rule>`, are made out of line.
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_TENSOR_CHECK_HPP_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_TENSOR_CHECK_HPP_
 
@@ -26,7 +27,7 @@ inline std::string NameOf(aclFormat format) {
     return name != nullptr ? name : std::to_string(static_cast<int>(format));
 }
 
-/// A dim of a tensor whose shape has not been checked: 0 where the rank is too low.
+/// Returns a dim of a tensor whose shape has not been checked; 0 if the rank is too low.
 inline int64_t DimOrZero(const TensorView& view, int64_t axis) {
     return view.rank > axis ? view.dims[axis] : 0;
 }
@@ -69,14 +70,14 @@ inline Status ExtentError(const TensorView& view, const char* name) {
 }  // namespace detail
 /// @endcond
 
-/// Returns whether a view has the layout, found out from its dims and strides.
+/// Returns whether a view has the layout, by its dims and strides.
 inline bool HasLayout(const TensorView& view, Layout layout) {
     return HasExtent(view) &&
            (detail::IsMatrixOfRows(view, layout) ? detail::HasContiguousRows(view)
                                                  : IsContiguous(view));
 }
 
-/// Returns whether a view has one of the dtypes. `narrow`: the call takes narrow tensors.
+/// Returns whether a view has one of the dtypes. `narrow` is true if the call takes narrow tensors.
 [[gnu::always_inline]] inline bool HasDataType(const TensorView& view, const DataTypes& types,
                                                bool narrow) {
     bool has = false;
@@ -124,8 +125,9 @@ inline bool HasLayout(const TensorView& view, Layout layout) {
            HasShape(view, argument.shapes.second, dims);
 }
 
-/// 161002 unless the tensor has one of the dtypes, format ND and the layout of its row, and its
-/// offset and number of elements fit memory. `narrow`: the call takes narrow tensors.
+/// Checks the dtype, the format (ND) and the layout of a tensor against its row, and that its
+/// offset and its number of elements fit memory. `narrow` is true if the call takes narrow tensors.
+/// A failure has code 161002.
 inline Status CheckLayout(const TensorView& view, const TensorArgument& argument, bool narrow) {
     if (PassesLayout(view, argument, narrow)) {
         return {};
@@ -150,7 +152,7 @@ inline Status CheckLayout(const TensorView& view, const TensorArgument& argument
                : Error(kParamInvalid, has, "; expected it contiguous");
 }
 
-/// 561002 unless the tensor has one of the shapes of its row.
+/// Checks the shape of a tensor against its row. A failure has code 561002.
 inline Status CheckShape(const TensorView& view, const TensorArgument& argument,
                          const int64_t* dims) {
     if (PassesShape(view, argument, dims)) {
@@ -170,7 +172,7 @@ inline Status CheckShape(const TensorView& view, const TensorArgument& argument,
 /// @cond Inner parts.
 namespace detail {
 
-// All rows, without a loop.
+// These check all rows without a loop.
 template <const auto& kSignature, size_t... kPlaces>
 bool PassLayouts(const TensorView* views, bool narrow, std::index_sequence<kPlaces...>) {
     return (PassesLayout(views[kPlaces], kSignature[kPlaces], narrow) && ...);
@@ -183,7 +185,7 @@ bool PassShapes(const TensorView* views, const int64_t* dims, std::index_sequenc
 }  // namespace detail
 /// @endcond
 
-/// CheckLayout for the first tensor, in signature order, that does not pass.
+/// Checks all tensors by CheckLayout, and returns the failure of the first one in signature order.
 template <const auto& kSignature>
 Status CheckLayouts(const TensorView* views, bool narrow = false) {
     constexpr auto kPlaces = std::make_index_sequence<kSignature.size()>();
@@ -196,7 +198,7 @@ Status CheckLayouts(const TensorView* views, bool narrow = false) {
     return {};
 }
 
-/// CheckShape for the first tensor, in signature order, that does not pass.
+/// Checks all tensors by CheckShape, and returns the failure of the first one in signature order.
 template <const auto& kSignature, size_t kDims>
 Status CheckShapes(const TensorView* views, const CallDims<kDims>& dims) {
     constexpr auto kPlaces = std::make_index_sequence<kSignature.size()>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A tensor as operators see it: plain values. Part of operator.h.
+/// A tensor as operators see it, in plain values. Part of operator.h.
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_TENSOR_VIEW_HPP_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_TENSOR_VIEW_HPP_
 
@@ -10,7 +10,8 @@
 
 namespace advance_step::op {
 
-/// No memory holds more elements. The limit ensures that byte counts and end addresses fit 64 bits.
+/// The most elements of a tensor, more than any memory holds. With this limit byte counts and end
+/// addresses fit 64 bits.
 inline constexpr int64_t kMostElements = int64_t{1} << 56;
 
 /// A tensor as operators see it. Its pointers point into the aclTensor that it describes.
@@ -21,12 +22,12 @@ struct TensorView : AdvStepTensorView {
 
     /// Returns the address of the first element; null while the storage address is unknown.
     uint8_t* first() const { return data == nullptr ? nullptr : data + offset * itemSize; }
-    /// Returns whether the call has this tensor; an optional one may be left out.
+    /// Returns whether the call has this tensor. Only an optional tensor may be missing.
     bool isPresent() const { return dataType != ACL_DT_UNDEFINED; }
 };
 static_assert(sizeof(TensorView) == sizeof(AdvStepTensorView), "views are passed as plain arrays");
 
-/// Returns whether the elements follow one another without a gap. Dimensions of 1 may have any
+/// Returns whether the elements follow one another without gaps. Dimensions of 1 may have any
 /// stride.
 inline bool IsContiguous(const TensorView& view) {
     int64_t expected = 1;
@@ -53,7 +54,7 @@ inline bool HasExtent(const TensorView& view) {
     return elements <= kMostElements && view.offset >= 0 && view.offset <= kMostElements;
 }
 
-/// Returns the bytes of a contiguous view for which HasExtent holds; -1 for any other.
+/// Returns the bytes of a contiguous view for which HasExtent is true; -1 for any other view.
 inline int64_t PackedBytes(const TensorView& view) {
     if (!HasExtent(view) || !IsContiguous(view)) {
         return -1;

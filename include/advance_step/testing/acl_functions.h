@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The library's functions without the mock, and counts of calls; docs/mocking.md has an example.
+/// The library's own functions, which no mock replaces, and counts of calls. docs/mocking.md has an
+/// example.
 #ifndef ADVSTEP_ADVANCE_STEP_TESTING_ACL_FUNCTIONS_H_
 #define ADVSTEP_ADVANCE_STEP_TESTING_ACL_FUNCTIONS_H_
 
@@ -23,8 +24,8 @@
 
 namespace advance_step::testing {
 
-/// One pointer for each public C function, with the function's name: aclrtMalloc is
-/// aclError (*aclrtMalloc)(void**, size_t, aclrtMemMallocPolicy).
+/// A pointer to each public C function, under the function's name. For instance the member
+/// aclrtMalloc is aclError (*aclrtMalloc)(void**, size_t, aclrtMemMallocPolicy).
 struct AclFunctions {
 #define ADVSTEP_FUNCTION(result, name, parameters, arguments) result(*name) parameters;
 #define ADVSTEP_LONG_FUNCTION ADVSTEP_FUNCTION
@@ -34,11 +35,11 @@ struct AclFunctions {
 #undef ADVSTEP_FUNCTION
 };
 
-/// Returns the functions of libadvance_step.so itself, whatever mock is active.
+/// Returns the functions of libadvance_step.so itself, even while a mock is active.
 const AclFunctions& Real();
 
-/// Returns the number of calls of a C function since the start of the program or ForgetCalls, with
-/// or without a mock. Calls through Real() and calls inside the library are not counted.
+/// Returns the number of calls of a C function since the start of the program or ForgetCalls. Calls
+/// that a mock takes are counted too. Calls through Real() and inside the library are not counted.
 /// @throw std::invalid_argument  there is no such function
 uint64_t CallsOf(std::string_view function);
 

@@ -14,7 +14,7 @@
 
 namespace advance_step::testing {
 
-/// The C functions in the order of the lists.
+/// The C functions, in the order of the .inc lists.
 enum MockedFunction : size_t {
 #define ADVSTEP_FUNCTION(result, name, parameters, arguments) k_##name,
 #define ADVSTEP_LONG_FUNCTION ADVSTEP_FUNCTION
@@ -25,8 +25,8 @@ enum MockedFunction : size_t {
     kMockedFunctions
 };
 
-/// The parts of each function that EXPECT_CALL and ON_CALL need: gmock_NAME with matchers and
-/// without. The bodies are compiled where they are used.
+/// The members that EXPECT_CALL and ON_CALL need for each function: gmock_NAME with matchers and
+/// without. They are templates, so only those that a test uses are compiled.
 #define ADVSTEP_MOCKED(name, real)                                                             \
     template <typename Mock, typename Signature>                                               \
     class Gmock_##name;                                                                        \
@@ -59,9 +59,9 @@ enum MockedFunction : size_t {
 #undef ADVSTEP_MOCKED
 
 /// While a mock exists, its methods replace the C functions in all threads. The default action of a
-/// method is to call the library. Several mocks form a stack, and the newest receives the calls:
-/// destroy them in reverse order, after the threads that make calls have ended. GoogleMock's
-/// NiceMock<MockAcl> is the usual form; it does not warn about calls without an expectation.
+/// method is to call the library. Several mocks form a stack, whose newest mock receives the calls:
+/// destroy them in reverse order, after the threads that make calls have ended. The usual form is
+/// GoogleMock's NiceMock<MockAcl>, which does not warn about calls without an expectation.
 ///
 /// Each C function has a method of the same name, parameters and result:
 ///

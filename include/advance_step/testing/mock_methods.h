@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The methods of a mock, each made when a test first names it; used by mock_acl.h.
+/// The methods of a mock, each of which is made when a test first names it. Part of mock_acl.h.
 ///
-/// MOCK_METHOD puts a mocker for each method into the class, so a file with hundreds of methods
-/// takes long to compile. The templates here do what MOCK_METHOD expands to, and a file
-/// instantiates only those of the methods that it names in EXPECT_CALL or ON_CALL.
+/// MOCK_METHOD puts a mocker for each method into the class, so a class with hundreds of methods
+/// takes long to compile. The templates here do the same work as the code of MOCK_METHOD, and a
+/// test file instantiates only the methods that it names in EXPECT_CALL or ON_CALL.
 #ifndef ADVSTEP_ADVANCE_STEP_TESTING_MOCK_METHODS_H_
 #define ADVSTEP_ADVANCE_STEP_TESTING_MOCK_METHODS_H_
 
@@ -16,7 +16,7 @@
 
 namespace advance_step::testing {
 
-/// A method whose signature its user knows.
+/// A method of any signature. Its users know the signature and cast to Method.
 class AnyMethod {
  public:
     AnyMethod() = default;
@@ -32,7 +32,7 @@ class Method;
 template <typename Result, typename... Arguments>
 class Method<Result(Arguments...)> : public AnyMethod {
  public:
-    /// Performs the action of the expectation that fits the call, or else the default action.
+    /// Performs the action of the expectation that matches the call, or else the default action.
     virtual Result Call(Arguments... arguments) = 0;
 };
 
@@ -43,7 +43,9 @@ class MockedMethod;
 template <typename Result, typename... Arguments>
 class MockedMethod<Result(Arguments...)> final : public Method<Result(Arguments...)> {
  public:
-    /// @param owner  the mock object; @param real  the default action
+    /// @param[in] owner  the mock object
+    /// @param[in] name   the name of the C function
+    /// @param[in] real   the default action
     MockedMethod(const void* owner, const char* name, Result (*real)(Arguments...))
         : owner_(owner), name_(name) {
         Expect(::testing::A<Arguments>()...)
@@ -69,12 +71,12 @@ class MockedMethod<Result(Arguments...)> final : public Method<Result(Arguments.
     ::testing::internal::FunctionMocker<Result(Arguments...)> mocker_;
 };
 
-/// The methods of one mock object that have been made. A method is published after its default
-/// action is in place and lives as long as the mock, so threads may call other functions while a
-/// test names one. Expectations for a function come before its calls, as GoogleMock demands.
+/// The methods that one mock object has made so far. A method is published after its default action
+/// is in place, and lives as long as the mock. So threads may call other functions while a test
+/// names one. Expectations for a function come before its calls, as GoogleMock demands.
 class MockMethods {
  public:
-    /// A table without methods; they will have the indexes below `count`.
+    /// A table without methods, for indexes below `count`.
     explicit MockMethods(size_t count) : count_(count), methods_(new Place[count]()) {}
     MockMethods(const MockMethods&) = delete;
     MockMethods& operator=(const MockMethods&) = delete;
@@ -83,13 +85,13 @@ class MockMethods {
     /// Returns nullptr if no test has named the method.
     AnyMethod* Find(size_t index) const { return methods_[index].load(std::memory_order_acquire); }
 
-    /// Returns the method, and makes it at first; `real` is its default action.
+    /// Returns the method, and makes it if nobody has done so. `real` is its default action.
     template <typename Signature, typename Real>
     MockedMethod<Signature>& Get(size_t index, const void* owner, const char* name, Real* real) {
         AnyMethod* method = Find(index);
         if (method == nullptr) {
             auto made = std::make_unique<MockedMethod<Signature>>(owner, name, real);
-            // If another thread was faster, `method` becomes that thread's.
+            // If another thread was faster, `method` becomes the one that it has made.
             if (methods_[index].compare_exchange_strong(method, made.get(),
                                                         std::memory_order_acq_rel)) {
                 method = made.release();

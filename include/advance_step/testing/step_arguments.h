@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The arguments of aclnnStepGetWorkspaceSize, which are too many for a GoogleMock method.
+/// The arguments of aclnnStepGetWorkspaceSize as one object, because a GoogleMock method cannot
+/// have so many.
 #ifndef ADVSTEP_ADVANCE_STEP_TESTING_STEP_ARGUMENTS_H_
 #define ADVSTEP_ADVANCE_STEP_TESTING_STEP_ARGUMENTS_H_
 
@@ -7,7 +8,8 @@
 
 namespace advance_step::testing {
 
-/// The members have the names and the order of the C function's parameters.
+/// The arguments of one call. The members have the names and the order of the C function's
+/// parameters.
 struct StepArguments {
     const aclTensor* stopFlags;
     const aclTensor* seqLensThisTime;

@@ -76,7 +76,7 @@ Status FindSession(const StreamRef& stream, std::shared_ptr<CaptureSession>* ses
 
 namespace {
 
-// Ends a model that got no content. A sub-graph stays, and can be captured once more.
+// Ends a model whose capture had no result. A sub-graph stays, and can be captured once more.
 void CloseModel(Handle handle, const ContextRef& context) {
     Model* const model = Models().Find(handle);
     if (!model->ForgetCapture(handle) && model->CloseIfOf(context.handle, handle)) {

@@ -48,8 +48,8 @@ class CaptureSession : public Recorder {
     /// no task group is open. 507903: the capture has been invalidated.
     Status EndGroup(int32_t branch, TaskGroup* group, Handle handle);
 
-    /// Adds a variable, which the recorded work has from now on. 107000: the
-    /// capture is over. 507903: it has been invalidated.
+    /// Adds a variable, which the recorded work owns from now on. 107000: the capture is over.
+    /// 507903: it has been invalidated.
     Status AddCondition(Condition* condition);
     /// Records the conditional task of the variable. 107034: a task group is open. 107029: the
     /// capture is over. 507903: it has been invalidated.
@@ -71,7 +71,7 @@ class CaptureSession : public Recorder {
     aclmdlRICaptureMode mode() const { return mode_; }
     std::thread::id thread() const { return thread_; }
     Handle model() const { return model_; }
-    /// Whether the capture fills a sub-graph of another model.
+    /// Returns whether the capture fills a sub-graph of another model.
     bool part() const { return part_; }
     /// Stores the pointer by which events refer to the capture.
     void KnowsItself(const std::shared_ptr<CaptureSession>& self) { self_ = self; }

@@ -42,14 +42,16 @@ Status Condition::Open(Handle handle, const Setup& setup) {
 }
 
 void Condition::Close() noexcept {
-    Handle handle = 0;
+    std::vector<Part> parts;
     {
+        // Both change together, so that AddParts of another thread adds nothing that would stay.
         const std::lock_guard<std::mutex> lock(mutex_);
-        handle = handle_;
+        handle_ = 0;
+        parts.swap(parts_);
     }
-    RemoveParts(handle);
-    const std::lock_guard<std::mutex> lock(mutex_);
-    handle_ = 0;
+    for (const Part& part : parts) {
+        ClosePart(part.model, part.handle);
+    }
     // A reset of the device may have taken the variable, and its address may be in use again.
     Allocation found;
     try {

@@ -23,23 +23,25 @@ struct RecordedTask;
 /// The place of a replayed sub-graph: its first stream, and the ends of all its streams.
 struct PartRun {
     Stream* stream = nullptr;  // the first stream
-    uint64_t before = 0;       // the run's tasks there are those after `before`
-    std::vector<Ticket> ends;  // that of the first stream first
+    uint64_t before = 0;       // the sequence of the last task there before the run
+    std::vector<Ticket> ends;  // the end on the first stream comes first
 };
 
 /// A variable of 8 bytes, and the conditional task that tests it.
 ///
 /// A conditional task is three records in its stream. The first tests the variable and queues a
-/// sub-graph on the sub-graph's own streams, after which a last record there tests the variable
-/// again (WHILE) or ends the run. The second waits until the run has ended. The third runs in any
-/// case: if the wait was skipped, it cancels the run, and it returns only after the sub-graph's
-/// tasks have ended. A replay whose first record was skipped has no run, and leaves that of another
-/// replay alone. So nothing of a sub-graph runs once its parent's stream has passed the task,
-/// and memory that waits for the parent's stream waits for the sub-graphs as well.
+/// sub-graph on the sub-graph's own streams. The last record of the sub-graph there tests the
+/// variable again (WHILE) or ends the run. The second record waits until the run has ended. The
+/// third runs in any case: if the wait was skipped, it cancels the run, and it returns only after
+/// the sub-graph's tasks have ended. A replay whose first record was skipped has no run, and leaves
+/// the run of another replay alone. So nothing of a sub-graph runs once its parent's stream has
+/// passed the task, and a free of memory that waits for the parent's stream waits for the
+/// sub-graphs as well.
 ///
 /// Objects are reused (HandleTable) and never freed, so queued records may point to them. mutex_
-/// guards everything except the atomics. A part's Model::mutex_ and streams' locks
-/// are taken under it. No Model::mutex_ is held before it.
+/// guards everything except the atomics. setup_ and variable_ do not change in the life of a
+/// handle, so the model that has the variable reads them without it. A part's Model::mutex_ and
+/// streams' locks are taken under it. No Model::mutex_ is held before it.
 class Condition {
  public:
     struct Setup {
@@ -60,8 +62,8 @@ class Condition {
     /// Makes the sub-graphs of the conditional task. 107000: the handle is of no live variable, of
     /// another model, or has a task.
     Status AddParts(Handle handle, Handle model, aclmdlRICondTaskType type, uint32_t size);
-    /// Takes them back, because the task could not be recorded. Both do nothing if the variable of
-    /// that handle has ended meanwhile.
+    /// Closes the sub-graphs again, because the task could not be recorded. RemoveParts and
+    /// ListParts do nothing if the variable of that handle has ended meanwhile.
     void RemoveParts(Handle handle) noexcept;
     void ListParts(Handle handle, aclmdlRI* parts);
 
@@ -71,7 +73,7 @@ class Condition {
     /// different numbers.
     static void Number(Task* record, uint64_t replay);
 
-    /// A sub-graph has been captured.
+    /// Notes that a sub-graph has been captured.
     void PartIsCaptured() { uncaptured_.fetch_sub(1); }
     bool AllCaptured() const { return uncaptured_.load() == 0; }
 
@@ -83,7 +85,8 @@ class Condition {
     static size_t TailBytes();
     void MakeTail(void* memory, uint64_t run);
 
-    /// Success if the variable and everything that the sub-graphs use is still there.
+    /// Returns success if the variable and all resources of the sub-graphs still exist. Codes as
+    /// CheckUse and Model::CheckPart.
     Status CheckUses();
 
     // These belong to the HandleTable.
@@ -104,7 +107,7 @@ class Condition {
     Status CheckAlive(Handle handle) const;
     Status CheckUnused(Handle handle, Handle model) const;
     uint64_t Value() const { return __atomic_load_n(variable_, __ATOMIC_ACQUIRE); }
-    /// The sub-graph to run now. Null: none.
+    /// Returns the sub-graph to run now. Null: none.
     const Part* Choose() const;
     Status Begin(uint64_t replay);
     Status RunLocked(const Part& part);
@@ -121,9 +124,9 @@ class Condition {
     std::atomic<size_t> uncaptured_{0};
 
     std::atomic<Phase> phase_{Phase::kIdle};
-    std::atomic<uint64_t> replay_{0};  // the one whose run it is; set before phase_ leaves kIdle
+    std::atomic<uint64_t> replay_{0};  // to which the run belongs; set before phase_ leaves kIdle
     uint64_t run_ = 0;          // numbers the runs, so that the tail of an earlier one does nothing
-    Stream* parent_ = nullptr;  // of the run: where the task is
+    Stream* parent_ = nullptr;  // the stream of the conditional task that runs
     bool cancelled_ = false;
     PartRun now_;
     Status failure_;  // of the run

@@ -143,7 +143,7 @@ Status Condition::Begin(uint64_t replay) {
         phase_.store(Phase::kDone, std::memory_order_release);
         return {};
     }
-    // Stored before the part can run, and end.
+    // The phase is stored before the part can run and end.
     phase_.store(Phase::kRuns, std::memory_order_release);
     Status queued = RunLocked(*part);
     if (!queued.ok()) {
@@ -160,7 +160,7 @@ Status Condition::Continue(uint64_t run, TaskSkip skip) {
             return {};
         }
         const Part* part = nullptr;
-        if (!cancelled_) {  // else the end has taken now_
+        if (!cancelled_) {  // End has moved now_ away from a cancelled run
             failure_ = now_.stream->TakeFailureBetween(now_.before, now_.ends.front().sequence);
             part = type_ == ACL_MODEL_RI_COND_TYPE_WHILE ? Choose() : nullptr;
         }

@@ -23,7 +23,7 @@ struct GroupLaunchTask : Task {
     }
 };
 
-// Calls use(task) with the launch that counts now, which stays alive meanwhile.
+// Calls use(task) with the group's present launch, which stays alive during the call.
 template <typename Use>
 auto WithLaunch(const Task& base, Use&& use) {
     const auto& task = static_cast<const GroupLaunchTask&>(base);
@@ -34,7 +34,7 @@ auto WithLaunch(const Task& base, Use&& use) {
 Status RunGroupLaunch(const Task& base) {
     return WithLaunch(base, [&](const Task& launch) {
         if (launch.heavy() && !base.heavy()) {
-            Workers().StepAside();  // the stream could not know it
+            Workers().StepAside();  // the stream could not know that the launch is heavy
         }
         return launch.run(launch);
     });
@@ -60,7 +60,8 @@ void AppendGroupLaunch(const RecordedTask& launch, TaskRecord* records) {
     const Task& own = launch.task();
     task->name = own.name;
     task->category = own.category;
-    // Never brief: the launch of an update may take longer, and the stream's lock would be kept.
+    // The length is never brief: the stream's lock would be kept while the launch of an update,
+    // which may take longer, runs.
     task->length = own.heavy() ? TaskLength::kHeavy : TaskLength::kUsual;
     task->bytes = static_cast<uint32_t>(GroupLaunchTask::HeadBytes()) + own.bytes;
     task->run = &RunGroupLaunch;

@@ -84,6 +84,10 @@ void Model::NoteUses() {
             }
         }
     }
+    const BranchImage& main = branches_[0].image;
+    plain_ = !usesHandles_ && owner_ == nullptr && branches_.size() == 1 &&
+             body_.conditions.empty() && body_.groups.empty() && main.count > 0 &&
+             main.waits.empty() && main.marks.empty() && main.numbered.empty();
 }
 
 Status Model::Check(Handle handle) {
@@ -131,6 +135,12 @@ Status Model::Finish(Handle handle, ModelBody* body) {
 }
 
 Status Model::Replay(Handle handle, const StreamRef& stream) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (handle_ == handle && ReplaysPlainly(stream)) {
+            return ReplayPlainly(stream);
+        }
+    }
     // Until the replay is queued, none of its functions is unloaded, and no notify is destroyed.
     const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
     const NotifyTable::Hold notifies = NotifyTable::Instance().HoldAll();

@@ -20,8 +20,8 @@
 
 namespace advstep {
 
-/// Success if what a queued task uses is still there. 107000: memory has been freed. 107017: a
-/// notify, an event or a function is gone.
+/// Returns success if a resource that a task uses still exists. 107000: memory has been freed.
+/// 107017: a notify, an event or a function is gone.
 Status CheckUse(const Use& use);
 
 struct PartRun;
@@ -29,8 +29,8 @@ struct PartRun;
 /// A captured model (aclmdlRI), from the begin of its capture on.
 ///
 /// A replay copies the records of the first branch into the stream on which it is replayed, and
-/// those of the other branches into streams of the model's own. A queued replay needs the model no
-/// more, except for the launches of task groups, which it looks up in the groups. Replays run one
+/// those of the other branches into streams of the model's own. A queued replay no longer needs the
+/// model, except for the launches of task groups, which it looks up in the groups. Replays run one
 /// after another.
 ///
 /// Objects are reused (HandleTable). mutex_ guards everything; streams' locks are taken under it.
@@ -56,8 +56,8 @@ class Model {
     Status Execute(Handle handle, Handle caller, const WaitLimit& limit);
 
     /// Replaces the launches of a task group, also for queued replays that have not come to them.
-    /// 507000: there is another number of launches, or one of another operator. 107000: memory of a
-    /// launch has been freed. Nothing has changed then. Codes also as Check.
+    /// 507000: the number of launches differs from the group's, or the operator of one does.
+    /// 107000: memory of a launch has been freed. Codes also as Check. An error changes nothing.
     Status Replace(Handle handle, const TaskGroup::Span& span, std::vector<RecordedTask> launches);
 
     // model_part.cpp: the sub-graphs of conditional tasks, which are models without replays of
@@ -66,22 +66,23 @@ class Model {
     /// Connects the sub-graph with its capture. 107000: it is no sub-graph, or has been captured.
     /// 107017: the model is not alive. 107003: it is of another context.
     Status BeginPart(Handle handle, const std::shared_ptr<CaptureSession>& session);
-    /// The capture ended without a result. False: the model is no sub-graph of that handle.
+    /// Forgets a capture that ended without a result. False: the model is no sub-graph of that
+    /// handle.
     bool ForgetCapture(Handle handle);
     /// Finds the capture that the model is in. 107000: there is none.
     Status FindCapture(Handle handle, std::shared_ptr<CaptureSession>* session);
-    /// Whether the handle is of a sub-graph.
+    /// Returns whether the handle is of a sub-graph.
     bool IsPart(Handle handle);
     /// Codes as Check, and those of CheckUse for all that the sub-graph uses.
     Status CheckPart(Handle handle);
-    /// The same for the variables and the sub-graphs of a model. KernelBinaries and notifies are
-    /// held.
+    /// Checks the variables and the sub-graphs of a model likewise. The caller holds the kernel
+    /// binaries and the notifies.
     Status CheckParts(Handle handle);
     /// Queues a run of the sub-graph on its own streams, as a part of the task that `parent` runs,
     /// with the tail of its condition as the last task. Only the condition calls this. *run is not
     /// touched on an error.
     Status QueuePart(Handle handle, uint64_t number, Stream* parent, PartRun* run);
-    /// Ends a sub-graph of which nothing is queued. True: it was alive and had that handle.
+    /// Ends a sub-graph without queued work. True: it was alive and had that handle.
     bool ClosePart(Handle handle) noexcept;
 
     /// Lists the tasks, as lines of text, or as JSON events of the Trace Event Format. Codes as
@@ -93,8 +94,9 @@ class Model {
     Status Close(Handle handle);
 
     /// Closes the model if it is alive, of that context, and has that handle (0: any), after its
-    /// replays have ended. True: it was closed. The end of the context ends the model's streams.
-    bool CloseIfOf(Handle context, Handle handle = 0);
+    /// replays have ended; a sub-graph only if `parts`, because it runs in replays of its model.
+    /// True: it was closed. The end of the context ends the model's streams.
+    bool CloseIfOf(Handle context, Handle handle = 0, bool parts = true);
 
     // These belong to the HandleTable.
     uint32_t tableIndex = 0;
@@ -114,7 +116,7 @@ class Model {
         uint64_t replay = 0;  // the number of the replay
     };
     struct CollectTask;
-    /// A run as a sub-graph: the number of the run in its condition.
+    /// The number of a sub-graph's run in its condition. The replay of a whole model has none.
     using PartNumber = std::optional<uint64_t>;
 
     Status CheckUsable(Handle handle) const;
@@ -125,6 +127,10 @@ class Model {
     Status CheckWhole(Handle handle, const char* call) const;
     Status ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end,
                         PartNumber part = std::nullopt);
+    /// Whether a replay on that stream only copies the records of one branch, and waits for
+    /// nothing.
+    bool ReplaysPlainly(const StreamRef& stream) const;
+    Status ReplayPlainly(const StreamRef& stream);
     void ForgetEndedReplays();
     Status QueueBranches(const StreamRef& stream, uint64_t first, Places* places);
     Status QueueBranch(size_t index, const StreamRef& stream, const Places& places);
@@ -135,8 +141,9 @@ class Model {
     void DestroyStreams(const std::vector<Branch>& branches) const;
     /// Returns the end of a replay that has not come, or null.
     const Ticket* Pending() const;
-    /// The caller releases what the body has, without the lock: models are parts of conditions, and
-    /// conditions of models, so no model's lock is held with another's or a condition's after it.
+    /// Ends the life of the model and returns its body. The caller releases the groups and the
+    /// conditions of the body without the lock, because a condition's lock, and that of another
+    /// model, is never taken under a model's.
     ModelBody CloseLocked();
 
     std::mutex mutex_;
@@ -150,8 +157,9 @@ class Model {
     bool captured_ = false;        // a capture has filled it
     uint64_t replayNumber_ = 0;    // of the last replay; goes on when the object is reused
     int32_t executing_ = 0;        // threads that wait in Execute
-    bool usesHandles_ = false;     // of notifies or functions, which are looked at in each replay
-    uint64_t checkedEpoch_ = 0;    // DeviceMemory's when all memory was last found
+    bool usesHandles_ = false;     // uses notifies, events or functions: each replay checks them
+    bool plain_ = false;           // one branch of records that are copied as they are
+    uint64_t checkedEpoch_ = 0;    // DeviceMemory's epoch when all memory was last found
 };
 
 /// Never destroyed: queued work may outlive main().

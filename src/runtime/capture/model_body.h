@@ -30,7 +30,7 @@ struct RecordedTask {
     std::shared_ptr<void> kept;  // as Work::keep
     int32_t waitBranch = kNoWait;
     size_t waitPosition = 0;
-    TaskGroup* group = nullptr;  // of which it is a launch; null: of none
+    TaskGroup* group = nullptr;  // the group of the launch; null: it is in no group
     Handle groupHandle = 0;
     size_t groupIndex = 0;
 
@@ -54,8 +54,8 @@ void ReleaseParts(const ModelBody& body) noexcept;
 /// have joined again.
 int32_t FindUnjoined(const ModelBody& body);
 
-/// The records of a branch side by side, ready to be copied into a queue. A launch of a group is
-/// in a record that runs what an update has put in its place, if there is one by then.
+/// The records of a branch side by side, ready to be copied into a queue. The record of a group's
+/// launch runs the launch that the group has when the record is run.
 struct BranchImage {
     struct Wait {
         size_t offset;  // of the record, in bytes
@@ -64,12 +64,12 @@ struct BranchImage {
     };
 
     TaskRecord records;
-    /// A record of, or a wait for, an event of streams outside the graph.
+    /// A task that records, or waits for, an event for streams outside the model.
     struct Mark {
         size_t offset;      // of the record, in bytes
         uint64_t position;  // of the task, from 1 on
         const void* event;
-        bool records;
+        bool records;  // false: waits
     };
 
     std::vector<Wait> waits;
@@ -77,7 +77,7 @@ struct BranchImage {
     std::vector<size_t> numbered;  // the offsets of the records of conditional tasks, in bytes
     uint64_t count = 0;
     bool heavy = false;
-    bool foreign = false;  // one of the tasks is
+    bool foreign = false;  // one of the tasks is, as RecordedTask::foreign
 
     size_t bytes() const { return records.size() * sizeof(TaskChunk); }
 };

@@ -13,7 +13,8 @@
 namespace advstep {
 namespace {
 
-// False: the calling thread cannot wait for it, because a callback of its own comes before.
+// Waits for the end of a replay. False: the calling thread cannot wait, because a callback that it
+// has to run comes first.
 bool Awaited(const Ticket& end) noexcept {
     try {
         return WaitFor(end, ToTheEnd()).ok();
@@ -42,6 +43,7 @@ ModelBody Model::CloseLocked() {
     handle_ = 0;
     owner_ = nullptr;
     captured_ = false;
+    plain_ = false;
     session_ = nullptr;
     branches_.clear();
     replays_.clear();
@@ -75,13 +77,14 @@ Status Model::Close(Handle handle) {
     return {};
 }
 
-bool Model::CloseIfOf(Handle context, Handle handle) {
+bool Model::CloseIfOf(Handle context, Handle handle, bool parts) {
     const auto is = [&] {
-        return handle_ != 0 && context_.handle == context && (handle == 0 || handle_ == handle);
+        return handle_ != 0 && context_.handle == context && (handle == 0 || handle_ == handle) &&
+               (parts || owner_ == nullptr);
     };
     std::unique_lock<std::mutex> lock(mutex_);
     // Replays may have been queued after the end of the context had waited for its streams. They
-    // refer to what the body has.
+    // refer to the groups and conditions of the body.
     for (const Ticket* pending = nullptr; is() && (pending = Pending()) != nullptr;) {
         const Ticket end = *pending;
         lock.unlock();

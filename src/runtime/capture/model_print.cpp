@@ -35,7 +35,7 @@ const char* PrintedCategory(const Task& task) {
     }
 }
 
-// The place in another branch that the task waits for; empty: it is no such wait.
+// Words the place in another branch that the task waits for. Empty: the task is no such wait.
 std::string PrintedPlace(const RecordedTask& task) {
     return task.waitBranch == RecordedTask::kNoWait
                ? std::string()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays: the way of a model's records into queues.
+// Replays a model: copies its records into the queues of streams.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -9,14 +9,16 @@
 #include "src/base/log.h"
 #include "src/runtime/capture/condition.h"
 #include "src/runtime/capture/model.h"
+#include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/stream/streams.h"
 
 namespace advstep {
 
 /// Brings the failure of a branch to the stream of the replay, which reports it. That stream does
-/// not wait for the branch if it is aborted, destroyed or stopped. The rest of the branch is
-/// skipped then: at once, since the branch would take the skipped tasks that it waits for as ended.
+/// not wait for the branch if it is aborted, destroyed or stopped. The rest of the branch is then
+/// skipped at once, because its waits for skipped tasks of that stream would end as if the tasks
+/// had run.
 struct Model::CollectTask : BranchEndTask {
     uint64_t before;  // the branch's tasks of this replay are those after `before`
     Ticket end;       // and up to `end`
@@ -51,7 +53,7 @@ struct Model::CollectTask : BranchEndTask {
                 branch.stream->SkipReplay(collect.before, branch.sequence);
                 Workers().Wake();
                 Workers().NudgeSleepers();
-                // Replays before this one may be under way, and are told of their own failures.
+                // Earlier replays may be under way, and report the failures of their own tasks.
                 return branch.stream->TakeFailureBetween(collect.before, branch.sequence);
             }
             if (collect.skip == TaskSkip::kNot) {
@@ -101,7 +103,7 @@ Status Model::LockMarks(EventMarks* marks) const {
     return marks->Any() ? marks->Lock() : Status();
 }
 
-// From now on these records are the latest ones of their events.
+// Makes the records of this replay the latest ones of their events.
 void Model::NoteRecords(const StreamRef& stream, const Places& places) const {
     for (size_t index = 0; index < branches_.size(); ++index) {
         for (const BranchImage::Mark& mark : branches_[index].image.marks) {
@@ -130,8 +132,8 @@ Status Model::QueueBranch(size_t index, const StreamRef& stream, const Places& p
 }
 
 // Queues the branches except the first. If one fails, those queued before it are skipped again,
-// because they wait for tasks of the main stream that will not come. Runs under the main stream's
-// lock, so the caller wakes the workers after that.
+// because they wait for tasks of the main stream that will not come. It runs under the main
+// stream's lock, so the caller wakes the workers after releasing that.
 Status Model::QueueBranches(const StreamRef& stream, uint64_t first, Places* places) {
     std::vector<uint64_t>& bases = places->bases;
     bases[0] = first - 1;
@@ -161,10 +163,28 @@ void Model::ForgetEndedReplays() {
         replays_.end());
 }
 
+// Everything else, and whatever fails, goes the long way, which also words failures.
+bool Model::ReplaysPlainly(const StreamRef& stream) const {
+    return plain_ && context_.handle == stream.caller &&
+           checkedEpoch_ == TheDeviceMemory().epoch() && replays_.size() == 1 &&
+           replays_[0].stream == stream.stream;
+}
+
+// The order of the stream covers the replay before. The enqueue itself checks the stream.
+Status Model::ReplayPlainly(const StreamRef& stream) {
+    const BranchImage& image = branches_[0].image;
+    const Stream::Batch batch{image.bytes(), image.count, image.heavy, image.foreign, false, true};
+    ++replayNumber_;
+    return stream.EnqueueBatch(
+        batch, [](uint64_t) { return Status(); },
+        [&](void* memory) { std::memcpy(memory, image.records.data(), image.bytes()); },
+        &replays_[0]);
+}
+
 Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end,
                            PartNumber part) {
-    // The replay of its parent has looked for a sub-graph, and what waits for that replay keeps
-    // everything that it found.
+    // A sub-graph is not checked again: the replay of its parent has checked it, and a call that
+    // frees one of the resources waits for that replay.
     if (!part.has_value()) {
         ADVSTEP_RETURN_IF_ERROR(CheckUses());
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that what a model's tasks use is still there.
+// Checks that the resources of a model's tasks still exist.
 #include <vector>
 
 #include "acl/acl_base.h"

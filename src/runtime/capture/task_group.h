@@ -43,8 +43,8 @@ class TaskGroup {
         newest_.clear();
     }
 
-    /// Puts launches in the place of the group's, one for each. *launches has the earlier ones
-    /// then, to be freed without the lock.
+    /// Replaces the group's launches, one by one. *launches then has the earlier ones, which the
+    /// caller frees without the lock.
     void Update(Handle handle, Launches* launches) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (handle_ == handle) {
@@ -52,7 +52,7 @@ class TaskGroup {
         }
     }
 
-    /// Returns the launch that counts now. Null: the handle is of an earlier group.
+    /// Returns the latest launch of an index. Null: the handle is of an earlier group.
     std::shared_ptr<const SharedRecord> Newest(Handle handle, size_t index) {
         const std::lock_guard<std::mutex> lock(mutex_);
         return handle_ == handle && index < newest_.size() ? newest_[index] : nullptr;

@@ -18,7 +18,7 @@ struct alignas(kTaskAlignment) TaskChunk {
 /// The bytes of a Task and of what follows it.
 using TaskRecord = std::vector<TaskChunk>;
 
-/// A record that queued replays look up, with what it refers to.
+/// A record that queued replays look up, with the objects that it refers to.
 struct SharedRecord {
     TaskRecord record;
     std::shared_ptr<void> kept;  // as Work::keep

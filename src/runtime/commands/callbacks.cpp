@@ -72,14 +72,16 @@ Callbacks& Callbacks::Instance() {
 }
 
 Status Callbacks::Subscribe(uint64_t thread, const StreamRef& stream) {
-    ADVSTEP_RETURN_IF_ERROR(stream.Check());
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto [entry, added] = threads_.emplace(stream.handle, thread);
-    return added ? Status()
-                 : Error(ACL_ERROR_RT_STREAM_SUBSCRIBE,
-                         "stream {} is subscribed to by thread {}; expected aclrtUnSubscribeReport "
-                         "before",
-                         ToPointer(stream.handle), entry->second);
+    // The stream's lock keeps it alive until the entry is there, which its end then removes.
+    return stream.Inspect([&](const StreamIdentity&) -> Status {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const auto [entry, added] = threads_.emplace(stream.handle, thread);
+        return added ? Status()
+                     : Error(ACL_ERROR_RT_STREAM_SUBSCRIBE,
+                             "stream {} is subscribed to by thread {}; expected "
+                             "aclrtUnSubscribeReport before",
+                             ToPointer(stream.handle), entry->second);
+    });
 }
 
 Status Callbacks::Unsubscribe(uint64_t thread, const StreamRef& stream) {
@@ -213,7 +215,7 @@ Status Callbacks::Process(const WaitLimit& limit) {
             const Callback callback = callbacks.front();
             callbacks.pop_front();
             lock.unlock();
-            // The stream may go on after the callback, even if the callback throws.
+            // The stream continues after the callback, even if the callback throws.
             const struct Ended {
                 Callbacks* owner;
                 uint64_t id;

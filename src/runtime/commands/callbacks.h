@@ -21,8 +21,8 @@ bool InsideCallback();
 
 /// Callbacks that streams send to the threads that subscribed to them.
 ///
-/// mutex_ guards all members. A stream posts with its own lock held, so no stream's lock is taken
-/// under mutex_. Callbacks run without the lock.
+/// mutex_ guards all members. It is taken under the lock of a stream that posts or is subscribed
+/// to, so no stream's lock is taken under mutex_. Callbacks run without the lock.
 class Callbacks {
  public:
     static Callbacks& Instance();
@@ -42,9 +42,9 @@ class Callbacks {
     /// subscribed. 507012: no callback came in time.
     Status Process(const WaitLimit& limit);
 
-    /// Ends the subscription of a stream that has ended.
+    /// Ends the subscription of a stream and drops its callbacks.
     void Forget(Handle stream);
-    /// The same, if this thread is the subscribed one.
+    /// Does so only if `thread` is the subscribed thread.
     void ForgetIfOf(Handle stream, uint64_t thread);
 
  private:

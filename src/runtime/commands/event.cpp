@@ -15,7 +15,7 @@ namespace advstep {
 
 namespace {
 
-// Lets a capture refuse the events that can be queried or reset, for which it has no use.
+// Makes captures refuse the events that can be queried or reset.
 void RefuseOldEvent(EventKind kind, Work* work) {
     if (kind != EventKind::kCreateExWithFlag) {
         work->refusal = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
@@ -136,7 +136,7 @@ Status Event::Record(Handle handle, const StreamRef& stream) {
             return task;
         },
         &ticket));
-    // A thread that runs the mark already waits for mutex_.
+    // A thread that runs the mark meanwhile waits for mutex_ and finds the new number.
     recordNumber_ = number;
     record_ = ticket;
     captured_ = place;

@@ -20,8 +20,8 @@ namespace advstep {
 /// an event can do.
 enum class EventKind { kCreate, kCreateWithFlag, kCreateExWithFlag };
 
-/// Whether an event of ACL_EVENT_EXTERNAL is set. It is a SharedState only because that outlives
-/// the event as long as queued work may use it.
+/// The setting of an event of ACL_EVENT_EXTERNAL; not 0: it is set. It lies in a SharedState, which
+/// outlives the event as long as queued work may use it.
 using EventSetting = std::atomic<uint32_t>;
 
 /// A movable mark in streams. Objects are reused (HandleTable). mutex_ guards everything. It may be
@@ -44,26 +44,27 @@ class Event {
     Status Close(Handle handle);
     /// Closes the event if it is alive and of that context (0: any). True: it was closed.
     bool CloseIfOf(Handle context);
-    /// Frees what processes share of events that were closed while work was pending, if it has run.
+    /// Frees the shared states of events that were closed while work was pending, if that has run.
     static void ReclaimStates() noexcept;
 
     /// Queues a mark that becomes the latest record.
     Status Record(Handle handle, const StreamRef& stream);
     /// Makes later work of the stream wait for the latest record.
     Status WaitOn(Handle handle, const StreamRef& stream, int64_t timeoutNanoseconds = 0);
-    /// Records, or waits for, the event in a capture as a task of the graph (EventMarks). 107029:
+    /// Records, or waits for, the event in a capture as a task of the model (EventMarks). 107029:
     /// the stream is not being captured. 207000: the event has other flags than ACL_EVENT_SYNC, or
     /// the capture fills a sub-graph. 107000: the event is in the capture already, or has been
     /// recorded (waited for) by a call without ACL_EVENT_RECORD_EXTERNAL (_WAIT_).
-    Status RecordInGraph(Handle handle, const StreamRef& stream);
-    Status WaitInGraph(Handle handle, const StreamRef& stream);
+    Status RecordInModel(Handle handle, const StreamRef& stream);
+    Status WaitInModel(Handle handle, const StreamRef& stream);
     /// Queues a reset, after which the event counts as unrecorded.
     Status Reset(Handle handle, const StreamRef& stream);
 
     /// 107017: the handle is of no live event.
     Status Check(Handle handle);
 
-    /// Exports an event of ACL_EVENT_IPC. 107000: it is another one, or was opened from a handle.
+    /// Exports an event of ACL_EVENT_IPC. 107000: the event has no such flag, or it was opened from
+    /// a handle.
     Status Export(Handle handle, ShareKey* key);
     /// Waits for the latest record of an event of ACL_EVENT_IPC, also of other processes. *own: the
     /// place of a record of this process; its stream is null if there is none. *shared: false for
@@ -95,10 +96,10 @@ class Event {
  private:
     friend class EventMarks;
     struct RecordTask;
-    /// The flag of the calls that record, or wait for, the event: that of the first one.
+    /// The flag of the calls that record, or wait for, the event. The first call fixes it.
     enum class Usage : uint8_t { kNone, kDefault, kExternal };
     Status Fix(Usage* fixed, Usage usage, const char* what) const;
-    Status CheckGraph(const StreamRef& stream) const;
+    Status CheckModel(const StreamRef& stream) const;
     static Status RunRecord(const Task& task);
 
     Status CheckAlive(Handle handle) const;
@@ -129,7 +130,7 @@ class Event {
     std::unique_ptr<SharedState> setting_;  // an EventSetting, of an event of ACL_EVENT_EXTERNAL
     Usage recordUsage_ = Usage::kNone;
     Usage waitUsage_ = Usage::kNone;
-    bool everRecorded_ = false;  // an event of ACL_EVENT_EXTERNAL
+    bool everRecorded_ = false;  // of an event of ACL_EVENT_EXTERNAL
 };
 
 /// Never destroyed: queued work may outlive main().

@@ -40,7 +40,7 @@ bool SlotComplete(const std::atomic<uint64_t>& slot, uint64_t number) {
     return slot.load() > 2 * number;
 }
 
-// A capture takes no part of an event that other processes have.
+// Returns work that captures refuse, because other processes have the event.
 Work Uncaptured(size_t recordBytes) {
     Work work(recordBytes);
     work.refusal = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
@@ -84,8 +84,8 @@ Status EventBoard::Record(const StreamRef& stream, uint64_t* number, Ticket* tic
     uint64_t own = 0;
     std::atomic<uint64_t>* slot = nullptr;
     uint64_t before = words.issued.load();
-    // The slot is taken, and with it the number. One whose record is under way is passed over: its
-    // process may have ended.
+    // A record that takes a slot takes its number. A slot whose record is under way is passed over,
+    // because the process of that record may have ended.
     for (uint64_t passed = 0;;) {
         own = before + 1;
         slot = &words.slots[own % kMostRecords];
@@ -141,7 +141,7 @@ Status EventBoard::WaitOn(const StreamRef& stream, uint64_t number,
         auto* const task = new (memory) BoardWaitTask;
         task->name = "event wait";
         task->kind = TaskKind::kPollWait;
-        task->recheck = true;  // another process wakes nobody here
+        task->recheck = true;  // another process wakes no thread of this one
         task->timeoutNanoseconds = timeoutNanoseconds;
         task->slot = slot;
         task->number = number;

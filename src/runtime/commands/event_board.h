@@ -14,12 +14,12 @@
 namespace advstep {
 
 /// The records of an event of ACL_EVENT_IPC, in memory that every process with the event maps. Each
-/// record has a number, and a slot that says whether it is complete. Words without a lock are all
-/// that processes share here: one that is killed leaves nothing held. Its records that have not run
+/// record has a number, and a slot that says whether it is complete. The processes share words
+/// without a lock, so a process that is killed leaves nothing locked. Its records that have not run
 /// never complete.
 class EventBoard {
  public:
-    /// The state's bytes, all 0 at first. A process of another build must see the same.
+    /// The bytes of the state, all 0 at first. Processes of other builds must see the same layout.
     struct Words;
 
     static Status Make(std::unique_ptr<EventBoard>* board);
@@ -29,7 +29,7 @@ class EventBoard {
     Status Record(const StreamRef& stream, uint64_t* number, Ticket* ticket);
     /// Queues a wait for the record.
     Status WaitOn(const StreamRef& stream, uint64_t number, int64_t timeoutNanoseconds) const;
-    /// For a wait without a record to wait for. 207000: the stream is being captured.
+    /// Checks the stream of a wait that has no record to wait for. 207000: it is being captured.
     static Status CheckUncaptured(const StreamRef& stream);
     /// Returns the number of the latest record; 0: there is none.
     uint64_t Latest() const;

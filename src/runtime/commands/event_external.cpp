@@ -29,8 +29,8 @@ Work ExternalWork(size_t recordBytes, Handle event) {
     return work;
 }
 
-// A mark, as the records and resets of other events are: it takes effect even if the work around it
-// is dropped.
+// Makes a mark, as the records and resets of other events are: it takes effect even if the work
+// around it is dropped.
 Task* MakeMark(void* memory, const char* name, EventSetting* setting,
                Status (*run)(const Task& task)) {
     auto* const task = new (memory) SetEventTask;
@@ -64,7 +64,7 @@ Status Event::RecordExternal(const StreamRef& stream) {
         },
         &ticket));
     everRecorded_ = true;
-    if (ticket.stream != nullptr) {  // else it is a task of a capture
+    if (ticket.stream != nullptr) {  // null: the record is a task of a capture
         record_ = ticket;
         reset_ = Ticket{};
     }

@@ -35,7 +35,7 @@ Status Event::Fix(Usage* fixed, Usage usage, const char* what) const {
                                    ToPointer(handle_), what, external ? "with" : "without");
 }
 
-Status Event::CheckGraph(const StreamRef& stream) const {
+Status Event::CheckModel(const StreamRef& stream) const {
     std::shared_ptr<Recorder> recorder;
     int32_t branch = 0;
     ADVSTEP_RETURN_IF_ERROR(stream.FindRecorder(&recorder, &branch));
@@ -53,11 +53,11 @@ Status Event::CheckGraph(const StreamRef& stream) const {
                        ToPointer(handle_));
 }
 
-Status Event::RecordInGraph(Handle handle, const StreamRef& stream) {
+Status Event::RecordInModel(Handle handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     ADVSTEP_RETURN_IF_ERROR(Fix(&recordUsage_, Usage::kExternal, "recorded"));
-    ADVSTEP_RETURN_IF_ERROR(CheckGraph(stream));
+    ADVSTEP_RETURN_IF_ERROR(CheckModel(stream));
     return stream.Enqueue(GraphWork(sizeof(RecordTask), handle, Work::Role::kGraphRecord),
                           [&](void* memory) {
                               auto* const task = new (memory) RecordTask;
@@ -70,17 +70,18 @@ Status Event::RecordInGraph(Handle handle, const StreamRef& stream) {
                           });
 }
 
-Status Event::WaitInGraph(Handle handle, const StreamRef& stream) {
+Status Event::WaitInModel(Handle handle, const StreamRef& stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     ADVSTEP_RETURN_IF_ERROR(Fix(&waitUsage_, Usage::kExternal, "waited for"));
-    ADVSTEP_RETURN_IF_ERROR(CheckGraph(stream));
+    ADVSTEP_RETURN_IF_ERROR(CheckModel(stream));
     return stream.Enqueue(GraphWork(sizeof(TicketWaitTask), handle, Work::Role::kGraphWait),
                           [&](void* memory) {
                               auto* const task = new (memory) TicketWaitTask;
                               task->name = "event wait";
                               task->kind = TaskKind::kTicketWait;
-                              // Reached, if the capture ended a moment ago and this is queued.
+                              // The ticket has been reached. It counts if the capture has just
+                              // ended, so that this task is queued.
                               task->ticket = {stream.stream, 0};
                               return task;
                           });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events that a graph records for, and waits for from, streams outside it.
+// Events through which a captured graph and streams outside it wait for each other.
 
 #pragma once
 
@@ -19,12 +19,13 @@ struct Event::RecordTask : Task {
     uint64_t recordNumber;
 };
 
-/// The events of a graph while one of its replays is queued: locked, so that no other record comes
-/// between the place in the stream and the event's knowledge of it. Events are locked in the order
-/// of their addresses, so that two replays cannot wait for each other, and before any stream.
+/// The events of a graph while one of its replays is queued. They are locked, so that no other
+/// record of an event comes between the queueing of its record and Recorded. Events are locked in
+/// the order of their addresses, so that two replays cannot wait for each other, and before any
+/// stream.
 class EventMarks {
  public:
-    /// Before Lock.
+    /// Adds an event. It is called before Lock.
     void Add(const void* event);
     /// 107017: an event has been destroyed.
     Status Lock();
@@ -34,7 +35,7 @@ class EventMarks {
     /// has no record to wait for.
     void FillWait(const void* event, Stream* stream, TicketWaitTask* task) const;
     void FillRecord(const void* event, Task* task) const;
-    /// The record that was filled has been queued.
+    /// Makes the filled record the event's latest one, after it has been queued.
     void Recorded(const void* event, const Ticket& place) const;
 
  private:

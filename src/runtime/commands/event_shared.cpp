@@ -21,7 +21,7 @@ RetiredStates& RetiredBoards() {
 
 }  // namespace
 
-// Waits that are queued here, and records, still use the words.
+// Retires the words that processes share, because queued waits and records still use them.
 void Event::RetireStates() {
     if (board_ != nullptr) {
         RetiredBoards().Add(&board_->State(), PendingPlaces(nullptr));
@@ -77,7 +77,7 @@ Status Event::SynchronizeShared(Handle handle, const WaitLimit& limit, bool* sha
             }
             latest = latest != 0 ? latest : board_->Latest();
             if (latest == boardNumber_ && latest != 0) {
-                *own = record_;  // this thread helps to run it
+                *own = record_;  // the caller waits for it, and may run it
                 return {};
             }
             if (board_->Complete(latest)) {

@@ -26,9 +26,9 @@ class Launcher {
 
 Launcher& TheLauncher();
 
-/// The first step of every launch. 107022: an abort of the device is under way. The code that was
-/// asked for: the launch fails on purpose at the call. *faultCode is set for one that fails so in
-/// the stream, for FailWhenRun.
+/// The first step of every launch. 107022: an abort of the device is under way. The code of
+/// advstepFailLaunch: the launch is made to fail at the call. If it is made to fail in the stream,
+/// *faultCode is set, for FailWhenRun.
 Status BeginLaunch(const Device& device, int32_t* faultCode);
 
 /// Makes a queued launch fail with the code when it is run.

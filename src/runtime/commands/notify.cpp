@@ -26,7 +26,7 @@ struct WaitNotifyTask : PollWaitTask {
 
 bool TakeFlag(PollWaitTask& base) {
     Notify& notify = *static_cast<WaitNotifyTask&>(base).notify;
-    base.recheck = notify.shared.load();  // another process wakes nobody here
+    base.recheck = notify.shared.load();  // another process wakes no thread of this one
     return notify.flag.load()->exchange(0) != 0;
 }
 
@@ -42,7 +42,7 @@ NotifyTable& NotifyTable::Instance() {
     return *notifies;
 }
 
-// The system gets the descriptor and the pages of an imported notify back here.
+// Frees the states of destroyed notifies that no work uses any more.
 void NotifyTable::ReclaimLocked() {
     while (!retired_.empty() &&
            std::all_of(retired_.front().pending.begin(), retired_.front().pending.end(), Reached)) {
@@ -86,7 +86,7 @@ Status NotifyTable::Export(const void* handle, bool open, ShareKey* key) {
         ADVSTEP_RETURN_IF_ERROR(notify->state->Export(ShareKind::kNotify, open, key));
         notify->shared.store(true);
     }
-    Workers().Wake();  // they look again and again from now on
+    Workers().Wake();  // they look at its waits again and again from now on
     return {};
 }
 
@@ -132,7 +132,7 @@ Status NotifyTable::CheckAlive(const void* handle) {
     return Find(handle, &found);
 }
 
-// False: another thread has done so.
+// Ends the life of the handle. False: another thread has done so.
 bool NotifyTable::EndHandle(Notify* notify, Handle handle) {
     const std::unique_lock<std::shared_mutex> replays(replaying_);
     const std::lock_guard<std::mutex> queueing(notify->queueing);
@@ -175,8 +175,8 @@ void NotifyTable::DestroyAllOf(Handle context) {
             }
         }
     });
-    // Also those that were destroyed while work was pending: what other processes see of them must
-    // end with the device.
+    // Notifies that were destroyed while work was pending are freed too, because their pages, which
+    // other processes may map, must end with the device.
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();
 }

@@ -32,8 +32,8 @@ class Notify {
     std::atomic<NotifyFlag*> flag{nullptr};  // in `state`
     std::atomic<bool> shared{false};         // other processes may set the flag
     std::unique_ptr<SharedState> state;      // NotifyTable's lock guards it
-    /// Held while work with the flag is queued, and while `handle` ends. So the work is among that
-    /// which is queued when the notify is destroyed. Locks of streams are taken under it.
+    /// Held while work with the flag is queued, and while `handle` ends. So the destruction of the
+    /// notify finds the work among the pending work. Locks of streams are taken under it.
     std::mutex queueing;
 
     // These belong to the HandleTable.
@@ -49,7 +49,7 @@ class NotifyTable {
 
     /// 207001: the host has no memory for it.
     Status Create(Handle context, Handle* handle);
-    /// Makes a notify of another process's. Codes as FetchShared.
+    /// Opens a notify of another process. Codes as FetchShared.
     Status Import(Handle context, ShareKey key, Handle* handle);
     /// Exports a notify, or finds its key. 107017: the handle is no live notify. 107000: it is
     /// another process's.
@@ -65,8 +65,8 @@ class NotifyTable {
     /// 107017: the handle is no live notify.
     Status CheckAlive(const void* handle);
 
-    /// Until a replay that has found its notifies alive is queued, none of them is destroyed. So
-    /// the replay is among the work that is queued when one is.
+    /// Keeps all notifies from being destroyed while it lives. A replay holds it from the check of
+    /// its notifies until it is queued, so their destruction finds it among the pending work.
     using Hold = std::shared_lock<std::shared_mutex>;
     Hold HoldAll() { return Hold(replaying_); }
 
@@ -88,8 +88,8 @@ class NotifyTable {
     void ReclaimLocked();
 
     HandleTable<Notify> table_{HandleKind::kNotify};
-    /// Shared while replays are queued, with the locks of models and streams taken under it; else
-    /// held while a handle ends, before the notify's `queueing`.
+    /// Replays share it while they are queued, and take the locks of models and streams under it. A
+    /// thread that ends a handle holds it alone, and takes the notify's `queueing` under it.
     std::shared_mutex replaying_;
     std::mutex mutex_;
     std::deque<Retired> retired_;  // oldest first

@@ -137,7 +137,7 @@ Status ReleaseHold(uint64_t hold) {
                          hold);
         }
     }
-    Workers().Wake();  // holds are not woken by the progress of a stream
+    Workers().Wake();  // the progress of a stream does not wake threads for a hold
     return {};
 }
 

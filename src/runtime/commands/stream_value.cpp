@@ -24,7 +24,8 @@ struct ValueWaitTask : PollWaitTask {
     uint32_t flag;
 };
 
-// *foreign: the word is memory of another device than the current context's.
+// Checks the address of a word. *foreign: the word is memory of a device other than the current
+// context's.
 Status CheckWord(const void* address, bool* foreign) {
     if (reinterpret_cast<uintptr_t>(address) % sizeof(uint64_t) != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "devAddr is {}; expected a multiple of {}",

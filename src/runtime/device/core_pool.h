@@ -45,7 +45,7 @@ class CorePool {
 
     int32_t threads() const { return threads_; }
 
-    /// Returns the memory for what the cores' unified buffers keep between the phases of a launch.
+    /// Returns the memory in which the unified buffers keep data between the phases of a launch.
     KeptMemory& kept() { return kept_; }
 
  private:

@@ -39,7 +39,7 @@ int32_t CoreUsage::Percent(Clock::time_point now) {
             }
         }
     }
-    // From the begin of the oldest period to now.
+    // The time from the begin of the oldest period to now.
     const auto whole = static_cast<double>(last - (number - kPeriods) * kPeriodNanoseconds);
     return static_cast<int32_t>(std::lround(std::min(100.0, 100.0 * busy / whole)));
 }

@@ -22,8 +22,8 @@ class CoreUsage {
     /// Adds a kernel that ran on `share` (0 to 1) of the cores.
     void Add(Clock::time_point begin, Clock::time_point end, double share);
 
-    /// Returns the percent of the second before `now`; -1 and a start of the measurement if there
-    /// was none.
+    /// Returns the percentage of the core time of the second before `now` that kernels have used.
+    /// The first call starts the measurement and returns -1.
     int32_t Percent(Clock::time_point now);
 
  private:

@@ -24,8 +24,8 @@ class Device {
         : id_(id), settings_(settings), order_(settings.coreOrder), cores_(settings.threads) {}
 
     int32_t id() const { return id_; }
-    /// Returns a number that no other device ever has, even a device that takes the address of
-    /// another.
+    /// Returns a number that no other device ever has, not even one that is made later at the same
+    /// address.
     uint64_t serial() const { return serial_; }
     const Settings& settings() const { return settings_; }
     const CoreOrder& order() const { return order_; }
@@ -35,7 +35,7 @@ class Device {
     CoreUsage& usage() const { return usage_; }
     /// The number of threads in aclrtDeviceTaskAbort; launches are refused meanwhile.
     std::atomic<int32_t>& aborts() const { return aborts_; }
-    /// The number of calls of aclrtDeviceTaskAbort that there ever were.
+    /// The number of calls of aclrtDeviceTaskAbort so far.
     std::atomic<uint64_t>& abortsEver() const { return abortsEver_; }
 
  private:

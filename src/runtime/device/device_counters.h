@@ -39,8 +39,8 @@ class DeviceCounters {
         }
     }
 
-    /// Counts a failed launch. `noProgress`: the launch failed for want of blocks, otherwise
-    /// because of bad data.
+    /// Counts a failed launch. `noProgress`: it failed because no blocks were free. False: it
+    /// failed because of bad data.
     void AddFailure(bool noProgress) {
         const int32_t number = ThreadNumber();
         for (const Counter counter : {kLaunches, noProgress ? kNoProgress : kDataErrors}) {

@@ -9,14 +9,16 @@
 
 namespace advstep {
 
-/// One piece of memory for what the unified buffers of a device's cores keep from one phase of a
-/// launch to the next. One launch at a time has it: `taken_` hands it over together with its
-/// contents.
+/// One piece of memory in which the unified buffers of a device's cores keep data from one phase of
+/// a launch to the next. One launch at a time has it. A release store of `taken_` gives it back,
+/// and the acquire exchange of the next launch takes it, so the members need no lock.
 class KeptMemory {
  public:
-    /// About the size of the unified buffers of 40 vector cores. A launch that would keep more
-    /// keeps this much.
-    static constexpr int64_t kMostBytes = int64_t{8} << 20;
+    KeptMemory();
+
+    /// Enough for 32 million rows. A launch that would keep more keeps this much. Real cores have
+    /// less, and would read the block table again, which costs a host's memory four times as much.
+    static constexpr int64_t kMostBytes = int64_t{256} << 20;
 
     class Lease {
      public:
@@ -45,7 +47,7 @@ class KeptMemory {
 
  private:
     std::atomic<bool> taken_{false};
-    std::unique_ptr<unsigned char[]> memory_;  // grows, and stays until Free
+    std::unique_ptr<unsigned char, void (*)(unsigned char*)> memory_;  // grows; stays until Free
     int64_t size_ = 0;
 };
 

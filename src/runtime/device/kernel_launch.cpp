@@ -18,11 +18,11 @@
 namespace advstep {
 namespace {
 
-// About this many rows take as long as waking a thread, some 30 us.
+// So many rows take 30 us or more, about as long as a sleeping thread needs until it runs.
 constexpr int64_t kHeavyRows = 16384;
 // A stream's lock may be kept while so many rows run, which takes a microsecond or two.
 constexpr int64_t kBriefRows = 1024;
-// Launches that keep no more than this from phase to phase keep it on the stack.
+// A launch that keeps at most this much data from phase to phase keeps it on the stack.
 constexpr int64_t kFewKeptBytes = 16384;
 
 /// The memory that the phases of a launch keep for one another, as in CoreContext.
@@ -40,7 +40,7 @@ struct Play {
     const TracedKernel& traced;
 };
 
-// Ends a phase that found a fault: with a failure, or with a warning in the log.
+// Ends a phase that found a fault. It returns a failure, or writes a warning to the log.
 [[gnu::cold, gnu::noinline]] Status EndPhase(const KernelLaunch& launch, const void* payload,
                                              const KernelPhase& phase, const Fault& fault) {
     const KernelProgram& program = *launch.program;

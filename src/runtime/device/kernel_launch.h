@@ -14,7 +14,7 @@ namespace advstep {
 class Device;
 
 /// Waking threads breaks even at about this many rows (docs/internals/decisions/0003-streams.md). A
-/// launch whose rows cost an unknown time has as many.
+/// launch whose rows cost an unknown time is planned with this number, so that it uses the threads.
 inline constexpr int64_t kRowsWorthThreads = 32768;
 
 /// One planned run of a kernel: everything except the payload, which is `payloadBytes` plain bytes.

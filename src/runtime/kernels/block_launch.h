@@ -20,7 +20,7 @@ struct BlockLaunchOptions {
     enum class Engine : uint8_t { kByBinary, kCube, kVector };
     Engine engine = Engine::kByBinary;
     bool allAtOnce = false;     // every block on a core of its own
-    uint64_t microseconds = 0;  // that it may take; 0: any time
+    uint64_t microseconds = 0;  // the time that it may take; 0: any
 };
 
 /// A launch of `function`. The arguments are in device memory, or in host memory, of which the

@@ -31,7 +31,7 @@ constexpr uint16_t kMachine = 258;  // EM_LOONGARCH, which older headers lack
 constexpr unsigned char kByteOrder =
     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
 
-// Whether `size` bytes at `offset` lie within `length`.
+// Returns whether `size` bytes at `offset` lie within `length`.
 bool Inside(uint64_t offset, uint64_t size, size_t length) {
     return offset <= length && size <= length - offset;
 }

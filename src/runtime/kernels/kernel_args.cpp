@@ -73,7 +73,7 @@ struct ArgsOfThread {
     ~ArgsOfThread() { CloseOwnArgs(); }
 };
 
-// The block is at the first place in the program's memory that fits it.
+// Returns the block in the program's memory, which begins at the first address that is aligned.
 ArgsBlock* BlockAt(void* memory) {
     const auto address = reinterpret_cast<uintptr_t>(memory);
     constexpr uintptr_t kAlign = alignof(ArgsBlock);

@@ -12,7 +12,7 @@
 
 namespace advstep {
 
-/// The bytes of a launch's arguments at most, and the parameters of a block.
+/// The most bytes of a launch's arguments, and the most parameters of a block.
 inline constexpr size_t kMostArgs = 65536;
 inline constexpr uint32_t kMostParameters = 128;
 

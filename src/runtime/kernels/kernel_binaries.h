@@ -20,20 +20,20 @@ namespace advstep {
 
 /// The device binaries of the process. A binary belongs to no device.
 ///
-/// An unloaded binary leaves the tables at once. Its shared object is closed when the work has
-/// ended that was queued by then (PendingPlaces), in a later call. mutex_ guards everything. A
-/// launch or a replay shares it from the look at its functions until it is queued, so it either
-/// finds a function dead or is among the pending work. Models' and streams' locks are taken under
-/// it. Shared objects are opened and closed without it, because that runs code of the program.
+/// An unloaded binary leaves the tables at once. A later call closes its shared object, after the
+/// work that was queued at the unload has ended (PendingPlaces). mutex_ guards everything. A launch
+/// or a replay shares it from the look at its functions until it is queued, so it either finds a
+/// function dead or is among the pending work. Models' and streams' locks are taken under it.
+/// Shared objects are opened and closed without it, because that runs code of the program.
 class KernelBinaries {
  public:
-    /// While it lives, no binary is unloaded. A thread has one at a time.
+    /// Keeps all binaries from being unloaded while it lives. A thread has one at a time.
     using Hold = std::shared_lock<std::shared_mutex>;
     Hold HoldAll() const { return Hold(mutex_); }
 
     Handle Add(SharedObject object, CoreKind cores);
 
-    /// 107017: no live binary. The other look-ups return this as well.
+    /// Unloads a binary. 107017: the handle is of no live binary; the look-ups return this as well.
     Status Unload(const void* binary);
 
     /// 107000: the binary has no such function.

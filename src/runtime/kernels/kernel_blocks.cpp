@@ -25,13 +25,14 @@
 namespace advstep {
 namespace {
 
-// Rows of faults that are of no row. They are lower than all rows, so they are reported first.
+// The row numbers of faults that belong to no row. They are lower than all rows, so these faults
+// are reported first.
 constexpr int64_t kNoRow = -2;
 constexpr int64_t kThrown = -3;
 constexpr int64_t kReturned = -4;
 
 struct Programs {
-    std::mutex mutex;  // guards the map, whose entries never change and never go
+    std::mutex mutex;  // guards the map, whose entries never change and are never removed
     std::map<std::string, KernelProgram> byName;
 };
 
@@ -103,12 +104,12 @@ void PlayBlock(const KernelBlocks& blocks, const char* name, uint32_t block, Fau
     }
 }
 
-/// The program, with the name that RunningBlock needs, is beside the payload in the record.
+/// Returns the record of a payload. It has the program, whose name RunningBlock needs.
 const KernelTask& RecordOf(const void* payload) {
     return static_cast<const KernelTask*>(payload)[-1];
 }
 
-// The part of one core. The blocks may run on any thread, also on one of the program.
+// Plays the blocks of one core. They may run on any thread, also on one of the program.
 void PlayCore(const CoreContext& core, const void* payload) {
     const auto& blocks = *static_cast<const KernelBlocks*>(payload);
     const char* const name = RecordOf(payload).launch.program->call;
@@ -143,7 +144,8 @@ FaultReport DescribeFault(const Fault& fault, const void* payload) {
     return {blocks.faultCode, Words(fault, blocks.count)};
 }
 
-// The arguments are in the record, which has its place by now.
+// Fills the placeholders with the addresses of their data. It runs when the record, which has the
+// data, does not move any more.
 void FillPlaces(KernelBlocks* blocks) {
     auto* const args = reinterpret_cast<unsigned char*>(blocks) + blocks->argsAt;
     const auto* const places = reinterpret_cast<const ArgumentPlace*>(blocks + 1);

@@ -15,7 +15,7 @@ namespace advstep {
 /// A place in a launch's arguments that holds the address of another one.
 struct ArgumentPlace {
     uint32_t address;  // offset of the 8 bytes
-    uint32_t data;     // offset of what they point to
+    uint32_t data;     // offset of the data that they point to
 };
 
 /// The payload of a launch. `places` ArgumentPlaces follow it, and at `argsAt` the arguments,
@@ -33,8 +33,7 @@ struct KernelBlocks {
     uint32_t argsAt = 0;  // from the payload on; the record has arguments at a multiple of 16
 };
 
-/// Returns the program of a kernel of that name, which lives for ever. Names are kept, one for
-/// each.
+/// Returns the program of a kernel of that name. There is one for each name, and it is never freed.
 const KernelProgram* ProgramOfKernel(const char* name);
 
 /// The `run` of the launch's KernelTask, and its `describe` for the trace.

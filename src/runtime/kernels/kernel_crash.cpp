@@ -14,7 +14,7 @@
 namespace advstep {
 namespace {
 
-// Initial-exec, so that a signal handler may read it.
+// The model is initial-exec, so that a signal handler may read the variable.
 [[gnu::tls_model("initial-exec")]] thread_local RunningBlock runningBlock;
 
 void SetRunningBlock(const RunningBlock& block) noexcept {
@@ -43,7 +43,8 @@ const char* NameOf(int signal) {
 }
 
 void DescribeBlock(int signal, const siginfo_t& info, const void*) {
-    // A signal from elsewhere meets the block by chance. abort and raise send it to the thread.
+    // A signal of another process meets the block by chance. The signals of abort and raise come
+    // from this process.
     const bool own = info.si_code > 0 || (info.si_code == SI_TKILL && info.si_pid == getpid());
     if (!own || runningBlock.name == nullptr) {
         return;

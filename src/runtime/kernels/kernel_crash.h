@@ -7,8 +7,8 @@
 
 namespace advstep {
 
-/// Has the handlers of crashes (base/crash_signal.h) name the kernel and the block that the crashed
-/// thread runs.
+/// Makes the handlers of crashes (base/crash_signal.h) name the kernel and the block that the
+/// crashed thread runs.
 void DescribeKernelCrashes();
 
 /// The block of a kernel that a thread runs.

@@ -19,7 +19,7 @@ struct KernelFunction {
     Handle binary = 0;
     CoreKind cores = CoreKind::kAiCore;
     void* entry = nullptr;  // code of the binary
-    /// The name and how it is run. It is never freed: records of unloaded functions refer to it.
+    /// The name and the phases. It is never freed: records of unloaded functions refer to it.
     const KernelProgram* program = nullptr;
 
     const char* name() const { return program->call; }

@@ -97,7 +97,7 @@ Status WriteAll(int descriptor, const unsigned char* data, size_t length) {
 
 /// Returns a path of the open file that no earlier call has returned. The dynamic linker takes a
 /// path that it knows for the object that it has already loaded from there, and descriptors are
-/// used again. So the bits of a counter become steps that lead nowhere.
+/// used again. So the bits of a counter become steps of the path that do not change its end.
 std::string UniquePath(int descriptor) {
     static std::atomic<uint64_t> calls{0};
     std::string path = "/proc/self/fd/";
@@ -126,7 +126,7 @@ SharedObject::~SharedObject() {
 Status SharedObject::OpenFile(const char* path, bool lazy, SharedObject* object) {
     const NoCancellation noCancellation;
     ADVSTEP_RETURN_IF_ERROR(CheckFile(path));
-    // A path with a slash: the dynamic linker searches its folders for a bare name.
+    // The path must have a slash, because the dynamic linker searches its folders for a bare name.
     const std::unique_ptr<char, void (*)(void*)> whole(realpath(path, nullptr), &std::free);
     if (whole == nullptr) {
         return Unreadable(path, errno);

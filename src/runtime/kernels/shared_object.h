@@ -10,8 +10,8 @@
 
 namespace advstep {
 
-/// An open shared object. Its destructor closes it, which runs the object's own destructors: no
-/// lock is held then.
+/// An open shared object. Its destructor closes it, which runs the object's own destructors. So the
+/// owner holds no lock then.
 class SharedObject {
  public:
     SharedObject() = default;

@@ -30,11 +30,14 @@ void CloseModels(const ContextRef& context) {
     while (const auto session = CaptureRegistry::Instance().TakeOneOf(context.handle)) {
         AbandonCapture(session.get());
     }
-    Models().ForEach([&](Model& model) {
-        if (model.CloseIfOf(context.handle)) {
-            Models().Release(&model);
-        }
-    });
+    // Sub-graphs come last: most end with their models, whose replays have used them until then.
+    for (const bool parts : {false, true}) {
+        Models().ForEach([&](Model& model) {
+            if (model.CloseIfOf(context.handle, 0, parts)) {
+                Models().Release(&model);
+            }
+        });
+    }
 }
 
 // 207000: a stream waits for a callback of the calling thread. `force` drops the callbacks of the
@@ -53,8 +56,8 @@ Status WaitForStreamsOf(const Context* context, bool force) {
     return {};
 }
 
-// How many threads are in DestroyContext, and how many contexts have lost their handles there. The
-// mutex guards both counts; none is taken after it.
+// The numbers of threads that are in DestroyContext (`count`) and of contexts that have lost their
+// handles there (`begun`). The mutex guards both; no lock is taken after it.
 struct ContextEnds {
     std::mutex mutex;
     std::condition_variable changed;
@@ -90,7 +93,7 @@ class EndUnderWay {
     ContextEnds& ends_ = TheContextEnds();
 };
 
-// False: another thread is destroying it and will release it.
+// Closes a stream. False: another thread is destroying it and will release it.
 bool CloseStream(Stream* stream, Handle handle, Handle caller) noexcept {
     try {
         return stream->Close(handle, caller, false).ok();
@@ -103,7 +106,7 @@ bool CloseStream(Stream* stream, Handle handle, Handle caller) noexcept {
 
 Status DestroyContext(const ContextRef& reference, bool force) {
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
-    EndUnderWay underWay;  // counted before the handle goes, which hides the context
+    EndUnderWay underWay;  // counted before the handle is cleared, which hides the context
     Handle expected = reference.handle;
     // No call finds the context from now on, so it gets no new streams.
     if (!reference.context->handle.compare_exchange_strong(expected, 0)) {
@@ -134,9 +137,9 @@ Status DestroyContext(const ContextRef& reference, bool force) {
     return {};
 }
 
-// The calling thread processes no callbacks while it waits. Those that the streams of ending
-// contexts have for it are therefore dropped, or the thread that ends such a context would wait for
-// ever.
+// The calling thread processes no callbacks while it waits. So the callbacks that the streams of
+// ending contexts have for it are dropped. The thread that ends such a context would otherwise wait
+// for ever.
 bool WaitForContextEnds() {
     const auto self = static_cast<uint64_t>(pthread_self());
     ContextEnds& ends = TheContextEnds();

@@ -213,7 +213,7 @@ Status DeviceRegistry::Set(int32_t deviceId) {
 Status DeviceRegistry::SetDefault() {
     std::unique_lock<std::mutex> lock(mutex_);
     if (defaultDevice_) {
-        // A reset or an end that is under way may take the setting away.
+        // The end of the runtime, which may be under way, removes the setting.
         const NoCancellation noCancellation;
         ended_.wait(lock, [&] {
             return !defaultDevice_ || InsideTask() || InsideCallback() ||

@@ -44,7 +44,8 @@ void Release(const Device& device) {
     ForgetPeerAccess(device);
 }
 
-// New contexts are not made meanwhile: all devices are ending. 200000: no memory.
+// Destroys all contexts. No new ones are made meanwhile, because all devices are `ending`. 200000:
+// there is no memory.
 Status DestroyAllContexts() {
     for (;;) {
         std::vector<ContextRef> contexts;
@@ -56,7 +57,7 @@ Status DestroyAllContexts() {
             }
         });
         for (const ContextRef& context : contexts) {
-            // Fails otherwise only if another thread is destroying it.
+            // The only other failure is that another thread is destroying the context.
             Status ended = DestroyContext(context, true);
             if (ended.code() == ACL_ERROR_BAD_ALLOC) {
                 return ended;

@@ -25,7 +25,7 @@ struct AbortCallback {
     void* args;
 };
 
-// In the order in which the names were registered.
+// The callbacks in the order in which their names were registered.
 struct AbortCallbacks {
     std::mutex mutex;  // guards `all`; no lock is taken after it, and none is held during a call
     std::vector<AbortCallback> all;
@@ -74,8 +74,8 @@ Status CallAll(const Device& device, aclrtDeviceTaskAbortStage stage, uint32_t t
 }
 
 void AbortStreams(const Device& device) {
-    // The streams of models come last: a replay's stream that waits for one of them would go on in
-    // between.
+    // The streams of models come last. If they came first, a replay's stream that waits for one of
+    // them could continue before it is aborted.
     for (const bool hidden : {false, true}) {
         ForEachStream([&](Stream& stream) {
             StreamIdentity identity;

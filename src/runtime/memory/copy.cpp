@@ -9,6 +9,7 @@
 
 #include "src/base/boundary.h"
 #include "src/base/trace_event.h"
+#include "src/runtime/memory/large_pages.h"
 
 namespace advstep {
 namespace {
@@ -102,6 +103,7 @@ void CopyRows(void* dst, const void* src, size_t count, size_t rows, size_t dpit
     auto* to = static_cast<unsigned char*>(dst);
     const auto* from = static_cast<const unsigned char*>(src);
     for (size_t row = 0; row < rows; ++row) {
+        WillWrite(to + row * dpitch, count);
         std::memmove(to + row * dpitch, from + row * spitch, count);
     }
 }
@@ -189,6 +191,11 @@ void CopyNow(const CopyRequest& request) {
     CopyRows(request.dst, request.src, request.count, request.rows, request.dpitch, request.spitch);
 }
 
+void FillNow(void* address, int32_t value, size_t count) {
+    WillWrite(address, count);
+    std::memset(address, value, count);
+}
+
 CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
     auto* const task = new (memory) CopyTask;
     task->name = "copy";
@@ -222,7 +229,7 @@ FillTask* FillTask::Make(void* memory, void* address, int32_t value, size_t coun
     };
     task->run = [](const Task& base) {
         const auto& fill = static_cast<const FillTask&>(base);
-        std::memset(fill.address, fill.value, fill.count);
+        FillNow(fill.address, fill.value, fill.count);
         return Status();
     };
     task->length = LengthOfCopy(count);

@@ -30,15 +30,15 @@ struct CopyRequest {
 struct CopySides {
     bool touchesDevice = false;
     bool pageable = false;           // a host side that is not pinned
-    bool pageableDst = false;        // dst is one
-    const Device* device = nullptr;  // of device memory, if there is some;
-    bool severalDevices = false;     // of more than one device
+    bool pageableDst = false;        // dst is such a side
+    const Device* device = nullptr;  // a device whose memory is touched; null: none
+    bool severalDevices = false;     // memory of more than one device is touched
 
     void Touch(const Device* touched) {
         severalDevices = severalDevices || (device != nullptr && device != touched);
         device = touched;
     }
-    /// Device memory of another device than that one.
+    /// Returns whether memory of a device other than `own` is touched.
     bool ForeignTo(const Device* own) const {
         return severalDevices || (device != nullptr && device != own);
     }
@@ -58,15 +58,16 @@ Status CheckCopyRanges(const DeviceMemory& memory, const CopyRequest& request, C
 /// checked.
 Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides);
 
-/// count > maxCount, or a range that is not inside one allocation of device or pinned memory:
-/// 107000.
+/// 107000: `count` exceeds `maxCount`, or the range is not inside one allocation of device or
+/// pinned memory.
 Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCount, size_t count,
                  CopySides* sides);
 
-/// Returns whether a copy takes longer than waking a thread.
+/// Returns kHeavy for a copy that takes longer than waking a thread, and kUsual for others.
 TaskLength LengthOfCopy(size_t bytes);
 
 void CopyNow(const CopyRequest& request);
+void FillNow(void* address, int32_t value, size_t count);
 
 /// Records for a stream; Make constructs them in queued memory.
 struct CopyTask : Task {

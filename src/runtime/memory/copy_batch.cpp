@@ -10,6 +10,7 @@
 #include "src/base/boundary.h"
 #include "src/base/trace_event.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/memory/large_pages.h"
 
 namespace advstep {
 namespace {
@@ -123,6 +124,7 @@ Status CheckBatchCopies(const DeviceMemory& memory, const CopyBatch& batch, bool
 
 void CopyBatchNow(const CopyBatch& batch) {
     for (size_t i = 0; i < batch.count; ++i) {
+        WillWrite(batch.dsts[i], batch.sizes[i]);
         std::memmove(batch.dsts[i], batch.srcs[i], batch.sizes[i]);
     }
 }
@@ -158,6 +160,7 @@ CopyBatchTask* CopyBatchTask::Make(void* memory, const CopyBatch& batch) {
         const auto& self = static_cast<const CopyBatchTask&>(base);
         const auto* const copies = reinterpret_cast<const Copy*>(&self + 1);
         for (size_t i = 0; i < self.count; ++i) {
+            WillWrite(copies[i].dst, copies[i].count);
             std::memmove(copies[i].dst, copies[i].src, copies[i].count);
         }
         return Status();

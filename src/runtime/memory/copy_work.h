@@ -9,9 +9,9 @@
 
 namespace advstep {
 
-/// Copies and fills as a stream receives them: what memory a replay has to find again. They refer
-/// to their argument. `device` is the stream's. A copy with a pageable side is refused by captures:
-/// 107000.
+/// Return copies and fills as a stream receives them, with the memory that a replay has to find
+/// again. The results refer to their argument. `device` is the stream's device. Captures refuse a
+/// copy with a pageable side: 107000.
 Work WorkOf(const CopyRequest& request, const CopySides& sides, const Device* device);
 Work WorkOf(const CopyBatch& batch, size_t recordBytes, const CopySides& sides,
             const Device* device);

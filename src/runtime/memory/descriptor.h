@@ -13,8 +13,8 @@
 
 namespace advstep {
 
-/// Owns a descriptor. A fork between the end of the record and close leaves the child a copy, so a
-/// socket is shut down first: then the copy is of no use to anybody.
+/// Owns a descriptor. A fork after the record has been given back, and before the descriptor is
+/// closed, leaves the child a copy. A socket is shut down first, so that the copy is of no use.
 class Descriptor {
  public:
     Descriptor() = default;

@@ -116,11 +116,11 @@ Status DeviceMemory::Free(MemoryKind kind, void* address) {
 }
 
 // The allocation leaves the map under this lock, so no check finds it any more. Work whose check
-// found it is queued by now, unless another thread is between its check and its queueing. It is a
-// race of the program to free memory that another thread is about to use.
+// found it is queued by now, unless another thread is between its check and its queueing. That is a
+// race of the program, which frees memory that another thread is about to use.
 void DeviceMemory::RetireLocked(const Allocation& allocation) {
     if (allocation.guard != nullptr) {
-        // Checked now, while the stack still shows the caller.
+        // The edges are checked now, while the stack still shows the caller.
         GuardedMemory::Instance().CheckEdges(*allocation.guard);
     }
     Owned& owned = owned_.at(allocation.device);
@@ -130,7 +130,7 @@ void DeviceMemory::RetireLocked(const Allocation& allocation) {
     WithdrawLocked(allocation);
 }
 
-// Room for all blocks that live, so that a free needs none.
+// Makes room for all live blocks, so that a free needs no memory.
 void DeviceMemory::ReserveRetired(Owned* owned) {
     const size_t wanted = owned->retired.size() + owned->blocks;
     if (owned->retired.capacity() < wanted) {
@@ -156,7 +156,7 @@ void DeviceMemory::ReclaimLocked(Owned* owned) {
         }
         GiveBackLocked(oldest.allocation);
     }
-    // As many are moved as were removed, so it costs each block a constant.
+    // At most as many entries move as are removed, so the cost of each block is constant.
     if (owned->front >= owned->Waiting()) {
         retired.erase(retired.begin(), retired.begin() + static_cast<ptrdiff_t>(owned->front));
         owned->front = 0;
@@ -174,7 +174,7 @@ void DeviceMemory::GiveBackLocked(const Allocation& allocation) {
     GiveBackBlock(reinterpret_cast<void*>(allocation.begin), {allocation.guard, allocation.pages});
 }
 
-// The last allocation that begins before `end`, if it reaches beyond `begin`.
+// Returns the last allocation that begins before `end`, if it reaches beyond `begin`.
 DeviceMemory::Live::iterator DeviceMemory::LastBefore(uintptr_t end, uintptr_t begin) {
     const auto next = live_.lower_bound(end);
     if (next == live_.begin() || std::prev(next)->second.end() <= begin) {
@@ -183,8 +183,8 @@ DeviceMemory::Live::iterator DeviceMemory::LastBefore(uintptr_t end, uintptr_t b
     return std::prev(next);
 }
 
-// The system has handed out this range anew, so the program freed the memory that is registered
-// there without unregistering it.
+// Removes the registrations in a range that the system has handed out anew. The program has freed
+// the memory that was registered there without unregistering it.
 void DeviceMemory::DropStaleLocked(uintptr_t begin, size_t bytes) {
     for (auto stale = LastBefore(begin + bytes, begin);
          stale != live_.end() && stale->second.origin == MemoryOrigin::kRegistered;
@@ -194,19 +194,24 @@ void DeviceMemory::DropStaleLocked(uintptr_t begin, size_t bytes) {
     }
 }
 
+const Allocation* DeviceMemory::FindLocked(uintptr_t address) const {
+    const auto next = live_.upper_bound(address);
+    if (next == live_.begin()) {
+        return nullptr;
+    }
+    const Allocation& candidate = std::prev(next)->second;
+    return address - candidate.begin < candidate.bytes ? &candidate : nullptr;
+}
+
 bool DeviceMemory::Find(const void* address, Allocation* allocation) const {
     const auto wanted = reinterpret_cast<uintptr_t>(address);
     const std::shared_lock<std::shared_mutex> lock(mutex_);
-    auto next = live_.upper_bound(wanted);
-    if (next == live_.begin()) {
+    const Allocation* const found = FindLocked(wanted);
+    if (found == nullptr) {
         return false;
     }
-    const Allocation& candidate = std::prev(next)->second;
-    if (wanted - candidate.begin >= candidate.bytes) {
-        return false;
-    }
-    *allocation = candidate;
-    allocation->mapped = allocation->mapped || MappedInsideLocked(candidate, wanted);
+    *allocation = *found;
+    allocation->mapped = allocation->mapped || MappedInsideLocked(*found, wanted);
     return true;
 }
 
@@ -237,7 +242,7 @@ void DeviceMemory::ReleaseAll(const Device* device) {
             try {
                 RetireLocked(allocation);
             } catch (const std::bad_alloc&) {
-                ++entry;  // other devices are busy, and there is no memory for their places
+                ++entry;  // no memory for the places of work on other devices: the block stays
                 continue;
             }
             EndRegistrationsInsideLocked(allocation);

@@ -65,17 +65,18 @@ struct Allocation {
 struct RegistrationEffect {
     bool mapped = true;  // kernels and the device sides of copies may use it
     bool pinned = true;  // asynchronous copies of it return before they have run
-    /// 107000 for pinned memory, of which nothing is left to pin. Otherwise a range inside one
-    /// block of pinned host memory may be registered.
+    /// Pinned memory is refused with 107000. If this is false, a range inside one block of pinned
+    /// host memory may be registered.
     bool onlyPageable = false;
 };
 
 /// All device and pinned host memory of the process, by address.
 ///
-/// A freed block returns when the work that was queued before and may use it has run: it leaves
-/// the map at once and waits in its device's queue, with the places in streams where that work
-/// ends. A place that is reached for a block is reached for those before it, so a call looks at the
-/// fronts only. mutex_ guards everything; look-ups share it.
+/// A freed block leaves the map at once. Its bytes are given back when the work that was queued
+/// before and may use it has run: until then the block waits in its device's queue, with the places
+/// in streams where that work ends. When the places of a block have been reached, those of older
+/// blocks have been reached too, so a call looks only at the front of each queue. mutex_ guards
+/// everything; look-ups share it.
 class DeviceMemory {
  public:
     using FindPending = std::vector<Ticket> (*)(const Device* device);
@@ -122,13 +123,24 @@ class DeviceMemory {
     /// Ends the export of that key. Its block lives on.
     void CloseExport(uint64_t key);
 
-    /// Books bytes of the device's memory for memory that does not come from Allocate. 207001:
-    /// `bytes` is more than is free.
+    /// Counts bytes of the device's memory as used by memory that does not come from Allocate.
+    /// Credit counts them as free again. 207001: `bytes` is more than is free.
     Status Charge(const Device* device, size_t bytes);
     void Credit(const Device* device, size_t bytes);
 
     /// Finds the allocation in which an address lies. False: there is none.
     bool Find(const void* address, Allocation* allocation) const;
+
+    /// Calls visit(const Allocation&) with that allocation, if there is one. Nothing frees it
+    /// meanwhile. `visit` takes no lock.
+    template <typename Visit>
+    void WithBlock(const void* address, const Visit& visit) const {
+        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const Allocation* const found = FindLocked(reinterpret_cast<uintptr_t>(address));
+        if (found != nullptr) {
+            visit(*found);
+        }
+    }
 
     /// Returns a number that grows whenever an address may have become invalid. A check still holds
     /// while the number is the same.
@@ -152,7 +164,7 @@ class DeviceMemory {
     struct Owned {
         uint64_t used = 0;             // bytes
         uint64_t peak = 0;             // the most that `used` has been
-        size_t blocks = 0;             // that live
+        size_t blocks = 0;             // live ones
         std::vector<Retired> retired;  // from `front` on, oldest first
         size_t front = 0;
 
@@ -172,6 +184,7 @@ class DeviceMemory {
                                 const RegistrationEffect& effect);
     Status AlreadyRegistered(const void* address, size_t bytes, uintptr_t begin,
                              size_t known) const;
+    const Allocation* FindLocked(uintptr_t address) const;
     bool MappedInsideLocked(const Allocation& block, uintptr_t address) const;
     void EndRegistrationsInsideLocked(const Allocation& block);
     Live::iterator LastBefore(uintptr_t end, uintptr_t begin);
@@ -189,7 +202,7 @@ class DeviceMemory {
     std::map<uintptr_t, Inside> inside_;  // registrations inside blocks of pinned host memory
     std::unordered_map<const Device*, Owned> owned_;  // by device; null: pinned host memory
     std::atomic<uint64_t> epoch_{1};
-    uint64_t imports_ = 0;  // that there ever were; numbers them
+    uint64_t imports_ = 0;  // the number of the last import
     // Where live blocks begin: imported ones by key and number, exported ones by key.
     std::map<std::pair<uint64_t, uint64_t>, uintptr_t> importedAt_;
     std::unordered_map<uint64_t, uintptr_t> exportedAt_;

@@ -37,7 +37,7 @@ void DeviceMemory::LeaveMapped(uintptr_t begin, size_t bytes) {
         rest.begin = begin + bytes;
         rest.bytes = whole.end() - rest.begin;
         if (whole.begin == begin) {
-            auto node = live_.extract(found);  // without memory: a device's end comes here
+            auto node = live_.extract(found);  // needs no memory, so a device's end cannot fail
             node.key() = rest.begin;
             node.mapped() = rest;
             live_.insert(std::move(node));

@@ -67,7 +67,8 @@ bool DeviceMemory::MappedInsideLocked(const Allocation& block, uintptr_t address
     return found != inside_.end() && found->second.mapped;
 }
 
-// The work that uses them keeps the block's memory, as it does without a registration.
+// Ends the registrations inside a block that is freed. Work that uses the block keeps its memory,
+// with or without a registration.
 void DeviceMemory::EndRegistrationsInsideLocked(const Allocation& block) {
     inside_.erase(inside_.lower_bound(block.begin), inside_.lower_bound(block.end()));
 }

@@ -39,7 +39,7 @@ UnusedRecords& TheUnusedRecords() {
     return *records;
 }
 
-// All pages are looked at first, because they need the descriptors.
+// All pages are mapped anew before a descriptor is closed, because that needs the descriptors.
 const ForkHook leaveTheParents([](void*) noexcept {
     const NoCancellation noCancellation;
     ForkRecord* const first = allRecords.exchange(nullptr);

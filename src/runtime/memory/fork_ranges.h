@@ -14,13 +14,13 @@ namespace advstep {
 /// doing.
 struct ForkRecord;
 
-/// From here on the child of a fork sees these pages copy-on-write, so that its writes do not reach
+/// Makes the child of a later fork see these pages copy-on-write, so that its writes do not reach
 /// the parent.
 ForkRecord* EnterForkRange(void* address, size_t bytes, int file, uint64_t offset);
-/// From here on the child of a fork closes the descriptor.
+/// Makes the child of a later fork close the descriptor.
 ForkRecord* EnterForkDescriptor(int descriptor);
-/// Forgets the record. It comes before the range is unmapped, or the descriptor closed. Null is
-/// allowed.
+/// Forgets the record. The caller calls it before it unmaps the range or closes the descriptor.
+/// Null is allowed.
 void LeaveFork(ForkRecord* record) noexcept;
 
 }  // namespace advstep

@@ -9,7 +9,7 @@ namespace advstep {
 
 struct GuardRecord;
 
-/// Has the handlers of SIGSEGV and SIGBUS (base/crash_signal.h) describe an access to a guarded
+/// Makes the handlers of SIGSEGV and SIGBUS (base/crash_signal.h) describe an access to a guarded
 /// block on standard error.
 void InstallGuardHandler();
 

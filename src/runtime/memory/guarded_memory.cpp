@@ -87,7 +87,7 @@ bool GuardedMemory::MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes
             return true;
         }
     } catch (const std::bad_alloc&) {
-        // the host has not so much
+        // The host has not enough memory.
     }
     if (taken != nullptr) {
         BarePages().GiveBack(taken);
@@ -173,7 +173,7 @@ void GuardedMemory::CheckEdges(const GuardRecord& record) const {
 void GuardedMemory::Free(GuardRecord* record) noexcept {
     CheckEdges(*record);
     const std::lock_guard<std::mutex> lock(mutex_);
-    // Set before an access there can raise a signal.
+    // The flag is set before an access there can raise a signal.
     record->freed.store(true, std::memory_order_relaxed);
     DropMemory(record);
     record->nextInList = nullptr;

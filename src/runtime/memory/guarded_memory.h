@@ -30,7 +30,7 @@ struct GuardRecord {
     // GuardedMemory uses these under its lock.
     uintptr_t pages = 0;  // the memory between the unmapped pages
     size_t pageBytes = 0;
-    PageRange* filePages = nullptr;  // that other processes can map, of a device
+    PageRange* filePages = nullptr;  // of a device: the pages, which other processes can map
     ForkRecord* forkRange = nullptr;
     GuardRecord* nextInList = nullptr;  // of the free records or of the quarantine
 

@@ -8,8 +8,8 @@
 namespace advstep {
 namespace {
 
-// The two stand together because the second refers to the first: in the child of a fork both are
-// new.
+// The two form one object because the second refers to the first. The child of a fork gets a new
+// object.
 struct Memories {
     DeviceMemory device{&PendingPlaces};
     VirtualMemory mapped{device, &PendingPlaces};

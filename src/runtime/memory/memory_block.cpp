@@ -51,7 +51,7 @@ void Poison(void* begin, size_t bytes) { (void)begin, (void)bytes; }
 void Unpoison(void* begin, size_t bytes) { (void)begin, (void)bytes; }
 #endif
 
-// Whole pages, so that another process that maps them sees nothing of other blocks.
+// Takes whole pages, so that another process that maps them sees nothing of other blocks.
 void* TakePages(size_t bytes, size_t alignment, BlockSource* source) {
     const size_t whole = (bytes + kSharedBlock - 1) / kSharedBlock * kSharedBlock + kBetween;
     if (!MappedPages().Take(whole, alignment, &source->pages).ok()) {

@@ -11,7 +11,7 @@ class Device;
 struct GuardRecord;
 struct PageRange;
 
-/// Where the bytes of a block come from. Both null: the host's heap.
+/// The source of a block's bytes. Both null: the host's heap.
 struct BlockSource {
     GuardRecord* guard = nullptr;
     PageRange* pages = nullptr;  // of a block that other processes can map
@@ -25,7 +25,7 @@ inline constexpr size_t kSharedBlock = 4096;
 /// is aligned to kLargePage if it is at least that large, and otherwise to 4096 bytes if it is
 /// pinned host memory or at least that large, and otherwise to 512 bytes. source->guard is set if
 /// ADVANCE_STEP_GUARD is on; device memory below kLargePage is then aligned to 512 bytes. Null: the
-/// host has not so much memory.
+/// host has not enough memory.
 void* TakeBlock(size_t bytes, const Device* device, BlockSource* source);
 
 void GiveBackBlock(void* address, const BlockSource& source) noexcept;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file in memory, whose pages a pool parts.
+// A file in memory, whose pages a pool divides into ranges.
 
 #pragma once
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "src/base/no_cancellation.h"
 #include "src/runtime/memory/address_range.h"
@@ -14,11 +16,14 @@
 
 namespace advstep {
 
-/// A file in memory. The first of its ranges is that at offset 0.
+/// A file in memory. Its first range begins at offset 0.
 struct PageFile {
     int descriptor = -1;
     size_t bytes = 0;
     uint8_t* base = nullptr;  // null: not mapped
+    // Whether the host was asked for a large page, by page; of a mapped file. Any thread sets them,
+    // and the pool clears those of a range that it frees of its pages.
+    std::unique_ptr<std::atomic<bool>[]> asked;
     ForkRecord* forkRange = nullptr;
     ForkRecord* forkDescriptor = nullptr;
 
@@ -35,8 +40,9 @@ struct PageFile {
     }
 };
 
-/// Sets the size of a file. errno says why it fails. A limit of the size of files (RLIMIT_FSIZE)
-/// holds for files in memory too, and its signal would end the program: the limit fails the call.
+/// Sets the size of a file. errno has the cause of a failure. A limit of the size of files
+/// (RLIMIT_FSIZE) holds for files in memory too. The call fails at the limit and suppresses its
+/// signal, which would end the program.
 bool SetFileSize(int descriptor, size_t bytes);
 
 }  // namespace advstep

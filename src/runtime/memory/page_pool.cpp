@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens files in memory, and parts them into ranges.
+// Opens files in memory, and divides them into ranges.
 
 #include "src/runtime/memory/page_pool.h"
 
@@ -27,7 +27,7 @@ namespace advstep {
 namespace {
 
 constexpr size_t kPage = 4096;
-// A hole costs a call of the system and new pages later, so small free ranges keep theirs.
+// A hole costs a system call now and new pages later, so small free ranges keep their pages.
 constexpr size_t kHoleBytes = size_t{128} << 10;
 
 uint64_t WholeUnits(uint64_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
@@ -46,6 +46,16 @@ bool PunchHole(int descriptor, uint64_t offset, size_t bytes) {
                            static_cast<off_t>(offset), static_cast<off_t>(bytes));
     } while (result != 0 && errno == EINTR);
     return result == 0;
+}
+
+// A large page of which a part is a hole now has been parted by the host.
+void ForgetLargePages(const PageRange& range) {
+    if (range.file->asked != nullptr) {
+        const size_t end = (range.offset + range.touched + kLargePage - 1) / kLargePage;
+        for (size_t page = range.offset / kLargePage; page < end; ++page) {
+            range.file->asked[page].store(false, std::memory_order_relaxed);
+        }
+    }
 }
 
 struct Pools {
@@ -98,6 +108,7 @@ Status PagePool::AddFile(size_t bytes, PageRange** range) {
     }
     file->forkDescriptor = EnterForkDescriptor(file->descriptor);
     if (addresses_ == Addresses::kMapped) {
+        file->asked = std::make_unique<std::atomic<bool>[]>(file->bytes / kLargePage + 1);
         void* const base = ReserveAddresses(nullptr, file->bytes, kLargePage);
         if (base == nullptr) {
             errno = ENOMEM;
@@ -106,7 +117,7 @@ Status PagePool::AddFile(size_t bytes, PageRange** range) {
         file->base = static_cast<uint8_t*>(base);
         ADVSTEP_RETURN_IF_ERROR(MapAt(base, file->bytes, file->descriptor, 0));
         file->forkRange = EnterForkRange(base, file->bytes, file->descriptor, 0);
-        // The hint saves TLB misses on wide block tables where the host heeds it for files.
+        // The hint saves TLB misses where the host heeds it for files; elsewhere WillWrite asks.
         (void)madvise(base, file->bytes, MADV_HUGEPAGE);
     }
     whole->file = file.get();
@@ -117,8 +128,8 @@ Status PagePool::AddFile(size_t bytes, PageRange** range) {
     return {};
 }
 
-// The smallest range that is large enough. Where the alignment does not fit into it, one that is
-// larger by the alignment is.
+// Returns the smallest free range that is large enough. If the aligned bytes do not fit into it,
+// returns the smallest one that is larger by the alignment.
 PageRange* PagePool::FindFit(size_t bytes, size_t alignment, uint64_t* offset) const {
     for (const size_t wanted : {bytes, bytes + alignment}) {
         const auto found = free_.lower_bound({wanted, nullptr});
@@ -134,13 +145,13 @@ PageRange* PagePool::FindFit(size_t bytes, size_t alignment, uint64_t* offset) c
     return nullptr;
 }
 
-// Takes [offset, offset + bytes) out of a free range. Allocations come first.
+// Takes [offset, offset + bytes) out of a free range. It allocates before it changes anything.
 void PagePool::Carve(PageRange* range, uint64_t offset, size_t bytes) {
     const size_t front = offset - range->offset;
     const size_t back = range->bytes - front - bytes;
     auto first = front > 0 ? std::make_unique<PageRange>() : nullptr;
     auto last = back > 0 ? std::make_unique<PageRange>() : nullptr;
-    // Their nodes are made in another set, because a range is found by its final size.
+    // The nodes of the parts are made in another set, because free_ is ordered by the final size.
     std::set<FreePages> made;
     if (first != nullptr) {
         made.insert({0, first.get()});
@@ -190,7 +201,8 @@ Status PagePool::Take(size_t bytes, size_t alignment, PageRange** range) {
     uint64_t offset = 0;
     PageRange* found = FindFit(bytes, alignment, &offset);
     if (found == nullptr) {
-        // Not looked up: a free range of another file may be large enough and badly aligned.
+        // AddFile returns the new range, because a look-up could find a free range of another file
+        // that is large enough and badly aligned.
         ADVSTEP_RETURN_IF_ERROR(AddFile(std::max(bytes, kFileBytes), &found));
         offset = 0;
     }
@@ -207,7 +219,7 @@ void PagePool::Share(PageRange* range) noexcept {
     ++range->uses;
 }
 
-// Both are free, and out of free_. The second is deleted.
+// Joins two free neighbours, which are not in free_, and deletes the second.
 PageRange* PagePool::Join(PageRange* first, PageRange* second) noexcept {
     const size_t before = first->touched + second->touched;
     if (second->touched > 0) {
@@ -260,6 +272,7 @@ void PagePool::GiveBack(PageRange* range) noexcept {
     }
     if (touchedBytes_ > kMostTouched && range->touched >= kHoleBytes &&
         PunchHole(range->file->descriptor, range->offset, range->touched)) {
+        ForgetLargePages(*range);
         touchedBytes_ -= range->touched;
         range->touched = 0;
     }

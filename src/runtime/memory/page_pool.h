@@ -31,12 +31,12 @@ struct PageRange {
     PageFile* file = nullptr;
     uint64_t offset = 0;
     size_t bytes = 0;
-    size_t touched = 0;  // of a free range: it has no pages beyond its first bytes, so many
+    size_t touched = 0;  // of a free range: only its first `touched` bytes may have pages
     uint32_t uses = 0;   // of the owner, and of each process that has mapped it; 0: free
     PageRange* before = nullptr;
     PageRange* after = nullptr;
     std::set<FreePages>::node_type
-        node;  // of a range that is not free, so that a free needs no memory
+        node;  // kept while the range is not free, so that a free needs no memory
 };
 
 /// Ranges of files in memory. The files have no names, so nothing is left of them when the last
@@ -57,8 +57,8 @@ class PagePool {
     PagePool& operator=(const PagePool&) = delete;
     ~PagePool();
 
-    /// Takes a range. Without addresses it holds zeros; else its contents are undefined. `bytes`
-    /// and `alignment` are multiples of kUnit. 207001: the host has no memory for it.
+    /// Takes a range. A range without an address holds zeros; the contents of others are undefined.
+    /// `bytes` and `alignment` are multiples of kUnit. 207001: the host has no memory for it.
     Status Take(size_t bytes, size_t alignment, PageRange** range);
     /// Adds a use, which another process has.
     void Share(PageRange* range) noexcept;
@@ -95,7 +95,7 @@ class PagePool {
 
 /// The pool of blocks and of words that processes share.
 PagePool& MappedPages();
-/// The pool of memory that is mapped elsewhere.
+/// The pool of pages that their users map at addresses of their own.
 PagePool& BarePages();
 
 }  // namespace advstep

@@ -56,7 +56,7 @@ Status Connect(ShareKey key, const char* argument, Descriptor* connection) {
     return errno == ECONNREFUSED ? Unknown(argument, key) : NoAnswer(argument);
 }
 
-// Returns the number of bytes, and the descriptor that came along.
+// Receives an answer and the descriptor that came with it. Returns the number of bytes.
 ssize_t Receive(int socket, ShareAnswer* answer, Descriptor* file) {
     iovec part{answer, sizeof(*answer)};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};

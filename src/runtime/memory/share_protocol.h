@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a process asks another one for pages: keys, the name of the socket, the two messages.
+// The protocol by which a process asks another one for pages: keys, the socket, two messages.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace advstep {
 
-/// The kind of object of a key.
+/// The kind of object that a key stands for.
 enum class ShareKind : uint32_t { kPhysical = 1, kBlock = 2, kNotify = 3, kEvent = 4 };
 
 /// A key: the random name of the exporting process, and a number that it gives once.
@@ -28,7 +28,7 @@ struct ShareRequest {
     ShareKey key;
 };
 
-/// The answer. With code 0 the descriptor of the file comes along.
+/// The answer. The descriptor of the file comes with an answer of code 0.
 struct ShareAnswer {
     uint32_t magic;
     int32_t code;

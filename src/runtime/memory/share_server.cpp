@@ -76,8 +76,8 @@ Status ShareServer::StartLocked() {
     if (!listener.Usable()) {
         return NoServer("socket");
     }
-    // Another process may have drawn the same name. Keys of before are gone, or there would be a
-    // thread.
+    // Another process may have drawn the same name. It can change now, because no earlier key is in
+    // use: the thread would still run.
     while (bind(listener.Get(), ShareAddress(process_).Get(), ShareAddress(process_).bytes) != 0) {
         if (errno != EADDRINUSE) {
             return NoServer("name of a socket");
@@ -169,7 +169,7 @@ void ShareServer::Serve() {
     }
 }
 
-// False: there is nothing left to serve, and the thread has given up its place.
+// Answers once. False: there is nothing left to serve, and the next export starts a new thread.
 bool ShareServer::ServeOnce(std::vector<pollfd>* polled) {
     int limit = -1;
     {
@@ -195,7 +195,8 @@ bool ShareServer::ServeOnce(std::vector<pollfd>* polled) {
     const std::lock_guard<std::mutex> lock(mutex_);
     uint64_t count = 0;
     (void)!read(wake_.Get(), &count, sizeof(count));
-    // From the last, because an ended connection is removed. Only this thread changes the list.
+    // The loop begins with the last one, because an ended connection is removed. Only this thread
+    // changes the list.
     for (size_t i = connections_.size(); i-- > 0;) {
         if ((*polled)[i + 2].revents == 0 || AnswerLocked(&connections_[i])) {
             continue;
@@ -225,7 +226,7 @@ void ShareServer::AcceptLocked() {
     connections_.push_back({std::move(accepted), peer.pid, peer.uid, nullptr, nullptr});
 }
 
-// False: the connection is over.
+// Answers a request. False: the connection is over.
 bool ShareServer::AnswerLocked(Connection* connection) {
     ShareRequest request{};
     const ssize_t got = recv(connection->socket.Get(), &request, sizeof(request), MSG_DONTWAIT);

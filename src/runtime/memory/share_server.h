@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exporting side: what this process shares, with whom, and the thread that hands it out.
+// The exporting side: the exports of this process, and the thread that serves other processes.
 
 #pragma once
 

@@ -83,7 +83,7 @@ void RetiredStates::Add(std::unique_ptr<SharedState>* state, std::vector<Ticket>
     retired_.emplace_back();
     (*state)->Withdraw();
     retired_.back() = {std::move(*state), std::move(pending)};
-    ReclaimLocked();  // from here on, so that the system gets back at once what no work uses
+    ReclaimLocked();  // now, so that a state that no work uses is freed at once
 }
 
 void RetiredStates::Reclaim() noexcept {

@@ -16,7 +16,7 @@
 namespace advstep {
 
 /// Bytes of this process that others may map, or bytes of another one. They stay valid until the
-/// object is destroyed, whichever process ends before.
+/// object is destroyed, even if the process that made them ends before.
 class SharedState {
  public:
     /// Makes bytes that are zero. 207001: the host has no memory for them.
@@ -49,13 +49,13 @@ class SharedState {
     Descriptor lease_;
 };
 
-/// States whose objects are gone, until the work that was queued before has run. mutex_ guards it;
-/// the locks of the page pool and the server are taken after it.
+/// Keeps the states of destroyed objects until the work that was queued before has run. mutex_
+/// guards everything; the locks of the page pool and the server are taken after it.
 class RetiredStates {
  public:
-    /// Takes the state, unless the call throws.
+    /// Takes the state. A call that throws leaves it with the caller.
     void Add(std::unique_ptr<SharedState>* state, std::vector<Ticket>&& pending);
-    /// Frees those whose work has run.
+    /// Frees the states whose work has run.
     void Reclaim() noexcept;
 
  private:

@@ -99,7 +99,7 @@ class VirtualMemory {
  private:
     struct PhysicalMemory {
         Handle handle = 0;  // 0: destroyed, but perhaps still mapped
-        Handle name = 0;    // what `handle` is while it lives
+        Handle name = 0;    // the value of `handle` while it lives
         uint64_t uses = 0;  // of the handle
         size_t bytes = 0;
         const Device* device = nullptr;
@@ -130,15 +130,15 @@ class VirtualMemory {
         size_t bytes;
         PhysicalMemory* physical;
         Reservation* reservation;
-        bool retired;                 // unmapped,
-        std::vector<Ticket> pending;  // but work queued before that is under way
+        bool retired;                 // unmapped by the program
+        std::vector<Ticket> pending;  // of a retired one: the ends of work that may use it
         Mapping* olderRetired = nullptr;
         Mapping* newerRetired = nullptr;
         std::vector<Access> access{};
     };
-    /// The unmapped ranges of a device's memory, oldest first. A place that is reached for one
-    /// is reached for those before it, so only the oldest is asked, except by a Map at the same
-    /// addresses.
+    /// The unmapped ranges of a device's memory, oldest first. When the places of one have been
+    /// reached, those of older ones have been reached too. So a call looks only at the oldest,
+    /// except a Map at the same addresses.
     struct RetiredMappings {
         Mapping* first = nullptr;
         Mapping* last = nullptr;

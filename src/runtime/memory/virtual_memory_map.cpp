@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How physical memory comes to addresses, and leaves them.
+// Maps physical memory at reserved addresses, and unmaps it.
 #include <utility>
 
 #include "acl/acl_base.h"
@@ -88,7 +88,7 @@ Status VirtualMemory::PlaceMapping(const Mapping& mapping, uint64_t offset) {
                              mapping.physical->device, MemoryOrigin::kMapped,
                              mapping.reservation->begin});
     } catch (...) {
-        // No work uses it.
+        // No work uses the range, so it is taken down at once.
         entry->second.retired = true;
         EnterRetired(&entry->second);
         TakeDown(&entry->second);
@@ -154,8 +154,8 @@ void VirtualMemory::ReclaimLocked() {
     }
 }
 
-// False: work still uses it (`pending` is not empty), or the host cannot unmap it now. A later call
-// tries again.
+// Unmaps a retired range. False: work still uses it (`pending` is not empty), or the host cannot
+// unmap it now. A later call tries again.
 bool VirtualMemory::TakeDown(Mapping* mapping) {
     while (!mapping->pending.empty()) {
         if (!Reached(mapping->pending.back())) {

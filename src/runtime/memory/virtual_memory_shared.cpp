@@ -22,7 +22,7 @@ Status NotMapped(const void* address) {
 
 }  // namespace
 
-// Null: no memory is mapped there, or it has been unmapped.
+// Returns the mapping around an address. Null: no memory is mapped there.
 const VirtualMemory::Mapping* VirtualMemory::FindMapped(const void* address) const {
     const auto found = FindMeeting(mappings_, reinterpret_cast<uintptr_t>(address), 1);
     return found == mappings_.end() || found->second.retired ? nullptr : &found->second;
@@ -85,7 +85,7 @@ Status VirtualMemory::CheckNotImported(uint64_t key) {
                  : Status();
 }
 
-// No lock is held while the other process is asked.
+// It holds no lock while it asks the other process.
 Status VirtualMemory::Import(const Device* device, uint64_t key, Handle* handle, int32_t* owner) {
     if (TheShareServer().Mine(key)) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,

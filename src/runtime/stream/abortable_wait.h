@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The waits for a stream that an abort of its work ends.
+// Waits for a stream, which end when the work of the stream is aborted.
 
 #pragma once
 
@@ -14,6 +14,7 @@ struct AbortableWait {
     std::atomic<int32_t> abortCode{0};  // the thread reads it without the stream's lock
     AbortableWait* previous = nullptr;
     AbortableWait* next = nullptr;
+    bool listed = false;  // only the waiting thread changes and reads it
 };
 
 /// The waits that are under way. The stream's lock guards the list. The waits stand on the stacks
@@ -21,6 +22,7 @@ struct AbortableWait {
 class AbortableWaits {
  public:
     void Add(AbortableWait* wait) {
+        wait->listed = true;
         wait->next = first_;
         if (first_ != nullptr) {
             first_->previous = wait;
@@ -29,6 +31,7 @@ class AbortableWaits {
     }
 
     void Remove(AbortableWait* wait) {
+        wait->listed = false;
         (wait->previous == nullptr ? first_ : wait->previous->next) = wait->next;
         if (wait->next != nullptr) {
             wait->next->previous = wait->previous;

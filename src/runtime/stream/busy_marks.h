@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks of the streams that may be busy, so that a device of many idle ones is looked at quickly.
+// Marks of the streams that may be busy, so that they are found quickly among many idle ones.
 
 #pragma once
 
@@ -11,9 +11,10 @@
 namespace advstep {
 
 /// A bit for each place of the table of streams. The stream there sets and clears its bit under its
-/// own lock. While a stream has work or unreported failures, its bit is set. A reader takes no
-/// lock: it finds what was queued before, but perhaps not what is queued meanwhile. The work
-/// of a stream happened before a look that finds its bit cleared.
+/// own lock. The bit is set while the stream has work or unreported failures. A reader takes no
+/// lock: it finds the streams whose work was queued before the look, and perhaps those whose work
+/// is queued meanwhile. A look that finds a bit cleared sees everything that the stream's earlier
+/// work has written.
 class BusyMarks {
  public:
     void Set(uint32_t index) {

@@ -24,7 +24,7 @@ Status NoContext() {
 
 std::atomic<Status (*)()> contextMaker{nullptr};
 
-// Makes the thread's current context, where a setting gives one to every thread.
+// Makes a context current for the thread, if a setting gives one to every thread.
 Status MakeCurrent() {
     Status (*const make)() = contextMaker.load(std::memory_order_acquire);
     Status made = make != nullptr ? make() : NoContext();

@@ -10,11 +10,11 @@
 namespace advstep {
 
 /// Finds the calling thread's current context, or asks the context maker for one. 107002: the
-/// thread has none, or it has been destroyed. Codes also of the maker.
+/// thread has none, or it has been destroyed. Other codes are the maker's.
 Status CurrentContext(ContextRef* current);
 
-/// Sets the function that makes a context current for a thread without one, or returns 107002 if it
-/// has none to give.
+/// Sets the context maker, a function that makes a context current for a thread without one. The
+/// function returns 107002 if it has no context to give.
 void SetContextMaker(Status (*make)());
 
 /// Returns the current context, or null if the thread has none. The pointer is valid until

@@ -32,14 +32,17 @@ class RunFrame {
     const RunFrame* const outer_;
 };
 
-/// A stream whose work may be part of a task of another stream, its parent: of a sub-graph.
+/// A stream whose work may be part of a task of another stream, its parent. A sub-graph of a
+/// conditional task runs on such streams.
 class PartOfTask {
  public:
-    /// Work that is queued from now on is part of a task of `parent`, which ends after it.
+    /// Makes work that is queued from now on part of a task of `parent`. That task ends after the
+    /// work.
     void SetParent(Stream* parent) { parent_.store(parent, std::memory_order_relaxed); }
 
  protected:
-    /// Whether the calling thread runs a task of this stream, or a part of one in another stream.
+    /// Returns whether the calling thread runs a task of this stream, or a part of such a task in
+    /// another stream.
     bool NeedsThisThread() const;
 
     std::atomic<Stream*> parent_{nullptr};

@@ -54,40 +54,6 @@ Status Stream::Check(Handle handle, Handle caller) {
     return CheckUsable(handle, caller);
 }
 
-Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {
-    Ticket now;
-    {
-        std::unique_lock<std::mutex> lock(mutex_);
-        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
-        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
-        now = {this, issued_.load(std::memory_order_relaxed)};
-        if (!Reached(now.sequence)) {
-            guess_.Waited();
-        }
-        int lockKept = 4;  // tasks for which the lock is kept
-        // The usual case, work that no thread has begun and that can be run, is handled here in one
-        // go. WaitFor handles all other cases.
-        const bool runs = !limit.timed && !NeedsThisThread();
-        if (claimant_ == nullptr && !Reached(now.sequence) && runs) {
-            lockKept -= RunBriefTasks(lock, now.sequence, lockKept);
-        }
-        if (claimant_ == nullptr && !Reached(now.sequence) && runs) {
-            AbortableWait wait{now.sequence};
-            waits_.Add(&wait);
-            (void)ClaimAndRun(lock, now.sequence, &wait, limit, lockKept);
-            waits_.Remove(&wait);
-            if (const int32_t abort = wait.abortCode; abort != 0) {
-                return AbortedError(abort);  // while the lock was released
-            }
-        }
-        if (Reached(now.sequence)) {
-            return failures_.Take(0, now.sequence);
-        }
-    }
-    ADVSTEP_RETURN_IF_ERROR(WaitFor(now, limit));
-    return TakeFailure(now.sequence);
-}
-
 Status Stream::Query(Handle handle, Handle caller, bool* complete) {
     bool wake = false;
     {
@@ -95,7 +61,7 @@ Status Stream::Query(Handle handle, Handle caller, bool* complete) {
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
         ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         *complete = Reached(issued_.load(std::memory_order_relaxed));
-        // The caller does not run the work, and asks perhaps until another thread has.
+        // The caller does not run the work, and may poll until another thread has run it.
         wake = !*complete && claimant_ == nullptr && !FrontWaits() &&
                workers_->watch() >= WorkerControl::Watch::kNapping;
     }
@@ -130,7 +96,7 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
     failures_.LogUnreported(handle);
     identity_ = StreamIdentity{};
     recorder_ = nullptr;
-    ForgetBusyLocked();  // a look costs nothing for streams that have ended
+    ForgetBusyLocked();  // so that looks at the busy streams skip this one
     return {};
 }
 
@@ -215,7 +181,7 @@ Status Stream::Abort(Handle handle, Handle caller, int32_t code) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle, caller));
-        if (code != ACL_ERROR_RT_DEVICE_TASK_ABORT) {  // which leaves the capture alone
+        if (code != ACL_ERROR_RT_DEVICE_TASK_ABORT) {  // an abort of the device keeps the capture
             ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         }
         SkipPending(code == ACL_ERROR_RT_DEVICE_TASK_ABORT ? TaskSkip::kDeviceAborted

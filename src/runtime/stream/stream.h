@@ -38,10 +38,11 @@ namespace advstep {
 /// also the streams whose events it waits for.
 ///
 /// Objects are reused for later streams (HandleTable), so every call compares handles under the
-/// lock. mutex_ guards everything except the readers of the counters, and the front record while it
-/// runs: the lock is released then (kept for brief kernels), and the record belongs to the
-/// claimant. No two streams' locks are held together, except in a replay: its stream's, and then
-/// one of the model's own, on which nothing else queues (model.h), to queue or to skip tasks there.
+/// lock. mutex_ guards everything, with two exceptions: the counters are read without it, and the
+/// front record belongs to the claimant while it runs, because the lock is released then (it is
+/// kept for brief kernels). No two streams' locks are held together, with one exception: a replay
+/// queues or skips tasks on a model's own stream (model.h) under the lock of the replay's stream,
+/// which is taken first.
 class Stream : public PartOfTask {
  public:
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
@@ -60,17 +61,17 @@ class Stream : public PartOfTask {
     struct Batch {
         size_t bytes = 0;
         uint64_t count = 0;
-        bool heavy = false;          // one of them is
-        bool foreign = false;        // one of them is
-        bool evenIfStopped = false;  // on a failure
-        bool wakes = true;           // the workers; else the caller does
+        bool heavy = false;          // one of the records is
+        bool foreign = false;        // one of the records is
+        bool evenIfStopped = false;  // queued even if the stream has stopped on a failure
+        bool wakes = true;           // the call wakes the workers; false: its caller does
     };
 
     /// Appends the records that `fill(void*)` constructs, with their `bytes`. `prepare(first)` is
     /// called before with the first sequence; if it fails, nothing is queued. Both run under the
-    /// stream's lock. They are one task to the limit of the queue: there is room for all of them or
-    /// for none. 107027: the stream is captured. 107034: it updates a task group. Others as
-    /// Enqueue.
+    /// stream's lock. The records count as one task when the limit of the queue is checked, so all
+    /// of them have room or none has. 107027: the stream is captured. 107034: it updates a task
+    /// group. Others as Enqueue.
     template <typename Prepare, typename Fill>
     Status EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Prepare&& prepare,
                         Fill&& fill, Ticket* last);
@@ -86,7 +87,8 @@ class Stream : public PartOfTask {
         return use(identity_);
     }
 
-    /// Runs and waits for the work that is queued now, and returns its first unreported failure.
+    /// Waits for the work that is queued now, running it if no other thread does, and returns its
+    /// first unreported failure.
     /// 107027: the stream is captured. Other codes as WaitFor.
     Status Synchronize(Handle handle, Handle caller, const WaitLimit& limit = {});
 
@@ -94,9 +96,10 @@ class Stream : public PartOfTask {
     /// Skips the pending work that has not started. *closing: another thread is in Close.
     Status Drop(Handle handle, Handle caller, bool* closing = nullptr);
 
-    /// As Drop, but waits for that work return 107023, and the stream takes new work. A host
-    /// function of the stream may call this, and any thread while another one is in Close. `code`
-    /// is that of the waits: 107022 for an abort of the device, also of what precedes a capture.
+    /// Skips work as Drop does, and the waits for that work return `code`: 107023, or 107022 for an
+    /// abort of the device. The latter also skips the work that was queued before a capture. The
+    /// stream takes new work. A host function of the stream may call this, and so may any thread
+    /// while another one is in Close.
     Status Abort(Handle handle, Handle caller, int32_t code);
 
     /// Ends the front task if it is a wait. Other work stays. 107027: the stream is captured.
@@ -119,7 +122,8 @@ class Stream : public PartOfTask {
     Status TakeFailure(uint64_t last = kNever) { return TakeFailureBetween(0, last); }
 
     /// Skips the tasks of a replay in a model's branch that have not started, after `after` and up
-    /// to `upTo`. The caller wakes the workers. HoldReplay has their waits wait for `until` first.
+    /// to `upTo`. The caller wakes the workers. HoldReplay, which is called before, makes the waits
+    /// among these tasks wait for `until` instead.
     void SkipReplay(uint64_t after, uint64_t upTo);
     void HoldReplay(uint64_t after, uint64_t upTo, const Ticket& until);
     /// Returns the code for which a task that has ended was skipped, or success if it was run.
@@ -144,11 +148,12 @@ class Stream : public PartOfTask {
     /// the next look. `thorough`: looks under the lock even if the counters show no work.
     bool RunSome(bool thorough, WaitClock::time_point* again);
 
-    /// For the watcher: returns whether something has been queued since the last call, on a stream
-    /// for whose work threads wait.
+    /// Returns whether something has been queued since the last call, on a stream for whose work
+    /// threads wait. Only the watcher calls this.
     bool QueuedForWaiters();
-    /// For the watcher: returns whether threads that wait have run much since then, so that they
-    /// will run the rest as well. A worker that took some of it would only be in their way.
+    /// Returns whether waiting threads have run much since the last QueuedForWaiters, so that they
+    /// will run the rest as well. A worker that took some of it would only be in their way. Only
+    /// the watcher calls this.
     bool WaitersRunIt() const;
     /// Returns whether the stream's work is left to the workers, as far as one can tell.
     bool NobodyWaits() const { return guess_.NobodyWaits(); }
@@ -156,7 +161,8 @@ class Stream : public PartOfTask {
     /// Clears the stream's mark if it has neither work nor unreported failures.
     void ForgetBusy();
 
-    /// True if the stream is alive or being closed, and has this device and context (null: any).
+    /// Returns whether the stream is alive or being closed, and is of this device and context
+    /// (null: any). Sets *identity if it is.
     bool BelongsTo(const Device* device, const Context* context, StreamIdentity* identity);
 
     // stream_recording.cpp: captures and updates of task groups.
@@ -170,9 +176,9 @@ class Stream : public PartOfTask {
                         int32_t* branch);
     /// Sends later work to the queue again, if this recorder takes it now.
     void StopRecording(const Recorder* recorder);
-    /// Makes later work wait for a place in an active capture, which a stream that is not captured
-    /// joins. 107024: the capture is another one. 107031: a default stream cannot join. 107003: the
-    /// contexts differ.
+    /// Makes later work wait for a place in an active capture. A stream that is not captured joins
+    /// that capture. 107024: the stream is in another capture. 107031: a default stream cannot
+    /// join. 107003: the contexts differ.
     Status WaitInCapture(Handle handle, Handle caller, const CapturePlace& place,
                          int64_t timeoutNanoseconds);
 
@@ -198,7 +204,7 @@ class Stream : public PartOfTask {
         return alive ? Status() : UnusableError(handle, caller);
     }
     Status CheckNotCaptured() const { return recorder_ == nullptr ? Status() : CapturedError(); }
-    /// Success if no capture is under way.
+    /// Refuses a captured stream. Returns success if no capture is under way.
     Status CapturedError() const;
     Status CheckNotRecorded() const;
     /// 207005: the stream holds as many tasks as it may. `sequence` is that of the next task.
@@ -222,7 +228,7 @@ class Stream : public PartOfTask {
     FrontObstacle ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
                               const AbortableWait* wait = nullptr, const WaitLimit& waitLimit = {},
                               int lockKept = 0);
-    /// Whether the front is a wait that may not be over. The queue is not empty.
+    /// Returns whether the front is a wait that may not be over. The queue is not empty.
     bool FrontWaits() const;
     /// Returns the obstacle of the front, if any. The queue is not empty.
     FrontObstacle LookAtFront(WaitClock::time_point* again);
@@ -230,13 +236,15 @@ class Stream : public PartOfTask {
     void RunFront(std::unique_lock<std::mutex>& lock, bool keepLock);
     /// Removes the front, which has ended. True: the caller wakes the workers, without the lock.
     bool EndFront(uint64_t sequence);
-    /// Runs up to `most` brief tasks, none after `limit`, and returns how many. There are tasks and
-    /// no claimant. It claims nothing: the lock stays taken, except to wake workers at the end.
-    int RunBriefTasks(std::unique_lock<std::mutex>& lock, uint64_t limit, int most);
+    /// Runs up to `most` brief tasks, none after the place of the wait, and returns how many. There
+    /// are tasks and no claimant. It claims nothing: the lock stays taken, except to wake workers
+    /// at the end. Before it is released, the wait is entered in the list.
+    int RunBriefTasks(std::unique_lock<std::mutex>& lock, AbortableWait* wait, int most);
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
     void Fail(uint64_t sequence, Status status) noexcept;
 
-    /// Has the workers woken when `sequence` is reached. True: it has been reached already.
+    /// Makes the thread that reaches `sequence` wake the workers. True: it has been reached
+    /// already.
     bool ReachedOrTellWorkers(uint64_t sequence);
     /// Sleeps until `sequence` is reached, no thread runs the stream, the limit expires, or a Nudge
     /// of any stream raises nudges_ above `nudges`.
@@ -248,7 +256,10 @@ class Stream : public PartOfTask {
     void Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit);
 
     static Status AbortedError(int32_t code);
-    /// Counts for all streams: a thread may sleep at one because of what it found at another.
+    /// WaitFor, with a wait that has been entered in the list if aborts end it.
+    static Status WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInList* wait);
+    /// Counts the nudges of all streams, because a thread may sleep at one stream because of what
+    /// it found at another.
     static inline std::atomic<uint64_t> nudges_{0};
 
     std::mutex mutex_;
@@ -263,8 +274,8 @@ class Stream : public PartOfTask {
     uint64_t queueLimit_ = 0;                     // tasks that it may hold; 0: no limit
     uint64_t roomUpTo_ = 0;           // there is room up to this task, perhaps also beyond it
     const void* claimant_ = nullptr;  // identity of the thread that runs tasks; null: nobody
-    bool running_ = false;            // the front is, with the lock released
-    bool marked_ = true;              // as the bit in marks_; true: there are no marks
+    bool running_ = false;            // the front runs, or its callback, with the lock released
+    bool marked_ = true;              // a copy of the bit in marks_; true without marks
     BusyMarks* marks_ = nullptr;
     WaiterGuess guess_;
     // The counters at the watcher's last call of QueuedForWaiters.

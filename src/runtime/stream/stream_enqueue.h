@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How records come into a stream: the definitions for stream.h, which includes this.
+// The definitions of Stream's enqueue calls, which stream.h includes.
 
 #pragma once
 

@@ -26,7 +26,7 @@ const ForkHook forgetTask([](void*) noexcept {
     RunFrame::innermost = nullptr;
 });
 
-constexpr uint64_t kTasksPerVisit = 64;  // of a worker, before it looks at other streams
+constexpr uint64_t kTasksPerVisit = 64;  // a worker runs them before it looks at other streams
 
 Status WordException(const char* what) noexcept {
     try {
@@ -52,7 +52,7 @@ Status RunTask(const Task& task, const ContextRef& context) noexcept {
     ++taskDepth;
     Status status;
     if (task.kind == TaskKind::kHostFunction) {
-        const NoCancellation noCancellation;  // of a thread of the program, by its own function
+        const NoCancellation noCancellation;  // the function might be a cancellation point
         const KeepErrors keepErrors;
         const KeepCurrentContext keepContext(context);
         status = RunCatching(task);
@@ -162,7 +162,7 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
 }
 
 inline bool Stream::EndFront(uint64_t sequence) {
-    queue_.PopFront();  // not before: the places of the records are counted from completed_
+    queue_.PopFront();  // together with completed_, from which the records' places are counted
     completed_.store(sequence, std::memory_order_release);
     if (Trace::On()) {
         trace_.BecameOldest();
@@ -180,10 +180,10 @@ inline bool Stream::EndFront(uint64_t sequence) {
     return wake;
 }
 
-int Stream::RunBriefTasks(std::unique_lock<std::mutex>& lock, uint64_t limit, int most) {
+int Stream::RunBriefTasks(std::unique_lock<std::mutex>& lock, AbortableWait* wait, int most) {
     int run = 0;
-    // A callback may take as long as it likes, and so may the writing of a trace.
-    while (run < most && !Reached(limit) && !Trace::On() && !HasExceptionCallback()) {
+    // The lock is not kept for a callback or for the writing of a trace, which may take long.
+    while (run < most && !Reached(wait->sequence) && !Trace::On() && !HasExceptionCallback()) {
         const Task& task = *queue_.Front();
         if (task.length != TaskLength::kBrief || task.skip != TaskSkip::kNot) {
             break;
@@ -195,6 +195,7 @@ int Stream::RunBriefTasks(std::unique_lock<std::mutex>& lock, uint64_t limit, in
         }
         ++run;
         if (EndFront(sequence)) {
+            waits_.Add(wait);
             lock.unlock();
             workers_->Wake();
             lock.lock();
@@ -291,7 +292,7 @@ bool Stream::RunSome(bool thorough, WaitClock::time_point* again) {
         return false;
     }
     // The other stream is asked after the lock is released, because no two streams' locks are held
-    // together. A thread that reaches the ticket from now on wakes the workers.
+    // together. A thread that reaches the ticket after the answer wakes the workers.
     return obstacle.ticket.stream->ReachedOrTellWorkers(obstacle.ticket.sequence);
 }
 

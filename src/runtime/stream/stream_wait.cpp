@@ -25,8 +25,8 @@ Status Expired(const WaitLimit& limit) {
 
 }  // namespace
 
-// A stream whose tasks are part of another stream's task has that stream as its parent until they
-// have ended, so the parents of streams that the thread runs stay.
+// A stream whose tasks are part of another stream's task keeps that stream as its parent until they
+// have ended. So the parents of the streams that the thread runs do not change meanwhile.
 bool PartOfTask::NeedsThisThread() const {
     for (const RunFrame* frame = RunFrame::innermost; frame != nullptr; frame = frame->outer()) {
         for (const PartOfTask* stream = frame->stream(); stream != nullptr;
@@ -55,7 +55,7 @@ Status Stream::StopFront(Handle handle, Handle caller) {
         ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle, caller));
         ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         if (running_ || queue_.Empty() || !FrontWaits()) {
-            return {};  // what runs cannot be interrupted, and what has not begun stays
+            return {};  // a running task cannot be interrupted, and one that has not begun stays
         }
         if (queue_.Front()->kind == TaskKind::kTicketWait &&
             static_cast<const TicketWaitTask*>(queue_.Front())->stays) {
@@ -92,36 +92,81 @@ Status Stream::AbortedError(int32_t code) {
                  code == ACL_ERROR_RT_STREAM_ABORT ? "stream" : "work of the stream's device");
 }
 
-// A wait in the list of its stream, as long as it lives.
+// A wait of the calling thread, in the list of its stream from its entry until it leaves or ends.
 class Stream::WaitInList {
  public:
-    WaitInList(const Ticket& ticket, bool abortable)
-        : stream_(abortable ? ticket.stream : nullptr) {
-        wait_.sequence = ticket.sequence;
-        if (stream_ != nullptr) {
-            const std::lock_guard<std::mutex> lock(stream_->mutex_);
-            stream_->waits_.Add(&wait_);
-        }
-    }
+    explicit WaitInList(Stream* stream) : stream_(*stream) {}
     ~WaitInList() {
-        if (stream_ != nullptr) {
-            const std::lock_guard<std::mutex> lock(stream_->mutex_);
-            stream_->waits_.Remove(&wait_);
+        if (wait_.listed) {
+            const std::lock_guard<std::mutex> lock(stream_.mutex_);
+            stream_.waits_.Remove(&wait_);
         }
     }
     WaitInList(const WaitInList&) = delete;
     WaitInList& operator=(const WaitInList&) = delete;
 
-    const AbortableWait* Get() const { return &wait_; }
+    void EnterLocked() {
+        if (!wait_.listed) {
+            stream_.waits_.Add(&wait_);
+        }
+    }
+    void LeaveLocked() {
+        if (wait_.listed) {
+            stream_.waits_.Remove(&wait_);
+        }
+    }
+    AbortableWait* Get() { return &wait_; }
     int32_t AbortCode() const { return wait_.abortCode.load(std::memory_order_acquire); }
 
  private:
-    Stream* const stream_;
+    Stream& stream_;
     AbortableWait wait_;
 };
 
+Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {
+    WaitInList wait(this);
+    std::unique_lock<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    const Ticket now{this, issued_.load(std::memory_order_relaxed)};
+    wait.Get()->sequence = now.sequence;
+    if (!Reached(now.sequence)) {
+        guess_.Waited();
+    }
+    int lockKept = 4;  // tasks for which the lock is kept
+    // The usual case, work that no thread has begun and that can be run, is handled here in one go.
+    // WaitFor handles all other cases.
+    const bool runs = !limit.timed && !NeedsThisThread();
+    if (claimant_ == nullptr && !Reached(now.sequence) && runs) {
+        lockKept -= RunBriefTasks(lock, wait.Get(), lockKept);
+    }
+    if (!Reached(now.sequence)) {
+        wait.EnterLocked();  // before the lock is released, so that no abort is missed
+        if (claimant_ == nullptr && runs) {
+            (void)ClaimAndRun(lock, now.sequence, wait.Get(), limit, lockKept);
+        }
+        if (!Reached(now.sequence) && wait.AbortCode() == 0) {
+            lock.unlock();
+            ADVSTEP_RETURN_IF_ERROR(WaitListed(now, limit, &wait));
+            lock.lock();
+        }
+    }
+    wait.LeaveLocked();
+    const int32_t abort = wait.AbortCode();  // while the lock was released
+    return abort != 0 ? AbortedError(abort) : failures_.Take(0, now.sequence);
+}
+
 Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
-    Stream::WaitInList wait(ticket, !limit.evenIfAborted);
+    Stream::WaitInList wait(ticket.stream);
+    wait.Get()->sequence = ticket.sequence;
+    if (!limit.evenIfAborted) {
+        const std::lock_guard<std::mutex> lock(ticket.stream->mutex_);
+        wait.EnterLocked();
+    }
+    return Stream::WaitListed(ticket, limit, &wait);
+}
+
+Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInList* wait) {
     Ticket next = ticket;
     // Counted before the first stream on the way is looked at, so that no nudge is missed.
     uint64_t nudges = Stream::nudges_.load();
@@ -129,7 +174,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
         next = ticket;
         nudges = Stream::nudges_.load();
     };
-    while (!ticket.stream->Reached(ticket.sequence) && wait.AbortCode() == 0) {
+    while (!ticket.stream->Reached(ticket.sequence) && wait->AbortCode() == 0) {
         if (limit.Expired()) {
             return Expired(limit);
         }
@@ -151,7 +196,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
         }
         // The stream is run no further than the ticket: later work may need something that this
         // thread holds.
-        const FrontObstacle obstacle = stream.ClaimAndRun(lock, next.sequence, wait.Get(), limit);
+        const FrontObstacle obstacle = stream.ClaimAndRun(lock, next.sequence, wait->Get(), limit);
         switch (obstacle.kind) {
             case FrontObstacle::Kind::kNone:
                 startAgain();
@@ -174,8 +219,8 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
                 break;
         }
     }
-    const int32_t abort = wait.AbortCode();
-    return abort != 0 ? Stream::AbortedError(abort) : Status();
+    const int32_t abort = wait->AbortCode();
+    return abort != 0 ? AbortedError(abort) : Status();
 }
 
 }  // namespace advstep

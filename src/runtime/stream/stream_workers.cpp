@@ -18,14 +18,14 @@
 namespace advstep {
 namespace {
 
-// Waking a thread costs 4-12 us (docs/internals/decisions/0003-streams.md). So while threads queue
-// work that they wait for, the watcher is not woken: it looks by itself, in case that one of them
-// does not wait this time. A nap is short compared with a decode step.
+// Waking the watcher costs the waker 4 to 12 us (docs/internals/decisions/0003-streams.md). So the
+// watcher is not woken while threads queue work that they wait for. It naps and looks by itself, in
+// case one of them does not wait this time. A nap is short compared with a decode step.
 constexpr auto kNap = std::chrono::microseconds(150);
 constexpr auto kWakeful = std::chrono::microseconds(600);
 
-// After it has run something that nobody waits for it looks once more before it has to be woken. So
-// enqueuers in a row that do not wait wake it once in this time at most.
+// The watcher that has run work for which no thread waits looks once more after this time, before
+// it has to be woken. So enqueuers that never wait wake it at most once in this time.
 constexpr auto kRest = std::chrono::microseconds(40);
 
 // Linux ends a nap up to 50 us late unless the thread asks for less.
@@ -40,8 +40,8 @@ const ForkHook forgetWatcher([](void*) noexcept { isWatcher = false; });
 StreamWorkers::~StreamWorkers() { Stop(); }
 
 void StreamWorkers::EnsureWatcherLocked() {
-    // A thread that has queued or run work may wake a worker after others have done that work and
-    // ended the stream, and even the runtime. Nobody would end a thread that is started then.
+    // The calling thread has queued or run work. Other threads may since have run the rest, ended
+    // the stream and even finalized the runtime. No thread would end a worker that is started then.
     if (hasWatcher_ || stop_ || NoStream()) {
         return;
     }
@@ -143,7 +143,7 @@ StreamWorkers::Pause StreamWorkers::NextPause() {
 
 void StreamWorkers::Watch() {
     watch_.store(WorkerControl::Watch::kAwake);
-    rest_ = runsUnwaited_;  // by the thread that has called this one
+    rest_ = runsUnwaited_;  // as the watcher before this one has left it
     Look look = Look::kUsual;
     while (isWatcher) {
         WaitClock::time_point again;

@@ -21,11 +21,11 @@ namespace advstep {
 /// It naps between looks while threads queue work that they wait for, and otherwise sleeps until an
 /// enqueue wakes it, so an idle process uses no CPU. The watcher steps aside before it runs a task
 /// that may take long (a host function, a large kernel), and another thread takes over, so streams
-/// never wait for each other. Threads that are not needed are spares, asleep. There are as many
-/// threads as tasks were ever blocked at a time, plus one.
+/// never wait for each other. A thread that is not needed is a spare and sleeps. The number of
+/// threads is one more than the greatest number of tasks that were ever blocked at a time.
 ///
-/// mutex_ guards all members except watch_ and the watcher's own. It
-/// is never held while a stream's lock is taken.
+/// mutex_ guards all members except watch_ and the watcher's own. It is never held while a stream's
+/// lock is taken.
 class StreamWorkers : public WorkerControl {
  public:
     explicit StreamWorkers(const HandleTable<Stream>& streams,
@@ -45,7 +45,7 @@ class StreamWorkers : public WorkerControl {
     void ThreadMain();
     bool BecomeWatcher();
     void Watch();
-    /// The watcher's state when it has found nothing to run, and its end.
+    /// The state of a watcher that has found nothing to run, and the time at which it ends.
     struct Pause {
         WorkerControl::Watch watch;
         WaitClock::time_point until;
@@ -54,8 +54,7 @@ class StreamWorkers : public WorkerControl {
     bool QueuedForWaiters() const;
     enum class Look {
         kAfterNap,  // leaves streams alone that waiting threads run
-        kUnwaited,  // after a call: at the streams whose work no thread waits for, before the
-                    // others
+        kUnwaited,  // after a call: looks only at the streams whose work no thread waits for
         kUsual,
         kThorough,  // under the streams' locks
     };
@@ -79,8 +78,8 @@ class StreamWorkers : public WorkerControl {
     std::vector<std::thread> threads_;
     // The watcher's own, which the next watcher takes over under mutex_:
     WaitClock::time_point lastQueued_{};  // when work was queued that threads wait for
-    bool rest_ = false;                   // something ran that nobody waits for
-    bool runsUnwaited_ = false;           // the stream that it looks at is one of those
+    bool rest_ = false;                   // it has run work for which no thread waits
+    bool runsUnwaited_ = false;           // no thread waits for the stream that it looks at
     int32_t spares_ = 0;
     bool hasWatcher_ = false;  // a thread is the watcher, or one has been called
     bool called_ = false;      // a spare or a new thread is to become the watcher

@@ -16,8 +16,8 @@
 namespace advstep {
 namespace {
 
-// They stand together because the workers refer to both tables: in the child of a fork all of them
-// are new.
+// The tables and the workers form one object because the workers refer to both tables. The child of
+// a fork gets a new object.
 struct StreamTables {
     HandleTable<Stream> streams{HandleKind::kStream};
     HandleTable<Stream> branches{HandleKind::kBranchStream};
@@ -37,8 +37,8 @@ struct LiveStream {
     StreamIdentity identity;
 };
 
-// Calls visit(Stream&) for the streams that may have work or unreported failures. It costs what is
-// busy, not what is alive.
+// Calls visit(Stream&) for the streams that may have work or unreported failures. The cost grows
+// with the busy streams, not with the live ones.
 template <typename Visit>
 void ForEachBusyStream(Visit&& visit) {
     TheStreamTables().busy.ForEach([&](uint32_t index) { visit(*Streams().At(index)); });
@@ -100,7 +100,8 @@ Status MakeStream(HandleTable<Stream>* table, const ContextRef& context, uint32_
                   uint32_t flags, bool hidden, Stream** stream, Handle* handle) {
     const auto entry = AcquireStream(table, context, priority, flags, hidden);
     if (!context.alive()) {
-        // The context was destroyed meanwhile, perhaps before the stream could be found there.
+        // The context was destroyed meanwhile, perhaps by a thread that could not find the stream
+        // yet.
         (void)DestroyStream({entry.object, entry.handle, context.handle}, true);
         return Error(ACL_ERROR_RT_CONTEXT_NULL, "the current context has been destroyed");
     }

@@ -22,7 +22,8 @@ HandleTable<Stream>& BranchStreams();
 /// The threads that run the streams in the background.
 StreamWorkers& Workers();
 
-/// Calls visit(Stream&) for every stream that there ever was, alive or not.
+/// Calls visit(Stream&) for every stream that is alive, also for one that is being made or
+/// destroyed.
 template <typename Visit>
 void ForEachStream(Visit&& visit) {
     Streams().ForEach(visit);

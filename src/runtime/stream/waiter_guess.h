@@ -8,10 +8,10 @@
 
 namespace advstep {
 
-/// Guesses whether a thread will wait for what is being queued, and thereby run it, or whether it
-/// is left to the workers. A burst is what is queued from the moment at which the stream was empty.
-/// If no thread has waited for any of the last bursts, none is expected for the next one. The guess
-/// only decides when a worker is woken, never whether.
+/// Guesses whether a thread will wait for the work that is being queued, and thereby run it, or
+/// whether the work is left to the workers. A burst is the work that is queued from the moment at
+/// which the stream was empty. If no thread has waited for any of the last bursts, none is expected
+/// to wait for the next one. The guess only decides when a worker is woken, never whether.
 ///
 /// The stream's lock guards all changes; the watcher reads without it.
 class WaiterGuess {
@@ -26,11 +26,11 @@ class WaiterGuess {
     bool NobodyWaits() const { return bursts_.load(std::memory_order_relaxed) >= kUnwaited; }
 
  private:
-    // The first bursts of a stream, and one now and then by itself between those that are waited
-    // for, do not count as a habit.
+    // The first bursts of a stream are no habit, nor is a single unwaited burst between others that
+    // threads wait for.
     static constexpr uint8_t kUnwaited = 3;
-    // A woken worker may be so fast that a thread finds nothing left to wait for. So one burst in
-    // 253 is left lying, to see whether a thread comes for it.
+    // A woken worker may be so fast that a thread finds nothing left to wait for. So the guess
+    // expects a thread for one burst in 254, to see whether one comes for it.
     static constexpr uint8_t kMost = 255;
 
     std::atomic<uint8_t> bursts_{0};  // that no thread has waited for

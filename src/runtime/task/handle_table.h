@@ -101,12 +101,12 @@ class HandleTable {
         return At(index);
     }
 
-    /// Returns the object at a place that has had one.
+    /// Returns the object of an index. The index has had an object before.
     T* At(uint32_t index) const { return &(*chunks_[index / kChunk])[index % kChunk]; }
 
-    /// Calls visit(T&) for every object between its Acquire and its Release; for one that comes or
-    /// is destroyed meanwhile, perhaps. Takes no lock and no memory. Its cost is that of the live
-    /// objects: one look for 4096 objects of which none is alive.
+    /// Calls visit(T&) for every object between its Acquire and its Release. An object that is
+    /// acquired or released meanwhile may be visited or not. Takes no lock and no memory. The cost
+    /// grows with the live objects: 4096 objects of which none is alive cost one load.
     template <typename Visit>
     void ForEach(Visit&& visit) const {
         const uint32_t count = count_.load(std::memory_order_acquire);
@@ -175,8 +175,9 @@ class HandleTable {
     std::vector<T*> free_;
     std::atomic<uint32_t> count_{0};  // published after the chunk it needs
     std::array<std::unique_ptr<Chunk>, kMostChunks> chunks_;
-    // Change under mutex_. Sequentially consistent, as WorkerControl::watch_ is: the last look of a
-    // worker before it sleeps finds a stream that was acquired before it said that it sleeps.
+    // They change under mutex_. They are sequentially consistent, as WorkerControl::watch_ is: the
+    // last look of a worker before it sleeps finds every stream that was acquired before the worker
+    // stored kAsleep.
     std::array<std::atomic<uint64_t>, kMostChunks> alive_{};
     std::array<std::atomic<uint64_t>, kMostChunks / kChunk> aliveChunks_{};
 };

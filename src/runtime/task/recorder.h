@@ -24,7 +24,7 @@ struct Use {
     const char* name = nullptr;     // the argument's name, static text
     const void* address = nullptr;  // of the memory, or the handle
     uint64_t bytes = 0;
-    uint64_t epoch = 0;  // DeviceMemory's at the capture; memory allocated later is not meant
+    uint64_t epoch = 0;  // DeviceMemory's epoch at the capture; excludes memory allocated later
 };
 
 /// A point in a capture: the end of the first `position` tasks of a branch.
@@ -54,7 +54,8 @@ struct Work {
     const char* refusalText = nullptr;  // the message, "<what it is>; expected <rule>"
     void (*listUses)(const void* source, std::vector<Use>* uses) = nullptr;
     const void* source = nullptr;  // of listUses
-    /// Hands what the record refers to over to the recorder, which keeps it as long as the record.
+    /// Hands the objects that the record refers to over to the recorder, which keeps them as long
+    /// as the record.
     std::shared_ptr<void> (*keep)(void* source) = nullptr;
     void* keepSource = nullptr;
     CapturePlace* place = nullptr;  // kEventRecord: set if it was captured

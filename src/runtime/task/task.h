@@ -19,7 +19,7 @@ enum class TaskKind : uint8_t {
     kTicketWait,    // a TicketWaitTask: ends when its ticket is reached; never run
     kPollWait,      // a PollWaitTask: ends when its condition holds
     kAlways,        // a mark: runs even if it is among the tasks to be skipped
-    kBranchEnd,     // a BranchEndTask: runs even then, and is told at once that it is among them
+    kBranchEnd,     // a BranchEndTask: runs even then, and `skipped` is called at once
 };
 
 /// How long a task may take.
@@ -27,7 +27,7 @@ enum class TaskLength : uint8_t {
     kUsual,
     kBrief,  // a few us, and no lock under which a stream's lock is taken: the thread that runs it
              // may keep the stream's lock
-    kHeavy,  // longer than waking a thread (about 30 us)
+    kHeavy,  // longer than a sleeping thread takes until it runs when woken: 10 to 30 us
 };
 
 /// Why a task is not run.
@@ -71,11 +71,12 @@ struct TicketWaitTask : WaitTask {
     bool stays = false;  // aclrtStreamStop does not end it
 };
 
-/// The end of a part that another stream runs for this one. If it is to be skipped, `skipped` skips
-/// that part, before a task of this stream can end that the part waits for. Parts may wait for each
-/// other, too, so `hold` is called for all of them before: what is left of their waits then waits
-/// for this task, whose place is `self`. Both are called under the lock of this stream, and take
-/// the lock of the other one, which is a model's own (stream.h).
+/// The end of a part that another stream runs for this one. If the task is to be skipped, `skipped`
+/// skips the part at once: a wait in the part for a task of this stream would otherwise end when
+/// that task ends without having run, and the part would continue. Parts may wait for each other,
+/// too. So `hold` is called for all parts first. It makes the remaining waits of a part wait for
+/// this task, whose place is `self`. Both are called under the lock of this stream, and take the
+/// lock of the other one, which is a model's own (stream.h).
 struct BranchEndTask : Task {
     void (*hold)(const BranchEndTask& task, const Ticket& self) = nullptr;
     void (*skipped)(const BranchEndTask& task) = nullptr;

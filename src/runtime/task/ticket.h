@@ -24,16 +24,17 @@ struct Ticket {
 
 bool Reached(const Ticket& ticket);
 
-/// Runs and waits until the ticket's point is reached. 207000: the point needs the calling thread
-/// itself, because it runs a host function of the stream or has to run a callback of it. 107023:
-/// the ticket's stream is aborted meanwhile. The limit's expiredCode: the limit expires.
+/// Waits until the ticket's point is reached, and runs the tasks before it if no other thread does.
+/// 207000: the point needs the calling thread itself, which runs a host function of the stream or
+/// has to run a callback for it. 107023, 107022: the work of the ticket's stream is aborted
+/// meanwhile, or that of its device. The limit's expiredCode: the limit expires.
 Status WaitFor(const Ticket& ticket, const WaitLimit& limit = {});
 
 /// Returns true while the calling thread runs a task of any stream.
 bool InsideTask();
 
-/// Marks the thread as one that runs a task, until the end of the scope: a thread that helps
-/// another one with its task.
+/// Marks the calling thread as one that runs a task, until the end of the scope. It is for a thread
+/// that helps another one with its task.
 class TaskScope {
  public:
     TaskScope() noexcept;
@@ -45,9 +46,10 @@ class TaskScope {
 /// 207000: the calling thread runs a task.
 Status RefuseInsideTask();
 
-/// Where the work that is queued now and may use the device's memory ends, in each stream that has
-/// some under way: everything on the streams of that device, and of the other streams what touches
-/// memory of a device that is not their own. Null: all work, which may use pinned host memory.
+/// Returns a ticket for each stream with unfinished work that may use the device's memory. The
+/// ticket is the end of that work as it is queued now. All work of the device's own streams counts,
+/// and so does work of other streams that touches memory of a device other than their own. Null:
+/// the work of all streams counts, because it may use pinned host memory.
 std::vector<Ticket> PendingPlaces(const Device* device);
 
 }  // namespace advstep

@@ -60,16 +60,6 @@ LateStart::~LateStart() {
     Require(aclrtResetDevice(0));
 }
 
-double LateTextbook::Nanoseconds() {
-    started_ = Clock::time_point{};
-    const Clock::time_point begin = Clock::now();
-    queue_.Enqueue([this] { started_ = Clock::now(); });
-    do {
-        std::this_thread::sleep_for(kPatience);
-    } while (started_.load() == Clock::time_point{});
-    return std::chrono::duration<double, std::nano>(started_.load() - begin).count();
-}
-
 double LateStart::Nanoseconds() {
     started_ = Clock::time_point{};
     const Clock::time_point begin = Clock::now();

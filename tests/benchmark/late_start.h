@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "acl/acl.h"
-#include "tests/benchmark/textbook_queue.h"
 
 namespace bench {
 
@@ -48,17 +47,6 @@ class LateStart {
     aclrtStream stream_ = nullptr;
     std::atomic<std::chrono::steady_clock::time_point> started_{};
     std::unique_ptr<RoundTripThread> busy_;
-};
-
-/// The same for the textbook's queue, whose thread does nothing but sleep until it is called. So it
-/// shows how late the machine lets a thread start.
-class LateTextbook {
- public:
-    double Nanoseconds();
-
- private:
-    std::atomic<std::chrono::steady_clock::time_point> started_{};
-    TextbookQueue queue_;
 };
 
 /// The processor time that the library's threads use while the calling thread queues a host

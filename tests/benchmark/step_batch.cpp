@@ -15,8 +15,6 @@ namespace {
 
 constexpr int64_t kBlockSize = 16;
 constexpr int64_t kWidth = 8;
-constexpr int64_t kInput = kWidth * kBlockSize;
-constexpr int64_t kPre = 96;
 constexpr int32_t kPrompt = 10;
 constexpr int32_t kHostBlocks = 1;
 constexpr int32_t kMostUsed = 4;
@@ -73,13 +71,13 @@ std::array<TensorBytes, 22> TensorsOf(SeedState& s) {
 }
 
 // All slots run, in the middle of their last block, and the free list is full of blocks.
-SeedState MakeRunning(int64_t batch) {
+SeedState MakeRunning(int64_t batch, const StepTokens& tokens) {
     const auto slots = static_cast<size_t>(batch);
     SeedState s;
     s.batch = batch;
     s.tableWidth = kWidth;
-    s.inputWidth = kInput;
-    s.preWidth = kPre;
+    s.inputWidth = tokens.input;
+    s.preWidth = tokens.pre;
     s.blockSize = kBlockSize;
     s.stopFlags.assign(slots, 0);
     s.isBlockStep.assign(slots, 0);
@@ -111,8 +109,8 @@ SeedState MakeRunning(int64_t batch) {
     s.freeList.resize(slots * (kMostUsed + 1) * 2);
     std::iota(s.freeList.begin(), s.freeList.end(), nextBlock);
     s.freeListLen.assign(1, static_cast<int32_t>(slots * (kMostUsed + 1)));
-    s.inputIds.resize(slots * kInput);
-    s.preIds.resize(slots * kPre);
+    s.inputIds.resize(slots * static_cast<size_t>(tokens.input));
+    s.preIds.resize(slots * static_cast<size_t>(tokens.pre));
     std::iota(s.inputIds.begin(), s.inputIds.end(), int64_t{1});
     std::iota(s.preIds.begin(), s.preIds.end(), int64_t{1000000});
     return s;
@@ -135,8 +133,8 @@ void PreemptAlready(SeedState& s, size_t slot) {
 
 }  // namespace
 
-SeedState MakeStepState(StepCase which, int64_t batch) {
-    SeedState s = MakeRunning(batch);
+SeedState MakeStepState(StepCase which, int64_t batch, const StepTokens& tokens) {
+    SeedState s = MakeRunning(batch, tokens);
     const auto slots = static_cast<size_t>(batch);
     switch (which) {
         case StepCase::kNoPressure:
@@ -250,6 +248,19 @@ void StepBatch::NoteChanges(const unsigned char* start, unsigned char* seed, voi
         end = at + 1;
         changes_.back().size = static_cast<size_t>(start + end - changes_.back().start);
     }
+}
+
+int64_t StepBatch::lineBytes() const {
+    constexpr int64_t kLine = 64;
+    constexpr int64_t kFlagsAndLengths = 2 * sizeof(uint8_t) + 4 * sizeof(int32_t);
+    const auto row = start_.tableWidth * static_cast<int64_t>(sizeof(int32_t));
+    int64_t bytes = start_.batch * (kFlagsAndLengths + std::min(row, kLine));
+    for (const Change& change : changes_) {
+        const auto begin = reinterpret_cast<intptr_t>(change.library);
+        const auto last = begin + static_cast<intptr_t>(change.size) - 1;
+        bytes += (last / kLine - begin / kLine + 1) * kLine;
+    }
+    return bytes;
 }
 
 void StepBatch::RestoreLibrary() {

@@ -23,7 +23,13 @@ enum class StepCase {
     kHalfRecovered,
 };
 
-SeedState MakeStepState(StepCase which, int64_t batch);
+/// Columns of the tensors of tokens. Only recovered slots look at tokens.
+struct StepTokens {
+    int64_t input = 128;  // of inputIds
+    int64_t pre = 96;     // of preIds
+};
+
+SeedState MakeStepState(StepCase which, int64_t batch, const StepTokens& tokens = {});
 
 /// The library's device tensors and SEED's vectors with the same state. Device 0 is set for as long
 /// as it lives. Ends the program if one step of the library and one of SEED do not come to the
@@ -50,6 +56,8 @@ class StepBatch {
     int64_t recovered() const { return recovered_; }
     /// Bytes that a step must look at, or changes.
     int64_t bytes() const { return bytes_; }
+    /// The same in whole lines of the caches, where each row of the table is looked at.
+    int64_t lineBytes() const;
 
  private:
     static constexpr size_t kTensors = 22;

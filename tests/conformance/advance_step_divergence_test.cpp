@@ -2,6 +2,9 @@
 // ADVANCE_STEP_ON_DIVERGENCE: calls whose result differs from what the Ascend kernel computes.
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "advance_step/counters.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
 #include "support/runtime_test.h"
@@ -134,6 +137,30 @@ INSTANTIATE_TEST_SUITE_P(Standard, DivergenceTest, testing::Values("standard"));
 INSTANTIATE_TEST_SUITE_P(Vllm, DivergenceTest, testing::Values("vllm"));
 
 class ExactDivergenceTest : public support::DeviceTest {};
+
+// A core has one query, and every so-manieth padding row, as the reference has it.
+TEST_F(ExactDivergenceTest, ExactCountsTheRowsThatItChanges) {
+    for (const auto& [seqs, queries] : {std::pair{8, 6}, {7, 1}, {5, 4}, {13, 4}}) {
+        ASSERT_NO_FATAL_FAILURE(
+            Restart({{"ADVANCE_STEP_CONFORMANCE", "exact"}, {"ADVANCE_STEP_SOC", "sim:4"}}));
+        AdvanceStepData data = support::MakeBatch(seqs, queries, 4, 3, 1);
+        data.inputTokens.assign(static_cast<size_t>(seqs), -7);  // what no row is given
+        const AdvanceStepData after = support::AdvancedExactly(data, kCores);
+        const auto changed = [&](int64_t begin, int64_t end) {
+            uint64_t rows = 0;
+            for (int64_t row = begin; row < end; ++row) {
+                rows += after.inputTokens[static_cast<size_t>(row)] != -7 ? 1 : 0;
+            }
+            return rows;
+        };
+        AdvanceStepBatch batch(data);
+        ASSERT_TRUE(IsOk(batch.Run(nullptr)));
+        AdvStepCounters counters{};
+        ASSERT_TRUE(IsOk(advstepReadCounters(0, &counters)));
+        EXPECT_EQ(counters.advanced, changed(0, queries)) << seqs << ", " << queries;
+        EXPECT_EQ(counters.padded, changed(queries, seqs)) << seqs << ", " << queries;
+    }
+}
 
 TEST_F(ExactDivergenceTest, ExactNeverDivergesFromItself) {
     ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_CONFORMANCE", "exact"},

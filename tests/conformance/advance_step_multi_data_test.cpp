@@ -120,6 +120,12 @@ std::vector<DataCase> Cases(const std::string& conformance) {
          "step 2, query 2: position 8 in block 1844674407370955161 with blockSize 5 has a slot "
          "that "
          "does not fit slotMapping's dtype; expected a smaller block id"},
+        {"PaddingBesideALargeSlotIsNotRead", conformance,
+         [](AdvanceStepData& d) {
+             Blocks(3, 5, kHuge / 5, 5)(d);  // some slots of such a block would not fit
+             d.seqLens[4] = -1;
+         },
+         ""},
         {"PaddingIsNotRead", conformance,
          [](AdvanceStepData& d) {
              d.seqLens[4] = -1;

@@ -38,6 +38,10 @@ TEST_P(V2UsualTest, EveryNumberOfRows) {
                              std::to_string(blockSize));
                 AdvanceStepV2Data data =
                     support::MakeUsualV2Data(45, specNum, blockSize, 40, 7 + specNum);
+                // Ids below their columns, too: the kernels work out the difference.
+                for (size_t entry = 0; entry < data.blockTables.size(); entry += 3) {
+                    data.blockTables[entry] = 0;
+                }
                 OpBatch batch = support::MakeV2Batch(data, Layout(tables32));
                 ASSERT_TRUE(IsOk(batch.Run(nullptr)));
                 ASSERT_FALSE(reference::AdvanceStepV2(data, false));

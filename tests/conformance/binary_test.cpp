@@ -219,7 +219,7 @@ TEST_F(BinaryTest, WrongOptions) {
     aclrtBinaryLoadOptions noArray{nullptr, 1};
     EXPECT_TRUE(
         IsError(kInvalid, aclrtBinaryLoadFromFile(kBinaryFile, &noArray, &binary), {"numOpt 1"}));
-    for (const int mode : {-2, 0, 2, 3}) {
+    for (const int mode : {-2, -1, 0, 2, 3}) {
         aclrtBinaryLoadOption option = CpuMode(mode);
         aclrtBinaryLoadOptions options = OneOption(&option);
         EXPECT_TRUE(IsError(mode == 0 ? ACL_ERROR_RT_FEATURE_NOT_SUPPORT : kInvalid,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Behaviour that stays the same under ADVANCE_STEP_GUARD.
+#include <sys/resource.h>
+
 #include <cstring>
 #include <fstream>
 #include <set>
@@ -116,6 +118,26 @@ TEST_P(GuardTest, MoreThanTheHostHasIsRefused) {
     void* address = nullptr;
     EXPECT_EQ(aclrtMallocHost(&address, SIZE_MAX / 2), ACL_ERROR_RT_MEMORY_ALLOCATION);
     EXPECT_EQ(address, nullptr);
+}
+
+// The memory of a device is a file without a name, and the process may make no large files. A limit
+// of open files would confuse the sanitizers, which open some of their own.
+TEST_P(GuardTest, NoFileForTheMemoryIsRefused) {
+    ASSERT_NO_FATAL_FAILURE(
+        Restart({{"ADVANCE_STEP_GUARD", GetParam()}, {"ADVANCE_STEP_MEMORY", "4G"}}));
+    constexpr size_t kNewFile = size_t{512} << 20;  // more than any file of before has
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit none{rlim_t{1} << 20, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+    void* address = nullptr;
+    const aclError refused = aclrtMalloc(&address, kNewFile, ACL_MEM_MALLOC_HUGE_FIRST);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT_TRUE(
+        support::IsError(ACL_ERROR_RT_MEMORY_ALLOCATION, refused, {"aclrtMalloc: "}, {kNewFile}));
+    EXPECT_EQ(address, nullptr);
+    EXPECT_EQ(FreeBytes(), size_t{4} << 30);
+    Free(Device(kNewFile));
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 // Registered host memory: what may be registered, what it is good for, and its end.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <thread>
 
@@ -222,19 +224,20 @@ TEST_F(HostRegisterTest, UnregisterWaitsForQueuedWork) {
     ASSERT_TRUE(gate.WaitEntered());
     ASSERT_TRUE(IsOk(aclrtMemcpyAsync(device.Get(), size, host->data(), size,
                                       ACL_MEMCPY_HOST_TO_DEVICE, stream.Get())));
-    const support::Signal begun;
-    std::thread opener([&] {
-        EXPECT_TRUE(begun.Wait());
-        gate.Open();
-    });
-    begun.Set();
-    EXPECT_TRUE(IsOk(aclrtHostUnregister(registration.Release())));
-    // A call that did not wait would be here before the copy of so many bytes has ended.
-    aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
-    EXPECT_TRUE(IsOk(aclrtStreamQuery(stream.Get(), &status)));
-    EXPECT_EQ(status, ACL_STREAM_STATUS_COMPLETE);
+    // The gate stays closed until the call has had time to return, so that one which did not wait
+    // would. The copy of so many bytes takes longer than the way back from the call.
+    std::future<void> unregistered =
+        std::async(std::launch::async, [&, context = support::CurrentContext()] {
+            ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+            EXPECT_TRUE(IsOk(aclrtHostUnregister(registration.Release())));
+            aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+            EXPECT_TRUE(IsOk(aclrtStreamQuery(stream.Get(), &status)));
+            EXPECT_EQ(status, ACL_STREAM_STATUS_COMPLETE);
+        });
+    EXPECT_EQ(unregistered.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+    gate.Open();
+    unregistered.get();
     host.reset();  // the sanitizer sees a copy that is still to come
-    opener.join();
     ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     EXPECT_EQ(device.Download<char>(), std::vector<char>(size, 'h'));
 }

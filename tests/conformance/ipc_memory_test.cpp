@@ -3,7 +3,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "conformance/sharing.h"
 #include "support/sanitizers.h"
@@ -74,6 +76,31 @@ TEST_F(IpcMemoryTest, TheExporterImportsItsOwn) {
     EXPECT_TRUE(IsOk(aclrtIpcMemClose(key.c_str()))) << "its export";
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcMemClose(key.c_str()), {"key"}));
     EXPECT_NE(KeyOf(block.Get()), key) << "a new export";
+}
+
+bool IsMapped(const void* address) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        uintptr_t begin = 0, end = 0;
+        char dash = 0;
+        std::istringstream(line) >> std::hex >> begin >> dash >> end;
+        const auto wanted = reinterpret_cast<uintptr_t>(address);
+        if (begin <= wanted && wanted < end && line.find("advance_step") != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+TEST_F(IpcMemoryTest, AClosedImportGivesItsAddressesBack) {
+    const support::DeviceBuffer block(kBytes);
+    const std::string key = KeyOf(block.Get(), 0);
+    Words own = WithText(key);
+    ImportBlock(&own);
+    ASSERT_TRUE(Gave(0, own));
+    ASSERT_TRUE(IsMapped(own.Pointer(0)));
+    ASSERT_TRUE(IsOk(aclrtIpcMemClose(key.c_str())));
+    EXPECT_FALSE(IsMapped(own.Pointer(0)));
 }
 
 TEST_F(IpcMemoryTest, AKeyIsExportedOnceAndADestroyedOneRefusesImports) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of a program's kernels: blocks, order, faults, counters, limits, capture.
+#include <array>
 #include <thread>
 
 #include "advance_step/counters.h"
@@ -99,6 +100,38 @@ INSTANTIATE_TEST_SUITE_P(Table, KernelMachineTest,
                                          MachineCase{"OneCore", "4", "ascending", 1},
                                          MachineCase{"ThreeCores", "4", "3", 3}),
                          support::CaseName());
+
+// A call that may wait for the kernel itself is refused on every thread that runs a block: on that
+// of the stream's tasks and on one that helps.
+TEST_F(KernelLaunchTest, CallsThatWaitAreRefusedOnEveryThread) {
+    ASSERT_NO_FATAL_FAILURE(RestartWith({{"ADVANCE_STEP_THREADS", "2"}}));
+    struct Seen {
+        std::array<aclError, 2> created;
+        std::array<aclError, 2> destroyed;
+        std::array<aclrtContext, 2> contexts;
+        std::array<std::thread::id, 2> threads;
+    };
+    Seen seen{};
+    const PinnedArray<int64_t> entered(1);
+    const CallArguments arguments{
+        entered.Get(),
+        [](void* argument, uint32_t block) {
+            auto* const mine = static_cast<Seen*>(argument);
+            mine->created[block] = aclrtCreateContext(&mine->contexts[block], 0);
+            mine->destroyed[block] = aclrtDestroyContext(mine->contexts[block]);
+            mine->threads[block] = std::this_thread::get_id();
+        },
+        &seen};
+    const Stream stream = MakeStream();
+    ASSERT_TRUE(IsOk(LaunchWith(Function("calls_together"), 2, arguments, stream.Get())));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_NE(seen.threads[0], seen.threads[1]);
+    for (size_t block = 0; block < 2; ++block) {
+        EXPECT_EQ(seen.created[block], ACL_SUCCESS);
+        EXPECT_EQ(seen.destroyed[block], ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+        EXPECT_TRUE(IsOk(aclrtDestroyContext(seen.contexts[block])));
+    }
+}
 
 TEST_F(KernelLaunchTest, RunsInStreamOrder) {
     const Values values({1, 2, 3});

@@ -271,6 +271,23 @@ TEST_F(MemoryTest, FreeHostWhileQueuedWorkUsesTheBlock) {
     EXPECT_EQ(device.Download<char>(), std::vector<char>(size, 'p'));
 }
 
+// Blocks of a page and more begin with a page, which processes can share.
+TEST_F(MemoryTest, ABlockOfExactlyAPageBeginsWithOne) {
+    std::vector<support::Owned<&aclrtDestroyNotify>> notifies;  // small parts of the same pages
+    for (int i = 0; i < 32; ++i) {
+        aclrtNotify notify = nullptr;
+        ASSERT_TRUE(IsOk(aclrtCreateNotify(&notify, ACL_NOTIFY_DEFAULT)));
+        notifies.emplace_back(notify);
+        const DeviceBuffer page(4096), more(4097);
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(page.Get()) % 4096, 0U);
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(more.Get()) % 4096, 0U);
+    }
+    const DeviceBuffer page(4096);
+    char key[65] = {};
+    EXPECT_TRUE(IsOk(aclrtIpcMemGetExportKey(page.Get(), 4096, key, sizeof(key), 0)));
+    EXPECT_TRUE(IsOk(aclrtIpcMemClose(key)));
+}
+
 TEST_F(MemoryTest, ThreadsMayAllocateTogether) {
     const size_t before = FreeBytes();
     const aclrtContext context = support::CurrentContext();

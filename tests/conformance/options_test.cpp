@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of the process and of contexts, overflow, time limits, cache operations and the dump.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <string>
 #include <thread>
@@ -57,6 +58,23 @@ TEST_F(OptionsTest, OfTheProcessAreKeptUntilItsEnd) {
     }
     EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM,
                         aclrtGetSysParamOpt(ACL_OPT_DETERMINISTIC, nullptr), {"value"}));
+}
+
+// No fixture of the others: the end of a runtime sets the defaults, too.
+class FreshOptionsDeathTest : public testing::Test {
+ protected:
+    FreshOptionsDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+// The defaults of a new process, in which the runtime has neither started nor ended.
+TEST_F(FreshOptionsDeathTest, AreThoseOfAStartedRuntime) {
+    EXPECT_EXIT(
+        {
+            aclrtFloatOverflowMode mode = ACL_RT_OVERFLOW_MODE_UNDEF;
+            const aclError status = aclrtGetDeviceSatMode(&mode);
+            _exit(status == ACL_SUCCESS && mode == ACL_RT_OVERFLOW_MODE_INFNAN ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "");
 }
 
 TEST_F(OptionsTest, OfAContextAreItsOwn) {

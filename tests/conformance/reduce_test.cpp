@@ -243,6 +243,9 @@ TEST_F(ReduceTest, CopiesWithOffset) {
                                                    ACL_MEMCPY_DEVICE_TO_DEVICE, stream.Get())));
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     EXPECT_EQ(to.Download<char>()[7], 'h');
+    EXPECT_TRUE(IsOk(aclrtMemcpyAsyncWithCondition(nullptr, 0, nullptr, 0,
+                                                   static_cast<aclrtMemcpyKind>(99), stream.Get())))
+        << "with no bytes it checks no other argument, as aclrtMemcpyAsync";
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Notifies and events that several processes have.
+#include <chrono>
+#include <thread>
+
 #include "advance_step/fault_injection.h"
 #include "conformance/sharing.h"
 #include "support/host_work.h"
@@ -105,6 +108,21 @@ TEST_F(SharedSyncTest, AWaitThatWasQueuedBeforeTheExport) {
     const support::Signal ran;  // on a worker: this thread does not look
     ASSERT_TRUE(IsOk(support::Enqueue(stream.Get(), [ran] { ran.Set(); })));
     there.at[1] = 20000;  // a worker that has nothing to do takes naps before it sleeps
+    EXPECT_TRUE(Gave(0, other_.Run(&RecordNotify, there)));
+    EXPECT_TRUE(ran.Wait());
+}
+
+// The same, but the library's threads sleep when the notify becomes one of several processes. From
+// then on they look at its flag, which nobody tells them of.
+TEST_F(SharedSyncTest, AnExportWakesTheThreadsThatSleep) {
+    const Notify notify = MakeNotify();
+    const support::Stream stream = support::MakeStream();
+    ASSERT_TRUE(IsOk(aclrtWaitAndResetNotify(notify.Get(), stream.Get(), 0)));
+    const support::Signal ran;
+    ASSERT_TRUE(IsOk(support::Enqueue(stream.Get(), [ran] { ran.Set(); })));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // they look around for less
+    Words there = other_.Run(&ImportNotify, WithText(KeyOf(notify.Get())));
+    ASSERT_TRUE(Gave(0, there));
     EXPECT_TRUE(Gave(0, other_.Run(&RecordNotify, there)));
     EXPECT_TRUE(ran.Wait());
 }
@@ -226,6 +244,25 @@ TEST_F(SharedSyncTest, EachWaitIsForTheRecordThatWasTheLatest) {
               ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
     ASSERT_TRUE(Gave(0, other_.Run(&Release, there)));
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
+// The wait is refused before anything else, so the stream is not held up by it.
+TEST_F(SharedSyncTest, AHostFunctionMayNotWaitForTheOtherProcess) {
+    const support::Event event = MakeShared();
+    Words there = other_.Run(&OpenEvent, HandleOf(event.Get()));
+    there = other_.Run(&HoldAndRecordEvent, there);
+    ASSERT_TRUE(Gave(0, there));
+    aclError status = ACL_SUCCESS;
+    std::string message;
+    ASSERT_TRUE(IsOk(support::Enqueue(nullptr, [&] {
+        status = aclrtSynchronizeEventWithTimeout(event.Get(), 1000);
+        message = support::TakeMessage();
+    })));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(status, ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    EXPECT_NE(message.find("inside a host function"), std::string::npos) << message;
+    ASSERT_TRUE(Gave(0, other_.Run(&Release, there)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
 }
 
 TEST_F(SharedSyncTest, ManyRecordsOfBothProcesses) {

@@ -1,89 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs on streams of the program, in device memory; compiled graphs.
+// Runs on streams of the program, in device memory.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "graph/device_tensors.h"
-#include "graph/graph_parts.h"
+#include "graph/stream_run_fixture.h"
 
 namespace {
 
 using graphs::Advanced;
 using graphs::DeviceTensor;
 using graphs::Failed;
-using graphs::HasError;
 using graphs::OutputsOf;
 using graphs::StateOf;
+using graphs::StreamRunTest;
 using graphs::Succeeded;
-using Tensors = std::vector<ge::Tensor>;
-
-class StreamRunTest : public graphs::GraphTest {
- protected:
-    void SetUp() override {
-        GraphTest::SetUp();
-        ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
-        ASSERT_EQ(aclrtCreateStream(&stream_), ACL_SUCCESS);
-        const std::vector<ge::Tensor> host = graphs::TensorsOf(data_);
-        for (size_t i = 0; i < host.size(); ++i) {
-            memory_.push_back(std::make_unique<DeviceTensor>(
-                host[i].GetTensorDesc().GetShape().GetDims(), *data_.Tensors()[i]));
-        }
-        for (int i = 0; i < 4; ++i) {
-            results_.push_back(std::make_unique<DeviceTensor>(
-                std::vector<int64_t>{4}, std::vector<int64_t>{-7, -7, -7, -7}));
-        }
-    }
-    void TearDown() override {
-        memory_.clear();
-        results_.clear();
-        EXPECT_EQ(aclrtDestroyStream(stream_), ACL_SUCCESS);
-        GraphTest::TearDown();
-        EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
-    }
-    Tensors Of(const std::vector<std::unique_ptr<DeviceTensor>>& memory) const {
-        Tensors tensors;
-        for (const auto& one : memory) {
-            tensors.push_back(one->Tensor());
-        }
-        return tensors;
-    }
-    static std::vector<std::vector<int64_t>> Read(
-        const std::vector<std::unique_ptr<DeviceTensor>>& memory) {
-        std::vector<std::vector<int64_t>> values;
-        for (const auto& one : memory) {
-            values.push_back(one->Read());
-        }
-        return values;
-    }
-    ge::Status Run(uint32_t graphId, const Tensors& inputs, Tensors outputs) {
-        return Session().RunGraphWithStreamAsync(graphId, stream_, inputs, outputs);
-    }
-    void Synchronize() { EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS); }
-    // The operator with sources of this type.
-    template <class Source>
-    ge::Graph MakeGraph() {
-        auto op = graphs::MakeAdvanceStep("advance", 4, 3, 4);
-        std::vector<ge::Operator> sources;
-        for (const char* name : graphs::AdvanceStepInputs()) {
-            sources.push_back(Source(name).set_attr_index(static_cast<int64_t>(sources.size())));
-            op.SetInput(name, sources.back());
-        }
-        ge::Graph graph("on a stream");
-        graph.SetInputs(sources).SetOutputs(std::vector<ge::Operator>{op});
-        return graph;
-    }
-
-    const reference::AdvanceStepData data_ = graphs::SmallBatch();
-    const reference::AdvanceStepData after_ = Advanced(data_);
-    aclrtStream stream_ = nullptr;
-    std::vector<std::unique_ptr<DeviceTensor>> memory_;
-    std::vector<std::unique_ptr<DeviceTensor>> results_;
-};
+using graphs::Tensors;
 
 TEST_F(StreamRunTest, DataStaysAndOutputsAreWritten) {
     ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::Data>())));
@@ -338,86 +276,53 @@ TEST_F(StreamRunTest, TheStateOutlivesTheDevice) {
     EXPECT_EQ(StateOf(Session()), OutputsOf(Advanced(after_)));
 }
 
-TEST_F(StreamRunTest, CompiledGraphs) {
-    const ge::TensorDesc vector(ge::Shape({4}), ge::FORMAT_ND, ge::DT_INT64);
-    const ge::TensorDesc column(ge::Shape({3, 1}), ge::FORMAT_ND, ge::DT_INT64);
-    const ge::TensorDesc table(ge::Shape({4, 4}), ge::FORMAT_ND, ge::DT_INT64);
-    auto op = graphs::MakeAdvanceStep("advance", 4, 3, 4);
+// A run that cannot be prepared frees memory, which waits for the work of all streams. A host
+// function of that work may itself run the graph meanwhile.
+TEST_F(StreamRunTest, AHostFunctionRunsAGraphThatAnotherThreadFailsToPrepare) {
+    auto op = graphs::MakeAdvanceStep("advance", 4, 9, 4);  // more queries than sequences
     std::vector<ge::Operator> sources;
     for (const char* name : graphs::AdvanceStepInputs()) {
-        const size_t place = sources.size();
-        ge::op::RefData data(name);
-        data.set_attr_index(static_cast<int64_t>(place));
-        data.update_output_desc_y(place == 1 ? column : place == 5 ? table : vector);
-        sources.push_back(data);
-        if (place == 5) {
-            sources.back() = ge::op::Const("table").set_attr_value(
-                graphs::MakeGraphTensor({4, 4}, data_.blockTables));
+        if (std::string(name) == "sampled_token_ids") {
+            ge::op::Const sampled("sampled");  // memory of the run itself
+            sampled.set_attr_value(graphs::MakeGraphTensor({3, 1}, data_.sampledTokenIds));
+            op.SetInput(name, sampled);
+            continue;
         }
+        const auto index = static_cast<int64_t>(sources.size());
+        sources.push_back(ge::op::Data(name).set_attr_index(index));
         op.SetInput(name, sources.back());
     }
-    ge::Graph graph("compiled");
+    ge::Graph graph("not prepared");
     graph.SetInputs(sources).SetOutputs(std::vector<ge::Operator>{op});
     ASSERT_TRUE(Succeeded(Session().AddGraph(1, graph)));
-    EXPECT_EQ(Session().GetCompiledGraphSummary(1), nullptr);
-    EXPECT_TRUE(Failed(Session().LoadGraph(1, {}, stream_), {"E19999", "not compiled"}));
-    ASSERT_TRUE(Succeeded(Session().CompileGraph(1)));
-    const auto summary = Session().GetCompiledGraphSummary(1);
-    ASSERT_NE(summary, nullptr);
-    EXPECT_TRUE(summary->IsStatic());
-    size_t size = 1;
-    EXPECT_EQ(summary->GetConstMemorySize(size), ge::SUCCESS);
-    EXPECT_EQ(size, 128U);
-    EXPECT_EQ(summary->GetFeatureMemorySize(size), ge::SUCCESS);
-    EXPECT_EQ(size, 0U);
-    EXPECT_EQ(summary->GetFixedFeatureMemorySize(size), ge::SUCCESS);
-    EXPECT_EQ(summary->GetRefreshableFeatureMemorySize(size), ge::SUCCESS);
-    EXPECT_EQ(size, 0U);
-    EXPECT_EQ(summary->GetStreamNum(size), ge::SUCCESS);
-    EXPECT_EQ(size, 1U);
-    EXPECT_EQ(summary->GetEventNum(size), ge::SUCCESS);
-    EXPECT_EQ(size, 0U);
-    bool isRefreshable = true;
-    EXPECT_EQ(summary->GetFeatureMemoryBaseRefreshable(isRefreshable), ge::SUCCESS);
-    EXPECT_FALSE(isRefreshable);
-    std::vector<ge::Shape> shapes;
-    EXPECT_EQ(summary->GetOutputShapes(shapes), ge::SUCCESS);
-    ASSERT_EQ(shapes.size(), 4U);
-    EXPECT_EQ(shapes[2].GetDims(), std::vector<int64_t>{4});
-    std::vector<ge::DataType> types;
-    EXPECT_EQ(summary->GetOutputDtypes(types), ge::SUCCESS);
-    EXPECT_EQ(types, std::vector<ge::DataType>(4, ge::DT_INT64));
-    std::vector<std::pair<uint32_t, uint32_t>> pairs;
-    EXPECT_EQ(summary->GetIOIndexesWithSameAddr(pairs), ge::SUCCESS);
-    EXPECT_EQ(pairs, (std::vector<std::pair<uint32_t, uint32_t>>{{0, 0}, {2, 1}, {3, 2}, {4, 3}}));
-    ASSERT_TRUE(Succeeded(Session().LoadGraph(1, {}, stream_)));
-    EXPECT_TRUE(Failed(Session().LoadGraph(1, {}, stream_), {"E19999", "loaded already"}));
-    memory_.pop_back();
-    ASSERT_TRUE(Succeeded(Run(1, Of(memory_), Of(results_))));
+    struct Shared {
+        ge::Session& session;
+        aclrtStream stream;
+        std::atomic<bool> begun{false};
+        std::atomic<int> failures{0};
+    } shared{Session(), stream_};
+    ASSERT_EQ(aclrtLaunchHostFunc(
+                  stream_,
+                  [](void* argument) {
+                      Shared& all = *static_cast<Shared*>(argument);
+                      all.begun = true;
+                      for (int call = 0; call < 50; ++call) {
+                          Tensors none;
+                          all.failures += all.session.RunGraphWithStreamAsync(1, all.stream, {},
+                                                                              none) != ge::SUCCESS;
+                          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                      }
+                  },
+                  &shared),
+              ACL_SUCCESS);
+    while (!shared.begun) {
+        std::this_thread::yield();
+    }
+    Tensors inputs = Of(memory_);
+    inputs.erase(inputs.begin() + 1);
+    EXPECT_TRUE(Failed(Run(1, inputs, Of(results_)), {"E19999", "numQueries is 9"}));
     Synchronize();
-    EXPECT_EQ(Read(results_), OutputsOf(after_));
-}
-
-TEST_F(StreamRunTest, GraphsOfUnknownShapes) {
-    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::Data>())));
-    ASSERT_TRUE(Succeeded(Session().CompileGraph(1)));
-    const auto summary = Session().GetCompiledGraphSummary(1);
-    ASSERT_NE(summary, nullptr);
-    EXPECT_FALSE(summary->IsStatic());
-    size_t size = 77;
-    EXPECT_TRUE(Failed(summary->GetFeatureMemorySize(size), {"E19999", "not static"}));
-    EXPECT_EQ(size, 77U);
-    std::vector<ge::Shape> shapes;
-    EXPECT_TRUE(Failed(summary->GetOutputShapes(shapes), {"not static"}));
-    EXPECT_TRUE(Failed(Session().CompileGraph(9), {"E10062"}, 1343242242));
-    EXPECT_EQ(Session().GetCompiledGraphSummary(9), nullptr);
-    EXPECT_TRUE(HasError({"E10062"}));
-    graphs::Parts parts;
-    parts.Link(5);
-    parts.graph.SetInputs(parts.sources);
-    ASSERT_TRUE(Succeeded(Session().AddGraph(2, parts.graph)));
-    EXPECT_TRUE(Failed(Session().CompileGraph(2), {"E11019", "block_tables"}));
-    EXPECT_EQ(Session().GetCompiledGraphSummary(2), nullptr);
+    EXPECT_EQ(shared.failures, 50);
 }
 
 }  // namespace

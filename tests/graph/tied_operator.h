@@ -111,6 +111,14 @@ struct Mix {
 
 }  // namespace graphs
 
+// tied_operator_test.cpp defines the calls of Mix.
+ADVSTEP_OP_EXPORT aclnnStatus aclnnTestMixGetWorkspaceSize(
+    const aclTensor* readIn, const aclTensor* bias, aclTensor* state, int32_t narrow, bool flag,
+    double real, const aclScalar* scale, const aclIntArray* ints, const aclFloatArray* reals,
+    const aclBoolArray* bools, aclTensor* sum, uint64_t* workspaceSize, aclOpExecutor** executor);
+ADVSTEP_OP_EXPORT aclnnStatus aclnnTestMix(void* workspace, uint64_t workspaceSize,
+                                           aclOpExecutor* executor, aclrtStream stream);
+
 namespace ge {
 
 REG_OP(TestMix)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of other libraries in graphs: values on the worker and on streams, and refusals.
-#include "graph/tied_operator.h"
-
+// Operators of other libraries in graphs: values on the worker and on streams, and ties.
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "graph/device_tensors.h"
+#include "graph/tied_operator_fixture.h"
 
 ADVSTEP_OPERATOR(aclnnTestMix, graphs::Mix,
                  (const aclTensor* readIn, const aclTensor* bias, aclTensor* state, int32_t narrow,
@@ -16,93 +15,19 @@ ADVSTEP_OPERATOR(aclnnTestMix, graphs::Mix,
                  (readIn, bias, state, narrow, flag, real, scale, ints, reals, bools, sum))
 ADVSTEP_GRAPH_OPERATOR(TestMix, aclnnTestMix, graphs::Mix)
 
-// Types whose IR does not fit the operator, each tied by its own line.
-#define TEST_WRONG_IR(Type, parts)              \
-    namespace ge {                              \
-    REG_OP(Type) parts.OP_END_FACTORY_REG(Type) \
-    }                                           \
-    ADVSTEP_GRAPH_OPERATOR(Type, aclnnTestMix, graphs::Mix)
-#define TEST_READ .INPUT(read_in, TensorType({DT_INT64}))
-#define TEST_STATE .INPUT(state, TensorType({DT_INT64})).OUTPUT(state, TensorType({DT_INT64}))
-#define TEST_SUM .OUTPUT(sum, TensorType({DT_INT64}))
-#define TEST_ATTRS                  \
-    .ATTR(flag, Bool, true)         \
-        .ATTR(real, Float, 2.0F)    \
-        .ATTR(scale, Int, 3)        \
-        .ATTR(ints, ListInt, {})    \
-        .ATTR(reals, ListFloat, {}) \
-        .ATTR(bools, ListBool, {})
-TEST_WRONG_IR(TestMixPlain, TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Int, 1) TEST_ATTRS)
-TEST_WRONG_IR(TestMixNoRead, TEST_STATE TEST_SUM)
-TEST_WRONG_IR(TestMixNoSum, TEST_READ TEST_STATE)
-TEST_WRONG_IR(TestMixNoOut, TEST_READ.INPUT(state, TensorType({DT_INT64})) TEST_SUM)
-TEST_WRONG_IR(TestMixMore, TEST_READ TEST_STATE TEST_SUM.INPUT(more, TensorType({DT_INT64})))
-TEST_WRONG_IR(TestMixMoreOut, TEST_READ TEST_STATE TEST_SUM.OUTPUT(more, TensorType({DT_INT64})))
-TEST_WRONG_IR(TestMixNoNarrow, TEST_READ TEST_STATE TEST_SUM TEST_ATTRS)
-TEST_WRONG_IR(TestMixText, TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Float, 1.0F) TEST_ATTRS)
-TEST_WRONG_IR(TestMixExtra,
-              TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Int, 1).ATTR(more, Int, 1) TEST_ATTRS)
-namespace ge {
-REG_OP(TestUntied) TEST_READ TEST_SUM.OP_END_FACTORY_REG(TestUntied)
-}
-
 namespace {
 
 using graphs::DeviceTensor;
 using graphs::Failed;
 using graphs::MakeGraphTensor;
 using graphs::Succeeded;
+using graphs::TiedOperatorTest;
 using graphs::ValuesOf;
 using Tensors = std::vector<ge::Tensor>;
 using Rows = std::vector<int64_t>;
 
 // 7 + 10 + 200 + 3000, then 9 * 10000, 6 * 100000, 2 * 1000000 and 6 values of lists.
 constexpr int64_t kNumber = 7 + 10 + 200 + 3000 + 90000 + 600000 + 2000000 + 60000000;
-
-class TiedOperatorTest : public graphs::GraphTest {
- protected:
-    ge::op::TestMix NewMix(const char* name, int64_t narrow = 7) {
-        return ge::op::TestMix(name).set_attr_narrow(narrow);
-    }
-    // Runs a graph of one operator with the inputs read_in and state.
-    ge::Status RunOne(const ge::Operator& op, Tensors* results) {
-        Tensors inputs = {MakeGraphTensor({2}, {1, 2}), MakeGraphTensor({2}, {100, 200})};
-        std::vector<const char*> names;
-        for (const char* name : {"read_in", "state", "more"}) {
-            bool isInput = false;
-            for (const char* own : InputsOf(op)) {
-                isInput = isInput || std::string(own) == name;
-            }
-            if (isInput) {
-                names.push_back(name);
-            }
-        }
-        inputs.resize(names.size(), MakeGraphTensor({2}, {0, 0}));
-        const ge::Status added = Session().AddGraph(1, graphs::MakeGraph(op, names));
-        const ge::Status ran =
-            added != ge::SUCCESS ? added : Session().RunGraph(1, inputs, *results);
-        Session().RemoveGraph(1);
-        return ran;
-    }
-    static std::vector<const char*> InputsOf(const ge::Operator& op) {
-        ge::AscendString type;
-        op.GetOpType(type);
-        const std::string name = type.GetString();
-        if (name == "TestUntied") return {"read_in"};
-        if (name == "TestMixNoRead") return {"state"};
-        if (name == "TestMixMore") return {"read_in", "state", "more"};
-        return {"read_in", "state"};
-    }
-    testing::AssertionResult Refuses(const ge::Operator& op,
-                                     std::initializer_list<std::string> parts) {
-        Tensors results;
-        const ge::Status status = RunOne(op, &results);
-        if (!results.empty()) {
-            return testing::AssertionFailure() << "it has results";
-        }
-        return Failed(status, parts);
-    }
-};
 
 TEST_F(TiedOperatorTest, RunsWithAttributesOfEveryKind) {
     Tensors results;
@@ -115,14 +40,6 @@ TEST_F(TiedOperatorTest, RunsWithAttributesOfEveryKind) {
     other.set_attr_reals({}).set_attr_bools({});
     ASSERT_TRUE(Succeeded(RunOne(other, &results)));
     EXPECT_EQ(ValuesOf(results[1]), (Rows{2, 3}));
-}
-
-// The output of an input's name is an update of it, as state_out is, and an aclScalar takes an Int.
-TEST_F(TiedOperatorTest, AnOutputOfTheSameNameIsAnUpdate) {
-    Tensors results;
-    ASSERT_TRUE(Succeeded(RunOne(ge::op::TestMixPlain("plain"), &results)));
-    EXPECT_EQ(ValuesOf(results[0]), (Rows{101, 202}));
-    EXPECT_EQ(ValuesOf(results[1]), (Rows{1 + 3211, 2 + 3211}));
 }
 
 // A chain: the sum of the first is the state and the bias of the second.
@@ -201,50 +118,6 @@ TEST_F(TiedOperatorTest, ACompiledGraphHasTheInferredShapes) {
         }
         ASSERT_TRUE(Succeeded(Session().RemoveGraph(1)));
     }
-}
-
-TEST_F(TiedOperatorTest, AnIrThatDoesNotFitNamesOperatorAndArgument) {
-    EXPECT_TRUE(Refuses(ge::op::TestMixNoRead("a"),
-                        {"E19999",
-                         "operator a of type TestMixNoRead has no input readIn, which "
-                         "aclnnTestMix reads; expected one in its IR"}));
-    EXPECT_TRUE(Refuses(ge::op::TestMixNoSum("b"),
-                        {"operator b of type TestMixNoSum has no output sum, which aclnnTestMix "
-                         "writes; expected one in its IR"}));
-    EXPECT_TRUE(Refuses(ge::op::TestMixNoOut("c"),
-                        {"operator c of type TestMixNoOut has an input state, which aclnnTestMix "
-                         "writes, and no output for it; expected an output state or state_out"}));
-    EXPECT_TRUE(Refuses(ge::op::TestMixMore("d"), {"operator d of type TestMixMore has an input "
-                                                   "more, which its kernel does not know"}));
-    EXPECT_TRUE(Refuses(ge::op::TestMixMoreOut("e"), {"operator e of type TestMixMoreOut has an "
-                                                      "output more, which its kernel does not "
-                                                      "know"}));
-    EXPECT_TRUE(Refuses(ge::op::TestMixNoNarrow("f"),
-                        {"operator f of type TestMixNoNarrow has no attribute narrow, which "
-                         "aclnnTestMix takes; expected one in its IR"}));
-    EXPECT_TRUE(Refuses(ge::op::TestMixText("g"), {"attribute narrow of operator g of type "
-                                                   "TestMixText has another kind; expected Int"}));
-    EXPECT_TRUE(Refuses(ge::op::TestMixExtra("h"), {"operator h of type TestMixExtra has an "
-                                                    "attribute more, which aclnnTestMix does not "
-                                                    "take"}));
-    EXPECT_TRUE(Refuses(ge::op::TestUntied("i"),
-                        {"EZ3003", "operator i of type TestUntied has no kernel here"}));
-}
-
-TEST_F(TiedOperatorTest, AWrongAttributeNamesOperatorAndValue) {
-    EXPECT_TRUE(Refuses(ge::op::TestMix("unset"), {"required attribute narrow of operator unset of "
-                                                   "type TestMix is not set"}));
-    EXPECT_TRUE(Refuses(NewMix("wide", 3000000000),
-                        {"attribute narrow of operator wide of type TestMix is 3000000000; "
-                         "expected -2147483648 <= narrow <= 2147483647"}));
-    EXPECT_TRUE(Refuses(NewMix("forgets", -1),
-                        {"Infer sets no shape for output sum of operator forgets of type TestMix; "
-                         "expected one of at most 8 axes"}));
-    EXPECT_TRUE(Refuses(NewMix("fails", -2), {"the shapes of operator fails of type TestMix cannot "
-                                              "be inferred: code 561002: narrow is -2"}));
-    EXPECT_TRUE(Refuses(NewMix("negative", -3),
-                        {"Infer sets shape [-4] and data type INT64 for output sum of operator "
-                         "negative of type TestMix"}));
 }
 
 // The calls themselves: a plan depends on every value of an array, and on where an array ends.

@@ -100,6 +100,15 @@ ADVSTEP_KERNEL(gate) {
     }
 }
 
+// Calls back, once all blocks run at the same time, each on a thread of its own.
+ADVSTEP_KERNEL(calls_together) {
+    const auto& call = *static_cast<const CallArguments*>(args);
+    __atomic_fetch_add(call.entered, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(call.entered, __ATOMIC_SEQ_CST) < advstepBlockCount(context)) {
+    }
+    call.function(call.argument, advstepBlockIndex(context));
+}
+
 ADVSTEP_KERNEL(at_the_end) { endedWord = Rows(args).values; }
 
 ADVSTEP_KERNEL(sum_data) {

@@ -14,12 +14,13 @@ struct AdvStepChosenChange {
     unsigned char* reached = nullptr;  // a byte per number, in a file that all processes share
 };
 
+// The variables are none of ADVANCE_STEP_*, which tests clear before they start programs.
 inline AdvStepChosenChange AdvStepReadChosen() {
     AdvStepChosenChange chosen;
-    if (const char* const number = getenv("ADVANCE_STEP_CHANGE")) {
+    if (const char* const number = getenv("SMALL_CHANGE")) {
         chosen.number = atoi(number);
     }
-    if (const char* const path = getenv("ADVANCE_STEP_REACHED")) {
+    if (const char* const path = getenv("SMALL_CHANGES_REACHED")) {
         const int file = open(path, O_RDWR | O_CLOEXEC);
         const off_t bytes = file < 0 ? 0 : lseek(file, 0, SEEK_END);
         void* const map = bytes <= 0 ? MAP_FAILED

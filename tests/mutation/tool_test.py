@@ -14,6 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE))
 import changes
+import try_changes
 
 SOURCE = r'''// A comment with 1 < 2 && 3 == 3; and a "quote
 #include <cstdio>
@@ -81,6 +82,9 @@ def main(compiler):
         mine = [change for change in found if change.line < begin]
         assert {(change.line, change.what) for change in mine} == set(EXPECTED), sorted(
             {(change.line, change.what) for change in mine} ^ set(EXPECTED))
+        order = try_changes.shuffled(found, 1)
+        assert order != found and order != try_changes.shuffled(found, 2), "the seed gives the order"
+        assert try_changes.shuffled(mine, 1) == [change for change in order if change in mine], "others leave it"
         numbers = {change.key: number for number, change in enumerate(mine, 1)}
         text = changes.switched(SOURCE, mine, numbers)
         assert text.count("\n") == SOURCE.count("\n"), "lines keep their numbers"
@@ -88,12 +92,12 @@ def main(compiler):
         subprocess.run([compiler, "-std=c++17", "-w", "-o", root / "toy", root / "changed.cpp"], check=True)
         reached = root / "reached"
         reached.write_bytes(bytes(len(mine) + 1))
-        done = subprocess.run([root / "toy"], env={**os.environ, "ADVANCE_STEP_REACHED": str(reached)}, check=False,
+        done = subprocess.run([root / "toy"], env={**os.environ, "SMALL_CHANGES_REACHED": str(reached)}, check=False,
                               stdout=subprocess.DEVNULL)
         assert done.returncode == 0, "without a change"
         assert reached.read_bytes() == b"\0" + b"\1" * len(mine), "every place is reached"
         for change in mine:
-            done = subprocess.run([root / "toy"], env={**os.environ, "ADVANCE_STEP_CHANGE": str(numbers[change.key])},
+            done = subprocess.run([root / "toy"], env={**os.environ, "SMALL_CHANGE": str(numbers[change.key])},
                                   check=False, stdout=subprocess.DEVNULL)
             noticed = EXPECTED[change.line, change.what]
             assert (done.returncode != 0) == noticed, (change, done.returncode)

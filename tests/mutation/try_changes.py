@@ -4,10 +4,10 @@
 import argparse
 import collections
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
@@ -37,6 +37,11 @@ def all_changes(only):
     files = sorted(path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).rglob("*")
                    if path.suffix in (".cpp", ".h"))
     return [change for file in files if not only or file.startswith(tuple(only)) for change in changes.find(ROOT, file)]
+
+
+def shuffled(found, seed):
+    """Returns the changes in an order that the seed gives. Other changes, which come and go with the sources, leave it."""
+    return sorted(found, key=lambda change: hashlib.sha1(f"{seed} {change.key}".encode()).digest())
 
 
 def copy_sources(chosen, numbers):
@@ -137,7 +142,7 @@ def first_run(count, pattern):
     for name, command in tests(pattern).items():
         reached = WORK / f"reached.{name}"
         reached.write_bytes(bytes(count + 1))
-        status, seconds = run(command, {"ADVANCE_STEP_REACHED": str(reached)}, 900)
+        status, seconds = run(command, {"SMALL_CHANGES_REACHED": str(reached)}, 900)
         if status != 0:
             print(f"{name} fails without a change and is left out", flush=True)
             continue
@@ -150,7 +155,7 @@ def judge(number, rows):
     reaching = [row for row in rows if number in row[3]]
     for seconds, name, command, _ in reaching:
         def once(limit=SLOWER * seconds + MORE_SECONDS, command=command):
-            return run(command, {"ADVANCE_STEP_CHANGE": str(number), "GTEST_FAIL_FAST": "1"}, limit)[0]
+            return run(command, {"SMALL_CHANGE": str(number), "GTEST_FAIL_FAST": "1"}, limit)[0]
 
         status = once()
         if status is None:
@@ -230,8 +235,7 @@ def main():
     equivalent = json.loads((HERE / "equivalent.json").read_text())
     found = all_changes(arguments.file)
     keyed = [change for change in found if change.key in arguments.key]
-    random.Random(arguments.seed).shuffle(found)
-    chosen = keyed + ([] if keyed and arguments.sample is None else found[:arguments.sample])
+    chosen = keyed + ([] if keyed and arguments.sample is None else shuffled(found, arguments.seed)[:arguments.sample])
     chosen = list(dict.fromkeys(chosen))
     if arguments.list:
         for change in chosen:

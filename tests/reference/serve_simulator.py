@@ -32,9 +32,9 @@ def summary(values):
     total = 0
     for value in values:
         total += value
-    rank = lambda part: values[max(math.ceil(part * len(values)), 1) - 1]
-    return {"mean": total / len(values), "p50": rank(0.5), "p90": rank(0.9), "p95": rank(0.95),
-            "p99": rank(0.99), "max": values[-1]} if values else dict.fromkeys(
+    rank = lambda percent: values[-(-percent * len(values) // 100) - 1]
+    return {"mean": total / len(values), "p50": rank(50), "p90": rank(90), "p95": rank(95),
+            "p99": rank(99), "max": values[-1]} if values else dict.fromkeys(
                 ("mean", "p50", "p90", "p95", "p99", "max"), 0)
 
 
@@ -66,7 +66,7 @@ class Sequence:
 class Simulator:
     def __init__(self, requests, o):
         self.o, self.arrivals, self.waiting, self.live, self.stack = o, requests, [], {}, []
-        self.now = self.iterations = self.blocks_sum = 0
+        self.now = self.iterations = self.blocks_sum = self.running_sum = 0
         self.dynamic = math.floor(o.blocks * o.free_ratio + 0.5)  # of the device
         self.free, self.prompts = self.dynamic, o.blocks - self.dynamic
         self.counts = dict.fromkeys(
@@ -138,6 +138,7 @@ class Simulator:
         self.waits["shed"] += sum(self.now - admitted for admitted in self.shed_admissions)
         used = sum(s.first for s in self.live.values()) + self.dynamic - self.free
         self.blocks_sum, self.iterations = self.blocks_sum + used, self.iterations + 1
+        self.running_sum += running
         for key, value in (("peak_seqs", running), ("peak_blocks", used)):
             self.counts[key] = max(self.counts[key], value)
         for slot, s in list(self.live.items()):
@@ -213,6 +214,7 @@ class Simulator:
             shed_requests=len(self.shed_lines), virtual_seconds=self.now / TICKS,
             wait_seconds={reason: ticks / TICKS for reason, ticks in self.waits.items()},
             mean_blocks=self.blocks_sum / self.iterations,
+            mean_seqs=self.running_sum / self.iterations,
             generated_tokens=sum(s.generated for s in self.done),
             admission_seconds=summary([(s.admitted - s.arrival) / TICKS for s in self.done]),
             ttft_seconds=summary([(s.times[0] - s.arrival) / TICKS for s in self.done]),

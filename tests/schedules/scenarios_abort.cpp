@@ -62,6 +62,40 @@ void AbortHelper() {
     work.ExpectOrder(2, 3);
 }
 
+// An abort that comes after the synchronisation has run a task itself ends it, wherever it is by
+// then: what it waits for does not come.
+void AbortInSynchronize() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    aclrtStream const other = NewStream();
+    aclrtNotify const notify = NewNotify();
+    aclrtEvent const event = NewEvent();
+    HostWork work;
+    Flag begun;
+    int caller = -1;
+    bool inside = false;
+    Ok(aclrtWaitAndResetNotify(notify, other, 0), "aclrtWaitAndResetNotify");
+    Ok(aclrtRecordEvent(event, other), "aclrtRecordEvent");
+    work.Add(stream, 1, [&] {
+        inside = Self() == caller;
+        begun.Set();
+    });
+    Ok(aclrtStreamWaitEvent(stream, event), "aclrtStreamWaitEvent");
+    RunThreads({[&] {
+                    runtime.Use();
+                    caller = Self();
+                    const aclError code = aclrtSynchronizeStream(stream);
+                    Expect(code == ACL_ERROR_RT_STREAM_ABORT || (code == ACL_SUCCESS && !inside),
+                           "a synchronisation that was aborted returned " + std::to_string(code));
+                },
+                [&] {
+                    runtime.Use();
+                    begun.Wait();
+                    Ok(aclrtStreamAbort(stream), "aclrtStreamAbort");
+                }});
+    Ok(aclrtStreamAbort(other), "aclrtStreamAbort of the other stream");
+}
+
 // A helper that is between two tasks of another stream when its own is aborted runs no more of
 // them.
 void AbortBetweenTasks() {
@@ -248,6 +282,7 @@ void DeviceAbort() {
 std::vector<Scenario> AbortScenarios() {
     return {{"abort", true, &Abort},
             {"abort_helper", true, &AbortHelper},
+            {"abort_in_synchronize", true, &AbortInSynchronize},
             {"abort_between_tasks", true, &AbortBetweenTasks},
             {"abort_leaves_rest", true, &AbortLeavesRest},
             {"abort_after_end", true, &AbortAfterEnd},

@@ -113,13 +113,33 @@ void ContextDestruction() {
                 }});
 }
 
+// A thread subscribes to a stream that another thread destroys: no subscription outlives the
+// stream, so the wait for callbacks ends.
+void SubscribeDuringDestruction() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    RunThreads({[&] {
+                    runtime.Use();
+                    const aclError code = aclrtSubscribeReport(ThreadId(), stream);
+                    Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_INVALID_HANDLE,
+                           "aclrtSubscribeReport");
+                    ExpectCode(aclrtProcessReport(-1), ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                               "the wait for callbacks");
+                },
+                [&] {
+                    runtime.Use();
+                    Ok(aclrtDestroyStream(stream), "aclrtDestroyStream");
+                }});
+}
+
 }  // namespace
 
 std::vector<Scenario> EndScenarios() {
     return {{"reset", false, &Reset},
             {"finalize", false, &Finalize},
             {"finalize_during_destruction", false, &FinalizeDuringDestruction},
-            {"context_destruction", false, &ContextDestruction}};
+            {"context_destruction", false, &ContextDestruction},
+            {"subscribe_during_destruction", true, &SubscribeDuringDestruction}};
 }
 
 }  // namespace schedules

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios of replays: conditional tasks that are dropped, stopped and shared, and notifies.
+// Scenarios of captures and replays: conditional tasks that are added, dropped, stopped and shared,
+// and notifies.
 #include "tests/schedules/scenario.h"
 
 namespace schedules {
@@ -165,6 +166,56 @@ void LoopWaitsForItself() {
                 }});
 }
 
+// A thread adds a conditional task while another thread ends the capture and destroys the model.
+// The next condition has the place of the first one, and nothing of that task.
+void TaskAddedAtTheEnd() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    aclrtStream const body = NewStream();
+    aclmdlRICondHandle handle = nullptr;
+    aclmdlRI part = nullptr;
+    aclmdlRI model = nullptr;
+    const auto begin = [&] {
+        aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+        Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "CaptureBegin");
+        Ok(aclmdlRICaptureGetInfo(stream, &status, &model), "CaptureGetInfo");
+        Ok(aclmdlRICondHandleCreate(model, 0, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &handle),
+           "CondHandleCreate");
+    };
+    const auto add = [&] {
+        return aclmdlRIAddCondTask({handle, ACL_MODEL_RI_COND_TYPE_IF, 1, &part}, stream, 0);
+    };
+    const auto end = [&] {
+        Ok(aclmdlRICaptureToModelRIBegin(body, part, ACL_MODEL_RI_CAPTURE_MODE_RELAXED),
+           "CaptureToModelRIBegin");
+        Ok(aclmdlRICaptureEnd(body, &part), "CaptureEnd of the sub-graph");
+        Ok(aclmdlRICaptureEnd(stream, &model), "CaptureEnd");
+        Ok(aclmdlRIDestroy(model), "aclmdlRIDestroy");
+    };
+    aclError added = ACL_SUCCESS;
+    aclError ended = ACL_SUCCESS;
+    begin();
+    RunThreads({[&] {
+                    runtime.Use();
+                    added = add();
+                },
+                [&] {
+                    runtime.Use();
+                    ended = aclmdlRICaptureEnd(stream, &model);
+                    if (ended == ACL_SUCCESS) {
+                        Ok(aclmdlRIDestroy(model), "aclmdlRIDestroy");
+                    }
+                }});
+    Expect((added == ACL_SUCCESS) == (ended == ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING),
+           "the capture ends without the task, or waits for its sub-graph");
+    if (added == ACL_SUCCESS) {
+        end();
+    }
+    begin();
+    Ok(add(), "the task of the next condition");
+    end();
+}
+
 // A notify is destroyed while a replay that records it is queued. A notify that is made then is not
 // recorded by that replay.
 void NotifyDestroyedInReplay() {
@@ -207,6 +258,7 @@ std::vector<Scenario> GraphScenarios() {
             {"loop_aborted", false, &LoopAborted},
             {"loop_destroyed", false, &LoopDestroyed},
             {"loop_waits_for_itself", false, &LoopWaitsForItself},
+            {"task_added_at_the_end", true, &TaskAddedAtTheEnd},
             {"notify_destroyed_in_replay", true, &NotifyDestroyedInReplay}};
 }
 

@@ -47,52 +47,137 @@ void ReplayDropBranches() {
     work.ExpectOrder(1, 2);
 }
 
+aclmdlRI Captured(aclrtStream stream, HostWork* work) {
+    aclmdlRI model = nullptr;
+    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
+    work->Add(stream, 1);
+    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    return model;
+}
+
+// A host operator that counts its runs and its releases.
+class CountedOperator {
+ public:
+    CountedOperator() {
+        operation_.name = "counts";
+        operation_.args = this;
+        operation_.run = [](void* args, char*, uint64_t) -> int32_t {
+            auto* const self = static_cast<CountedOperator*>(args);
+            Expect(self->released_ == 0, "an operator that runs has not been released");
+            ++self->ran_;
+            return 0;
+        };
+        operation_.release = [](void* args) { ++static_cast<CountedOperator*>(args)->released_; };
+    }
+    CountedOperator(const CountedOperator&) = delete;
+    CountedOperator& operator=(const CountedOperator&) = delete;
+
+    void Launch(aclrtStream stream) const {
+        Ok(advstepLaunchHostOperator(stream, &operation_), "advstepLaunchHostOperator");
+    }
+    // One thread queues a replay of the model, which has the operator once, while another destroys
+    // the context.
+    void ReplayWhileContextEnds(aclmdlRI model, aclrtStream stream, aclrtContext own,
+                                const Runtime& runtime) const {
+        bool queued = false;
+        RunThreads({[&] {
+                        queued = aclrtSetCurrentContext(own) == ACL_SUCCESS &&
+                                 aclmdlRIExecuteAsync(model, stream) == ACL_SUCCESS;
+                    },
+                    [&] {
+                        runtime.Use();
+                        Ok(aclrtDestroyContext(own), "aclrtDestroyContext");
+                    }});
+        Expect(ran_ == (queued ? 1 : 0), "a replay that was queued has run");
+        Expect(released_ == 1, "the operator has been released once");
+        runtime.Use();
+    }
+
+ private:
+    AdvStepHostOperator operation_{};
+    int ran_ = 0;
+    int released_ = 0;
+};
+
 // A replay that is queued while its context ends has what it refers to until it has run.
 void ReplayContextEnd() {
     const Runtime runtime;
     aclrtContext own = nullptr;
     Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
     aclrtStream const stream = NewStream();
-    struct Counts {
-        int ran = 0;
-        int released = 0;
-    } counts;
-    AdvStepHostOperator operation{};
-    operation.name = "counts";
-    operation.args = &counts;
-    operation.run = [](void* args, char*, uint64_t) -> int32_t {
-        auto* const seen = static_cast<Counts*>(args);
-        Expect(seen->released == 0, "an operator that runs has not been released");
-        ++seen->ran;
-        return 0;
-    };
-    operation.release = [](void* args) { ++static_cast<Counts*>(args)->released; };
+    const CountedOperator counted;
     aclmdlRI model = nullptr;
     Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
-    Ok(advstepLaunchHostOperator(stream, &operation), "advstepLaunchHostOperator");
+    counted.Launch(stream);
     Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
-    aclError queued = ACL_SUCCESS;
+    counted.ReplayWhileContextEnds(model, stream, own, runtime);
+}
+
+// The bits of a handle between the object's kind and its generation: its place in the table.
+uint64_t PlaceOf(aclmdlRI model) { return reinterpret_cast<uintptr_t>(model) >> 8 & 0xFFFFFF; }
+
+// So has one whose model has a sub-graph that the end of the context finds first, because it has
+// the place of a model that was destroyed.
+void ReplayOfSubGraphContextEnd() {
+    const Runtime runtime;
+    aclrtContext own = nullptr;
+    Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
+    aclrtStream const stream = NewStream();
+    aclrtStream const body = NewStream();
+    HostWork work;
+    aclmdlRI const early = Captured(body, &work);
+    const CountedOperator counted;
+    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    aclmdlRI model = nullptr;
+    aclmdlRICondHandle handle = nullptr;
+    aclmdlRI part = nullptr;
+    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
+    Ok(aclmdlRICaptureGetInfo(stream, &status, &model), "aclmdlRICaptureGetInfo");
+    Ok(aclmdlRIDestroy(early), "aclmdlRIDestroy");
+    Ok(aclmdlRICondHandleCreate(model, 1, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &handle),
+       "aclmdlRICondHandleCreate");
+    Ok(aclmdlRIAddCondTask({handle, ACL_MODEL_RI_COND_TYPE_IF, 1, &part}, stream, 0),
+       "aclmdlRIAddCondTask");
+    Expect(PlaceOf(part) == PlaceOf(early), "the sub-graph has the place of the early model");
+    Ok(aclmdlRICaptureToModelRIBegin(body, part, ACL_MODEL_RI_CAPTURE_MODE_RELAXED),
+       "aclmdlRICaptureToModelRIBegin");
+    counted.Launch(body);
+    Ok(aclmdlRICaptureEnd(body, &part), "aclmdlRICaptureEnd of the sub-graph");
+    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    counted.ReplayWhileContextEnds(model, stream, own, runtime);
+}
+
+// A model is ended once, by its call or with its context: its place is given to one model later.
+void ModelEndsOnce() {
+    const Runtime runtime;
+    aclrtContext own = nullptr;
+    Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
+    HostWork work;
+    aclmdlRI const model = Captured(NewStream(), &work);
     RunThreads({[&] {
                     if (aclrtSetCurrentContext(own) == ACL_SUCCESS) {
-                        queued = aclmdlRIExecuteAsync(model, stream);
-                    } else {
-                        queued = ACL_ERROR_RT_CONTEXT_NULL;
+                        (void)aclmdlRIDestroy(model);
                     }
                 },
                 [&] {
                     runtime.Use();
                     Ok(aclrtDestroyContext(own), "aclrtDestroyContext");
                 }});
-    Expect(counts.ran == (queued == ACL_SUCCESS ? 1 : 0), "a replay that was queued has run");
-    Expect(counts.released == 1, "the operator has been released once");
     runtime.Use();
+    aclrtStream const stream = NewStream();
+    aclmdlRI const first = Captured(stream, &work);
+    aclmdlRI const second = Captured(stream, &work);
+    Ok(aclmdlRIDestroy(first), "aclmdlRIDestroy of the first");
+    Ok(aclmdlRIDestroy(second), "aclmdlRIDestroy of the second");
 }
 
 }  // namespace
 
 std::vector<Scenario> ReplayScenarios() {
     return {{"replay_drop_branches", false, &ReplayDropBranches},
-            {"replay_context_end", false, &ReplayContextEnd}};
+            {"replay_context_end", false, &ReplayContextEnd},
+            {"replay_of_sub_graph_context_end", false, &ReplayOfSubGraphContextEnd},
+            {"model_ends_once", false, &ModelEndsOnce}};
 }
 
 }  // namespace schedules

@@ -27,11 +27,16 @@ TEST_F(HandOverStressTest, WordsTravelFromThreadToThread) {
     constexpr int kThreads = 6;
     constexpr int kWords = 12;
     constexpr int kHops = 400;
+    constexpr int kMeetings = 100;  // of each word
+    // A word is handed on until threads have met over it so often: one takes it whose change by
+    // another thread is still to come. So the test is not over before the threads are under way.
     struct Word {
         uint64_t* address = nullptr;
         uint64_t expected = 0;
         aclrtEvent event = nullptr;  // of the latest change
+        int owner = -1;              // the thread that made it
         int hops = 0;
+        int meetings = 0;
     };
     const support::PinnedArray<uint64_t> words(kWords);
     const aclrtContext context = support::CurrentContext();
@@ -67,6 +72,12 @@ TEST_F(HandOverStressTest, WordsTravelFromThreadToThread) {
                     std::this_thread::yield();
                     continue;
                 }
+                if (word.owner >= 0 && word.owner != index) {
+                    auto status = ACL_EVENT_RECORDED_STATUS_COMPLETE;
+                    ASSERT_TRUE(IsOk(aclrtQueryEventStatus(word.event, &status)));
+                    word.meetings += status == ACL_EVENT_RECORDED_STATUS_NOT_READY ? 1 : 0;
+                }
+                word.owner = index;
                 const uint64_t id = random();
                 ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(own, word.event)));
                 ASSERT_TRUE(IsOk(support::Enqueue(
@@ -82,7 +93,7 @@ TEST_F(HandOverStressTest, WordsTravelFromThreadToThread) {
                     ASSERT_TRUE(IsOk(aclrtCreateStream(&own)));
                 }
                 const std::lock_guard<std::mutex> lock(mutex);
-                if (++word.hops < kHops) {
+                if (++word.hops < kHops || word.meetings < kMeetings) {
                     waiting.push_back(word);
                     continue;
                 }

@@ -49,6 +49,8 @@ class StreamStressTest : public testing::Test {
 // A stream and what its host functions saw.
 struct Lane {
     aclrtStream stream = nullptr;
+    const std::thread::id owner = std::this_thread::get_id();
+    std::atomic<int64_t>* elsewhere = nullptr;  // counts those that another thread ran
     int64_t issued = 0;
     std::atomic<int64_t> done{
         0};  // its host functions run in order: each expects the number before
@@ -63,6 +65,9 @@ struct Step {
 void RunStep(void* args) {
     const std::unique_ptr<Step> step(static_cast<Step*>(args));
     int64_t expected = step->number;
+    if (step->lane->elsewhere != nullptr && std::this_thread::get_id() != step->lane->owner) {
+        step->lane->elsewhere->fetch_add(1);
+    }
     if (!step->lane->done.compare_exchange_strong(expected, step->number + 1)) {
         step->lane->disorder.fetch_add(1);
     }
@@ -91,18 +96,32 @@ TEST_F(StreamStressTest, RandomProgramsKeepOrderAndWaits) {
     constexpr int kThreads = 4;
     constexpr int kLanesPerThread = 4;
     constexpr int kOperations = 3000;
+    // Each thread goes on until so many of its host functions have met another thread, and begins
+    // when all have come.
+    constexpr int64_t kElsewhere = 500;
     const auto seed = static_cast<uint32_t>(std::random_device{}());
     std::printf("seed %u\n", seed);
     std::atomic<int64_t> broken{0};
+    std::atomic<int> here{0};
+    const auto begin = std::chrono::steady_clock::now();
     OnThreads(kThreads, [&](int thread) {
         std::mt19937 random(seed + static_cast<uint32_t>(thread));
+        std::atomic<int64_t> elsewhere{0};
         std::vector<Lane> lanes(kLanesPerThread);
+        here.fetch_add(1);
+        while (here.load() < kThreads) {
+            std::this_thread::yield();
+        }
         for (Lane& lane : lanes) {
+            lane.elsewhere = &elsewhere;
             ASSERT_EQ(aclrtCreateStream(&lane.stream), ACL_SUCCESS);
         }
         aclrtEvent event = nullptr;
         ASSERT_EQ(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC), ACL_SUCCESS);
-        for (int operation = 0; operation < kOperations; ++operation) {
+        for (int operation = 0; operation < kOperations || elsewhere.load() < kElsewhere;
+             ++operation) {
+            ASSERT_LT(std::chrono::steady_clock::now() - begin, kHang)
+                << "only " << elsewhere.load() << " host functions have met another thread";
             Lane& lane = lanes[random() % kLanesPerThread];
             Lane& other = lanes[random() % kLanesPerThread];
             switch (random() % 16) {

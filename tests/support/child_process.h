@@ -54,7 +54,7 @@ inline int64_t DistanceOf(Remote function) {
 }
 
 // In the other process: runs functions until the test closes its end.
-[[noreturn]] inline void Obey(int socket) {
+inline void Obey(int socket) {
     Order order;
     while (recv(socket, &order, sizeof(order), 0) == static_cast<ssize_t>(sizeof(order))) {
         const auto function = reinterpret_cast<Remote>(reinterpret_cast<intptr_t>(&Anchor) +
@@ -64,7 +64,6 @@ inline int64_t DistanceOf(Remote function) {
             break;
         }
     }
-    std::exit(0);
 }
 
 // Before main: a process that a test has started obeys that test, and runs no tests itself.
@@ -72,6 +71,7 @@ inline const bool kObeyed = [] {
     const char* const socket = std::getenv(kVariable);
     if (socket != nullptr) {
         Obey(std::atoi(socket));
+        std::exit(0);
     }
     return false;
 }();
@@ -97,6 +97,8 @@ class ChildProcess {
             if (kind == Kind::kFork) {
                 unsetenv(child_process::kVariable);
                 child_process::Obey(ends[1]);
+                // Without a look for leaks: what belongs to threads of the parent would be one.
+                _exit(0);
             }
             // Nothing here allocates: a sanitizer's allocator may be locked in a child.
             (void)fcntl(ends[1], F_SETFD, 0);

@@ -18,6 +18,13 @@ struct GateArguments {
     volatile int64_t* opened;  /* the kernel waits until it is not 0 */
 };
 
+/* What a kernel calls. */
+struct CallArguments {
+    volatile int64_t* entered; /* each block adds 1 */
+    void (*function)(void* argument, uint32_t block);
+    void* argument;
+};
+
 /* 8 bytes, then an int32_t right after them in a packed block. */
 struct PlaceArguments {
     int64_t* out;

@@ -38,7 +38,10 @@ Comparison CallBesideBareLoop(int64_t numSeqs) {
 
 std::string WhyNoRoomFor(int64_t numSeqs) {
     // Two tables at work and the one that they are made from, with something to spare.
-    const int64_t bytes = 4 * numSeqs * kStride * static_cast<int64_t>(sizeof(int64_t));
+    return WhyNoRoomForBytes(4 * numSeqs * kStride * static_cast<int64_t>(sizeof(int64_t)));
+}
+
+std::string WhyNoRoomForBytes(int64_t bytes) {
     const int64_t available = AvailableBytes();
     return bytes <= available
                ? ""

@@ -33,6 +33,9 @@ Side AdvanceSide(std::shared_ptr<AdvanceBatch> batch, Run run) {
 /// Full calls of a batch of that size beside B0 on the same rows.
 Comparison CallBesideBareLoop(int64_t numSeqs);
 
+/// Why so many bytes do not fit this machine now; empty if they do.
+std::string WhyNoRoomForBytes(int64_t bytes);
+
 /// Why two block tables of so many rows do not fit this machine now; empty if they do.
 std::string WhyNoRoomFor(int64_t numSeqs);
 

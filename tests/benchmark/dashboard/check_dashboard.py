@@ -57,6 +57,8 @@ def main(dashboard):
     assert help_.returncode == 0 and "--row" in help_.stdout, help_
     names = run(dashboard, "--list").stdout.split()
     assert len(names) > 30 and len(set(names)) == len(names), names
+    # Those of 10^7 sequences take 9 GB and a minute.
+    names = [name for name in names if not name.startswith("memory_")]
 
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder)
@@ -69,7 +71,7 @@ def main(dashboard):
             {"torch_matmul": {**peers["peer_numpy"], "library_ns": [60.0]},
              "graph_loop_8": {**peers["peer_numpy"], "library_ns": [2029.0]},
              "graph_loop_256": {**peers["peer_numpy"], "library_ns": [2031.0]}}))
-        table = run(dashboard, "--quick", "--peers", path / "peers.json", "--peers",
+        table = run(dashboard, "--row", *names, "--quick", "--peers", path / "peers.json", "--peers",
                     path / "torch.json", "--json", path / "out.json")
         assert table.returncode == 0, table.stderr
         result = json.loads((path / "out.json").read_text())

@@ -33,6 +33,12 @@ class OtherMemory {
     std::vector<uint64_t> words_ = std::vector<uint64_t>(kBytes / sizeof(uint64_t), 1);
 };
 
+/// Not inlined, so that cold_lines.py can count what it touches.
+template <typename Run>
+[[gnu::noinline]] double TimeColdCall(Run& run) {
+    return NanosecondsOf(run);
+}
+
 /// The median of single calls. Each is timed alone, after prepare() and a touch of other memory.
 template <typename Prepare, typename Run>
 Side Cold(std::shared_ptr<OtherMemory> other, Prepare prepare, Run run) {
@@ -43,7 +49,7 @@ Side Cold(std::shared_ptr<OtherMemory> other, Prepare prepare, Run run) {
         for (int64_t call = 0; call < runs; ++call) {
             prepare();
             other->Touch();
-            times.push_back(NanosecondsOf(run));
+            times.push_back(TimeColdCall(run));
         }
         return QuantileOf(std::move(times), 0.5);
     };

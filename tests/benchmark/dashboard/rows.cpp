@@ -12,7 +12,7 @@ Rows AllRows() {
     Rows all;
     for (const auto& rowsOf :
          {&KernelRows, &CallRows, &ColdRows, &StreamRows, &LifeRows, &ManyStreamsRows,
-          &SplittingRows, &SpeculativeRows, &StepRows, &ReplayRows, &PeerRows}) {
+          &SplittingRows, &MemoryRows, &SpeculativeRows, &StepRows, &ReplayRows, &PeerRows}) {
         Rows rows = rowsOf();
         std::move(rows.begin(), rows.end(), std::back_inserter(all));
     }

@@ -14,6 +14,7 @@ Rows StreamRows();
 Rows LifeRows();
 Rows ManyStreamsRows();
 Rows SplittingRows();
+Rows MemoryRows();
 Rows SpeculativeRows();
 Rows ReplayRows();
 Rows StepRows();

@@ -179,6 +179,23 @@ TEST_F(CopyTest, ManySmallRowsAreHeavyTogether) {
     EXPECT_TRUE(heavy(10000));
 }
 
+TEST_F(CopyTest, ACopyOfTwoDevicesIsForeignToBoth) {
+    const Device second(1, Settings{});
+    CopySides own;
+    own.Touch(&device_);
+    own.Touch(&device_);
+    EXPECT_FALSE(own.ForeignTo(&device_));
+    EXPECT_TRUE(own.ForeignTo(&second));
+    for (const bool swapped : {false, true}) {
+        CopySides both;
+        both.Touch(swapped ? &second : &device_);
+        both.Touch(swapped ? &device_ : &second);
+        EXPECT_TRUE(both.ForeignTo(&device_));
+        EXPECT_TRUE(both.ForeignTo(&second));
+    }
+    EXPECT_FALSE(CopySides().ForeignTo(&device_)) << "touches no device";
+}
+
 TEST_F(CopyTest, CopyTaskCopiesWhenRun) {
     alignas(kTaskAlignment) unsigned char record[sizeof(CopyTask)];
     char from[4] = {'a', 'b', 'c', 'd'};

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "acl/acl_base.h"
+#include "src/runtime/commands/event_marks.h"
 #include "support/watchdog.h"
 #include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"
@@ -46,6 +47,30 @@ class EventUnitTest : public testing::Test {
     Event event_;
     std::atomic<int> count_{0};
 };
+
+// A replay looks events up, locks them, and must not use one that was destroyed between the two.
+TEST_F(EventUnitTest, MarksRefuseAnEventThatWasDestroyedAfterItWasFound) {
+    const HandleTable<Event>::Entry live = Events().Acquire();
+    const HandleTable<Event>::Entry gone = Events().Acquire();
+    live.object->Open(live.handle, Event::Traits{});
+    gone.object->Open(gone.handle, Event::Traits{});
+    {
+        EventMarks both;
+        both.Add(ToPointer(live.handle));
+        both.Add(ToPointer(gone.handle));
+        EXPECT_TRUE(both.Any());
+        ASSERT_TRUE(Succeeds(gone.object->Close(gone.handle)));
+        EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, both.Lock()));
+    }
+    {
+        EventMarks one;
+        one.Add(ToPointer(live.handle));
+        EXPECT_TRUE(Succeeds(one.Lock()));
+    }
+    ASSERT_TRUE(Succeeds(live.object->Close(live.handle)));
+    Events().Release(gone.object);
+    Events().Release(live.object);
+}
 
 TEST_F(EventUnitTest, StartsUnrecorded) {
     Open(EventKind::kCreate);

@@ -5,9 +5,28 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <deque>
 #include <new>
 #include <random>
+
+namespace {
+
+thread_local uint64_t alignedAllocations = 0;  // of the calling thread; the segments are among them
+
+}  // namespace
+
+void* operator new(size_t bytes, std::align_val_t alignment) {
+    ++alignedAllocations;
+    const auto unit = static_cast<size_t>(alignment);
+    void* const memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
+    if (memory == nullptr) {
+        throw std::bad_alloc();
+    }
+    return memory;
+}
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace advstep {
 namespace {
@@ -114,6 +133,23 @@ TEST(TaskQueueTest, LongQueueIsFreedWithoutRecursion) {
         Push(&queue, number, 16384);  // a segment each
     }
     EXPECT_EQ(FrontNumber(queue), 0);
+}
+
+// Nothing may fail between a reserve and its push.
+TEST(TaskQueueTest, APushThatWasReservedTakesNoMemory) {
+    std::mt19937 random(23);
+    TaskQueue queue;
+    for (int64_t number = 0; number < 1000; ++number) {
+        const size_t bytes = kTaskAlignment * (4 + random() % (number % 7 == 0 ? 3000 : 20));
+        queue.Reserve(bytes);
+        const uint64_t before = alignedAllocations;
+        Push(&queue, number, bytes);
+        ASSERT_EQ(alignedAllocations, before) << number << ", " << bytes << " bytes";
+        while (!queue.Empty() && random() % 3 != 0) {
+            queue.PopFront();
+        }
+    }
+    EXPECT_GT(alignedAllocations, 0U) << "segments are counted";
 }
 
 TEST(TaskQueueTest, WhatIsReservedFitsWhereverTheQueueStands) {

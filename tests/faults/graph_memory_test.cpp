@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph mode while the thread that runs a session's graphs gets no memory.
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "faults/counted_allocations.h"
+#include "graph/graph_fixture.h"
+
+namespace {
+
+using graphs::Failed;
+using graphs::OutputsOf;
+using graphs::Succeeded;
+using graphs::ValuesOf;
+using Tensors = std::vector<ge::Tensor>;
+
+class GraphMemoryTest : public graphs::GraphTest {
+ protected:
+    void SetUp() override {
+        GraphTest::SetUp();
+        ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeGraph(data_))));
+    }
+
+    // Runs `body` in the session's worker, in the callback of a run that fails. So the worker has a
+    // message afterwards.
+    template <typename Body>
+    void InWorker(Body&& body) {
+        std::promise<void> done;
+        ASSERT_TRUE(Succeeded(Session().RunGraphAsync(1, {}, [&](ge::Status status, Tensors&) {
+            EXPECT_EQ(status, ge::FAILED);
+            body();
+            done.set_value();
+        })));
+        ASSERT_EQ(done.get_future().wait_for(support::kPatience), std::future_status::ready);
+    }
+
+    void ExpectRuns(ge::Session& session) {
+        Tensors outputs;
+        ASSERT_TRUE(Succeeded(session.RunGraph(1, graphs::TensorsOf(data_), outputs)));
+        EXPECT_EQ(ValuesOf(outputs), OutputsOf(after_));
+    }
+
+    const reference::AdvanceStepData data_ = graphs::SmallBatch();
+    const reference::AdvanceStepData after_ = graphs::Advanced(data_);
+};
+
+// All of the worker's allocations fail from one on: the first, then the second and so on.
+TEST_F(GraphMemoryTest, TheWorkerOutlivesRunsWithoutMemory) {
+    uint64_t struck = 1;
+    uint64_t n = 1;
+    for (; struck != 0 && !HasFailure(); ++n) {
+        SCOPED_TRACE(n);
+        InWorker([n] { faults::FailAllocationsOfThread(n, UINT64_MAX); });
+        Tensors outputs;
+        const ge::Status status = Session().RunGraph(1, graphs::TensorsOf(data_), outputs);
+        InWorker([&struck] {
+            struck = faults::FailedAllocationsOfThread();
+            faults::FailAllocationsOfThread(0, 0);
+        });
+        EXPECT_TRUE(status == ge::FAILED || status == ge::SUCCESS);
+        EXPECT_TRUE(status == ge::FAILED || ValuesOf(outputs) == OutputsOf(after_));
+        ExpectRuns(Session());
+    }
+    EXPECT_GT(n, 10U);  // a run needs memory
+}
+
+// A callback runs the graph of another session in its own thread.
+TEST_F(GraphMemoryTest, ARunInACallbackEndsWithoutMemory) {
+    ge::Session other(std::map<ge::AscendString, ge::AscendString>{});
+    ASSERT_TRUE(Succeeded(other.AddGraph(1, graphs::MakeGraph(data_))));
+    const Tensors inputs = graphs::TensorsOf(data_);
+    uint64_t struck = 1;
+    for (uint64_t n = 1; struck != 0 && !HasFailure(); ++n) {
+        SCOPED_TRACE(n);
+        InWorker([&] {
+            Tensors outputs;
+            faults::FailAllocationsOfThread(n, UINT64_MAX);
+            const ge::Status status = other.RunGraph(1, inputs, outputs);
+            struck = faults::FailedAllocationsOfThread();
+            faults::FailAllocationsOfThread(0, 0);
+            EXPECT_TRUE(status == ge::FAILED || ValuesOf(outputs) == OutputsOf(after_));
+        });
+        ExpectRuns(other);
+    }
+}
+
+TEST_F(GraphMemoryTest, TheMessageSaysSo) {
+    const ge::Graph graph = graphs::MakeGraph(data_);
+    faults::FailAllocationsOfThread(1, 1);
+    const ge::Status status = Session().AddGraph(2, graph);
+    faults::FailAllocationsOfThread(0, 0);
+    EXPECT_TRUE(Failed(status, {"Inner_Error(E19999)", "AddGraph: the host is out of memory"}));
+}
+
+}  // namespace

@@ -15,6 +15,7 @@
 #include "advance_step/fault_injection.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
+#include "support/fork.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
@@ -31,7 +32,7 @@ using support::Stream;
 template <class Body>
 int ExitOfChild(Body&& body) {
     std::fflush(nullptr);
-    const pid_t child = fork();
+    const pid_t child = support::Fork();
     if (child == 0) {
         alarm(60);
         body();

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "acl/acl.h"
+#include "support/fork.h"
 
 namespace support {
 
@@ -91,7 +92,7 @@ class ChildProcess {
         EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
         const std::string socket = std::to_string(ends[1]);
         setenv(child_process::kVariable, socket.c_str(), 1);
-        pid_ = fork();
+        pid_ = Fork();
         if (pid_ == 0) {
             close(ends[0]);
             if (kind == Kind::kFork) {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fork that a program with the address sanitizer lives through.
+#ifndef ADVANCE_STEP_TESTS_SUPPORT_FORK_H_
+#define ADVANCE_STEP_TESTS_SUPPORT_FORK_H_
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "support/host_work.h"
+#include "support/sanitizers.h"
+
+namespace support {
+
+// Whether every other thread of the process waits for something.
+inline bool OthersSleep() {
+    const std::string self = std::to_string(syscall(SYS_gettid));
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        if (task.path().filename() == self) {
+            continue;
+        }
+        std::ifstream file(task.path() / "stat");
+        std::string stat;
+        std::getline(file, stat);
+        const size_t name = stat.rfind(") ");  // the state follows the name of the thread
+        if (name != std::string::npos && stat.compare(name + 2, 1, "S") != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// As fork(). A thread that the parent has just started may hold a lock of the sanitizer's
+// allocator, which stays locked in the child, so with the address sanitizer the other threads sleep
+// first.
+inline pid_t Fork() {
+    if (kAddressSanitizer) {
+        EXPECT_TRUE(Eventually(OthersSleep));
+    }
+    return fork();
+}
+
+}  // namespace support
+
+#endif  // ADVANCE_STEP_TESTS_SUPPORT_FORK_H_

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "src/base/no_cancellation.h"
 #include "src/graph/outcome.h"
 
 namespace advstep::graph {
@@ -20,9 +21,11 @@ std::string TakeWarnings();
 /// Removes the thread's messages.
 void DropMessages() noexcept;
 
-/// The body of a public call: reports the Outcome of `body`.
+/// The body of a public call: reports the Outcome of `body`. A pthread_cancel takes effect after the
+/// call, because it would unwind this function, which ends the process.
 template <typename Body>
 ge::Status Boundary(const char* call, Body&& body) noexcept {
+    const NoCancellation noCancellation;
     return ReportError(call, Catch(body));
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "src/base/library_thread.h"
-#include "src/base/no_cancellation.h"
+#include "src/base/thread_exit.h"
 #include "src/graph/graph_run.h"
 #include "src/graph/graph_state.h"
 #include "src/graph/messages.h"
@@ -101,7 +101,6 @@ Outcome SessionCore::InWorker(std::unique_lock<std::mutex>& lock,
             isRunning_ = false;
             throw;
         }
-        const NoCancellation noCancellation;  // the job refers to this call's variables
         changed_.wait(lock, [&] { return isDone; });
     }
     isRunning_ = false;
@@ -132,6 +131,7 @@ Outcome SessionCore::RunGraphAsync(uint32_t graphId, const std::vector<ge::Tenso
         try {
             callback(status, outputs);
         } catch (...) {  // an exception of the program, which has no caller that could catch it
+            (void)StopThreadExit();
         }
         DropMessages();  // those that the callback did not read
     });
@@ -178,7 +178,6 @@ void SessionCore::Work() {
 }
 
 void SessionCore::End(bool isDestruction) {
-    const NoCancellation noCancellation;
     std::map<uint32_t, EntryPointer> graphs;  // destroyed without the lock
     std::unique_lock<std::mutex> lock(mutex_);
     isAlive_ = false;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "graph/graph_fixture.h"
+#include "support/threads.h"
 
 namespace {
 
@@ -106,6 +107,8 @@ TEST_F(AsyncTest, CallbacksMayThrowAndRunGraphs) {
     const Tensors inputs = graphs::TensorsOf(BatchOf(7));
     ASSERT_TRUE(Succeeded(Session().RunGraphAsync(
         1, inputs, [](ge::Status, Tensors&) { throw std::runtime_error("the program's"); })));
+    ASSERT_TRUE(Succeeded(Session().RunGraphAsync(
+        1, inputs, [](ge::Status, Tensors&) { pthread_exit(nullptr); })));
     ASSERT_TRUE(Succeeded(Session().RunGraphAsync(1, inputs, [&](ge::Status, Tensors&) {
         Tensors outputs;
         EXPECT_TRUE(Succeeded(Session().RunGraph(1, inputs, outputs)));
@@ -114,6 +117,16 @@ TEST_F(AsyncTest, CallbacksMayThrowAndRunGraphs) {
             Session().RunGraphAsync(1, inputs, [&done](ge::Status, Tensors&) { done.Open(); })));
     })));
     done.Wait();
+}
+
+// The first call waits for the worker, and the other writes a message.
+TEST_F(AsyncTest, ACancelledThreadEndsAfterItsCalls) {
+    Tensors outputs;
+    support::OnACancelledThread([&] {
+        EXPECT_EQ(Session().RunGraph(1, graphs::TensorsOf(BatchOf(3)), outputs), ge::SUCCESS);
+        EXPECT_EQ(Session().RemoveGraph(2), ge::FAILED);
+    });
+    EXPECT_EQ(ValuesOf(outputs), OutputsOf(graphs::Advanced(BatchOf(3))));
 }
 
 TEST_F(AsyncTest, RemovedGraphsStillRun) {

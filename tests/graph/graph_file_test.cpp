@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/graph_rules_fixture.h"
+#include "support/threads.h"
 
 namespace {
 
@@ -57,6 +58,16 @@ TEST_F(GraphFileTest, ALoadedGraphRuns) {
     EXPECT_EQ(loaded.GetName(name), ge::GRAPH_SUCCESS);
     EXPECT_EQ(name, "saved");
     EXPECT_EQ(Run(loaded), (std::vector<std::vector<int64_t>>{after_.slotMapping, after_.seqLens}));
+    EXPECT_EQ(Files(), 1U);
+}
+
+TEST_F(GraphFileTest, ACancelledThreadEndsAfterItsCalls) {
+    ge::Graph loaded;
+    support::OnACancelledThread([&] {
+        Save();
+        EXPECT_EQ(loaded.LoadFromFile(Path().c_str()), ge::GRAPH_SUCCESS);
+    });
+    EXPECT_TRUE(loaded.IsValid());
     EXPECT_EQ(Files(), 1U);
 }
 

@@ -9,6 +9,7 @@
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/base/log.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/capture/capture.h"
 #include "src/runtime/capture/model.h"
 
@@ -22,6 +23,7 @@ Status FindNamedModel(aclmdlRI modelRI, Model** model) {
 }
 
 Status WriteFile(const char* path, const std::string& text) {
+    const NoCancellation noCancellation;
     std::FILE* const file = std::fopen(path, "w");
     const bool written =
         file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();

@@ -2,6 +2,7 @@
 // pthread_cancel of a thread that is in a call: the call ends as usual, and then the thread.
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <functional>
 #include <utility>
@@ -109,6 +110,35 @@ TEST_F(CancelTest, OfAProcessReport) {
         });
     EXPECT_TRUE(ran);
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
+TEST_F(CancelTest, OfAFileOfAModel) {
+    const support::Stream stream = support::MakeStream();
+    ASSERT_TRUE(IsOk(aclmdlRICaptureBegin(stream.Get(), ACL_MODEL_RI_CAPTURE_MODE_RELAXED)));
+    aclmdlRI model = nullptr;
+    ASSERT_TRUE(IsOk(aclmdlRICaptureEnd(stream.Get(), &model)));
+    support::OnACancelledThread([&] {
+        EXPECT_TRUE(
+            IsOk(aclmdlRIDebugJsonPrint(model, "/dev/null", ACL_MDLRI_DEBUG_JSON_PRINT_SUMMARY)));
+    });
+    EXPECT_TRUE(IsOk(aclmdlRIDestroy(model)));
+}
+
+// The host refuses the file, and sends a signal that the library takes.
+TEST_F(CancelTest, OfAnAllocationBeyondALimit) {
+    const aclrtContext context = support::CurrentContext();
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit none{0, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);
+    support::OnACancelledThread([&] {
+        void* memory = nullptr;
+        EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+        constexpr size_t kMoreThanAFile = size_t{257} << 20;
+        EXPECT_EQ(aclrtMalloc(&memory, kMoreThanAFile, ACL_MEM_MALLOC_HUGE_FIRST),
+                  ACL_ERROR_RT_MEMORY_ALLOCATION);
+    });
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 
 // A handle that is opened twice is an event of another process to this one.

@@ -8,9 +8,12 @@
 #include <cerrno>
 #include <ctime>
 
+#include "src/base/no_cancellation.h"
+
 namespace advstep {
 
 bool SetFileSize(int descriptor, size_t bytes) {
+    const NoCancellation noCancellation;
     sigset_t limit;
     sigset_t before;
     sigset_t pending;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device binaries: what can be loaded, what cannot, and the look-ups of functions.
 #include <elf.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -154,6 +155,20 @@ TEST_F(BinaryTest, AnyPartOfABinaryIsCutOff) {
     EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM,
                         aclrtBinaryLoadFromData(nullptr, 1, nullptr, &binary), {"data"}));
     EXPECT_EQ(binary, this);
+}
+
+// The library keeps the bytes in a file in memory. Its limit is an error, and not a signal.
+TEST_F(BinaryTest, DataBeyondTheLimitOfFiles) {
+    const std::vector<char> bytes = BytesOf(kBinaryFile);
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit half{bytes.size() / 2, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &half), 0);
+    aclrtBinHandle binary = nullptr;
+    const aclError refused = LoadBytes(bytes, &binary);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, refused, {"data of", "File too large"}));
 }
 
 TEST_F(BinaryTest, LookUpsFindOwnFunctionsOnly) {

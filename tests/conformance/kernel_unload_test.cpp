@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "conformance/kernel_fixture.h"
+#include "support/threads.h"
 
 namespace conformance {
 namespace {
@@ -69,6 +70,17 @@ TEST_F(KernelUnloadTest, AnIdleBinaryIsClosedAtOnce) {
         IsOk(LaunchWith(FunctionOf(own_, "at_the_end"), 1, RowArguments{words, 1, 0}, nullptr)));
     ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
     ASSERT_TRUE(IsOk(aclrtBinaryUnLoad(own_)));
+    EXPECT_EQ(*words, 1);
+}
+
+// The binary has a destructor with a cancellation point.
+TEST_F(KernelUnloadTest, ACancelledThreadClosesABinary) {
+    const DeviceBuffer values(std::vector<int64_t>{0});
+    auto* const words = static_cast<int64_t*>(values.Get());
+    ASSERT_TRUE(
+        IsOk(LaunchWith(FunctionOf(own_, "at_the_end"), 1, RowArguments{words, 1, 0}, nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    support::OnACancelledThread([&] { EXPECT_TRUE(IsOk(aclrtBinaryUnLoad(own_))); });
     EXPECT_EQ(*words, 1);
 }
 

@@ -12,6 +12,7 @@
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/threads.h"
 #include "support/waits.h"
 
 namespace {
@@ -134,6 +135,21 @@ TEST_F(TaskAbortTest, CallbacksComeBeforeAndAfter) {
     ASSERT_NO_FATAL_FAILURE(Restart({}));
     EXPECT_TRUE(IsOk(aclrtDeviceTaskAbort(0, 500)));
     EXPECT_EQ(later.stages.size(), 4U) << "they end with the runtime";
+}
+
+TEST_F(TaskAbortTest, ACancelledThreadEndsAfterTheCallbacks) {
+    static std::vector<int> stages;
+    stages.clear();
+    const auto callback = [](int32_t, aclrtDeviceTaskAbortStage stage, uint32_t, void*) {
+        pthread_testcancel();
+        stages.push_back(stage);
+        return int32_t{0};
+    };
+    ASSERT_TRUE(IsOk(aclrtSetDeviceTaskAbortCallback("cancelled", callback, nullptr)));
+    support::OnACancelledThread([] { EXPECT_TRUE(IsOk(aclrtDeviceTaskAbort(0, 10000))); });
+    EXPECT_EQ(stages, (std::vector<int>{ACL_RT_DEVICE_TASK_ABORT_PRE,
+                                        ACL_RT_DEVICE_TASK_ABORT_POST}));
+    EXPECT_TRUE(IsOk(aclrtSetDeviceTaskAbortCallback("cancelled", nullptr, nullptr)));
 }
 
 TEST_F(TaskAbortTest, RefusesLaunchesMeanwhile) {

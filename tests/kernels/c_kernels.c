@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel in C.
+// A kernel in C, and a destructor of the binary with a cancellation point.
+#include <pthread.h>
+
 #include "advance_step/kernel.h"
 #include "support/kernel_arguments.h"
 
@@ -10,3 +12,5 @@ ADVSTEP_KERNEL(c_add) {
         a->values[row] += a->number;
     }
 }
+
+__attribute__((destructor)) static void End(void) { pthread_testcancel(); }

@@ -22,6 +22,7 @@
 #include "src/base/no_cancellation.h"
 #include "src/runtime/kernels/elf_check.h"
 #include "src/runtime/memory/descriptor.h"
+#include "src/runtime/memory/page_file.h"
 
 namespace advstep {
 namespace {
@@ -80,13 +81,21 @@ Status Open(const char* name, const char* path, bool lazy, void** handle) {
                  name, reason != nullptr ? reason : "no reason given");
 }
 
+// Writes a file in memory. Its size is set first, because a write beyond the limit of the size of
+// files would send a signal that ends the program.
 Status WriteAll(int descriptor, const unsigned char* data, size_t length) {
+    const auto refused = [length] {
+        return Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+                     "data of {} bytes cannot be kept: {}; expected room for it in memory", length,
+                     std::strerror(errno));
+    };
+    if (!SetFileSize(descriptor, length)) {
+        return refused();
+    }
     while (length > 0) {
         const ssize_t written = write(descriptor, data, length);
         if (written < 0 && errno != EINTR) {
-            return Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
-                         "data of {} bytes cannot be kept: {}; expected room for it in memory",
-                         length, std::strerror(errno));
+            return refused();
         }
         const size_t done = written < 0 ? 0 : static_cast<size_t>(written);
         data += done;
@@ -119,6 +128,7 @@ SharedObject& SharedObject::operator=(SharedObject&& other) noexcept {
 
 SharedObject::~SharedObject() {
     if (handle_ != nullptr) {
+        const NoCancellation noCancellation;  // the object's destructors might be cancellation points
         (void)dlclose(handle_);
     }
 }

@@ -9,6 +9,7 @@
 
 #include "src/base/boundary.h"
 #include "src/base/never_destroyed.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
@@ -61,6 +62,7 @@ Status CallAll(const Device& device, aclrtDeviceTaskAbortStage stage, uint32_t t
     for (const AbortCallback& each : all) {
         int32_t result = 0;
         {
+            const NoCancellation noCancellation;  // the callback might be a cancellation point
             const KeepErrors keepErrors;
             result = each.callback(device.id(), stage, timeout, each.args);
         }

@@ -10,9 +10,12 @@ if(NOT TARGET stress_program)
     ${CMAKE_CURRENT_LIST_DIR}/program_calls_objects.cpp
     ${CMAKE_CURRENT_LIST_DIR}/program_calls_waits.cpp
     ${CMAKE_CURRENT_LIST_DIR}/program_generator.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/program_generator_order.cpp
     ${CMAKE_CURRENT_LIST_DIR}/program_illegal.cpp
     ${CMAKE_CURRENT_LIST_DIR}/program_model.cpp
     ${CMAKE_CURRENT_LIST_DIR}/program_model_capture.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/program_model_lives.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/program_model_notify.cpp
     ${CMAKE_CURRENT_LIST_DIR}/program_model_sync.cpp
     ${CMAKE_CURRENT_LIST_DIR}/program_scenarios.cpp)
   target_include_directories(stress_program PRIVATE ${PROJECT_SOURCE_DIR}/tests)

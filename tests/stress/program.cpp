@@ -190,43 +190,6 @@ std::string Judge(const Call& call, int code, World& world) {
 
 }  // namespace
 
-aclError World::Launch(aclrtStream stream, std::function<void()> fn) {
-    std::function<void()>* kept = nullptr;
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        kept = &functions_.emplace_back(std::move(fn));
-    }
-    return aclrtLaunchHostFunc(
-        stream, [](void* args) { (*static_cast<std::function<void()>*>(args))(); }, kept);
-}
-
-void World::Complain(const std::string& what) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (complaint_.empty()) {
-        complaint_ = what;
-    }
-}
-
-std::string World::Complaint() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return complaint_;
-}
-
-World::Gate& World::GateAt(int gate) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    while (gates_.size() <= static_cast<size_t>(gate)) {
-        gates_.emplace_back();
-    }
-    return gates_[static_cast<size_t>(gate)];
-}
-
-void World::OpenGates() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const Gate& gate : gates_) {
-        gate.opened.Set();
-    }
-}
-
 Failure RunProgram(const Program& program, int32_t device) {
     World world(device, program.slots);
     Registration registration(program);

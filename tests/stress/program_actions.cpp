@@ -44,56 +44,6 @@ Effect ProgramGenerator::AnyEffect(bool pageable) {
     return effect;
 }
 
-void ProgramGenerator::ActOnCells() {
-    const int thread = AnyThread();
-    const Slot slot = AnyStream();
-    const bool pageable = Chance(5);
-    const Effect effect = AnyEffect(pageable);
-    EnterContextOf(thread, slot, false);
-    if (!OrderFor(thread, slot, effect)) {
-        return;
-    }
-    if (pageable && model_.CaptureOf(model_.streams.at(slot)) == nullptr) {
-        Release(model_.Now(model_.streams.at(slot)));
-    }
-    EnterContextOf(thread, slot, false);  // after the last call that may change it
-    const Slot named = NullForDefault(slot);
-    Slot meant = kNull;
-    if (model_.FindStream(thread, named, &meant) == 0 && meant != slot) {
-        return;  // null means another context's default stream
-    }
-    if (pageable) {
-        CopyPageable(thread, named, effect);
-    } else if (effect.kind == Effect::Kind::kMix) {
-        Launch(thread, named, effect);
-    } else if (effect.kind == Effect::Kind::kFill) {
-        Fill(thread, named, effect);
-    } else {
-        Copy(thread, named, effect);
-    }
-}
-
-void ProgramGenerator::ActOnWord() {
-    const int thread = AnyThread();
-    const Slot slot = AnyFreeStream();
-    const int index = Random(kWords);
-    const ModelStream& stream = model_.streams.at(slot);
-    const ModelWord& word = model_.words[static_cast<size_t>(index)];
-    EnterContextOf(thread, slot);
-    if (Chance(50)) {
-        if (word.accesses.Conflict(model_.Now(stream), true).lane < 0) {
-            WriteWord(thread, index, word.value + 1 + static_cast<uint64_t>(Random(5)), slot);
-        }
-        return;
-    }
-    if (word.value == 0 || model_.Blocked(word.clock)) {
-        return;  // nothing may be known of what would end the wait
-    }
-    static const uint32_t kFlags[] = {ACL_STREAM_WAIT_VALUE_GEQ, ACL_STREAM_WAIT_VALUE_EQ,
-                                      ACL_STREAM_WAIT_VALUE_AND, ACL_STREAM_WAIT_VALUE_NOR};
-    WaitWord(thread, index, word.value, kFlags[Random(4)], slot);
-}
-
 void ProgramGenerator::ActOnNotify() {
     const int thread = AnyThread();
     if (CountAlive(model_.notifies) < kMostNotifies) {

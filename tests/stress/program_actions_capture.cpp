@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choices of a program's next action: captures and the models that they give.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -144,6 +146,89 @@ void ProgramGenerator::ActOnModel() {
     }
     EnterContextOf(thread, slot, false);
     Replay(thread, model, slot);
+}
+
+void ProgramGenerator::UpdateEmptyGroup() {
+    if (model_.groups.empty()) {
+        return;
+    }
+    const int thread = AnyThread();
+    const Slot group = Pick(model_.groups, [](const ModelGroup&) { return true; });
+    const Slot slot = Pick(model_.streams, [&](const ModelStream& stream) {
+        return stream.alive && model_.CaptureOf(stream) == nullptr &&
+               model_.contexts.at(stream.context).defaultStream != stream.slot;
+    });
+    if (slot == kNull) {
+        return;
+    }
+    EnterContextOf(thread, slot);
+    const ModelGraph& graph = model_.graphs.at(model_.groups.at(group).model);
+    const int code = !graph.alive     ? ACL_ERROR_RT_INVALID_HANDLE
+                     : graph.captured ? ACL_ERROR_RT_MODEL_CAPTURED
+                                      : 0;
+    const auto begin = [=](World& world) {
+        return aclmdlRICaptureTaskUpdateBegin(world[slot], world[group]);
+    };
+    const auto end = [=](World& world) { return aclmdlRICaptureTaskUpdateEnd(world[slot]); };
+    Emit(thread, {code}, fmt::format("aclmdlRICaptureTaskUpdateBegin(#{}, #{})", slot, group),
+         begin);
+    if (code != 0) {
+        return;
+    }
+    Emit(thread, {ACL_ERROR_STREAM_TASK_GROUP_STATUS}, "the same again", begin);
+    Emit(thread, {ACL_ERROR_STREAM_TASK_GROUP_INTR},
+         fmt::format("aclrtMemsetAsync(cell 0, #{})", slot),
+         [=](World& world) { return aclrtMemsetAsync(world.Cell(0), 8, 0, 8, world[slot]); });
+    Emit(thread, {ACL_ERROR_STREAM_TASK_GROUP_STATUS},
+         fmt::format("aclmdlRICaptureBegin(#{})", slot), [=](World& world) {
+             return aclmdlRICaptureBegin(world[slot], ACL_MODEL_RI_CAPTURE_MODE_RELAXED);
+         });
+    Emit(thread, {0}, fmt::format("aclmdlRICaptureTaskUpdateEnd(#{})", slot), end);
+    Emit(thread, {ACL_ERROR_STREAM_TASK_GROUP_STATUS}, "the same again", end);
+}
+
+// A replay needs the memory and the notifies that were captured.
+void ProgramGenerator::LoseWhatWasCaptured() {
+    const int thread = AnyThread();
+    EnterContextOf(thread, AnyStream());
+    const Slot slot = CreateStream(thread);
+    const Slot thing = NewSlot();
+    const bool notify = Chance(50);
+    Emit(thread, {0}, fmt::format("{}(#{})", notify ? "aclrtCreateNotify" : "aclrtMalloc", thing),
+         [=](World& world) {
+             return notify ? aclrtCreateNotify(&world[thing], ACL_NOTIFY_DEVICE_USE_ONLY)
+                           : aclrtMalloc(&world[thing], 64, ACL_MEM_MALLOC_NORMAL_ONLY);
+         });
+    Begin(thread, slot, Random(3));
+    const Slot model = model_.captures.back().model;
+    if (notify) {
+        model_.notifies[thing].reserved = true;
+        RecordNotify(thread, thing, slot);
+        WaitNotify(thread, thing, slot);
+    } else {
+        model_.blocks[thing] = true;
+        const int code = model_.Work(thread, slot, Effect{});
+        model_.captures.back().blocks.push_back(thing);
+        Emit(thread, {code}, fmt::format("aclrtMemsetAsync(#{}, #{})", thing, slot),
+             [=](World& world) { return aclrtMemsetAsync(world[thing], 64, 1, 64, world[slot]); });
+    }
+    End(thread, slot);
+    for (int count = Random(3); count > 0; --count) {
+        Replay(thread, model, slot);
+    }
+    if (notify) {
+        DestroyNotify(thread, thing);
+    } else {
+        model_.blocks[thing] = false;
+        Emit(thread, {0}, fmt::format("aclrtFree(#{})", thing),
+             [=](World& world) { return aclrtFree(world[thing]); });
+    }
+    Replay(thread, model, slot);
+    if (Chance(50)) {
+        SynchronizeStream(thread, slot);
+        DestroyModel(thread, model);
+        DestroyStream(thread, slot);
+    }
 }
 
 }  // namespace stress

@@ -168,17 +168,6 @@ int ProgramModel::Forbidden(int thread, int code) const {
     return 0;
 }
 
-int ProgramModel::FindModel(Slot slot) const {
-    if (slot == kNull) {
-        return ACL_ERROR_INVALID_PARAM;
-    }
-    const auto found = graphs.find(slot);
-    if (found == graphs.end() || !found->second.alive) {
-        return ACL_ERROR_RT_INVALID_HANDLE;
-    }
-    return found->second.captured ? ACL_ERROR_RT_MODEL_CAPTURED : 0;
-}
-
 namespace {
 
 int CheckUses(const ProgramModel& model, const ModelGraph& graph) {
@@ -301,18 +290,6 @@ Place ProgramModel::ConflictOfReplay(const ModelGraph& graph, const Clock& befor
         }
     }
     return {};
-}
-
-int ProgramModel::DestroyModel(Slot slot) {
-    if (const int code = FindModel(slot); code != 0) {
-        return code;
-    }
-    ModelGraph& graph = graphs.at(slot);
-    if (!host.Covers(graph.end)) {
-        return ACL_ERROR_RT_MODEL_RUNNING;
-    }
-    graph.alive = false;
-    return 0;
 }
 
 }  // namespace stress

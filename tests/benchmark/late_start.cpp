@@ -80,8 +80,7 @@ double LateStart::Nanoseconds() {
     return std::chrono::duration<double, std::nano>(started_.load() - begin).count();
 }
 
-double PercentOfProcessor(int tasks, bool synchronise) {
-    constexpr std::chrono::milliseconds kSpace(5);
+double NanosecondsOfProcessor(int64_t tasks, bool synchronise) {
     Require(aclrtSetDevice(0));
     const auto queue = [&] {
         Require(aclrtLaunchHostFunc(
@@ -89,21 +88,20 @@ double PercentOfProcessor(int tasks, bool synchronise) {
         if (synchronise) {
             Require(aclrtSynchronizeStream(nullptr));
         }
-        std::this_thread::sleep_for(kSpace);
+        std::this_thread::sleep_for(kSpacedWork);
     };
     for (int task = 0; task < 10; ++task) {
         queue();
     }
     const auto used = [] { return Microseconds(RUSAGE_SELF) - Microseconds(RUSAGE_THREAD); };
     const double before = used();
-    const Clock::time_point begin = Clock::now();
-    for (int task = 0; task < tasks; ++task) {
+    for (int64_t task = 0; task < tasks; ++task) {
         queue();
     }
-    const double percent = 100 * (used() - before) /
-                           std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+    constexpr double kNanosecondsPerMicrosecond = 1000;
+    const double each = kNanosecondsPerMicrosecond * (used() - before) / static_cast<double>(tasks);
     Require(aclrtResetDevice(0));
-    return percent;
+    return each;
 }
 
 }  // namespace bench

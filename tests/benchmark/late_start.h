@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <thread>
 
@@ -49,8 +50,11 @@ class LateStart {
     std::unique_ptr<RoundTripThread> busy_;
 };
 
-/// The processor time that the library's threads use while the calling thread queues a host
-/// function every 5 ms, in percent of one processor.
-double PercentOfProcessor(int tasks, bool synchronise);
+/// The time between two host functions of NanosecondsOfProcessor.
+inline constexpr std::chrono::milliseconds kSpacedWork{5};
+
+/// The processor time that the library's threads use for each of `tasks` host functions, which the
+/// calling thread queues every kSpacedWork, in nanoseconds.
+double NanosecondsOfProcessor(int64_t tasks, bool synchronise);
 
 }  // namespace bench

@@ -106,7 +106,8 @@ void SparseWork(benchmark::State& state) {
     constexpr int kTasks = 200;
     double percent = 0;
     for (auto _ : state) {
-        percent = bench::PercentOfProcessor(kTasks, kSynchronise);
+        percent = 100 * bench::NanosecondsOfProcessor(kTasks, kSynchronise) /
+                  std::chrono::duration<double, std::nano>(bench::kSpacedWork).count();
     }
     state.counters["percent"] = percent;
 }

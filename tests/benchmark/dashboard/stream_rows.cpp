@@ -135,6 +135,13 @@ Prepared PrepareLateMedian() { return {{LateStarts(0.5, BesideRoundTrips()), {},
 
 Prepared PrepareLateTail() { return {{LateStarts(0.99, BesideRoundTrips()), {}, false}, ""}; }
 
+// What the library's threads use for a task that comes every 5 ms: 100 us are 2 %.
+Prepared PrepareSparse(bool synchronise) {
+    constexpr int64_t kTasks = 100;
+    const auto time = [=](int64_t tasks) { return NanosecondsOfProcessor(tasks, synchronise); };
+    return {{{time, kTasks, kTasks}, {}, false}, ""};
+}
+
 }  // namespace
 
 Rows StreamRows() {
@@ -156,7 +163,11 @@ Rows StreamRows() {
         {"late_median", "start that nobody waits for, busy process: median", "",
          Nanoseconds(40 * kMicrosecond), &PrepareLateMedian},
         {"late_p99", "start that nobody waits for, busy process: 99th percentile", "",
-         Nanoseconds(150 * kMicrosecond), &PrepareLateTail}};
+         Nanoseconds(150 * kMicrosecond), &PrepareLateTail},
+        {"sparse_task", "processor time of the library for a task every 5 ms", "",
+         Nanoseconds(100 * kMicrosecond), [] { return PrepareSparse(false); }},
+        {"sparse_sync", "the same, each task synchronised", "", Nanoseconds(100 * kMicrosecond),
+         [] { return PrepareSparse(true); }}};
 }
 
 }  // namespace bench

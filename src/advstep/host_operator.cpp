@@ -3,6 +3,7 @@
 
 #include "advance_step/host_operator.h"
 
+#include <atomic>
 #include <memory>
 #include <new>
 #include <optional>
@@ -18,23 +19,19 @@ using namespace advstep;
 
 namespace {
 
-// A host operator, whose destructor releases the arguments. A queued operator belongs to its task
-// record, which deletes it; a captured one belongs to its model, and replays only read it.
+// A host operator, which releases the arguments when its last owner drops it. A queued operator
+// belongs to its task record, a captured one to its model, and replays only read it. The launching
+// call owns it, too, so that a capture that fails under its locks does not release the arguments.
 class HostOperator {
  public:
     explicit HostOperator(const AdvStepHostOperator& operation) : operation_(operation) {}
     HostOperator(const HostOperator&) = delete;
     HostOperator& operator=(const HostOperator&) = delete;
-    ~HostOperator() {
-        if (operation_.release == nullptr) {
-            return;
-        }
-        const NoCancellation noCancellation;
-        try {
-            operation_.release(operation_.args);
-        } catch (...) {
-            Log(LogLevel::kError, "the release of a host operator threw an exception: {}",
-                WordCaught("it must not throw"));
+
+    void Own() { owners_.fetch_add(1, std::memory_order_relaxed); }
+    void Drop() {
+        if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            delete this;
         }
     }
 
@@ -56,7 +53,25 @@ class HostOperator {
     bool recorded = false;  // in a capture; written before the record can run
 
  private:
+    ~HostOperator() {
+        if (operation_.release == nullptr) {
+            return;
+        }
+        const NoCancellation noCancellation;
+        try {
+            operation_.release(operation_.args);
+        } catch (...) {
+            Log(LogLevel::kError, "the release of a host operator threw an exception: {}",
+                WordCaught("it must not throw"));
+        }
+    }
+
     const AdvStepHostOperator operation_;
+    std::atomic<int> owners_{1};
+};
+
+struct DropHostOperator {
+    void operator()(HostOperator* host) const { host->Drop(); }
 };
 
 struct HostOperatorTask : Task {
@@ -67,7 +82,8 @@ struct HostOperatorTask : Task {
 // its arguments here.
 Status RunHostOperator(const Task& base) {
     const auto& task = static_cast<const HostOperatorTask&>(base);
-    const std::unique_ptr<HostOperator> owned(task.host->recorded ? nullptr : task.host);
+    const std::unique_ptr<HostOperator, DropHostOperator> owned(task.host->recorded ? nullptr
+                                                                                    : task.host);
     return task.skip == TaskSkip::kNot ? task.host->Run() : Status();
 }
 
@@ -82,9 +98,11 @@ Status Check(const AdvStepHostOperator& operation) {
     return {};
 }
 
-// Owns the operator until a record or a model owns it. Only the launching thread uses this object.
+// Owns the operator during the launch, unless a task record has taken it over. Only the launching
+// thread uses this object.
 struct Launching {
     HostOperator* host;
+    bool captured = false;
     bool taken = false;
 
     explicit Launching(const AdvStepHostOperator& operation) : host(new HostOperator(operation)) {}
@@ -92,7 +110,7 @@ struct Launching {
     Launching& operator=(const Launching&) = delete;
     ~Launching() {
         if (!taken) {
-            delete host;
+            host->Drop();
         }
     }
 };
@@ -103,9 +121,10 @@ void ListRanges(const void* source, std::vector<Use>* uses) {
 
 std::shared_ptr<void> Keep(void* source) {
     auto* const launching = static_cast<Launching*>(source);
+    launching->captured = true;
     launching->host->recorded = true;
-    launching->taken = true;
-    return std::shared_ptr<HostOperator>(launching->host);
+    launching->host->Own();
+    return {launching->host, DropHostOperator()};
 }
 
 Status Enqueue(aclrtStream stream, Launching* launching, const char* name, TaskLength length) {
@@ -126,7 +145,7 @@ Status Enqueue(aclrtStream stream, Launching* launching, const char* name, TaskL
         task->host = launching->host;
         return task;
     }));
-    launching->taken = true;
+    launching->taken = !launching->captured;
     return {};
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "advance_step/fault_injection.h"
 #include "conformance/replay_fixture.h"
 
 namespace {
@@ -157,6 +158,48 @@ TEST_P(HostOperatorTest, RunsIfNoThreadWaits) {
         }
         ExpectCounts(counts, 1, 1);
     }
+}
+
+// The release may take a lock, such as Python's, that another thread holds in a call of the stream.
+TEST_P(HostOperatorTest, ALackOfMemoryReleasesItOutsideOfAllLocks) {
+    struct Argument {
+        aclrtContext context;
+        aclrtStream stream;
+        int releases;
+    };
+    const Stream stream = MakeStream();
+    Argument argument{support::CurrentContext(), stream.Get(), 0};
+    AdvStepHostOperator operation{};
+    operation.name = "asking";
+    operation.run = [](void*, char*, size_t) -> int32_t { return 0; };
+    operation.release = [](void* args) {
+        auto& asked = *static_cast<Argument*>(args);
+        std::thread([&] {
+            EXPECT_TRUE(IsOk(aclrtSetCurrentContext(asked.context)));
+            aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+            aclmdlRI model = nullptr;
+            EXPECT_TRUE(IsOk(aclmdlRICaptureGetInfo(asked.stream, &status, &model)));
+        }).join();
+        ++asked.releases;
+    };
+    operation.args = &argument;
+    uint64_t failing = 1;
+    const auto fails = [&] {
+        EXPECT_TRUE(IsOk(advstepFailAllocations(ADVSTEP_ALLOCATION_INTERNAL, failing, 1)));
+        const aclError code = Launch(stream.Get(), &operation);
+        AdvStepFaultCounts counts{};
+        EXPECT_TRUE(IsOk(advstepReadFaultCounts(&counts)));
+        EXPECT_TRUE(IsOk(advstepClearFaults()));
+        EXPECT_EQ(code, counts.failedAllocations == 0 ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC);
+        return counts.failedAllocations != 0;
+    };
+    const Model model = Capture(stream.Get(), [&] {
+        for (; fails(); ++failing) {
+            EXPECT_EQ(argument.releases, static_cast<int>(failing));
+        }
+    });
+    EXPECT_GE(failing, 4U) << "the operator, its record, its owner and its place";
+    EXPECT_EQ(argument.releases, static_cast<int>(failing) - 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Launches, HostOperatorTest,

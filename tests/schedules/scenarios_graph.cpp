@@ -216,6 +216,28 @@ void TaskAddedAtTheEnd() {
     end();
 }
 
+// A thread queues work while another thread ends the capture of that stream. The work is in the
+// model, or runs at once.
+void QueuedAtTheEnd() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    aclmdlRI model = nullptr;
+    HostWork work;
+    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "CaptureBegin");
+    RunThreads({[&] {
+                    runtime.Use();
+                    work.Add(stream, 1);
+                },
+                [&] {
+                    runtime.Use();
+                    Ok(aclmdlRICaptureEnd(stream, &model), "CaptureEnd");
+                }});
+    Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+    const bool ranAtOnce = work.ran() == std::vector<int>{1};
+    Ok(aclmdlRIExecute(model, -1), "aclmdlRIExecute");
+    Expect(work.ran() == std::vector<int>{1}, ranAtOnce ? "no work in the model" : "one replay");
+}
+
 // A notify is destroyed while a replay that records it is queued. A notify that is made then is not
 // recorded by that replay.
 void NotifyDestroyedInReplay() {
@@ -259,6 +281,7 @@ std::vector<Scenario> GraphScenarios() {
             {"loop_destroyed", false, &LoopDestroyed},
             {"loop_waits_for_itself", false, &LoopWaitsForItself},
             {"task_added_at_the_end", true, &TaskAddedAtTheEnd},
+            {"queued_at_the_end", true, &QueuedAtTheEnd},
             {"notify_destroyed_in_replay", true, &NotifyDestroyedInReplay}};
 }
 

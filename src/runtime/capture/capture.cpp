@@ -23,7 +23,7 @@ class UpdateRecorder : public Recorder {
     bool Captures() const override { return false; }
     Status CheckActive() const override { return {}; }
 
-    Status Record(int32_t, const Work& work, const RecordFill& fill) override {
+    Status Record(int32_t, const Work& work, const RecordFill& fill, bool*) override {
         if (work.role != Work::Role::kLaunch) {
             return CannotBeGrouped();
         }

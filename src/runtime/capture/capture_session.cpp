@@ -40,8 +40,13 @@ Status CaptureSession::CannotBeGrouped() {
                  "aclmdlRICaptureTaskGrpEnd before");
 }
 
-Status CaptureSession::Record(int32_t branch, const Work& work, const RecordFill& fill) {
+Status CaptureSession::Record(int32_t branch, const Work& work, const RecordFill& fill,
+                              bool* over) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    *over = Over();
+    if (*over) {
+        return {};
+    }
     ADVSTEP_RETURN_IF_ERROR(CheckActive());
     if (work.refusal != 0) {
         return Error(work.refusal, "{} on a stream that is being captured", work.refusalText);
@@ -88,6 +93,9 @@ Status CaptureSession::CheckMark(const Work& work) const {
 Status CaptureSession::RecordWait(int32_t branch, const CapturePlace& place,
                                   int64_t timeoutNanoseconds) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (Over()) {
+        return {};  // the event counts as never recorded
+    }
     ADVSTEP_RETURN_IF_ERROR(CheckActive());
     if (place.capture.lock().get() != this) {
         return Error(ACL_ERROR_RT_CAPTURE_DEPENDENCY,

@@ -32,7 +32,7 @@ class CaptureSession : public Recorder {
     /// 507903: the capture has been invalidated. 107024: the work waits for something outside the
     /// capture. 107034: a task group is open, and the work cannot be a part of it. Work with a
     /// refusal returns the code of its refusal.
-    Status Record(int32_t branch, const Work& work, const RecordFill& fill) override;
+    Status Record(int32_t branch, const Work& work, const RecordFill& fill, bool* over) override;
     /// 107024: the place is in another capture. 507903, 107034: as Record.
     Status RecordWait(int32_t branch, const CapturePlace& place,
                       int64_t timeoutNanoseconds) override;

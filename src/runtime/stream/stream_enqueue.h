@@ -37,7 +37,11 @@ Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fi
                                       return (*static_cast<Callable*>(callable))(memory);
                                   },
                                   const_cast<void*>(static_cast<const void*>(&fill))};
-            return recorder_->Record(recorderBranch_, work, make);
+            bool over = false;
+            Status recorded = recorder_->Record(recorderBranch_, work, make, &over);
+            if (!over) {
+                return recorded;
+            }
         }
         if (!failures_.refusal().ok()) {
             return RefusedError();

@@ -91,8 +91,10 @@ class Recorder {
     /// 507903: the capture has been invalidated.
     virtual Status CheckActive() const = 0;
 
-    virtual Status Record(int32_t branch, const Work& work, const RecordFill& fill) = 0;
-    /// Makes later work of the branch wait for the place.
+    /// Returns success with *over set if the recorder has ended meanwhile. Then nothing is
+    /// recorded.
+    virtual Status Record(int32_t branch, const Work& work, const RecordFill& fill, bool* over) = 0;
+    /// Makes later work of the branch wait for the place. Does nothing once the recorder has ended.
     virtual Status RecordWait(int32_t branch, const CapturePlace& place,
                               int64_t timeoutNanoseconds) = 0;
 

@@ -226,3 +226,25 @@ def test_a_dropped_stream_has_run_its_work():
     del stream
     gc.collect()
     expect_state(arrays, reference.advance(state, *sizes))
+
+
+def test_a_thread_without_a_context_stays_so_when_it_drops_a_stream():
+    library = ctypes.CDLL(advance_step.LIBRARY_PATH)
+    library.aclGetRecentErrMsg.restype = ctypes.c_char_p
+    streams = [advance_step.Stream(1)]
+    handle = ctypes.c_void_p(streams[0].handle)
+    seen = []
+
+    def drop():
+        del streams[:]
+        gc.collect()
+        seen.extend((library.aclGetRecentErrMsg(), library.aclrtGetLastError(0),
+                     library.aclrtGetCurrentContext(ctypes.byref(ctypes.c_void_p()))))
+
+    thread = threading.Thread(target=drop)
+    thread.start()
+    thread.join()
+    assert seen == [None, 0, 107002]
+    advance_step.Device(1).synchronize()  # makes the stream's context current
+    assert library.aclrtSynchronizeStream(handle) == 107017  # it has been destroyed
+    assert library.aclGetRecentErrMsg()

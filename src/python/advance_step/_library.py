@@ -63,6 +63,7 @@ def _bind(library: Any, name: str, *argtypes: Any, restype: Any = c_int) -> Any:
 _out = POINTER(c_void_p)
 
 recent_message = _bind(_prompt, "aclGetRecentErrMsg", restype=c_char_p)
+last_error = _bind(_prompt, "aclrtGetLastError", c_int)  # returns and clears it
 acl_init = _bind(_waiting, "aclInit", c_char_p)
 finalize_reference = _bind(_waiting, "aclFinalizeReference", c_void_p)
 soc_name = _bind(_prompt, "aclrtGetSocName", restype=c_char_p)
@@ -71,6 +72,8 @@ set_device = _bind(_waiting, "aclrtSetDevice", c_int32)
 device_count = _bind(_prompt, "aclrtGetDeviceCount", POINTER(c_uint32))
 synchronize_device = _bind(_waiting, "aclrtSynchronizeDevice")
 get_context = _bind(_prompt, "aclrtGetCurrentContext", _out)
+create_context = _bind(_waiting, "aclrtCreateContext", _out, c_int32)
+destroy_context = _bind(_waiting, "aclrtDestroyContext", c_void_p)
 set_context = _bind(_prompt, "aclrtSetCurrentContext", c_void_p)
 
 malloc = _bind(_prompt, "aclrtMalloc", _out, c_size_t, c_int)

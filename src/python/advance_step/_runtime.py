@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .device import Stream
 
 _REPEAT_INITIALIZE = 100002
+_THREAD_LEVEL = 0  # aclrtLastErrLevel
 
 _lock = threading.RLock()
 _started = False
@@ -166,11 +167,25 @@ thread = ThreadState()
 
 
 def in_context(device: int, function: Any, handle: int) -> None:
-    """Calls function with the device's context current and then restores the thread's context. It
-    is for finalizers, which may run on any thread at any time."""
+    """Calls function with the device's context current and then restores the thread's context, also
+    to none. It is for finalizers, which may run on any thread at any time, so it takes no lock and
+    keeps its failures to itself."""
+    context = _contexts.get(device)
+    if context is None:
+        return  # the runtime has ended, and the handle with it
     before = c_void_p()
-    if _library.get_context(byref(before)):
-        _library.recent_message()
-    _library.set_context(context_of(device))
-    function(handle)
-    _library.set_context(before)
+    none = _library.get_context(byref(before)) != 0
+    # A thread is without a context again when its current one ends.
+    failed = none and _library.create_context(byref(before), device) != 0
+    if not failed:
+        failed = _library.set_context(context) != 0 or function(handle) != 0
+        failed |= _library.set_context(before) != 0
+        failed |= none and _library.destroy_context(before) != 0
+    if none or failed:
+        forget_failure()
+
+
+def forget_failure() -> None:
+    """Clears the thread's message and last error after a failure that is not the program's."""
+    _library.recent_message()
+    _library.last_error(_THREAD_LEVEL)

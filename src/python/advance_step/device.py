@@ -10,7 +10,7 @@ from ctypes import byref, c_float, c_int, c_void_p
 from typing import Any
 
 from . import _library
-from ._runtime import Generation, context_of, in_context, thread
+from ._runtime import Generation, context_of, forget_failure, in_context, thread
 
 _EVENT_FLAGS = 0x1 | 0x8  # ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE
 _COMPLETE = {"stream": 0, "event": 1}
@@ -96,7 +96,7 @@ class Device:
 
 def _free(address: int, generation: int) -> None:
     if generation == Generation.current and _library.free(address):
-        _library.recent_message()  # other code has ended the runtime
+        forget_failure()  # other code has ended the runtime
 
 
 class Stream:
@@ -263,8 +263,9 @@ class Event:
         return float(result.value)
 
     def __del__(self) -> None:
-        if self.handle and self._generation == Generation.current:
-            _library.destroy_event(self.handle)
+        if self.handle and self._generation == Generation.current and \
+                _library.destroy_event(self.handle):
+            forget_failure()  # other code has ended the runtime
 
 
 _streams: dict[int, tuple[weakref.ref[Stream], ...]] = {}  # by device; a change replaces the tuple

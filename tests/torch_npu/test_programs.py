@@ -191,10 +191,16 @@ def test_the_example_of_two_ranks(program):
     assert "2 ranks, 50 steps: loss" in done.stdout
 
 
+def delay(milliseconds):
+    """What is asked for next is queued."""
+    stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)
+    runtime = ctypes.CDLL("libascendcl.so")
+    assert runtime.advstepDelayStream(stream, ctypes.c_uint64(1000 * milliseconds)) == 0
+
+
 def test_the_profiler_writes_a_trace_of_each_cycle(tmp_path):
     profiler = torch_npu.profiler
     kinds = profiler.ProfilerActivity
-    delay = ctypes.CDLL("libascendcl.so").advstepDelayStream
     values = torch.randn(8, 8, device="npu")
     with profiler.profile(
             activities=[kinds.CPU, kinds.NPU], with_stack=True, record_shapes=True,
@@ -204,10 +210,9 @@ def test_the_profiler_writes_a_trace_of_each_cycle(tmp_path):
                 profiler_level=profiler.ProfilerLevel.Level1)) as profile:
         profile.add_metadata("model", "small")
         for _ in range(10):
-            stream = torch.npu.current_stream()
-            assert delay(ctypes.c_void_p(stream.npu_stream), ctypes.c_uint64(1000)) == 0
-            values @ values  # queued
-            stream.synchronize()
+            delay(1)
+            values @ values
+            torch.npu.synchronize()
             profile.step()
     traces = sorted(tmp_path.glob("mine_*_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"))
     assert len(traces) == 2
@@ -224,10 +229,18 @@ def test_the_profiler_writes_a_trace_of_each_cycle(tmp_path):
 def test_the_profiler_without_a_schedule(tmp_path):
     profile = torch_npu.profiler.profile()
     profile.start()
-    torch.ones(3, device="npu") + 1
+    profile.add_metadata("model", 'the "small" one')
+    for device in range(2):
+        with torch.npu.device(device):
+            values = torch.ones(3, device="npu")
+            delay(20)
+            values.add_(1)  # has not run when the profiler is asked to stop
     profile.stop()
     profile.export_chrome_trace(str(tmp_path / "trace.json"))
-    assert '"aten::add"' in (tmp_path / "trace.json").read_text(encoding="utf-8")
+    trace = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))
+    assert "small" in trace["model"]
+    # Each as it was asked for and as it ran.
+    assert [event["name"] for event in trace["traceEvents"]].count("aten::add_") == 4
     with pytest.raises(ValueError, match="activities has 'NPU'; expected members of torch_npu.profiler"):
         torch_npu.profiler.profile(activities=["NPU"])
     with pytest.raises(TypeError, match="experimental_config is a dict; expected"):

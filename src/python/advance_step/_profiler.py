@@ -8,6 +8,7 @@ and have no effect.
 
 from __future__ import annotations
 
+import ctypes
 import datetime
 import importlib
 import json
@@ -38,12 +39,22 @@ def _schedule(torch: Any, given: Any) -> Any:
     return lambda step: torch.profiler.ProfilerAction[given(step).name]
 
 
+def _wait(torch: Any) -> None:
+    """Waits for the devices that have a context: one of another device would not be torch_npu's."""
+    has_context = ctypes.CDLL("libascendcl.so").aclrtGetPrimaryCtxState
+    for index in range(torch.npu.device_count()):
+        flags, active = ctypes.c_uint32(), ctypes.c_int32()
+        if has_context(index, ctypes.byref(flags), ctypes.byref(active)) == 0 and active.value:
+            torch.npu.synchronize(index)
+
+
 def _classes(torch: Any, names: Any) -> dict[str, Any]:
     plain: Any = torch.profiler.profiler._KinetoProfile
     stepped: Any = torch.profiler.profile
 
-    class Metadata:
-        """Metadata may be given before the start, and is in each trace of a schedule."""
+    class Common:
+        """Metadata may be given before the start, and is in each trace of a schedule. A trace ends
+        when the work that has been queued has run."""
 
         def add_metadata(self: Any, key: str, value: str) -> None:
             self.add_metadata_json(key, json.dumps(value))
@@ -51,14 +62,20 @@ def _classes(torch: Any, names: Any) -> dict[str, Any]:
         def add_metadata_json(self: Any, key: str, value: str) -> None:
             self.preset_metadata_json(key, value)
             if self.profiler is not None:
-                torch.autograd._add_metadata_json(key, value)
+                super().add_metadata_json(key, value)  # type: ignore[misc]
 
-    class _KinetoProfile(Metadata, plain):  # type: ignore[misc]
+        def stop_trace(self: Any) -> None:
+            try:
+                _wait(torch)
+            finally:
+                super().stop_trace()  # type: ignore[misc]
+
+    class _KinetoProfile(Common, plain):  # type: ignore[misc]
         def __init__(self, *, activities: Any = None, experimental_config: Any = None,
                      **options: Any) -> None:
             super().__init__(**_options(torch, activities, experimental_config, names), **options)
 
-    class profile(Metadata, stepped):  # type: ignore[misc]
+    class profile(Common, stepped):  # type: ignore[misc]
         def __init__(self, *, activities: Any = None, schedule: Any = None, use_cuda: Any = None,
                      experimental_config: Any = None, **options: Any) -> None:
             super().__init__(**_options(torch, activities, experimental_config, names),

@@ -207,6 +207,37 @@ def test_data_parallel_trains_as_one_device_does(devices):
         same_gradients(npu.module, cpu)
 
 
+class Scaled(nn.Module):
+    def forward(self, values, *, factors, fails=None):
+        if values.device.index == fails:
+            raise KeyError("no such row")
+        return values * factors
+
+
+def test_data_parallel_with_keywords_another_dimension_and_few_rows():
+    npu = nn.DataParallel(Scaled().npu(), [0, 1], output_device=1, dim=1)
+    values, factors = torch.randn(2, 3, device="npu"), torch.randn(2, 3, device="npu")
+    result = npu(values, factors=factors)
+    assert result.device.index == 1 and torch.equal(result.cpu(), (values * factors).cpu())
+    assert npu(values[:, :1], factors=factors[:, :1]).shape == (2, 1)
+    for fails in (0, 1):
+        with pytest.raises(KeyError, match=f"in replica {fails} on device {fails}(?s:.*)no such row"):
+            npu(values, factors=factors, fails=fails)
+
+
+def test_copies_along_another_dimension():
+    numbers, comm = torch.arange(12.0).reshape(2, 6), nn.parallel.comm
+    halves = [numbers[:, :3].tolist(), numbers[:, 3:].tolist()]
+    for options in ({}, {"chunk_sizes": [3, 3]}):
+        parts = comm.scatter(numbers.npu(), [0, 1], dim=1, **options)
+        assert [part.tolist() for part in parts] == halves
+        assert torch.equal(comm.gather(parts, 1, 1).cpu(), numbers)
+    out = [torch.empty(2, 3, device=f"npu:{index}") for index in range(2)]
+    comm.scatter(numbers, dim=1, out=out)
+    assert [part.tolist() for part in out] == halves
+    assert torch.equal(comm.gather(out, 1, out=torch.empty(2, 6, device="npu")).cpu(), numbers)
+
+
 def test_copies_between_devices_of_one_process():
     numbers = torch.arange(12.0).reshape(6, 2)
     comm = nn.parallel.comm
@@ -214,7 +245,10 @@ def test_copies_between_devices_of_one_process():
     assert [str(part.device) for part in parts] == ["npu:0", "npu:1"]
     assert [part.tolist() for part in parts] == [numbers[:2].tolist(), numbers[2:].tolist()]
     assert torch.equal(comm.gather(parts, 0, torch.device("cpu")), numbers)
-    assert [part.sum().item() for part in comm.broadcast(numbers.npu(1), [1, 0])] == [66, 66]
+    parts = comm.broadcast(numbers.npu(1), [1, 0])
+    assert [(str(part.device), part.sum().item()) for part in parts] == [("npu:1", 66), ("npu:0", 66)]
+    with torch.npu.device(1):
+        assert str(comm.gather(parts).device) == "npu:1"
     out = [torch.empty(3, 2, device=f"npu:{index}") for index in (1, 0)]
     assert comm.scatter(numbers, out=out)[1] is out[1] and out[1].tolist() == numbers[3:].tolist()
     assert torch.equal(comm.gather(out, out=torch.empty(6, 2, device="npu:1")).cpu(), numbers)

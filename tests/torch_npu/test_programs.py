@@ -3,12 +3,16 @@
 
 import copy
 import ctypes
+import datetime
 import json
 import pathlib
+import types
 
 import pytest
 import torch
-import torch_npu  # noqa: F401
+import torch_npu
+
+from advance_step import _profiler
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
@@ -241,6 +245,34 @@ def test_the_profiler_without_a_schedule(tmp_path):
     assert "small" in trace["model"]
     # Each as it was asked for and as it ran.
     assert [event["name"] for event in trace["traceEvents"]].count("aten::add_") == 4
+
+
+def test_the_profiler_stops_when_work_has_failed():
+    profile = torch_npu.profiler.profile()
+    profile.start()
+    delay(20)
+    torch.arange(5, device="npu")[torch.full((2,), 9, device="npu")]
+    with pytest.raises(RuntimeError, match="index 9 is out of bounds"):
+        profile.stop()
+    assert profile.events()
+
+
+def test_traces_of_one_moment_have_folders_of_their_own(tmp_path, monkeypatch):
+    still = types.SimpleNamespace(now=lambda: datetime.datetime(2026, 1, 1))
+    monkeypatch.setattr(_profiler, "datetime",
+                        types.SimpleNamespace(datetime=still, timedelta=datetime.timedelta))
+    monkeypatch.setenv("ASCEND_WORK_PATH", str(tmp_path))
+    write, written = torch_npu.profiler.tensorboard_trace_handler(worker_name="mine"), []
+    for _ in range(2):
+        write(types.SimpleNamespace(export_chrome_trace=written.append))
+    assert written == [
+        str(tmp_path / f"mine_{time}_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "trace_view.json")
+        for time in ("20260101000000000", "20260101000000001")]
+
+
+def test_the_profiler_accepts_options_of_an_npu_and_refuses_others():
+    torch_npu.profiler.profile.enable_profiler_in_child_thread(with_stack=True)
+    torch_npu.profiler.profile.disable_profiler_in_child_thread()
     with pytest.raises(ValueError, match="activities has 'NPU'; expected members of torch_npu.profiler"):
         torch_npu.profiler.profile(activities=["NPU"])
     with pytest.raises(TypeError, match="experimental_config is a dict; expected"):

@@ -18,8 +18,7 @@ class _Copies:
     def __init__(self, torch: Any) -> None:
         self.torch = torch
 
-    def device(self, index: int | None) -> Any:
-        index = self.torch.npu.current_device() if index is None else index
+    def device(self, index: int) -> Any:
         return self.torch.device("cpu" if index == -1 else f"npu:{index}")
 
     @staticmethod
@@ -55,7 +54,7 @@ class _Copies:
         chunks = tensor.split([each.shape[dim] for each in out], dim)
         return self._fill("scatter", out, chunks)
 
-    def _gather(self, tensors: Any, dim: int, destination: int | None) -> Any:
+    def _gather(self, tensors: Any, dim: int, destination: int) -> Any:
         device = self.device(destination)
         return self.torch.cat([tensor.to(device) for tensor in tensors], dim)
 

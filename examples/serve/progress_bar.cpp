@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <string>
 
 namespace serve {
 
@@ -26,10 +27,13 @@ void ProgressBar::Update(int64_t completed, int64_t sequences, int64_t blocks) {
     }
     nextDraw_ = now + kInterval;
     drawn_ = true;
-    // To the line's start, then erase to its end.
-    fmt::print(stderr, "\r[{:.<{}}] {:3}%  {} of {} requests, {} sequences, {} blocks\x1b[K",
-               std::string(static_cast<size_t>(completed * kWidth / requests_), '#'), kWidth,
-               completed * 100 / requests_, completed, requests_, sequences, blocks);
+    // To the line's start, then erase to its end. The terminal may be gone, which ends no run:
+    // fmt::print would throw.
+    const std::string line =
+        fmt::format("\r[{:.<{}}] {:3}%  {} of {} requests, {} sequences, {} blocks\x1b[K",
+                    std::string(static_cast<size_t>(completed * kWidth / requests_), '#'), kWidth,
+                    completed * 100 / requests_, completed, requests_, sequences, blocks);
+    std::fputs(line.c_str(), stderr);
     std::fflush(stderr);
 }
 

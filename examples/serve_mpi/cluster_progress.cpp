@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <string>
 
 namespace serve {
 
@@ -23,8 +24,11 @@ void ClusterProgress::Update(int64_t finished) {
     }
     nextDraw_ = now + kInterval;
     drawn_ = true;
-    fmt::print(stderr, "\r{:3}%  {} of {} requests finished by {} replicas\x1b[K",
-               finished * 100 / requests_, finished, requests_, replicas_);
+    // The terminal may be gone, which ends no run: fmt::print would throw.
+    const std::string line =
+        fmt::format("\r{:3}%  {} of {} requests finished by {} replicas\x1b[K",
+                    finished * 100 / requests_, finished, requests_, replicas_);
+    std::fputs(line.c_str(), stderr);
     std::fflush(stderr);
 }
 

@@ -54,6 +54,16 @@ outputs)
     status=0
     "$serve" --limit 2 --max-len 5 2>&- >"$folder/out" || status=$?
     ((status == 1)) || fail "no standard error: exit status $status"
+    # The terminal of the progress line may go away, which is no error.
+    python3 -c '
+import os, subprocess, sys
+master, slave = os.openpty()
+serve = subprocess.Popen(sys.argv[1:], stderr=slave, start_new_session=True)
+os.close(slave), os.read(master, 1), os.close(master)
+sys.exit(serve.wait())' "$serve" --generate rate=50,count=3000 --max-len 30000 --summary "$folder/summary.json" >"$folder/out" ||
+        fail "no terminal any more: $(cat "$folder/out")"
+    check 's["completed"] == 3000'
+    grep -q iterations "$folder/out" || fail "no table without a terminal"
     # A reader that goes away is an error of its file, and not the end of all.
     mkfifo "$folder/pipe"
     head -c 1 "$folder/pipe" >/dev/null &

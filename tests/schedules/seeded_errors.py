@@ -70,6 +70,8 @@ ERRORS = [
      "        handle_ = 0;\n        parts.swap(parts_);\n    }\n",
      "        parts.swap(parts_);\n    }\n    {\n"
      "        const std::lock_guard<std::mutex> lock(mutex_);\n        handle_ = 0;\n    }\n"),
+    ("work that meets the end of its capture is refused", "capture/capture_session.cpp",
+     "    *over = Over();", "    *over = false;"),
     ("the end of a sub-graph wakes nobody", "capture/condition_run.cpp",
      "    Workers().Wake();  // the progress of this stream does not wake the parent's\n", ""),
     ("a conditional task does not wait for its sub-graph", "capture/condition_run.cpp",

@@ -129,23 +129,35 @@ class GzipFile : public ByteSource {
                 }
                 return 0;
             }
+            if (!inMember_ && !isFirst_ && *stream_.next_in == 0) {
+                ++stream_.next_in;  // a tape or an archive fills its last block
+                --stream_.avail_in;
+                continue;
+            }
+            if (!inMember_ && !isFirst_ && *stream_.next_in != 0x1f) {
+                plain_.Fail(kNoMember);
+            }
             inMember_ = true;
             const int code = inflate(&stream_, Z_NO_FLUSH);
             if (code == Z_STREAM_END) {
-                inMember_ = false;  // another one may follow
+                inMember_ = isFirst_ = false;  // another one may follow
                 inflateReset(&stream_);
             } else if (code != Z_OK) {
-                plain_.Fail("gzip data is damaged");
+                plain_.Fail(isFirst_ || stream_.total_out > 0 ? "gzip data is damaged" : kNoMember);
             }
         }
         return size - stream_.avail_out;
     }
 
  private:
+    static constexpr const char* kNoMember =
+        "what follows its gzip data is neither gzip data nor zeros";
+
     PlainFile plain_;
     std::vector<char> input_;
     z_stream stream_ = {};
     bool inMember_ = false;
+    bool isFirst_ = true;
 };
 #endif
 

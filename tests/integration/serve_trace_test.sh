@@ -317,6 +317,19 @@ hostile)
         (cat "$folder/packed" && echo more) >"$folder/cut"
         bad 'cut: cannot be decompressed' -- "$folder/cut"
     done
+    # As gzip reads them: zeros behind the data are padding, of which an archive may have a lot; what
+    # else is there is an error.
+    if gzip -c "$folder/plain" >"$folder/packed" && run "$folder/packed" && ((status == 0)); then
+        (cat "$folder/packed" && head -c 200000 /dev/zero) >"$folder/padded"
+        same 'zeros behind gzip data' <"$folder/padded"
+        head -n 2 "$folder/plain" | gzip >"$folder/padded"
+        (head -c 3 /dev/zero && tail -n 1 "$folder/plain" | gzip) >>"$folder/padded"
+        same 'zeros between two members' <"$folder/padded"
+        for more in '\n' more '\x1f\x8bmore' '\0\0\0x'; do
+            (cat "$folder/packed" && printf "$more") >"$folder/cut"
+            bad 'cut: cannot be decompressed: what follows its gzip data is neither' -- "$folder/cut"
+        done
+    fi
     ;;
 generate)
     make() { good --generate "$1" --requests "$folder/requests.csv"; }

@@ -12,21 +12,22 @@ void RunOnContiguousCache(uint64_t seed, int64_t promptTokens, int64_t generated
     run.cache.resize(static_cast<size_t>(promptTokens + generatedTokens - 1));
     run.tokens.resize(static_cast<size_t>(generatedTokens));
     KvCell* const cache = run.cache.data();
+    TokenHash all;
+    const auto fill = [&](int64_t position, int64_t token) {
+        cache[position] = CellOf(seed, token, position);
+        all.Add(cache[position]);
+    };
     for (int64_t position = 0; position < promptTokens; ++position) {
-        cache[position] = CellOf(seed, PromptToken(seed, position), position);
+        fill(position, PromptToken(seed, position));
     }
     for (int64_t i = 0; i + 1 < generatedTokens; ++i) {
         const int64_t position = promptTokens + i;
         const int64_t token =
             NextToken(position, [cache](int64_t earlier) { return cache[earlier]; });
         run.tokens[static_cast<size_t>(i)] = token;
-        cache[position] = CellOf(seed, token, position);
+        fill(position, token);
     }
-    TokenHash hash;
-    for (const KvCell& cell : run.cache) {
-        hash.Add(cell);
-    }
-    run.tokens.back() = hash.Token();
+    run.tokens.back() = all.Token();
 }
 
 }  // namespace serve

@@ -25,15 +25,12 @@ class PagedSequence {
     }
 
     KvCell CellAt(int64_t position) const {
-        if (position < 0) {
-            return kNoCell;
-        }
-        // No sequence is longer than 32 bits, in which a division takes a fraction of the time.
-        const auto place = static_cast<uint32_t>(position);
-        const auto size = static_cast<uint32_t>(memory_.blockSize);
-        const KvCell* block = Block(place / size);
-        return block != nullptr ? block[place % size] : kNoCell;
+        const KvCell* cell = Find(position);
+        return cell != nullptr ? *cell : kNoCell;
     }
+
+    /// Has the cell in the processor's cache by the time it is read.
+    void Prefetch(int64_t position) const { __builtin_prefetch(Find(position)); }
 
     /// visit(position, cell) for the positions [begin, end) in order, a block at a time.
     template <typename Visit>
@@ -61,6 +58,18 @@ class PagedSequence {
     }
 
  private:
+    // NULL: it is in no block.
+    const KvCell* Find(int64_t position) const {
+        if (position < 0) {
+            return nullptr;
+        }
+        // No sequence is longer than 32 bits, in which a division takes a fraction of the time.
+        const auto place = static_cast<uint32_t>(position);
+        const auto size = static_cast<uint32_t>(memory_.blockSize);
+        const KvCell* block = Block(place / size);
+        return block != nullptr ? block + place % size : nullptr;
+    }
+
     const ModelMemory& memory_;
     const int32_t* table_;
 };

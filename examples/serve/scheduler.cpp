@@ -94,6 +94,9 @@ std::vector<int64_t> Scheduler::Admit(int64_t now) {
                      now,
                      request->promptTokens,
                      Sequence::Phase::kPrefill});
+        const auto tokens = static_cast<size_t>(request->generatedTokens);
+        slots_[static_cast<size_t>(slot)]->tokens.reserve(tokens);
+        slots_[static_cast<size_t>(slot)]->gaps.reserve(tokens - 1);
         load.admitted += request->promptTokens;
         load.prefill += request->promptTokens;
         admitted.push_back(slot);

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace serve {
@@ -26,7 +28,7 @@ struct KvCell {
 };
 
 /// Every output bit depends on every input bit (the finaliser of SplitMix64).
-inline uint64_t Mix(uint64_t x) {
+constexpr uint64_t Mix(uint64_t x) {
     x += 0x9E3779B97F4A7C15U;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
@@ -52,13 +54,27 @@ inline KvCell CellOf(uint64_t seed, int64_t token, int64_t position) {
 }
 
 /// The positions whose cells decide the token after `length` tokens: the last one and a few others.
-inline int64_t LookBack(int64_t length, int index) {
+constexpr int64_t LookBack(int64_t length, int index) {
     if (index == 0) {
         return length - 1;
     }
     const uint64_t hash = Mix(static_cast<uint64_t>(length * kLookBacks + index)) >> 32;
     return static_cast<int64_t>((hash * static_cast<uint64_t>(length)) >> 32);
 }
+
+/// The same of short sequences, which are most: they do not depend on the request.
+inline constexpr int64_t kTabledLengths = 1024;
+using LookBacks = std::array<int32_t, kLookBacks>;
+inline constexpr std::array<LookBacks, kTabledLengths> kLookBackTable = [] {
+    std::array<LookBacks, kTabledLengths> table{};
+    for (int64_t length = 0; length < kTabledLengths; ++length) {
+        for (int i = 0; i < kLookBacks; ++i) {
+            table[static_cast<size_t>(length)][static_cast<size_t>(i)] =
+                static_cast<int32_t>(LookBack(length, i));
+        }
+    }
+    return table;
+}();
 
 /// Folds cells, in order, into a token.
 class TokenHash {
@@ -73,13 +89,25 @@ class TokenHash {
     uint64_t hash_ = 0;
 };
 
+/// visit(position) for each look back, in order.
+template <typename Visit>
+void ForEachLookBack(int64_t length, const Visit& visit) {
+    if (length >= 0 && length < kTabledLengths) {
+        for (const int64_t position : kLookBackTable[static_cast<size_t>(length)]) {
+            visit(position);
+        }
+        return;
+    }
+    for (int i = 0; i < kLookBacks; ++i) {
+        visit(LookBack(length, i));
+    }
+}
+
 /// The token after `length` tokens. cellAt(position) reads the cache.
 template <typename CellAt>
 int64_t NextToken(int64_t length, const CellAt& cellAt) {
     TokenHash hash;
-    for (int i = 0; i < kLookBacks; ++i) {
-        hash.Add(cellAt(LookBack(length, i)));
-    }
+    ForEachLookBack(length, [&](int64_t position) { hash.Add(cellAt(position)); });
     return hash.Token();
 }
 

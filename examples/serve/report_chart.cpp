@@ -10,6 +10,8 @@
 #include <iterator>
 #include <utility>
 
+#include "grouped.h"
+
 namespace serve {
 namespace {
 
@@ -171,12 +173,7 @@ std::string Readable(double value) {
     if (size < 100 && std::fabs(value - std::round(value)) > size * 1e-6) {
         return fmt::format("{:.3g}", value);
     }
-    std::string text = fmt::format("{:.0f}", value);
-    const ptrdiff_t first = value < 0 ? 1 : 0;
-    for (auto at = static_cast<ptrdiff_t>(text.size()) - 3; at > first; at -= 3) {
-        text.insert(static_cast<size_t>(at), ",");
-    }
-    return text;
+    return Grouped(fmt::format("{:.0f}", value));
 }
 
 std::string DrawPlot(const Plot& plot) {

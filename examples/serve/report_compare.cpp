@@ -110,9 +110,9 @@ OtherRun ReadReport(const std::string& path) {
 }
 
 std::string ComparisonTable(const ReportJson& summary, const OtherRun& other) {
-    static constexpr std::array<const char*, 10> kSettings = {
-        "trace",     "max_seqs",     "block_size", "blocks",      "free_ratio",
-        "scheduler", "token_budget", "time_model", "speculative", "ttft_target"};
+    static constexpr std::array<const char*, 11> kSettings = {
+        "trace",        "max_seqs",   "block_size",  "blocks",      "free_ratio", "scheduler",
+        "token_budget", "time_model", "speculative", "ttft_target", "tpot_target"};
     static constexpr std::array<std::pair<const char*, const char*>, 24> kResults = {
         {{"requests completed", "completed"},
          {"requests per second", "requests_per_second"},
@@ -145,8 +145,10 @@ std::string ComparisonTable(const ReportJson& summary, const OtherRun& other) {
         const std::string now = TextAt(summary, key);
         const std::string before = TextAt(other.summary, key);
         if (now != before) {
-            text += fmt::format("<tr><th>{}</th><td>{}</td><td>{}</td><td></td></tr>\n", key,
-                                Escape(now), Escape(before));
+            text += fmt::format(
+                "<tr><th>{}</th><td class=\"setting\">{}</td>"
+                "<td class=\"setting\">{}</td><td></td></tr>\n",
+                key, Escape(now), Escape(before));
         }
     }
     for (const auto& [name, path] : kResults) {

@@ -65,6 +65,9 @@ th { font-weight: 600; }
 th:first-child { text-align: left; white-space: normal; position: sticky; left: 0;
   background: var(--card); }
 @media (max-width: 700px) { body { padding: 14px; } th, td { padding: 6px 8px; font-size: 13px; } }
+/* Settings may be long, as a path is; numbers stay whole. */
+td.setting { white-space: normal; overflow-wrap: anywhere; }
+@media (max-width: 400px) { th, td { padding: 6px 5px; } }
 /* A narrow drawing would have letters too small to read: it is scrolled. */
 @media (max-width: 600px) { figure { overflow-x: auto; } svg { min-width: 640px; } }
 )css";

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "chart_library.h"
+#include "grouped.h"
 #include "report_chart.h"
 #include "report_plots.h"
 #include "report_script.h"
@@ -67,6 +68,10 @@ std::string Tiles(const Statistics& s) {
     return text + "</ul>\n";
 }
 
+std::string SecondsCell(double seconds) {
+    return fmt::format("<td>{}</td>", Grouped(fmt::format("{:.3f}", seconds)));
+}
+
 std::string LatencyTable(const Statistics& s) {
     const std::initializer_list<std::pair<const char*, Percentiles>> rows = {
         {"from arrival to admission", s.latency.admission},
@@ -79,10 +84,11 @@ std::string LatencyTable(const Statistics& s) {
         "<tr><th></th><th>mean</th><th>p50</th><th>p90</th><th>p95</th><th>p99</th><th>max</th></"
         "tr>\n";
     for (const auto& [name, p] : rows) {
-        text += fmt::format(
-            "<tr><th>{}</th><td>{:.3f}</td><td>{:.3f}</td><td>{:.3f}</td><td>{:.3f}</td>"
-            "<td>{:.3f}</td><td>{:.3f}</td></tr>\n",
-            name, p.mean, p.p50, p.p90, p.p95, p.p99, p.most);
+        text += fmt::format("<tr><th>{}</th>", name);
+        for (const double seconds : {p.mean, p.p50, p.p90, p.p95, p.p99, p.most}) {
+            text += SecondsCell(seconds);
+        }
+        text += "</tr>\n";
     }
     return text + "</table></div>\n";
 }
@@ -99,8 +105,8 @@ std::string WaitTable(const Statistics& s) {
         "<h2>What requests waited for, in virtual seconds of all together</h2>\n"
         "<div class=\"table\"><table id=\"waits\">\n<tr><th></th><th>seconds</th></tr>\n";
     for (size_t i = 0; i < kWhat.size(); ++i) {
-        text += fmt::format("<tr><th>{}</th><td>{:.3f}</td></tr>\n", kWhat[i],
-                            static_cast<double>(s.waits.Ticks()[i]) / kTicksPerSecond);
+        text += fmt::format("<tr><th>{}</th>{}</tr>\n", kWhat[i],
+                            SecondsCell(static_cast<double>(s.waits.Ticks()[i]) / kTicksPerSecond));
     }
     return text + "</table></div>\n";
 }
@@ -158,6 +164,7 @@ std::string Outcome(const Statistics& s) {
 std::string ReportPage(const ReportData& data) {
     const Options& options = data.options;
     const Json summary = SummaryJson(options, data.statistics);
+    const bool several = data.replicas > 1;
     std::string charts;
     const std::string figures = Charts(data, &charts);
     const std::string library = ChartLibrary();
@@ -172,10 +179,14 @@ std::string ReportPage(const ReportData& data) {
         Outcome(data.statistics) +
         fmt::format(
             "<p>{}{} sequences at a time; {} blocks of {} tokens, {} of them handed out by the "
-            "device; {} spec tokens. Virtual time is that of a modelled accelerator.</p>\n",
-            data.replicas == 1 ? "" : fmt::format("{} replicas, each with ", data.replicas),
-            options.maxSeqs, Readable(static_cast<double>(options.blocks)), options.blockSize,
-            Readable(static_cast<double>(options.DynamicBlocks())), options.speculative);
+            "device; {} spec tokens. Virtual time is that of a modelled accelerator.{}</p>\n",
+            several ? fmt::format("{} replicas, each with ", data.replicas) : "",
+            Readable(static_cast<double>(options.maxSeqs)),
+            Readable(static_cast<double>(options.blocks)), options.blockSize,
+            Readable(static_cast<double>(options.DynamicBlocks())), options.speculative,
+            several ? " The charts add the replicas up; sequences and blocks in tiles and tables "
+                      "are those of one."
+                    : "");
     page += Tiles(data.statistics);
     if (data.other != nullptr) {
         page += "<p>The other run is that of " + PathText(data.other->path) + ".</p>\n";

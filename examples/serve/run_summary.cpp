@@ -7,6 +7,8 @@
 
 #include <cstddef>
 
+#include "grouped.h"
+
 namespace serve {
 namespace {
 
@@ -14,15 +16,7 @@ double Ratio(double value, int64_t count) {
     return count > 0 ? value / static_cast<double>(count) : 0;
 }
 
-// 1234567 -> 1,234,567
-std::string Grouped(int64_t value) {
-    std::string text = std::to_string(value);
-    for (size_t at = text.size(); at > 3;) {
-        at -= 3;
-        text.insert(at, ",");
-    }
-    return text;
-}
+std::string Grouped(int64_t value) { return serve::Grouped(std::to_string(value)); }
 
 void Row(const char* name, const std::string& value, const std::string& note = "") {
     fmt::print("  {:<18} {:>14}  {}\n", name, value, note);
@@ -30,7 +24,7 @@ void Row(const char* name, const std::string& value, const std::string& note = "
 
 std::string Seconds(double seconds) {
     return seconds < 1 ? fmt::format("{:.3f} ms", seconds * 1000)
-                       : fmt::format("{:.3f} s", seconds);
+                       : serve::Grouped(fmt::format("{:.3f}", seconds)) + " s";
 }
 
 void TimingRow(const char* name, const OpTiming& timing) {
@@ -109,7 +103,7 @@ void PrintSummary(const Options& options, const Statistics& s) {
     Row("prompt tokens", Grouped(s.promptTokens));
     Row("generated tokens", Grouped(s.generatedTokens));
     Row("iterations", Grouped(s.iterations),
-        fmt::format("{:.1f} sequences on average, {} at most", s.meanSeqs, s.peakSeqs));
+        fmt::format("{:.1f} sequences on average, {} at most", s.meanSeqs, Grouped(s.peakSeqs)));
     Row("preemptions", Grouped(s.preemptions));
     Row("recoveries", Grouped(s.recoveries),
         fmt::format("{} tokens replayed", Grouped(s.replayedTokens)));

@@ -107,6 +107,7 @@ tell(JSON.stringify({svgs: [...document.querySelectorAll('svg')].filter(seen).le
     live: document.querySelectorAll('div.live').length, moved, texts: text.length, wide, outside,
     overlaps, dark: card < 0.5, width: innerWidth, lowest: Math.min(...text.map(t => box(t).height)),
     cut: [...document.querySelectorAll('div.table')].filter(d => d.scrollWidth > d.clientWidth).length,
+    compared: [...document.querySelectorAll('#comparison')].every(t => t.offsetWidth <= t.parentElement.clientWidth),
     tiles: getComputedStyle(document.querySelector('ul.tiles')).gridTemplateColumns.split(' ').length, resources: performance.getEntriesByType('resource').length,
     contrast: Math.min(...text.map(t => contrast(getComputedStyle(t)[t.ownerSVGElement ? 'fill' : 'color']))),
     lines: Math.min(...[...document.querySelectorAll('path')].map(
@@ -151,6 +152,7 @@ assert verdict["width"] == int(sys.argv[3].split(",")[0]), verdict["width"]
 assert not verdict["wide"], "the page is wider than the screen"
 assert verdict["lowest"] >= 10, "letters too small to read"
 assert verdict["tiles"] > 1 and (verdict["cut"] == 0 or verdict["width"] < 700), "a table is cut"
+assert verdict["compared"], "the two runs are not seen beside each other"
 assert not verdict["outside"] and not verdict["overlaps"]
 assert verdict["resources"] == 0, "the page loads something"
 assert verdict["dark"] == (sys.argv[2] == "0")
@@ -162,7 +164,7 @@ PYTHON
 widths=(1400,900 768,900 360,800)
 if grep -q '<script id="dygraphs">' "$folder/report.html"; then
     check report.html charts "${widths[@]}"
-    check compared.html charts 360,800
+    check compared.html charts 768,900 360,800
     check report.html drawings 768,900 360,800
 else
     check report.html drawings "${widths[@]}"

@@ -27,6 +27,7 @@ def main():
     differing = {"max_seqs", "scheduler"}
     assert rows["max_seqs"][:2] == ["32", "8"], rows["max_seqs"]
     assert rows["scheduler"][:2] == ["chunked", "prefill-first"]
+    assert [float(cell) for cell in rows["tpot_target"][:2]] == [0.5, 0]
     assert not {"blocks", "trace", "token_budget"} & set(rows)
     for name, path in (("requests completed", "completed"), ("iterations", "iterations"),
                        ("tokens per second", "tokens_per_second"), ("TTFT, p99", "ttft_seconds/p99"),

@@ -217,6 +217,18 @@ token_times)
     good --trace "$folder/trace.csv"
     check '0.0200 < s["itl_seconds"]["p50"] < 0.0202' '0.8 < s["itl_seconds"]["max"] < 0.83' \
         '0.03 < s["tpot_seconds"]["max"] < 0.04' '0.03 < s["itl_seconds"]["mean"] < 0.04'
+    # Each row of the table has the times of its name.
+    good --trace "$sample"
+    python3 - "$folder/summary.json" "$folder/out" <<'PYTHON' || fail "table"
+import json, sys
+s, rows = json.load(open(sys.argv[1])), open(sys.argv[2]).read().splitlines()
+shown = lambda t: f"{t * 1000:.3f} ms" if t < 1 else f"{t:,.3f} s"
+for name, key in (("TTFT", "ttft"), ("TPOT", "tpot"), ("ITL", "itl"), ("end to end", "e2e")):
+    row = next(row for row in rows if row.strip().startswith(name))
+    times = [shown(s[key + "_seconds"][p]) for p in ("mean", "p50", "p90", "p99")]
+    at = [row.find(f" {time}") for time in times]
+    assert -1 < at[0] < at[1] <= at[2] <= at[3], (row, times)
+PYTHON
     ;;
 slots)
     # What an iteration costs follows the sequences and not the slots.
@@ -232,6 +244,17 @@ assert few["iterations"] == many["iterations"]
 assert few["counters"] == many["counters"], "rows of padding"
 # A thousand times as many slots; the margin is for what else the machine does.
 assert many["wall_seconds"] < 50 * few["wall_seconds"] + 0.1, (few["wall_seconds"], many["wall_seconds"])
+PYTHON
+    # Nor the length that they may have: whole rows of the block tables would be a megabyte each.
+    for length in 64 4194304; do
+        good --trace "$folder/trace.csv" --max-seqs 16 --block-size 16 --max-len $length
+        mv "$folder/summary.json" "$folder/$length.json"
+    done
+    python3 - "$folder/64.json" "$folder/4194304.json" <<'PYTHON' || fail "room for tokens costs time"
+import json, sys
+short, long = (json.load(open(path)) for path in sys.argv[1:])
+assert short["iterations"] == long["iterations"]
+assert long["wall_seconds"] < 10 * short["wall_seconds"] + 0.1, (short["wall_seconds"], long["wall_seconds"])
 PYTHON
     ;;
 *) fail "no such case: $2" ;;

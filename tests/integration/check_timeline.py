@@ -61,10 +61,20 @@ def main():
     counters = {}
     for event in events:
         if event["ph"] == "C":
-            counters.setdefault(event["name"], []).append(event["args"][event["name"]])
+            counters.setdefault(event["name"], []).append((ticks(event["ts"]), event["args"][event["name"]]))
     assert set(counters) == {"batch", "queue", "preempted", "blocks"}
-    assert max(counters["batch"]) == summary["peak_seqs"]
-    assert max(counters["blocks"]) == summary["peak_blocks"]
+    for name, most in (("batch", "peak_seqs"), ("blocks", "peak_blocks")):
+        assert max(value for _, value in counters[name]) == summary[most]
+    # At the begin of each iteration: who waits has arrived, and is in no slot.
+    there = lambda spans, time: sum(begin <= time < end for begin, end in spans)
+    spans = {"queue": [(int(r["arrival"]), int(r["last_token"])) for r in requests.values()],
+             "slots": [(s[3], s[4]) for s in stays],
+             "preempted": [(s[3], s[4]) for s in slices if s[2] == "preempted"]}
+    for iteration in iterations:
+        time = iteration[3]
+        shown = {name: [value for at, value in counters[name] if at <= time][-1] for name in ("queue", "preempted")}
+        assert shown["queue"] == there(spans["queue"], time) - there(spans["slots"], time), (time, shown)
+        assert shown["preempted"] == there(spans["preempted"], time), (time, shown)
     names = {e["args"]["name"] for e in events if e["ph"] == "M"}
     assert {"iterations", "slot 0"} <= names
     print(f"timeline: {len(events)} events")

@@ -51,7 +51,7 @@ pressure)
     ;;
 speculative)
     # The same tokens in fewer passes, whatever the blocks; expect_good compares every token.
-    expect_good --block-size 16
+    expect_good --block-size 16 --requests "$folder/plain.csv"
     plain_tokens=$(value generated_tokens)
     plain_iterations=$(value iterations)
     (($(value spec_tokens) == 0)) || fail "spec tokens without --speculative"
@@ -67,8 +67,15 @@ speculative)
     # Step hands out the block of the next token only, so there is no room for another.
     expect_good --block-size 1 --speculative 2 --limit 100
     (($(value accepted_tokens) == 0)) || fail "a token without a place was accepted"
-    expect_good --block-size 16 --speculative 4
+    expect_good --block-size 16 --speculative 4 --requests "$folder/requests.csv"
     (($(value iterations) < plain_iterations)) || fail "not fewer passes"
+    # The hashes are those of the texts: the same with spec tokens, another for each request.
+    python3 - "$folder/plain.csv" "$folder/requests.csv" <<'PYTHON' || fail "text hashes"
+import csv, sys
+plain, other = ({row["line"]: row["text_hash"] for row in csv.DictReader(open(path))
+                 if int(row["generated_tokens"]) > 2} for path in sys.argv[1:])
+assert plain == other and len(set(plain.values())) == len(plain) > 100, (len(set(plain.values())), len(plain))
+PYTHON
     grep -q "$(python3 -c "print(f'{$(value mean_seqs):.1f} sequences on average, $(value peak_seqs) at most')")" \
         "$folder/out" || fail "sequences on average"
     python3 -c "import sys; sys.exit(not 1 < $(value mean_seqs) <= $(value peak_seqs))" || fail "more on average than at most"

@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kGranularity = VirtualMemory::kGranularity;
 constexpr uint64_t kMostReserveFlags = 1;  // large pages
+constexpr size_t kLargestUnit = size_t{1} << 30;
 
 VirtualMemory& Virtual() { return TheVirtualMemory(); }
 
@@ -47,10 +48,18 @@ Status RoundUpReservation(size_t size, size_t* bytes) {
     return {};
 }
 
-Status CheckFlags(uint64_t flags, uint64_t most) {
+// A reservation begins at a multiple of its size rounded up to a power of two, at most of 1 GiB.
+size_t ReservationUnit(size_t bytes) {
+    size_t unit = kGranularity;
+    while (unit < bytes && unit < kLargestUnit) {
+        unit *= 2;
+    }
+    return unit;
+}
+
+Status CheckFlags(uint64_t flags, uint64_t most, aclError code = ACL_ERROR_RT_PARAM_INVALID) {
     return flags <= most ? Status()
-                         : Error(ACL_ERROR_RT_PARAM_INVALID, "flags is {:#x}; expected at most {}",
-                                 flags, most);
+                         : Error(code, "flags is {:#x}; expected at most {}", flags, most);
 }
 
 Status CheckAlignment(size_t alignment) {
@@ -96,8 +105,8 @@ aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment, vo
         size_t bytes = 0;
         ADVSTEP_RETURN_IF_ERROR(RoundUpReservation(size, &bytes));
         ADVSTEP_RETURN_IF_ERROR(CheckAlignment(alignment));
-        ADVSTEP_RETURN_IF_ERROR(CheckFlags(flags, kMostReserveFlags));
-        const size_t unit = std::max(alignment, kGranularity);
+        ADVSTEP_RETURN_IF_ERROR(CheckFlags(flags, kMostReserveFlags, ACL_ERROR_INVALID_PARAM));
+        const size_t unit = std::max(alignment, ReservationUnit(bytes));
         ADVSTEP_RETURN_IF_ERROR(
             CheckMultiple("expectPtr", reinterpret_cast<uintptr_t>(expectPtr), unit));
         // A reservation that is made without a context belongs to no device.

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "acl/acl.h"
 #include "conformance/virtual_memory_fixture.h"
@@ -65,7 +67,11 @@ TEST_F(VirtualMemoryTest, ReserveRefusesOtherArguments) {
                   "alignment");
     expectRefused(ACL_ERROR_RT_PARAM_INVALID, aclrtReserveMemAddress(&range, kUnit, 0, odd, 0),
                   "expectPtr");
-    expectRefused(ACL_ERROR_RT_PARAM_INVALID, aclrtReserveMemAddress(&range, kUnit, 0, nullptr, 2),
+    // 12 MiB begin at a multiple of 16 MiB.
+    void* const uneven = reinterpret_cast<void*>((uintptr_t{1} << 40) + 4 * kUnit);
+    expectRefused(ACL_ERROR_RT_PARAM_INVALID,
+                  aclrtReserveMemAddress(&range, 6 * kUnit, 0, uneven, 0), "expectPtr");
+    expectRefused(ACL_ERROR_INVALID_PARAM, aclrtReserveMemAddress(&range, kUnit, 0, nullptr, 2),
                   "flags");
     for (const size_t size : {size_t{1} << 60, SIZE_MAX - kUnit + 1}) {
         expectRefused(ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -82,18 +88,30 @@ TEST_F(VirtualMemoryTest, ReservedRangesAreAligned) {
     }
 }
 
+TEST_F(VirtualMemoryTest, ReservedRangesBeginAtTheirSizeRoundedUp) {
+    constexpr size_t kGiB = size_t{1} << 30;
+    for (const auto& [size, unit] : std::vector<std::pair<size_t, size_t>>{
+             {1, kUnit}, {3 * kUnit, 4 * kUnit}, {kGiB / 2 + 1, kGiB}, {3 * kGiB, kGiB}}) {
+        const auto range = Reserve(size);
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(range.Get()) % unit, 0U) << size;
+    }
+}
+
 TEST_F(VirtualMemoryTest, ReserveTakesTheExpectedAddressIfItIsFree) {
     auto first = Reserve(4 * kUnit);
     void* const address = first.Get();
     void* other = nullptr;
-    ASSERT_TRUE(IsOk(aclrtReserveMemAddress(&other, kUnit, 0, address, 0)));
-    EXPECT_NE(other, address);
+    for (void* const taken : {first.Get(), static_cast<void*>(first.At(3 * kUnit))}) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
+                            aclrtReserveMemAddress(&other, kUnit, 0, taken, 0),
+                            {"aclrtReserveMemAddress: ", "expectPtr", "free"}));
+        EXPECT_EQ(other, nullptr);
+    }
     ASSERT_TRUE(IsOk(aclrtReleaseMemAddress(first.Release())));
     void* again = nullptr;
     ASSERT_TRUE(IsOk(aclrtReserveMemAddress(&again, 4 * kUnit, 0, address, 0)));
     EXPECT_EQ(again, address);
     EXPECT_TRUE(IsOk(aclrtReleaseMemAddress(again)));
-    EXPECT_TRUE(IsOk(aclrtReleaseMemAddress(other)));
 }
 
 TEST_F(VirtualMemoryTest, ReleaseTakesReservationsWithoutMappings) {

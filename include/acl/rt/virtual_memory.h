@@ -20,10 +20,13 @@ extern "C" {
 /// context, the range belongs to no device and ends with the runtime. The range must not be read or
 /// written until memory is mapped.
 /// @param[in] size       bytes; >= 1, else ACL_ERROR_INVALID_PARAM; rounded up to the granularity
-/// @param[in] alignment  alignment of the range: 0 for the granularity, or a power of two
-/// @param[in] expectPtr  preferred start of the range, aligned; NULL: no preference
-/// @param[in] flags      0, or 1 for large pages; both mean the same here
-/// @retval ACL_ERROR_RT_PARAM_INVALID      alignment, expectPtr or flags is not as above
+/// @param[in] alignment  0, or a power of two that the start of the range is a multiple of
+/// @param[in] expectPtr  start of the range: a multiple of size rounded up to a power of two, but
+///                       of 1 GiB if size is larger; NULL: any such address
+/// @param[in] flags      0, or 1 for large pages, which mean the same here; else
+///                       ACL_ERROR_INVALID_PARAM
+/// @retval ACL_ERROR_RT_PARAM_INVALID      alignment or expectPtr is not as above, or part of the
+///                                         range at expectPtr is in use
 /// @retval ACL_ERROR_RT_MEMORY_ALLOCATION  the host has no such range free
 ADVSTEP_API aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment,
                                             void* expectPtr, uint64_t flags);

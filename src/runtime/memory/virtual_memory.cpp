@@ -29,6 +29,13 @@ Status VirtualMemory::Reserve(const Device* device, size_t bytes, size_t alignme
                      "size is {} with alignment {}; expected a range that the host has free", bytes,
                      alignment);
     }
+    if (wanted != nullptr && got != wanted) {
+        ReleaseAddresses(got, bytes);
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "expectPtr is {}, and not all of the {} bytes there are free; expected the "
+                     "start of a free range, or NULL",
+                     wanted, bytes);
+    }
     const auto begin = reinterpret_cast<uintptr_t>(got);
     try {
         reservations_.emplace(begin, Reservation{begin, bytes, device, 0, false});

@@ -25,7 +25,12 @@ outputs)
     # What cannot be written is told before the run, with the reason.
     bad 'no-such-folder/summary.json: the summary cannot be written: No such file' -- \
         --summary "$folder/no-such-folder/summary.json"
-    ! grep -q iterations "$folder/out" || fail "it was told after the run"
+    # This run would have faults to tell.
+    for option in summary requests report timeline; do
+        ADVANCE_STEP_CONFORMANCE=exact bad "no-such-folder/file: the $option cannot be written" -- \
+            --$option "$folder/no-such-folder/file"
+        ! grep -q fault "$folder/out" || fail "it was told after the run"
+    done
     bad "$folder: the requests cannot be written: Is a directory" -- --requests "$folder"
     # A run that does not come to its end leaves what was there.
     echo before >"$folder/summary.json"

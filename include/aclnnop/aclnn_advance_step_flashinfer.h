@@ -76,8 +76,8 @@ ADVSTEP_API aclnnStatus aclnnAdvanceStepFlashInferGetWorkspaceSize(
 /// @retval ACLNN_SUCCESS            the run is queued
 /// @retval ACLNN_ERR_PARAM_NULLPTR  executor is null; workspace is null with workspaceSize > 0; a
 ///                                  tensor's address is null
-/// @retval ACLNN_ERR_PARAM_INVALID  workspaceSize is less than planned; the executor is spent or
-///                                  belongs to another operator
+/// @retval ACLNN_ERR_PARAM_INVALID  workspaceSize is less than planned; the workspace overlaps
+///                                  a tensor; the executor is spent or belongs to another operator
 /// @retval ACLNN_ERR_RUNTIME_ERROR  the thread has no current context, or one of another device;
 ///                                  the stream is invalid or has stopped on a failure; a tensor or
 ///                                  the workspace is not inside one allocation of the device; a

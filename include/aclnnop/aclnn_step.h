@@ -72,8 +72,9 @@ ADVSTEP_API aclnnStatus aclnnStepGetWorkspaceSize(
     const aclTensor* nextTokens, const aclTensor* firstTokenIds, int64_t blockSize,
     int64_t encoderDecoderBlockNum, uint64_t* workspaceSize, aclOpExecutor** executor);
 
-/// Phase two: queues the planned run. Arguments and codes are those of aclnnAdvanceStep. Only one
-/// run at a time may use a workspace.
+/// Phase two: queues the planned run. Arguments and codes are those of aclnnAdvanceStep, and
+/// ACLNN_ERR_PARAM_INVALID also if the workspace overlaps a tensor. Only one run at a time may use a
+/// workspace.
 ///
 /// The next synchronisation of the stream reports a failure on the device. A run that fails writes
 /// no tensor. The codes are:

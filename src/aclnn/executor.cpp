@@ -109,6 +109,7 @@ void LookAtAddresses(aclOpExecutor* executor) {
     executor->aligned = aligned;
     executor->apart = apart;
     executor->checkedEpoch = 0;
+    executor->workspaceEpoch = 0;
 }
 
 Status CheckOverlaps(const aclOpExecutor& executor) {

@@ -64,7 +64,7 @@ struct aclOpExecutor {
     bool allDistinct = false;
     uint64_t checkedEpoch = 0;  // DeviceMemory's epoch at the last successful check of all tensors
     const void* workspace = nullptr;  // the workspace whose aligned address is in the payload
-    uint64_t workspaceEpoch = 0;      // the epoch at the last successful check of the workspace
+    uint64_t workspaceEpoch = 0;      // the epoch at its last successful check; 0: check anew
     const advstep::TensorSlot* slots = nullptr;
     const void* owner = nullptr;  // as in the plan; the forms of one operator share it
     int32_t tensorCount = 0;

@@ -47,6 +47,28 @@ Status OtherOwner(const aclOpExecutor& executor, const char* call) {
                        planned);
 }
 
+// Checks that the workspace shares no byte with a tensor: the plan there would be overwritten. The
+// workspace of the last successful run needs no other look while no address has changed.
+Status CheckWorkspaceApart(const aclOpExecutor& executor, const void* workspace) {
+    if (executor.workspaceAt < 0 ||
+        (executor.workspaceEpoch != 0 && executor.workspace == workspace)) {
+        return {};
+    }
+    const auto* const begin = static_cast<const uint8_t*>(workspace);
+    const auto bytes = static_cast<int64_t>(executor.workspaceBytes);
+    for (int32_t index = 0; index < executor.tensorCount; ++index) {
+        const PlannedTensor& tensor = executor.tensors[index];
+        if (Overlaps(begin, bytes, tensor.address, tensor.extent)) {
+            return Error(ACLNN_ERR_PARAM_INVALID,
+                         "workspace at {} ({} bytes) overlaps {} at {} ({} bytes); expected memory "
+                         "of its own",
+                         workspace, bytes, executor.slots[index].name,
+                         static_cast<const void*>(tensor.address), tensor.spanBytes);
+        }
+    }
+    return {};
+}
+
 Status CheckArguments(const aclOpExecutor& executor, const char* call, const void* owner,
                       const void* workspace, uint64_t workspaceSize) {
     if (executor.owner != owner) {
@@ -62,7 +84,7 @@ Status CheckArguments(const aclOpExecutor& executor, const char* call, const voi
                      "workspaceSize is {}; expected at least {} from phase one", workspaceSize,
                      executor.workspaceBytes);
     }
-    return executor.known ? Status() : NullAddress(executor);
+    return executor.known ? CheckWorkspaceApart(executor, workspace) : NullAddress(executor);
 }
 
 // Checks the workspace, and stores its address in the payload.

@@ -73,6 +73,30 @@ TEST_F(StepPhaseTwoTest, WorkspaceMustBeDeviceMemoryOfThatSize) {
     EXPECT_TRUE(batch.IsUntouched());
 }
 
+// The plan lies in the workspace, so a tensor there would be overwritten, and the plan with it.
+TEST_F(StepPhaseTwoTest, WorkspaceMustNotOverlapATensor) {
+    StepBatch batch(Idle());
+    ASSERT_TRUE(IsOk(batch.PlanRepeatable()));
+    const uint64_t size = batch.WorkspaceSize();
+    const size_t begin = 1024;  // of the workspace, beyond the 896 bytes of an inputIds before it
+    const size_t end = begin + (size + 7) / 8 * 8;
+    const DeviceBuffer memory(end + 1024);
+    const auto runWithInputIdsAt = [&](size_t offset) {
+        EXPECT_TRUE(
+            IsOk(aclSetTensorAddr(batch.Executor(), reference::kInputIds,
+                                  batch.TensorAt(reference::kInputIds), memory.At(offset))));
+        return aclnnStep(memory.At(begin), size, batch.Executor(), nullptr);
+    };
+    EXPECT_TRUE(IsOk(runWithInputIdsAt(end)));
+    for (const size_t offset : {end - 8, begin, begin - 888}) {
+        EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, runWithInputIdsAt(offset),
+                            {"aclnnStep: ", "workspace", "inputIds"}))
+            << offset;
+    }
+    EXPECT_TRUE(IsOk(runWithInputIdsAt(begin - 896)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+}
+
 TEST_F(StepPhaseTwoTest, RefusesTheExecutorOfAnotherOperator) {
     StepBatch batch(Idle());
     ASSERT_TRUE(IsOk(batch.Plan()));

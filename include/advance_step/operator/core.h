@@ -137,8 +137,9 @@ ADVSTEP_API aclnnStatus advstepFinishPlan(const AdvStepOperatorCall* call,
 /// Phase two: spends the executor (unless it is repeatable) and queues its launch. The codes are
 /// those of aclnnAdvanceStep, and:
 /// @retval ACLNN_ERR_INNER          the operator's table is wrong
-/// @retval ACLNN_ERR_PARAM_INVALID  the executor belongs to another operator, or to an operator of
-///                                  the same name in another library
+/// @retval ACLNN_ERR_PARAM_INVALID  the workspace overlaps a tensor; the executor belongs to
+///                                  another operator, or to an operator of the same name in
+///                                  another library
 ADVSTEP_API aclnnStatus advstepRunOperator(const AdvStepOperator* op, void* workspace,
                                            uint64_t workspaceSize, aclOpExecutor* executor,
                                            aclrtStream stream);

@@ -2,7 +2,10 @@
 // Executors of acl_meta.h: one run, many runs, and when they may go.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "aclnnop/aclnn_advance_step.h"
+#include "conformance/one_query.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
 #include "support/host_work.h"
@@ -113,6 +116,57 @@ TEST_F(ExecutorTest, RepeatableSurvivesARefusedRun) {
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
     EXPECT_TRUE(batch.Holds(Advanced(batch.Data())));
     EXPECT_TRUE(IsOk(aclDestroyAclOpExecutor(batch.Executor())));
+}
+
+// A registration is all that ends here. The device and the addresses are the same afterwards.
+TEST_F(ExecutorTest, RepeatableNoticesThatTheRuntimeHasEnded) {
+    const std::vector<int64_t> query = conformance::OneQuery();
+    std::vector<int64_t> values = query;
+    const auto enroll = [&] {
+        void* onDevice = nullptr;
+        return aclrtHostRegister(values.data(), values.size() * sizeof(int64_t),
+                                 ACL_HOST_REGISTER_MAPPED, &onDevice);
+    };
+    ASSERT_TRUE(IsOk(enroll()));
+    aclOpExecutor* const executor =
+        conformance::PlanOneQuery(reinterpret_cast<char*>(values.data()));
+    ASSERT_TRUE(IsOk(aclSetAclOpExecutorRepeatable(executor)));
+    const auto run = [&] { return aclnnAdvanceStep(nullptr, 0, executor, nullptr); };
+    ASSERT_TRUE(IsOk(run()));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    conformance::ExpectAdvanced(values);
+    ASSERT_NO_FATAL_FAILURE(Restart({}));
+    std::copy(query.begin(), query.end(), values.begin());
+    EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, run(), {"aclnnAdvanceStep: "}, {107000}));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(values, query);
+    ASSERT_TRUE(IsOk(enroll()));
+    ASSERT_TRUE(IsOk(run()));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    conformance::ExpectAdvanced(values);
+    EXPECT_TRUE(IsOk(aclDestroyAclOpExecutor(executor)));
+    EXPECT_TRUE(IsOk(aclrtHostUnregister(values.data())));
+}
+
+// The plans for device 1 get the records of plans that have run on device 0, in turn. Each has the
+// addresses that its record has already.
+TEST_F(ExecutorTest, MemoryIsCheckedForEachDevice) {
+    std::vector<support::DeviceBuffer> buffers;
+    for (int i = 0; i < 4; ++i) {  // as many as phase one chooses from
+        buffers.emplace_back(conformance::OneQuery());
+    }
+    for (const support::DeviceBuffer& buffer : buffers) {
+        ASSERT_TRUE(IsOk(conformance::AdvanceOneQuery(buffer.At(0))));
+    }
+    ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
+    for (const support::DeviceBuffer& buffer : buffers) {
+        EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, conformance::AdvanceOneQuery(buffer.At(0)),
+                            {"aclnnAdvanceStep: ", "device 1"}, {107000}));
+    }
+    ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
+    for (const support::DeviceBuffer& buffer : buffers) {
+        conformance::ExpectAdvanced(buffer.Download<int64_t>());
+    }
 }
 
 TEST_F(ExecutorTest, RepeatableMayGoWhileARunIsQueued) {

@@ -19,8 +19,8 @@ namespace conformance {
 // query of length 1 whose next token is 77, and a padding row.
 inline std::vector<int64_t> OneQuery() { return {5, 0, 0, 0, 1, 1, 0, 0, 3, 4, 77}; }
 
-// The tensors at base, which hold OneQuery(), a step further; what phase two returns.
-inline aclnnStatus AdvanceOneQuery(char* base) {
+// The plan of a step of the tensors at base, which hold OneQuery(). It needs no workspace.
+inline aclOpExecutor* PlanOneQuery(char* base) {
     const auto tensor = [&](int64_t rows, uint64_t dimensions, int64_t at) {
         const int64_t dims[] = {rows, 1};
         return aclCreateTensor(dims, dimensions, ACL_INT64, nullptr, 0, ACL_FORMAT_ND, dims,
@@ -33,10 +33,16 @@ inline aclnnStatus AdvanceOneQuery(char* base) {
     EXPECT_TRUE(support::IsOk(
         aclnnAdvanceStepGetWorkspaceSize(tensors[0], tensors[1], tensors[2], tensors[3], tensors[4],
                                          tensors[5], 2, 1, 16, &workspaceSize, &executor)));
+    EXPECT_EQ(workspaceSize, 0U);
     for (aclTensor* const each : tensors) {
         EXPECT_TRUE(support::IsOk(aclDestroyTensor(each)));
     }
-    const aclnnStatus status = aclnnAdvanceStep(nullptr, workspaceSize, executor, nullptr);
+    return executor;
+}
+
+// Takes the tensors at base a step further; what phase two returns.
+inline aclnnStatus AdvanceOneQuery(char* base) {
+    const aclnnStatus status = aclnnAdvanceStep(nullptr, 0, PlanOneQuery(base), nullptr);
     EXPECT_TRUE(support::IsOk(aclrtSynchronizeStream(nullptr)));
     return status;
 }

@@ -195,6 +195,25 @@ TEST_F(ExceptionInfoTest, TheCallbackMayCallButNotWaitForItsStream) {
         << "and so is its last error, that of the synchronisation";
 }
 
+// The reset of another device would wait for nothing. It is refused because the callback is a part
+// of its task, and so it is inside a host function that the same thread runs later.
+TEST_F(ExceptionInfoTest, TheCallbackIsAPartOfItsTask) {
+    ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
+    ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
+    const Stream stream = MakeStream();
+    for (int round = 0; round < 20; ++round) {  // workers may run some of the tasks
+        std::vector<aclError> codes;
+        const auto reset = [&codes] { codes.push_back(aclrtResetDevice(1)); };
+        TheListener().also = reset;
+        ASSERT_TRUE(IsOk(EnqueueFailure(stream.Get())));
+        EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get())));
+        ASSERT_TRUE(IsOk(support::Enqueue(stream.Get(), reset)));
+        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+        ASSERT_EQ(codes, std::vector<aclError>(2, ACL_ERROR_RT_FEATURE_NOT_SUPPORT));
+    }
+    EXPECT_TRUE(IsOk(aclrtResetDevice(1)));
+}
+
 // The failure is kept first: in mode stop the stream refuses work of the callback.
 TEST_F(ExceptionInfoTest, TheFailureIsKeptBeforeTheCall) {
     const Stream stream = MakeStream();

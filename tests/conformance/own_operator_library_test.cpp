@@ -23,6 +23,8 @@ using support::TakeMessage;
 using Numbers = std::vector<int32_t>;
 using PhaseOne = aclnnStatus(const aclTensor*, const aclTensor*, const aclScalar*, aclTensor*,
                              uint64_t*, aclOpExecutor**);
+using PlanNamed = aclnnStatus(const aclTensor*, aclTensor*, const aclTensor*, uint64_t*,
+                              aclOpExecutor**);
 using PhaseTwo = aclnnStatus(void*, uint64_t, aclOpExecutor*, aclrtStream);
 
 // A library of operators and its aclnnAdd.
@@ -116,6 +118,16 @@ TEST_F(OwnLibraryTest, AModelRunsAfterItsLibraryIsClosed) {
     ASSERT_TRUE(IsOk(aclrtDestroyStream(stream)));
 }
 
+// The libraries above have operators of graphs too, which keep them as well.
+TEST_F(OwnLibraryTest, ALibraryWithoutOperatorsOfGraphsIsKept) {
+    void* const library = dlopen(OWN_NAMED_ONE, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr) << dlerror();
+    const auto plan = reinterpret_cast<PlanNamed*>(dlsym(library, "aclnnNamedGetWorkspaceSize"));
+    EXPECT_EQ(plan(nullptr, nullptr, nullptr, nullptr, nullptr), ACLNN_ERR_PARAM_NULLPTR);
+    EXPECT_EQ(dlclose(library), 0);
+    EXPECT_NE(dlopen(OWN_NAMED_ONE, RTLD_NOW | RTLD_NOLOAD), nullptr);
+}
+
 TEST_F(OwnLibraryTest, TwoLibrariesMayDefineTheSameOperator) {
     const Library one(OWN_OPERATORS_ONE);
     // A test before may have loaded it, and then there is no warning any more.
@@ -139,8 +151,6 @@ TEST_F(OwnLibraryTest, TwoLibrariesMayDefineTheSameOperator) {
 
 // The dynamic linker may take a function of one library for that of the other, where both show it.
 TEST_F(OwnLibraryTest, TwoLibrariesMayShowTheSameClass) {
-    using PlanNamed =
-        aclnnStatus(const aclTensor*, aclTensor*, const aclTensor*, uint64_t*, aclOpExecutor**);
     const DeviceBuffer numbers(std::vector<int64_t>{2, 3, 0});
     const auto at = [&](size_t element) {
         return support::Tensor(support::TensorSpec{{1}, numbers.At(element * 8), ACL_INT64});

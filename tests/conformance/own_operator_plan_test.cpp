@@ -227,5 +227,14 @@ TEST_F(OwnPlanTest, WrongPlansAreRefused) {
     EXPECT_NE(TakeMessage().find("plan has structBytes 8; expected"), std::string::npos);
 }
 
+TEST_F(OwnPlanTest, APlanWithoutAPayloadIsRefused) {
+    const auto in = TensorOf(in_), out = TensorOf(out_);
+    OwnCall call(in.Get(), nullptr, out.Get(), 1, kCount);
+    call.plan.payload = nullptr;
+    EXPECT_EQ(call.Plan(), ACLNN_ERR_PARAM_NULLPTR);
+    EXPECT_EQ(TakeMessage(), "aclnnOwnGetWorkspaceSize: plan->payload is null; expected a pointer");
+    EXPECT_EQ(call.executor, nullptr);
+}
+
 }  // namespace
 }  // namespace conformance

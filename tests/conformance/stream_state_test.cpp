@@ -17,6 +17,7 @@ using conformance::kDestroyed;
 using conformance::StateListener;
 using conformance::StreamStateTest;
 using conformance::ToldState;
+using support::IsCode;
 using support::IsError;
 using support::IsOk;
 using support::MakeStream;
@@ -95,6 +96,21 @@ TEST_F(StreamStateTest, TellsOfStreamsThatGoWithTheRuntimeAndForgets) {
     EXPECT_EQ(listener_.Size(), 1U);
     EXPECT_TRUE(
         IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtRegStreamStateCallback("a", nullptr, nullptr)));
+}
+
+// A reference that is not the last leaves the streams, and the last takes them.
+TEST_F(StreamStateTest, TellsOfStreamsThatGoWithTheLastReference) {
+    ASSERT_TRUE(IsCode(ACL_ERROR_REPEAT_INITIALIZE, aclInit(nullptr)));
+    const aclrtStream stream = MakeStream().Release();
+    ASSERT_TRUE(IsOk(listener_.Register("a")));
+    uint64_t left = 7;
+    ASSERT_TRUE(IsOk(aclFinalizeReference(&left)));
+    EXPECT_EQ(left, 1U);
+    EXPECT_EQ(listener_.Size(), 0U);
+    ASSERT_TRUE(IsOk(aclFinalizeReference(&left)));
+    EXPECT_EQ(left, 0U);
+    EXPECT_EQ(listener_.Count(stream, kDestroyed), 1U);
+    EXPECT_EQ(listener_.Size(), 1U);
 }
 
 TEST_F(StreamStateTest, NamesTellCallbacksApart) {

@@ -171,13 +171,61 @@ void ModelEndsOnce() {
     Ok(aclmdlRIDestroy(second), "aclmdlRIDestroy of the second");
 }
 
+// Captures an endless loop, whose body is what fill() queues there.
+void AddLoop(aclrtStream stream, aclrtStream body, const std::function<void()>& fill) {
+    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    aclmdlRI model = nullptr;
+    aclmdlRICondHandle handle = nullptr;
+    aclmdlRI part = nullptr;
+    Ok(aclmdlRICaptureGetInfo(stream, &status, &model), "aclmdlRICaptureGetInfo");
+    Ok(aclmdlRICondHandleCreate(model, 1, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &handle),
+       "aclmdlRICondHandleCreate");
+    Ok(aclmdlRIAddCondTask({handle, ACL_MODEL_RI_COND_TYPE_WHILE, 1, &part}, stream, 0),
+       "aclmdlRIAddCondTask");
+    Ok(aclmdlRICaptureToModelRIBegin(body, part, ACL_MODEL_RI_CAPTURE_MODE_RELAXED),
+       "aclmdlRICaptureToModelRIBegin");
+    fill();
+    Ok(aclmdlRICaptureEnd(body, &part), "aclmdlRICaptureEnd of the loop");
+}
+
+// The abort of a device ends a loop in a loop: the outer one makes no further turn because the
+// inner one is aborted.
+void DeviceAbortInNestedLoop() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    aclrtStream const outer = NewStream();
+    aclrtStream const inner = NewStream();
+    aclrtNotify const never = NewNotify();
+    HostWork work;
+    aclmdlRI model = nullptr;
+    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
+    AddLoop(stream, outer, [&] {
+        work.Add(outer, 1);
+        AddLoop(outer, inner,
+                [&] { Ok(aclrtWaitAndResetNotify(never, inner, 0), "aclrtWaitAndResetNotify"); });
+    });
+    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    Ok(aclmdlRIExecuteAsync(model, stream), "aclmdlRIExecuteAsync");
+    RunThreads({[&] {
+                    runtime.Use();
+                    (void)aclrtSynchronizeStream(stream);
+                },
+                [&] {
+                    runtime.Use();
+                    Ok(aclrtDeviceTaskAbort(0, 0), "aclrtDeviceTaskAbort");
+                }});
+    Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+    Expect(work.ran().size() <= 1, "one turn of the outer loop");
+}
+
 }  // namespace
 
 std::vector<Scenario> ReplayScenarios() {
     return {{"replay_drop_branches", false, &ReplayDropBranches},
             {"replay_context_end", false, &ReplayContextEnd},
             {"replay_of_sub_graph_context_end", false, &ReplayOfSubGraphContextEnd},
-            {"model_ends_once", false, &ModelEndsOnce}};
+            {"model_ends_once", false, &ModelEndsOnce},
+            {"device_abort_in_nested_loop", false, &DeviceAbortInNestedLoop}};
 }
 
 }  // namespace schedules

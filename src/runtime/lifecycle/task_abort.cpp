@@ -75,19 +75,36 @@ Status CallAll(const Device& device, aclrtDeviceTaskAbortStage stage, uint32_t t
     return {};
 }
 
+// Aborts the device's streams that belongs(stream, identity) names.
+template <typename Belongs>
+void AbortThose(const Device& device, Belongs&& belongs) {
+    ForEachStream([&](Stream& stream) {
+        StreamIdentity identity;
+        if (stream.BelongsTo(&device, nullptr, &identity) && belongs(stream, identity)) {
+            // Fails for a stream that has just ended.
+            (void)StreamRef{&stream, identity.handle, identity.context.handle}.Abort(
+                ACL_ERROR_RT_DEVICE_TASK_ABORT);
+        }
+    });
+}
+
+// A stream that waits for the work of another one is aborted before that one, because it could
+// continue otherwise: first the streams of the program, then those of models, and those of a
+// sub-graph after those of its parent.
 void AbortStreams(const Device& device) {
-    // The streams of models come last. If they came first, a replay's stream that waits for one of
-    // them could continue before it is aborted.
-    for (const bool hidden : {false, true}) {
-        ForEachStream([&](Stream& stream) {
-            StreamIdentity identity;
-            if (stream.BelongsTo(&device, nullptr, &identity) && identity.hidden == hidden) {
-                // Fails for a stream that has just ended.
-                (void)StreamRef{&stream, identity.handle, identity.context.handle}.Abort(
-                    ACL_ERROR_RT_DEVICE_TASK_ABORT);
-            }
+    AbortThose(device,
+               [](const Stream&, const StreamIdentity& identity) { return !identity.hidden; });
+    int deepest = 0;
+    for (int depth = 0; depth <= deepest; ++depth) {
+        AbortThose(device, [&](const Stream& stream, const StreamIdentity& identity) {
+            const int own = stream.Depth();
+            deepest = std::max(deepest, own);
+            return identity.hidden && own == depth;
         });
     }
+    // Sub-graphs that began or ended meanwhile may have had another depth each time.
+    AbortThose(device,
+               [](const Stream&, const StreamIdentity& identity) { return identity.hidden; });
 }
 
 }  // namespace

@@ -40,6 +40,9 @@ class PartOfTask {
     /// work.
     void SetParent(Stream* parent) { parent_.store(parent, std::memory_order_relaxed); }
 
+    /// Returns the number of streams of which this one's work is a part, one in a task of the next.
+    int Depth() const;
+
  protected:
     /// Returns whether the calling thread runs a task of this stream, or a part of such a task in
     /// another stream.

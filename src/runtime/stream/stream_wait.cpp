@@ -39,6 +39,15 @@ bool PartOfTask::NeedsThisThread() const {
     return false;
 }
 
+int PartOfTask::Depth() const {
+    int depth = 0;
+    for (const PartOfTask* stream = parent_.load(std::memory_order_relaxed); stream != nullptr;
+         stream = stream->parent_.load(std::memory_order_relaxed)) {
+        ++depth;
+    }
+    return depth;
+}
+
 void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit) {
     const NoCancellation noCancellation;
     nextSleeper_ = std::min(nextSleeper_, sequence);

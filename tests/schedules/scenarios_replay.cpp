@@ -218,6 +218,29 @@ void DeviceAbortInNestedLoop() {
     Expect(work.ran().size() <= 1, "one turn of the outer loop");
 }
 
+// The body of a loop stops it, also while the thread that began the loop still does so, and then
+// stands at a wait.
+void LoopStoppedByItsBody() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    aclrtStream const body = NewStream();
+    aclrtNotify const never = NewNotify();
+    HostWork work;
+    aclmdlRI model = nullptr;
+    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
+    AddLoop(stream, body, [&] {
+        work.Add(body, 1, [&] { Ok(aclrtStreamStop(stream), "aclrtStreamStop"); });
+        Ok(aclrtWaitAndResetNotify(never, body, 0), "aclrtWaitAndResetNotify");
+    });
+    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    RunThreads({[&] {
+        runtime.Use();
+        Ok(aclmdlRIExecuteAsync(model, stream), "aclmdlRIExecuteAsync");
+        Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+    }});
+    work.ExpectOnce(1);
+}
+
 }  // namespace
 
 std::vector<Scenario> ReplayScenarios() {
@@ -225,7 +248,8 @@ std::vector<Scenario> ReplayScenarios() {
             {"replay_context_end", false, &ReplayContextEnd},
             {"replay_of_sub_graph_context_end", false, &ReplayOfSubGraphContextEnd},
             {"model_ends_once", false, &ModelEndsOnce},
-            {"device_abort_in_nested_loop", false, &DeviceAbortInNestedLoop}};
+            {"device_abort_in_nested_loop", false, &DeviceAbortInNestedLoop},
+            {"loop_stopped_by_its_body", false, &LoopStoppedByItsBody}};
 }
 
 }  // namespace schedules

@@ -72,6 +72,8 @@ ERRORS = [
      "        const std::lock_guard<std::mutex> lock(mutex_);\n        handle_ = 0;\n    }\n"),
     ("an abort of a device does not begin with the parents of sub-graphs", "lifecycle/task_abort.cpp",
      "depth <= deepest;", "depth < 0;"),
+    ("a stop misses a loop that is just being begun", "capture/condition_run.cpp",
+     "        task->endsTaskBefore = true;\n", ""),
     ("work that meets the end of its capture is refused", "capture/capture_session.cpp",
      "    *over = Over();", "    *over = false;"),
     ("the end of a sub-graph wakes nobody", "capture/condition_run.cpp",

@@ -96,6 +96,7 @@ void Condition::Record(std::vector<RecordedTask>* tasks) {
         auto* const task = new (memory) AwaitTask;
         task->name = "condition wait";
         task->kind = TaskKind::kPollWait;
+        task->endsTaskBefore = true;
         task->condition = this;
         task->holds = [](PollWaitTask& base) {
             const auto& self = static_cast<const AwaitTask&>(base);

@@ -23,6 +23,15 @@ Status Expired(const WaitLimit& limit) {
     return Error(limit.expiredCode, "still waits after the timeout of {} ms", limit.milliseconds);
 }
 
+bool Stays(const Task& task) {
+    return task.kind == TaskKind::kTicketWait && static_cast<const TicketWaitTask&>(task).stays;
+}
+
+bool EndsTaskBefore(const Task* task) {
+    return task != nullptr && task->kind == TaskKind::kPollWait &&
+           static_cast<const PollWaitTask*>(task)->endsTaskBefore;
+}
+
 }  // namespace
 
 // A stream whose tasks are part of another stream's task keeps that stream as its parent until they
@@ -63,14 +72,15 @@ Status Stream::StopFront(Handle handle, Handle caller) {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle, caller));
         ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
-        if (running_ || queue_.Empty() || !FrontWaits()) {
-            return {};  // a running task cannot be interrupted, and one that has not begun stays
-        }
-        if (queue_.Front()->kind == TaskKind::kTicketWait &&
-            static_cast<const TicketWaitTask*>(queue_.Front())->stays) {
+        if (queue_.Empty()) {
             return {};
         }
-        queue_.Front()->skip = TaskSkip::kAborted;
+        // A running task cannot be interrupted, and one that has not begun stays.
+        Task* const wait = running_ ? queue_.Second() : queue_.Front();
+        if (running_ ? !EndsTaskBefore(wait) : !FrontWaits() || Stays(*wait)) {
+            return {};
+        }
+        wait->skip = TaskSkip::kAborted;
     }
     workers_->Wake();
     workers_->NudgeSleepers();  // some may sleep on what the wait was waiting for

@@ -92,7 +92,8 @@ struct PollWaitTask : WaitTask {
     /// the wait.
     bool (*holds)(PollWaitTask& task) = nullptr;
     bool recheck = false;
-    uint64_t thread = 0;  // pthread_self() of the one that can make it true; 0: any
+    bool endsTaskBefore = false;  // the task before begins what this waits for: they are one task
+    uint64_t thread = 0;          // pthread_self() of the one that can make it true; 0: any
 };
 
 }  // namespace advstep

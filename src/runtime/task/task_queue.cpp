@@ -39,6 +39,14 @@ void TaskQueue::Reserve(size_t bytes) {
     }
 }
 
+Task* TaskQueue::Second() const {
+    const size_t at = read_ + Front()->bytes;
+    if (at < (head_ == tail_ ? write_ : head_->end)) {
+        return reinterpret_cast<Task*>(head_->bytes() + at);
+    }
+    return head_ == tail_ ? nullptr : reinterpret_cast<Task*>(head_->next->bytes());
+}
+
 void* TaskQueue::Push(size_t bytes) {
     if (Empty()) {
         if (first_ == nullptr || first_->capacity < bytes) {

@@ -28,6 +28,9 @@ class TaskQueue {
     /// Returns the oldest record. The queue is not empty.
     Task* Front() const { return reinterpret_cast<Task*>(head_->bytes() + read_); }
 
+    /// Returns the record after the oldest one; null: there is none. The queue is not empty.
+    Task* Second() const;
+
     void PopFront();
 
     /// Calls `visit(Task&)` for every record, the oldest first.

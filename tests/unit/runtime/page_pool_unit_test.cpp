@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges of files in memory, and the pages that free ones keep.
+// Ranges of files in memory, the pages that free ones keep, and descriptors in forks.
 #include "src/runtime/memory/page_pool.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +13,10 @@
 #include <random>
 #include <vector>
 
+#include "src/runtime/memory/descriptor.h"
+#include "src/runtime/memory/device_memory.h"
+#include "src/runtime/memory/page_file.h"
+#include "support/fork.h"
 #include "unit/status_check.h"
 
 namespace advstep {
@@ -62,6 +68,26 @@ TEST(PagePool, LargeBlocksReturnTheirPages) {
     pool.GiveBack(TakeFilled(&pool, kMostKept + kMiB, 2));
     EXPECT_EQ(PagesOf({other}), before);
     pool.GiveBack(other);
+}
+
+// The host has parted the large pages of a hole, so it is asked for them again.
+TEST(PagePool, PagesThatAreReturnedAreAskedForAgain) {
+    PagePool pool(PagePool::Addresses::kMapped);
+    PageRange* const block = TakeFilled(&pool, kMostKept + kLargePage, 1);
+    PageRange* const behind = TakeFilled(&pool, kLargePage, 2);
+    PageFile& file = *block->file;
+    ASSERT_EQ(behind->file, &file);
+    const size_t end = (block->offset + block->bytes) / kLargePage;
+    ASSERT_EQ(behind->offset, end * kLargePage);
+    for (size_t page = 0; page <= end; ++page) {
+        file.asked[page] = true;
+    }
+    pool.GiveBack(block);
+    for (size_t page = 0; page < end; ++page) {
+        ASSERT_FALSE(file.asked[page]) << page;
+    }
+    EXPECT_TRUE(file.asked[end]) << "of another block";
+    pool.GiveBack(behind);
 }
 
 TEST(PagePool, RangesWithoutAddressesHoldZerosAgain) {
@@ -124,6 +150,30 @@ TEST(PagePool, RandomBlocks) {
     }
     for (const Block& block : live) {
         pool.GiveBack(block.range);
+    }
+}
+
+// A process may have closed its standard input.
+TEST(Descriptor, TheChildOfAForkHasNotEvenThatOfNumberZero) {
+    const int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ASSERT_EQ(dup2(null, 0), 0);
+    {
+        const Descriptor first(0);
+        const pid_t child = support::Fork();
+        if (child == 0) {
+            _exit(fcntl(0, F_GETFD) == -1 && fcntl(null, F_GETFD) != -1 ? 0 : 1);
+        }
+        int status = -1;
+        EXPECT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0);
+        EXPECT_NE(fcntl(0, F_GETFD), -1);
+    }
+    EXPECT_EQ(fcntl(0, F_GETFD), -1);
+    EXPECT_EQ(dup2(kept != -1 ? kept : null, 0), 0);
+    EXPECT_EQ(close(null), 0);
+    if (kept != -1) {
+        EXPECT_EQ(close(kept), 0);
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aborts and skipped tasks: who is released, what is skipped, and what is not.
+// Aborts and skipped tasks: who is released, what is skipped, and what is not. Batches.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "acl/acl_base.h"
+#include "src/runtime/device/device.h"
 #include "src/runtime/stream/stream.h"
 #include "support/watchdog.h"
 #include "unit/runtime/stream_bench.h"
@@ -34,9 +35,21 @@ class StreamAbortTest : public testing::Test {
     Status Note(unit::StreamBench* bench, int value, unit::TaskTraits traits = {}) {
         return bench->Enqueue([this, value] { return order_.push_back(value), Status(); }, traits);
     }
-    void Abort(const unit::StreamBench& bench) {
-        EXPECT_TRUE(Succeeds(bench.Ref().Abort()));
+    // A batch of one task, which does nothing.
+    Status EnqueueOne(Stream::Batch batch) {
+        batch.bytes = AlignedTaskBytes(sizeof(Task));
+        batch.count = 1;
+        Ticket last;
+        return a_.Ref().EnqueueBatch(
+            batch, [](uint64_t) { return Status(); },
+            [](void* memory) {
+                new (memory) Task;
+                static_cast<Task*>(memory)->bytes =
+                    static_cast<uint32_t>(AlignedTaskBytes(sizeof(Task)));
+            },
+            &last);
     }
+    void Abort(const unit::StreamBench& bench) { EXPECT_TRUE(Succeeds(bench.Ref().Abort())); }
 
     support::Watchdog watchdog_{std::chrono::seconds(120)};
     WorkersWithHook workers_;
@@ -138,27 +151,58 @@ TEST_F(StreamAbortTest, AStopOnFailureSkipsTheNextTask) {
     EXPECT_TRUE(FailsWith(ACL_ERROR_FAILURE, streamA_.CheckRan(2)));
 }
 
+// The reason would tell others that it did not run.
+TEST_F(StreamAbortTest, ATaskThatRunsIsNotSkipped) {
+    struct Aborts : Task {
+        Stream* stream;
+        TaskSkip* own;
+    };
+    TaskSkip own = TaskSkip::kStopped;
+    ASSERT_TRUE(Succeeds(a_.Ref().Enqueue(sizeof(Aborts), [&](void* memory) {
+        auto* const task = new (memory) Aborts;
+        task->stream = &streamA_;
+        task->own = &own;
+        task->run = [](const Task& base) {
+            const auto& aborts = static_cast<const Aborts&>(base);
+            aborts.stream->SkipReplay(0, Stream::kNever);
+            *aborts.own = aborts.skip;
+            return Status();
+        };
+        return task;
+    })));
+    ASSERT_TRUE(Succeeds(Note(&a_, 1)));
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_EQ(own, TaskSkip::kNot);
+    EXPECT_EQ(order_, std::vector<int>()) << "the task behind it is skipped";
+}
+
 // Branches of a replay are queued under the lock of the replay's stream.
 TEST_F(StreamAbortTest, ABatchMayLeaveTheWakingToItsCaller) {
     workers_.SetWatch(WorkerControl::Watch::kAsleep);
     for (const bool wakes : {false, true}) {
         SCOPED_TRACE(wakes);
         Stream::Batch batch;
-        batch.bytes = AlignedTaskBytes(sizeof(Task));
-        batch.count = 1;
         batch.wakes = wakes;
         const int before = workers_.wakes;
-        Ticket last;
-        ASSERT_TRUE(Succeeds(a_.Ref().EnqueueBatch(
-            batch, [](uint64_t) { return Status(); },
-            [](void* memory) {
-                new (memory) Task;
-                static_cast<Task*>(memory)->bytes =
-                    static_cast<uint32_t>(AlignedTaskBytes(sizeof(Task)));
-            },
-            &last)));
+        ASSERT_TRUE(Succeeds(EnqueueOne(batch)));
         EXPECT_EQ(workers_.wakes - before, wakes ? 1 : 0);
     }
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+}
+
+// Memory of another device is not freed before such a batch has ended.
+TEST_F(StreamAbortTest, ABatchWithMemoryOfAnotherDeviceUsesItUntilItsEnd) {
+    const Device other{1, Settings{}};
+    uint64_t last = 0;
+    for (const bool foreign : {false, true, false}) {
+        SCOPED_TRACE(foreign);
+        Stream::Batch batch;
+        batch.foreign = foreign;
+        ASSERT_TRUE(Succeeds(EnqueueOne(batch)));
+        last = foreign ? streamA_.Now().sequence : last;
+        EXPECT_EQ(streamA_.LastUse(&other).sequence, last);
+    }
+    EXPECT_EQ(last, 2U);
     EXPECT_TRUE(Succeeds(a_.Synchronize()));
 }
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "acl/acl.h"
+#include "advance_step/fault_injection.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
@@ -74,6 +75,19 @@ TEST_F(TeardownWaitTest, AContextStaysToo) {
                         {"aclrtDestroyContext: ", "aclrtProcessReport"}));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, aclrtDestroyStream(stream),
                         {"aclrtDestroyStream: ", "aclrtProcessReport"}));
+    // There may be no memory for the words of a refusal.
+    AdvStepFaultCounts counts{};
+    uint64_t allocation = 0;
+    do {
+        ASSERT_TRUE(IsOk(advstepFailAllocations(ADVSTEP_ALLOCATION_INTERNAL, ++allocation, 1)));
+        const int code = aclrtDestroyContext(context);
+        ASSERT_TRUE(IsOk(advstepReadFaultCounts(&counts)));
+        ASSERT_EQ(code, counts.failedAllocations > 0 ? ACL_ERROR_BAD_ALLOC
+                                                     : ACL_ERROR_RT_FEATURE_NOT_SUPPORT)
+            << "allocation " << allocation;
+    } while (counts.failedAllocations > 0);
+    EXPECT_GT(allocation, 1U);
+    EXPECT_TRUE(IsOk(advstepClearFaults()));
     GoOn(stream, ran);
     EXPECT_TRUE(IsOk(aclrtDestroyContext(context)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_CONTEXT_NULL, aclrtSynchronizeStream(stream)));

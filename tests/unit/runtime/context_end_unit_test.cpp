@@ -10,6 +10,8 @@
 
 #include "acl/acl.h"
 #include "src/runtime/stream/current.h"
+#include "support/fork.h"
+#include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 #include "support/status.h"
@@ -43,6 +45,34 @@ TEST_F(ContextEndTest, AWaitForEndsDropsTheCallbacksOfTheWaitingThread) {
     ender.join();
     EXPECT_FALSE(ran);
     EXPECT_FALSE(WaitForContextEnds()) << "there is no other";
+}
+
+// The thread must not wait for its own callback, so the context ends with a replay under way.
+TEST_F(ContextEndTest, AReplayEndsBeforeItsModelGoes) {
+    aclrtContext context = nullptr;
+    ASSERT_TRUE(IsOk(aclrtCreateContext(&context, 0)));
+    ContextRef reference;
+    ASSERT_TRUE(Succeeds(CurrentContext(&reference)));
+    const aclrtStream stream = support::MakeStream().Release();
+    const support::Signal go;
+    bool ran = false;
+    aclmdlRI model = nullptr;
+    ASSERT_TRUE(IsOk(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED)));
+    ASSERT_TRUE(IsOk(support::Enqueue(stream, [go, &ran] { ran = go.Wait(); })));
+    ASSERT_TRUE(IsOk(aclmdlRICaptureEnd(stream, &model)));
+    ASSERT_TRUE(IsOk(aclrtSubscribeReport(static_cast<uint64_t>(pthread_self()), stream)));
+    ASSERT_TRUE(IsOk(aclrtLaunchCallback([](void*) { ADD_FAILURE() << "it is dropped"; }, nullptr,
+                                         ACL_CALLBACK_BLOCK, stream)));
+    ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model, stream)));
+    std::thread opener([&] {
+        EXPECT_TRUE(
+            support::Eventually([&] { return !reference.alive() && support::OthersSleep(); }));
+        go.Set();
+    });
+    EXPECT_TRUE(Succeeds(DestroyContext(reference, true)));
+    EXPECT_TRUE(ran);
+    opener.join();
+    EXPECT_EQ(aclmdlRIDestroy(model), ACL_ERROR_RT_INVALID_HANDLE);
 }
 
 }  // namespace

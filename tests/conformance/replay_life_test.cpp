@@ -243,6 +243,20 @@ TEST_F(ReplayTest, AModelGoesWithItsContext) {
     EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclmdlRIDestroy(model)));
 }
 
+TEST_F(ReplayTest, AModelStaysWhenAnotherContextEnds) {
+    const aclrtContext primary = support::CurrentContext();
+    Model model = CaptureMarks({1});
+    aclrtContext context = nullptr;
+    ASSERT_TRUE(IsOk(aclrtCreateContext(&context, 0)));
+    const aclmdlRI other = CaptureMarks({2}).Release();
+    ASSERT_TRUE(IsOk(aclrtDestroyContext(context)));
+    ASSERT_TRUE(IsOk(aclrtSetCurrentContext(primary)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclmdlRIDestroy(other)));
+    EXPECT_TRUE(IsOk(aclmdlRIExecute(model.Get(), -1)));
+    EXPECT_EQ(recorder_.Values(), std::vector<int>{1});
+    EXPECT_TRUE(IsOk(aclmdlRIDestroy(model.Release())));
+}
+
 TEST_F(ReplayTest, AModelGoesWithItsDeviceAndTheRuntime) {
     const aclmdlRI first = CaptureMarks({1}).Release();
     ASSERT_TRUE(IsOk(aclrtResetDevice(0)));

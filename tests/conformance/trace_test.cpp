@@ -151,6 +151,23 @@ TEST_F(TraceTest, OtherWaitsAreSlicesToo) {
     EXPECT_GE(trace.One("notify wait", track).end, trace.Named("notify record")[0].begin);
 }
 
+TEST_F(TraceTest, AGraphsWaitForARecordOutsideOfItIsNamed) {
+    const support::Stream stream = support::MakeStream();
+    const std::string track = TrackOf(stream.Get());
+    const support::Event event = support::MakeEventExWithFlag(ACL_EVENT_SYNC);
+    aclmdlRI model = nullptr;
+    ASSERT_TRUE(IsOk(aclmdlRICaptureBegin(stream.Get(), ACL_MODEL_RI_CAPTURE_MODE_RELAXED)));
+    ASSERT_TRUE(
+        IsOk(aclrtStreamWaitEventWithFlag(stream.Get(), event.Get(), 0, ACL_EVENT_WAIT_EXTERNAL)));
+    ASSERT_TRUE(IsOk(support::Enqueue(stream.Get(), [] {})));
+    ASSERT_TRUE(IsOk(aclmdlRICaptureEnd(stream.Get(), &model)));
+    ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model, stream.Get())));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    ASSERT_TRUE(IsOk(aclmdlRIDestroy(model)));
+    const DeviceTrace trace = Finish();
+    EXPECT_EQ(trace.On(track), (std::vector<std::string>{"event wait", "host function"}));
+}
+
 TEST_F(TraceTest, ABlockingCallbackIsASliceThatLastsUntilItHasRun) {
     const support::Stream stream = support::MakeStream();
     const std::string track = TrackOf(stream.Get());

@@ -147,6 +147,14 @@ TEST_F(SharedSyncEdgesTest, ACaptureRefusesAWaitForAnUnrecordedEvent) {
     aclmdlRICaptureEnd(stream.Get(), &model);
 }
 
+TEST_F(SharedSyncEdgesTest, ADestroyedStreamTakesNoWaitForAnUnrecordedEvent) {
+    const support::Event event = support::MakeEventExWithFlag(ACL_EVENT_IPC);
+    const aclrtStream gone = support::MakeStream().Release();
+    ASSERT_TRUE(IsOk(aclrtDestroyStream(gone)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtStreamWaitEvent(gone, event.Get()),
+                        {"aclrtStreamWaitEvent: ", "stream"}));
+}
+
 TEST_F(SharedSyncEdgesTest, AnAbortEndsTheWaitForARecordOfAnotherProcess) {
     Words there = other_.Run(&ExportNewEvent);
     const aclrtEvent event = Opened(there);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of event waits: the last wait of each stream counts.
+// Tests of event waits: the last wait of each stream counts. The numbers of shared records.
 
 #include "src/runtime/commands/event_waits.h"
 #include "src/runtime/task/ticket.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <memory>
+
+#include "src/runtime/commands/event_board.h"
 #include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"
 
@@ -67,6 +71,25 @@ TEST_F(EventWaitsTest, ClearForgets) {
     waits_.Clear();
     EXPECT_TRUE(waits_.AllPassed());
     ASSERT_TRUE(Succeeds(a_.Synchronize()));
+}
+
+// Another process has taken a number and not noted yet that it is issued.
+TEST_F(EventWaitsTest, ARecordTakesTheNumberAfterThatOfAnotherProcess) {
+    constexpr size_t kSlots = 2;  // behind the greatest number that is issued and that is queued
+    std::unique_ptr<EventBoard> board;
+    ASSERT_TRUE(Succeeds(EventBoard::Make(&board)));
+    auto* const words = static_cast<std::atomic<uint64_t>*>(board->State()->Get());
+    words[kSlots + 1].store(2 * 1);
+    for (const uint64_t expected : {2, 3}) {
+        uint64_t number = 0;
+        Ticket ticket;
+        ASSERT_TRUE(Succeeds(board->Record(a_.Ref(), &number, &ticket)));
+        EXPECT_EQ(number, expected);
+        EXPECT_EQ(words[kSlots + expected].load(), 2 * expected);
+    }
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    EXPECT_TRUE(board->Complete(3));
+    EXPECT_FALSE(board->Complete(1));
 }
 
 }  // namespace

@@ -5,9 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
+#include <vector>
 
+#include "op_kernel/advance_step/advance_step_v2_lanes.h"
 #include "support/batches.h"
 #include "unit/op_kernel/kernel_bench.h"
 #include "unit/op_kernel/limits.h"
@@ -161,6 +164,51 @@ TEST_P(LanesTest, BeyondTheCaches) {
     data.seqLens[65530] = 200;
     data.seqLens[65531] = -7;
     ExpectAsReference(data);
+}
+
+// The rows behind are those of another core.
+TEST(V2LanesTest, TheyEndAtTheLastWholeGroupOfTheirShare) {
+    constexpr int64_t kRows = 2;  // of a query
+    AdvanceStepV2Tiling tiling{};
+    tiling.rowsPerQuery = kRows;
+    tiling.blockSize = 16;
+    tiling.blockTableStride = 1;
+    tiling.math = MakeBlockMath(16, 1, kMost64, kMost64);
+    for (const Isa isa : IsasOfThisMachine()) {
+        const AdvanceStepV2Lanes* const lanes = V2LanesFor(isa, tiling, false);
+        if (lanes == nullptr) {
+            continue;  // it takes a query at a time
+        }
+        for (const int64_t more : {int64_t{0}, lanes->queries - 1}) {
+            SCOPED_TRACE(testing::Message() << static_cast<int>(isa) << ", " << more << " more");
+            const int64_t share = lanes->queries + more;
+            const auto group = static_cast<size_t>(lanes->queries * kRows);
+            std::vector<int64_t> tokens(4 * group, 1);
+            std::vector<int64_t> positions;
+            for (size_t row = 0; row < 4 * group; ++row) {
+                positions.push_back(static_cast<int64_t>(row) % kRows);
+            }
+            std::vector<int64_t> lengths(4 * group, -1);
+            std::vector<int64_t> mapping(4 * group, -1);
+            std::vector<int64_t> slots(4 * group, -1);
+            const std::vector<int64_t> threes(4 * group, 3);  // sampled, spec, accepted, tables
+            const AdvanceStepV2Args args{{tokens.data(), threes.data(), positions.data(),
+                                          lengths.data(), mapping.data(), threes.data()},
+                                         threes.data(),
+                                         threes.data()};
+            EXPECT_EQ(lanes->place(tiling, args, 0, share, slots.data()), lanes->queries);
+            EXPECT_EQ(lanes->advance(tiling, args, 0, share, slots.data()), lanes->queries);
+            for (size_t row = 0; row < 4 * group; ++row) {
+                const bool moved = row < group;
+                const int64_t before = static_cast<int64_t>(row) % kRows;
+                ASSERT_EQ(positions[row], moved ? before + 4 : before) << row;
+                ASSERT_EQ(lengths[row], moved ? before + 5 : -1) << row;
+                ASSERT_EQ(slots[row], moved ? 3 * 16 + before + 4 : -1) << row;
+                ASSERT_EQ(mapping[row], slots[row]) << row;
+                ASSERT_EQ(tokens[row], moved ? 3 : 1) << row;
+            }
+        }
+    }
 }
 
 std::string NameOf(const testing::TestParamInfo<std::tuple<Isa, int>>& row) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unloading while work is queued, captured or running; resets and ends of the runtime meanwhile.
+// Unloading while work is queued, captured or running; resets and ends of the runtime meanwhile. A
+// load without room.
+#include <sys/resource.h>
+
 #include <atomic>
+#include <csignal>
 #include <thread>
 
 #include "conformance/kernel_fixture.h"
@@ -19,6 +23,23 @@ class KernelUnloadTest : public KernelTest {
 
     aclrtBinHandle own_ = nullptr;  // an object of its own
 };
+
+// The process may make no large files.
+TEST_F(KernelUnloadTest, ALoadWithoutRoomForTheDataIsRefused) {
+    const std::vector<char> bytes = BytesOf(kBinaryFile);
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit little{4096, before.rlim_max};
+    void (*const handler)(int) = std::signal(SIGXFSZ, SIG_IGN);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &little), 0);
+    aclrtBinHandle loaded = nullptr;
+    const aclError refused = aclrtBinaryLoadFromData(bytes.data(), bytes.size(), nullptr, &loaded);
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, refused,
+                        {"aclrtBinaryLoadFromData: ", "cannot be kept"}));
+    EXPECT_EQ(loaded, nullptr);
+}
 
 TEST_F(KernelUnloadTest, TheHandlesAreUnknownAtOnce) {
     const aclrtFuncHandle function = FunctionOf(own_, "add_rows");

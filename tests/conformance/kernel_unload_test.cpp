@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unloading while work is queued, captured or running; resets and ends of the runtime meanwhile. A
+// Unloading while work is queued, captured or running; resets and ends of the runtime meanwhile; a
 // load without room.
 #include <sys/resource.h>
 

@@ -70,6 +70,27 @@ TEST(PagePool, LargeBlocksReturnTheirPages) {
     pool.GiveBack(other);
 }
 
+// The free ranges keep as many pages as they may already.
+TEST(PagePool, SmallRangesKeepTheirPages) {
+    PagePool pool(PagePool::Addresses::kMapped);
+    PageRange* const large = TakeFilled(&pool, kMostKept, 1);
+    PageRange* const first = TakeFilled(&pool, kPage, 2);
+    PageRange* const small = TakeFilled(&pool, kSmallRange - kPage, 3);
+    PageRange* const second = TakeFilled(&pool, kPage, 4);
+    PageRange* const larger = TakeFilled(&pool, kSmallRange, 5);
+    PageRange* const third = TakeFilled(&pool, kPage, 6);
+    const size_t before = PagesOf({first, second, third});
+    pool.GiveBack(large);
+    EXPECT_EQ(PagesOf({first, second, third}), before);
+    pool.GiveBack(small);
+    EXPECT_EQ(PagesOf({first, second, third}), before);
+    pool.GiveBack(larger);
+    EXPECT_EQ(PagesOf({first, second, third}), before - kSmallRange);
+    for (PageRange* const range : {first, second, third}) {
+        pool.GiveBack(range);
+    }
+}
+
 // The host has parted the large pages of a hole, so it is asked for them again.
 TEST(PagePool, PagesThatAreReturnedAreAskedForAgain) {
     PagePool pool(PagePool::Addresses::kMapped);

@@ -54,6 +54,19 @@ TEST_F(StreamUnitTest, SynchronizeRunsEverythingInOrder) {
     EXPECT_TRUE(a_.Complete());
 }
 
+// The failures of a replay are those after the last task before it.
+TEST_F(StreamUnitTest, AFailureIsTakenBetweenTwoTasks) {
+    for (const char* const message : {"one", "two", "three"}) {
+        ASSERT_TRUE(Succeeds(a_.EnqueueFailure(ACL_ERROR_FAILURE, message)));
+    }
+    ASSERT_TRUE(a_.RunSome(true));
+    EXPECT_TRUE(Succeeds(streamA_.TakeFailureBetween(1, 1)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_FAILURE, streamA_.TakeFailureBetween(1, 2), {"two"}));
+    EXPECT_TRUE(Succeeds(streamA_.TakeFailureBetween(1, 2)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_FAILURE, streamA_.TakeFailureBetween(0, 3), {"one"}));
+    EXPECT_TRUE(Succeeds(streamA_.TakeFailure())) << "the third was reported with the first";
+}
+
 TEST_F(StreamUnitTest, EmptyStreamIsComplete) {
     EXPECT_TRUE(a_.Complete());
     EXPECT_TRUE(Succeeds(a_.Synchronize()));

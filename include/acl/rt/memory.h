@@ -11,7 +11,7 @@ extern "C" {
 
 /// Allocates device memory. The address is a multiple of 512. For 4096 bytes and more it is a
 /// multiple of 4096 (except with ADVANCE_STEP_GUARD), and for 2 MiB and more a multiple of 2 MiB.
-/// The contents are undefined. No byte beyond `size` is usable, which upstream's rounding allows.
+/// The contents are undefined. Upstream rounds the size up; here no byte beyond `size` is usable.
 /// [context]
 /// @param[in] size    bytes; >= 1, else ACL_ERROR_INVALID_PARAM
 /// @param[in] policy  a page policy, or-ed with memory-type bits; all denote the same memory here

@@ -37,7 +37,7 @@ Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fi
                                       return (*static_cast<Callable*>(callable))(memory);
                                   },
                                   const_cast<void*>(static_cast<const void*>(&fill))};
-            bool over = false;
+            bool over = false;  // the capture has ended meanwhile, so the work is queued
             Status recorded = recorder_->Record(recorderBranch_, work, make, &over);
             if (!over) {
                 return recorded;

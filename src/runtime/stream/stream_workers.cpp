@@ -18,11 +18,14 @@
 namespace advstep {
 namespace {
 
-// Waking the watcher costs the waker 4 to 12 us (docs/internals/decisions/0003-streams.md). So the
-// watcher is not woken while threads queue work that they wait for. It naps and looks by itself, in
-// case one of them does not wait this time. A nap is short compared with a decode step.
-constexpr auto kNap = std::chrono::microseconds(150);
-constexpr auto kWakeful = std::chrono::microseconds(600);
+// Waking the watcher costs the waker 4 to 25 us (docs/internals/decisions/0003-streams.md), more
+// than a call takes whose data the caches have lost. So the watcher is not woken while threads
+// queue work that they wait for, be it once in a decode step. It naps and looks by itself, in case
+// one of them does not wait this time. Each nap is twice as long as the one before until it finds
+// work; the longest is short compared with a decode step.
+constexpr std::chrono::microseconds kFirstNap(150);
+constexpr std::chrono::microseconds kLongestNap(2000);
+constexpr std::chrono::milliseconds kWakeful(100);
 
 // The watcher that has run work for which no thread waits looks once more after this time, before
 // it has to be woken. So enqueuers that never wait wake it at most once in this time.
@@ -113,8 +116,9 @@ bool StreamWorkers::LookAtAll(Look look, WaitClock::time_point* again) {
         }
         if (stream.RunSome(look == Look::kThorough, again)) {
             ran = true;
-            if (isWatcher && unwaited) {
-                rest_ = true;
+            if (isWatcher) {
+                rest_ = rest_ || unwaited;
+                lastNap_ = {};
             }
         }
     });
@@ -135,10 +139,11 @@ StreamWorkers::Pause StreamWorkers::NextPause() {
     if (std::exchange(rest_, false)) {
         return {WorkerControl::Watch::kResting, now + kRest};
     }
-    const auto idle = now - lastQueued_;
-    return idle < kWakeful ? Pause{WorkerControl::Watch::kNapping,
-                                   now + std::max<WaitClock::duration>(kNap, idle)}
-                           : Pause{WorkerControl::Watch::kAsleep, WaitClock::time_point::max()};
+    if (now - lastQueued_ >= kWakeful) {
+        return {WorkerControl::Watch::kAsleep, WaitClock::time_point::max()};
+    }
+    lastNap_ = std::clamp<WaitClock::duration>(2 * lastNap_, kFirstNap, kLongestNap);
+    return {WorkerControl::Watch::kNapping, now + lastNap_};
 }
 
 void StreamWorkers::Watch() {

@@ -78,6 +78,7 @@ class StreamWorkers : public WorkerControl {
     std::vector<std::thread> threads_;
     // The watcher's own, which the next watcher takes over under mutex_:
     WaitClock::time_point lastQueued_{};  // when work was queued that threads wait for
+    WaitClock::duration lastNap_{};       // none since the last work was found: zero
     bool rest_ = false;                   // it has run work for which no thread waits
     bool runsUnwaited_ = false;           // no thread waits for the stream that it looks at
     int32_t spares_ = 0;

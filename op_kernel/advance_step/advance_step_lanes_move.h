@@ -53,17 +53,27 @@ void MoveRowsWithSlots(const int64_t* __restrict sampled, const Slot* __restrict
     }
 }
 
-// As MoveRowsWithSlots, for launches whose results the caches cannot hold.
+// As MoveRowsWithSlots, for launches whose results the caches cannot hold. Each array has its turn
+// for some rows, so that the processor collects whole lines: parts of lines cost as much each.
 template <typename Length, typename Slot>
 void StreamRowsWithSlots(const int64_t* __restrict sampled, const Slot* __restrict slots,
                          int64_t* __restrict tokens, int64_t* __restrict positions,
                          Length* __restrict lengths, Slot* __restrict slotMapping, int64_t rows) {
-    for (int64_t row = 0; row < rows; ++row) {
-        const Length position = lengths[row];
-        StoreBeyondCaches(sampled[row], tokens + row);
-        StoreBeyondCaches(int64_t{position}, positions + row);
-        lengths[row] = static_cast<Length>(position + 1);
-        StoreBeyondCaches(slots[row], slotMapping + row);
+    constexpr int64_t kTurn = 128;
+    for (int64_t first = 0; first < rows; first += kTurn) {
+        const int64_t end = rows - first < kTurn ? rows : first + kTurn;
+        for (int64_t row = first; row < end; ++row) {
+            StoreBeyondCaches(sampled[row], tokens + row);
+        }
+        for (int64_t row = first; row < end; ++row) {
+            StoreBeyondCaches(slots[row], slotMapping + row);
+        }
+        for (int64_t row = first; row < end; ++row) {
+            StoreBeyondCaches(int64_t{lengths[row]}, positions + row);
+        }
+        for (int64_t row = first; row < end; ++row) {
+            lengths[row] = static_cast<Length>(lengths[row] + 1);
+        }
     }
     EndStoresBeyondCaches();
 }

@@ -22,6 +22,9 @@ constexpr int64_t kRowsAtATime = 512;  // their data fits the first-level cache
 constexpr int64_t kRowsAheadAtATime =
     64;  // lines that are fetched ahead: more would push out others
 
+// Where prefetched lines go. A Zen 4 takes half the time that it takes with lines for the first.
+constexpr int kSecondLevelCache = 2;
+
 bool Negative(uint64_t signs) { return (signs >> 63) != 0; }
 
 uint64_t PositionAt(int64_t length, uint64_t added) {
@@ -92,8 +95,11 @@ void FetchAhead(const Division division, const Length* __restrict lengths, uint6
         // cannot fault.
         const uint64_t element = static_cast<uint64_t>(row * stride) + division.Column(position);
         __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(blocks) +
-                                                         element * sizeof(Table)));
+                                                         element * sizeof(Table)),
+                           0, kSecondLevelCache);
     }
+    // GCC takes a function that only prefetches for one without effect, and leaves out its calls.
+    asm volatile("");
 }
 
 // The column of a row beside the rows that are taken four at a time. So few are not worth a vector.

@@ -17,7 +17,7 @@ namespace ADVSTEP_ISA {
 namespace {
 
 // A launch of this many rows reads more lines of the block table than the second-level cache holds.
-constexpr int64_t kRowsBeyondCaches = 65536;
+constexpr int64_t kRowsBeyondCaches = 8192;
 constexpr int64_t kRowsAtATime = 512;  // their data fits the first-level cache
 constexpr int64_t kRowsAheadAtATime =
     64;  // lines that are fetched ahead: more would push out others

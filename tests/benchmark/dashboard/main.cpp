@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The performance dashboard: every goal, its baseline beside it in the same process, in turns.
+// The performance dashboard: every goal, its baseline beside it in the row's process, in turns.
 // docs/internals/benchmarking.md.
 #include <fmt/format.h>
 
@@ -16,6 +16,7 @@
 #include "tests/benchmark/dashboard/compare.h"
 #include "tests/benchmark/dashboard/curves.h"
 #include "tests/benchmark/dashboard/machine.h"
+#include "tests/benchmark/dashboard/own_process.h"
 #include "tests/benchmark/dashboard/result.h"
 #include "tests/benchmark/dashboard/rows.h"
 #include "tests/benchmark/require.h"
@@ -61,36 +62,43 @@ Budget BudgetOf(const Options& options) {
     return budget;
 }
 
-Result MeasurePeer(const Row& row, const Json& peers) {
-    if (!peers.contains(row.name)) {
-        return Skip(row, "measured by another program, which run.sh runs");
-    }
-    const Json& peer = peers[row.name];
-    if (peer.contains("why")) {
-        return Skip(row, peer["why"]);
+// The result of a row that another process has measured.
+Result ReadResult(const Row& row, const Json& measured) {
+    if (measured.contains("why")) {
+        return Skip(row, measured["why"]);
     }
     Series series;
-    series.library = peer["library_ns"].get<std::vector<double>>();
-    series.baseline = peer["baseline_ns"].get<std::vector<double>>();
-    series.libraryRuns = peer["library_runs"];
-    series.baselineRuns = peer["baseline_runs"];
+    series.library = measured["library_ns"].get<std::vector<double>>();
+    series.baseline = measured["baseline_ns"].get<std::vector<double>>();
+    series.libraryRuns = measured["library_runs"];
+    series.baselineRuns = measured["baseline_runs"];
     Result result = Judge(row, std::move(series));
-    result.otherCores = peer["other_cores"];
+    result.otherCores = measured["other_cores"];
     return result;
 }
 
-Result Measure(const Row& row, const Json& peers, const Budget& budget) {
-    if (!row.prepare) {
-        return MeasurePeer(row, peers);
-    }
+Json MeasureHere(const Row& row, const Budget& budget) {
+    const DeviceInUse device;
     const Prepared prepared = row.prepare();
     if (!prepared.ok()) {
-        return Skip(row, prepared.whyNot);
+        return {{"why", prepared.whyNot}};
     }
     const OtherLoad others;
-    Result result = Judge(row, Interleave(prepared.comparison, budget));
-    result.otherCores = others.Cores();
-    return result;
+    const Series series = Interleave(prepared.comparison, budget);
+    return {{"library_ns", series.library},
+            {"library_runs", series.libraryRuns},
+            {"baseline_ns", series.baseline},
+            {"baseline_runs", series.baselineRuns},
+            {"other_cores", others.Cores()}};
+}
+
+Result Measure(const Row& row, const Json& peers, const Budget& budget) {
+    if (row.prepare) {
+        return ReadResult(
+            row, Json::parse(InOwnProcess([&] { return MeasureHere(row, budget).dump(); })));
+    }
+    return peers.contains(row.name) ? ReadResult(row, peers[row.name])
+                                    : Skip(row, "measured by another program, which run.sh runs");
 }
 
 // What a profiler looks at. Not inlined, so that callgrind can collect in here only.
@@ -103,6 +111,7 @@ Result Measure(const Row& row, const Json& peers, const Budget& budget) {
 }
 
 int Profile(const Row& row, int64_t iterations) {
+    const DeviceInUse device;
     const Prepared prepared = row.prepare ? row.prepare() : NotHere("measured in Python");
     if (!prepared.ok()) {
         fmt::print(stderr, "{}: {}\n", row.name, prepared.whyNot);
@@ -139,7 +148,6 @@ bool KeepOnly(const std::vector<std::string>& names, Rows* rows) {
 }
 
 int Run(const Options& options, const Rows& rows) {
-    const DeviceInUse device;
     if (options.iterations > 0) {
         return Profile(rows.front(), options.iterations);
     }
@@ -199,6 +207,7 @@ int Run(const Options& options, const Rows& rows) {
         }
     }
     if (options.curves) {
+        const DeviceInUse device;
         Budget short_ = budget;
         short_.seconds /= 4;
         json["curves"] = MeasureCurves(short_);

@@ -100,18 +100,9 @@ void DecodeKernel(void* passArgs) {
                 CellOf(m.infos[m.rowSlots[row]].seed, m.inputTokens[row], m.inputPositions[row]);
         }
     }
-    const auto sequenceOf = [&](int64_t row) {
-        return PagedSequence(m, m.rowTables + row * m.maxBlocks);
-    };
     for (int64_t row = 0; row < args.numQueries; ++row) {
-        constexpr int64_t kAhead = 6;
-        if (row + kAhead < args.numQueries) {
-            const PagedSequence later = sequenceOf(row + kAhead);
-            ForEachLookBack(m.seqLens[row + kAhead],
-                            [&](int64_t position) { later.Prefetch(position); });
-        }
         const int64_t slot = m.rowSlots[row];
-        const PagedSequence sequence = sequenceOf(row);
+        const PagedSequence sequence(m, m.rowTables + row * m.maxBlocks);
         TakeSample(m, slot, m.seqLensDecoder[slot] + 1,
                    Sample(sequence, m.seqLens[row], m.infos[slot].endLen));
     }

@@ -29,9 +29,6 @@ class PagedSequence {
         return cell != nullptr ? *cell : kNoCell;
     }
 
-    /// Has the cell in the processor's cache by the time it is read.
-    void Prefetch(int64_t position) const { __builtin_prefetch(Find(position)); }
-
     /// visit(position, cell) for the positions [begin, end) in order, a block at a time.
     template <typename Visit>
     void ForEach(int64_t begin, int64_t end, const Visit& visit) const {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -159,11 +160,52 @@ TEST_P(LanesTest, FaultsInEveryRow) {
 
 // Enough rows for the loops that fetch ahead, on tables that are narrow to keep this quick.
 TEST_P(LanesTest, BeyondTheCaches) {
-    reference::AdvanceStepData data = support::MakeBatch(65536 + 77, 65536 + 70, 100, 2, 12);
+    reference::AdvanceStepData data = support::MakeBatch(8192 + 77, 8192 + 70, 100, 2, 12);
     ExpectAsReference(data);
-    data.seqLens[65530] = 200;
-    data.seqLens[65531] = -7;
+    data.seqLens[8180] = 200;
+    data.seqLens[8181] = -7;
     ExpectAsReference(data);
+}
+
+// A share of a launch whose results the caches cannot hold, with slots that are given.
+template <typename Length, typename Slot>
+void ExpectMovedBeyondTheCaches(const AdvanceStepLanes& lanes) {
+    constexpr int64_t kBegin = 5;
+    constexpr int64_t kRows = 2 * 128 + 37;
+    constexpr size_t kAll = kBegin + kRows + 9;
+    AdvanceStepTiling tiling{};
+    tiling.numSeqs = tiling.numQueries = int64_t{1} << 22;
+    std::vector<int64_t> sampled(kAll), tokens(kAll, -1), positions(kAll, -1);
+    std::vector<Length> lengths(kAll);
+    std::vector<Slot> mapping(kAll, -1), slots(kRows);
+    std::iota(sampled.begin(), sampled.end(), int64_t{1} << 40);
+    std::iota(lengths.begin(), lengths.end(), Length{70});
+    std::iota(slots.begin(), slots.end(), Slot{3000});
+    AdvanceStepArgs args{};
+    args.inputTokens = tokens.data();
+    args.sampledTokenIds = sampled.data();
+    args.inputPositions = positions.data();
+    args.seqLens = lengths.data();
+    args.slotMapping = mapping.data();
+    lanes.advance(tiling, args, kBegin, kRows, slots.data());
+    for (int64_t row = 0; row < static_cast<int64_t>(kAll); ++row) {
+        const bool moved = row >= kBegin && row < kBegin + kRows;
+        const auto at = static_cast<size_t>(row);
+        ASSERT_EQ(tokens[at], moved ? (int64_t{1} << 40) + row : -1) << row;
+        ASSERT_EQ(positions[at], moved ? 70 + row : -1) << row;
+        ASSERT_EQ(lengths[at], 70 + row + (moved ? 1 : 0)) << row;
+        ASSERT_EQ(mapping[at], moved ? 3000 + row - kBegin : -1) << row;
+    }
+}
+
+TEST_P(LanesTest, ResultsBeyondTheCaches) {
+    const AdvanceStepLanes& lanes =
+        LanesFor(isa_, types_.lengths32, types_.slots32, types_.tables32);
+    const auto with = [&](auto length) {
+        types_.slots32 ? ExpectMovedBeyondTheCaches<decltype(length), int32_t>(lanes)
+                       : ExpectMovedBeyondTheCaches<decltype(length), int64_t>(lanes);
+    };
+    types_.lengths32 ? with(int32_t{}) : with(int64_t{});
 }
 
 // The rows behind are those of another core.

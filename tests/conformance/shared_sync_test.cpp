@@ -120,7 +120,7 @@ TEST_F(SharedSyncTest, AnExportWakesTheThreadsThatSleep) {
     ASSERT_TRUE(IsOk(aclrtWaitAndResetNotify(notify.Get(), stream.Get(), 0)));
     const support::Signal ran;
     ASSERT_TRUE(IsOk(support::Enqueue(stream.Get(), [ran] { ran.Set(); })));
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // they look around for less
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // they look around for less
     Words there = other_.Run(&ImportNotify, WithText(KeyOf(notify.Get())));
     ASSERT_TRUE(Gave(0, there));
     EXPECT_TRUE(Gave(0, other_.Run(&RecordNotify, there)));

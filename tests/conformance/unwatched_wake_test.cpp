@@ -11,8 +11,8 @@
 namespace conformance {
 namespace {
 
-// The library's threads look around for a moment after work. Then they sleep until they are called.
-void LetThemSleep() { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
+// The library's threads look around for 100 ms after work. Then they sleep until they are called.
+void LetThemSleep() { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
 
 class UnwatchedWakeTest : public CallbackTest {
  protected:

@@ -239,7 +239,7 @@ aclnnStatus advstepRunOperator(const AdvStepOperator* op, void* workspace, uint6
 
 aclnnStatus advstepRefuseCall(const AdvStepOperator* op, aclnnStatus code, const char* message) {
     return RecordFailure(PhaseOneOf(op), code != ACLNN_SUCCESS ? code : ACLNN_ERR_INNER,
-                         message != nullptr ? message : "refused without a message");
+                         message != nullptr ? message : WordCaught("unknown exception"));
 }
 
 aclnnStatus advstepReadScalar(const aclScalar* scalar, AdvStepScalarValue* value) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "src/base/thread_exit.h"
 #include "src/graph/device.h"
 #include "src/graph/element_size.h"
 #include "src/graph/node_check.h"
@@ -266,11 +267,18 @@ Outcome InferTied(const ModelNode& node, const OperatorKind& kind, const TiedVal
         }
     }
     char message[1020] = "";
-    const aclnnStatus code =
-        tie.infer(views.data(), values.values.data(), shapes.data(), message, sizeof(message));
+    const char* words = message;
+    aclnnStatus code = ACLNN_ERR_INNER;
+    try {
+        code =
+            tie.infer(views.data(), values.values.data(), shapes.data(), message, sizeof(message));
+    } catch (...) {  // the operator's library catches each std::exception
+        words = StopThreadExit() ? "it called pthread_exit; expected it to return"
+                                 : "unknown exception";
+    }
     if (code != ACLNN_SUCCESS) {
         return Fail(kInnerError, "the shapes of {} cannot be inferred: code {}: {}", Describe(node),
-                    code, message);
+                    code, words);
     }
     for (size_t place = 0; place < count; ++place) {
         const std::optional<size_t> output = kind.places[place].output;

@@ -6,17 +6,59 @@
 #include <string>
 
 #include "advance_step/host_operator.h"
+#include "advance_step/operator.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 #include "support/stderr_capture.h"
+#include "support/tensor.h"
+#include "support/threads.h"
 
 namespace {
 
+namespace op = advance_step::op;
+
+using support::IsCode;
 using support::IsError;
 using support::IsOk;
 using support::MakeStream;
 using support::Stream;
+
+// An operator whose functions do what a test wants.
+void (*inPlan)() = [] {};
+void (*inDescribe)() = [] {};
+
+struct LeavingPayload {
+    const int64_t* in;
+};
+struct Leaving {
+    using Payload = LeavingPayload;
+    static constexpr const char kName[] = "aclnnTestLeaving";
+    static constexpr op::Shapes kAny = {{"[]", 0}};
+    static constexpr op::Signature<1> kTensors = {
+        {{"in", op::Access::kRead, op::Only(ACL_INT64), kAny, offsetof(Payload, in)}}};
+
+    static op::FaultReport Describe(const op::Fault& /*fault*/, const void* /*payload*/) {
+        inDescribe();
+        return {ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, "described"};
+    }
+    static op::Status Plan(const op::Request& /*request*/, op::Planned<Payload>* plan) {
+        inPlan();
+        static const op::KernelProgram program = op::MakeKernelProgram(
+            kName, &op::InWords<&Describe>,
+            {[](const op::CoreContext& core, const void*) { core.Report(0, 1, {}); }});
+        plan->program = &program;
+        plan->coreCount = 1;
+        plan->rows = 1;
+        return {};
+    }
+};
+
+}  // namespace
+
+ADVSTEP_OPERATOR(aclnnTestLeaving, Leaving, (const aclTensor* in), (in))
+
+namespace {
 
 enum class Way { kStandard, kOther, kThreadExit };
 
@@ -142,6 +184,54 @@ TEST_P(CallbackExceptionTest, HostOperator) {
     EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get()), {Words()}));
     EXPECT_EQ(released, 1);
     ExpectWorks(stream.Get());
+}
+
+// One call of the operator.
+struct LeavingCall {
+    aclnnStatus Plan() { return aclnnTestLeavingGetWorkspaceSize(in.Get(), &size, &executor); }
+
+    support::DeviceBuffer memory{std::vector<int64_t>{1}};
+    support::Tensor in{support::TensorSpec{{1}, memory.Get(), ACL_INT64}};
+    uint64_t size = 0;
+    aclOpExecutor* executor = nullptr;
+};
+
+TEST_P(CallbackExceptionTest, PlanOfAnOperator) {
+    LeavingCall call;
+    inPlan = &Throw;
+    EXPECT_TRUE(IsCode(ACLNN_ERR_INNER, call.Plan()));
+    const std::string words = way == Way::kOther ? "unknown exception" : Words();
+    const std::string message = support::TakeMessage();
+    EXPECT_EQ(message.find("aclnnTestLeavingGetWorkspaceSize: "), 0U) << message;
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+    inPlan = [] {};
+    EXPECT_TRUE(IsOk(call.Plan()));
+    EXPECT_TRUE(IsOk(aclDestroyAclOpExecutor(call.executor)));
+}
+
+TEST_P(CallbackExceptionTest, WordsOfAFault) {
+    LeavingCall call;
+    inDescribe = &Throw;
+    const Stream stream = MakeStream();
+    EXPECT_TRUE(IsOk(call.Plan()));
+    EXPECT_TRUE(IsOk(aclnnTestLeaving(nullptr, call.size, call.executor, stream.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get()), {Words()}));
+    inDescribe = [] {};
+    ExpectWorks(stream.Get());
+}
+
+// A cancellation takes effect after the call, though the function Plan has a cancellation point.
+using CancelledPlanTest = support::DeviceTest;
+TEST_F(CancelledPlanTest, EndsAsUsual) {
+    LeavingCall call;
+    inPlan = [] { pthread_testcancel(); };
+    const aclrtContext context = support::CurrentContext();
+    support::OnACancelledThread([&] {
+        EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+        EXPECT_TRUE(IsOk(call.Plan()));
+    });
+    inPlan = [] {};
+    EXPECT_TRUE(IsOk(aclDestroyAclOpExecutor(call.executor)));
 }
 
 }  // namespace

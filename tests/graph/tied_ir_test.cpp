@@ -91,6 +91,12 @@ TEST_F(TiedOperatorTest, AWrongAttributeNamesOperatorAndValue) {
                          "expected one of at most 8 axes"}));
     EXPECT_TRUE(Refuses(NewMix("fails", -2), {"the shapes of operator fails of type TestMix cannot "
                                               "be inferred: code 561002: narrow is -2"}));
+    EXPECT_TRUE(Refuses(NewMix("throws", -4), {"the shapes of operator throws",
+                                               "561000: unknown "
+                                               "exception"}));
+    EXPECT_TRUE(Refuses(NewMix("leaves", -5), {"the shapes of operator leaves",
+                                               "561000: it called "
+                                               "pthread_exit; expected it to return"}));
     EXPECT_TRUE(Refuses(NewMix("negative", -3),
                         {"Infer sets shape [-4] and data type INT64 for output sum of operator "
                          "negative of type TestMix"}));

@@ -3,6 +3,8 @@
 #ifndef ADVANCE_STEP_TESTS_GRAPH_TIED_OPERATOR_H_
 #define ADVANCE_STEP_TESTS_GRAPH_TIED_OPERATOR_H_
 
+#include <pthread.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -98,6 +100,12 @@ struct Mix {
         }
         if (narrow == -2) {
             return advance_step::op::Error(ACLNN_ERR_INNER_TILING_ERROR, "narrow is -2");
+        }
+        if (narrow == -4) {
+            throw 4;
+        }
+        if (narrow == -5) {
+            pthread_exit(nullptr);
         }
         const int64_t negative = -4;
         if (narrow == -3) {

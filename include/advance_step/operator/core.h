@@ -146,6 +146,8 @@ ADVSTEP_API aclnnStatus advstepRunOperator(const AdvStepOperator* op, void* work
 
 /// Stores the message of a failed check for aclGetRecentErrMsg, as "<call>GetWorkspaceSize:
 /// <message>", and returns the code.
+/// @param[in] message  NULL: the caller is in a catch block of an unknown exception. A pthread_exit
+///                     that it has caught is stopped.
 ADVSTEP_API aclnnStatus advstepRefuseCall(const AdvStepOperator* op, aclnnStatus code,
                                           const char* message);
 

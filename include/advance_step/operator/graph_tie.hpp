@@ -160,12 +160,11 @@ struct [[gnu::visibility("hidden")]] GraphCalls {
                                : Say(status.code(), status.message(), message, messageBytes);
         };
 #if defined(__cpp_exceptions)
+        // Graph mode catches the rest, because a pthread_exit must not end in a catch block here.
         try {
             return infer();
         } catch (const std::exception& error) {
             return Say(ACLNN_ERR_INNER, error.what(), message, messageBytes);
-        } catch (...) {
-            return Say(ACLNN_ERR_INNER, "unknown exception", message, messageBytes);
         }
 #else
         return infer();
@@ -202,10 +201,10 @@ constexpr AdvStepGraphOperator MakeGraphTie(const char* type) {
 struct [[gnu::visibility("hidden")]] GraphRegistration {
     // clang-format on
     /// Ties the type.
-    explicit GraphRegistration(const AdvStepGraphOperator* tie) {
-        (void)advstepTieGraphOperator(tie);
-    }
-};
+    explicit GraphRegistration(const AdvStepGraphOperator* tie){(void)advstepTieGraphOperator(tie);
+}  // namespace advance_step::op
+}
+;
 
 }  // namespace advance_step::op
 

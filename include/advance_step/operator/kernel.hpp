@@ -13,6 +13,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -120,15 +121,15 @@ struct FaultText {
 using DescribeFn = void (*)(const Fault& fault, const void* payload, FaultText* text);
 
 /// A DescribeFn that returns the words of kDescribe. If there is no memory for them, it returns a
-/// fixed text, which does not describe the fault.
+/// fixed text, which does not describe the fault. Another exception of kDescribe fails the launch.
 template <FaultReport (*kDescribe)(const Fault& fault, const void* payload)>
 [[gnu::visibility("hidden")]] void InWords(const Fault& fault, const void* payload,
-                                           FaultText* text) noexcept {
+                                           FaultText* text) {
 #if defined(__cpp_exceptions)
     try {
         const FaultReport report = kDescribe(fault, payload);
         text->Set(report.code, report.message);
-    } catch (...) {
+    } catch (const std::bad_alloc&) {
         text->Set(0, "a data fault; no memory was left to say more");
     }
 #else

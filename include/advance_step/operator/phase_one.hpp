@@ -3,6 +3,8 @@
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_PHASE_ONE_HPP_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_PHASE_ONE_HPP_
 
+#include <pthread.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -131,9 +133,22 @@ Status WriteNumbers(const std::tuple<Attributes...>& attributes, Numbers* number
     return {};
 }
 
+// Holds back a cancellation of the thread, which would unwind the operator's function Plan.
+class [[gnu::visibility("hidden")]] CancelLater {
+ public:
+    CancelLater() noexcept { (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+    ~CancelLater() { (void)pthread_setcancelstate(before_, nullptr); }
+    CancelLater(const CancelLater&) = delete;
+    CancelLater& operator=(const CancelLater&) = delete;
+
+ private:
+    int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
 template <typename Operator, typename... Attributes>
 Status PlanBy(const Request& request, const std::tuple<Attributes...>& attributes,
               Planned<PayloadOf<Operator>>* planned) {
+    const CancelLater cancelLater;
     return std::apply(
         [&](const auto&... attribute) {
             return Operator::Plan(request, attribute.value()..., planned);
@@ -249,8 +264,7 @@ template <typename Operator, typename... Arguments>
     } catch (const std::exception& error) {
         return advstepRefuseCall(detail::Record<Operator>::Get(), ACLNN_ERR_INNER, error.what());
     } catch (...) {
-        return advstepRefuseCall(detail::Record<Operator>::Get(), ACLNN_ERR_INNER,
-                                 "unknown exception");
+        return advstepRefuseCall(detail::Record<Operator>::Get(), ACLNN_ERR_INNER, nullptr);
     }
 #else
     return plan();

@@ -7,18 +7,35 @@
 
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
+#include <memory>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "json_scalar.h"
+#include "line_reader.h"
 #include "report_chart.h"
+#include "request_trace.h"
 
 namespace serve {
 namespace {
 
 using ReportJson = nlohmann::ordered_json;
+
+// An interrupt ends the reading, because the path may be of a pipe without a writer.
+std::string PageOf(const std::string& path) {
+    try {
+        const std::unique_ptr<ByteSource> file = OpenBytes(path);
+        std::string page;
+        std::vector<char> buffer(size_t{1} << 18);
+        while (const size_t count = file->Read(buffer.data(), buffer.size())) {
+            page.append(buffer.data(), count);
+        }
+        return page;
+    } catch (const TraceError& error) {
+        throw std::runtime_error(fmt::format("--compare {}", error.what()));
+    }
+}
 
 ReportJson Element(const std::string& path, const std::string& page, const char* id) {
     const std::string begin = fmt::format("<script type=\"application/json\" id=\"{}\">", id);
@@ -87,11 +104,7 @@ std::string Change(double now, double before) {
 }  // namespace
 
 OtherRun ReadReport(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!file) {
-        throw std::runtime_error(fmt::format("--compare {}: cannot be read", path));
-    }
+    const std::string page = PageOf(path);
     OtherRun other{path, Element(path, page, "summary"), {}};
     const ReportJson timeline = Element(path, page, "timeline");
     try {

@@ -149,8 +149,10 @@ signals)
         grep -q 'interrupted before the run' "$folder/out" || fail "no word of it"
     }
     heard "$folder/pipe"
+    heard --report "$folder/report.html" --compare "$folder/pipe"
     exec 9<>"$folder/pipe"
     heard "$folder/pipe"
+    heard --report "$folder/report.html" --compare "$folder/pipe"
     exec 9>&-
     heard --summary "$folder/pipe" --limit 2
     heard --generate count=200000000

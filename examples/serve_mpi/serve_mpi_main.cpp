@@ -109,6 +109,7 @@ int Main(int argc, char** argv) {
 }  // namespace serve
 
 int main(int argc, char** argv) {
+    serve::PrepareStandardStreams();  // before MPI opens files
     MPI_Init(&argc, &argv);
     int status = EXIT_FAILURE;
     try {

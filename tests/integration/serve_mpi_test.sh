@@ -241,6 +241,15 @@ options)
     "$serve_mpi" --assignment "$folder/assignment.csv" >"$folder/out" 2>&1 || status=$?
     ((status == 1)) || fail "an empty assignment"
     grep -q 'the request of line 2 has no replica' "$folder/out" || fail "no word of the line"
+    # A standard stream that is closed is none of the files, nor one of MPI.
+    ranks 2 --data-parallel 2 --limit 4
+    ((status == 0)) || fail "exit status $status"
+    rm "$folder/summary.json"
+    status=0
+    "$serve_mpi" --data-parallel 2 --assignment "$folder/assignment.csv" --limit 4 --summary "$folder/summary.json" \
+        <&- >&- 2>"$folder/out" || status=$?
+    ((status == 1)) && grep -q 'standard output: .*Bad file' "$folder/out" || fail "closed: status $status"
+    check 's["state"] == "complete"'
     ;;
 *) fail "no such case: $3" ;;
 esac

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registered host memory: what may be registered, what it is good for, and its end.
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include <chrono>
+#include <atomic>
 #include <cstdint>
+#include <fstream>
 #include <future>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "acl/acl.h"
@@ -214,6 +218,14 @@ TEST_F(HostRegisterTest, FromHostToHostInAStreamIsRefused) {
     EXPECT_EQ(to, All('t'));
 }
 
+bool IsAsleep(pid_t thread) {
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    const size_t name = line.rfind(") ");  // the state follows the thread's name
+    return name != line.npos && line.compare(name + 2, 1, "S") == 0;
+}
+
 TEST_F(HostRegisterTest, UnregisterWaitsForQueuedWork) {
     const size_t size = size_t{8} << 20;
     auto host = std::make_unique<std::vector<char>>(size, 'h');
@@ -224,17 +236,24 @@ TEST_F(HostRegisterTest, UnregisterWaitsForQueuedWork) {
     ASSERT_TRUE(gate.WaitEntered());
     ASSERT_TRUE(IsOk(aclrtMemcpyAsync(device.Get(), size, host->data(), size,
                                       ACL_MEMCPY_HOST_TO_DEVICE, stream.Get())));
-    // The gate stays closed until the call has had time to return, so that one which did not wait
-    // would. The copy of so many bytes takes longer than the way back from the call.
+    // The gate stays closed until the call waits, or has returned, as one that did not wait would.
+    // The copy of so many bytes takes longer than the way back from the call.
+    std::atomic<pid_t> thread{0};
+    std::atomic<bool> hasReturned{false};
     std::future<void> unregistered =
         std::async(std::launch::async, [&, context = support::CurrentContext()] {
             ASSERT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-            EXPECT_TRUE(IsOk(aclrtHostUnregister(registration.Release())));
+            void* const registered = registration.Release();
+            thread = static_cast<pid_t>(syscall(SYS_gettid));
+            EXPECT_TRUE(IsOk(aclrtHostUnregister(registered)));
+            hasReturned = true;
             aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
             EXPECT_TRUE(IsOk(aclrtStreamQuery(stream.Get(), &status)));
             EXPECT_EQ(status, ACL_STREAM_STATUS_COMPLETE);
         });
-    EXPECT_EQ(unregistered.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+    EXPECT_TRUE(support::Eventually(
+        [&] { return hasReturned || (thread != 0 && IsAsleep(thread.load())); }));
+    EXPECT_FALSE(hasReturned);
     gate.Open();
     unregistered.get();
     host.reset();  // the sanitizer sees a copy that is still to come

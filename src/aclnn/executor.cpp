@@ -3,9 +3,11 @@
 
 #include "src/aclnn/executor.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "src/aclnn/object_pool.h"
+#include "src/base/dtype.h"
 #include "src/base/live_objects.h"
 
 namespace advstep {
@@ -13,26 +15,56 @@ namespace {
 
 constexpr size_t kExecutorLooks = 4;  // the number of operators that a program typically alternates
 
-// Returns the memory of a view. A contiguous view is one run. Any other view consists of rows along
-// the first axis, each of which is contiguous: the operators' checks refuse other layouts.
+// Returns the elements from the first one to the last one of a view that CheckExtent passes.
+int64_t SpannedElements(const TensorView& view) {
+    int64_t elements = 1;
+    for (int64_t axis = 0; axis < view.rank; ++axis) {
+        if (view.dims[axis] == 0) {
+            return 0;
+        }
+        elements += (view.dims[axis] - 1) * view.strides[axis];
+    }
+    return elements;
+}
+
+// Returns the memory of a view. A contiguous view is one run. Rows along the first axis that are
+// contiguous, as the operators of this library take them, are a run each. Any other view is one
+// run, with its gaps.
 MemoryExtent ExtentOf(const TensorView& view) {
     if (view.packedBytes >= 0) {
         return {1, view.packedBytes, view.packedBytes};
     }
-    int64_t elements = 1;
-    for (int64_t axis = 0; axis < view.rank; ++axis) {
-        elements *= view.dims[axis];
-    }
-    MemoryExtent extent;
-    if (view.rank < 2 || view.dims[0] <= 1 || IsContiguous(view)) {
-        extent.rows = 1;
-        extent.rowBytes = extent.strideBytes = elements * view.itemSize;
+    const int64_t bytes = SpannedElements(view) * view.itemSize;
+    MemoryExtent extent{1, bytes, bytes};
+    if (view.rank < 2 || bytes == 0) {
         return extent;
     }
-    extent.rows = view.dims[0];
-    extent.rowBytes = elements / view.dims[0] * view.itemSize;
-    extent.strideBytes = view.strides[0] * view.itemSize;
+    TensorView row = view;
+    --row.rank;
+    ++row.dims;
+    ++row.strides;
+    const int64_t rowElements = advance_step::op::ElementsOf(row);
+    if (view.dims[0] > 1 && view.strides[0] > rowElements && IsContiguous(row)) {
+        extent.rows = view.dims[0];
+        extent.rowBytes = rowElements * view.itemSize;
+        extent.strideBytes = view.strides[0] * view.itemSize;
+    }
     return extent;
+}
+
+// Returns whether all elements of a view have addresses that can be computed.
+bool FitsMemory(const TensorView& view) {
+    int64_t last = 0;
+    for (int64_t axis = 0; axis < view.rank; ++axis) {
+        int64_t step = 0;
+        if (view.dims[axis] < 0 || view.strides[axis] < 0 ||
+            __builtin_mul_overflow(std::max<int64_t>(view.dims[axis], 1) - 1, view.strides[axis],
+                                   &step) ||
+            __builtin_add_overflow(last, step, &last)) {
+            return false;
+        }
+    }
+    return last < kMostElements && HasExtent(view);
 }
 
 // Checks every pair of tensors. Gaps between rows do not count as part of a tensor.
@@ -110,6 +142,20 @@ void LookAtAddresses(aclOpExecutor* executor) {
     executor->apart = apart;
     executor->checkedEpoch = 0;
     executor->workspaceEpoch = 0;
+}
+
+Status CheckExtent(const TensorView& view, const char* name) {
+    if (view.itemSize <= 0) {
+        return Error(ACLNN_ERR_PARAM_INVALID, "{} has data type {}; expected one of whole bytes",
+                     name, NameOf(view.dataType));
+    }
+    return view.packedBytes >= 0 || FitsMemory(view)
+               ? Status()
+               : Error(ACLNN_ERR_PARAM_INVALID,
+                       "{} has shape {}, strides {} and offset {}; expected numbers of at least 0 "
+                       "for elements that fit memory",
+                       name, ShapeText(view.dims, view.rank), ShapeText(view.strides, view.rank),
+                       view.offset);
 }
 
 Status CheckOverlaps(const aclOpExecutor& executor) {

@@ -88,8 +88,12 @@ namespace advstep {
 /// is none, and for invalid arguments: phase one then makes a new plan or reports the error.
 bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** executor);
 
-/// Makes an executor for the plan. 161002: a written tensor (with allDistinct: any tensor) overlaps
-/// another one. Tensors whose address is unknown are not compared.
+/// 161002: elements of the view have no whole bytes, or no addresses. `name` is the tensor's.
+Status CheckExtent(const TensorView& view, const char* name);
+
+/// Makes an executor for the plan, whose views CheckExtent has passed. 161002: a written tensor
+/// (with allDistinct: any tensor) overlaps another one. Tensors whose address is unknown are not
+/// compared.
 Status MakeExecutor(const Plan& plan, aclOpExecutor** executor);
 
 /// Returns the record to the pool. Its state must be kFree.

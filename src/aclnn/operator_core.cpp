@@ -183,6 +183,9 @@ Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* view
     const TensorView* pointers[ADVSTEP_OPERATOR_MOST_TENSORS];
     for (uint32_t place = 0; place < op.table->tensorCount; ++place) {
         pointers[place] = static_cast<const TensorView*>(&views[place]);
+        if (views[place].packedBytes < 0 || views[place].itemSize <= 0) {
+            ADVSTEP_RETURN_IF_ERROR(CheckExtent(*pointers[place], op.table->tensors[place].name));
+        }
     }
     Plan plan;
     plan.launch.program = static_cast<const KernelProgram*>(asked->program);

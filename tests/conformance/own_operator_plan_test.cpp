@@ -227,6 +227,65 @@ TEST_F(OwnPlanTest, WrongPlansAreRefused) {
     EXPECT_NE(TakeMessage().find("plan has structBytes 8; expected"), std::string::npos);
 }
 
+struct WrongView {
+    std::vector<int64_t> dims;
+    std::vector<int64_t> strides;
+    int64_t offset;
+    aclDataType dataType;
+    const char* says;
+};
+
+// The plan of the operator has checked nothing.
+TEST_F(OwnPlanTest, TensorsWithoutAddressesAreRefused) {
+    const auto out = TensorOf(out_);
+    const int64_t huge = int64_t{1} << 40;
+    const std::vector<WrongView> wrongs = {
+        {{5}, {1}, 0, ACL_INT4, "in has data type ACL_INT4; expected one of whole bytes"},
+        {{5},
+         {1},
+         0,
+         static_cast<aclDataType>(777),
+         "in has data type 777; expected one of whole bytes"},
+        {{huge, huge},
+         {1, 1},
+         0,
+         ACL_INT64,
+         "in has shape [1099511627776, 1099511627776], strides [1, 1] and offset 0"},
+        {{4, 2},
+         {huge << 22, 1},
+         0,
+         ACL_INT64,
+         "in has shape [4, 2], strides [4611686018427387904, 1] and offset 0"},
+        {{4, 2}, {-2, 1}, 0, ACL_INT64, "in has shape [4, 2], strides [-2, 1] and offset 0"},
+        {{-5, 3}, {3, 1}, 0, ACL_INT64, "in has shape [-5, 3], strides [3, 1] and offset 0"},
+        {{5}, {1}, -1, ACL_INT64, "in has shape [5], strides [1] and offset -1"}};
+    for (const WrongView& wrong : wrongs) {
+        aclTensor* const in = aclCreateTensor(wrong.dims.data(), wrong.dims.size(), wrong.dataType,
+                                              wrong.strides.data(), wrong.offset, ACL_FORMAT_ND,
+                                              wrong.dims.data(), wrong.dims.size(), in_.Get());
+        OwnCall call(in, nullptr, out.Get(), 1, kCount);
+        EXPECT_EQ(call.Plan(), ACLNN_ERR_PARAM_INVALID) << wrong.says;
+        EXPECT_EQ(TakeMessage().rfind("aclnnOwnGetWorkspaceSize: " + std::string(wrong.says), 0),
+                  0U);
+        EXPECT_EQ(call.executor, nullptr);
+        EXPECT_TRUE(IsOk(aclDestroyTensor(in)));
+    }
+}
+
+// A column of a matrix spans its gaps: here 10 elements, of which the allocation has 5.
+TEST_F(OwnPlanTest, AViewWithGapsSpansThem) {
+    const auto out = TensorOf(out_);
+    const int64_t dims[] = {2, 5};
+    const int64_t strides[] = {1, 2};
+    aclTensor* const in =
+        aclCreateTensor(dims, 2, ACL_INT64, strides, 0, ACL_FORMAT_ND, dims, 2, in_.Get());
+    OwnCall call(in, nullptr, out.Get(), 1, kCount);
+    ASSERT_TRUE(IsOk(call.Plan()));
+    EXPECT_EQ(call.Run(nullptr), ACLNN_ERR_RUNTIME_ERROR);
+    EXPECT_NE(TakeMessage().find("in takes 80 bytes"), std::string::npos);
+    EXPECT_TRUE(IsOk(aclDestroyTensor(in)));
+}
+
 TEST_F(OwnPlanTest, APlanWithoutAPayloadIsRefused) {
     const auto in = TensorOf(in_), out = TensorOf(out_);
     OwnCall call(in.Get(), nullptr, out.Get(), 1, kCount);

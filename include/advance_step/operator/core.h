@@ -128,7 +128,8 @@ ADVSTEP_API aclnnStatus advstepBeginPlan(AdvStepOperatorCall* call, AdvStepTenso
 /// @param[in] views  the views that advstepBeginPlan has set
 /// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
 /// @retval ACLNN_ERR_PARAM_INVALID  a written tensor (with allDistinct: any tensor) overlaps
-///                                  another tensor
+///                                  another tensor; elements of a tensor have no whole bytes, or
+///                                  no addresses in memory
 /// @retval ACLNN_ERR_INNER          the plan is wrong; the message names the place
 ADVSTEP_API aclnnStatus advstepFinishPlan(const AdvStepOperatorCall* call,
                                           const AdvStepTensorView* views,

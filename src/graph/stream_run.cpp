@@ -242,13 +242,21 @@ Outcome StreamRuns::Run(const GraphModel& model, aclrtStream stream,
         CheckAcl("aclmdlRICaptureGetInfo", aclmdlRICaptureGetInfo(stream, &status, nullptr)));
     std::unique_ptr<StreamBinding> made;     // both are destroyed without the lock, because that
     std::unique_ptr<StreamBinding> dropped;  // waits for host functions, which may take the lock
-    const std::lock_guard<std::mutex> lock(mutex_);
-    auto found = std::find_if(bindings_.begin(), bindings_.end(), [&](const auto& binding) {
-        return binding->Fits(context, stream, inputs, *outputs);
-    });
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto find = [&] {
+        return std::find_if(bindings_.begin(), bindings_.end(), [&](const auto& binding) {
+            return binding->Fits(context, stream, inputs, *outputs);
+        });
+    };
+    auto found = find();
     if (found == bindings_.end()) {
+        lock.unlock();  // operators' functions of the program may wait for another run
         ADVSTEP_GRAPH_RETURN_IF_ERROR(
             StreamBinding::Make(model, context, stream, inputs, *outputs, variables, &made));
+        lock.lock();
+        found = find();  // another thread may have made it meanwhile
+    }
+    if (found == bindings_.end()) {
         if (bindings_.size() >= kMostBindings) {
             const auto old = std::find_if(bindings_.begin(), bindings_.end(),
                                           [](const auto& binding) { return !binding->isCaptured; });

@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "advance_step/graph_operator.h"
 #include "graph/graph_fixture.h"
@@ -21,6 +23,9 @@ struct MixPayload {
     int64_t* state;
     int64_t* sum;
 };
+
+// Runs in the next call of the function Infer, if a test sets it.
+inline std::function<void()> inInfer;
 
 // sum = read + bias + number, and state = state + read.
 inline void RunMix(const advance_step::op::CoreContext& core, const void* payload) {
@@ -95,6 +100,9 @@ struct Mix {
                                           const Ints& /*ints*/, const Floats& /*reals*/,
                                           const Bools& /*bools*/,
                                           advance_step::op::InferredTensor* tensors) {
+        if (const auto once = std::exchange(inInfer, nullptr)) {
+            once();
+        }
         if (narrow == -1) {
             return {};  // forgets the shape
         }

@@ -118,23 +118,29 @@ Outcome SessionCore::RunGraphAsync(uint32_t graphId, const std::vector<ge::Tenso
     copies.reserve(inputs.size());
     for (const ge::Tensor& input : inputs) {
         copies.push_back(input.Clone());
+        if (copies.back().GetSize() != input.GetSize()) {
+            return Outcome::OutOfMemory();
+        }
     }
+    // If the job cannot be queued, the callback is destroyed without the lock, because this may run
+    // destructors of the program.
+    auto kept = std::make_shared<ge::RunAsyncCallback>(std::move(callback));
     const std::lock_guard<std::mutex> lock(mutex_);
     EntryPointer entry;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &entry));
-    QueueLocked([this, entry = std::move(entry), copies = std::move(copies),
-                 callback = std::move(callback)] {
+    QueueLocked([this, entry = std::move(entry), copies = std::move(copies), callback = kept] {
         std::vector<ge::Tensor> outputs;
         const ge::Status status = Boundary("Session::RunGraphAsync", [&] {
             return RunModel(*entry->model, copies, deviceId_, &variables_, &outputs);
         });
         try {
-            callback(status, outputs);
+            (*callback)(status, outputs);
         } catch (...) {  // an exception of the program, which has no caller that could catch it
             (void)StopThreadExit();
         }
         DropMessages();  // those that the callback did not read
     });
+    kept.reset();  // the job's owner is the last one
     return {};
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <memory>
+#include <utility>
 
 #include "faults/counted_allocations.h"
 #include "graph/graph_fixture.h"
@@ -63,6 +65,38 @@ TEST_F(GraphMemoryTest, TheWorkerOutlivesRunsWithoutMemory) {
         ExpectRuns(Session());
     }
     EXPECT_GT(n, 10U);  // a run needs memory
+}
+
+// A run without memory for its inputs is refused, not queued. A callback that cannot be queued is
+// destroyed without the session's lock.
+TEST_F(GraphMemoryTest, TheCallbackOfACallWithoutMemoryMayCallTheSession) {
+    int destroyed = 0;
+    const auto call = [&](void*) {
+        faults::FailAllocationsOfThread(0, 0);
+        EXPECT_TRUE(Failed(Session().RemoveGraph(7), {"session"}));
+        ++destroyed;
+    };
+    const Tensors inputs = graphs::TensorsOf(data_);
+    int calls = 0;
+    for (ge::Status status = ge::FAILED; status == ge::FAILED && !HasFailure();) {
+        const auto done = std::make_shared<std::promise<void>>();
+        std::shared_ptr<void> guard(&destroyed, call);
+        ge::RunAsyncCallback callback = [done, guard](ge::Status run, Tensors&) {
+            EXPECT_EQ(run, ge::SUCCESS);
+            done->set_value();
+        };
+        guard.reset();
+        faults::FailAllocationsOfThread(static_cast<uint64_t>(++calls), 1);
+        status = Session().RunGraphAsync(1, inputs, std::move(callback));
+        faults::FailAllocationsOfThread(0, 0);
+        if (status == ge::SUCCESS) {
+            ASSERT_EQ(done->get_future().wait_for(support::kPatience), std::future_status::ready);
+        } else {
+            EXPECT_EQ(destroyed, calls);
+        }
+    }
+    EXPECT_GT(calls, 5);  // a call needs memory
+    ExpectRuns(Session());
 }
 
 // A callback runs the graph of another session in its own thread.

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import reference
 import torch
+from advance_step._arrays import describe
 from batches import NAMES, as_numpy, as_torch, batch, expect_state
 
 
@@ -231,3 +232,11 @@ def test_arrays_are_not_kept_alive():
     del arrays
     gc.collect()
     assert [reference() for reference in references] == [None] * 6
+
+
+def test_tensors_whose_memory_has_other_values_are_refused():
+    conjugated = torch.conj(torch.tensor([1 + 2j]))
+    for view in (conjugated, conjugated.imag):
+        with pytest.raises(advance_step.ArgumentError, match="x is negated or conjugated only when"):
+            describe(view, "x")
+        assert describe(view.resolve_neg().resolve_conj(), "x").shape == (1,)

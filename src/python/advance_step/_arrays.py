@@ -96,6 +96,9 @@ def _view_of_tensor(torch: Any, tensor: Any, name: str) -> ArrayView:
             raise refuse(name, f"is on device {tensor.device}", "memory of the CPU")
         if tensor.layout is not torch.strided:
             raise refuse(name, f"has layout {tensor.layout}", "torch.strided")
+        if tensor.is_neg() or tensor.is_conj():  # memory holds the values before that
+            raise refuse(name, "is negated or conjugated only when it is read",
+                         "a tensor of resolve_neg() and resolve_conj()")
         dtype = _torch_dtypes.get(tensor.dtype)
         if dtype is None:
             raise refuse(name, f"has dtype {tensor.dtype}", "a dtype of aclDataType")

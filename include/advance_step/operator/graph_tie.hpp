@@ -201,10 +201,10 @@ constexpr AdvStepGraphOperator MakeGraphTie(const char* type) {
 struct [[gnu::visibility("hidden")]] GraphRegistration {
     // clang-format on
     /// Ties the type.
-    explicit GraphRegistration(const AdvStepGraphOperator* tie){(void)advstepTieGraphOperator(tie);
-}  // namespace advance_step::op
-}
-;
+    explicit GraphRegistration(const AdvStepGraphOperator* tie) {
+        (void)advstepTieGraphOperator(tie);
+    }
+};
 
 }  // namespace advance_step::op
 

@@ -113,13 +113,16 @@ def _view_of_tensor(torch: Any, tensor: Any, name: str) -> ArrayView:
 
 
 def _view_of_interface(interface: dict[str, Any], name: str) -> ArrayView:
-    typestr = interface["typestr"]
+    typestr, shape = interface.get("typestr"), interface.get("shape")
+    if not (isinstance(typestr, str) and typestr and isinstance(shape, (tuple, list))):
+        raise refuse(name, f"has __array_interface__ with typestr {typestr!r} and shape {shape!r}",
+                     "a str and a tuple")
     native = "<" if sys.byteorder == "little" else ">"
     dtype = _ACL.get(typestr[1:]) if typestr[0] in (native, "|", "=") else None
     data = interface.get("data")
-    if dtype is None or not isinstance(data, tuple):
+    if dtype is None or not isinstance(data, tuple) or len(data) != 2:
         raise refuse(name, f"has typestr {typestr}", "a dtype of aclDataType in native byte order")
-    shape = tuple(interface["shape"])
+    shape = tuple(shape)
     given = interface.get("strides")
     strides = _contiguous(shape) if given is None else _elements(name, tuple(given), dtype[1])
     return ArrayView(data[0], shape, strides, dtype, not data[1])

@@ -11,6 +11,12 @@
 
 namespace advstep::graph {
 
+VariableStore::Held::~Held() {
+    if (lock_.owns_lock()) {
+        store_->holder_ = std::thread::id();
+    }
+}
+
 const uint8_t* VariableStore::Held::BytesOf(const std::string& name) const {
     return store_->variables_.at(name).memory->address();
 }
@@ -58,14 +64,24 @@ Outcome VariableStore::EnsureLocked(const ModelNode& node) {
     return {};
 }
 
+Outcome VariableStore::CheckNotHeldHere() const {
+    return holder_ != std::this_thread::get_id()
+               ? Outcome()
+               : Fail(kBadSession,
+                      "a function of an operator needs the Variables of the session, which the "
+                      "operator's run has; expected a call after the run");
+}
+
 Outcome VariableStore::Hold(const GraphModel& model, Held* held) {
     for (const ModelNode& node : model.nodes) {
         if (!node.IsVariable()) {
             continue;
         }
         if (!held->lock_.owns_lock()) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckNotHeldHere());
             held->lock_ = std::unique_lock<std::mutex>(mutex_);
             held->store_ = this;
+            holder_ = std::this_thread::get_id();
         }
         ADVSTEP_GRAPH_RETURN_IF_ERROR(EnsureLocked(node));
     }
@@ -90,6 +106,7 @@ Outcome VariableStore::Share(const GraphModel& model,
 Outcome VariableStore::Read(const std::string& name,
                             const std::vector<std::shared_ptr<const GraphModel>>& graphs,
                             ge::Tensor* tensor) {
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckNotHeldHere());
     const std::lock_guard<std::mutex> lock(mutex_);
     auto found = variables_.find(name);
     for (const auto& graph : graphs) {

@@ -3,10 +3,12 @@
 
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "graph/tensor.h"
@@ -26,6 +28,11 @@ class VariableStore {
     /// synchronises its streams first.
     class Held {
      public:
+        Held() = default;
+        ~Held();
+        Held(const Held&) = delete;
+        Held& operator=(const Held&) = delete;
+
         const uint8_t* BytesOf(const std::string& name) const;
         void Replace(const std::string& name, const uint8_t* bytes) const;
 
@@ -36,7 +43,8 @@ class VariableStore {
     };
 
     /// Makes the variables of a graph that do not exist yet. Fails if one exists with another shape
-    /// or data type.
+    /// or data type, and if the thread holds the store: an operator's function of the program,
+    /// which a run calls, would wait for that run.
     Outcome Hold(const GraphModel& model, Held* held);
 
     /// Registers the variables of a graph with the runtime, and returns their memory by node.
@@ -55,7 +63,9 @@ class VariableStore {
     };
 
     Outcome EnsureLocked(const ModelNode& node);
+    Outcome CheckNotHeldHere() const;
 
+    std::atomic<std::thread::id> holder_{};  // of a Held, which sets and clears it under mutex_
     std::mutex mutex_;  // guards the map and, against other holders, the bytes; see Held
     std::map<std::string, Variable> variables_;
 };

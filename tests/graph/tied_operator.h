@@ -24,8 +24,8 @@ struct MixPayload {
     int64_t* sum;
 };
 
-// Runs in the next call of the function Infer, if a test sets it.
-inline std::function<void()> inInfer;
+// Run in the next call of the functions Infer and Plan, if a test sets them.
+inline std::function<void()> inInfer, inPlan;
 
 // sum = read + bias + number, and state = state + read.
 inline void RunMix(const advance_step::op::CoreContext& core, const void* payload) {
@@ -80,6 +80,9 @@ struct Mix {
                                          const advance_step::op::ScalarValue& scale,
                                          const Ints& ints, const Floats& reals, const Bools& bools,
                                          advance_step::op::Planned<Payload>* plan) {
+        if (const auto once = std::exchange(inPlan, nullptr)) {
+            once();
+        }
         ADVSTEP_OP_RETURN_IF_ERROR(advance_step::op::CheckLayouts<kTensors>(request.views));
         advance_step::op::CallDims<Dim::kDims> dims{};
         dims[Dim::kCount] =

@@ -125,6 +125,29 @@ TEST_F(TiedOperatorTest, AnOperatorMayWaitForAnotherStreamRun) {
     ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
 }
 
+// The function Plan of a run that has the session's Variables cannot read them.
+TEST_F(TiedOperatorTest, AnOperatorCannotUseTheVariablesOfItsRun) {
+    auto read = graphs::MakeData("read", 0);
+    auto state = graphs::MakeVariable("state", Rows{5, 6});
+    auto mix = NewMix("mix");
+    mix.set_input_read_in(read).set_input_state(state);
+    ge::Graph graph("one");
+    graph.SetInputs({read}).SetOutputs(std::vector<ge::Operator>{mix});
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graph)));
+    const Tensors inputs = {MakeGraphTensor({2}, {1, 2})};
+    Tensors results;
+    bool planned = false;
+    graphs::inPlan = [&] {
+        Tensors others;
+        EXPECT_TRUE(Failed(Session().GetVariables({"state"}, others), {"E10062", "after the run"}));
+        planned = true;
+    };
+    ASSERT_TRUE(Succeeded(Session().RunGraph(1, inputs, results)));
+    EXPECT_TRUE(planned);
+    ASSERT_TRUE(Succeeded(Session().GetVariables({"state"}, results)));
+    EXPECT_EQ(ValuesOf(results[0]), (Rows{6, 8}));
+}
+
 // Shapes are known before a run if all Data declare theirs, and open otherwise.
 TEST_F(TiedOperatorTest, ACompiledGraphHasTheInferredShapes) {
     for (const bool isStatic : {true, false}) {

@@ -213,35 +213,36 @@ class StepModel {
     }
 
     // -1: there is no candidate.
-    int64_t FindVictim(bool exemptsLongest) const {
-        // Plain pointers make this loop, the longest of the tests of Step, faster under sanitizers.
-        const int64_t* const used = d_[kUsedListLen].data();
-        const int64_t* const isPreempted = d_[kIsBlockStep].data();
+    // Those that may go, first the one with the most blocks, of several the first slot. To preempt
+    // one changes nothing about the others.
+    std::vector<int64_t> Victims(bool exemptsLongest) const {
+        const std::vector<int64_t>& used = d_[kUsedListLen];
         const int64_t exempt = exemptsLongest ? d_.dims.inputIds / d_.dims.blockSize : -1;
-        int64_t best = -1;
-        int64_t most = 0;
+        std::vector<int64_t> victims;
         for (int64_t slot = 0; slot < d_.dims.batch; ++slot) {
-            if (isPreempted[slot] == 0 && used[slot] > most && used[slot] != exempt) {
-                best = slot;
-                most = used[slot];
+            if (d_[kIsBlockStep][slot] == 0 && used[slot] > 0 && used[slot] != exempt) {
+                victims.push_back(slot);
             }
         }
-        return best;
+        std::stable_sort(victims.begin(), victims.end(),
+                         [&](int64_t a, int64_t b) { return used[a] > used[b]; });
+        return victims;
     }
+    bool HasEnough() const { return result_.needed <= d_[kFreeListLen][0]; }
     bool Preempt() {
-        bool exemptsLongest = true;
-        while (result_.needed > d_[kFreeListLen][0]) {
-            const int64_t victim = FindVictim(exemptsLongest);
-            if (victim >= 0) {
+        for (const bool exemptsLongest : {true, false}) {
+            if (HasEnough()) {
+                return true;
+            }
+            for (const int64_t victim : Victims(exemptsLongest)) {
                 Preempt(victim);
-            } else if (exemptsLongest) {
-                exemptsLongest = false;
-            } else {
-                result_.free = d_[kFreeListLen][0];
-                return false;
+                if (HasEnough()) {
+                    return true;
+                }
             }
         }
-        return true;
+        result_.free = d_[kFreeListLen][0];
+        return false;
     }
     void Preempt(int64_t victim) {
         PushDynamicBlocks(victim);

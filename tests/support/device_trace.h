@@ -40,12 +40,12 @@ class DeviceTrace {
     // Fails the test if the file is not a trace in which every event has its place.
     explicit DeviceTrace(const std::string& path) {
         std::ifstream file(path);
-        const nlohmann::json root = nlohmann::json::parse(file, nullptr, false);
+        nlohmann::json root = nlohmann::json::parse(file, nullptr, false);
         if (!root.is_object() || !root.contains("traceEvents")) {
             ADD_FAILURE() << path << " is no trace";
             return;
         }
-        events_ = root["traceEvents"];
+        events_ = std::move(root["traceEvents"]);
         ReadNames();
         ReadSlices();
         ReadArrows();
@@ -132,11 +132,11 @@ class DeviceTrace {
             slice.end = slice.begin;
             slice.args = event["args"];
             if (event["ph"] == "i") {
-                instants_.push_back(slice);
+                instants_.push_back(std::move(slice));
             } else {
                 slice.end += Nanoseconds(event["dur"]);
                 byPlace_[PlaceOf(event)].push_back(slice);
-                slices_.push_back(slice);
+                slices_.push_back(std::move(slice));
             }
         }
     }

@@ -1,38 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 # The function advance_step_test and the targets that build groups of tests.
 
-# advance_step_test(NAME x KIND unit|public [CONCURRENT] [COMPUTES] SOURCES ... [LIBRARIES ...])
+# advance_step_test(NAME x KIND unit|public [CONCURRENT] SOURCES ... [COMPUTES ...] [LIBRARIES ...])
 #
 # The target concurrent_tests builds all tests with CONCURRENT, quick_tests those with the label quick:
 # unit, conformance and faults; unthreaded_tests those of them that are not CONCURRENT.
 #
 # KIND unit links the static twin and may include everything; KIND public links only the shared
 # library and sees include/, tests/support and tests/reference. CONCURRENT labels tests in which
-# threads meet: they also run under the thread sanitizer. COMPUTES marks tests that spend their time
-# in references and comparisons: the others take longer to compile than to run, and so debug builds
-# compile them without optimisation, and with line numbers as their only debug information.
+# threads meet: they also run under the thread sanitizer. COMPUTES names the sources
+# that spend their time in references and comparisons: the others take longer to compile than to run,
+# and so debug builds compile them without optimisation. Line numbers are the only debug information
+# of all. Sixteen are compiled at a time, because much of that is parsing.
 add_custom_target(concurrent_tests)
 add_custom_target(unthreaded_tests)
 add_custom_target(quick_tests)
 add_dependencies(quick_tests unthreaded_tests)
 
 function(advance_step_test)
-  cmake_parse_arguments(TEST "CONCURRENT;COMPUTES" "NAME;KIND" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "CONCURRENT" "NAME;KIND" "SOURCES;COMPUTES;LIBRARIES" ${ARGN})
+  set(targets ${TEST_NAME})
+  if(TEST_COMPUTES)
+    # In front: of an inline function that both have, the linker takes the first.
+    list(REMOVE_ITEM TEST_SOURCES ${TEST_COMPUTES})
+    add_library(${TEST_NAME}_computes OBJECT ${TEST_COMPUTES})
+    list(PREPEND TEST_SOURCES $<TARGET_OBJECTS:${TEST_NAME}_computes>)
+    list(APPEND targets ${TEST_NAME}_computes)
+  endif()
   add_executable(${TEST_NAME} ${TEST_SOURCES})
-  target_include_directories(${TEST_NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(${TEST_NAME} PRIVATE
-                             ADVANCE_STEP_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/golden")
-  if(TEST_KIND STREQUAL "unit")
-    target_link_libraries(${TEST_NAME} PRIVATE advance_step_static nlohmann_json::nlohmann_json)
-  else()
-    target_link_libraries(${TEST_NAME} PRIVATE advance_step advance_step_flags fmt::fmt
-                                               nlohmann_json::nlohmann_json)
-  endif()
-  if(NOT TEST_COMPUTES)
-    target_compile_options(${TEST_NAME} PRIVATE $<$<CONFIG:Debug>:-O0>)
-  endif()
-  target_compile_options(${TEST_NAME} PRIVATE $<$<CONFIG:Debug>:-g1>)
-  target_link_libraries(${TEST_NAME} PRIVATE ${TEST_LIBRARIES} GTest::gmock GTest::gtest_main)
+  foreach(target IN LISTS targets)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_compile_definitions(${target} PRIVATE
+                               ADVANCE_STEP_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/golden")
+    if(TEST_KIND STREQUAL "unit")
+      target_link_libraries(${target} PRIVATE advance_step_static nlohmann_json::nlohmann_json)
+    else()
+      target_link_libraries(${target} PRIVATE advance_step advance_step_flags fmt::fmt
+                                              nlohmann_json::nlohmann_json)
+    endif()
+    if(NOT target MATCHES "_computes$")
+      target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O0>)
+    endif()
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-g1>)
+    target_link_libraries(${target} PRIVATE ${TEST_LIBRARIES} GTest::gmock GTest::gtest_main)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 16)
+  endforeach()
   set(labels ${TEST_KIND})
   file(RELATIVE_PATH folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   if(folder MATCHES "^(unit|conformance|faults)")

@@ -212,7 +212,6 @@ class StepModel {
         result_.needy = result_.needed = count;
     }
 
-    // -1: there is no candidate.
     // Those that may go, first the one with the most blocks, of several the first slot. To preempt
     // one changes nothing about the others.
     std::vector<int64_t> Victims(bool exemptsLongest) const {

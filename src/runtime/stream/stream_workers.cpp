@@ -82,6 +82,7 @@ void StreamWorkers::StepAside() {
     isWatcher = false;
     const std::lock_guard<std::mutex> lock(mutex_);
     hasWatcher_ = false;
+    lastNap_ = {};  // work was found
     EnsureWatcherLocked();
 }
 

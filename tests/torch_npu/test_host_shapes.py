@@ -114,6 +114,13 @@ def test_dropout_draws_from_the_generator_of_the_device():
     assert torch.equal(torch.nn.functional.dropout(there, 0.5).cpu(), expected)
     assert torch.nn.functional.dropout(there, 1.0).cpu().count_nonzero() == 0
     assert torch.equal(torch.nn.functional.dropout(there, 0.5, training=False).cpu(), given)
+    numbers = torch.arange(120.).reshape(2, 3, 4, 5)
+    for given in (numbers.permute(2, 0, 3, 1), numbers.to(memory_format=torch.channels_last),
+                  numbers.bfloat16()):
+        torch.manual_seed(9)
+        expected = torch.nn.functional.dropout(given, 0.4)
+        torch.npu.manual_seed(9)
+        assert torch.equal(torch.nn.functional.dropout(given.npu(), 0.4).cpu(), expected)
 
 
 def test_large_results_are_right():

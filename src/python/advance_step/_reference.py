@@ -198,11 +198,13 @@ class _Operators:
         torch = self.torch
 
         def kernel(given: Any, p: float, train: bool | None) -> Any:
-            mask = torch.empty(given.shape, dtype=torch.bool, device=given.device)
+            mask = torch.empty_like(given, dtype=torch.bool)  # drawn in the order of memory
             if train is False:
                 return given.clone(), mask.fill_(True)
             mask.bernoulli_(1 - p)
-            return given.mul(mask).mul_(1 / (1 - p) if p != 1 else 0), mask
+            scale = 1 / (1 - p) if p != 1 else 0
+            # As in C++: Python's mul_ would not round the scale to the dtype of the input.
+            return torch.ops.aten.mul_.Scalar(given.mul(mask), scale), mask
 
         return kernel
 

@@ -48,11 +48,25 @@ void ListPointers(const void* source, std::vector<Use>* uses) {
     uses->push_back({Use::Kind::kMemory, "src", copy.src, sizeof(void*)});
 }
 
+// The sum is one of numbers: the pointer may be null or wrong, and the offset of any size.
+Status AddOffset(const char* name, const void* pointer, size_t offset, uintptr_t* address) {
+    return !__builtin_add_overflow(reinterpret_cast<uintptr_t>(pointer), offset, address)
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID,
+                       "aclrtMemcpyAsyncWithOffset: {}DataOffset is {} from {}; expected an "
+                       "address of at most {:#x}",
+                       name, offset, pointer, UINTPTR_MAX);
+}
+
 Status RunOffsetCopy(const Task& base) {
     const OffsetCopy& copy = static_cast<const OffsetCopyTask&>(base).copy;
+    uintptr_t dst = 0;
+    uintptr_t src = 0;
+    ADVSTEP_RETURN_IF_ERROR(AddOffset("dst", *copy.dst, copy.dstOffset, &dst));
+    ADVSTEP_RETURN_IF_ERROR(AddOffset("src", *copy.src, copy.srcOffset, &src));
     CopyRequest request;
-    request.dst = static_cast<unsigned char*>(*copy.dst) + copy.dstOffset;
-    request.src = static_cast<const unsigned char*>(*copy.src) + copy.srcOffset;
+    request.dst = reinterpret_cast<void*>(dst);
+    request.src = reinterpret_cast<const void*>(src);
     request.count = request.destMax = copy.count;
     request.kind = ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;
     CopySides sides;

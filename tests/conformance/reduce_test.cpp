@@ -227,6 +227,10 @@ TEST_F(ReduceTest, CopiesWithOffset) {
     ASSERT_TRUE(IsOk(copy(8, 0, 60)));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtSynchronizeStream(stream.Get()),
                         {"aclrtMemcpyAsyncWithOffset", "src"}));
+    pointers.Upload(std::vector<void*>{other.Get(), static_cast<char*>(to.Get()) + 8});
+    ASSERT_TRUE(IsOk(copy(8, 0, SIZE_MAX - 7))) << "a sum that wraps round is 8 bytes before";
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtSynchronizeStream(stream.Get()),
+                        {"aclrtMemcpyAsyncWithOffset", "srcDataOffset"}));
     EXPECT_EQ(other.Download<char>(), got);
     constexpr int kRange = ACL_ERROR_RT_PARAM_INVALID;
     EXPECT_TRUE(IsError(kRange, copy(62), {"destMax"}));

@@ -154,6 +154,14 @@ def test_a_wrong_block_is_named():
          reference.in_layout(case.expected()[0], "BSH"))
 
 
+@pytest.mark.skipif(_host_operators.form() == "python", reason="the extension has the operator")
+@pytest.mark.parametrize("lengths", ([3], [3, 5], [3, -1]), ids=("few", "long", "negative"))
+def test_the_table_is_not_read_beyond_its_end(lengths):
+    cache = torch.ones(2, 4, 1, 8).npu()
+    with pytest.raises(ValueError, match="gather_blocks"):
+        torch.ops.advance_step.gather_blocks(cache, cache, torch.zeros(2, 1).int().npu(), lengths)
+
+
 def test_other_forms():
     case = Case()
     wanted = np.stack(case.expected()[0])

@@ -40,6 +40,19 @@ inline void ScatterRows(const at::Tensor& keyCache, const at::Tensor& valueCache
     valueCache.index_put_(place, value);
 }
 
+/// Refuses lengths that would have the table read beyond its end.
+inline void CheckLengths(const at::Tensor& cache, const at::Tensor& table,
+                         c10::IntArrayRef lengths) {
+    const auto requests = static_cast<int64_t>(lengths.size());
+    TORCH_CHECK_VALUE(table.dim() == 2 && table.size(0) == requests, "gather_blocks: table is ",
+                      table.sizes(), "; expected a row for each of the ", requests, " lengths");
+    const int64_t most = table.size(1) * cache.size(1);
+    for (const int64_t length : lengths) {
+        TORCH_CHECK_VALUE(length >= 0 && length <= most, "gather_blocks: a length is ", length,
+                          "; expected 0 <= length <= ", most, ", the tokens of a row of the table");
+    }
+}
+
 /// Returns an empty tensor with the shape of a gathered cache.
 inline at::Tensor GatheredLike(const at::Tensor& cache, const at::Tensor& table,
                                c10::IntArrayRef lengths) {
@@ -53,6 +66,7 @@ inline std::tuple<at::Tensor, at::Tensor> GatheredShapes(const at::Tensor& keyCa
                                                          const at::Tensor& valueCache,
                                                          const at::Tensor& table,
                                                          c10::IntArrayRef lengths) {
+    CheckLengths(keyCache, table, lengths);
     return {GatheredLike(keyCache, table, lengths), GatheredLike(valueCache, table, lengths)};
 }
 

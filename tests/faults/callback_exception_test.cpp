@@ -186,12 +186,14 @@ TEST_P(CallbackExceptionTest, HostOperator) {
     ExpectWorks(stream.Get());
 }
 
-// One call of the operator.
+// One call of the operator. No other has a tensor of that length, so none finds its plan.
 struct LeavingCall {
+    static inline int64_t length = 0;
+
     aclnnStatus Plan() { return aclnnTestLeavingGetWorkspaceSize(in.Get(), &size, &executor); }
 
-    support::DeviceBuffer memory{std::vector<int64_t>{1}};
-    support::Tensor in{support::TensorSpec{{1}, memory.Get(), ACL_INT64}};
+    support::DeviceBuffer memory{std::vector<int64_t>(static_cast<size_t>(++length), 1)};
+    support::Tensor in{support::TensorSpec{{length}, memory.Get(), ACL_INT64}};
     uint64_t size = 0;
     aclOpExecutor* executor = nullptr;
 };

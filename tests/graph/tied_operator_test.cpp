@@ -129,7 +129,8 @@ TEST_F(TiedOperatorTest, AnOperatorMayWaitForAnotherStreamRun) {
 TEST_F(TiedOperatorTest, AnOperatorCannotUseTheVariablesOfItsRun) {
     auto read = graphs::MakeData("read", 0);
     auto state = graphs::MakeVariable("state", Rows{5, 6});
-    auto mix = NewMix("mix");
+    static int64_t narrow = 1000;
+    auto mix = NewMix("mix", ++narrow);  // a value of its own, so that no earlier plan is found
     mix.set_input_read_in(read).set_input_state(state);
     ge::Graph graph("one");
     graph.SetInputs({read}).SetOutputs(std::vector<ge::Operator>{mix});

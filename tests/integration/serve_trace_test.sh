@@ -140,8 +140,10 @@ signals)
     heard() {
         "$serve" "$@" >"$folder/out" 2>&1 &
         pid=$!
-        # It catches signals, as the bit of SIGTERM says, and waits for the pipe.
-        until ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status") & 0x4000)); do :; done
+        # It catches signals, as the bit of SIGTERM says, and waits for the pipe. Before it is serve, it is
+        # a copy of this shell, which catches them too.
+        until [[ /proc/$pid/exe -ef $serve ]] &&
+            ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status") & 0x4000)); do :; done
         kill -TERM "$pid"
         status=0
         wait "$pid" || status=$?

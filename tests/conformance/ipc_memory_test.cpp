@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of aclrtMalloc that processes share by keys, and what is known of mapped memory.
-#include <sys/prctl.h>
-#include <unistd.h>
-
+// Blocks of aclrtMalloc that processes share by keys, from the export to the end of either side.
+#include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string>
+#include <vector>
 
-#include "conformance/sharing.h"
+#include "conformance/ipc_memory_fixture.h"
 #include "support/sanitizers.h"
 
 namespace conformance {
 namespace {
-
-constexpr size_t kBytes = 3 * 4096 + 100;
-constexpr size_t kGiB = size_t{1} << 30;
-
-class IpcMemoryTest : public SharingTest {
- protected:
-    static std::string KeyOf(void* block, uint64_t flags = kToAll) {
-        char key[65] = {};
-        EXPECT_TRUE(IsOk(aclrtIpcMemGetExportKey(block, 1, key, sizeof(key), flags)));
-        return key;
-    }
-};
 
 TEST_F(IpcMemoryTest, BothProcessesHaveTheSameBytes) {
     for (const size_t bytes : {size_t{4096}, kBytes, size_t{1} << 20, 2 * kSharedUnit, kGiB / 2}) {
@@ -116,23 +105,6 @@ TEST_F(IpcMemoryTest, AKeyIsExportedOnceAndADestroyedOneRefusesImports) {
     EXPECT_TRUE(HasAll(block.Get(), kBytes, 6)) << "its mapping lives until it is closed";
 }
 
-TEST_F(IpcMemoryTest, OnlyListedProcessesImport) {
-    const support::DeviceBuffer block(kBytes);
-    std::string key = KeyOf(block.Get(), 0);
-    EXPECT_TRUE(Gave(ACL_ERROR_RT_NO_PERMISSION, other_.Run(&ImportBlock, WithText(key))));
-    int32_t pid = other_.Pid();
-    ASSERT_TRUE(IsOk(aclrtIpcMemSetImportPid(key.c_str(), &pid, 1)));
-    EXPECT_TRUE(Gave(0, other_.Run(&ImportBlock, WithText(key))));
-    // A list that no program has is not read.
-    for (const size_t many : {size_t{65537}, ~size_t{0}}) {
-        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
-                            aclrtIpcMemSetImportPid(key.c_str(), &pid, many),
-                            {"num is ", "expected 1 to 65536"}));
-    }
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcMemSetImportPid(key.c_str(), &pid, 0),
-                        {"num"}));
-}
-
 // Freed while another process has it: its pages are not given out again.
 TEST_F(IpcMemoryTest, FreedFirst) {
     support::DeviceBuffer block(kBytes);
@@ -170,38 +142,6 @@ TEST_F(IpcMemoryTest, TheExporterIsKilledAndTheImporterResets) {
     EXPECT_TRUE(Gave(ACL_ERROR_RT_PARAM_INVALID, again));
 }
 
-TEST_F(IpcMemoryTest, Refusals) {
-    constexpr int kRange = ACL_ERROR_RT_PARAM_INVALID;
-    constexpr int kNull = ACL_ERROR_INVALID_PARAM;
-    const support::DeviceBuffer block(kBytes);
-    const support::DeviceBuffer small(4095);
-    const support::PinnedArray<char> pinned(8192);
-    char key[65] = "unwritten";
-    const auto get = [&](void* address, size_t size, size_t len, uint64_t flags) {
-        return aclrtIpcMemGetExportKey(address, size, key, len, flags);
-    };
-    EXPECT_TRUE(IsError(kNull, get(nullptr, 1, 65, 0), {"devPtr"}));
-    EXPECT_TRUE(IsError(kNull, aclrtIpcMemGetExportKey(block.Get(), 1, nullptr, 65, 0), {"key"}));
-    EXPECT_TRUE(IsError(kRange, get(block.Get(), 0, 65, 0), {"size"}));
-    EXPECT_TRUE(IsError(kRange, get(block.Get(), kBytes + 8192, 65, 0), {"size"}));
-    EXPECT_TRUE(IsError(kRange, get(block.Get(), 1, 64, 0), {"len", "64"}));
-    EXPECT_TRUE(IsError(kRange, get(block.Get(), 1, 65, 2), {"flags", "0x2"}));
-    EXPECT_TRUE(IsError(kRange, get(block.At(4096), 1, 65, 0), {"devPtr"}));
-    EXPECT_TRUE(IsError(kRange, get(small.Get(), 1, 65, 0), {"devPtr"}));
-    EXPECT_TRUE(IsError(kRange, get(pinned.Get(), 1, 65, 0), {"devPtr"}));
-    EXPECT_STREQ(key, "unwritten");
-    void* made = nullptr;
-    for (const char* text : {"", "no key", "advance_step.notify.0000000100000001",
-                             "advance_step.memory.000000010000000Z"}) {
-        EXPECT_TRUE(IsError(kRange, aclrtIpcMemImportByKey(&made, text, 0), {"key is", text}))
-            << text;
-        EXPECT_TRUE(IsError(kRange, aclrtIpcMemClose(text), {"key"})) << text;
-    }
-    EXPECT_TRUE(
-        IsError(kRange, aclrtIpcMemImportByKey(&made, KeyOf(block.Get()).c_str(), 2), {"flags"}));
-    EXPECT_EQ(made, nullptr);
-}
-
 // What a child made by fork has of a block is a copy: its writes stay its own.
 TEST_F(IpcMemoryTest, AChildMadeByForkWritesItsOwnCopy) {
     if (support::kThreadSanitizer) {
@@ -223,105 +163,6 @@ TEST_F(IpcMemoryTest, AChildMadeByForkWritesItsOwnCopy) {
     ASSERT_TRUE(Gave(0, there));
     EXPECT_TRUE(Gave(0, child.Run(&FillThere, {there.at[0], kBytes, 9})));
     EXPECT_TRUE(HasAll(block.Get(), kBytes, 9));
-}
-
-TEST_F(IpcMemoryTest, RightsOfAMapping) {
-    Words own{0, kSharedUnit};
-    MakePhysical(&own);
-    ASSERT_TRUE(Gave(0, own));
-    char* const begin = static_cast<char*>(own.Pointer(0));
-    aclrtMemLocation here{0, ACL_MEM_LOCATION_TYPE_DEVICE};
-    aclrtMemLocation host{0, ACL_MEM_LOCATION_TYPE_HOST};
-    uint64_t rights = 9;
-    EXPECT_TRUE(IsOk(aclrtMemGetAccess(begin + 5, &here, &rights)));
-    EXPECT_EQ(rights, ACL_RT_MEM_ACCESS_FLAGS_READWRITE);
-    EXPECT_TRUE(IsOk(aclrtMemGetAccess(begin, &host, &rights)));
-    EXPECT_EQ(rights, ACL_RT_MEM_ACCESS_FLAGS_NONE);
-    aclrtMemAccessDesc desc[2] = {{ACL_RT_MEM_ACCESS_FLAGS_READWRITE, here, {}},
-                                  {ACL_RT_MEM_ACCESS_FLAGS_READ, host, {}}};
-    EXPECT_TRUE(IsOk(aclrtMemSetAccess(begin, kSharedUnit, desc, 2)));
-    EXPECT_TRUE(IsOk(aclrtMemGetAccess(begin, &host, &rights)));
-    EXPECT_EQ(rights, ACL_RT_MEM_ACCESS_FLAGS_READ);
-    desc[1].flags = ACL_RT_MEM_ACCESS_FLAGS_READWRITE;
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_DRV_INTERNAL_ERROR,
-                        aclrtMemSetAccess(begin, kSharedUnit, desc, 2), {"desc"}));
-    constexpr int kRange = ACL_ERROR_RT_PARAM_INVALID;
-    EXPECT_TRUE(IsError(kRange, aclrtMemSetAccess(nullptr, kSharedUnit, desc, 2), {"virPtr"}));
-    EXPECT_TRUE(IsError(kRange, aclrtMemSetAccess(begin, kSharedUnit, nullptr, 2), {"desc"}));
-    EXPECT_TRUE(IsError(kRange, aclrtMemSetAccess(begin, kSharedUnit, desc, 0), {"count"}));
-    EXPECT_TRUE(IsError(kRange, aclrtMemSetAccess(begin, 4096, desc, 1), {"4096"}));
-    desc[0].flags = static_cast<aclrtMemAccessFlags>(2);
-    EXPECT_TRUE(IsError(kRange, aclrtMemSetAccess(begin, kSharedUnit, desc, 1), {"flags"}));
-    EXPECT_TRUE(IsError(kRange, aclrtMemGetAccess(&own, &here, &rights), {"virPtr"}));
-
-    void* kept = nullptr;
-    ASSERT_TRUE(IsOk(aclrtFreePhysical(own.Pointer(2))));
-    ASSERT_TRUE(IsOk(aclrtMemRetainAllocationHandle(begin + 77, &kept)));
-    aclrtPhysicalMemProp prop{};
-    ASSERT_TRUE(IsOk(aclrtMemGetAllocationPropertiesFromHandle(kept, &prop)));
-    EXPECT_EQ(prop.memAttr, ACL_HBM_MEM_NORMAL);
-    EXPECT_EQ(prop.location.type, ACL_MEM_LOCATION_TYPE_DEVICE);
-    ASSERT_TRUE(IsOk(aclrtMemRetainAllocationHandle(begin, &kept)));
-    ASSERT_TRUE(IsOk(aclrtFreePhysical(kept)));
-    ASSERT_TRUE(IsOk(aclrtFreePhysical(kept)));
-    EXPECT_TRUE(IsCode(ACL_ERROR_RT_INVALID_HANDLE, aclrtFreePhysical(kept)));
-    ASSERT_TRUE(IsOk(aclrtUnmapMem(begin)));
-    EXPECT_TRUE(IsError(kRange, aclrtMemRetainAllocationHandle(begin, &kept), {"virPtr"}));
-    ASSERT_TRUE(IsOk(aclrtReleaseMemAddress(begin)));
-}
-
-TEST_F(IpcMemoryTest, TheBlockAroundAnAddress) {
-    const support::DeviceBuffer block(kBytes);
-    const support::PinnedArray<char> pinned(100);
-    void* base = nullptr;
-    size_t size = 0;
-    EXPECT_TRUE(IsOk(aclrtMemGetAddressRange(block.At(kBytes - 1), &base, &size)));
-    EXPECT_EQ(base, block.Get());
-    EXPECT_GE(size, kBytes);
-    EXPECT_TRUE(IsOk(aclrtMemGetAddressRange(pinned.Get() + 9, &base, nullptr)));
-    EXPECT_EQ(base, pinned.Get());
-    Words own{0, 2 * kSharedUnit};
-    MakePhysical(&own);
-    EXPECT_TRUE(IsOk(
-        aclrtMemGetAddressRange(static_cast<char*>(own.Pointer(0)) + kSharedUnit, &base, &size)));
-    EXPECT_EQ(base, own.Pointer(0));
-    EXPECT_EQ(size, 2 * kSharedUnit);
-    constexpr int kRange = ACL_ERROR_RT_PARAM_INVALID;
-    EXPECT_TRUE(IsError(kRange, aclrtMemGetAddressRange(&base, &base, &size), {"ptr"}));
-    EXPECT_TRUE(IsError(kRange, aclrtMemGetAddressRange(block.Get(), nullptr, nullptr),
-                        {"pbase", "psize"}));
-    DropPhysical(&own);
-    void* reserved = nullptr;
-    EXPECT_TRUE(IsError(
-        kRange, aclrtReserveMemAddressNoUCMemory(&reserved, kSharedUnit, 0, &base, 0), {"size"}));
-    EXPECT_TRUE(IsError(kRange, aclrtReserveMemAddressNoUCMemory(&reserved, kGiB, 0, nullptr, 0),
-                        {"expectPtr"}));
-    void* wanted = nullptr;  // what the host has free
-    ASSERT_TRUE(IsOk(aclrtReserveMemAddress(&wanted, kGiB, kGiB, nullptr, 0)));
-    ASSERT_TRUE(IsOk(aclrtReleaseMemAddress(wanted)));
-    ASSERT_TRUE(IsOk(aclrtReserveMemAddressNoUCMemory(&reserved, kGiB, 0, wanted, 0)));
-    EXPECT_EQ(reserved, wanted);
-    EXPECT_TRUE(IsOk(aclrtReleaseMemAddress(reserved)));
-}
-
-// Keys are no secrets, so what is open is open to the user's processes.
-TEST_F(IpcMemoryTest, AnOpenKeyIsForTheSameUser) {
-    if (geteuid() != 0) {
-        GTEST_SKIP() << "a process of another user takes root";
-    }
-    const support::DeviceBuffer block(kSharedUnit);
-    const std::string key = KeyOf(block.Get());
-    ASSERT_TRUE(Gave(0, other_.Run([](Words* w) {
-        constexpr uid_t kNobody = 65534;
-        Keep(w, setresuid(kNobody, kNobody, kNobody));
-        Keep(w, prctl(PR_SET_DUMPABLE, 1));  // for the search for leaks at its end
-    })));
-    const Words refused = other_.Run(&ImportBlock, WithText(key));
-    EXPECT_TRUE(Gave(ACL_ERROR_RT_NO_PERMISSION, refused));
-    EXPECT_NE(std::string(refused.text).find("of user 65534"), std::string::npos) << refused.text;
-    int32_t pid = other_.Pid();
-    ASSERT_TRUE(IsOk(aclrtIpcMemSetImportPid(key.c_str(), &pid, 1)));
-    EXPECT_TRUE(Gave(0, other_.Run(&ImportBlock, WithText(key))));
 }
 
 }  // namespace

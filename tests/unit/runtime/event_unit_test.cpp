@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of events: records, waits, resets, times.
+// Tests of events: records, resets, times, ends.
 
 #include "src/runtime/commands/event.h"
 
@@ -9,44 +9,13 @@
 
 #include "acl/acl_base.h"
 #include "src/runtime/commands/event_marks.h"
-#include "support/watchdog.h"
-#include "unit/runtime/stream_bench.h"
-#include "unit/status_check.h"
+#include "unit/runtime/event_bench.h"
 
 namespace advstep {
 namespace {
 
 using unit::FailsWith;
 using unit::Succeeds;
-
-constexpr Handle kEvent = 0x1E3;
-
-class EventUnitTest : public testing::Test {
- protected:
-    void Open(EventKind kind, bool waitable = true) {
-        Event::Traits traits;
-        traits.kind = kind;
-        traits.waitable = waitable;
-        event_.Open(kEvent, traits);
-    }
-    Status Record(unit::StreamBench* stream) { return event_.Record(kEvent, stream->Ref()); }
-    Status WaitOn(unit::StreamBench* stream) { return event_.WaitOn(kEvent, stream->Ref()); }
-    Status Reset(unit::StreamBench* stream) { return event_.Reset(kEvent, stream->Ref()); }
-    Event::State Read() {
-        Event::State state;
-        EXPECT_TRUE(Succeeds(event_.Read(kEvent, &state)));
-        return state;
-    }
-
-    support::Watchdog watchdog_{std::chrono::seconds(60)};
-    unit::CountingWorkers workers_;
-    Stream streamA_;
-    Stream streamB_;
-    unit::StreamBench a_{&streamA_, 0x157, &workers_};
-    unit::StreamBench b_{&streamB_, 0x257, &workers_};
-    Event event_;
-    std::atomic<int> count_{0};
-};
 
 // A replay looks events up, locks them, and must not use one that was destroyed between the two.
 TEST_F(EventUnitTest, MarksRefuseAnEventThatWasDestroyedAfterItWasFound) {
@@ -131,44 +100,6 @@ TEST_F(EventUnitTest, RecordingACompleteEventAgainMakesItIncomplete) {
     ASSERT_TRUE(Succeeds(Record(&a_)));
     EXPECT_FALSE(Read().complete);
     EXPECT_FALSE(Read().stamped);
-}
-
-TEST_F(EventUnitTest, WaitIsForTheRecordAtTheTimeOfTheCall) {
-    Open(EventKind::kCreate);
-    ASSERT_TRUE(Succeeds(Record(&a_)));
-    ASSERT_TRUE(Succeeds(WaitOn(&b_)));
-    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
-    ASSERT_TRUE(Succeeds(Record(&a_)));
-    EXPECT_TRUE(Succeeds(b_.Synchronize()));
-    EXPECT_EQ(count_, 0);  // nobody waited for what stands before the second record
-    EXPECT_FALSE(Read().complete);
-}
-
-TEST_F(EventUnitTest, WaitPutsLaterWorkBehindTheRecord) {
-    Open(EventKind::kCreate);
-    int first = 0;
-    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
-    ASSERT_TRUE(Succeeds(Record(&a_)));
-    ASSERT_TRUE(Succeeds(WaitOn(&b_)));
-    ASSERT_TRUE(Succeeds(b_.Enqueue([&] { return first = count_, Status(); })));
-    EXPECT_TRUE(Succeeds(b_.Synchronize()));
-    EXPECT_EQ(first, 1);
-}
-
-TEST_F(EventUnitTest, WaitOnAnUnrecordedEventDependsOnItsKind) {
-    Open(EventKind::kCreate);
-    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, WaitOn(&a_), {"not recorded"}));
-    Open(EventKind::kCreateWithFlag);
-    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, WaitOn(&a_), {"not recorded"}));
-    Open(EventKind::kCreateExWithFlag);
-    EXPECT_TRUE(Succeeds(WaitOn(&a_)));
-    EXPECT_TRUE(a_.Complete());  // nothing was queued
-}
-
-TEST_F(EventUnitTest, EventThatCannotBeWaitedOnSaysSo) {
-    Open(EventKind::kCreateWithFlag, false);
-    ASSERT_TRUE(Succeeds(Record(&a_)));
-    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, WaitOn(&a_), {"ACL_EVENT_SYNC"}));
 }
 
 TEST_F(EventUnitTest, StreamIsCheckedByEveryCall) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of event waits: the last wait of each stream counts. The numbers of shared records.
+// Tests of event waits: for which record they are, and that the last of each stream counts. The
+// numbers of shared records.
 
 #include "src/runtime/commands/event_waits.h"
 #include "src/runtime/task/ticket.h"
@@ -10,12 +11,14 @@
 #include <memory>
 
 #include "src/runtime/commands/event_board.h"
+#include "unit/runtime/event_bench.h"
 #include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"
 
 namespace advstep {
 namespace {
 
+using unit::FailsWith;
 using unit::StreamBench;
 using unit::Succeeds;
 
@@ -71,6 +74,44 @@ TEST_F(EventWaitsTest, ClearForgets) {
     waits_.Clear();
     EXPECT_TRUE(waits_.AllPassed());
     ASSERT_TRUE(Succeeds(a_.Synchronize()));
+}
+
+TEST_F(EventUnitTest, WaitIsForTheRecordAtTheTimeOfTheCall) {
+    Open(EventKind::kCreate);
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    ASSERT_TRUE(Succeeds(WaitOn(&b_)));
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    EXPECT_TRUE(Succeeds(b_.Synchronize()));
+    EXPECT_EQ(count_, 0);  // nobody waited for what stands before the second record
+    EXPECT_FALSE(Read().complete);
+}
+
+TEST_F(EventUnitTest, WaitPutsLaterWorkBehindTheRecord) {
+    Open(EventKind::kCreate);
+    int first = 0;
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    ASSERT_TRUE(Succeeds(WaitOn(&b_)));
+    ASSERT_TRUE(Succeeds(b_.Enqueue([&] { return first = count_, Status(); })));
+    EXPECT_TRUE(Succeeds(b_.Synchronize()));
+    EXPECT_EQ(first, 1);
+}
+
+TEST_F(EventUnitTest, WaitOnAnUnrecordedEventDependsOnItsKind) {
+    Open(EventKind::kCreate);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, WaitOn(&a_), {"not recorded"}));
+    Open(EventKind::kCreateWithFlag);
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, WaitOn(&a_), {"not recorded"}));
+    Open(EventKind::kCreateExWithFlag);
+    EXPECT_TRUE(Succeeds(WaitOn(&a_)));
+    EXPECT_TRUE(a_.Complete());  // nothing was queued
+}
+
+TEST_F(EventUnitTest, EventThatCannotBeWaitedOnSaysSo) {
+    Open(EventKind::kCreateWithFlag, false);
+    ASSERT_TRUE(Succeeds(Record(&a_)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, WaitOn(&a_), {"ACL_EVENT_SYNC"}));
 }
 
 // Another process has taken a number and not noted yet that it is issued.

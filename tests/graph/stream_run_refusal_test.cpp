@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs on streams that fail or are refused.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "graph/stream_run_fixture.h"
+
+namespace {
+
+using graphs::DeviceTensor;
+using graphs::Failed;
+using graphs::OutputsOf;
+using graphs::StateOf;
+using graphs::StreamRunTest;
+using graphs::Succeeded;
+using graphs::Tensors;
+
+TEST_F(StreamRunTest, AFailureOnTheDeviceIsTheStreams) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeDecodeGraph(data_))));
+    memory_[5]->Write(std::vector<int64_t>(16, -1));
+    ASSERT_TRUE(Succeeded(Run(1, {memory_[1]->Tensor(), memory_[5]->Tensor()}, {})));
+    EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+    EXPECT_EQ(StateOf(Session()), OutputsOf(data_));
+}
+
+TEST_F(StreamRunTest, Refusals) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::Data>())));
+    const Tensors in = Of(memory_);
+    const Tensors out = Of(results_);
+    EXPECT_TRUE(Failed(Run(9, in, out), {"E10062"}, 1343242242));
+    EXPECT_TRUE(Failed(Run(1, {}, out), {"E13025", "0 tensors"}));
+    EXPECT_TRUE(Failed(Run(1, in, {}), {"E13025", "outputs has 0 tensors", "4 outputs"}));
+    Tensors bad = in;
+    bad[3] = graphs::TensorsOf(data_)[3];
+    EXPECT_TRUE(Failed(Run(1, bad, out), {"E13025", "inputs[3]", "device memory"}));
+    bad = out;
+    bad[1] = graphs::MakeGraphTensor({4}, {1, 2, 3, 4});
+    EXPECT_TRUE(Failed(Run(1, in, bad), {"E13025", "outputs[1]", "device memory"}));
+    bad = out;
+    const DeviceTensor small({3}, {1, 2, 3});
+    bad[2] = small.Tensor();
+    EXPECT_TRUE(Failed(Run(1, in, bad), {"E13025", "outputs[2]", "24 bytes", "at least 32"}));
+    bad = out;
+    bad[2] = bad[1];
+    EXPECT_TRUE(Failed(Run(1, in, bad), {"E13025", "outputs[2]", "overlaps outputs[1]"}));
+    bad = out;
+    bad[2] = in[2];
+    EXPECT_TRUE(Failed(Run(1, in, bad), {"E13025", "outputs[2]", "overlaps inputs[2]"}));
+    bad = in;
+    bad[1] = memory_[0]->Tensor();
+    EXPECT_TRUE(Failed(Run(1, bad, out), {"561002", "sampledTokenIds"}));
+    Tensors same = out;
+    EXPECT_TRUE(Failed(
+        Session().RunGraphWithStreamAsync(1, reinterpret_cast<void*>(0x55), in, same), {"107017"}));
+    Synchronize();
+    for (const auto& result : results_) {
+        EXPECT_EQ(result->Read(), (std::vector<int64_t>{-7, -7, -7, -7}));
+    }
+    EXPECT_TRUE(Succeeded(Run(1, in, out)));
+    Synchronize();
+}
+
+// Memory that is gone is found before anything is queued.
+TEST_F(StreamRunTest, FreedMemoryIsRefused) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeDecodeGraph(data_))));
+    const Tensors in = {memory_[1]->Tensor(), memory_[5]->Tensor()};
+    ASSERT_TRUE(Succeeded(Run(1, in, {})));
+    Synchronize();
+    memory_.pop_back();
+    EXPECT_TRUE(Failed(Run(1, in, {}), {"E13025", "inputs[1]", "device memory"}));
+}
+
+}  // namespace

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans and inferred shapes of operators of other libraries.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "graph/device_tensors.h"
+#include "graph/tied_operator_fixture.h"
+
+namespace {
+
+using graphs::DeviceTensor;
+using graphs::Failed;
+using graphs::MakeGraphTensor;
+using graphs::Succeeded;
+using graphs::TiedOperatorTest;
+using graphs::ValuesOf;
+using Tensors = std::vector<ge::Tensor>;
+using Rows = std::vector<int64_t>;
+
+// The function Plan of a run that has the session's Variables cannot read them.
+TEST_F(TiedOperatorTest, AnOperatorCannotUseTheVariablesOfItsRun) {
+    auto read = graphs::MakeData("read", 0);
+    auto state = graphs::MakeVariable("state", Rows{5, 6});
+    static int64_t narrow = 1000;
+    auto mix = NewMix("mix", ++narrow);  // a value of its own, so that no earlier plan is found
+    mix.set_input_read_in(read).set_input_state(state);
+    ge::Graph graph("one");
+    graph.SetInputs({read}).SetOutputs(std::vector<ge::Operator>{mix});
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graph)));
+    const Tensors inputs = {MakeGraphTensor({2}, {1, 2})};
+    Tensors results;
+    bool planned = false;
+    graphs::inPlan = [&] {
+        Tensors others;
+        EXPECT_TRUE(Failed(Session().GetVariables({"state"}, others), {"E10062", "after the run"}));
+        planned = true;
+    };
+    ASSERT_TRUE(Succeeded(Session().RunGraph(1, inputs, results)));
+    EXPECT_TRUE(planned);
+    ASSERT_TRUE(Succeeded(Session().GetVariables({"state"}, results)));
+    EXPECT_EQ(ValuesOf(results[0]), (Rows{6, 8}));
+}
+
+// Shapes are known before a run if all Data declare theirs, and open otherwise.
+TEST_F(TiedOperatorTest, ACompiledGraphHasTheInferredShapes) {
+    for (const bool isStatic : {true, false}) {
+        auto read = graphs::MakeData("read", 0);
+        auto state = graphs::MakeData("state", 1);
+        for (auto* data : {&read, &state}) {
+            if (isStatic) {
+                data->update_output_desc_y(
+                    ge::TensorDesc(ge::Shape({2}), ge::FORMAT_ND, ge::DT_INT64));
+            }
+        }
+        auto mix = NewMix("mix", isStatic ? 7 : -2);  // -2: Infer fails, if it is asked
+        mix.set_input_read_in(read).set_input_state(state);
+        ge::Graph graph("compiled");
+        graph.SetInputs({read, state}).SetOutputs(std::vector<ge::Operator>{mix});
+        ASSERT_TRUE(Succeeded(Session().AddGraph(1, graph)));
+        ASSERT_TRUE(Succeeded(Session().CompileGraph(1)));
+        const auto summary = Session().GetCompiledGraphSummary(1);
+        ASSERT_NE(summary, nullptr);
+        ASSERT_EQ(summary->IsStatic(), isStatic);
+        std::vector<ge::Shape> shapes;
+        if (isStatic) {
+            ASSERT_TRUE(Succeeded(summary->GetOutputShapes(shapes)));
+            EXPECT_EQ(shapes[1].GetDims(), (Rows{2}));
+        }
+        ASSERT_TRUE(Succeeded(Session().RemoveGraph(1)));
+    }
+}
+
+// The calls themselves: a plan depends on every value of an array, and on where an array ends.
+TEST_F(TiedOperatorTest, ArraysArePartsOfThePlan) {
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    {
+        const DeviceTensor read({1}, {1}), state({1}, {0}), sum({1}, {0});
+        const int64_t shape[] = {1};
+        const aclTensor* tensors[3];
+        aclTensor* written[3];
+        for (size_t place = 0; place < 3; ++place) {
+            const DeviceTensor* const from[] = {&read, &state, &sum};
+            written[place] =
+                aclCreateTensor(shape, 1, ACL_INT64, nullptr, 0, ACL_FORMAT_ND, shape, 1,
+                                const_cast<uint8_t*>(from[place]->Tensor().GetData()));
+            tensors[place] = written[place];
+        }
+        float scale = 0;
+        aclScalar* const scalar = aclCreateScalar(&scale, ACL_FLOAT);
+        uint64_t size = 0;
+        aclOpExecutor* executor = nullptr;
+        const auto plan = [&](const aclIntArray* ints, const aclFloatArray* reals,
+                              const aclBoolArray* bools) {
+            return aclnnTestMixGetWorkspaceSize(tensors[0], nullptr, written[1], 0, false, 0.0,
+                                                scalar, ints, reals, bools, written[2], &size,
+                                                &executor);
+        };
+        struct Lists {
+            std::vector<int64_t> ints;
+            std::vector<float> reals;
+            std::vector<char> bools;
+            int64_t number;
+        };
+        const Lists lists[] = {{{}, {}, {}, 0},           {{1}, {}, {}, 10010000},
+                               {{2}, {}, {}, 10020000},   {{}, {2}, {}, 10200000},
+                               {{}, {}, {1}, 11000000},   {{}, {}, {0}, 10000000},
+                               {{1, 1}, {}, {}, 20020000}};
+        for (int round = 0; round < 2; ++round) {
+            for (const Lists& one : lists) {
+                const bool bools[] = {!one.bools.empty() && one.bools[0] != 0};
+                const aclIntArray* a = aclCreateIntArray(one.ints.data(), one.ints.size());
+                const aclFloatArray* b = aclCreateFloatArray(one.reals.data(), one.reals.size());
+                const aclBoolArray* c = aclCreateBoolArray(bools, one.bools.size());
+                ASSERT_EQ(plan(a, b, c), 0) << aclGetRecentErrMsg();
+                ASSERT_EQ(aclnnTestMix(nullptr, size, executor, nullptr), 0);
+                ASSERT_EQ(aclrtSynchronizeStream(nullptr), 0);
+                EXPECT_EQ(sum.Read(), (Rows{1 + one.number}));
+                if (round == 0) {
+                    EXPECT_EQ(plan(nullptr, b, c), ACLNN_ERR_PARAM_NULLPTR);
+                    EXPECT_STREQ(aclGetRecentErrMsg(),
+                                 "aclnnTestMixGetWorkspaceSize: ints is "
+                                 "null; expected an array");
+                    EXPECT_EQ(plan(a, b, nullptr), ACLNN_ERR_PARAM_NULLPTR);
+                    EXPECT_STREQ(aclGetRecentErrMsg(),
+                                 "aclnnTestMixGetWorkspaceSize: bools is "
+                                 "null; expected an array");
+                }
+                aclDestroyIntArray(a);
+                aclDestroyFloatArray(b);
+                aclDestroyBoolArray(c);
+            }
+        }
+        aclDestroyScalar(scalar);
+        for (aclTensor* tensor : written) {
+            aclDestroyTensor(tensor);
+        }
+    }
+    ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+}
+
+}  // namespace

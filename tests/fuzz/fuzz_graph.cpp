@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "fuzz/fuzz_input.h"
-#include "support/random_graph.h"
+#include "support/random_graph_maker.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     static ge::Session* const session = [] {
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
         return new ge::Session(std::map<ge::AscendString, ge::AscendString>());
     }();
     FuzzInput input(bytes, size);
-    support::RandomGraph<FuzzInput> graph(&input);
+    const support::RandomGraph graph = support::MakeRandomGraph(&input);
     support::RandomOutcome outcome = support::RandomOutcome::kRan;
     if (const auto wrong = graph.Check(*session, 1, &outcome)) {
         std::fprintf(stderr, "%s\n", wrong->c_str());

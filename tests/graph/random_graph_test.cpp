@@ -6,7 +6,7 @@
 
 #include "fuzz/fuzz_input.h"
 #include "graph/graph_fixture.h"
-#include "support/random_graph.h"
+#include "support/random_graph_maker.h"
 
 namespace {
 
@@ -23,7 +23,7 @@ TEST_F(RandomGraphTest, AgreesWithItsModel) {
             byte = static_cast<uint8_t>(random());
         }
         FuzzInput input(bytes.data(), bytes.size());
-        support::RandomGraph<FuzzInput> graph(&input);
+        const support::RandomGraph graph = support::MakeRandomGraph(&input);
         RandomOutcome outcome = RandomOutcome::kRan;
         const auto wrong = graph.Check(Session(), seed, &outcome);
         ASSERT_FALSE(wrong.has_value()) << "seed " << seed << ": " << *wrong;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ge/ge_api_error_codes.h"
+#include "src/base/thread_exit.h"
 
 namespace advstep::graph {
 
@@ -67,8 +68,9 @@ Outcome Fail(const ErrorKind& kind, fmt::format_string<Args...> format, Args&&..
     return {ge::FAILED, kind, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// Returns the Outcome of body(), or an Outcome made of the exception that it threw. The caller may
-/// have to put things right after a failure, so a lack of memory for a message is no exception.
+/// Returns the Outcome of body(), or an Outcome made of the exception that it threw, or of a
+/// pthread_exit. The caller may have to put things right after a failure, so a lack of memory for a
+/// message is no exception.
 template <typename Body>
 Outcome Catch(Body&& body) noexcept {
     try {
@@ -79,7 +81,10 @@ Outcome Catch(Body&& body) noexcept {
         } catch (const std::exception& error) {
             return {ge::FAILED, kInnerError, error.what()};
         } catch (...) {
-            return {ge::FAILED, kInnerError, "unknown exception"};
+            return {ge::FAILED, kInnerError,
+                    StopThreadExit()
+                        ? "a function of an operator called pthread_exit; expected it to return"
+                        : "unknown exception"};
         }
     } catch (...) {
         return Outcome::OutOfMemory();

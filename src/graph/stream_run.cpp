@@ -240,38 +240,45 @@ Outcome StreamRuns::Run(const GraphModel& model, aclrtStream stream,
     aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(
         CheckAcl("aclmdlRICaptureGetInfo", aclmdlRICaptureGetInfo(stream, &status, nullptr)));
-    std::unique_ptr<StreamBinding> made;     // both are destroyed without the lock, because that
-    std::unique_ptr<StreamBinding> dropped;  // waits for host functions, which may take the lock
-    std::unique_lock<std::mutex> lock(mutex_);
-    const auto find = [&] {
-        return std::find_if(bindings_.begin(), bindings_.end(), [&](const auto& binding) {
-            return binding->Fits(context, stream, inputs, *outputs);
-        });
-    };
-    auto found = find();
-    if (found == bindings_.end()) {
-        lock.unlock();  // operators' functions of the program may wait for another run
+    // Both lists are destroyed without the lock, because that waits for host functions, which may
+    // take the lock.
+    Bindings dropped;
+    Bindings used;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const auto found =
+            std::find_if(bindings_.begin(), bindings_.end(), [&](const auto& binding) {
+                return binding->Fits(context, stream, inputs, *outputs);
+            });
+        if (found != bindings_.end()) {
+            used.splice(used.end(), bindings_, found);
+        }
+    }
+    // Functions of the program's operators may wait for another run of the graph, here and while
+    // the run is queued. If that run has the same memory, it is prepared for itself.
+    if (used.empty()) {
+        std::unique_ptr<StreamBinding> made;
         ADVSTEP_GRAPH_RETURN_IF_ERROR(
             StreamBinding::Make(model, context, stream, inputs, *outputs, variables, &made));
-        lock.lock();
-        found = find();  // another thread may have made it meanwhile
+        used.push_back(std::move(made));
     }
-    if (found == bindings_.end()) {
-        if (bindings_.size() >= kMostBindings) {
-            const auto old = std::find_if(bindings_.begin(), bindings_.end(),
-                                          [](const auto& binding) { return !binding->isCaptured; });
-            if (old != bindings_.end()) {
-                dropped = std::move(*old);
-                bindings_.erase(old);
-            }
-        }
-        bindings_.push_back(std::move(made));
-    } else if (found + 1 != bindings_.end()) {
-        std::rotate(found, found + 1, bindings_.end());
-    }
-    StreamBinding& binding = *bindings_.back();
+    StreamBinding& binding = *used.back();
     binding.isCaptured = binding.isCaptured || status == ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
-    return binding.Queue(model, outputs);
+    const Outcome queued = Catch([&] { return binding.Queue(model, outputs); });
+    GiveBack(&used, &dropped);
+    return queued;
+}
+
+void StreamRuns::GiveBack(Bindings* used, Bindings* dropped) noexcept {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (bindings_.size() >= kMostBindings) {
+        const auto old = std::find_if(bindings_.begin(), bindings_.end(),
+                                      [](const auto& binding) { return !binding->isCaptured; });
+        if (old != bindings_.end()) {
+            dropped->splice(dropped->end(), bindings_, old);
+        }
+    }
+    bindings_.splice(bindings_.end(), *used);
 }
 
 }  // namespace advstep::graph

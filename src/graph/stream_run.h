@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <list>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -76,9 +77,14 @@ class StreamRuns {
                 VariableStore* variables, std::vector<ge::Tensor>* outputs);
 
  private:
-    // Held while a run is queued: only one thread at a time may use a repeatable executor.
-    std::mutex mutex_;
-    std::vector<std::unique_ptr<StreamBinding>> bindings_;  // the latest one is the last
+    using Bindings = std::list<std::unique_ptr<StreamBinding>>;
+
+    void GiveBack(Bindings* used, Bindings* dropped) noexcept;
+
+    std::mutex mutex_;  // guards the list; never held while functions of the program may run
+    // The runs that no thread queues at present; the latest one is the last. Only one thread at a
+    // time may use a repeatable executor.
+    Bindings bindings_;
 };
 
 }  // namespace advstep::graph

@@ -12,16 +12,18 @@
 namespace advstep::graph {
 
 VariableStore::Held::~Held() {
-    if (lock_.owns_lock()) {
+    if (run_.owns_lock()) {
         store_->holder_ = std::thread::id();
     }
 }
 
 const uint8_t* VariableStore::Held::BytesOf(const std::string& name) const {
+    const std::lock_guard<std::mutex> lock(store_->mutex_);  // only this run changes the bytes
     return store_->variables_.at(name).memory->address();
 }
 
 void VariableStore::Held::Replace(const std::string& name, const uint8_t* bytes) const {
+    const std::lock_guard<std::mutex> lock(store_->mutex_);
     const Variable& variable = store_->variables_.at(name);
     if (variable.desc.bytes > 0) {
         std::memcpy(variable.memory->address(), bytes, variable.desc.bytes);
@@ -77,12 +79,13 @@ Outcome VariableStore::Hold(const GraphModel& model, Held* held) {
         if (!node.IsVariable()) {
             continue;
         }
-        if (!held->lock_.owns_lock()) {
+        if (!held->run_.owns_lock()) {
             ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckNotHeldHere());
-            held->lock_ = std::unique_lock<std::mutex>(mutex_);
+            held->run_ = std::unique_lock<std::mutex>(runs_);
             held->store_ = this;
             holder_ = std::this_thread::get_id();
         }
+        const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_GRAPH_RETURN_IF_ERROR(EnsureLocked(node));
     }
     return {};
@@ -90,11 +93,11 @@ Outcome VariableStore::Hold(const GraphModel& model, Held* held) {
 
 Outcome VariableStore::Share(const GraphModel& model,
                              std::map<size_t, std::shared_ptr<SessionMemory>>* memory) {
-    Held held;
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(Hold(model, &held));
+    const std::lock_guard<std::mutex> lock(mutex_);
     for (size_t place = 0; place < model.nodes.size(); ++place) {
         const ModelNode& node = model.nodes[place];
         if (node.IsVariable()) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(EnsureLocked(node));
             std::shared_ptr<SessionMemory> shared = variables_.at(node.name).memory;
             ADVSTEP_GRAPH_RETURN_IF_ERROR(shared->Register());
             memory->emplace(place, std::move(shared));
@@ -106,7 +109,6 @@ Outcome VariableStore::Share(const GraphModel& model,
 Outcome VariableStore::Read(const std::string& name,
                             const std::vector<std::shared_ptr<const GraphModel>>& graphs,
                             ge::Tensor* tensor) {
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckNotHeldHere());
     const std::lock_guard<std::mutex> lock(mutex_);
     auto found = variables_.find(name);
     for (const auto& graph : graphs) {

@@ -23,9 +23,10 @@ namespace advstep::graph {
 /// needed, with the initial value of the graph that needs it, and never moves.
 class VariableStore {
  public:
-    /// The variables of one run. It holds the store's lock, so no other run in host memory and no
-    /// reader uses them meanwhile. The work of streams does not wait for the lock: a program
-    /// synchronises its streams first.
+    /// The variables of one run in host memory. No other such run uses them meanwhile. Readers see
+    /// the values from before the run until it replaces them, and need not wait: functions of the
+    /// program's operators, which the run calls, may wait for a reader. The work of streams does not
+    /// wait either: a program synchronises its streams first.
     class Held {
      public:
         Held() = default;
@@ -38,13 +39,13 @@ class VariableStore {
 
      private:
         friend class VariableStore;
-        std::unique_lock<std::mutex> lock_;  // not locked for a graph without variables
+        std::unique_lock<std::mutex> run_;  // not locked for a graph without variables
         VariableStore* store_ = nullptr;
     };
 
-    /// Makes the variables of a graph that do not exist yet. Fails if one exists with another shape
-    /// or data type, and if the thread holds the store: an operator's function of the program,
-    /// which a run calls, would wait for that run.
+    /// Makes the variables of a graph that do not exist yet, and waits for the run that has them.
+    /// Fails if one exists with another shape or data type, and if that run is of this thread: an
+    /// operator's function of the program, which a run calls, would wait for that run.
     Outcome Hold(const GraphModel& model, Held* held);
 
     /// Registers the variables of a graph with the runtime, and returns their memory by node.
@@ -65,8 +66,9 @@ class VariableStore {
     Outcome EnsureLocked(const ModelNode& node);
     Outcome CheckNotHeldHere() const;
 
-    std::atomic<std::thread::id> holder_{};  // of a Held, which sets and clears it under mutex_
-    std::mutex mutex_;  // guards the map and, against other holders, the bytes; see Held
+    std::mutex runs_;                        // of a Held; mutex_ is taken after it
+    std::atomic<std::thread::id> holder_{};  // of a Held, which sets and clears it under runs_
+    std::mutex mutex_;  // guards the map and the bytes, and is held for a moment only
     std::map<std::string, Variable> variables_;
 };
 

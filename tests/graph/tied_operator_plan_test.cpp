@@ -10,37 +10,9 @@
 namespace {
 
 using graphs::DeviceTensor;
-using graphs::Failed;
-using graphs::MakeGraphTensor;
 using graphs::Succeeded;
 using graphs::TiedOperatorTest;
-using graphs::ValuesOf;
-using Tensors = std::vector<ge::Tensor>;
 using Rows = std::vector<int64_t>;
-
-// The function Plan of a run that has the session's Variables cannot read them.
-TEST_F(TiedOperatorTest, AnOperatorCannotUseTheVariablesOfItsRun) {
-    auto read = graphs::MakeData("read", 0);
-    auto state = graphs::MakeVariable("state", Rows{5, 6});
-    static int64_t narrow = 1000;
-    auto mix = NewMix("mix", ++narrow);  // a value of its own, so that no earlier plan is found
-    mix.set_input_read_in(read).set_input_state(state);
-    ge::Graph graph("one");
-    graph.SetInputs({read}).SetOutputs(std::vector<ge::Operator>{mix});
-    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graph)));
-    const Tensors inputs = {MakeGraphTensor({2}, {1, 2})};
-    Tensors results;
-    bool planned = false;
-    graphs::inPlan = [&] {
-        Tensors others;
-        EXPECT_TRUE(Failed(Session().GetVariables({"state"}, others), {"E10062", "after the run"}));
-        planned = true;
-    };
-    ASSERT_TRUE(Succeeded(Session().RunGraph(1, inputs, results)));
-    EXPECT_TRUE(planned);
-    ASSERT_TRUE(Succeeded(Session().GetVariables({"state"}, results)));
-    EXPECT_EQ(ValuesOf(results[0]), (Rows{6, 8}));
-}
 
 // Shapes are known before a run if all Data declare theirs, and open otherwise.
 TEST_F(TiedOperatorTest, ACompiledGraphHasTheInferredShapes) {

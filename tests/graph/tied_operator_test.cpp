@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "graph/device_tensors.h"
@@ -86,39 +85,6 @@ TEST_F(TiedOperatorTest, AStreamRunWritesTheMemoryOfTheProgram) {
             EXPECT_EQ(sum.Read(), kChainSum);
             EXPECT_EQ(state.Read(), (Rows{5, 6}));
         }
-        ASSERT_TRUE(Succeeded(Session().RemoveGraph(1)));
-        ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
-    }
-    ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
-}
-
-// The function Infer of one run waits for another run of the graph, with the same memory. Both
-// runs are queued.
-TEST_F(TiedOperatorTest, AnOperatorMayWaitForAnotherStreamRun) {
-    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
-    aclrtContext context = nullptr;
-    aclrtStream stream = nullptr;
-    ASSERT_EQ(aclrtGetCurrentContext(&context), ACL_SUCCESS);
-    ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
-    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeChain(NewMix("first"), NewMix("second")))));
-    {
-        const DeviceTensor read({2}, {1, 2}), state({2}, {5, 6}), out({2}, {0, 0}),
-            sum({2}, {0, 0});
-        const auto run = [&] {
-            Tensors outputs = {out.Tensor(), sum.Tensor()};
-            EXPECT_TRUE(Succeeded(Session().RunGraphWithStreamAsync(
-                1, stream, {read.Tensor(), state.Tensor()}, outputs)));
-        };
-        graphs::inInfer = [&] {
-            std::thread([&] {
-                ASSERT_EQ(aclrtSetCurrentContext(context), ACL_SUCCESS);
-                run();
-            }).join();
-        };
-        run();
-        ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
-        EXPECT_EQ(out.Read(), kChainState);
-        EXPECT_EQ(sum.Read(), kChainSum);
         ASSERT_TRUE(Succeeded(Session().RemoveGraph(1)));
         ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
     }

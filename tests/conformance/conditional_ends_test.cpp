@@ -2,6 +2,7 @@
 // Conditional tasks of several replays, of which some are dropped or stopped.
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <future>
 
 #include "conformance/conditional_fixture.h"
@@ -117,6 +118,29 @@ TEST_F(ConditionalEndsTest, ATimedWaitReturnsInTime) {
         EXPECT_EQ(waited.get(), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
         EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     }
+}
+
+// A task of a sub-graph is a part of the conditional task, and so is the callback for its failure:
+// it cannot wait for the stream of the replay. The failure of the conditional task follows.
+TEST_F(ConditionalEndsTest, TheCallbackForAFailureCannotWaitForTheReplay) {
+    static std::atomic<aclrtStream> replayed{nullptr};
+    static std::atomic<int> refused{0}, waited{0};
+    refused = waited = 0;
+    const Stream stream = MakeStream();
+    Begin(stream.Get(), kRelaxed);
+    Add(stream, MakeCondition(stream, 1), kIf, {[](const Stream& body) {
+            EXPECT_TRUE(IsOk(support::EnqueueFailure(body.Get())));
+        }});
+    const Model model = End(stream.Get());
+    replayed = stream.Get();
+    ASSERT_TRUE(IsOk(aclrtSetExceptionInfoCallback([](aclrtExceptionInfo*) {
+        const aclError code = aclrtSynchronizeStreamWithTimeout(replayed.load(), 1000);
+        ++(code == ACL_ERROR_RT_FEATURE_NOT_SUPPORT ? refused : waited);
+    })));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, Replay(model, stream), {"thrown by a test"}));
+    EXPECT_EQ(refused, 2);
+    EXPECT_EQ(waited, 0);
+    EXPECT_TRUE(IsOk(aclrtSetExceptionInfoCallback(nullptr)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "src/acl/share_keys.h"
 #include "src/base/boundary.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/device/peer_access.h"
 #include "src/runtime/lifecycle/device_registry.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/memory/share_client.h"
@@ -44,10 +45,13 @@ aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags) 
         ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, "key", &wanted));
         ShareGrant grant;
         ADVSTEP_RETURN_IF_ERROR(FetchShared(ShareKind::kBlock, wanted, "key", &grant));
+        PeerAccessRoom room;
+        const int32_t owner = grant.device;
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Import(current.device, std::move(grant), devPtr));
         if (flags != 0) {
-            EnablePeersOfImport(current.device->id(), grant.device);
+            EnablePeersOfImport(current.device->id(), owner, &room);
         }
-        return TheDeviceMemory().Import(current.device, std::move(grant), devPtr);
+        return {};
     });
 }
 

@@ -8,6 +8,7 @@
 #include "src/acl/share_keys.h"
 #include "src/base/boundary.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/device/peer_access.h"
 #include "src/runtime/lifecycle/device_registry.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/memory/share_server.h"
@@ -73,8 +74,9 @@ Status Import(ShareKey key, int32_t deviceId, aclrtDrvMemHandle* handle) {
     ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
     Handle made = 0;
     int32_t owner = 0;
+    PeerAccessRoom room;
     ADVSTEP_RETURN_IF_ERROR(TheVirtualMemory().Import(device, key, &made, &owner));
-    EnablePeersOfImport(deviceId, owner);
+    EnablePeersOfImport(deviceId, owner, &room);
     *handle = ToPointer(made);
     return {};
 }

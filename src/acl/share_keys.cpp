@@ -7,6 +7,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "acl/acl_rt.h"
@@ -83,14 +84,18 @@ Status CheckShareFlags(uint64_t flags, uint64_t bit) {
                : Error(ACL_ERROR_RT_PARAM_INVALID, "flags is {:#x}; expected 0 or {}", flags, bit);
 }
 
-void EnablePeersOfImport(int32_t deviceId, int32_t owner) {
+void EnablePeersOfImport(int32_t deviceId, int32_t owner, PeerAccessRoom* room) noexcept {
     const Device* own = nullptr;
     const Device* peer = nullptr;
-    if (owner != deviceId && DeviceRegistry::Instance().Find(deviceId, &own).ok() &&
-        DeviceRegistry::Instance().Find(owner, &peer).ok()) {
-        (void)EnablePeerAccess(*own, *peer);
-        (void)EnablePeerAccess(*peer, *own);
+    try {
+        if (owner == deviceId || !DeviceRegistry::Instance().Find(deviceId, &own).ok() ||
+            !DeviceRegistry::Instance().Find(owner, &peer).ok()) {
+            return;
+        }
+    } catch (const std::bad_alloc&) {
+        return;  // there is no such device, and no memory for the words
     }
+    room->Enable(*own, *peer);
 }
 
 }  // namespace advstep

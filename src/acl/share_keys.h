@@ -11,6 +11,8 @@
 
 namespace advstep {
 
+class PeerAccessRoom;
+
 constexpr size_t kKeyRoom = 65;           // a key and its NUL
 constexpr size_t kMostProcesses = 65536;  // that one call adds to a white list
 
@@ -31,7 +33,8 @@ Status CheckProcessCount(size_t num);
 Status CheckShareFlags(uint64_t flags, uint64_t bit);
 
 /// Lets the importing device and the owner's device access each other. Nothing happens if both have
-/// the same number, or if this process has no device of the owner's number.
-void EnablePeersOfImport(int32_t deviceId, int32_t owner);
+/// the same number, or if this process has no device of the owner's number. The import comes first,
+/// because it may fail.
+void EnablePeersOfImport(int32_t deviceId, int32_t owner, PeerAccessRoom* room) noexcept;
 
 }  // namespace advstep

@@ -37,6 +37,36 @@ int ExportElsewhere(Scene& s) {
     return there.code;
 }
 
+// The same on the device 1 of both processes.
+void ExportPeersThere(support::Words* w) {
+    w->code = aclrtSetDevice(1);
+    if (w->code == 0) {
+        aclrtPhysicalMemProp prop{};
+        prop.memAttr = ACL_HBM_MEM;
+        prop.location = {1, ACL_MEM_LOCATION_TYPE_DEVICE};
+        void* handle = nullptr;
+        w->code = First(
+            {aclrtMallocPhysical(&handle, kUnit, &prop, 0),
+             aclrtMemExportToShareableHandle(handle, ACL_MEM_HANDLE_TYPE_NONE, kToAll, &w->at[0])});
+    }
+}
+int ExportPeersElsewhere(Scene& s) {
+    static auto* const other = new support::ChildProcess;
+    const support::Words there = other->Run(&ExportPeersThere);
+    s.number = there.at[0];
+    return there.code;
+}
+int ExportPeersBlock(Scene& s) {
+    const int set = aclrtSetDevice(1);
+    const int made = aclrtMalloc(&s.more, kBytes, ACL_MEM_MALLOC_NORMAL_ONLY);
+    const int exported = aclrtIpcMemGetExportKey(s.more, 1, s.Key(), 65, kToAll);
+    return First({set, made, exported, aclrtSetCurrentContext(s.context)});
+}
+// A failed import enables no access to the peer.
+int FindNoPeer(Scene&) {
+    return aclrtDeviceDisablePeerAccess(1) == ACL_ERROR_RT_PARAM_INVALID ? 0 : -1;
+}
+
 int ReserveAndMap(Scene& s) {
     const int made = MakeShareable(&s.more);
     const int reserved = aclrtReserveMemAddress(&s.made, kUnit, 0, nullptr, 0);
@@ -73,6 +103,9 @@ std::vector<Call> SharingCalls() {
         {"aclrtMemImportFromShareableHandle", &ExportElsewhere,
          [](Scene& s) -> int { return aclrtMemImportFromShareableHandle(s.number, 0, &s.made); },
          &FreePhysical},
+        {"aclrtMemImportFromShareableHandleOfAPeer", &ExportPeersElsewhere,
+         [](Scene& s) -> int { return aclrtMemImportFromShareableHandle(s.number, 0, &s.made); },
+         &FreePhysical, false, &FindNoPeer},
         {"aclrtMemImportFromShareableHandleV2", &ExportElsewhere,
          [](Scene& s) -> int {
              return aclrtMemImportFromShareableHandleV2(
@@ -134,6 +167,15 @@ std::vector<Call> SharingCalls() {
          [](Scene& s) -> int {
              return First({CloseBlock(s), CloseBlock(s)});
          }},
+        {"aclrtIpcMemImportByKeyOfAPeer", &ExportPeersBlock,
+         [](Scene& s) -> int {
+             return aclrtIpcMemImportByKey(&s.made, s.Key(),
+                                           ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS);
+         },
+         [](Scene& s) -> int {
+             return First({CloseBlock(s), CloseBlock(s), aclrtFree(s.more), aclrtResetDevice(1)});
+         },
+         false, &FindNoPeer},
         {"aclrtIpcMemClose",
          [](Scene& s) -> int {
              const int exported = ExportBlock(s);

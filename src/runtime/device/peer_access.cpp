@@ -5,7 +5,6 @@
 
 #include <iterator>
 #include <mutex>
-#include <set>
 #include <utility>
 
 #include "acl/acl_base.h"
@@ -14,11 +13,10 @@
 namespace advstep {
 namespace {
 
-// The pairs of a device and a peer that it may reach. They are never destroyed, as the devices are
-// not.
+// They are never destroyed, as the devices are not.
 struct Peers {
     std::mutex mutex;  // guards `enabled`; no lock is taken after it
-    std::set<std::pair<const Device*, const Device*>> enabled;
+    PeerPairs enabled;
 };
 
 Peers& ThePeers() {
@@ -53,6 +51,21 @@ Status DisablePeerAccess(const Device& device, const Device& peer) {
                        "peerDeviceId is {}, to which device {} has no access; expected "
                        "aclrtDeviceEnablePeerAccess before",
                        peer.id(), device.id());
+}
+
+PeerAccessRoom::PeerAccessRoom() {
+    PeerPairs pairs;
+    there_ = pairs.extract(pairs.emplace(nullptr, nullptr).first);
+    back_ = pairs.extract(pairs.emplace(nullptr, nullptr).first);
+}
+
+void PeerAccessRoom::Enable(const Device& one, const Device& other) noexcept {
+    there_.value() = {&one, &other};
+    back_.value() = {&other, &one};
+    Peers& peers = ThePeers();
+    const std::lock_guard<std::mutex> lock(peers.mutex);
+    peers.enabled.insert(std::move(there_));
+    peers.enabled.insert(std::move(back_));
 }
 
 void ForgetPeerAccess(const Device& device) {

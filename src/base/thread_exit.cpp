@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the stop of pthread_exit, by the rules of the Itanium C++ ABI for exceptions.
+// Stops pthread_exit, by the rules of the Itanium C++ ABI for exceptions; readies the unwinder.
 #include "src/base/thread_exit.h"
 
 #include <cxxabi.h>
@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <exception>
 #include <typeinfo>
+
+#include "src/base/at_load.h"
 
 namespace advstep {
 namespace {
@@ -32,6 +34,13 @@ struct ExceptionHead {
 struct Globals {
     ExceptionHead* caught;
 };
+
+// The unwinder makes its table of registers when it first walks a stack. A library may bring an
+// unwinder of its own (-static-libgcc), which makes a table of its own. If its exception is the
+// first of the process, a catch block of this library finds no table here and ends the process.
+const AtLoad prepareUnwinder([] {
+    return _Unwind_Backtrace([](_Unwind_Context*, void*) { return _URC_NORMAL_STOP; }, nullptr);
+});
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include "conformance/guard_fixture.h"
 #include "conformance/kernel_fixture.h"
+#include "support/child_process.h"
 #include "support/sanitizers.h"
 #include "support/table.h"
 
@@ -123,6 +124,32 @@ TEST_F(KernelGuardDeathTest, GuardedMemoryAndTheKernelAreNamed) {
 TEST_F(KernelGuardDeathTest, ACrashOfTheProgramIsNoKernels) {
     EXPECT_DEATH(AbortAfterAKernel(), testing::Not(testing::HasSubstr("block")));
 }
+
+#ifdef ADVANCE_STEP_ISOLATED_KERNELS
+using support::Keep;
+using support::Words;
+
+// The first exception of the process comes from a binary with an unwinder of its own.
+void ThrowIsolated(Words* w) {
+    aclrtBinHandle binary = nullptr;
+    aclrtFuncHandle function = nullptr;
+    if (Keep(w, aclrtSetDevice(0)) &&
+        Keep(w, aclrtBinaryLoadFromFile(ADVANCE_STEP_ISOLATED_KERNELS, nullptr, &binary)) &&
+        Keep(w, aclrtBinaryGetFunction(binary, "throws", &function)) &&
+        Keep(w, LaunchWith(function, 3, RowArguments{}, nullptr))) {
+        Keep(w, aclrtSynchronizeStream(nullptr));
+    }
+}
+
+TEST(KernelExceptionTest, ComesFromAnotherCxxRuntime) {
+    support::ChildProcess child;
+    const Words there = child.Run(&ThrowIsolated);
+    EXPECT_EQ(there.code, ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+    EXPECT_NE(std::string(there.text).find("throws: block 0 of 3 threw an exception"),
+              std::string::npos)
+        << there.text;
+}
+#endif
 
 }  // namespace
 }  // namespace conformance

@@ -25,10 +25,14 @@ Status FindNamedModel(aclmdlRI modelRI, Model** model) {
 Status WriteFile(const char* path, const std::string& text) {
     const NoCancellation noCancellation;
     std::FILE* const file = std::fopen(path, "w");
-    const bool written =
-        file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    const int wrong = errno;
-    if ((file == nullptr || std::fclose(file) == 0) && written) {
+    int wrong = file != nullptr ? 0 : errno;
+    if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) != text.size()) {
+        wrong = errno;
+    }
+    if (file != nullptr && std::fclose(file) != 0 && wrong == 0) {  // it writes what is left
+        wrong = errno;
+    }
+    if (wrong == 0) {
         return {};
     }
     return Error(ACL_ERROR_RT_PARAM_INVALID,

@@ -126,6 +126,8 @@ TEST_F(ModelPrintTest, NumbersAndRefusals) {
     EXPECT_TRUE(IsError(kRange, aclmdlRIDebugJsonPrint(first, path_.c_str(), 2), {"flags"}));
     EXPECT_TRUE(IsError(kRange, aclmdlRIDebugJsonPrint(first, "/no/such/folder/file", 0),
                         {"path", "/no/such/folder/file"}));
+    EXPECT_TRUE(IsError(kRange, aclmdlRIDebugJsonPrint(first, "/dev/full", 0),
+                        {"/dev/full", "No space left on device"}));
     EXPECT_TRUE(IsCode(ACL_ERROR_INVALID_PARAM, aclmdlRIDebugJsonPrint(first, nullptr, 0)));
     EXPECT_TRUE(IsCode(ACL_ERROR_INVALID_PARAM, aclmdlRIDebugPrint(nullptr)));
     EXPECT_TRUE(IsCode(ACL_ERROR_INVALID_PARAM, aclmdlRIGetId(first, nullptr)));

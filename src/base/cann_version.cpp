@@ -7,11 +7,12 @@
 namespace advstep {
 namespace {
 
-// Reads a number of at most `most` at the front of [*at, end), and moves *at after it.
+// Reads a number of at most `most` at the front of [*at, end), and moves *at after it. It has at
+// most two digits, so that a version fits the arrays of callers.
 bool TakeNumber(const char** at, const char* end, int32_t most, int32_t* number) {
     const auto result = std::from_chars(*at, end, *number);
     const bool digits = *at != end && **at >= '0' && **at <= '9';
-    if (!digits || result.ec != std::errc() || *number > most) {
+    if (!digits || result.ec != std::errc() || *number > most || result.ptr - *at > 2) {
         return false;
     }
     *at = result.ptr;

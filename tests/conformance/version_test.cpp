@@ -66,7 +66,7 @@ TEST_F(VersionTest, FollowsTheSetting) {
     EXPECT_STREQ(Parts(ACL_PKG_NAME_RUNTIME).releaseVersion, "12");
     for (const char* const bad :
          {"", "9", "9.2", "9.2.", "a.b.c", "9.2.0.1", "9.2.0-rc", "9.2.0-rc.", "9.2.0-gamma.1",
-          "100.0.0", "-1.0.0", "9.2.0 ", "9.2.0-rc.100"}) {
+          "100.0.0", "-1.0.0", "9.2.0 ", "9.2.0-rc.100", "009.2.0"}) {
         support::WriteEnvironment({{"ADVANCE_STEP_CANN_VERSION", bad}});
         int32_t number = 7;
         char package[] = "runtime";

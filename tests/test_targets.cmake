@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # The function advance_step_test and the targets that build groups of tests.
 
-# advance_step_test(NAME x KIND unit|public [CONCURRENT] SOURCES ... [COMPUTES ...] [LIBRARIES ...])
+# advance_step_test(NAME x KIND unit|public [CONCURRENT] [SOURCES ...] [COMPUTES ...] [LIBRARIES ...])
 #
 # The target concurrent_tests builds all tests with CONCURRENT, quick_tests those with the label quick:
 # unit, conformance and faults; unthreaded_tests those of them that are not CONCURRENT.
 #
 # KIND unit links the static twin and may include everything; KIND public links only the shared
 # library and sees include/, tests/support and tests/reference. CONCURRENT labels tests in which
-# threads meet: they also run under the thread sanitizer. COMPUTES names the sources
-# that spend their time in references and comparisons: the others take longer to compile than to run,
-# and so debug builds compile them without optimisation. Line numbers are the only debug information
+# threads meet: they also run under the thread sanitizer. COMPUTES are more sources, which
+# spend their time in references and comparisons: the others take longer to compile than to run, and
+# so debug builds compile them without optimisation. Line numbers are the only debug information
 # of all. Sixteen are compiled at a time, because much of that is parsing.
 add_custom_target(concurrent_tests)
 add_custom_target(unthreaded_tests)
@@ -22,7 +22,6 @@ function(advance_step_test)
   set(targets ${TEST_NAME})
   if(TEST_COMPUTES)
     # In front: of an inline function that both have, the linker takes the first.
-    list(REMOVE_ITEM TEST_SOURCES ${TEST_COMPUTES})
     add_library(${TEST_NAME}_computes OBJECT ${TEST_COMPUTES})
     list(PREPEND TEST_SOURCES $<TARGET_OBJECTS:${TEST_NAME}_computes>)
     list(APPEND targets ${TEST_NAME}_computes)

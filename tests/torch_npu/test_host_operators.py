@@ -95,6 +95,14 @@ def test_broadcasting_scalars_and_devices(begin):
         npu + cpu
     with pytest.raises(RuntimeError, match="same device"):
         npu + npu.to("npu:1")
+    written = torch.tensor(1.)  # a scalar of "cpu" that is written
+    for write in (lambda: written.add_(npu[0, 1]), lambda: written.lerp_(npu[0, 1], npu[0, 2]),
+                  lambda: torch.add(npu[0, 1], npu[0, 2], out=written),
+                  lambda: torch._foreach_add_([written], [npu[0, 1]])):
+        with pytest.raises(RuntimeError, match="same device"):
+            write()
+    torch.npu.synchronize()
+    assert written == 1
 
 
 def test_lists_and_channels_last(begin):

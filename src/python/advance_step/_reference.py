@@ -111,19 +111,20 @@ class _Operators:
                                "runs them at once")
         self.torch.npu.current_stream(device).synchronize()
 
-    def host_value(self, name: str, value: Any, views: _Views, device: Any, index: bool) -> Any:
+    def host_value(self, name: str, value: Any, views: _Views, device: Any, index: bool,
+                   written: bool) -> Any:
         torch = self.torch
         if isinstance(value, torch.Tensor):
             if value.device.type == "npu":
                 return views.of(value)
-            if value.device.type == "cpu" and value.dim() and not index:
+            if value.device.type == "cpu" and (value.dim() or written) and not index:
                 raise RuntimeError("Expected all tensors to be on the same device, but found at least "
                                    f"two devices, {device} and cpu! ({name})")
             return value
         if isinstance(value, torch.device):
             return torch.device("cpu")
         if isinstance(value, (list, tuple)):
-            return type(value)(self.host_value(name, element, views, device, index)
+            return type(value)(self.host_value(name, element, views, device, index, written)
                                for element in value)
         return value
 
@@ -131,6 +132,8 @@ class _Operators:
         """Returns the kernel that runs torch's kernel for "cpu"."""
         name = f"{op._schema.name}" + (f".{op._overloadname}" if op._overloadname != "default" else "")
         names = [argument.name for argument in op._schema.arguments]
+        written = {argument.name for argument in op._schema.arguments
+                   if argument.alias_info is not None and argument.alias_info.is_write}
         draws = any("Generator" in str(argument.type) for argument in op._schema.arguments)
 
         def kernel(*arguments: Any, **options: Any) -> Any:
@@ -143,7 +146,8 @@ class _Operators:
                                    f"two devices, {first} and {second}! ({name})")
             device = devices.pop() if devices else None
             views = _Views(torch)
-            host = {key: self.host_value(name, value, views, device, key == "indices")
+            host = {key: self.host_value(name, value, views, device, key == "indices",
+                                         device is not None and key in written)
                     for key, value in given.items()}
             if host.get("pin_memory"):
                 host["pin_memory"] = None

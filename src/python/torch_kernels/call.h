@@ -165,11 +165,19 @@ inline std::optional<c10::Device> DeviceOf(const Operator& op,
     return device;
 }
 
-/// Refuses a tensor of "cpu" among those of "npu", unless it is a scalar or an index.
+/// Returns whether an argument, a tensor or a list of them, is written.
+inline bool IsWritten(const c10::Argument& argument) {
+    const c10::AliasInfo* const info = argument.alias_info();
+    return info != nullptr && info->isWrite();
+}
+
+/// Refuses a tensor of "cpu" among those of "npu", unless it is a scalar that is read, or an index.
+/// The operator would write into a copy.
 inline void CheckScalar(const Operator& op, const at::Tensor& tensor, int index,
                         c10::Device device) {
-    TORCH_CHECK(!tensor.defined() || tensor.device().type() != c10::kCPU || tensor.dim() == 0 ||
-                    index == op.indices,
+    TORCH_CHECK(!tensor.defined() || tensor.device().type() != c10::kCPU || index == op.indices ||
+                    (tensor.dim() == 0 &&
+                     !IsWritten(op.handle.schema().arguments()[static_cast<size_t>(index)])),
                 "Expected all tensors to be on the same device, but found at least two devices, ",
                 device, " and ", tensor.device(), "! (", op.name, ")");
 }

@@ -246,10 +246,9 @@ Outcome StreamRuns::Run(const GraphModel& model, aclrtStream stream,
     Bindings used;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        const auto found =
-            std::find_if(bindings_.begin(), bindings_.end(), [&](const auto& binding) {
-                return binding->Fits(context, stream, inputs, *outputs);
-            });
+        const auto found = std::find_if(
+            bindings_.begin(), bindings_.end(),
+            [&](const auto& binding) { return binding->Fits(context, stream, inputs, *outputs); });
         if (found != bindings_.end()) {
             used.splice(used.end(), bindings_, found);
         }

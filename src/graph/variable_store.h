@@ -25,8 +25,8 @@ class VariableStore {
  public:
     /// The variables of one run in host memory. No other such run uses them meanwhile. Readers see
     /// the values from before the run until it replaces them, and need not wait: functions of the
-    /// program's operators, which the run calls, may wait for a reader. The work of streams does not
-    /// wait either: a program synchronises its streams first.
+    /// program's operators, which the run calls, may wait for a reader. The work of streams does
+    /// not wait either: a program synchronises its streams first.
     class Held {
      public:
         Held() = default;

@@ -128,9 +128,8 @@ TEST_F(ConditionalEndsTest, TheCallbackForAFailureCannotWaitForTheReplay) {
     refused = waited = 0;
     const Stream stream = MakeStream();
     Begin(stream.Get(), kRelaxed);
-    Add(stream, MakeCondition(stream, 1), kIf, {[](const Stream& body) {
-            EXPECT_TRUE(IsOk(support::EnqueueFailure(body.Get())));
-        }});
+    Add(stream, MakeCondition(stream, 1), kIf,
+        {[](const Stream& body) { EXPECT_TRUE(IsOk(support::EnqueueFailure(body.Get()))); }});
     const Model model = End(stream.Get());
     replayed = stream.Get();
     ASSERT_TRUE(IsOk(aclrtSetExceptionInfoCallback([](aclrtExceptionInfo*) {

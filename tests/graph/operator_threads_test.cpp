@@ -108,7 +108,8 @@ class OperatorThreadsTest : public graphs::TiedOperatorTest {
 // Each function of an operator waits for another run of the graph, with the same memory. All runs
 // are queued.
 TEST_F(OperatorThreadsTest, AnOperatorMayWaitForAnotherStreamRun) {
-    Add(ge::op::TestMixOwnRun("mix").set_attr_narrow(7), ge::op::RefData("state").set_attr_index(1), true);
+    Add(ge::op::TestMixOwnRun("mix").set_attr_narrow(7), ge::op::RefData("state").set_attr_index(1),
+        true);
     const DeviceTensor read({2}, {1, 2}), state({2}, {5, 6}), sum({2}, {0, 0});
     const auto run = [&] {
         Tensors outputs = {state.Tensor(), sum.Tensor()};
@@ -190,8 +191,7 @@ TEST_F(OperatorThreadsTest, AnOperatorCannotRunAGraphOfItsVariables) {
     Tensors results;
     bool isPlanned = false;
     graphs::inPlan = [&] {
-        EXPECT_TRUE(
-            Failed(Session().RunGraph(1, inputs, results), {"E10062", "after the run"}));
+        EXPECT_TRUE(Failed(Session().RunGraph(1, inputs, results), {"E10062", "after the run"}));
         isPlanned = true;
     };
     std::promise<Rows> ended;

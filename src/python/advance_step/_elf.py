@@ -13,6 +13,13 @@ _GLOBAL = 1  # a binding; a weak symbol may stay without a definition
 
 
 def _names(path: str | os.PathLike[str], undefined: bool) -> list[str]:
+    try:
+        return _read(path, undefined)
+    except (struct.error, IndexError, ValueError):  # beyond the end; mmap takes no empty file
+        return []
+
+
+def _read(path: str | os.PathLike[str], undefined: bool) -> list[str]:
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         if data[:6] != b"\x7fELF\x02\x01":
             return []
@@ -34,7 +41,8 @@ def _names(path: str | os.PathLike[str], undefined: bool) -> list[str]:
 
 
 def undefined_names(path: str | os.PathLike[str]) -> list[str]:
-    """Returns the undefined global names of a 64-bit little-endian file; none for another one."""
+    """Returns the undefined global names of a 64-bit little-endian file; none for another one, or
+    for one that is cut off, which the loader does not load either."""
     return _names(path, True)
 
 

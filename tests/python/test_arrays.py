@@ -240,12 +240,3 @@ def test_tensors_whose_memory_has_other_values_are_refused():
         with pytest.raises(advance_step.ArgumentError, match="x is negated or conjugated only when"):
             describe(view, "x")
         assert describe(view.resolve_neg().resolve_conj(), "x").shape == (1,)
-
-
-@pytest.mark.parametrize("change", [{"typestr": None}, {"typestr": ""}, {"shape": None},
-                                    {"data": (1,)}, {"data": None}])
-def test_an_incomplete_interface_is_refused(change):
-    part = Interface(np.zeros(4, dtype=np.int64))
-    part.__array_interface__.update(change)
-    with pytest.raises(advance_step.ArgumentError, match="x has .*typestr"):
-        describe(part, "x")

@@ -29,7 +29,7 @@ def address_of(memory):
 
 
 def listed():
-    return list(zip(_registration._begins, _registration._ends))
+    return list(_registration._ranges)
 
 
 def test_overlapping_parts_become_one_range():

@@ -17,15 +17,16 @@ from ._errors import AdvanceStepError, ArgumentError, DataError, NoProgressError
 from ._launch import PreparedCall
 from ._library import PATH as LIBRARY_PATH
 from ._runtime import device_count, finalize, initialize, soc_name
-from .device import Device, Event, Stream, current_device, current_stream
+from .device import Device, current_device
 from .operators import (STATE_NAMES, Array, advance_step, advance_step_v2, prepare_advance_step,
                         prepare_step, step, step_paddle)
+from .stream import Event, Stream, current_stream
 
 __version__ = "0.2.0"
 
 __all__ = [
     "LIBRARY_PATH", "STATE_NAMES", "AdvanceStepError", "ArgumentError", "Array", "DataError",
     "Device", "Event", "NoProgressError", "PreparedCall", "Stream", "advance_step",
-    "advance_step_v2", "current_device", "current_stream", "device_count", "finalize", "initialize", "prepare_advance_step", "prepare_step", "soc_name", "step",
-    "step_paddle",
+    "advance_step_v2", "current_device", "current_stream", "device_count", "finalize",
+    "initialize", "prepare_advance_step", "prepare_step", "soc_name", "step", "step_paddle",
 ]

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from operator import index
 from typing import Any, Callable
 
-from ._errors import PARAM_INVALID, ArgumentError
+from ._errors import PARAM_INVALID, AdvanceStepError, ArgumentError
 
 _ACL = {  # typestr without byte order -> aclDataType, bytes
     "f4": (0, 4), "f2": (1, 2), "i1": (2, 1), "i4": (3, 4), "u1": (4, 1), "i2": (6, 2),
@@ -92,6 +93,8 @@ def _view_of_tensor(torch: Any, tensor: Any, name: str) -> ArrayView:
     if not _torch_dtypes:
         _torch_dtypes.update({getattr(torch, key): value for key, value in _TORCH.items()})
     with plain_torch(torch)():
+        if tensor.is_nested:
+            raise refuse(name, "is a nested tensor", "a plain one")
         if tensor.device.type != "cpu":
             raise refuse(name, f"is on device {tensor.device}", "memory of the CPU")
         if tensor.layout is not torch.strided:
@@ -102,8 +105,13 @@ def _view_of_tensor(torch: Any, tensor: Any, name: str) -> ArrayView:
         dtype = _torch_dtypes.get(tensor.dtype)
         if dtype is None:
             raise refuse(name, f"has dtype {tensor.dtype}", "a dtype of aclDataType")
-        view = ArrayView(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), dtype,
-                         writable=True)
+        try:
+            address = tensor.data_ptr()
+        except RuntimeError as failure:  # tensors of torch.compile and torch.func
+            raise refuse(name, f"has no memory ({failure})", "a plain tensor") from None
+        if address == 0 and tensor.numel():
+            raise refuse(name, "has no memory", "a plain tensor")
+        view = ArrayView(address, tuple(tensor.shape), tuple(tensor.stride()), dtype, writable=True)
         storage = getattr(tensor, "untyped_storage", tensor.storage)()
         view.widen(storage.data_ptr(), storage.data_ptr() + storage.nbytes())
     return view
@@ -112,23 +120,61 @@ def _view_of_tensor(torch: Any, tensor: Any, name: str) -> ArrayView:
 # ---- __array_interface__ -----------------------------------------------------------------------
 
 
-def _view_of_interface(interface: dict[str, Any], name: str) -> ArrayView:
-    typestr, shape = interface.get("typestr"), interface.get("shape")
-    if not (isinstance(typestr, str) and typestr and isinstance(shape, (tuple, list))):
-        raise refuse(name, f"has __array_interface__ with typestr {typestr!r} and shape {shape!r}",
-                     "a str and a tuple")
+def _is_integer(value: Any, low: int, high: int) -> bool:
+    try:
+        return low <= index(value) < high
+    except TypeError:
+        return False
+
+
+def _integers(name: str, what: str, given: Any, low: int, most: int) -> tuple[int, ...]:
+    """Returns a tuple of the interface. ctypes would cut numbers that are too large."""
+    if not isinstance(given, (tuple, list)) or not all(
+            _is_integer(value, low, most) for value in given):
+        raise refuse(name, f"has __array_interface__ with {what} {given!r}",
+                     f"a tuple of integers from {low} to {most - 1}")
+    return tuple([index(value) for value in given])
+
+
+def _view_of_interface(interface: Any, name: str) -> ArrayView:
+    def wrong(key: str, expected: str) -> ArgumentError:
+        return refuse(name, f"has __array_interface__ with {key} {interface.get(key)!r}", expected)
+
+    if not isinstance(interface, dict):
+        raise refuse(name, f"has an __array_interface__ of type {type(interface).__name__}", "a dict")
+    typestr = interface.get("typestr")
+    if not (isinstance(typestr, str) and typestr):
+        raise wrong("typestr", "a str such as '<i8'")
     native = "<" if sys.byteorder == "little" else ">"
     dtype = _ACL.get(typestr[1:]) if typestr[0] in (native, "|", "=") else None
-    data = interface.get("data")
-    if dtype is None or not isinstance(data, tuple) or len(data) != 2:
+    if dtype is None:
         raise refuse(name, f"has typestr {typestr}", "a dtype of aclDataType in native byte order")
-    shape = tuple(shape)
+    shape = _integers(name, "shape", interface.get("shape"), 0, 1 << 63)
+    data = interface.get("data")
+    if not (isinstance(data, tuple) and len(data) == 2 and _is_integer(data[0], 0, 1 << 64)):
+        raise wrong("data", "a tuple of an address and whether it is read-only")
+    if interface.get("mask") is not None:
+        raise wrong("mask", "none, because operators use all elements")
     given = interface.get("strides")
-    strides = _contiguous(shape) if given is None else _elements(name, tuple(given), dtype[1])
-    return ArrayView(data[0], shape, strides, dtype, not data[1])
+    if given is None:
+        strides = _contiguous(shape)
+    else:
+        steps = _integers(name, "strides", given, -(1 << 63), 1 << 63)
+        if len(steps) != len(shape):
+            raise wrong("strides", f"one for each of the {len(shape)} dimensions")
+        strides = _elements(name, steps, dtype[1])
+    view = ArrayView(index(data[0]), shape, strides, dtype, not data[1])
+    if view.end > 1 << 64 or view.begin < 0 or max(strides, default=0) >= 1 << 63:
+        raise refuse(name, f"reaches from address {view.begin} to {view.end}",
+                     "addresses of 64 bits")
+    return view
 
 
 def _view_of_numpy(numpy: Any, array: Any, name: str) -> ArrayView:
+    masked = sys.modules.get("numpy.ma")
+    if masked is not None and isinstance(array, masked.MaskedArray):
+        raise refuse(name, "is a masked array, whose mask operators do not know",
+                     "a plain array, such as that of filled()")
     view = _view_of_interface(array.__array_interface__, name)
     owner = array
     while isinstance(owner.base, numpy.ndarray):
@@ -209,11 +255,13 @@ def describe(array: Any, name: str) -> ArrayView:
     if numpy is not None and isinstance(array, numpy.ndarray):
         return _view_of_numpy(numpy, array, name)
     interface = getattr(array, "__array_interface__", None)
-    if isinstance(interface, dict):
+    if interface is not None:
         return _view_of_interface(interface, name)
     try:
         return _view_of_buffer(array, name)
-    except (TypeError, BufferError) as failure:
+    except AdvanceStepError:
+        raise
+    except (TypeError, BufferError, ValueError) as failure:  # ValueError: memory that is given up
         raise refuse(name, f"is {type(array).__name__}, of which no memory is known ({failure})",
                      "a numpy array, a torch tensor, or an object with __array_interface__ or the "
                      "buffer protocol") from None

@@ -7,10 +7,12 @@ from operator import index
 from typing import Any, Callable
 
 from . import _library, _registration
+from ._arguments import instance
 from ._errors import RUNTIME_ERROR
 from ._plan import Operator, Plan
 from ._runtime import Generation, thread
-from .device import Stream, current_stream
+from .device import NOT_WAITED
+from .stream import Stream, current_stream
 
 _MOST_PLANS = 128  # for each thread
 _ATTEMPTS = 8
@@ -35,10 +37,15 @@ def launch(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, .
         stream = state.streams.get(state.device)
         if stream is None:
             stream = current_stream()
+    elif type(stream) is not Stream:
+        instance(operator.name, "stream", stream, Stream)
     device = stream.device.index
     if state.active != device:
         state.activate(device)
-    attributes = tuple(map(index, attributes))  # accepts numpy numbers too
+    try:
+        attributes = tuple(map(index, attributes))  # accepts numpy numbers too
+    except TypeError:
+        attributes = operator.integers(attributes)  # raises with the name
     key = (operator, stream.handle, attributes, *map(id, arrays))
     plan = state.plans.get(key)
     if plan is None or not plan.holds(arrays):
@@ -72,19 +79,24 @@ def _run(plan: Plan, stream: Stream, arrays: Any, wait: bool) -> int:
     Returns RUNTIME_ERROR, with nothing queued, or 0; raises other failures.
     """
     with stream._lock:
-        stream._held[id(plan)] = (plan, arrays)
+        key = id(plan)
+        queued = key in stream._held  # by an earlier run, whose arrays have the same memory
+        stream._held[key] = (plan, arrays)
         stream.dirty = True
         code: int = plan.run(stream._argument)
-        if code == RUNTIME_ERROR:
-            return code
         if code:
+            if not queued:
+                del stream._held[key]
+            if code == RUNTIME_ERROR:
+                return code
             _library.check(code, "phase two")
         if wait:
             code = _synchronize(stream._argument)
+            if code not in NOT_WAITED:
+                stream._held.clear()
+                stream.dirty = False
             if code:
                 _library.check(code, "aclrtSynchronizeStream")
-            stream._held.clear()
-            stream.dirty = False
     return 0
 
 
@@ -113,7 +125,8 @@ class PreparedCall:
     def __init__(self, operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ...],
                  stream: Stream | None) -> None:
         thread.refresh()
-        self._stream = current_stream() if stream is None else stream
+        self._stream = (current_stream() if stream is None else
+                        instance(operator.name, "stream", stream, Stream))
         self._device = self._stream.device.index
         self._arrays = arrays
         self._plan = _make(operator, arrays, attributes, self._device)

@@ -20,11 +20,13 @@ from ctypes import byref, c_int64, c_uint64, c_void_p
 from typing import Any, Sequence
 
 from . import _library, _registration
+from ._arguments import integer
 from ._arrays import ArrayView, describe, plain_torch, refuse
-from ._errors import TILING_ERROR, ArgumentError
+from ._errors import TILING_ERROR
 from ._runtime import Generation
 
 _FORMAT_ND = 2
+_INT64 = (-(1 << 63), (1 << 63) - 1)
 
 
 class Operator:
@@ -43,7 +45,13 @@ class Operator:
         self.written = tuple(tensor.endswith("*") for tensor in tensors)
         self.optional = tuple(tensor.endswith("?") for tensor in tensors)
         self.attributes = tuple(attributes)
+        self.shown = tuple(f"{name}: {tensor}" for tensor in self.tensors)  # in messages
         self.plan, self.run = _library.bind_operator(name, len(tensors), len(attributes))
+
+    def integers(self, given: Sequence[Any]) -> tuple[int, ...]:
+        """Returns the attributes as numbers of 64 bits."""
+        return tuple([integer(self.name, name, value, *_INT64, TILING_ERROR)
+                      for name, value in zip(self.attributes, given)])
 
 
 _numpy_state = operator.attrgetter("shape", "strides", "dtype", "flags.writeable")
@@ -156,9 +164,10 @@ class Plan:
                  "_partial", "_generation")
 
     def __init__(self, op: Operator, arrays: Sequence[Any], attributes: Sequence[int]) -> None:
-        self.executor = 0
-        self.workspace = 0
+        self.executor = c_void_p()  # the library fills both
+        self.workspace = c_void_p()
         self._generation = Generation.current
+        attributes = op.integers(attributes)
         self.views = [_view(op, at, array) for at, array in enumerate(arrays)]
         views = [view for view in self.views if view is not None]
         self.ranges = [(view.begin, view.end) for view in views]
@@ -167,11 +176,10 @@ class Plan:
         _registration.ensure(self.ranges)
         self._plan(op, attributes)
 
-    def _plan(self, op: Operator, given: Sequence[int]) -> None:
-        attributes = [_int64(name, value) for name, value in zip(op.attributes, given)]
+    def _plan(self, op: Operator, attributes: Sequence[int]) -> None:
         tensors: list[int | None] = []
         size = c_uint64()
-        executor = c_void_p()
+        executor = self.executor
         try:
             for view in self.views:
                 tensors.append(None if view is None else _tensor(view))
@@ -181,13 +189,10 @@ class Plan:
             for tensor in tensors:
                 _library.destroy_tensor(tensor)
         _library.check(_library.set_repeatable(executor), "aclSetAclOpExecutorRepeatable")
-        self.executor = executor.value or 0
         if size.value:
-            workspace = c_void_p()
-            _library.check(_library.malloc(byref(workspace), size, 0), "aclrtMalloc")
-            self.workspace = workspace.value or 0
+            _library.check(_library.malloc(byref(self.workspace), size, 0), "aclrtMalloc")
         # The arguments of phase two, except the stream.
-        self.run = functools.partial(op.run, c_void_p(self.workspace), size, executor)
+        self.run = functools.partial(op.run, self.workspace, size, executor)
 
     def holds(self, arrays: Sequence[Any]) -> bool:
         """Returns whether the plan fits these arrays in their present state."""
@@ -198,27 +203,21 @@ class Plan:
         return self.watches.hold(arrays)
 
     def __del__(self, destroy: Any = _library.destroy_executor, free: Any = _library.free) -> None:
-        if self.executor:
-            destroy(self.executor)
+        executor, workspace = (getattr(self, name, None) for name in ("executor", "workspace"))
+        if executor:  # not after an __init__ that was interrupted
+            destroy(executor)
         # If the runtime has ended since, the address may belong to other memory.
-        if self.workspace and self._generation == Generation.current:
-            free(self.workspace)
+        if workspace and self._generation == Generation.current:
+            free(workspace)
 
 
 def _view(op: Operator, at: int, array: Any) -> ArrayView | None:
     if array is None:
         return None  # phase one checks whether it may be None
-    view = describe(array, op.tensors[at])
+    view = describe(array, op.shown[at])
     if op.written[at] and not view.writable:
-        raise refuse(op.tensors[at], "is read-only", "an array that can be written")
+        raise refuse(op.shown[at], "is read-only", "an array that can be written")
     return view
-
-
-def _int64(name: str, value: int) -> int:
-    number = operator.index(value)
-    if not -(1 << 63) <= number < 1 << 63:  # ctypes would truncate it
-        raise ArgumentError(TILING_ERROR, f"{name} is {number}; expected a number of 64 bits")
-    return number
 
 
 def _tensor(view: ArrayView) -> int:

@@ -29,46 +29,49 @@ _RANGE_REFUSED = 107000  # part of the range is device memory or is not mapped
 _REGISTERED_BY_OTHERS = 507910
 _MOST_RANGES = 1024  # then all are unregistered, which drops ranges of freed memory
 
-_lock = threading.Lock()  # guards the two sorted lists; equal indices belong to one range
-_begins: list[int] = []
-_ends: list[int] = []
+_lock = threading.Lock()  # guards the list
+# Sorted pairs (begin, end). An exception may come between any two steps (KeyboardInterrupt), so a
+# range is listed before it is registered: `renew` corrects a range that is listed only, but one that
+# is registered only would be in the way for ever.
+_ranges: list[tuple[int, int]] = []
 
 
 def _register(begin: int, end: int) -> int:
+    entry = (begin, end)
+    bisect.insort(_ranges, entry)
     code: int = _library.host_register(begin, end - begin, _MAPPED, byref(c_void_p()))
-    if code == 0:
-        at = bisect.bisect_left(_begins, begin)
-        _begins.insert(at, begin)
-        _ends.insert(at, end)
-    elif code in (_RANGE_REFUSED, _REGISTERED_BY_OTHERS):
+    if code:
+        _ranges.remove(entry)
+        if code not in (_RANGE_REFUSED, _REGISTERED_BY_OTHERS):
+            _library.check(code, "aclrtHostRegister")
         _library.recent_message()  # phase two checks whether the operator can use the range
-    else:
-        _library.check(code, "aclrtHostRegister")
     return code
 
 
 def _take_overlapping(begin: int, end: int) -> tuple[int, int]:
     """Ends the registrations that overlap the range; returns the union of all."""
-    first = bisect.bisect_right(_ends, begin)
-    last = bisect.bisect_left(_begins, end)
+    first = bisect.bisect_left(_ranges, (begin,))
+    if first and _ranges[first - 1][1] > begin:
+        first -= 1
+    last = max(first, bisect.bisect_left(_ranges, (end,)))
     low, high = begin, end
-    for at in range(first, last):
-        low, high = min(low, _begins[at]), max(high, _ends[at])
-        if _library.host_unregister(_begins[at]):
+    for old_begin, old_end in _ranges[first:last]:
+        low, high = min(low, old_begin), max(high, old_end)
+        if _library.host_unregister(old_begin):
             _library.recent_message()  # device memory has replaced it, and the runtime dropped it
-    del _begins[first:last], _ends[first:last]
+    del _ranges[first:last]
     return low, high
 
 
 def _holds(begin: int, end: int) -> bool:
-    at = bisect.bisect_right(_begins, begin) - 1
-    return at >= 0 and end <= _ends[at]
+    at = bisect.bisect_left(_ranges, (begin + 1,)) - 1
+    return at >= 0 and end <= _ranges[at][1]
 
 
 def _ensure(begin: int, end: int) -> None:
     if begin == end or _holds(begin, end):
         return
-    if len(_begins) >= _MOST_RANGES:
+    if len(_ranges) >= _MOST_RANGES:
         _take_overlapping(0, 1 << 64)
     low, high = _take_overlapping(begin, end)
     if _register(low, high) == _RANGE_REFUSED and (low, high) != (begin, end):

@@ -14,12 +14,16 @@ from ctypes import byref, c_uint32, c_void_p
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _library
+from ._arguments import integer, refuse_type
 from ._errors import AdvanceStepError, make_error
 
 if TYPE_CHECKING:
-    from .device import Stream
+    from .stream import Stream
 
 _REPEAT_INITIALIZE = 100002
+_INVALID_FILE = 100003
+INVALID_DEVICE = 107001
+MOST_INDEX = (1 << 31) - 1  # of a device, an int32_t
 _THREAD_LEVEL = 0  # aclrtLastErrLevel
 
 _lock = threading.RLock()
@@ -39,9 +43,8 @@ def on_end(function: Callable[[], None]) -> None:
     _before_end.append(function)
 
 
-def _start(config: str | None) -> None:
+def _start(path: bytes | None) -> None:
     global _started
-    path = os.fsencode(config) if config is not None else None
     code = _library.acl_init(path)
     if code != _REPEAT_INITIALIZE:  # after an aclInit by other code this one adds a reference
         _library.check(code, "aclInit")
@@ -60,12 +63,19 @@ def initialize(config: str | os.PathLike[str] | None = None) -> None:
     Raises:
         AdvanceStepError: the file or a setting is not valid, or the runtime has been started
             already.
+        TypeError: config is no path.
     """
+    if config is not None and not isinstance(config, (str, bytes, os.PathLike)):
+        refuse_type("initialize", "config", config, "a str, bytes, an os.PathLike or None")
+    path = os.fsencode(config) if config is not None else None
+    if path is not None and b"\0" in path:  # C would end the path there
+        raise make_error(_INVALID_FILE, f"initialize: config is {os.fspath(config or '')!r}; "
+                         "expected a path without zero bytes")
     with _lock:
         if _started:
             raise make_error(_REPEAT_INITIALIZE, "initialize: the runtime has been started; "
                              "expected finalize() before, or this call before any other")
-        _start(os.fspath(config) if config is not None else None)
+        _start(path)
 
 
 def finalize() -> None:
@@ -95,7 +105,8 @@ def context_of(device: int) -> int:
             _start(None)
         context = _contexts.get(device)
         if context is None:
-            _library.check(_library.set_device(device), "aclrtSetDevice")
+            number = integer("Device", "index", device, 0, MOST_INDEX, INVALID_DEVICE)
+            _library.check(_library.set_device(number), "aclrtSetDevice")
             handle = c_void_p()
             _library.check(_library.get_context(byref(handle)), "aclrtGetCurrentContext")
             context = _contexts[device] = handle.value or 0

@@ -14,11 +14,12 @@ the message names the query. docs/operators has conformances and formulas.
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Mapping, Optional
 
 from ._launch import PreparedCall, launch
 from ._plan import Operator
-from .device import Stream
+from .stream import Stream
 
 Array = Any  # a precise type would need numpy and torch
 
@@ -175,10 +176,16 @@ def step_paddle(stop_flags: Array, seq_lens_this_time: Array, ori_seq_lens_encod
            stream, wait)
 
 
-def _arrays_of(state: Any) -> tuple[Any, ...]:
-    if isinstance(state, Mapping):
-        return tuple([state[name] for name in STATE_NAMES])
-    return tuple([getattr(state, name) for name in STATE_NAMES])
+def _arrays_of(call: str, state: Any) -> tuple[Any, ...]:
+    get: Any = operator.getitem if isinstance(state, Mapping) else getattr
+    arrays = []
+    for name in STATE_NAMES:
+        try:
+            arrays.append(get(state, name))
+        except (KeyError, AttributeError) as failure:
+            kind = KeyError if isinstance(failure, KeyError) else AttributeError
+            raise kind(f"{call}: state has no {name}; expected the arrays of STATE_NAMES") from None
+    return tuple(arrays)
 
 
 def step(state: Any, block_size: int, encoder_decoder_block_num: int = 1, *,
@@ -193,10 +200,11 @@ def step(state: Any, block_size: int, encoder_decoder_block_num: int = 1, *,
         KeyError, AttributeError: an array is missing.
         NoProgressError, ArgumentError, DataError, AdvanceStepError: as step_paddle.
     """
-    launch(STEP, _arrays_of(state), (block_size, encoder_decoder_block_num), stream, wait)
+    launch(STEP, _arrays_of("step", state), (block_size, encoder_decoder_block_num), stream, wait)
 
 
 def prepare_step(state: Any, block_size: int, encoder_decoder_block_num: int = 1, *,
                  stream: Optional[Stream] = None) -> PreparedCall:
     """Checks and plans a step once, and returns a call that runs it. Arguments as for step."""
-    return PreparedCall(STEP, _arrays_of(state), (block_size, encoder_decoder_block_num), stream)
+    return PreparedCall(STEP, _arrays_of("prepare_step", state),
+                        (block_size, encoder_decoder_block_num), stream)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that no C type can hold, or that are of another kind: refused before anything is done."""
+"""Arguments that no C type can hold, or of another type: refused before anything is done."""
 
 import advance_step
 import numpy as np

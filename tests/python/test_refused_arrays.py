@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects whose memory is not known, or whose numbers no C type can hold: refused with a reason."""
 
+import mmap
 import warnings
 
 import advance_step
@@ -62,7 +63,7 @@ def test_an_interface_that_is_none():
         refused(part, f"has an __array_interface__ of type {type(value).__name__}")
 
 
-@pytest.mark.parametrize("changes", ({"shape": (1 << 62,)}, {"shape": (3,), "strides": (1 << 62,)},
+@pytest.mark.parametrize("changes", ({"shape": (1 << 62,)}, {"shape": (5,), "strides": (1 << 62,)},
                                      {"shape": (3,), "strides": (-(1 << 62),)},
                                      {"shape": (0, 1 << 62, 1 << 62)},
                                      {"data": ((1 << 64) - 8, False)}))
@@ -103,3 +104,6 @@ def test_memory_that_has_been_given_up():
     part = memoryview(bytearray(24)).cast("q")
     part.release()
     refused(part, "is memoryview, of which no memory is known")
+    mapping = mmap.mmap(-1, 24)
+    mapping.close()
+    refused(mapping, "is mmap, of which no memory is known")

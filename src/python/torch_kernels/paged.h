@@ -17,10 +17,49 @@
 
 namespace advstep_torch {
 
+/// Refuses a cache that cannot take the rows, or that overlaps itself or one of the others.
+inline void CheckCache(const char* name, const at::Tensor& cache, const at::Tensor& rows,
+                       const at::Tensor& slots, at::ArrayRef<at::Tensor> others) {
+    TORCH_CHECK_VALUE(
+        cache.dim() >= 2 && cache.dtype() == rows.dtype() && rows.dim() == cache.dim() - 1 &&
+            rows.size(0) == slots.numel() && rows.sizes().slice(1) == cache.sizes().slice(2),
+        "scatter_rows_: ", name, "_cache is ", cache.dtype(), cache.sizes(), " and ", name, " ",
+        rows.dtype(), rows.sizes(),
+        "; expected caches [blocks, size, ...] and rows [slots, ...] of one dtype, and ",
+        slots.numel(), " slots");
+    TORCH_CHECK_VALUE(at::has_internal_overlap(cache) != at::MemOverlap::Yes,
+                      "scatter_rows_: ", name,
+                      "_cache is an expanded tensor; expected elements with memory of their own");
+    for (const at::Tensor& other : others) {
+        const at::MemOverlapStatus status = at::get_overlap_status(cache, other);
+        const bool same = cache.numel() != 0 && other.numel() != 0 &&
+                          cache.const_data_ptr() == other.const_data_ptr();
+        TORCH_CHECK_VALUE(status != at::MemOverlapStatus::Full &&
+                              status != at::MemOverlapStatus::Partial && !same,
+                          "scatter_rows_: ", name, "_cache ", cache.sizes(),
+                          " overlaps an argument ", other.sizes(), "; expected memory of its own");
+    }
+}
+
+/// Checks all that is known without the slots, before either cache is written.
+inline void CheckScatter(const at::Tensor& keyCache, const at::Tensor& valueCache,
+                         const at::Tensor& key, const at::Tensor& value, const at::Tensor& slots) {
+    TORCH_CHECK_VALUE(slots.dim() == 1 && (slots.dtype() == at::kInt || slots.dtype() == at::kLong),
+                      "scatter_rows_: slots is ", slots.dtype(), slots.sizes(),
+                      "; expected int32 or int64 [tokens]");
+    CheckCache("key", keyCache, key, slots, {valueCache, key, value, slots});
+    CheckCache("value", valueCache, value, slots, {key, value, slots});
+    TORCH_CHECK_VALUE(keyCache.sizes().slice(0, 2) == valueCache.sizes().slice(0, 2),
+                      "scatter_rows_: value_cache is ", valueCache.sizes(),
+                      "; expected the blocks and size of key_cache, ",
+                      keyCache.sizes().slice(0, 2));
+}
+
 /// cache[slot / size][slot % size] = row for both caches, which are [blocks, size, ...]. A slot
 /// that is out of range is an error with its row, and then nothing has been written.
 inline void ScatterRows(const at::Tensor& keyCache, const at::Tensor& valueCache,
                         const at::Tensor& key, const at::Tensor& value, const at::Tensor& slots) {
+    CheckScatter(keyCache, valueCache, key, value, slots);
     const int64_t size = keyCache.size(1);
     const int64_t count = keyCache.size(0) * size;
     const at::Tensor wide = slots.to(at::kLong).contiguous();

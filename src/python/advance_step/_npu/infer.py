@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import attention, layouts, masks, paged
-from .checks import check, check_floating, refuse
+from .checks import check, check_device, check_floating, check_written, refuse
 from .table import define
 
 torch: Any = importlib.import_module("torch")
@@ -177,11 +177,15 @@ def infer_v2(query: Any, key: Any, value: Any, *, atten_mask: Any = None, actual
 
 def _store(name: str, results: Sequence[Any], out: Sequence[Any]) -> tuple[Any, ...]:
     check(len(out) == len(results), name, "out", list(out), f"{len(results)} tensors")
-    for result, place in zip(results, out):
-        check(place.shape == result.shape and place.dtype == result.dtype or not result.numel(), name,
-              "out", place, f"{result.dtype} of shape {list(result.shape)}")
-        if result.numel():
-            place.copy_(result)
+    places = {f"out[{at}]": (place, result)
+              for at, (place, result) in enumerate(zip(out, results)) if result.numel()}
+    for shown, (place, result) in places.items():
+        check(place.shape == result.shape and place.dtype == result.dtype, name, shown, place,
+              f"{result.dtype} of shape {list(result.shape)}")
+        check_device(name, result.device, **{shown: place})
+    check_written(name, {shown: place for shown, (place, _) in places.items()}, {})
+    for place, result in places.values():
+        place.copy_(result)
     return tuple(out)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import check, check_floating
+from .checks import check, check_floating, check_written
 from .table import define
 
 
@@ -56,6 +56,7 @@ def add_rms_norm(x1: Any, x2: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[A
 @define("npu_add_rms_norm_v2")
 def add_rms_norm_in_place(x1: Any, x2: Any, gamma: Any, epsilon: float = 1e-6) -> Any:
     """Writes y into x1 and x into x2."""
+    check_written("npu_add_rms_norm_v2", {"x1": x1, "x2": x2}, {})
     y, rstd, x = add_rms_norm(x1, x2, gamma, epsilon)
     x1.copy_(y)
     x2.copy_(x)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import paged
-from .checks import check, refuse
+from .checks import check, check_device, check_written, refuse
 from .table import define
 
 NAME = "npu_scatter_pa_kv_cache"
@@ -43,6 +43,10 @@ def scatter(key: Any, value: Any, key_cache: Any, value_cache: Any, slot_mapping
     check(str(slot_mapping.dtype) in ("torch.int32", "torch.int64")
           and list(slot_mapping.shape) == [key.shape[0]], NAME, "slot_mapping", slot_mapping,
           f"[{key.shape[0]}] of int32 or int64")
+    check_device(NAME, key.device, value=value, key_cache=key_cache, value_cache=value_cache,
+                 slot_mapping=slot_mapping)
+    check_written(NAME, {"key_cache": key_cache, "value_cache": value_cache},
+                  {"key": key, "value": value, "slot_mapping": slot_mapping})
     for name, cache in (("key_cache", key_cache), ("value_cache", value_cache)):
         check(cache.dtype == key.dtype, NAME, name, cache, f"the dtype of key, {key.dtype}")
     mode = cache_mode or "Norm"

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments that no C type can hold, or of another type: refused before anything is done."""
 
+import copy
+import gc
+import pickle
+
 import advance_step
 import numpy as np
 import pytest
@@ -115,6 +119,9 @@ def test_a_path_is_not_cut(machine, tmp_path):
         with pytest.raises(AdvanceStepError, match="initialize: config is .*without zero") as caught:
             advance_step.initialize(path)
         assert caught.value.code == 100003
+    with pytest.raises(AdvanceStepError, match=r"config is '/\\ud800'; expected a path") as caught:
+        advance_step.initialize("/\ud800")  # no bytes stand for it
+    assert caught.value.code == 100003
     for path in (3, object(), [str(settings)]):
         with pytest.raises(TypeError, match="initialize: config is of type"):
             advance_step.initialize(path)
@@ -127,3 +134,13 @@ def test_a_state_without_an_array(call, nothing_done):
     for state, error in (({"stop_flags": 1}, KeyError), (object(), AttributeError)):
         with pytest.raises(error, match="state has no .*; expected the arrays of STATE_NAMES"):
             call(state, 4)
+
+
+@pytest.mark.parametrize("kind", (Stream, Event))
+@pytest.mark.parametrize("make", (copy.copy, copy.deepcopy, pickle.dumps))
+def test_handles_have_one_owner(kind, make):
+    original = kind()
+    with pytest.raises(TypeError, match=f"{kind.__name__} owns a handle .*; expected no copy"):
+        make(original)
+    gc.collect()
+    assert original.query()

@@ -39,3 +39,14 @@ def test_a_file_that_is_cut_off_has_no_names(name, tmp_path, monkeypatch):
     path.write_bytes(WHOLE)
     assert "advance_step" in _own_pairs.names()
     assert "aclInit" in _elf.defined_names(path)
+
+
+def test_names_and_files_of_another_encoding(tmp_path, monkeypatch):
+    folder = tmp_path / "vendors" / "own" / "op_api" / "lib"
+    folder.mkdir(parents=True)
+    (folder / "libcust_opapi.so").write_bytes(WHOLE.replace(b"\0aclInit\0", b"\0acl\xff\xffit\0"))
+    (tmp_path / "vendors" / "config.ini").write_bytes(b"; \xff\nload_priority=own,\xff\n")
+    monkeypatch.setenv("ASCEND_OPP_PATH", str(tmp_path))
+    monkeypatch.delenv("ASCEND_HOME_PATH", raising=False)
+    monkeypatch.delenv("ASCEND_CUSTOM_OPP_PATH", raising=False)
+    assert "advance_step" in _own_pairs.names()

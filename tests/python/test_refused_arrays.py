@@ -2,6 +2,7 @@
 """Objects whose memory is not known, or whose numbers no C type can hold: refused with a reason."""
 
 import mmap
+import contextlib
 import warnings
 
 import advance_step
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from advance_step._arrays import describe
-from batches import as_numpy, batch, expect_state
+from batches import as_numpy, as_torch, batch, expect_state
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 
@@ -98,6 +99,21 @@ def test_tensors_without_memory_of_their_own():
         refused(torch.nested.nested_tensor([plain, plain[:2]]), "is a nested tensor")
     refused(torch._to_functional_tensor(plain), "has no memory")
     refused(torch.zeros(3, dtype=torch.int64, device="meta"), "is on device meta")
+
+
+@pytest.mark.parametrize("size", (0, 8, 23))
+def test_tensors_whose_storage_was_made_smaller(size):
+    state, *sizes = batch(4, num_seqs=3, num_queries=2)
+    arrays = as_torch(state)
+    arrays[0] = torch.zeros(3, dtype=torch.int64)
+    with contextlib.suppress(advance_step.DataError):
+        advance_step.advance_step(*arrays, *sizes)  # makes a plan
+    arrays[0].untyped_storage().resize_(size)
+    with pytest.raises(advance_step.ArgumentError, match="input_tokens (has no memory|reaches beyond)"):
+        advance_step.advance_step(*arrays, *sizes)
+    refused(arrays[0], "reaches beyond its storage" if size else "has no memory")
+    arrays[0].untyped_storage().resize_(24)
+    assert describe(arrays[0], "x").shape == (3,)
 
 
 def test_memory_that_has_been_given_up():

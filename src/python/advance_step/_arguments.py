@@ -38,3 +38,13 @@ def instance(call: str, name: str, value: Any, kind: type) -> Any:
     if not isinstance(value, kind):
         refuse_type(call, name, value, f"advance_step.{kind.__name__}")
     return value
+
+
+class OneOwner:
+    """An object that owns a handle of the library. A copy would end the handle a second time."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} owns a handle of this process; expected no copy and "
+                        "no pickle of it")

@@ -113,7 +113,11 @@ def _view_of_tensor(torch: Any, tensor: Any, name: str) -> ArrayView:
             raise refuse(name, "has no memory", "a plain tensor")
         view = ArrayView(address, tuple(tensor.shape), tuple(tensor.stride()), dtype, writable=True)
         storage = getattr(tensor, "untyped_storage", tensor.storage)()
-        view.widen(storage.data_ptr(), storage.data_ptr() + storage.nbytes())
+        begin, end = storage.data_ptr(), storage.data_ptr() + storage.nbytes()
+        if view.begin != view.end and not begin <= view.begin <= view.end <= end:
+            raise refuse(name, f"reaches beyond its storage, which has {end - begin} bytes",
+                         "a storage that was not made smaller")
+        view.widen(begin, end)
     return view
 
 

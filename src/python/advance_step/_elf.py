@@ -36,7 +36,7 @@ def _read(path: str | os.PathLike[str], undefined: bool) -> list[str]:
                     "<IBBHQQ", data[header[4]:header[4] + header[5]]):
                 if (section == 0) == undefined and info >> 4 == _GLOBAL and name:
                     begin = texts + name
-                    names.append(data[begin:data.find(b"\0", begin)].decode())
+                    names.append(data[begin:data.find(b"\0", begin)].decode("utf-8", "replace"))
         return names
 
 

@@ -20,15 +20,13 @@ _synchronize = _library.finish
 
 
 def launch(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ...],
-           stream: Stream | None, wait: bool, approve: Callable[[], None] | None = None) -> None:
+           stream: Stream | None, wait: bool) -> None:
     """Runs an operator once.
 
     Args:
         stream: the stream of the run; None: the thread's current stream.
         wait: whether to return only after the run; otherwise a later synchronisation raises
             failures on the device.
-        approve: a function that is called before a plan is made; it raises if the arrays must not
-            be used.
     """
     state = thread
     if state.generation != Generation.current:
@@ -49,8 +47,6 @@ def launch(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, .
     key = (operator, stream.handle, attributes, *map(id, arrays))
     plan = state.plans.get(key)
     if plan is None or not plan.holds(arrays):
-        if approve is not None:
-            approve()
         plan = _make(operator, arrays, attributes, device)
         if plan.watches is not None:
             _keep(state.plans, key, plan)

@@ -20,7 +20,7 @@ def _user_folders() -> Iterator[pathlib.Path]:
             yield pathlib.Path(folder, "op_api", "lib")
     vendors = pathlib.Path(os.environ.get("ASCEND_OPP_PATH") or "/nonexistent", "vendors")
     try:
-        text = (vendors / "config.ini").read_text(encoding="utf-8")
+        text = (vendors / "config.ini").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return
     for names in re.findall(r"^\s*load_priority\s*=\s*(.*)$", text, flags=re.M):

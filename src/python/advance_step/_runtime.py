@@ -53,6 +53,17 @@ def _start(path: bytes | None) -> None:
     _started = True
 
 
+def _bytes_of(config: Any) -> bytes:
+    try:
+        path = os.fsencode(config)
+    except UnicodeEncodeError:
+        path = b"\0"
+    if b"\0" in path:  # C would end the path there
+        raise make_error(_INVALID_FILE, f"initialize: config is {os.fspath(config)!r}; expected a path "
+                         "that the file system can have, without zero bytes")
+    return path
+
+
 def initialize(config: str | os.PathLike[str] | None = None) -> None:
     """Starts the runtime with a settings file. The first use starts it if there was no such call.
 
@@ -67,10 +78,7 @@ def initialize(config: str | os.PathLike[str] | None = None) -> None:
     """
     if config is not None and not isinstance(config, (str, bytes, os.PathLike)):
         refuse_type("initialize", "config", config, "a str, bytes, an os.PathLike or None")
-    path = os.fsencode(config) if config is not None else None
-    if path is not None and b"\0" in path:  # C would end the path there
-        raise make_error(_INVALID_FILE, f"initialize: config is {os.fspath(config or '')!r}; "
-                         "expected a path without zero bytes")
+    path = None if config is None else _bytes_of(config)
     with _lock:
         if _started:
             raise make_error(_REPEAT_INITIALIZE, "initialize: the runtime has been started; "

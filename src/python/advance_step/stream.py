@@ -8,7 +8,7 @@ from ctypes import byref, c_float, c_int, c_void_p
 from typing import Any
 
 from . import _library
-from ._arguments import instance, integer
+from ._arguments import OneOwner, instance, integer
 from ._runtime import Generation, forget_failure, in_context, thread
 from .device import NOT_WAITED, Device, as_device, enlist
 
@@ -17,7 +17,7 @@ _COMPLETE = {"stream": 0, "event": 1}
 _PARAM_INVALID = 107000
 
 
-class Stream:
+class Stream(OneOwner):
     """A queue of work on a device. Its work runs in order; streams run at the same time.
 
     ``with stream:`` makes the stream, and its device, the thread's current ones.
@@ -129,7 +129,7 @@ class Stream:
             in_context(self.device.index, _library.destroy_stream, handle)
 
 
-class Event:
+class Event(OneOwner):
     """A point in a stream, with its time. An event that was never recorded counts as complete.
 
     Args:

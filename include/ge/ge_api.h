@@ -84,12 +84,15 @@ class ADVSTEP_GRAPH_API Session {
     Status BuildGraph(uint32_t graphId, const std::vector<Tensor>& inputs);
     /// Runs the graph after all queued runs. inputs[i] is the input of the Data operator with index
     /// i. If the indices are not 0 to n - 1, it is that of the i-th Data operator in the order of
-    /// SetInputs. The call clears outputs, and fills it on success. It fails while another RunGraph
-    /// of the session is in progress.
+    /// SetInputs. The call replaces outputs on success. It fails while another RunGraph of the
+    /// session is in progress.
     Status RunGraph(uint32_t graphId, const std::vector<Tensor>& inputs,
                     std::vector<Tensor>& outputs);
     /// Copies the inputs, queues a run and returns. One thread makes all runs of a session, in
-    /// order, and calls the callback after each. If this call fails it makes no callback.
+    /// order, and calls the callback after each. If this call fails it makes no callback. A
+    /// callback may call RunGraph, and so may a function of an operator that such a run calls; the
+    /// graph then runs at once, in that thread. Neither may wait for a RunGraph or CompileGraph of
+    /// the session in another thread, which comes after the run.
     Status RunGraphAsync(uint32_t graphId, const std::vector<Tensor>& inputs,
                          RunAsyncCallback callback);
 

@@ -33,6 +33,21 @@ Outcome DeviceContext::Open(std::optional<int32_t> deviceId) {
     return CheckAcl("aclmdlRICaptureThreadExchangeMode", aclmdlRICaptureThreadExchangeMode(&mode_));
 }
 
+KeepContext::KeepContext() {
+    if (aclrtGetCurrentContext(&context_) != ACL_SUCCESS) {
+        context_ = nullptr;
+        // To have no context is no failure of the run.
+        (void)aclrtGetLastError(ACL_RT_THREAD_LEVEL);
+        (void)aclGetRecentErrMsg();
+    }
+}
+
+KeepContext::~KeepContext() {
+    if (context_ != nullptr) {
+        (void)aclrtSetCurrentContext(context_);
+    }
+}
+
 DeviceMemory::~DeviceMemory() {
     if (address_ != nullptr) {
         aclrtFree(address_);

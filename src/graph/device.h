@@ -38,6 +38,19 @@ class DeviceContext {
     aclmdlRICaptureMode mode_ = ACL_MODEL_RI_CAPTURE_MODE_RELAXED;  // swapped with the thread's
 };
 
+/// Makes the context that the thread has current again at the end of the object's life, for a run
+/// in a thread of the program's functions.
+class KeepContext {
+ public:
+    KeepContext();
+    ~KeepContext();
+    KeepContext(const KeepContext&) = delete;
+    KeepContext& operator=(const KeepContext&) = delete;
+
+ private:
+    aclrtContext context_ = nullptr;
+};
+
 /// Device memory that is freed with the object.
 class DeviceMemory {
  public:

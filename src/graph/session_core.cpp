@@ -7,6 +7,7 @@
 
 #include "src/base/library_thread.h"
 #include "src/base/thread_exit.h"
+#include "src/graph/device.h"
 #include "src/graph/graph_run.h"
 #include "src/graph/graph_state.h"
 #include "src/graph/messages.h"
@@ -84,10 +85,14 @@ Outcome SessionCore::InWorker(std::unique_lock<std::mutex>& lock,
     bool isDone = false;
     isRunning_ = true;
     if (isWorker) {
-        // The call comes from a callback. A worker runs the graph itself and waits for no other
-        // worker, so that callbacks of two sessions can run each other's graphs without a deadlock.
+        // The call comes from a callback or from a function of an operator. A worker runs the graph
+        // itself and waits for no other worker, so that callbacks of two sessions can run each
+        // other's graphs without a deadlock.
         lock.unlock();
-        outcome = Catch(job);
+        {
+            const KeepContext keepContext;
+            outcome = Catch(job);
+        }
         lock.lock();
     } else {
         try {

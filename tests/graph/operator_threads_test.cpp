@@ -184,6 +184,40 @@ TEST_F(OperatorThreadsTest, AnOperatorMayWaitForReadersOfTheVariables) {
     EXPECT_EQ(ValuesOf(results[0]), (Rows{6, 8}));
 }
 
+// A run in a function of the program has a context of its own. The outer run, or the callback, goes
+// on in the one that it had.
+TEST_F(OperatorThreadsTest, AnOperatorMayRunAnotherGraph) {
+    Add(NewMix("mix", NewNarrow()), graphs::MakeData("state", 1), true);
+    auto other = graphs::MakeData("other", 0);
+    ge::Graph copy("copy");
+    copy.SetInputs({other}).SetOutputs(std::vector<ge::Operator>{other});
+    ASSERT_TRUE(Succeeded(Session().AddGraph(2, copy)));
+    int inner = 0;
+    const auto run = [&] {
+        Tensors results;
+        EXPECT_TRUE(Succeeded(Session().RunGraph(2, {MakeGraphTensor({2}, {3, 4})}, results)));
+        EXPECT_TRUE(!results.empty() && ValuesOf(results[0]) == (Rows{3, 4}));
+        ++inner;
+    };
+    graphs::inPlan = run;
+    std::promise<Rows> ended;
+    ASSERT_TRUE(Succeeded(Session().RunGraphAsync(
+        1, {MakeGraphTensor({2}, {1, 2}), MakeGraphTensor({2}, {5, 6})},
+        [&](ge::Status status, Tensors& outputs) {
+            EXPECT_TRUE(Succeeded(status));
+            run();
+            EXPECT_EQ(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL), ACL_SUCCESS);
+            EXPECT_EQ(aclrtSetCurrentContext(context_), ACL_SUCCESS);
+            run();
+            aclrtContext after = nullptr;
+            EXPECT_EQ(aclrtGetCurrentContext(&after), ACL_SUCCESS);
+            EXPECT_EQ(after, context_);
+            ended.set_value(outputs.empty() ? Rows() : ValuesOf(outputs[0]));
+        })));
+    EXPECT_EQ(ended.get_future().get(), (Rows{6, 8}));
+    EXPECT_EQ(inner, 3);
+}
+
 // A run in the function Plan of a run that has the Variables would wait for that run.
 TEST_F(OperatorThreadsTest, AnOperatorCannotRunAGraphOfItsVariables) {
     Add(NewMix("mix", NewNarrow()), graphs::MakeVariable("state", {5, 6}), false);

@@ -64,7 +64,8 @@ std::optional<size_t> ByteSize(const std::vector<int64_t>& dims, ge::DataType da
     size_t bytes = 0;
     const size_t rest = count % 8 * bits;
     if (__builtin_mul_overflow(count / 8, bits, &bytes) ||
-        __builtin_add_overflow(bytes, rest / 8 + (rest % 8 == 0 ? 0 : 1), &bytes)) {
+        __builtin_add_overflow(bytes, rest / 8 + (rest % 8 == 0 ? 0 : 1), &bytes) ||
+        bytes > static_cast<size_t>(std::numeric_limits<int64_t>::max())) {
         return std::nullopt;
     }
     return bytes;
@@ -84,9 +85,7 @@ namespace ge {
 
 int64_t GetSizeInBytes(int64_t element_count, DataType dataType) {
     const std::optional<size_t> bytes = advstep::graph::ByteSize({element_count}, dataType);
-    return bytes && *bytes <= static_cast<size_t>(std::numeric_limits<int64_t>::max())
-               ? static_cast<int64_t>(*bytes)
-               : -1;
+    return bytes ? static_cast<int64_t>(*bytes) : -1;
 }
 
 }  // namespace ge

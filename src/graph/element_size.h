@@ -19,8 +19,8 @@ const char* NameOf(ge::DataType dataType);
 std::string ShapeText(const std::vector<int64_t>& dims);
 
 /// Returns the bytes of a tensor. Elements of less than a byte are packed; rank 0 is one element.
-/// Returns no value for a data type without a size, for a negative dimension, and for more bytes
-/// than a size_t can count.
+/// Returns no value for a data type without a size, for a negative dimension, and for 2^63 bytes or
+/// more, which no memory has, and which the sizes of aclnn views cannot count.
 std::optional<size_t> ByteSize(const std::vector<int64_t>& dims, ge::DataType dataType);
 
 }  // namespace advstep::graph

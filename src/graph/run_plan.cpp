@@ -65,8 +65,9 @@ class Planner {
         const std::optional<size_t> bytes = ByteSize(value.dims, value.dataType);
         if (!bytes) {
             return Fail(kBadTensor,
-                        "{} has {}; expected dimensions >= 0 and elements of a known size", what,
-                        shape);
+                        "{} has {}; expected dimensions >= 0, elements of a known size and fewer "
+                        "than 2^63 bytes",
+                        what, shape);
         }
         if (checkBytes && tensor.GetSize() != *bytes) {
             return Fail(kBadTensor, "{} has {} bytes; expected {} for {}", what, tensor.GetSize(),

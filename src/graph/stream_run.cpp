@@ -28,6 +28,13 @@ bool IsDeviceMemory(const uint8_t* address) {
            attributes.location.type != ACL_MEM_LOCATION_TYPE_UNREGISTERED;
 }
 
+// Looks at the first and the last of the bytes.
+bool AreDeviceMemory(const uint8_t* address, size_t bytes) {
+    uintptr_t last = 0;
+    return !__builtin_add_overflow(reinterpret_cast<uintptr_t>(address), bytes - 1, &last) &&
+           IsDeviceMemory(address) && IsDeviceMemory(reinterpret_cast<const uint8_t*>(last));
+}
+
 }  // namespace
 
 Outcome StreamBinding::Make(const GraphModel& model, aclrtContext context, aclrtStream stream,
@@ -86,8 +93,7 @@ Outcome StreamBinding::CheckMemory() const {
     for (const auto* places : {&inputs_, &outputs_}) {
         for (size_t index = 0; index < places->size(); ++index) {
             const Place& place = (*places)[index];
-            if (place.bytes > 0 && (!IsDeviceMemory(place.address) ||
-                                    !IsDeviceMemory(place.address + place.bytes - 1))) {
+            if (place.bytes > 0 && !AreDeviceMemory(place.address, place.bytes)) {
                 return WrongTensor(
                     places == &inputs_ ? "inputs" : "outputs", index,
                     fmt::format("has {} bytes at {}; expected device memory", place.bytes,

@@ -64,26 +64,33 @@ ge::TensorDesc DeclaredBy(const ModelNode& data) {
 
 // Plans a run without memory, and asks phase one of every operator. Needs a current context.
 Outcome MeasureStreamRun(const GraphModel& model, const RunPlan& plan, StreamSizes* sizes) {
-    // The addresses are all different, and no memory is there.
+    // The addresses are all different, which is all that the planner compares. No memory is there.
     uintptr_t next = 64;
-    const auto pretend = [&](size_t bytes) {
+    const auto pretend = [&] {
         auto* const address = reinterpret_cast<uint8_t*>(next);
-        next += (bytes / 64 + 2) * 64;
+        next += 64;
         return address;
+    };
+    const auto add = [&](size_t bytes) {
+        return __builtin_add_overflow(sizes->features, bytes, &sizes->features)
+                   ? Fail(kBadTensor,
+                          "graph {} needs 2^64 bytes or more for intermediate values and "
+                          "workspaces; expected fewer",
+                          model.name)
+                   : Outcome();
     };
     StreamMemory memory;
     for (const PlannedSource& source : plan.sources) {
         const size_t bytes = plan.values[source.value].desc.bytes;
         sizes->constants += model.nodes[source.node].IsConst() ? bytes : 0;
-        memory.sources.push_back(pretend(bytes));
+        memory.sources.push_back(pretend());
     }
-    for (const size_t output : plan.outputs) {
-        memory.outputs.push_back(pretend(plan.values[output].desc.bytes));
+    for (size_t output = 0; output < plan.outputs.size(); ++output) {
+        memory.outputs.push_back(pretend());
     }
     memory.allocate = [&](size_t bytes, uint8_t** address) {
-        sizes->features += bytes;
-        *address = pretend(bytes);
-        return Outcome();
+        *address = pretend();
+        return add(bytes);
     };
     std::vector<StreamStep> steps;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(PlanStream(model, plan, memory, &steps));
@@ -93,7 +100,7 @@ Outcome MeasureStreamRun(const GraphModel& model, const RunPlan& plan, StreamSiz
         ADVSTEP_GRAPH_RETURN_IF_ERROR(
             PlanAclnn(plan, call, model.nodes[call.node].name, unknown, &planned));
         aclDestroyAclOpExecutor(planned.executor);
-        sizes->features += planned.workspaceSize;
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(add(planned.workspaceSize));
     }
     return {};
 }

@@ -166,7 +166,10 @@ Outcome CheckTaken(const ModelNode& node, const AdvStepGraphOperator& tie) {
 AdvStepTensorView ViewOfValue(const ValueDesc& desc, std::vector<int64_t>* strides) {
     strides->assign(desc.dims.size(), 1);
     for (size_t axis = desc.dims.size(); axis-- > 1;) {
-        (*strides)[axis - 1] = (*strides)[axis] * std::max<int64_t>(desc.dims[axis], 1);
+        // An empty tensor may have dimensions whose product is too large; nothing reads its
+        // strides.
+        (void)__builtin_mul_overflow((*strides)[axis], std::max<int64_t>(desc.dims[axis], 1),
+                                     &(*strides)[axis - 1]);
     }
     AdvStepTensorView view{};
     view.dataType = static_cast<aclDataType>(desc.dataType);
@@ -192,8 +195,8 @@ Outcome TakeShape(const ModelNode& node, const OutputRule& rule, const AdvStepGr
     const std::optional<size_t> bytes = ByteSize(desc->dims, desc->dataType);
     if (!bytes) {
         return Fail(kInnerError,
-                    "Infer sets shape {} and data type {} for {}; expected dimensions >= 0 and "
-                    "elements of a known size",
+                    "Infer sets shape {} and data type {} for {}; expected dimensions >= 0, "
+                    "elements of a known size and fewer than 2^63 bytes",
                     ShapeText(desc->dims), NameOf(desc->dataType), output);
     }
     desc->bytes = *bytes;

@@ -40,7 +40,7 @@ Outcome VariableStore::EnsureLocked(const ModelNode& node) {
     if (!bytes || (initial.GetSize() > 0 && initial.GetSize() != *bytes)) {
         return Fail(kBadTensor,
                     "Variable {} has shape {}, data type {} and a value of {} bytes; expected "
-                    "dimensions >= 0 and the bytes of that shape, or none",
+                    "dimensions >= 0, fewer than 2^63 bytes, and a value of that shape or none",
                     node.name, ShapeText(made.desc.dims), NameOf(made.desc.dataType),
                     initial.GetSize());
     }

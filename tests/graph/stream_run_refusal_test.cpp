@@ -2,6 +2,7 @@
 // Runs on streams that fail or are refused.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "graph/stream_run_fixture.h"
@@ -41,6 +42,13 @@ TEST_F(StreamRunTest, Refusals) {
     const DeviceTensor small({3}, {1, 2, 3});
     bad[2] = small.Tensor();
     EXPECT_TRUE(Failed(Run(1, in, bad), {"E13025", "outputs[2]", "24 bytes", "at least 32"}));
+    bad = out;
+    const DeviceTensor more({8}, {1, 2, 3, 4, 5, 6, 7, 8});
+    uint8_t* const middle = const_cast<uint8_t*>(more.Tensor().GetData()) + 32;
+    ge::Tensor endless(more.Tensor().GetTensorDesc());  // its last byte comes before its first
+    ASSERT_EQ(endless.SetData(middle, SIZE_MAX, [](uint8_t*) {}), ge::GRAPH_SUCCESS);
+    bad[2] = endless;
+    EXPECT_TRUE(Failed(Run(1, in, bad), {"E13025", "outputs[2]", "device memory"}));
     bad = out;
     bad[2] = bad[1];
     EXPECT_TRUE(Failed(Run(1, in, bad), {"E13025", "outputs[2]", "overlaps outputs[1]"}));

@@ -2,6 +2,8 @@
 // Plans and inferred shapes of operators of other libraries.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "graph/device_tensors.h"
@@ -41,6 +43,46 @@ TEST_F(TiedOperatorTest, ACompiledGraphHasTheInferredShapes) {
         }
         ASSERT_TRUE(Succeeded(Session().RemoveGraph(1)));
     }
+}
+
+// Each mix has two intermediate values of 2^59 bytes.
+TEST_F(TiedOperatorTest, SizesOfACompiledGraphDoNotWrap) {
+    const std::vector<int64_t> dims = {int64_t{1} << 56};
+    for (const uint32_t mixes : {15U, 16U}) {
+        auto read = graphs::MakeData("read", 0);
+        auto state = graphs::MakeData("state", 1);
+        for (auto* data : {&read, &state}) {
+            data->update_output_desc_y(
+                ge::TensorDesc(ge::Shape(dims), ge::FORMAT_ND, ge::DT_INT64));
+        }
+        for (uint32_t i = 0; i < mixes; ++i) {
+            NewMix(std::to_string(i).c_str()).set_input_read_in(read).set_input_state(state);
+        }
+        ge::Graph graph("large");
+        graph.SetInputs({read, state}).SetOutputs(std::vector<ge::Operator>{read});
+        ASSERT_TRUE(Succeeded(Session().AddGraph(mixes, graph)));
+        const ge::Status status = Session().CompileGraph(mixes);
+        const auto summary = Session().GetCompiledGraphSummary(mixes);
+        if (mixes == 15) {
+            ASSERT_TRUE(Succeeded(status));
+            size_t size = 0;
+            ASSERT_TRUE(Succeeded(summary->GetFeatureMemorySize(size)));
+            EXPECT_EQ(size, 30 * (size_t{1} << 59));
+        } else {
+            EXPECT_TRUE(graphs::Failed(status, {"E13025", "large", "2^64 bytes or more"}));
+            EXPECT_EQ(summary, nullptr);
+        }
+    }
+}
+
+// An empty tensor may have dimensions whose product is beyond 64 bits.
+TEST_F(TiedOperatorTest, InferGetsAnEmptyTensorOfLargeDimensions) {
+    ASSERT_TRUE(
+        Succeeded(Session().AddGraph(1, graphs::MakeGraph(NewMix("mix"), {"read_in", "state"}))));
+    const int64_t large = int64_t{1} << 40;
+    const ge::Tensor empty(
+        ge::TensorDesc(ge::Shape({0, large, large}), ge::FORMAT_ND, ge::DT_INT64));
+    EXPECT_TRUE(Succeeded(Session().BuildGraph(1, {empty, empty})));
 }
 
 // The calls themselves: a plan depends on every value of an array, and on where an array ends.

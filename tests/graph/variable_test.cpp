@@ -2,6 +2,8 @@
 // Variables: the state of a session, from run to run and from graph to graph.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -130,7 +132,13 @@ TEST_F(VariableTest, Rules) {
         unknown.update_output_desc_y(ge::TensorDesc(ge::Shape({-1}), ge::FORMAT_ND, ge::DT_INT64)),
         ge::GRAPH_SUCCESS);
     EXPECT_TRUE(Failed(run(graphOf(unknown), 3), {"E13025", "unknown", "[-1]"}));
+    ge::op::Variable large("large");  // 2^64 - 2 bytes, which rounding up makes 0
+    EXPECT_EQ(large.update_output_desc_y(ge::TensorDesc(
+                  ge::Shape({std::numeric_limits<int64_t>::max(), 2}), ge::FORMAT_ND, ge::DT_INT8)),
+              ge::GRAPH_SUCCESS);
+    EXPECT_TRUE(Failed(run(graphOf(large), 4), {"E13025", "large", "fewer than 2^63 bytes"}));
     std::vector<ge::Tensor> tensors = {ge::Tensor()};
+    EXPECT_TRUE(Failed(Session().GetVariables({"large"}, tensors), {"E13025", "fewer than 2^63"}));
     EXPECT_TRUE(Failed(Session().GetVariables({"state", "nobody"}, tensors), {"E10062", "nobody"}));
     EXPECT_EQ(tensors.size(), 1U);
     EXPECT_TRUE(Succeeded(Session().GetVariables(std::vector<std::string>{"state"}, tensors)));

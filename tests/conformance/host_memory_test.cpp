@@ -67,6 +67,10 @@ TEST_F(HostMemoryTest, FlagsDecideWhatARegistrationIsGoodFor) {
         EXPECT_TRUE(IsCode(
             mapped ? ACL_SUCCESS : ACL_ERROR_RT_PARAM_INVALID,
             aclrtMemcpy(pages.get(), kPage, device.Get(), kPage, ACL_MEMCPY_DEVICE_TO_DEVICE)));
+        const aclError word = mapped ? ACL_SUCCESS : ACL_ERROR_RT_PARAM_INVALID;
+        EXPECT_TRUE(IsCode(word, aclrtValueWrite(pages.get(), 1, 0, nullptr))) << flag;
+        EXPECT_TRUE(IsCode(word, aclrtValueWait(pages.get(), 1, ACL_STREAM_WAIT_VALUE_EQ, nullptr)))
+            << flag;
         EXPECT_TRUE(IsOk(aclrtHostUnregister(pages.get())));
         EXPECT_EQ(DevicePointer(pages.get(), ACL_ERROR_HOST_MEMORY_NOT_REGISTERED), nullptr);
         EXPECT_FALSE(CountsAsPinned(pages.get()));

@@ -33,7 +33,8 @@ ADVSTEP_API aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream str
 ADVSTEP_API aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t* notifyId);
 
 /// Stores value in the word at devAddr, in stream order. [context]
-/// @param[in] devAddr  8 bytes of device or pinned host memory, a multiple of 8
+/// @param[in] devAddr  8 bytes of device memory, of memory of aclrtMallocHost, or of host memory
+///                     that is registered with a device address; a multiple of 8
 /// @param[in] flag     0
 /// @retval ACL_ERROR_RT_PARAM_INVALID  devAddr or flag is not as above
 ADVSTEP_API aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag,

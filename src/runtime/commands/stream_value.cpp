@@ -39,6 +39,12 @@ Status CheckWord(const void* address, bool* foreign) {
                      "host memory",
                      address, sizeof(uint64_t));
     }
+    if (allocation.origin == MemoryOrigin::kRegistered && !allocation.mapped) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "devAddr is {}, in host memory that is registered without a device address; "
+                     "expected ACL_HOST_REG_MAPPED in its registration",
+                     address);
+    }
     const ContextRef* const context = LiveContext();
     *foreign =
         allocation.OfDevice() && (context == nullptr || allocation.device != context->device);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of an operator compiler, which are kept and can be read. Nothing is compiled.
 
+#include <pthread.h>
+
 #include <array>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -20,14 +24,26 @@ constexpr int kOptions = ACL_OP_DEBUG_OPTION + 1;
 struct Options {
     std::mutex mutex;
     std::array<std::string, kOptions> texts;
+    Options* const before;  // of the parent of a fork, which is kept
 
-    Options() { texts[ACL_OP_JIT_COMPILE] = "disable"; }
+    explicit Options(Options* parents) : before(parents) { texts[ACL_OP_JIT_COMPILE] = "disable"; }
 };
 
-Options& AllOptions() {
-    static Options* const options = new Options;
-    return *options;
+std::atomic<Options*> theOptions{nullptr};
+
+// Makes options while the library is loaded, and others in the child of a fork: a thread of the
+// parent may have held the mutex.
+void MakeOptions() {
+    auto* const made = new (std::nothrow) Options(theOptions.load(std::memory_order_relaxed));
+    if (made == nullptr) {
+        std::abort();  // neither a program nor a child can continue without memory at its start
+    }
+    theOptions.store(made, std::memory_order_release);
 }
+
+[[maybe_unused]] const int atFork = (MakeOptions(), pthread_atfork(nullptr, nullptr, &MakeOptions));
+
+Options& AllOptions() { return *theOptions.load(std::memory_order_acquire); }
 
 bool Known(aclCompileOpt opt) {
     const int number = static_cast<int>(opt);

@@ -50,7 +50,8 @@ ADVSTEP_GRAPH_API std::string GEGetWarningMsg();
 
 /// A session, which keeps graphs and their Variables, and runs the graphs. Any thread may make any
 /// call. A call returns SUCCESS, or FAILED with a message. Calls of a session return FAILED if
-/// GEInitialize was not called before the session was made, or if GEFinalize was called since.
+/// GEInitialize was not called before the session was made, or if GEFinalize was called since; and
+/// in the child of a fork, which makes sessions of its own.
 class ADVSTEP_GRAPH_API Session {
  public:
     /// Makes a session. Unknown options are ignored, with a warning. If a known option has a bad

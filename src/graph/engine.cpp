@@ -5,20 +5,14 @@
 
 #include <algorithm>
 
-#include "src/base/at_load.h"
+#include "src/base/never_destroyed.h"
 
 namespace advstep::graph {
 
 Engine& Engine::The() {
-    static Engine* const engine = new Engine;
+    static NeverDestroyed<Engine> engine;
     return *engine;
 }
-
-namespace {
-
-const AtLoad makeEngine(&Engine::The);
-
-}  // namespace
 
 Outcome Engine::Initialize(const OptionMap& options) {
     Options parsed;
@@ -53,7 +47,7 @@ Outcome Engine::MakeSession(const OptionMap& options, std::shared_ptr<SessionCor
     if (!parsed.deviceId) {
         parsed.deviceId = options_.deviceId;
     }
-    *core = std::make_shared<SessionCore>(++lastId_, isAlive, parsed.deviceId);
+    *core = std::make_shared<SessionCore>(*this, ++lastId_, isAlive, parsed.deviceId);
     if (isAlive) {
         sessions_.erase(std::remove_if(sessions_.begin(), sessions_.end(),
                                        [](const auto& session) { return session.expired(); }),
@@ -64,6 +58,28 @@ Outcome Engine::MakeSession(const OptionMap& options, std::shared_ptr<SessionCor
         return Fail(kBadSession, "GEInitialize was not called; expected it before a session");
     }
     return outcome;
+}
+
+bool Engine::IsOwn(const std::shared_ptr<SessionCore>& core) const {
+    return core != nullptr && core->engine() == this;
+}
+
+Outcome Engine::CheckOwn(const std::shared_ptr<SessionCore>& core) const {
+    if (core == nullptr) {
+        return Fail(kBadSession, "the session was made without memory; expected another");
+    }
+    return IsOwn(core)
+               ? Outcome()
+               : Fail(kBadSession,
+                      "session {} was made in the parent of a fork; expected one of this process",
+                      core->id());
+}
+
+void Engine::Keep(std::shared_ptr<SessionCore> core) noexcept {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    SessionCore& added = *core;
+    added.SetNextKept(std::move(kept_));
+    kept_ = std::move(core);
 }
 
 }  // namespace advstep::graph

@@ -17,7 +17,7 @@ namespace advstep::graph {
 class Engine {
  public:
     /// Returns the engine. It is never destroyed, because sessions that were not destroyed may run
-    /// while the process ends.
+    /// while the process ends. The child of a fork has a new one, without sessions.
     static Engine& The();
 
     Outcome Initialize(const OptionMap& options);
@@ -29,12 +29,23 @@ class Engine {
     /// options are bad.
     Outcome MakeSession(const OptionMap& options, std::shared_ptr<SessionCore>* core);
 
+    /// Returns whether the core is of this engine. It is not if it is null, because memory was
+    /// short, and not in the child of a fork: threads of the parent may hold its locks, and its
+    /// worker does not exist here.
+    bool IsOwn(const std::shared_ptr<SessionCore>& core) const;
+    /// Fails if the core is not of this engine.
+    Outcome CheckOwn(const std::shared_ptr<SessionCore>& core) const;
+
+    /// Keeps a core of the parent of a fork, which cannot be destroyed here.
+    void Keep(std::shared_ptr<SessionCore> core) noexcept;
+
  private:
     std::mutex mutex_;  // guards the members below; code that holds it takes no session's lock
     bool isInitialized_ = false;
     Options options_;
     uint64_t lastId_ = 0;
     std::vector<std::weak_ptr<SessionCore>> sessions_;
+    std::shared_ptr<SessionCore> kept_;  // the first of a list
 };
 
 }  // namespace advstep::graph

@@ -33,6 +33,15 @@ OptionMap ToOptions(const std::map<std::string, std::string>& options) {
 
 AscendString ToMessage(const std::string& text) { return AscendString(text.data(), text.size()); }
 
+// The body of a public call of a session.
+template <typename Body>
+Status InSession(const char* call, const std::shared_ptr<SessionCore>& core, Body&& body) {
+    return Boundary(call, [&]() -> Outcome {
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(Engine::The().CheckOwn(core));
+        return body(*core);
+    });
+}
+
 // The options of a graph are checked, but none of them changes the run.
 Outcome CheckAndAdd(SessionCore& core, uint32_t graphId, const Graph& graph,
                     const OptionMap& options, bool isCopy) {
@@ -83,8 +92,15 @@ Session::Session(OptionList options) {
 }
 
 Session::~Session() {
-    Boundary("~Session", [&] {
-        core_->End(true);
+    if (core_ == nullptr) {
+        return;
+    }
+    if (!Engine::The().IsOwn(core_)) {
+        Engine::The().Keep(std::move(core_));
+        return;
+    }
+    InSession("~Session", core_, [](SessionCore& core) {
+        core.End(true);
         return Outcome();
     });
 }
@@ -94,19 +110,22 @@ Status Session::AddGraph(uint32_t graphId, const Graph& graph) {
 }
 
 Status Session::AddGraph(uint32_t graphId, const Graph& graph, const OptionMap& options) {
-    return Boundary("Session::AddGraph",
-                    [&] { return CheckAndAdd(*core_, graphId, graph, options, false); });
+    return InSession("Session::AddGraph", core_, [&](SessionCore& core) {
+        return CheckAndAdd(core, graphId, graph, options, false);
+    });
 }
 
 Status Session::AddGraph(uint32_t graphId, const Graph& graph,
                          const std::map<std::string, std::string>& options) {
-    return Boundary("Session::AddGraph",
-                    [&] { return CheckAndAdd(*core_, graphId, graph, ToOptions(options), false); });
+    return InSession("Session::AddGraph", core_, [&](SessionCore& core) {
+        return CheckAndAdd(core, graphId, graph, ToOptions(options), false);
+    });
 }
 
 Status Session::AddGraph(uint32_t graphId, const Graph& graph, OptionList options) {
-    return Boundary("Session::AddGraph",
-                    [&] { return CheckAndAdd(*core_, graphId, graph, options, false); });
+    return InSession("Session::AddGraph", core_, [&](SessionCore& core) {
+        return CheckAndAdd(core, graphId, graph, options, false);
+    });
 }
 
 Status Session::AddGraphWithCopy(uint32_t graphId, const Graph& graph) {
@@ -114,28 +133,32 @@ Status Session::AddGraphWithCopy(uint32_t graphId, const Graph& graph) {
 }
 
 Status Session::AddGraphWithCopy(uint32_t graphId, const Graph& graph, const OptionMap& options) {
-    return Boundary("Session::AddGraphWithCopy",
-                    [&] { return CheckAndAdd(*core_, graphId, graph, options, true); });
+    return InSession("Session::AddGraphWithCopy", core_, [&](SessionCore& core) {
+        return CheckAndAdd(core, graphId, graph, options, true);
+    });
 }
 
 Status Session::RemoveGraph(uint32_t graphId) {
-    return Boundary("Session::RemoveGraph", [&] { return core_->RemoveGraph(graphId); });
+    return InSession("Session::RemoveGraph", core_,
+                     [&](SessionCore& core) { return core.RemoveGraph(graphId); });
 }
 
 Status Session::BuildGraph(uint32_t graphId, const std::vector<Tensor>& inputs) {
-    return Boundary("Session::BuildGraph", [&] { return core_->BuildGraph(graphId, inputs); });
+    return InSession("Session::BuildGraph", core_,
+                     [&](SessionCore& core) { return core.BuildGraph(graphId, inputs); });
 }
 
 Status Session::RunGraph(uint32_t graphId, const std::vector<Tensor>& inputs,
                          std::vector<Tensor>& outputs) {
-    return Boundary("Session::RunGraph",
-                    [&] { return core_->RunGraph(graphId, inputs, &outputs); });
+    return InSession("Session::RunGraph", core_,
+                     [&](SessionCore& core) { return core.RunGraph(graphId, inputs, &outputs); });
 }
 
 Status Session::RunGraphAsync(uint32_t graphId, const std::vector<Tensor>& inputs,
                               RunAsyncCallback callback) {
-    return Boundary("Session::RunGraphAsync",
-                    [&] { return core_->RunGraphAsync(graphId, inputs, std::move(callback)); });
+    return InSession("Session::RunGraphAsync", core_, [&](SessionCore& core) {
+        return core.RunGraphAsync(graphId, inputs, std::move(callback));
+    });
 }
 
 Status Session::GetVariables(const std::vector<AscendString>& names, std::vector<Tensor>& tensors) {
@@ -147,7 +170,8 @@ Status Session::GetVariables(const std::vector<AscendString>& names, std::vector
 }
 
 Status Session::GetVariables(const std::vector<std::string>& names, std::vector<Tensor>& tensors) {
-    return Boundary("Session::GetVariables", [&] { return core_->GetVariables(names, &tensors); });
+    return InSession("Session::GetVariables", core_,
+                     [&](SessionCore& core) { return core.GetVariables(names, &tensors); });
 }
 
 Status Session::GetVariables(std::initializer_list<AscendString> names,
@@ -156,33 +180,37 @@ Status Session::GetVariables(std::initializer_list<AscendString> names,
 }
 
 Status Session::CompileGraph(uint32_t graphId) {
-    return Boundary("Session::CompileGraph", [&] { return core_->CompileGraph(graphId); });
+    return InSession("Session::CompileGraph", core_,
+                     [&](SessionCore& core) { return core.CompileGraph(graphId); });
 }
 
 std::shared_ptr<CompiledGraphSummary> Session::GetCompiledGraphSummary(uint32_t graphId) {
     advstep::graph::Summary summary;
-    Boundary("Session::GetCompiledGraphSummary",
-             [&] { return core_->FindSummary(graphId, &summary); });
+    InSession("Session::GetCompiledGraphSummary", core_,
+              [&](SessionCore& core) { return core.FindSummary(graphId, &summary); });
     return summary;
 }
 
 Status Session::LoadGraph(const uint32_t graphId, const OptionMap& options, void* stream) const {
-    return Boundary("Session::LoadGraph", [&]() -> Outcome {
+    return InSession("Session::LoadGraph", core_, [&](SessionCore& core) -> Outcome {
         Options ignored;
         ADVSTEP_GRAPH_RETURN_IF_ERROR(ParseOptions(options, &ignored));
-        return core_->LoadGraph(graphId, stream);
+        return core.LoadGraph(graphId, stream);
     });
 }
 
 Status Session::RunGraphWithStreamAsync(uint32_t graphId, void* stream,
                                         const std::vector<Tensor>& inputs,
                                         std::vector<Tensor>& outputs) {
-    return Boundary("Session::RunGraphWithStreamAsync",
-                    [&] { return core_->RunOnStream(graphId, stream, inputs, &outputs); });
+    return InSession("Session::RunGraphWithStreamAsync", core_, [&](SessionCore& core) {
+        return core.RunOnStream(graphId, stream, inputs, &outputs);
+    });
 }
 
-bool Session::IsGraphNeedRebuild(uint32_t graphId) { return !core_->HasGraph(graphId); }
+bool Session::IsGraphNeedRebuild(uint32_t graphId) {
+    return !Engine::The().IsOwn(core_) || !core_->HasGraph(graphId);
+}
 
-uint64_t Session::GetSessionId() const { return core_->id(); }
+uint64_t Session::GetSessionId() const { return core_ == nullptr ? 0 : core_->id(); }
 
 }  // namespace ge

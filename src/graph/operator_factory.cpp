@@ -3,45 +3,46 @@
 
 #include "graph/operator_factory.h"
 
-#include <map>
-#include <mutex>
+#include <atomic>
+#include <set>
 #include <string>
-
-#include "src/base/at_load.h"
 
 namespace ge {
 namespace {
 
 using Creator = std::function<Operator(const AscendString&)>;
 
-// Types register themselves before main, and when a library with types is loaded later.
-struct Registry {
-    std::mutex mutex;
-    std::map<std::string, Creator> creators;  // guarded by mutex; entries are never removed
+// A type that registered itself, before main or while a library with types was loaded. It is never
+// changed or freed, because static objects of other files may use it while the process ends.
+struct KnownType {
+    std::string type;
+    Creator creator;
+    const KnownType* next = nullptr;  // the one that was registered before
 };
 
-// It is never destroyed, because static objects of other files may use it while the process ends.
-Registry& TheRegistry() {
-    static Registry* const registry = new Registry;
-    return *registry;
-}
+// The type that was registered last. Types are only added, each by one exchange. So several threads
+// may load libraries, and the child of a fork finds a complete list without a lock.
+std::atomic<const KnownType*> lastType{nullptr};
 
-const advstep::AtLoad makeRegistry(&TheRegistry);
-
+// Finds the first registration of a type. Later ones do not count.
 const Creator* FindCreator(const char* type) {
-    Registry& registry = TheRegistry();
-    const std::lock_guard<std::mutex> lock(registry.mutex);
-    const auto found = registry.creators.find(type == nullptr ? "" : type);
-    return found == registry.creators.end() ? nullptr : &found->second;
+    const Creator* found = nullptr;
+    for (const KnownType* known = lastType.load(std::memory_order_acquire); known != nullptr;
+         known = known->next) {
+        if (type != nullptr && known->type == type) {
+            found = &known->creator;
+        }
+    }
+    return found;
 }
 
 }  // namespace
 
 OperatorCreatorRegister::OperatorCreatorRegister(const char* type, const Creator& creator) {
     if (type != nullptr && creator) {
-        Registry& registry = TheRegistry();
-        const std::lock_guard<std::mutex> lock(registry.mutex);
-        registry.creators.emplace(type, creator);
+        auto* const known = new KnownType{type, creator, lastType.load(std::memory_order_relaxed)};
+        while (!lastType.compare_exchange_weak(known->next, known, std::memory_order_acq_rel)) {
+        }
     }
 }
 
@@ -53,11 +54,14 @@ Operator OperatorFactory::CreateOperator(const char* name, const char* type) {
 bool OperatorFactory::IsExistOp(const char* type) { return FindCreator(type) != nullptr; }
 
 graphStatus OperatorFactory::GetOpsTypeList(std::vector<AscendString>& types) {
-    Registry& registry = TheRegistry();
-    const std::lock_guard<std::mutex> lock(registry.mutex);
+    std::set<std::string> names;
+    for (const KnownType* known = lastType.load(std::memory_order_acquire); known != nullptr;
+         known = known->next) {
+        names.insert(known->type);
+    }
     types.clear();
-    for (const auto& [type, creator] : registry.creators) {
-        types.emplace_back(type.c_str());
+    for (const std::string& name : names) {
+        types.emplace_back(name.c_str());
     }
     return GRAPH_SUCCESS;
 }

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "src/base/fork.h"
 #include "src/base/library_thread.h"
 #include "src/base/thread_exit.h"
 #include "src/graph/device.h"
@@ -18,10 +19,14 @@ namespace {
 
 thread_local bool isWorker = false;
 
+// The child of a fork in a callback is no worker.
+const ForkHook forgetWorker([](void*) noexcept { isWorker = false; });
+
 }  // namespace
 
-SessionCore::SessionCore(uint64_t id, bool isAlive, std::optional<int32_t> deviceId)
-    : id_(id), deviceId_(deviceId), isAlive_(isAlive) {}
+SessionCore::SessionCore(const Engine& engine, uint64_t id, bool isAlive,
+                         std::optional<int32_t> deviceId)
+    : engine_(engine), id_(id), deviceId_(deviceId), isAlive_(isAlive) {}
 
 Outcome SessionCore::FindLocked(uint32_t graphId, ge::Status unknown, EntryPointer* entry) const {
     if (!isAlive_) {

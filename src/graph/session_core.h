@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "ge/ge_api_types.h"
@@ -24,14 +25,20 @@
 
 namespace advstep::graph {
 
+class Engine;
+
 /// A session. Its graphs run in a thread of its own, the worker, so that the context, the messages
 /// and the last error of the program's threads do not change. The first run starts the worker.
 class SessionCore : public std::enable_shared_from_this<SessionCore> {
  public:
     /// If isAlive is false every call fails.
-    SessionCore(uint64_t id, bool isAlive, std::optional<int32_t> deviceId);
+    SessionCore(const Engine& engine, uint64_t id, bool isAlive, std::optional<int32_t> deviceId);
 
+    /// The engine that made the session. The next functions are those that take no lock.
+    const Engine* engine() const { return &engine_; }
     uint64_t id() const { return id_; }
+    /// Links the engine's list of sessions that it keeps.
+    void SetNextKept(std::shared_ptr<SessionCore> next) { nextKept_ = std::move(next); }
 
     Outcome AddGraph(uint32_t graphId, const ge::Graph& graph, bool isCopy);
     Outcome RemoveGraph(uint32_t graphId);
@@ -72,9 +79,11 @@ class SessionCore : public std::enable_shared_from_this<SessionCore> {
     void QueueLocked(std::function<void()> job);
     void Work();
 
+    const Engine& engine_;
     const uint64_t id_;
     const std::optional<int32_t> deviceId_;
-    VariableStore variables_;  // has a lock of its own
+    VariableStore variables_;                // has a lock of its own
+    std::shared_ptr<SessionCore> nextKept_;  // guarded by the lock of an engine
 
     // Guards the members below. It is never held while a graph runs or a callback is called.
     mutable std::mutex mutex_;

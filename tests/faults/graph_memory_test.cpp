@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -116,6 +117,24 @@ TEST_F(GraphMemoryTest, ARunInACallbackEndsWithoutMemory) {
             EXPECT_TRUE(status == ge::FAILED || ValuesOf(outputs) == OutputsOf(after_));
         });
         ExpectRuns(other);
+    }
+}
+
+// A session whose constructor got no memory is like one that was made with a bad option.
+TEST_F(GraphMemoryTest, ASessionWithoutMemoryFailsInEveryCall) {
+    const std::map<ge::AscendString, ge::AscendString> options;
+    uint64_t struck = 1;
+    for (uint64_t n = 1; struck != 0 && !HasFailure(); ++n) {
+        faults::FailAllocationsOfThread(n, UINT64_MAX);
+        ge::Session session(options);
+        struck = faults::FailedAllocationsOfThread();
+        faults::FailAllocationsOfThread(0, 0);
+        ge::GEGetErrorMsgV2();
+        if (struck != 0) {
+            EXPECT_TRUE(Failed(session.RemoveGraph(1), {"E10062", "session"}));
+            EXPECT_TRUE(session.IsGraphNeedRebuild(1));
+            EXPECT_EQ(session.GetCompiledGraphSummary(1), nullptr);
+        }
     }
 }
 

@@ -122,7 +122,8 @@ struct AsksAtTheEnd {
 TEST_F(ReportTest, MessagesOutliveTheMainThread) {
     EXPECT_EXIT(
         {
-            Session().RemoveGraph(8);
+            ge::GEInitialize({});  // in the child of a fork
+            ge::Session(OptionMap{}).RemoveGraph(8);
             static const AsksAtTheEnd asks;
             std::exit(0);
         },

@@ -3,6 +3,7 @@
 #include "advance_step/operator/core.h"
 
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include "advance_step/operator/kernel.hpp"
@@ -114,6 +115,24 @@ Status WrongPlan(const AdvStepOperator& op, const std::string& what) {
     return Error(ACLNN_ERR_INNER, "the plan of operator {} is wrong: {}", op.call, what);
 }
 
+// A fault of the function for the first two phases is no fault of one of them, so both must be such
+// that a fault fails the launch.
+Status CheckFirstTwo(const AdvStepOperator& op, const KernelProgram& program) {
+    if (program.phaseCount < 2) {
+        return WrongPlan(op, fmt::format("its program has firstTwo and {} phases; expected 2 or "
+                                         "more",
+                                         program.phaseCount));
+    }
+    for (int32_t phase = 0; phase < 2; ++phase) {
+        if (program.phases[phase].onFault != OnFault::kFail) {
+            return WrongPlan(op, fmt::format("its program has firstTwo and a phase {} that warns; "
+                                             "expected OnFault::kFail",
+                                             phase));
+        }
+    }
+    return {};
+}
+
 Status CheckProgram(const AdvStepOperator& op, const KernelProgram* program, int32_t coreCount) {
     if (program == nullptr || program->call == nullptr || op.call != program->call) {
         return WrongPlan(op, fmt::format("its program is {}; expected one of {}",
@@ -133,10 +152,43 @@ Status CheckProgram(const AdvStepOperator& op, const KernelProgram* program, int
             return WrongPlan(op, fmt::format("phase {} has no function", phase));
         }
     }
+    if (program->firstTwo != nullptr && coreCount > 0) {
+        ADVSTEP_RETURN_IF_ERROR(CheckFirstTwo(op, *program));
+    }
     return program->keptBytesPerRow >= 0
                ? Status()
                : WrongPlan(op, fmt::format("keptBytesPerRow is {}; expected at least 0",
                                            program->keptBytesPerRow));
+}
+
+// Checks the workspace's size and the place of its address.
+Status CheckWorkspace(const AdvStepOperator& op, const AdvStepOperatorPlan& plan) {
+    constexpr int64_t kPointerBytes = sizeof(void*);
+    const int64_t payloadBytes = op.table->payloadBytes;
+    const bool hasPlace = plan.workspaceAt >= 0 && plan.workspaceAt % kPointerBytes == 0 &&
+                          plan.workspaceAt <= payloadBytes - kPointerBytes;
+    if (plan.workspaceAt != -1 && !hasPlace) {
+        return WrongPlan(op, fmt::format("workspaceAt is {}; expected -1 or the offset of a "
+                                         "pointer in the payload of {} bytes",
+                                         plan.workspaceAt, payloadBytes));
+    }
+    for (const TensorSlot& slot : op.slots) {
+        if (hasPlace && slot.addressAt == static_cast<size_t>(plan.workspaceAt)) {
+            return WrongPlan(op, fmt::format("workspaceAt is {}, where {} has its address; "
+                                             "expected a place of its own",
+                                             plan.workspaceAt, slot.name));
+        }
+    }
+    if (plan.workspaceBytes > uint64_t{std::numeric_limits<int64_t>::max()}) {
+        return WrongPlan(
+            op, fmt::format("workspaceBytes is {}; expected less than 2^63", plan.workspaceBytes));
+    }
+    if (plan.workspaceBytes > 0 && !hasPlace) {
+        return WrongPlan(op, fmt::format("workspaceBytes is {} and workspaceAt -1; expected a "
+                                         "place for the workspace's address",
+                                         plan.workspaceBytes));
+    }
+    return {};
 }
 
 Status CheckPlan(const AdvStepOperator& op, const Device& device, const AdvStepOperatorPlan& plan) {
@@ -150,21 +202,7 @@ Status CheckPlan(const AdvStepOperator& op, const Device& device, const AdvStepO
     if (plan.rows < 0) {
         return WrongPlan(op, fmt::format("rows is {}; expected at least 0", plan.rows));
     }
-    const int64_t payloadBytes = op.table->payloadBytes;
-    const auto pointerBytes = static_cast<int64_t>(sizeof(void*));
-    const bool hasPlace = plan.workspaceAt >= 0 && plan.workspaceAt % pointerBytes == 0 &&
-                          plan.workspaceAt + pointerBytes <= payloadBytes;
-    if (plan.workspaceAt != -1 && !hasPlace) {
-        return WrongPlan(op, fmt::format("workspaceAt is {}; expected -1 or the offset of a "
-                                         "pointer in the payload of {} bytes",
-                                         plan.workspaceAt, payloadBytes));
-    }
-    if (plan.workspaceBytes > 0 && !hasPlace) {
-        return WrongPlan(op, fmt::format("workspaceBytes is {} and workspaceAt -1; expected a "
-                                         "place for the workspace's address",
-                                         plan.workspaceBytes));
-    }
-    return {};
+    return CheckWorkspace(op, plan);
 }
 
 Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* views,

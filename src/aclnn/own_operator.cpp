@@ -34,8 +34,8 @@ Status CheckTensors(const AdvStepOperatorTable& table) {
         if (!HasName(tensor)) {
             return WrongTensor(place, nullptr, "is in the table; expected a name");
         }
-        if (tensor.addressAt % alignof(void*) != 0 ||
-            tensor.addressAt + sizeof(void*) > table.payloadBytes) {
+        if (tensor.addressAt % alignof(void*) != 0 || tensor.addressAt > table.payloadBytes ||
+            table.payloadBytes - tensor.addressAt < sizeof(void*)) {
             return WrongTensor(
                 place, tensor.name,
                 fmt::format("has its address at byte {} of a payload of {}; expected an aligned "

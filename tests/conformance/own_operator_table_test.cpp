@@ -32,6 +32,7 @@ AdvStepOperatorTable With(void (*change)(AdvStepOperatorTable*)) {
 constexpr AdvStepOperatorTensor kNameless[] = {kOwnTensors[0], {"", 24, 0, 0}};
 constexpr AdvStepOperatorTensor kTwice[] = {kOwnTensors[0], {"in", 24, 0, 0}};
 constexpr AdvStepOperatorTensor kSamePlace[] = {kOwnTensors[0], {"b", 16, 0, 0}};
+constexpr AdvStepOperatorTensor kFar[] = {{"a", UINT64_MAX - 7, 0, 0}};
 constexpr AdvStepOperatorTensor kOutside[] = {{"a", 44, 0, 0}, {"b", 48, 0, 0}};
 
 const std::vector<WrongTable>& WrongTables() {
@@ -64,7 +65,10 @@ const std::vector<WrongTable>& WrongTables() {
          "inside it"},
         {"Outside", With([](auto* t) { t->tensors = kOutside + 1, t->tensorCount = 1; }),
          "tensor 0, b, has its address at byte 48 of a payload of 48; expected an aligned pointer "
-         "inside it"}};
+         "inside it"},
+        {"Far", With([](auto* t) { t->tensors = kFar, t->tensorCount = 1; }),
+         "tensor 0, a, has its address at byte 18446744073709551608 of a payload of 48; expected "
+         "an aligned pointer inside it"}};
     return tables;
 }
 

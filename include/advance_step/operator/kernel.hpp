@@ -151,7 +151,8 @@ struct KernelProgram {
     int32_t keptBytesPerRow = 0;                           ///< bytes of CoreContext::kept it wants
     bool evenRows = false;  ///< every row takes about the same time, and little of it
     /// Runs the first two phases in one call, for a thread that runs all cores in order. The second
-    /// phase runs only if the first has found no fault. Null if there is no such function.
+    /// phase runs only if the first has found no fault. Both phases are of OnFault::kFail. Null if
+    /// there is no such function.
     KernelFn firstTwo = nullptr;
 };
 

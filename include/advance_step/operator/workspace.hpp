@@ -17,21 +17,33 @@ class WorkspaceLayout {
     /// The alignment of every array, in bytes.
     static constexpr uint64_t kAlignment = 64;
 
-    /// Adds an array of count elements. @return its offset in bytes
+    /// Adds an array of count elements. A count below 0, or too many bytes for 64 bits, make a
+    /// layout that phase one refuses. @return its offset in bytes
     template <typename T>
     int64_t Book(int64_t count) {
         static_assert(alignof(T) <= kAlignment, "a workspace is aligned to 64 bytes");
         const uint64_t offset = bytes_;
-        const uint64_t size = static_cast<uint64_t>(count) * sizeof(T);
-        bytes_ += (size + kAlignment - 1) / kAlignment * kAlignment;
+        uint64_t end = 0;
+        if (count < 0 ||
+            __builtin_mul_overflow(static_cast<uint64_t>(count), uint64_t{sizeof(T)}, &end) ||
+            __builtin_add_overflow(end, bytes_, &end) || end > kMost) {
+            bytes_ = kTooMany;
+        } else {
+            bytes_ = (end + kAlignment - 1) / kAlignment * kAlignment;
+        }
         return static_cast<int64_t>(offset);
     }
 
-    /// Returns the workspace size in bytes that phase one reports.
-    uint64_t bytes() const { return bytes_ == 0 ? 0 : bytes_ + kAlignment - 1; }
+    /// Returns the workspace size in bytes that phase one reports; UINT64_MAX: too many.
+    uint64_t bytes() const {
+        return bytes_ == 0 || bytes_ == kTooMany ? bytes_ : bytes_ + kAlignment - 1;
+    }
 
  private:
-    uint64_t bytes_ = 0;
+    static constexpr uint64_t kTooMany = ~uint64_t{0};
+    static constexpr uint64_t kMost = ~uint64_t{0} >> 2;
+
+    uint64_t bytes_ = 0;  // a multiple of kAlignment, or kTooMany
 };
 
 }  // namespace advance_step::op

@@ -4,11 +4,15 @@
 #include "src/runtime/device/kernel_launch.h"
 
 #include <cstring>
+#include <exception>
+#include <limits>
 #include <mutex>
 #include <new>
+#include <stdexcept>
 #include <vector>
 
 #include "acl/acl_base.h"
+#include "src/base/boundary.h"
 #include "src/base/log.h"
 #include "src/base/trace_event.h"
 #include "src/runtime/device/device.h"
@@ -124,11 +128,45 @@ void PlayCores(const Play& play, int32_t index, int32_t begin, int32_t end, Faul
     }
 }
 
+// The exception of a kernel, whose rules forbid it. If several cores throw, the exception of the
+// lowest core counts, as on one thread.
+class Thrown {
+ public:
+    // Called in a catch block.
+    void Keep(int32_t core, const char* what) noexcept {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (core < core_) {
+            core_ = core;
+            text_.Set(0, what);
+        }
+    }
+    // Throws it in the thread that runs the launch.
+    void Rethrow() const {
+        if (core_ != kNone) {
+            throw std::runtime_error(text_.message);
+        }
+    }
+
+ private:
+    static constexpr int32_t kNone = std::numeric_limits<int32_t>::max();
+
+    std::mutex mutex_;
+    int32_t core_ = kNone;
+    FaultText text_;
+};
+
 void RunPhaseOnThreads(const Play& play, int32_t index, Fault* lowest) {
     std::mutex mutex;  // guards *lowest; taken only by chunks that met a fault
+    Thrown thrown;
     play.launch.device->cores().Run(play.launch.coreCount, [&](int32_t begin, int32_t end) {
         Fault fault;
-        PlayCores(play, index, begin, end, &fault);
+        try {
+            PlayCores(play, index, begin, end, &fault);
+        } catch (const std::exception& error) {
+            thrown.Keep(begin, error.what());
+        } catch (...) {
+            thrown.Keep(begin, WordCaught("not a std::exception"));
+        }
         if (fault.found()) {
             const std::lock_guard<std::mutex> lock(mutex);
             if (!lowest->found() || fault.Before(*lowest)) {
@@ -136,6 +174,7 @@ void RunPhaseOnThreads(const Play& play, int32_t index, Fault* lowest) {
             }
         }
     });
+    thrown.Rethrow();
 }
 
 Status RunAtLength(const KernelLaunch& launch, const void* payload, const Kept& kept) {
@@ -189,7 +228,10 @@ Status RunKernelTask(const Task& base) {
 }
 
 Status RunKernel(const KernelLaunch& launch, const void* payload) {
-    const int64_t wanted = launch.rows * launch.program->keptBytesPerRow;
+    int64_t wanted = 0;
+    if (__builtin_mul_overflow(launch.rows, int64_t{launch.program->keptBytesPerRow}, &wanted)) {
+        wanted = KeptMemory::kMostBytes;  // the most that there is for any launch
+    }
     const bool plain =
         launch.rows < kRowsWorthThreads && launch.device->order().ascending() && !Trace::On();
     if (plain && wanted <= kFewKeptBytes) {

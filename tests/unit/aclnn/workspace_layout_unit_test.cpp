@@ -29,6 +29,25 @@ TEST(WorkspaceLayoutTest, ArraysAreAlignedAndApart) {
     EXPECT_GE(static_cast<int64_t>(layout.bytes()), end);
 }
 
+TEST(WorkspaceLayoutTest, TooManyBytesDoNotWrap) {
+    constexpr int64_t kLarge = int64_t{1} << 61;
+    for (const int64_t count : {kLarge, 2 * kLarge - 1, int64_t{-1}}) {
+        WorkspaceLayout layout;
+        layout.Book<int64_t>(8);
+        EXPECT_EQ(layout.Book<int64_t>(count), 64);
+        EXPECT_EQ(layout.bytes(), UINT64_MAX) << count;
+        layout.Book<int64_t>(8);
+        layout.Book<char>(0);
+        EXPECT_EQ(layout.bytes(), UINT64_MAX) << count;
+    }
+    WorkspaceLayout twice;
+    twice.Book<char>(kLarge);
+    EXPECT_EQ(twice.bytes(), uint64_t{kLarge} + 63);
+    twice.Book<char>(kLarge);
+    twice.Book<char>(1);
+    EXPECT_EQ(twice.bytes(), UINT64_MAX);
+}
+
 // Wherever the workspace begins, what was booked fits behind its first aligned byte.
 TEST(WorkspaceLayoutTest, FitsAtEveryAddress) {
     WorkspaceLayout layout;

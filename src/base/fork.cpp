@@ -13,8 +13,11 @@ namespace {
 
 std::atomic<ForkHook*> allHooks{nullptr};
 std::mutex constructionMutex;
+bool renewing = false;  // only set while the child has one thread
 
 }  // namespace
+
+bool ForkHook::Renewing() noexcept { return renewing; }
 
 std::mutex& ForkHook::ConstructionMutex() noexcept { return constructionMutex; }
 
@@ -27,12 +30,14 @@ bool ForkHook::IsHooked(const void* owner) noexcept {
 }
 
 void ForkHook::RenewAll() noexcept {
+    renewing = true;
     // A thread of the parent may have held the mutex, and does not exist here to release it.
     new (&constructionMutex) std::mutex;
     for (ForkHook* hook = allHooks.load(std::memory_order_acquire); hook != nullptr;
          hook = hook->next_) {
         hook->renew_(hook->owner_);
     }
+    renewing = false;
 }
 
 ForkHook::ForkHook(Renew renew, void* owner) noexcept : renew_(renew), owner_(owner) {

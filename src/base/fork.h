@@ -23,6 +23,10 @@ class ForkHook {
     /// Returns whether a hook with this owner is registered.
     static bool IsHooked(const void* owner) noexcept;
 
+    /// Returns whether this is a child that runs its hooks. Their allocations are of no call, so no
+    /// fault on purpose strikes them.
+    static bool Renewing() noexcept;
+
     /// Guards the construction of static objects. The child of a fork has a new one. No other lock
     /// is taken while it is held.
     static std::mutex& ConstructionMutex() noexcept;

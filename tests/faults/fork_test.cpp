@@ -139,6 +139,21 @@ TEST_F(ForkTest, InAHostFunction) {
     EXPECT_EQ(status, 0);
 }
 
+// A thread that has asked for failing allocations still forks: the child's own start is no call.
+TEST_F(ForkTest, FaultsDoNotStrikeTheStartOfTheChild) {
+    const Stream stream = support::MakeStream();
+    ASSERT_TRUE(IsOk(advstepFailAllocations(ADVSTEP_ALLOCATION_INTERNAL, 1, UINT64_MAX)));
+    const int left = ExitOfChild([] {
+        AdvStepFaultCounts counts{};
+        if (advstepReadFaultCounts(&counts) != 0 || counts.allocations != 0) {
+            _exit(1);
+        }
+        _exit(aclrtSetDevice(0) == ACL_ERROR_BAD_ALLOC ? 0 : 2);
+    });
+    EXPECT_TRUE(IsOk(advstepClearFaults()));
+    EXPECT_EQ(left, 0);
+}
+
 // The locks of the library are held here and there while the forks happen.
 void StayBusy(int seed, const std::atomic<bool>& over) {
     EXPECT_TRUE(IsOk(aclrtSetDevice(0)));

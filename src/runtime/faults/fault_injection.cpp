@@ -35,7 +35,8 @@ void Want() noexcept {
 }  // namespace
 
 bool CountAllocation(AllocationKind kind) noexcept {
-    if (!faults.wanted || (faults.kinds & static_cast<uint32_t>(kind)) == 0) {
+    if (!faults.wanted || (faults.kinds & static_cast<uint32_t>(kind)) == 0 ||
+        ForkHook::Renewing()) {
         return false;
     }
     const uint64_t number = ++faults.counts.allocations;

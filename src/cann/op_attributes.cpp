@@ -30,6 +30,7 @@ aclError Set(const char* call, aclopAttr* attr, const char* name, WriteValue&& w
         }
         std::ostringstream text;
         text.imbue(std::locale::classic());
+        text.exceptions(std::ios::badbit);  // a lack of memory would cut the text off otherwise
         Outcome outcome = write(text);
         if (outcome.code == ACL_SUCCESS) {
             attr->texts[name] = text.str();

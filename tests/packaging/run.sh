@@ -8,7 +8,6 @@ set -euo pipefail
 
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python3 "$folder/check_version.py"
-"$folder/operator_page_test.py"
 # Installed once, for the tests that look at the same components.
 source "$folder/common.sh"
 install_moved runtime devel static mock

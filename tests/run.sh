@@ -27,11 +27,11 @@ usage() {
 
 install_for_quick() {
     examples/install_packages.sh libbenchmark-dev libgtest-dev libgmock-dev abigail-tools \
-        doxygen lld python3
+        clang-format doxygen lld python3
 }
 install_for_all() {
     examples/install_packages.sh libbenchmark-dev libgtest-dev libgmock-dev abigail-tools chromium \
-        clang doxygen \
+        clang clang-format doxygen \
         dpkg-dev fonts-dejavu-core libclang-rt-dev libopenmpi-dev libxxhash-dev lld openmpi-bin \
         pkg-config python3 python3-venv valgrind
 }

@@ -17,4 +17,4 @@ struct LogitsArguments {
 enum LogitsFault { kBadTemperature = 1 };
 // [/arguments]
 
-#endif  /* OWN_KERNEL_LOGITS_ARGUMENTS_H_ */
+#endif /* OWN_KERNEL_LOGITS_ARGUMENTS_H_ */

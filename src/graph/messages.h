@@ -21,8 +21,8 @@ std::string TakeWarnings();
 /// Removes the thread's messages.
 void DropMessages() noexcept;
 
-/// The body of a public call: reports the Outcome of `body`. A pthread_cancel takes effect after the
-/// call, because it would unwind this function, which ends the process.
+/// The body of a public call: reports the Outcome of `body`. A pthread_cancel takes effect after
+/// the call, because it would unwind this function, which ends the process.
 template <typename Body>
 ge::Status Boundary(const char* call, Body&& body) noexcept {
     const NoCancellation noCancellation;

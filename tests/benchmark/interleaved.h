@@ -74,7 +74,7 @@ struct Comparison {
 
 struct Budget {
     double batchNanoseconds = 8e5;  // long enough for the clock, short enough to be left alone
-    double seconds = 2;           // for all pairs
+    double seconds = 2;             // for all pairs
     int64_t fewestPairs = 9;
     int64_t mostPairs = 401;
 };

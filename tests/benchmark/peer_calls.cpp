@@ -11,9 +11,9 @@ extern "C" int RunAdvanceStepCalls(int64_t runs, aclTensor* const* tensors, int6
     for (int64_t done = 0; done < runs; ++done) {
         uint64_t workspaceSize = 0;
         aclOpExecutor* executor = nullptr;
-        int code = aclnnAdvanceStepGetWorkspaceSize(
-            tensors[0], tensors[1], tensors[2], tensors[3], tensors[4], tensors[5], numSeqs,
-            numSeqs - 1, blockSize, &workspaceSize, &executor);
+        int code = aclnnAdvanceStepGetWorkspaceSize(tensors[0], tensors[1], tensors[2], tensors[3],
+                                                    tensors[4], tensors[5], numSeqs, numSeqs - 1,
+                                                    blockSize, &workspaceSize, &executor);
         if (code == 0) {
             code = aclnnAdvanceStep(nullptr, 0, executor, nullptr);
         }

@@ -147,8 +147,8 @@ TEST_F(TaskAbortTest, ACancelledThreadEndsAfterTheCallbacks) {
     };
     ASSERT_TRUE(IsOk(aclrtSetDeviceTaskAbortCallback("cancelled", callback, nullptr)));
     support::OnACancelledThread([] { EXPECT_TRUE(IsOk(aclrtDeviceTaskAbort(0, 10000))); });
-    EXPECT_EQ(stages, (std::vector<int>{ACL_RT_DEVICE_TASK_ABORT_PRE,
-                                        ACL_RT_DEVICE_TASK_ABORT_POST}));
+    EXPECT_EQ(stages,
+              (std::vector<int>{ACL_RT_DEVICE_TASK_ABORT_PRE, ACL_RT_DEVICE_TASK_ABORT_POST}));
     EXPECT_TRUE(IsOk(aclrtSetDeviceTaskAbortCallback("cancelled", nullptr, nullptr)));
 }
 

@@ -164,8 +164,8 @@ TEST_F(TaskGroupTest, MemoryThatWasFreedBeforeTheEndOfAnUpdate) {
         UpdateBegin(updates, group);
         Launch(b, updates);
         b.FreeMemory(support::kSeqLens);
-        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
-                            aclmdlRICaptureTaskUpdateEnd(updates.Get()), {"seqLens", "freed"}));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRICaptureTaskUpdateEnd(updates.Get()),
+                            {"seqLens", "freed"}));
     }
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     EXPECT_TRUE(a.Holds(support::Advanced(a.Data())));

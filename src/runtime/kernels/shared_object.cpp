@@ -128,7 +128,7 @@ SharedObject& SharedObject::operator=(SharedObject&& other) noexcept {
 
 SharedObject::~SharedObject() {
     if (handle_ != nullptr) {
-        const NoCancellation noCancellation;  // the object's destructors might be cancellation points
+        const NoCancellation noCancellation;  // destructors might be cancellation points
         (void)dlclose(handle_);
     }
 }

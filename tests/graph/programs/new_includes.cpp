@@ -32,6 +32,7 @@ int main() {
     graph.SetOutputs(named);
     auto session = std::make_unique<ge::Session>(std::map<ge::AscendString, ge::AscendString>{});
     const ge::Status status = session->RunGraphAsync(
-        1, {}, [](ge::Status ran, std::vector<ge::Tensor>& tensors) { (void)ran, tensors.clear(); });
+        1, {},
+        [](ge::Status ran, std::vector<ge::Tensor>& tensors) { (void)ran, tensors.clear(); });
     return status == ge::SUCCESS ? 1 : static_cast<int>(ge::GEFinalize());
 }

@@ -4,6 +4,7 @@
 #include "ge_ir_build.h"
 #include "nn_other.h"
 #include "ops_proto_nn.h"
+
 #include "experiment_ops.h"
 
 namespace ge {

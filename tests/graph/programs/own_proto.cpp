@@ -14,6 +14,7 @@ REG_OP(AdvanceStep)
 #endif
 
 #include "ops_proto_nn.h"
+
 #include "../op_graph/advance_step_proto.h"
 
 int main() { return ge::op::AdvanceStep("own").GetInputsSize() == 2 ? 0 : 1; }

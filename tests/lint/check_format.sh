@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares the layout of the named C and C++ files with .clang-format, and writes nothing; without a name of all
-# files but those of include and opp, which have columns of comments set by hand.
+# Compares the layout of the named C and C++ files with .clang-format, and writes nothing; without
+# a name, of all files but those of include and opp, which have columns of comments set by hand.
 #
 #   check_format.sh [FILE...]
 #
-# Ends with 0 and a message where Debian 12's clang-format is not installed: other versions set some lines
-# in another way.
+# Ends with 0 and a message where Debian 12's clang-format is not installed: other versions set some
+# lines in another way.
 set -euo pipefail
 
 formatter=$(command -v clang-format-14 || command -v clang-format || true)

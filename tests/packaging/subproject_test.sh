@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The project as a part of another one, by FetchContent: its tests and examples are not built. The project
-# is the one to which docs/internals/adding_an_operator.md adds an operator, so that one build serves the tests of both.
+# The project as a part of another one, by FetchContent: its tests and examples are not built. It is
+# the copy to which docs/internals/adding_an_operator.md adds an operator: one build tests both.
 #
 #   subproject_test.sh BUILD-FOLDER
 set -euo pipefail

@@ -62,10 +62,11 @@ void Link(OperatorNode* node, const char* inputName, OperatorNode* source, size_
     } else if (input->source != nullptr) {
         fault(fmt::format("is linked a second time, with {}", source->name));
     } else {
+        TensorDesc desc = source->outputs[output].desc;
+        Connect(node, source);  // first: it may throw
         input->source = source;
         input->sourceOutput = output;
-        input->desc = source->outputs[output].desc;
-        Connect(node, source);
+        input->desc = std::move(desc);
     }
 }
 
@@ -184,8 +185,8 @@ Operator& Operator::AddControlInput(const Operator& src) {
         node_->faults.push_back(
             fmt::format("{}: its control input is an empty operator", node_->name));
     } else if (node_ != nullptr) {
+        Connect(node_, src.node_);  // first: it may throw
         node_->controlSources.push_back(src.node_);
-        Connect(node_, src.node_);
     }
     return *this;
 }

@@ -4,9 +4,21 @@
 #include "src/graph/operator_node.h"
 
 #include <algorithm>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "src/base/fork.h"
 
 namespace advstep::graph {
 namespace {
+
+// Guards the group of every node, and the handles of every group. No other lock is taken while it
+// is held, and nothing is destroyed.
+std::mutex groupsMutex;
+
+// A thread of the parent of a fork may have held the mutex.
+const ForkHook renewGroups([](void*) noexcept { new (&groupsMutex) std::mutex; });
 
 template <class Slot>
 Slot* FindByName(std::vector<Slot>& slots, const std::string& name) {
@@ -38,35 +50,49 @@ OperatorNode* MakeNode(const char* name, const char* type) {
 
 void AddHandle(OperatorNode* node) noexcept {
     if (node != nullptr) {
-        node->group->handles.fetch_add(1, std::memory_order_relaxed);
+        const std::lock_guard<std::mutex> lock(groupsMutex);
+        ++node->group->handles;
     }
 }
 
 void DropHandle(OperatorNode* node) noexcept {
-    // acq_rel: the thread that drops the last handle must see all changes of the group by others.
-    if (node != nullptr && node->group->handles.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        delete node->group;
+    std::unique_ptr<OperatorGroup> last;  // destroyed without the lock
+    if (node != nullptr) {
+        const std::lock_guard<std::mutex> lock(groupsMutex);
+        if (--node->group->handles == 0) {
+            last.reset(node->group);
+        }
     }
 }
 
 void Connect(OperatorNode* one, OperatorNode* other) {
-    one->neighbours.push_back(other);
-    other->neighbours.push_back(one);
+    std::unique_ptr<OperatorGroup> from;  // destroyed without the lock
+    const std::lock_guard<std::mutex> lock(groupsMutex);
     OperatorGroup* to = one->group;
-    OperatorGroup* from = other->group;
-    if (to == from) {
+    OperatorGroup* small = other->group;
+    if (to->members.size() < small->members.size()) {
+        std::swap(to, small);  // the smaller group moves, so that a chain of n links costs n log n
+    }
+    const size_t joined = to->members.size() + (to == small ? 0 : small->members.size());
+    if (to->members.capacity() < joined) {
+        to->members.reserve(std::max(joined, 2 * to->members.size()));
+    }
+    one->neighbours.push_back(other);
+    try {
+        other->neighbours.push_back(one);
+    } catch (...) {
+        one->neighbours.pop_back();
+        throw;
+    }
+    if (to == small) {
         return;
     }
-    if (to->members.size() < from->members.size()) {
-        std::swap(to, from);  // the smaller group moves, so that a chain of n links costs n log n
-    }
-    to->members.reserve(to->members.size() + from->members.size());
+    from.reset(small);
     for (std::unique_ptr<OperatorNode>& member : from->members) {
         member->group = to;
         to->members.push_back(std::move(member));
     }
     to->handles += from->handles;
-    delete from;
 }
 
 ge::Operator OperatorAccess::HandleOf(OperatorNode* node) {

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -41,15 +40,15 @@ struct OutputSlot {
 /// All operators that are linked with each other. They are destroyed together, with the last handle
 /// to any of them. No operator can own another, because links have both directions.
 ///
-/// Only the number of handles is atomic. Any thread may copy and drop handles, but only one thread
-/// at a time may change the operators of a group (graph/operator.h).
+/// Any thread may copy and drop handles, but only one thread at a time may change the operators of
+/// a group (graph/operator.h).
 struct OperatorGroup {
-    std::atomic<size_t> handles{0};
+    size_t handles = 0;  // guarded by a lock of all groups
     std::vector<std::unique_ptr<OperatorNode>> members;
 };
 
 struct OperatorNode {
-    OperatorGroup* group = nullptr;
+    OperatorGroup* group = nullptr;  // guarded by a lock of all groups
     std::string name;
     std::string type;
     std::vector<InputSlot> inputs;
@@ -71,7 +70,8 @@ OperatorNode* MakeNode(const char* name, const char* type);
 void AddHandle(OperatorNode* node) noexcept;
 /// Destroys the group with its last handle.
 void DropHandle(OperatorNode* node) noexcept;
-/// Joins the groups of two nodes and makes them neighbours.
+/// Joins the groups of two nodes and makes them neighbours. Throws std::bad_alloc, and changes
+/// nothing then.
 void Connect(OperatorNode* one, OperatorNode* other);
 
 /// Converts handles to nodes and nodes to handles.

@@ -5,6 +5,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "faults/counted_allocations.h"
@@ -135,6 +136,37 @@ TEST_F(GraphMemoryTest, ASessionWithoutMemoryFailsInEveryCall) {
             EXPECT_TRUE(session.IsGraphNeedRebuild(1));
             EXPECT_EQ(session.GetCompiledGraphSummary(1), nullptr);
         }
+    }
+}
+
+// A link that gets no memory throws, and the operators stay apart: one may go without the other.
+TEST_F(GraphMemoryTest, ALinkWithoutMemoryIsNotThere) {
+    bool isWhole = false;
+    for (uint64_t n = 1; !isWhole && !HasFailure(); ++n) {
+        SCOPED_TRACE(n);
+        ge::op::AdvanceStep reader("reader");
+        {
+            const ge::op::Data source("source");
+            const ge::op::Data before("before");
+            faults::FailAllocationsOfThread(n, 1);
+            try {
+                reader.AddControlInput(before).SetInput("seq_lens", source);
+            } catch (const std::bad_alloc&) {
+            }
+            isWhole = faults::FailedAllocationsOfThread() == 0;
+            faults::FailAllocationsOfThread(0, 0);
+        }
+        // The graph has the operators that the reader is linked with. This looks at each of them.
+        ge::Graph graph("linked");
+        graph.SetInputs({reader, ge::op::Data("input")});
+        for (const ge::GNode& node : graph.GetAllNodes()) {
+            ge::AscendString name;
+            EXPECT_EQ(node.GetName(name), ge::GRAPH_SUCCESS);
+            EXPECT_LE(node.GetInControlNodes().size(), 1U);
+            EXPECT_LE(node.GetOutDataNodesAndPortIndexs(0).size(), 1U);
+        }
+        const size_t links = graph.GetAllNodes().size();
+        EXPECT_EQ(isWhole, links == 4) << links;
     }
 }
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of calls with null in the place of one argument that must not be null.
+#ifndef ADVANCE_STEP_TESTS_CONFORMANCE_NULL_CASES_H_
+#define ADVANCE_STEP_TESTS_CONFORMANCE_NULL_CASES_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "acl/acl.h"
+#include "support/runtime_test.h"
+
+namespace conformance {
+
+// Values for the other arguments. A call that refuses null neither reads nor writes what they lead
+// to.
+struct Given {
+    alignas(64) std::array<uint8_t, 256> bytes{};
+
+    void* At() { return bytes.data(); }
+    template <typename T>
+    T* Of() {
+        return reinterpret_cast<T*>(bytes.data());
+    }
+};
+
+struct NullCase {
+    std::string name;      // of the call and the argument
+    std::string argument;  // as the message has it
+    std::function<int(Given&)> call;
+};
+
+using NullCases = std::vector<NullCase>;
+
+// Makes the call: it is refused with the argument's name, and nothing is written.
+inline void ExpectRefused(const NullCase& row) {
+    Given given;
+    given.bytes.fill(0x5a);
+    const auto before = given.bytes;
+    const std::string function = row.name.substr(0, row.name.find('_'));
+    EXPECT_TRUE(support::IsError(ACL_ERROR_INVALID_PARAM, row.call(given),
+                                 {function + ": ", row.argument + " is null"}));
+    EXPECT_EQ(given.bytes, before);
+}
+
+}  // namespace conformance
+
+#endif  // ADVANCE_STEP_TESTS_CONFORMANCE_NULL_CASES_H_

@@ -4,16 +4,16 @@
 #include <gtest/gtest.h>
 
 #include "acl/acl.h"
-#include "conformance/null_cases.h"
+#include "conformance/refused_calls.h"
 #include "support/table.h"
 
 namespace {
 
 using conformance::Given;
-using conformance::NullCase;
-using conformance::NullCases;
+using conformance::RefusedCall;
+using conformance::RefusedCalls;
 
-NullCases SharingCases() {
+RefusedCalls SharingCases() {
     return {
         {"IpcMemGetExportKey_devPtr", "devPtr",
          [](Given& g) { return aclrtIpcMemGetExportKey(nullptr, 64, g.Of<char>(), 65, 0); }},
@@ -99,7 +99,7 @@ NullCases SharingCases() {
     };
 }
 
-NullCases QueueCases() {
+RefusedCalls QueueCases() {
     return {
         {"MemcpyAsyncWithOffset_dst", "dst",
          [](Given& g) {
@@ -159,9 +159,9 @@ NullCases QueueCases() {
 }
 
 class NullSharedArgumentTest : public support::DeviceTest,
-                               public testing::WithParamInterface<NullCase> {};
+                               public testing::WithParamInterface<RefusedCall> {};
 
-TEST_P(NullSharedArgumentTest, IsRefused) { conformance::ExpectRefused(GetParam()); }
+TEST_P(NullSharedArgumentTest, IsRefused) { conformance::ExpectNullRefused(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Sharing, NullSharedArgumentTest, testing::ValuesIn(SharingCases()),
                          support::CaseName());

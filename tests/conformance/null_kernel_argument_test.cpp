@@ -5,16 +5,16 @@
 #include <string>
 
 #include "acl/acl.h"
-#include "conformance/null_cases.h"
+#include "conformance/refused_calls.h"
 #include "support/table.h"
 
 namespace {
 
 using conformance::Given;
-using conformance::NullCase;
-using conformance::NullCases;
+using conformance::RefusedCall;
+using conformance::RefusedCalls;
 
-NullCases BinaryCases() {
+RefusedCalls BinaryCases() {
     return {
         {"BinaryLoadFromFile_binPath", "binPath",
          [](Given& g) { return aclrtBinaryLoadFromFile(nullptr, nullptr, g.Of<void*>()); }},
@@ -69,7 +69,7 @@ NullCases BinaryCases() {
     };
 }
 
-NullCases ArgumentCases() {
+RefusedCalls ArgumentCases() {
     return {
         {"KernelArgsInit_funcHandle", "funcHandle",
          [](Given& g) { return aclrtKernelArgsInit(nullptr, g.Of<void*>()); }},
@@ -143,9 +143,9 @@ NullCases ArgumentCases() {
 }
 
 class NullKernelArgumentTest : public support::DeviceTest,
-                               public testing::WithParamInterface<NullCase> {};
+                               public testing::WithParamInterface<RefusedCall> {};
 
-TEST_P(NullKernelArgumentTest, IsRefused) { conformance::ExpectRefused(GetParam()); }
+TEST_P(NullKernelArgumentTest, IsRefused) { conformance::ExpectNullRefused(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Binary, NullKernelArgumentTest, testing::ValuesIn(BinaryCases()),
                          support::CaseName());

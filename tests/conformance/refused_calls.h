@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of calls with null in the place of one argument that must not be null.
-#ifndef ADVANCE_STEP_TESTS_CONFORMANCE_NULL_CASES_H_
-#define ADVANCE_STEP_TESTS_CONFORMANCE_NULL_CASES_H_
+// Tables of calls that are refused because of one argument.
+#ifndef ADVANCE_STEP_TESTS_CONFORMANCE_REFUSED_CALLS_H_
+#define ADVANCE_STEP_TESTS_CONFORMANCE_REFUSED_CALLS_H_
 
 #include <array>
 #include <cstdint>
@@ -26,25 +26,28 @@ struct Given {
     }
 };
 
-struct NullCase {
+struct RefusedCall {
     std::string name;      // of the call and the argument
     std::string argument;  // as the message has it
     std::function<int(Given&)> call;
 };
 
-using NullCases = std::vector<NullCase>;
+using RefusedCalls = std::vector<RefusedCall>;
 
-// Makes the call: it is refused with the argument's name, and nothing is written.
-inline void ExpectRefused(const NullCase& row) {
+// Makes the call: it is refused with the code and the text, and nothing is written.
+inline void ExpectRefused(const RefusedCall& row, int code, const std::string& text) {
     Given given;
     given.bytes.fill(0x5a);
     const auto before = given.bytes;
     const std::string function = row.name.substr(0, row.name.find('_'));
-    EXPECT_TRUE(support::IsError(ACL_ERROR_INVALID_PARAM, row.call(given),
-                                 {function + ": ", row.argument + " is null"}));
+    EXPECT_TRUE(support::IsError(code, row.call(given), {function + ": ", text}));
     EXPECT_EQ(given.bytes, before);
+}
+
+inline void ExpectNullRefused(const RefusedCall& row) {
+    ExpectRefused(row, ACL_ERROR_INVALID_PARAM, row.argument + " is null");
 }
 
 }  // namespace conformance
 
-#endif  // ADVANCE_STEP_TESTS_CONFORMANCE_NULL_CASES_H_
+#endif  // ADVANCE_STEP_TESTS_CONFORMANCE_REFUSED_CALLS_H_

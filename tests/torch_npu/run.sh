@@ -29,7 +29,7 @@ if [[ $folder ]]; then
     # pending, where an operator runs at once, and every third in the order of the stream.
     for mode in queue python; do
         ADVANCE_STEP_HOST_OPERATORS=$mode "${program[@]}" -m pytest -q -p no:cacheprovider \
-            "$folder"/test_host_*.py "$folder"/test_llm_{operators,attention,writes}.py
+            "$folder"/test_host_*.py "$folder"/test_llm_{operators,attention,shapes,writes}.py
     done
     # Else MKL rounds by strides and addresses on some processors, and those of results may differ.
     export MKL_CBWR=COMPATIBLE

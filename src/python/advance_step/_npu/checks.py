@@ -28,6 +28,11 @@ def check(right: bool, operator: str, name: str, value: Any, expected: str) -> N
         raise ValueError(f"{operator}: {name} is {shown(value)}; expected {expected}")
 
 
+def check_shape(operator: str, name: str, tensor: Any, shape: Any) -> None:
+    """Refuses also what would broadcast to the shape."""
+    check(list(tensor.shape) == list(shape), operator, name, tensor, f"shape {list(shape)}")
+
+
 def check_floating(operator: str, **tensors: Any) -> None:
     for name, tensor in tensors.items():
         check(tensor.is_floating_point() and tensor.element_size() <= 4, operator, name, tensor,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import attention, layouts, masks
-from .checks import check, check_floating, refuse
+from .checks import check, check_floating, check_shape, refuse
 from .table import define
 
 torch: Any = importlib.import_module("torch")
@@ -26,6 +26,7 @@ class Fusion:
         self.name, self.layout = name, layout.upper()
         check(self.layout in _LAYOUTS, name, "input_layout", layout, "one of " + ", ".join(_LAYOUTS))
         check_floating(name, query=query, key=key, value=value)
+        layouts.check_ranks(name, self.layout, query=query, key=key, value=value)
         for other_name, other in (("key", key), ("value", value)):
             check(other.dtype == query.dtype, name, other_name, other,
                   f"the dtype of query, {query.dtype}")
@@ -85,8 +86,13 @@ class Fusion:
         """Returns [B, N, S, D] in the layout; `of`: 0 for query tokens, 1 for those of key."""
         return layouts.from_bnsd(tensor, self.layout, self.lengths[of], self.tokens[of])
 
-    def as_query(self, tensor: Any, argument: str) -> Any:
-        """Returns a tensor of the layout of query as [B, N, S, D]."""
+    def as_result(self, tensor: Any, argument: str) -> Any:
+        """Returns a tensor with the layout and the shape of the attention as [B, N, S, D]."""
+        shape = [*self.query.shape[:3], self.value.shape[3]]
+        b, n, s, d = shape
+        check_shape(self.name, argument, tensor, {
+            "BSH": (b, s, n * d), "SBH": (s, b, n * d), "BSND": (b, s, n, d), "BNSD": shape,
+            "TND": (self.tokens[0], n, d)}[self.layout])
         return layouts.to_bnsd(self.name, argument, tensor, self.layout, self.query.shape[1], "head_num",
                                self.lengths[0])
 
@@ -95,7 +101,10 @@ class Fusion:
         wide = tensor.expand(*tensor.shape[:3], _REPEATS)
         return self.back(wide) if self.layout == "TND" else wide.contiguous()
 
-    def from_statistic(self, tensor: Any) -> Any:
+    def from_statistic(self, tensor: Any, argument: str) -> Any:
+        b, n, s = self.query.shape[:3]
+        check_shape(self.name, argument, tensor, (self.tokens[0], n, _REPEATS) if self.layout == "TND"
+                    else (b, n, s, _REPEATS))
         narrow = tensor[..., :1]
         if self.layout == "TND":
             return layouts.to_bnsd(self.name, "softmax_max", narrow, "TND", narrow.shape[1], "head_num",

@@ -20,10 +20,11 @@ def _backward(name: str, query: Any, key: Any, value: Any, dy: Any, head_num: in
     kept = [given.get(n) for n in ("attention_in", "softmax_max", "softmax_sum")]
     if any(tensor is None for tensor in kept):
         fresh = attention.forward(call.query, call.key, call.value, call.weights)
-    out = fresh[0] if kept[0] is None else call.as_query(kept[0], "attention_in")
-    maximum, total = (fresh[i] if kept[i] is None else call.from_statistic(kept[i]) for i in (1, 2))
+    out = fresh[0] if kept[0] is None else call.as_result(kept[0], "attention_in")
+    maximum, total = (fresh[i] if kept[i] is None else call.from_statistic(kept[i], n)
+                      for i, n in ((1, "softmax_max"), (2, "softmax_sum")))
     dq, dk, dv, dbias = attention.backward(call.query, call.key, call.value, call.weights,
-                                           call.as_query(dy, "dy"), out, maximum, total)
+                                           call.as_result(dy, "dy"), out, maximum, total)
     dpse = query.new_empty((0,))
     if call.pse is not None:
         dpse = dbias.sum_to_size(call.pse.shape).to(call.pse.dtype)

@@ -94,6 +94,9 @@ def attend(call: Call, query: Any, key: Any, value: Any) -> tuple[Any, Any]:
     check(kv_heads > 0 and call.heads % kv_heads == 0, name, "num_key_value_heads", call.kv_heads,
           f"0 or a divisor of {call.heads}")
     varlen = layout in layouts.VARLEN
+    layouts.check_ranks(name, layout, query=query)
+    if call.block_table is None:
+        layouts.check_ranks(name, layout, key=key, value=value)
     total_tokens = query.shape[layout.index("T")] if varlen else 0
     query_lengths: list[int] = []
     if varlen:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from .checks import check
@@ -28,17 +29,22 @@ def lengths_of(ends: Sequence[int]) -> list[int]:
 
 
 def check_ends(operator: str, name: str, ends: Any, tokens: int) -> None:
-    right = ends is not None and all(
-        end >= before or end == 0 for before, end in zip([0, *ends], ends)) and max(
+    right = isinstance(ends, (list, tuple)) and all(isinstance(end, int) for end in ends) and all(
+        end >= before or end == 0 for before, end in zip(accumulate([0, *ends], max), ends)) and max(
             ends, default=0) <= tokens
     check(right, operator, name, ends,
           f"the ends of the requests: ascending, at most {tokens}, the number of tokens")
 
 
+def check_ranks(operator: str, layout: str, **tensors: Any) -> None:
+    for name, tensor in tensors.items():
+        check(tensor.dim() == _RANKS[layout], operator, name, tensor, f"the layout {layout}")
+
+
 def to_bnsd(operator: str, name: str, tensor: Any, layout: str, heads: int, heads_name: str,
             lengths: Sequence[int] | None = None) -> Any:
     """Returns the tensor as [B, N, S, D]: a view, or for T padded with any values."""
-    check(tensor.dim() == _RANKS[layout], operator, name, tensor, f"the layout {layout}")
+    check_ranks(operator, layout, **{name: tensor})
     sizes = tensor.shape
     if layout in ("BSH", "SBH"):
         check(heads > 0 and sizes[2] % heads == 0, operator, heads_name, heads,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import check, check_floating, check_written
+from .checks import check, check_floating, check_shape, check_written
 from .table import define
 
 
@@ -33,6 +33,9 @@ def rms_norm(input: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Any, Any]:
 def rms_norm_backward(dy: Any, input: Any, gamma: Any, rstd: Any) -> tuple[Any, Any]:
     """With n = x * rstd and g = dy * gamma: dx = rstd * (g - n * mean(g * n)), dgamma = sum(dy * n)."""
     dims = _normed_dims("npu_rms_norm_backward", input, gamma)
+    check_shape("npu_rms_norm_backward", "dy", dy, input.shape)
+    check_shape("npu_rms_norm_backward", "rstd", rstd,
+                [*input.shape[:input.dim() - gamma.dim()], *(1 for _ in dims)])
     wide, normed = dy.float(), input.float() * rstd
     scaled = wide * gamma.float()
     dx = rstd * (scaled - normed * (scaled * normed).mean(dims, keepdim=True))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from .checks import check, check_floating
+from .checks import check, check_floating, check_shape
 from .table import define
 
 torch: Any = importlib.import_module("torch")
@@ -54,6 +54,7 @@ def _sum_to(gradient: Any, like: Any) -> Any:
 def rotary_mul_backward(grad: Any, input: Any, r1: Any, r2: Any,
                         rotary_mode: str = "half") -> tuple[Any, Any, Any]:
     _check("npu_rotary_mul_backward", input, r1, r2, rotary_mode)
+    check_shape("npu_rotary_mul_backward", "grad", grad, input.shape)
     wide, x = grad.float(), input.float()
     dx = wide * r1.float() + _rotate(wide * r2.float(), rotary_mode, back=True)
     return dx.to(input.dtype), _sum_to(wide * x, r1), _sum_to(wide * _rotate(x, rotary_mode), r2)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from .checks import check, check_floating
+from .checks import check, check_floating, check_shape
 from .table import define
 
 torch: Any = importlib.import_module("torch")
@@ -31,6 +31,7 @@ def swiglu(input: Any, dim: int = -1) -> Any:
 def swiglu_backward(grad_output: Any, input: Any, dim: int = -1) -> Any:
     """With s = sigmoid(a): d silu(a) = s * (1 + a * (1 - s))."""
     first, second = _halves("npu_swiglu_backward", input, dim)
+    check_shape("npu_swiglu_backward", "grad_output", grad_output, first.shape)
     wide, sigmoid = grad_output.float(), torch.sigmoid(first)
     into_first = wide * second * sigmoid * (1 + first * (1 - sigmoid))
     return torch.cat((into_first, wide * first * sigmoid), dim).to(input.dtype)

@@ -53,6 +53,11 @@ def test_the_decorator_defines_an_operator_also_in_a_graph():
 
 
 def test_the_decorator_refuses_names():
+    for name in (None, 3, b"npu_fast_gelu"):
+        with pytest.raises(TypeError, match="operator: name is of type .*; expected a str"):
+            advance_step.torch_npu.operator(name)
+    with pytest.raises(TypeError, match="operator: the definition of npu_fast_gelu is of type int"):
+        advance_step.torch_npu.operator("npu_fast_gelu")(3)
     with pytest.raises(ValueError, match="no operator npu::npu_fast_gelo; expected"):
         advance_step.torch_npu.operator("npu_fast_gelo")(lambda: None)
     with pytest.raises(ValueError, match="no operator npu::npu_max; expected one of npu::npu_max.dim"):

@@ -55,11 +55,17 @@ def operator(name: str) -> Callable[[Function], Function]:
     The function gets the arguments of the operator's schema and calls torch's operations, which run in
     the order of the stream and are captured in graphs. It replaces an earlier definition. A name may
     have an overload ("npu_format_cast.Tensor"). With ADVANCE_STEP_HOST_OPERATORS=0 nothing is
-    registered. ValueError: torch_npu has no such operator, or an aclnn function computes it.
+    registered. ValueError: torch_npu has no such operator, or an aclnn function computes it. TypeError:
+    the name is no str, or the definition no function.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"operator: name is of type {type(name).__name__}; expected a str")
     short = name.removeprefix("npu::")
 
     def put(function: Function) -> Function:
+        if not callable(function):
+            raise TypeError(f"operator: the definition of {short} is of type "
+                            f"{type(function).__name__}; expected a function")
         if _torch:
             _register(_torch[0], short, function)
         else:

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "acl/acl.h"
@@ -80,6 +82,46 @@ TEST(OperatorByName, BadAttributesChangeNothing) {
     EXPECT_EQ(aclopSetAttrListString(attr, "kept", 2, texts), ACL_ERROR_INVALID_PARAM);
     EXPECT_EQ(aclopSetAttrListListInt(attr, "kept", 1, lengths, lists), ACL_ERROR_INVALID_PARAM);
     EXPECT_EQ(aclopSetAttrListListInt(attr, "kept", 1, nullptr, lists), ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(Execute("Add", attr), ACL_ERROR_API_NOT_SUPPORT);
+    EXPECT_THAT(Message(), HasSubstr("its attributes: kept = 3"));
+    aclopDestroyAttr(attr);
+}
+
+TEST(OperatorByName, NoAttributeIsSetWithoutPlaceNameOrValues) {
+    using Set = std::function<aclError(aclopAttr*, const char*)>;
+    const std::pair<const char*, Set> calls[] = {
+        {"aclopSetAttrBool", [](auto* a, auto* n) { return aclopSetAttrBool(a, n, 1); }},
+        {"aclopSetAttrInt", [](auto* a, auto* n) { return aclopSetAttrInt(a, n, 1); }},
+        {"aclopSetAttrFloat", [](auto* a, auto* n) { return aclopSetAttrFloat(a, n, 1); }},
+        {"aclopSetAttrString", [](auto* a, auto* n) { return aclopSetAttrString(a, n, "1"); }},
+        {"aclopSetAttrDataType",
+         [](auto* a, auto* n) { return aclopSetAttrDataType(a, n, ACL_INT64); }},
+        {"aclopSetAttrListBool",
+         [](auto* a, auto* n) { return aclopSetAttrListBool(a, n, 1, nullptr); }},
+        {"aclopSetAttrListInt",
+         [](auto* a, auto* n) { return aclopSetAttrListInt(a, n, 1, nullptr); }},
+        {"aclopSetAttrListFloat",
+         [](auto* a, auto* n) { return aclopSetAttrListFloat(a, n, 1, nullptr); }},
+        {"aclopSetAttrListString",
+         [](auto* a, auto* n) { return aclopSetAttrListString(a, n, 1, nullptr); }},
+        {"aclopSetAttrListDataType",
+         [](auto* a, auto* n) { return aclopSetAttrListDataType(a, n, 1, nullptr); }},
+        {"aclopSetAttrListListInt",
+         [](auto* a, auto* n) { return aclopSetAttrListListInt(a, n, 1, nullptr, nullptr); }},
+    };
+    aclopAttr* const attr = aclopCreateAttr();
+    EXPECT_EQ(aclopSetAttrInt(attr, "kept", 3), ACL_SUCCESS);
+    for (const auto& [name, set] : calls) {
+        const std::string call = name;
+        EXPECT_EQ(set(nullptr, "kept"), ACL_ERROR_INVALID_PARAM);
+        EXPECT_EQ(Message(), call + ": attr is null; expected a pointer");
+        EXPECT_EQ(set(attr, nullptr), ACL_ERROR_INVALID_PARAM);
+        EXPECT_EQ(Message(), call + ": attrName is null; expected a pointer");
+        if (call.find("List") != std::string::npos) {
+            EXPECT_EQ(set(attr, "kept"), ACL_ERROR_INVALID_PARAM);
+            EXPECT_THAT(Message(), HasSubstr("null; expected a pointer"));
+        }
+    }
     EXPECT_EQ(Execute("Add", attr), ACL_ERROR_API_NOT_SUPPORT);
     EXPECT_THAT(Message(), HasSubstr("its attributes: kept = 3"));
     aclopDestroyAttr(attr);

@@ -82,7 +82,7 @@ class Program:
         return checked(done, status)
 
     def forked(self, text, status=0, **environment):
-        """Runs the text, for which variables are enough that the runtime reads when it starts."""
+        """Runs the text, for which variables are enough that are read when a device is first used."""
         return checked(self.forks.run(self.folder, text, environment), status)
 
     def code(self, text, *arguments, **options):

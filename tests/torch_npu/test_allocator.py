@@ -99,9 +99,7 @@ except torch.OutOfMemoryError:
     "expandable_segments:True", "max_split_size_mb:64", "garbage_collection_threshold:0.6",
     "expandable_segments:True,segment_size_mb:128"))
 def test_configurations(program, configuration):
-    from conftest import FOLDER
-
-    done = program.code(USE, PYTORCH_NPU_ALLOC_CONF=configuration, PYTHONPATH=str(FOLDER))
+    done = program.forked(USE, PYTORCH_NPU_ALLOC_CONF=configuration)
     assert done.stdout == "right True\n"
 
 

@@ -7,7 +7,6 @@ import threading
 import pytest
 import torch
 import torch_npu
-from conftest import FOLDER
 from decode import Decode
 
 
@@ -128,5 +127,5 @@ print("right")
     {"TASK_QUEUE_ENABLE": "0"}, {"TASK_QUEUE_ENABLE": "1"}, {"TASK_QUEUE_ENABLE": "2"},
     {"ASCEND_LAUNCH_BLOCKING": "1"}))
 def test_launch_modes(program, mode):
-    done = program.code(MODES, PYTHONPATH=str(FOLDER), **mode)
+    done = program.forked(MODES, **mode)
     assert done.stdout.split() == ["True", "right"]

@@ -221,7 +221,7 @@ delay(stream, 50000)
 kept = torch.ones(10, device="npu") * 2
 print("right")
 """
-    assert program.code(text).stdout == "right\n"
+    assert program.forked(text).stdout == "right\n"
 
 
 def test_a_million_operators_do_not_grow(begin):

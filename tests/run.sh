@@ -3,10 +3,10 @@
 # Installs what is missing, builds and runs the tests, in parts:
 #
 #   quick     lints; unit, conformance and fault tests without sanitizers, compiled by g++; with tsan after it
-#             only those that tsan does not compile; schedules of threads for 20 seconds
+#             only those in which no threads meet; schedules of threads for 20 seconds
 #   dev       every test with the address and undefined-behaviour sanitizers, compiled by clang; the fuzz
 #             targets on their corpora and for a short while on new inputs
-#   tsan      the tests in which threads meet, with the thread sanitizer, compiled by g++
+#   tsan      the tests in which threads meet, with the thread sanitizer, compiled by clang
 #   release   the library as users get it: its packages, the Python tests, C programs under valgrind
 #
 #   tests/run.sh            all of them

@@ -9,6 +9,12 @@
 #define ADVANCE_STEP_HAS_FEATURE(name) 0
 #endif
 
+#if defined(__SANITIZE_THREAD__) || ADVANCE_STEP_HAS_FEATURE(thread_sanitizer)
+#define ADVANCE_STEP_THREAD_SANITIZER 1
+#else
+#define ADVANCE_STEP_THREAD_SANITIZER 0
+#endif
+
 namespace support {
 
 #if defined(__SANITIZE_ADDRESS__) || ADVANCE_STEP_HAS_FEATURE(address_sanitizer)
@@ -16,11 +22,7 @@ inline constexpr bool kAddressSanitizer = true;
 #else
 inline constexpr bool kAddressSanitizer = false;
 #endif
-#if defined(__SANITIZE_THREAD__) || ADVANCE_STEP_HAS_FEATURE(thread_sanitizer)
-inline constexpr bool kThreadSanitizer = true;
-#else
-inline constexpr bool kThreadSanitizer = false;
-#endif
+inline constexpr bool kThreadSanitizer = ADVANCE_STEP_THREAD_SANITIZER;
 
 }  // namespace support
 

@@ -10,12 +10,15 @@
 #include <new>
 #include <random>
 
+#include "support/sanitizers.h"
+
 namespace {
 
 thread_local uint64_t alignedAllocations = 0;  // of the calling thread; the segments are among them
 
 }  // namespace
 
+#if !ADVANCE_STEP_THREAD_SANITIZER  // clang's has an operator new of its own, which cannot be replaced
 void* operator new(size_t bytes, std::align_val_t alignment) {
     ++alignedAllocations;
     const auto unit = static_cast<size_t>(alignment);
@@ -27,6 +30,7 @@ void* operator new(size_t bytes, std::align_val_t alignment) {
 }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif
 
 namespace advstep {
 namespace {
@@ -137,6 +141,9 @@ TEST(TaskQueueTest, LongQueueIsFreedWithoutRecursion) {
 
 // Nothing may fail between a reserve and its push.
 TEST(TaskQueueTest, APushThatWasReservedTakesNoMemory) {
+    if (support::kThreadSanitizer) {
+        GTEST_SKIP() << "allocations are not counted under the thread sanitizer";
+    }
     std::mt19937 random(23);
     TaskQueue queue;
     for (int64_t number = 0; number < 1000; ++number) {

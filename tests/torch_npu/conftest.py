@@ -6,6 +6,7 @@ import os
 import pathlib
 import select
 import signal
+import socket
 import subprocess
 import sys
 
@@ -38,14 +39,15 @@ class Forks:
     def __init__(self):
         self.process = None
 
-    def run(self, folder, text, environment):
+    def run(self, folder, text, environment, ranks=1):
+        """Returns the standard output and error of all ranks, and the exit status of each."""
         if self.process is None:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "advance_step.torch_npu", str(FOLDER / "forks.py")],
                 # numpy's BLAS starts no thread then, which a fork would lose.
                 env={**variables_of_programs(), "OPENBLAS_NUM_THREADS": "1"}, stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, text=True, start_new_session=True)
-        order = {"folder": str(folder), "text": text, "environment": environment}
+        order = {"folder": str(folder), "text": text, "environment": environment, "ranks": ranks}
         for name in ("stdout", "stderr"):
             (folder / name).write_text("", encoding="utf-8")
         self.process.stdin.write(json.dumps(order) + "\n")
@@ -53,11 +55,12 @@ class Forks:
         if not select.select([self.process.stdout], [], [], self.LIMIT)[0]:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.end()
-            raise AssertionError(f"the program did not end within {self.LIMIT} s")
+            raise AssertionError(f"the program did not end within {self.LIMIT} s\n"
+                                 + (folder / "stderr").read_text(encoding="utf-8"))
         line = self.process.stdout.readline()
         assert line, "forks.py has ended"
         out, err = ((folder / name).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
-        return subprocess.CompletedProcess(text, int(line), out, err)
+        return out, err, json.loads(line)
 
     def end(self):
         if self.process is not None:
@@ -83,7 +86,17 @@ class Program:
 
     def forked(self, text, status=0, **environment):
         """Runs the text, for which variables are enough that are read when a device is first used."""
-        return checked(self.forks.run(self.folder, text, environment), status)
+        out, err, statuses = self.forks.run(self.folder, text, environment)
+        return checked(subprocess.CompletedProcess(text, statuses[0], out, err), status)
+
+    def ranks(self, count, text, statuses=None, **environment):
+        """Runs the text as so many ranks, as torchrun would start them; returns their output."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(probe.getsockname()[1])}
+        out, err, got = self.forks.run(self.folder, text, environment, count)
+        assert got == (statuses or [0] * count), f"{got}\n{out}\n{err}"
+        return out
 
     def code(self, text, *arguments, **options):
         """Runs the text as a program of its own file, which child processes can import."""

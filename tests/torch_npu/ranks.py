@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program of every rank: each collective and dtype of "hccl" against plain arithmetic on "cpu".
 
-torchrun starts it. Each rank knows what the others contribute, so that it computes what is expected.
+`test_ranks.py` starts it. Each rank knows what the others contribute, so that it computes what is expected.
 """
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program of every rank: DistributedDataParallel, FSDP2 and meshes against one model on "cpu".
 
-torchrun starts it. The model on "cpu" sees the data of all ranks; what is compared is its parameters.
+`test_ranks.py` starts it. The model on "cpu" sees the data of all ranks; what is compared is its parameters.
 """
 
 import os

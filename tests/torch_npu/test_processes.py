@@ -16,7 +16,7 @@ CHECK = USE + "print('right')\n"
 def test_code_module_file_and_input(program):
     assert program.run("-c", CHECK).stdout == "right\n"
     (program.folder / "mine.py").write_text(
-        CHECK + "import sys; print(sys.argv[1:], __name__, __spec__.name)", encoding="utf-8")
+        "print('right')\nimport sys; print(sys.argv[1:], __name__, __spec__.name)", encoding="utf-8")
     done = program.run("-m", "mine", "-x", "y")
     assert done.stdout == "right\n['-x', 'y'] __main__ mine\n"
     text = "import sys\nprint(sys.argv[1:], __name__, sys.path[0], __file__)\n"

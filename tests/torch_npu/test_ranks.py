@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks: backend "hccl" by torch's Gloo, in processes that torchrun starts."""
+"""Ranks: backend "hccl" by torch's Gloo. torchrun itself starts some; the others are forks."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -11,18 +12,27 @@ from conftest import FOLDER
 LAUNCH = ("-W", "ignore", "-m", "torch.distributed.run", "--nproc-per-node")
 
 
-def right(done, ranks):
-    assert done.stdout.count("right") == ranks, done.stdout + done.stderr
+def text_of(name):
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("mode", ["1", "queue"])
-def test_each_collective_and_dtype(program, mode):
-    right(program.run(*LAUNCH, 2, "--standalone", FOLDER / "ranks.py", OMP_NUM_THREADS="1",
-                      ADVANCE_STEP_HOST_OPERATORS=mode), 2)
+def all_right(output, ranks):
+    assert output.count("right") == ranks, output
+
+
+def test_each_collective_and_dtype(program):
+    all_right(program.ranks(2, text_of("ranks.py")), 2)
+
+
+def test_each_collective_and_dtype_in_stream_order(program):
+    """The mode is read when torch_npu is imported, so torchrun starts these."""
+    done = program.run(*LAUNCH, 2, "--standalone", FOLDER / "ranks.py", OMP_NUM_THREADS="1",
+                       ADVANCE_STEP_HOST_OPERATORS="queue")
+    all_right(done.stdout, 2)
 
 
 def test_training(program):
-    right(program.run(*LAUNCH, 2, "--standalone", FOLDER / "ranks_train.py", OMP_NUM_THREADS="1"), 2)
+    all_right(program.ranks(2, text_of("ranks_train.py")), 2)
 
 
 FOUR = """
@@ -43,8 +53,7 @@ print("right", flush=True)
 
 
 def test_four_ranks_with_a_device_each(program):
-    (program.folder / "four.py").write_text(FOUR, encoding="utf-8")
-    right(program.run(*LAUNCH, 4, "--standalone", "four.py", OMP_NUM_THREADS="1"), 4)
+    all_right(program.ranks(4, FOUR, ADVANCE_STEP_DEVICES="4"), 4)
 
 
 KILLED = """
@@ -68,22 +77,8 @@ except dist.DistBackendError as error:
 """
 
 
-def test_a_killed_rank_is_an_error_on_the_others(program, tmp_path):
-    import socket
-
-    (tmp_path / "killed.py").write_text(KILLED, encoding="utf-8")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    variables = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
-                 "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"}
-    ranks = [subprocess.Popen([sys.executable, "-m", "advance_step.torch_npu", "killed.py"],
-                              cwd=tmp_path, env={**variables, "RANK": str(rank)},
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-             for rank in range(2)]
-    outputs = [rank.communicate(timeout=180)[0] for rank in ranks]
-    assert "right" in outputs[0] and ranks[0].returncode == 0, outputs[0]
-    assert ranks[1].returncode == -9, outputs[1]
+def test_a_killed_rank_is_an_error_on_the_others(program):
+    all_right(program.ranks(2, KILLED, statuses=[0, -signal.SIGKILL]), 1)
 
 
 HOST = """

@@ -11,7 +11,7 @@ namespace {
 
 // The link moves the operator to a larger group, again and again.
 TEST(OperatorHandleTest, MayBeCopiedWhileTheOperatorIsLinked) {
-    constexpr int kRounds = 4000;
+    constexpr int kRounds = 500;
     for (int round = 0; round < kRounds; ++round) {
         const ge::op::Data moved("moved");
         std::atomic<bool> isLinked{false};

@@ -2,9 +2,11 @@
 # One object library per layer. Objects are position independent and hidden by default, so that the
 # same ones make the shared library and its static twin.
 #
-#   advance_step_layer(NAME base SOURCES a.cpp b.cpp)
+#   advance_step_layer(NAME base [SHARED_ONLY] SOURCES a.cpp b.cpp)
+#
+# The static twin has no objects of SHARED_ONLY.
 function(advance_step_layer)
-  cmake_parse_arguments(LAYER "" "NAME" "SOURCES" ${ARGN})
+  cmake_parse_arguments(LAYER "SHARED_ONLY" "NAME" "SOURCES" ${ARGN})
   set(target advance_step_${LAYER_NAME})
   add_library(${target} OBJECT ${LAYER_SOURCES})
   # Of {fmt} and JSON the headers only: src/base/fmt_implementation.cpp compiles {fmt} in.
@@ -23,5 +25,7 @@ function(advance_step_layer)
     # The static twin must also link without a compiler that knows these objects.
     target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-ffat-lto-objects>)
   endif()
-  set_property(GLOBAL APPEND PROPERTY ADVANCE_STEP_LAYERS ${target})
+  if(NOT LAYER_SHARED_ONLY)
+    set_property(GLOBAL APPEND PROPERTY ADVANCE_STEP_LAYERS ${target})
+  endif()
 endfunction()

@@ -8,15 +8,12 @@ endforeach()
 
 set(version_script ${PROJECT_BINARY_DIR}/advance_step.map)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/advance_step.map.in ${version_script} @ONLY)
-# Only the shared library counts its allocations, by this file: src/runtime/faults/counted_new.cpp.
-set(counted_new ${PROJECT_SOURCE_DIR}/src/runtime/faults/counted_new.cpp)
+# Only the shared library counts its allocations, by src/runtime/faults/counted_new.cpp.
 set(counted_functions _Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZnwmRKSt9nothrow_t
                       _ZnamRKSt9nothrow_t)
 list(TRANSFORM counted_functions PREPEND -Wl,--wrap=)
-add_library(advance_step SHARED ${objects} ${counted_new})
+add_library(advance_step SHARED ${objects} $<TARGET_OBJECTS:advance_step_counted_new>)
 add_library(advance_step::advance_step ALIAS advance_step)
-target_include_directories(advance_step PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
-  $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
 target_include_directories(advance_step INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -32,6 +29,7 @@ if(NOT (ADVANCE_STEP_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
   target_link_options(advance_step PRIVATE -Wl,--no-undefined)
 endif()
 set_target_properties(advance_step PROPERTIES
+  LINKER_LANGUAGE CXX
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}
   LINK_DEPENDS ${version_script}

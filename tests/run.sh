@@ -3,7 +3,7 @@
 # Installs what is missing, builds and runs the tests, in parts:
 #
 #   quick     lints; unit, conformance and fault tests without sanitizers, compiled by g++; with tsan after it
-#             only those in which no threads meet; schedules of threads for 20 seconds
+#             only those in which no threads meet, and schedules of threads for 20 seconds
 #   dev       every test with the address and undefined-behaviour sanitizers, compiled by clang; the fuzz
 #             targets on their corpora and for a short while on new inputs
 #   tsan      the tests in which threads meet, with the thread sanitizer, compiled by clang
@@ -46,14 +46,15 @@ build() {
 }
 
 run_quick() {
-    local target=quick_tests left_out=()
+    local targets=(quick_tests) labels='quick|lint' left_out=()
     if [[ " ${parts[*]} " == *" tsan "* ]]; then
-        target=unthreaded_tests
+        targets=(unthreaded_tests full_run)
+        labels+='|full_run'
         left_out=(-LE concurrent)
     fi
-    build quick "$target"
+    build quick "${targets[@]}"
     tests/lint/check_budgets.py headers quick build/quick
-    ctest --preset quick -j "$jobs" --no-tests=error -L '^(quick|lint)$' "${left_out[@]}"
+    ctest --preset quick -j "$jobs" --no-tests=error -L "^($labels)\$" "${left_out[@]}"
 }
 run_dev() {
     build dev

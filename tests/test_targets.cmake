@@ -4,7 +4,8 @@
 # advance_step_test(NAME x KIND unit|public [CONCURRENT] [SOURCES ...] [COMPUTES ...] [LIBRARIES ...])
 #
 # The target concurrent_tests builds all tests with CONCURRENT, quick_tests those with the label quick:
-# unit, conformance and faults; unthreaded_tests those of them that are not CONCURRENT.
+# unit, conformance and faults; unthreaded_tests those of them that are not CONCURRENT. full_run builds
+# what the part quick has in a full run only: the schedules, and the programs of the benchmarks.
 #
 # KIND unit links the static twin and may include everything; KIND public links only the shared
 # library and sees include/, tests/support and tests/reference. CONCURRENT labels tests in which
@@ -14,6 +15,7 @@
 # of all. Sixteen are compiled at a time, because much of that is parsing.
 add_custom_target(concurrent_tests)
 add_custom_target(unthreaded_tests)
+add_custom_target(full_run)
 add_custom_target(quick_tests)
 add_dependencies(quick_tests unthreaded_tests)
 

@@ -173,8 +173,8 @@ TEST_F(StepLargeTest, AgreesWithTheReference) {
                          {"ADVANCE_STEP_THREADS", "3"},
                          {"ADVANCE_STEP_CORE_ORDER", order}}));
             Tally tally;
-            // Under the thread sanitizer a fifth of the slots: three threads have as many cores to play.
-            const int64_t batch = support::kThreadSanitizer ? 20000 : 100000;
+            // Under the thread sanitizer just enough slots for several threads.
+            const int64_t batch = support::kThreadSanitizer ? 40000 : 100000;
             const StepDims dims = {batch, batch + 3, 4, batch * 3 / 10, 6, 6, 2};
             ASSERT_NO_FATAL_FAILURE(Serve(dims, 77, isExact, 5, tally));
             EXPECT_GT(tally.preempted, 0);

@@ -115,7 +115,7 @@ def build_without_errors(chosen, numbers, arguments):
 
 def tests(pattern):
     """Returns the command of each quick test (None: not built yet), by name, which is that of its target too."""
-    listed = json.loads(subprocess.run(["ctest", "--test-dir", str(BUILD), "--show-only=json-v1", "-L", "^quick$"],
+    listed = json.loads(subprocess.run(["ctest", "--test-dir", str(BUILD), "--show-only=json-v1", "-L", "^(quick|full_run)$"],
                                        capture_output=True, text=True, check=True).stdout)
     return {test["name"]: test.get("command") for test in listed["tests"] if re.search(pattern, test["name"])}
 

@@ -18,7 +18,8 @@ thread_local uint64_t alignedAllocations = 0;  // of the calling thread; the seg
 
 }  // namespace
 
-#if !ADVANCE_STEP_THREAD_SANITIZER  // clang's has an operator new of its own, which cannot be replaced
+// Clang's thread sanitizer has an operator new of its own, which a program cannot replace.
+#if !ADVANCE_STEP_THREAD_SANITIZER
 void* operator new(size_t bytes, std::align_val_t alignment) {
     ++alignedAllocations;
     const auto unit = static_cast<size_t>(alignment);

@@ -2,12 +2,12 @@
 // Dumps a graph as text.
 
 #include <cstring>
-#include <fstream>
 
 #include "ge/ge_ir_build.h"
 #include "src/graph/element_size.h"
 #include "src/graph/graph_state.h"
 #include "src/graph/messages.h"
+#include "src/graph/replace_file.h"
 
 namespace advstep::graph {
 namespace {
@@ -73,14 +73,11 @@ Outcome Dump(const ge::Graph& graph, const char* file, size_t len) {
         return Fail(kInnerError, "len is {}; expected the {} bytes of file", len,
                     std::strlen(file));
     }
+    const std::string path = std::string(file) + ".txt";
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckFile(path.c_str()));
     std::shared_ptr<const GraphModel> model;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(GraphAccess::StateOf(graph).MakeModel(&model));
-    std::ofstream stream(std::string(file) + ".txt");
-    stream << TextOf(*model) << std::flush;
-    if (!stream) {
-        return Fail(kInnerError, "{}.txt cannot be written", file);
-    }
-    return {};
+    return ReplaceFile(path, TextOf(*model));
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ADVANCE_STEP_TRACE: when its file is opened, and what becomes of it.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -12,6 +10,7 @@
 #include "acl/acl.h"
 #include "aclnn/aclnn_base.h"
 #include "support/device_trace.h"
+#include "support/full_disk.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 #include "support/stderr_capture.h"
@@ -21,6 +20,7 @@ namespace {
 
 using support::DeviceTrace;
 using support::EnvironmentGuard;
+using support::FullDisk;
 using support::IsError;
 using support::IsOk;
 using support::Settings;
@@ -28,26 +28,6 @@ using support::SettingsGuard;
 using support::TempFile;
 
 constexpr char kTrace[] = "ADVANCE_STEP_TRACE";
-
-// No file of the process grows beyond so many bytes, as on a full disk.
-class FullDisk {
- public:
-    explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-        getrlimit(RLIMIT_FSIZE, &before_);
-        const rlimit limit = {bytes, before_.rlim_max};
-        setrlimit(RLIMIT_FSIZE, &limit);
-    }
-    FullDisk(const FullDisk&) = delete;
-    FullDisk& operator=(const FullDisk&) = delete;
-    ~FullDisk() {
-        setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, handler_);
-    }
-
- private:
-    rlimit before_{};
-    void (*handler_)(int);
-};
 
 // Runs count host functions on device 0.
 void RunSome(int count) {

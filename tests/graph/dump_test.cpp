@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "ge/ge_ir_build.h"
 #include "graph/graph_rules_fixture.h"
+#include "support/full_disk.h"
 
 namespace {
 
@@ -90,6 +93,23 @@ TEST_F(DumpTest, RefusesBadArguments) {
     EXPECT_TRUE(Failed(dump("abc", 2), {"len is 2", "3 bytes"}, ge::GRAPH_PARAM_INVALID));
     const std::string nowhere = folder_ + "/missing/dump";
     EXPECT_TRUE(Failed(dump(nowhere.c_str(), nowhere.size()), {nowhere}, ge::GRAPH_PARAM_INVALID));
+}
+
+// What an earlier dump wrote stays, and nothing lies beside it.
+TEST_F(DumpTest, AFullDiskLeavesTheFileAsItWas) {
+    ge::Graph graph("dumped");
+    graph.SetInputs(sources_);
+    std::ofstream(Path() + ".txt") << "earlier";
+    {
+        const support::FullDisk full(100);
+        EXPECT_TRUE(Failed(ge::aclgrphDumpGraph(graph, Path().c_str(), Path().size()),
+                           {Path() + ".txt", "too large"}, ge::GRAPH_PARAM_INVALID));
+    }
+    std::stringstream text;
+    text << std::ifstream(Path() + ".txt").rdbuf();
+    EXPECT_EQ(text.str(), "earlier");
+    const std::filesystem::directory_iterator files(folder_);
+    EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
 }  // namespace

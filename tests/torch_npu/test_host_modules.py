@@ -67,6 +67,30 @@ def test_second_gradients_of_cells(kind):
     assert torch.autograd.gradgradcheck(run, (given,))
 
 
+@pytest.mark.parametrize("argument, shape", [("input_gates", (2, 10)), ("hidden_gates", (1, 12)),
+                                             ("cx", (12,)), ("input_bias", (1,)), ("hidden_bias", (13,))])
+def test_shapes_that_a_cell_would_broadcast(argument, shape):
+    given = {"input_gates": (2, 12), "hidden_gates": (2, 12), "cx": (2, 3), "input_bias": (12,),
+             "hidden_bias": (12,)}
+    lstm = {name: torch.zeros(size, device="npu") for name, size in given.items()}
+    assert torch.ops.aten._thnn_fused_lstm_cell(**lstm)[0].shape == (2, 3)
+    lstm[argument] = torch.zeros(shape, device="npu")
+    with pytest.raises(ValueError, match=rf"_thnn_fused_lstm_cell: {argument} is .*shape .*expected"):
+        torch.ops.aten._thnn_fused_lstm_cell(**lstm)
+
+
+@pytest.mark.parametrize("argument", ["running_mean", "running_var"])
+def test_statistics_of_a_wrong_shape_change_nothing(argument):
+    running = {name: torch.ones(3, device="npu") for name in ("running_mean", "running_var")}
+    running[argument] = torch.ones(2, device="npu")
+    values = torch.zeros(2, 3, device="npu")
+    with pytest.raises(ValueError, match=rf"{argument} is a float32 tensor of shape \[2\]; expected"):
+        torch.ops.aten.batch_norm_gather_stats_with_counts(
+            values, values, values + 1, momentum=0.5, eps=1e-5, counts=torch.ones(2, device="npu"),
+            **running)
+    assert all((tensor == 1).all() for tensor in running.values())
+
+
 def test_packed_sequences():
     torch.manual_seed(0)
     cpu, npu = both(nn.LSTM(4, 8, proj_size=3))

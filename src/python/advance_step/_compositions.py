@@ -13,6 +13,7 @@ import math
 from typing import Any
 
 from . import _own_pairs
+from ._npu.checks import check, check_shape
 
 _registered: list[Any] = []  # a registration ends with its object
 
@@ -31,9 +32,22 @@ class _Cells:
     def __init__(self, torch: Any) -> None:
         self.torch = torch
 
+    @staticmethod
+    def check(operator: str, gates: int, state: str, value: Any, *given: Any) -> None:
+        """Refuses also shapes that would broadcast. The gates of a cell lie side by side."""
+        check(value.dim() == 2, operator, state, value, "two dimensions: batch and hidden")
+        batch, width = value.shape[0], gates * value.shape[1]
+        for name, tensor, shape in zip(
+                ("input_gates", "hidden_gates", "input_bias", "hidden_bias"), given,
+                ((batch, width), (batch, width), (width,), (width,))):
+            if tensor is not None:
+                check_shape(operator, name, tensor, shape)
+
     def lstm(self, input_gates: Any, hidden_gates: Any, cx: Any, input_bias: Any = None,
              hidden_bias: Any = None) -> tuple[Any, Any, Any]:
         """Returns h, c and the gates [batch, 4 * hidden]: input, forget, cell, output."""
+        self.check("_thnn_fused_lstm_cell", 4, "cx", cx, input_gates, hidden_gates, input_bias,
+                   hidden_bias)
         gates = _sum(hidden_gates, hidden_bias, _sum(input_gates, input_bias))
         into, forget, cell, out = gates.chunk(4, 1)
         for gate in (into, forget, out):
@@ -57,6 +71,8 @@ class _Cells:
     def gru(self, input_gates: Any, hidden_gates: Any, hx: Any, input_bias: Any = None,
             hidden_bias: Any = None) -> tuple[Any, Any]:
         """Returns h and [batch, 5 * hidden]: reset, update, new, h before, hidden part of new."""
+        self.check("_thnn_fused_gru_cell", 3, "hx", hx, input_gates, hidden_gates, input_bias,
+                   hidden_bias)
         given = _sum(input_gates, input_bias).chunk(3, 1)
         before = _sum(hidden_gates, hidden_bias).chunk(3, 1)
         reset = (before[0] + given[0]).sigmoid_()
@@ -99,6 +115,14 @@ class _SyncBatchNorm:
     def gather(self, input: Any, mean: Any, invstd: Any, running_mean: Any, running_var: Any,
                momentum: float, eps: float, counts: Any) -> tuple[Any, Any]:
         """Returns the statistics of all ranks together, from those of each: [ranks, channels]."""
+        operator = "batch_norm_gather_stats_with_counts"
+        check(mean.dim() == 2, operator, "mean", mean, "two dimensions: ranks and channels")
+        check_shape(operator, "invstd", invstd, mean.shape)
+        check(counts.numel() == mean.shape[0], operator, "counts", counts,
+              f"{mean.shape[0]} elements, one for each rank")
+        for name, running in (("running_mean", running_mean), ("running_var", running_var)):
+            if running is not None:  # all is checked before one of them is written
+                check_shape(operator, name, running, mean.shape[1:])
         weights = counts.to(mean.dtype).reshape(-1, 1)
         total = weights.sum()
         whole = (mean * weights).sum(0) / total

@@ -104,9 +104,9 @@ fi
 for name in "${parts[@]}"; do
     case $name in
         quick) part quick "lints, tests without sanitizers; 4 to 6 minutes" run_quick ;;
-        dev) part dev "every test with address and undefined-behaviour sanitizers; 12 to 20 minutes" run_dev ;;
-        tsan) part tsan "tests in which threads meet, with the thread sanitizer; 8 to 15 minutes" run_tsan ;;
-        release) part release "packages, Python, torch_npu, valgrind; 18 to 25 minutes" run_release ;;
+        dev) part dev "every test with address and undefined-behaviour sanitizers; 11 to 20 minutes" run_dev ;;
+        tsan) part tsan "tests in which threads meet, with the thread sanitizer; 5 to 10 minutes" run_tsan ;;
+        release) part release "packages, Python, torch_npu, valgrind; 8 to 20 minutes" run_release ;;
     esac
 done
 parts_done

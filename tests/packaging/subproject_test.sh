@@ -10,7 +10,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 consumer fetch_content advance_step.c decode_loop.cpp
 
 # Without optimisation: it is the build that is tested. Each file by itself, which no preset does: all must
-# include what they need. clang takes half as long as g++, which the presets quick and release build with.
+# include what they need. clang takes a fifth less CPU than
+# g++, by which the presets quick and release are built.
 compilers=
 if command -v clang++ >/dev/null; then
     compilers="-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++"

@@ -93,6 +93,10 @@ TEST_F(DumpTest, RefusesBadArguments) {
     EXPECT_TRUE(Failed(dump("abc", 2), {"len is 2", "3 bytes"}, ge::GRAPH_PARAM_INVALID));
     const std::string nowhere = folder_ + "/missing/dump";
     EXPECT_TRUE(Failed(dump(nowhere.c_str(), nowhere.size()), {nowhere}, ge::GRAPH_PARAM_INVALID));
+    std::filesystem::create_directory(Path() + ".txt");
+    EXPECT_TRUE(Failed(dump(Path().c_str(), Path().size()), {Path() + ".txt is no regular file"},
+                       ge::GRAPH_PARAM_INVALID));
+    std::filesystem::remove(Path() + ".txt");
 }
 
 // What an earlier dump wrote stays, and nothing lies beside it.

@@ -79,6 +79,13 @@ def test_shapes_that_a_cell_would_broadcast(argument, shape):
         torch.ops.aten._thnn_fused_lstm_cell(**lstm)
 
 
+def test_shapes_that_a_gru_cell_would_broadcast():
+    gates, state = torch.zeros(2, 9, device="npu"), torch.zeros(2, 3, device="npu")
+    assert torch.ops.aten._thnn_fused_gru_cell(gates, gates, state)[0].shape == (2, 3)
+    with pytest.raises(ValueError, match="_thnn_fused_gru_cell: hidden_gates is .*expected shape"):
+        torch.ops.aten._thnn_fused_gru_cell(gates, gates[:1], state)
+
+
 @pytest.mark.parametrize("argument", ["running_mean", "running_var"])
 def test_statistics_of_a_wrong_shape_change_nothing(argument):
     running = {name: torch.ones(3, device="npu") for name in ("running_mean", "running_var")}

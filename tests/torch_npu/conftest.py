@@ -6,7 +6,6 @@ import os
 import pathlib
 import select
 import signal
-import socket
 import subprocess
 import sys
 
@@ -91,9 +90,13 @@ class Program:
 
     def ranks(self, count, text, statuses=None, **environment):
         """Runs the text as so many ranks, as torchrun would start them; returns their output."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(probe.getsockname()[1])}
+        from torch.distributed import TCPStore
+
+        # The store outlives the process groups of the ranks, as torchrun's does. A store of rank 0's own would
+        # end with a group, and a rank that is ahead could join the old one for the next group.
+        store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+        environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port),
+                        "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": "0"}
         out, err, got = self.forks.run(self.folder, text, environment, count)
         assert got == (statuses or [0] * count), f"{got}\n{out}\n{err}"
         return out

@@ -4,12 +4,14 @@
 // linker would mix the instruction sets: it uses no inline functions of headers and no templates of
 // the standard library (tests/lint/check_isa_objects.sh).
 //
-// The loops have no branches, and their pointers are restrict parameters: GCC 12 vectorises no
-// others. Bad values are collected in the sign bit: x < 0 has it set, and so has last - x for
-// x > last. The arithmetic is unsigned, so that it may wrap on a bad value.
+// Pointers of loops are restrict parameters: GCC 12 vectorises no others.
 #include "op_kernel/advance_step/advance_step_lanes.h"
 
+#if defined(__AVX2__)
 #include "op_kernel/advance_step/advance_step_lanes_four.h"
+#else
+#include "op_kernel/advance_step/advance_step_lanes_plain.h"
+#endif
 #include "op_kernel/advance_step/advance_step_lanes_move.h"
 
 namespace advstep {
@@ -18,18 +20,11 @@ namespace {
 
 // A launch of this many rows reads more lines of the block table than the second-level cache holds.
 constexpr int64_t kRowsBeyondCaches = 8192;
-constexpr int64_t kRowsAtATime = 512;  // their data fits the first-level cache
-constexpr int64_t kRowsAheadAtATime =
-    64;  // lines that are fetched ahead: more would push out others
+// As many lines are fetched ahead. More would push out others.
+constexpr int64_t kRowsAheadAtATime = 64;
 
 // Where prefetched lines go. A Zen 4 takes half the time that it takes with lines for the first.
 constexpr int kSecondLevelCache = 2;
-
-bool Negative(uint64_t signs) { return (signs >> 63) != 0; }
-
-uint64_t PositionAt(int64_t length, uint64_t added) {
-    return static_cast<uint64_t>(length) + added;
-}
 
 struct ByShift {
     explicit ByShift(const BlockMath& math) : shift(math.shift), offsets(math.blockSize - 1) {}
@@ -75,22 +70,11 @@ struct ByDivision {
     uint64_t blockSize;
 };
 
-template <typename Length>
-bool AllInside(const Length* __restrict lengths, uint64_t added, int64_t rows, int64_t positions) {
-    const uint64_t last = static_cast<uint64_t>(positions) - 1;
-    uint64_t signs = last;
-    for (int64_t row = 0; row < rows; ++row) {
-        const uint64_t position = PositionAt(lengths[row], added);
-        signs |= position | (last - position);
-    }
-    return !Negative(signs);
-}
-
 template <typename Division, typename Length, typename Table>
 void FetchAhead(const Division division, const Length* __restrict lengths, uint64_t added,
                 const Table* __restrict blocks, int64_t stride, int64_t rows) {
     for (int64_t row = 0; row < rows; ++row) {
-        const uint64_t position = PositionAt(lengths[row], added);
+        const uint64_t position = static_cast<uint64_t>(lengths[row]) + added;
         // The position is not checked yet, so this may be no address of the table. A prefetch
         // cannot fault.
         const uint64_t element = static_cast<uint64_t>(row * stride) + division.Column(position);
@@ -102,83 +86,29 @@ void FetchAhead(const Division division, const Length* __restrict lengths, uint6
     asm volatile("");
 }
 
-// The column of a row beside the rows that are taken four at a time. So few are not worth a vector.
-uint64_t Alone(uint64_t column) { return ADVSTEP_FOUR_BY_HAND != 0 ? AsNumber(column) : column; }
-
-// Requires that all positions are inside the table.
-template <typename Division, typename Length, typename Slot, typename Table>
-bool PlaceInside(const Division division, const Length* __restrict lengths, uint64_t added,
-                 const Table* __restrict blocks, int64_t stride, uint64_t lastBlock,
-                 Slot* __restrict slots, int64_t rows) {
-    uint64_t signs = lastBlock;
-    int64_t row = 0;
-#if ADVSTEP_FOUR_BY_HAND
-    FourNumbers fourSigns = FourOf(lastBlock);
-    for (; row + kFour <= rows; row += kFour) {
-        const FourNumbers position = LoadFour(lengths + row) + added;
-        const FourNumbers block =
-            LoadFourBlocks(division, lengths + row, added, blocks + row * stride, stride);
-        fourSigns |= block | (lastBlock - block);
-        StoreFour(division.Slot(block, division.Column(position), position), slots + row);
-    }
-    signs |= fourSigns[0] | fourSigns[1] | fourSigns[2] | fourSigns[3];
-#endif
-    for (; row < rows; ++row) {
-        const uint64_t position = PositionAt(lengths[row], added);
-        const uint64_t column = Alone(division.Column(position));
-        const int64_t entry = blocks[row * stride + static_cast<int64_t>(column)];
-        const uint64_t block = static_cast<uint64_t>(entry);
-        signs |= block | (lastBlock - block);
-        slots[row] =
-            static_cast<Slot>(static_cast<int64_t>(division.Slot(block, column, position)));
-    }
-    return !Negative(signs);
-}
-
-// As PlaceInside, for block ids that have been checked.
-template <typename Division, typename Length, typename Slot, typename Table>
-void PlaceGood(const Division division, const Length* __restrict lengths,
-               const Table* __restrict blocks, int64_t stride, Slot* __restrict slots,
-               int64_t rows) {
-    int64_t row = 0;
-#if ADVSTEP_FOUR_BY_HAND
-    for (; row + kFour <= rows; row += kFour) {
-        const FourNumbers position = LoadFour(lengths + row);
-        const FourNumbers block =
-            LoadFourBlocks(division, lengths + row, 0, blocks + row * stride, stride);
-        StoreFour(division.Slot(block, division.Column(position), position), slots + row);
-    }
-#endif
-    for (; row < rows; ++row) {
-        const uint64_t position = PositionAt(lengths[row], 0);
-        const uint64_t column = Alone(division.Column(position));
-        const int64_t entry = blocks[row * stride + static_cast<int64_t>(column)];
-        const uint64_t block = static_cast<uint64_t>(entry);
-        slots[row] =
-            static_cast<Slot>(static_cast<int64_t>(division.Slot(block, column, position)));
-    }
-}
-
-// Calls work(first, rows) for pieces that fit the first-level cache, in order. With kAhead it
-// prefetches the lines of the table that the next piece needs.
+// Calls work(first, rows) for all rows. With kAhead it does so for a few rows after the other, and
+// prefetches the lines of the table that the next ones need.
 template <bool kAhead, typename Division, typename Length, typename Table, typename Work>
 void ForEachPiece(const Division division, const Length* lengths, uint64_t added,
                   const Table* blocks, int64_t stride, int64_t rows, const Work& work) {
-    constexpr int64_t kPiece = kAhead ? kRowsAheadAtATime : kRowsAtATime;
-    const auto upTo = [](int64_t left) { return left < kPiece ? left : kPiece; };
-    const auto fetch = [&](int64_t first) {
-        FetchAhead(division, lengths + first, added, blocks + first * stride, stride,
-                   upTo(rows - first));
-    };
     if constexpr (kAhead) {
+        const auto upTo = [](int64_t left) {
+            return left < kRowsAheadAtATime ? left : kRowsAheadAtATime;
+        };
+        const auto fetch = [&](int64_t first) {
+            FetchAhead(division, lengths + first, added, blocks + first * stride, stride,
+                       upTo(rows - first));
+        };
         fetch(0);
-    }
-    for (int64_t first = 0; first < rows; first += kPiece) {
-        const int64_t piece = upTo(rows - first);
-        if (kAhead && first + piece < rows) {
-            fetch(first + piece);
+        for (int64_t first = 0; first < rows; first += kRowsAheadAtATime) {
+            const int64_t piece = upTo(rows - first);
+            if (first + piece < rows) {
+                fetch(first + piece);
+            }
+            work(first, piece);
         }
-        work(first, piece);
+    } else {
+        work(0, rows);
     }
 }
 
@@ -190,19 +120,20 @@ struct Sized {
                                         int64_t added, int64_t begin, int64_t rows, void* to) {
         const Division division(t.math);
         const uint64_t more = static_cast<uint64_t>(added);
+        const uint64_t lastPosition = static_cast<uint64_t>(t.math.positions) - 1;
         const uint64_t lastBlock = static_cast<uint64_t>(t.math.lastBlock);
         const int64_t stride = t.blockTableStride;
         const Length* const lengths = static_cast<const Length*>(a.seqLens) + begin;
         const Table* const blocks = static_cast<const Table*>(a.blockTables) + begin * stride;
         Slot* const slots = static_cast<Slot*>(to);
         bool good = true;
-        ForEachPiece<kAhead>(
-            division, lengths, more, blocks, stride, rows, [&](int64_t first, int64_t piece) {
-                good = AllInside(lengths + first, more, piece, t.math.positions) &&
-                       PlaceInside(division, lengths + first, more, blocks + first * stride, stride,
-                                   lastBlock, slots + first, piece) &&
-                       good;
-            });
+        ForEachPiece<kAhead>(division, lengths, more, blocks, stride, rows,
+                             [&](int64_t first, int64_t piece) {
+                                 good = PlaceChecked(division, lengths + first, more, lastPosition,
+                                                     blocks + first * stride, stride, lastBlock,
+                                                     slots + first, piece) &&
+                                        good;
+                             });
         return good;
     }
 
@@ -214,14 +145,13 @@ struct Sized {
         Length* const lengths = static_cast<Length*>(a.seqLens) + begin;
         const Table* const blocks = static_cast<const Table*>(a.blockTables) + begin * stride;
         Slot* const slots = static_cast<Slot*>(a.slotMapping) + begin;
-        ForEachPiece<kAhead>(division, lengths, 0, blocks, stride, rows,
-                             [&](int64_t first, int64_t piece) {
-                                 const int64_t row = begin + first;
-                                 PlaceGood(division, lengths + first, blocks + first * stride,
-                                           stride, slots + first, piece);
-                                 MoveRows(a.sampledTokenIds + row, a.inputTokens + row,
-                                          a.inputPositions + row, lengths + first, piece);
-                             });
+        ForEachPiece<kAhead>(
+            division, lengths, 0, blocks, stride, rows, [&](int64_t first, int64_t piece) {
+                const int64_t row = begin + first;
+                PlaceAndMove(division, blocks + first * stride, stride, a.sampledTokenIds + row,
+                             a.inputTokens + row, a.inputPositions + row, lengths + first,
+                             slots + first, piece);
+            });
     }
 };
 

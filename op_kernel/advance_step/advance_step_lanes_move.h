@@ -29,17 +29,6 @@ void StoreBeyondCaches(Element value, Element* to) {
 inline void EndStoresBeyondCaches() {}
 #endif
 
-template <typename Length>
-void MoveRows(const int64_t* __restrict sampled, int64_t* __restrict tokens,
-              int64_t* __restrict positions, Length* __restrict lengths, int64_t rows) {
-    for (int64_t row = 0; row < rows; ++row) {
-        const Length position = lengths[row];
-        tokens[row] = sampled[row];
-        positions[row] = position;
-        lengths[row] = static_cast<Length>(position + 1);
-    }
-}
-
 template <typename Length, typename Slot>
 void MoveRowsWithSlots(const int64_t* __restrict sampled, const Slot* __restrict slots,
                        int64_t* __restrict tokens, int64_t* __restrict positions,

@@ -17,8 +17,28 @@ namespace {
 // is held, and nothing is destroyed.
 std::mutex groupsMutex;
 
+// Forks between the first process and this one. It is written while the child has one thread.
+uint64_t generation = 0;
+
+// Groups from before a fork whose handles were dropped since, so that they are no leaks. Guarded by
+// groupsMutex.
+OperatorGroup* abandonedGroups = nullptr;
+
 // A thread of the parent of a fork may have held the mutex.
-const ForkHook renewGroups([](void*) noexcept { new (&groupsMutex) std::mutex; });
+const ForkHook renewGroups([](void*) noexcept {
+    new (&groupsMutex) std::mutex;
+    ++generation;
+});
+
+// Another thread of the parent may have been linking or changing operators of the group, so its
+// count of handles may be wrong and its members in two groups or in none. It is never destroyed.
+void AbandonLocked(OperatorGroup* group) {
+    if (!group->isAbandoned) {
+        group->isAbandoned = true;
+        group->nextAbandoned = abandonedGroups;
+        abandonedGroups = group;
+    }
+}
 
 template <class Slot>
 Slot* FindByName(std::vector<Slot>& slots, const std::string& name) {
@@ -44,6 +64,7 @@ OperatorNode* MakeNode(const char* name, const char* type) {
     node->name = name;
     node->type = type;
     group->handles = 1;
+    group->generation = generation;
     node->group = group.release();
     return node;
 }
@@ -59,7 +80,9 @@ void DropHandle(OperatorNode* node) noexcept {
     std::unique_ptr<OperatorGroup> last;  // destroyed without the lock
     if (node != nullptr) {
         const std::lock_guard<std::mutex> lock(groupsMutex);
-        if (--node->group->handles == 0) {
+        if (node->group->generation != generation) {
+            AbandonLocked(node->group);
+        } else if (--node->group->handles == 0) {
             last.reset(node->group);
         }
     }
@@ -73,7 +96,11 @@ void Connect(OperatorNode* one, OperatorNode* other) {
     if (to->members.size() < small->members.size()) {
         std::swap(to, small);  // the smaller group moves, so that a chain of n links costs n log n
     }
-    const size_t joined = to->members.size() + (to == small ? 0 : small->members.size());
+    // A group from before a fork may have half of another's members. It stays as it is, and as it
+    // is never destroyed, the other one must not be.
+    const uint64_t oldest = std::min(to->generation, small->generation);
+    const bool join = to != small && oldest == generation;
+    const size_t joined = to->members.size() + (join ? small->members.size() : 0);
     if (to->members.capacity() < joined) {
         to->members.reserve(std::max(joined, 2 * to->members.size()));
     }
@@ -84,7 +111,8 @@ void Connect(OperatorNode* one, OperatorNode* other) {
         one->neighbours.pop_back();
         throw;
     }
-    if (to == small) {
+    if (!join) {
+        to->generation = small->generation = oldest;
         return;
     }
     from.reset(small);

@@ -41,9 +41,14 @@ struct OutputSlot {
 /// to any of them. No operator can own another, because links have both directions.
 ///
 /// Any thread may copy and drop handles, but only one thread at a time may change the operators of
-/// a group (graph/operator.h).
+/// a group (graph/operator.h). The child of a fork never destroys groups of its parent.
 struct OperatorGroup {
-    size_t handles = 0;  // guarded by a lock of all groups
+    // Guarded by a lock of all groups:
+    size_t handles = 0;
+    uint64_t generation = 0;  // of the process that made it, or a group that it is linked with
+    bool isAbandoned = false;
+    OperatorGroup* nextAbandoned = nullptr;
+
     std::vector<std::unique_ptr<OperatorNode>> members;
 };
 
@@ -68,10 +73,10 @@ struct OperatorNode {
 /// Makes a node in a group of its own, with one handle.
 OperatorNode* MakeNode(const char* name, const char* type);
 void AddHandle(OperatorNode* node) noexcept;
-/// Destroys the group with its last handle.
+/// Destroys the group with its last handle, unless it is from before a fork.
 void DropHandle(OperatorNode* node) noexcept;
-/// Joins the groups of two nodes and makes them neighbours. Throws std::bad_alloc, and changes
-/// nothing then.
+/// Makes two nodes neighbours, and joins their groups, unless one is from before a fork: then
+/// neither is ever destroyed. Throws std::bad_alloc, and changes nothing then.
 void Connect(OperatorNode* one, OperatorNode* other);
 
 /// Converts handles to nodes and nodes to handles.

@@ -2,9 +2,11 @@
 // Graph mode in the child of a fork, whatever threads of the parent are doing.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "graph/graph_fixture.h"
@@ -12,6 +14,29 @@
 #include "support/fork_child.h"
 #include "support/held_page.h"
 #include "support/sanitizers.h"
+
+namespace {
+
+// Where this thread's next memory of kVectorBytes comes from, if it is not null.
+thread_local void* nextVector = nullptr;
+constexpr size_t kVectorBytes = 16 * sizeof(void*);
+void* heldVector = nullptr;  // is not on the heap
+
+}  // namespace
+
+// The library allocates by the program's operator new.
+void* operator new(size_t bytes) {
+    if (nextVector != nullptr && bytes == kVectorBytes) {
+        return std::exchange(nextVector, nullptr);
+    }
+    void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+}
+void operator delete(void* memory) noexcept {
+    if (memory != heldVector) std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept { operator delete(memory); }
 
 namespace {
 
@@ -95,6 +120,74 @@ TEST_F(GraphForkTest, AThreadOfTheParentReadsTheTypes) {
     reader.join();
     EXPECT_GT(types->size(), 4U);
     types->~vector();
+}
+
+// Operators that a thread of the parent is linking: a group of two moves to one of nine, whose
+// vector has room for it in the held page.
+class HalfLinked {
+ public:
+    explicit HalfLinked(const HeldPage& page) {
+        for (int64_t i = 0; i < 11; ++i) {
+            operators_.push_back(graphs::MakeData("data", i));
+        }
+        for (size_t i = 1; i < 8; ++i) {
+            operators_[i].AddControlInput(operators_[i - 1]);
+        }
+        heldVector = nextVector = page.Get();
+        operators_[8].AddControlInput(operators_[7]);
+        EXPECT_EQ(nextVector, nullptr) << "the ninth operator needs no vector of 16 pointers";
+        operators_[10].AddControlInput(operators_[9]);
+        page.Arm();
+        linker_ = std::thread([this] { operators_[9].AddControlInput(operators_[8]); });
+        page.WaitUntilTouched();
+    }
+    ge::Operator& last() { return operators_[10]; }
+    void Join() { linker_.join(); }
+    void Drop() { operators_.clear(); }
+
+ private:
+    std::vector<ge::Operator> operators_;
+    std::thread linker_;
+};
+
+// The first of the two is in the group of nine, whose count of handles has not grown yet.
+TEST_F(GraphForkTest, AThreadOfTheParentLinksOperators) {
+    const HeldPage page;
+    HalfLinked operators(page);
+    EXPECT_EQ(InForkedChild([&] {
+                  std::vector<ge::Operator> own;
+                  for (int64_t i = 0; i < 3; ++i) {
+                      own.push_back(graphs::MakeData("own", i));
+                      if (i > 0) own[i].AddControlInput(own[i - 1]);
+                  }
+                  operators.last().AddControlInput(own[0]);
+                  own.clear();
+                  const ge::Graph linked = GraphOf(operators.last());
+                  operators.Drop();
+                  if (ge::GEInitialize({}) != ge::SUCCESS) return 10;
+                  ge::Session session(std::map<ge::AscendString, ge::AscendString>{});
+                  (void)session.AddGraph(2, linked);  // looks at all operators
+                  return Runs(session);
+              }),
+              0);
+    page.Release();
+    operators.Join();
+    operators.Drop();
+}
+
+// Operators that nobody changes can be linked, and be run, in the child.
+TEST_F(GraphForkTest, OperatorsOfTheParentLiveOn) {
+    std::vector<ge::Operator> operators = {graphs::MakeData("data", 0)};
+    EXPECT_EQ(InForkedChild([&] {
+                  operators.push_back(graphs::MakeData("more", 1));
+                  operators[1].AddControlInput(operators[0]);
+                  if (ge::GEInitialize({}) != ge::SUCCESS) return 10;
+                  ge::Session session(std::map<ge::AscendString, ge::AscendString>{});
+                  const ge::Graph graph = GraphOf(operators[0]);
+                  operators.clear();
+                  return session.AddGraph(1, graph) == ge::SUCCESS ? 0 : 1;
+              }),
+              0);
 }
 
 }  // namespace

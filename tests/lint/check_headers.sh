@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compiles every public header alone, and all of them together, as C99 and as C++11; also with
+# Compiles every public header alone, and all of them together, as C99 and as C++11; together also with
 # include/aclnn on the path, as some clients have it. The C++ interface, *.hpp, as C++17 and C++20, with
 # and without exceptions; older compilers are told so.
 #
@@ -19,16 +19,16 @@ count=0
 for header in $headers; do
     name=$header
     all+="#include \"$name\""$'\n'
-    for path in "-I." "-I. -Iaclnn"; do
-        # shellcheck disable=SC2086
-        echo "#include \"$name\"" | "$cc" -x c -std=c99 "${flags[@]}" $path -
-        # shellcheck disable=SC2086
-        echo "#include \"$name\"" | "$cxx" -x c++ -std=c++11 "${flags[@]}" $path -
-    done
+    echo "#include \"$name\"" | "$cc" -x c -std=c99 "${flags[@]}" -I. -
+    echo "#include \"$name\"" | "$cxx" -x c++ -std=c++11 "${flags[@]}" -I. -
     count=$((count + 1))
 done
-printf '%s' "$all" | "$cc" -x c -std=c99 "${flags[@]}" -I. -
-printf '%s' "$all" | "$cxx" -x c++ -std=c++11 "${flags[@]}" -I. -
+for path in -I. "-I. -Iaclnn"; do
+    # shellcheck disable=SC2086
+    printf '%s' "$all" | "$cc" -x c -std=c99 "${flags[@]}" $path -
+    # shellcheck disable=SC2086
+    printf '%s' "$all" | "$cxx" -x c++ -std=c++11 "${flags[@]}" $path -
+done
 for header in $(find advance_step -name '*.hpp' | sort); do
     for dialect in c++17 c++20 "c++17 -fno-exceptions"; do
         # shellcheck disable=SC2086

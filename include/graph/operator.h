@@ -25,9 +25,9 @@ namespace ge {
 /// A handle to an operator. Copies of it denote the same operator, also copies of an object of a
 /// derived class. Linked operators live as long as there is a handle to one of them.
 ///
-/// Two threads must not change the same operator or linked operators at the same time. The child of a
-/// fork may use and drop operators of its parent, which are not freed there; it may only drop those
-/// that another thread was changing.
+/// Two threads must not change the same operator or linked operators at the same time. The child of
+/// a fork may use its parent's operators. It never frees them, nor operators that it links with
+/// them. Those that another thread was changing at the fork it may only copy and drop.
 class ADVSTEP_GRAPH_API Operator {
  public:
     using OpInt = int64_t;

@@ -82,7 +82,7 @@ template <typename Division, typename Length, typename Table>
     return FourNumbers{block(0), block(1), block(2), block(3)};
 }
 
-// Computes the slots. Returns false if a row may be bad; then not all slots may be there.
+// Computes the slots. Returns false if a row may be bad; then slots may be missing.
 template <typename Division, typename Length, typename Slot, typename Table>
 [[gnu::always_inline]] inline bool PlaceChecked(const Division division,
                                                 const Length* __restrict lengths, uint64_t added,

@@ -44,7 +44,7 @@ bool PlaceInside(const Division division, const Length* __restrict lengths, uint
     return !Negative(signs);
 }
 
-// Computes the slots. Returns false if a row may be bad; then not all slots may be there.
+// Computes the slots. Returns false if a row may be bad; then slots may be missing.
 template <typename Division, typename Length, typename Slot, typename Table>
 bool PlaceChecked(const Division division, const Length* __restrict lengths, uint64_t added,
                   uint64_t lastPosition, const Table* __restrict blocks, int64_t stride,

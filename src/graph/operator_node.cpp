@@ -100,9 +100,11 @@ void Connect(OperatorNode* one, OperatorNode* other) {
     // is never destroyed, the other one must not be.
     const uint64_t oldest = std::min(to->generation, small->generation);
     const bool join = to != small && oldest == generation;
-    const size_t joined = to->members.size() + (join ? small->members.size() : 0);
-    if (to->members.capacity() < joined) {
-        to->members.reserve(std::max(joined, 2 * to->members.size()));
+    if (join) {
+        const size_t joined = to->members.size() + small->members.size();
+        if (to->members.capacity() < joined) {
+            to->members.reserve(std::max(joined, 2 * to->members.size()));
+        }
     }
     one->neighbours.push_back(other);
     try {

@@ -45,7 +45,7 @@ struct OutputSlot {
 struct OperatorGroup {
     // Guarded by a lock of all groups:
     size_t handles = 0;
-    uint64_t generation = 0;  // of the process that made it, or a group that it is linked with
+    uint64_t generation = 0;  // of the process that made it, or of an older group linked with it
     bool isAbandoned = false;
     OperatorGroup* nextAbandoned = nullptr;
 

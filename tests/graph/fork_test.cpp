@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -25,11 +26,14 @@ void* heldVector = nullptr;  // is not on the heap
 }  // namespace
 
 // The library allocates by the program's operator new.
-void* operator new(size_t bytes) {
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
     if (nextVector != nullptr && bytes == kVectorBytes) {
         return std::exchange(nextVector, nullptr);
     }
-    void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
+    return std::malloc(bytes == 0 ? 1 : bytes);
+}
+void* operator new(size_t bytes) {
+    void* const memory = operator new(bytes, std::nothrow);
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
 }
@@ -48,7 +52,7 @@ using support::InForkedChild;
 using Tensors = std::vector<ge::Tensor>;
 
 class GraphForkTest : public graphs::GraphTest {
- protected:
+ public:
     // A graph of one operator, whose tensor is its output.
     static ge::Graph GraphOf(const ge::Operator& op) {
         ge::Graph graph("of one");
@@ -135,59 +139,82 @@ class HalfLinked {
         }
         heldVector = nextVector = page.Get();
         operators_[8].AddControlInput(operators_[7]);
-        EXPECT_EQ(nextVector, nullptr) << "the ninth operator needs no vector of 16 pointers";
+        held_ = std::exchange(nextVector, nullptr) == nullptr;
         operators_[10].AddControlInput(operators_[9]);
         page.Arm();
-        linker_ = std::thread([this] { operators_[9].AddControlInput(operators_[8]); });
-        page.WaitUntilTouched();
+        if (held_) {
+            linker_ = std::thread([this] { operators_[9].AddControlInput(operators_[8]); });
+            page.WaitUntilTouched();
+        }
     }
-    ge::Operator& last() { return operators_[10]; }
+    // Whether the thread is where it should be.
+    bool held() const { return held_; }
     void Join() { linker_.join(); }
-    void Drop() { operators_.clear(); }
+    std::vector<ge::Operator>& operators() { return operators_; }
 
  private:
     std::vector<ge::Operator> operators_;
+    bool held_ = false;
     std::thread linker_;
 };
+
+// Returns what is wrong in a child: 0 is nothing.
+int InitializesAndRuns() {
+    if (ge::GEInitialize({}) != ge::SUCCESS) return 10;
+    ge::Session session(std::map<ge::AscendString, ge::AscendString>{});
+    return GraphForkTest::Runs(session);
+}
 
 // The first of the two is in the group of nine, whose count of handles has not grown yet.
 TEST_F(GraphForkTest, AThreadOfTheParentLinksOperators) {
     const HeldPage page;
-    HalfLinked operators(page);
+    HalfLinked half(page);
+    ASSERT_TRUE(half.held()) << "the ninth operator needs no vector of 16 pointers";
     EXPECT_EQ(InForkedChild([&] {
-                  std::vector<ge::Operator> own;
-                  for (int64_t i = 0; i < 3; ++i) {
-                      own.push_back(graphs::MakeData("own", i));
-                      if (i > 0) own[i].AddControlInput(own[i - 1]);
-                  }
-                  operators.last().AddControlInput(own[0]);
-                  own.clear();
-                  const ge::Graph linked = GraphOf(operators.last());
-                  operators.Drop();
-                  if (ge::GEInitialize({}) != ge::SUCCESS) return 10;
-                  ge::Session session(std::map<ge::AscendString, ge::AscendString>{});
-                  (void)session.AddGraph(2, linked);  // looks at all operators
-                  return Runs(session);
+                  std::vector<ge::Operator> copies = half.operators();
+                  half.operators().clear();
+                  copies.clear();
+                  return InitializesAndRuns();
               }),
               0);
     page.Release();
-    operators.Join();
-    operators.Drop();
+    half.Join();
+    half.operators().clear();
 }
 
-// Operators that nobody changes can be linked, and be run, in the child.
+// Makes three operators, links them with the last of those that there are, and drops that one.
+void LinkThree(std::vector<ge::Operator>& operators) {
+    static int64_t made = 0;
+    const ge::Operator last = operators.back();
+    operators.pop_back();
+    for (int64_t i = 0; i < 3; ++i) {
+        ++made;
+        operators.push_back(graphs::MakeData(("more" + std::to_string(made)).c_str(), made));
+        if (i > 0) operators.back().AddControlInput(operators[operators.size() - 2]);
+    }
+    operators.back().AddControlInput(last);
+}
+
+// In the child and in its own child operators of all three are linked, and dropped in two orders.
 TEST_F(GraphForkTest, OperatorsOfTheParentLiveOn) {
     std::vector<ge::Operator> operators = {graphs::MakeData("data", 0)};
+    const auto linksAndRuns = [&] {
+        LinkThree(operators);
+        const ge::Operator own = operators.back();
+        operators.clear();
+        const ge::Graph graph = GraphOf(own);  // of all that are linked
+        if (ge::GEInitialize({}) != ge::SUCCESS) return 10;
+        ge::Session session(std::map<ge::AscendString, ge::AscendString>{});
+        if (session.AddGraph(2, graph) != ge::SUCCESS) return 11;
+        return Runs(session);
+    };
     EXPECT_EQ(InForkedChild([&] {
-                  operators.push_back(graphs::MakeData("more", 1));
-                  operators[1].AddControlInput(operators[0]);
-                  if (ge::GEInitialize({}) != ge::SUCCESS) return 10;
-                  ge::Session session(std::map<ge::AscendString, ge::AscendString>{});
-                  const ge::Graph graph = GraphOf(operators[0]);
-                  operators.clear();
-                  return session.AddGraph(1, graph) == ge::SUCCESS ? 0 : 1;
+                  LinkThree(operators);
+                  const int wrong = InForkedChild(linksAndRuns);
+                  return wrong != 0 ? wrong : linksAndRuns();
               }),
               0);
+    EXPECT_EQ(linksAndRuns(), 0);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compiles every public header alone, and all of them together, as C99 and as C++11; together also with
-# include/aclnn on the path, as some clients have it. The C++ interface, *.hpp, as C++17 and C++20, with
+# Compiles every public header alone, and all of them together, as C99 and as C++11; together also
+# with include/aclnn on the path, as some clients have it. The C++ interface, *.hpp, as C++17 and C++20, with
 # and without exceptions; older compilers are told so.
 #
 #   check_headers.sh C-COMPILER C++-COMPILER

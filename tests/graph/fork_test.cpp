@@ -195,6 +195,24 @@ void LinkThree(std::vector<ge::Operator>& operators) {
     operators.back().AddControlInput(last);
 }
 
+// The second of the two is in a group whose first member has moved away. The child may not link it,
+// but does not crash, nor does it free what it has linked with it.
+TEST_F(GraphForkTest, HalfLinkedOperatorsAreLinkedAllTheSame) {
+    const HeldPage page;
+    HalfLinked half(page);
+    ASSERT_TRUE(half.held());
+    EXPECT_EQ(InForkedChild([&] {
+                  std::vector<ge::Operator> operators = {half.operators().back()};
+                  LinkThree(operators);
+                  operators.clear();
+                  const ge::Graph all = GraphOf(half.operators().back());
+                  return InitializesAndRuns();
+              }),
+              0);
+    page.Release();
+    half.Join();
+}
+
 // In the child and in its own child operators of all three are linked, and dropped in two orders.
 TEST_F(GraphForkTest, OperatorsOfTheParentLiveOn) {
     std::vector<ge::Operator> operators = {graphs::MakeData("data", 0)};

@@ -147,6 +147,10 @@ class HalfLinked {
             page.WaitUntilTouched();
         }
     }
+    ~HalfLinked() {
+        operators_.clear();
+        heldVector = nullptr;  // others may get the page's addresses
+    }
     // Whether the thread is where it should be.
     bool held() const { return held_; }
     void Join() { linker_.join(); }
@@ -213,7 +217,7 @@ TEST_F(GraphForkTest, HalfLinkedOperatorsAreLinkedAllTheSame) {
     half.Join();
 }
 
-// In the child and in its own child operators of all three are linked, and dropped in two orders.
+// Operators of the parent, its child and the child's child are linked, and found from one another.
 TEST_F(GraphForkTest, OperatorsOfTheParentLiveOn) {
     std::vector<ge::Operator> operators = {graphs::MakeData("data", 0)};
     const auto linksAndRuns = [&] {

@@ -3,6 +3,8 @@
 
 #include "aclnnop/aclnn_advance_step_v2.h"
 
+#include <algorithm>
+
 #include "advance_step/operator.h"
 #include "op_host/advance_step/aclnn_advance_step_plan.h"
 #include "op_host/advance_step/advance_step_device_shapes.h"
@@ -40,17 +42,18 @@ struct V2WithoutSpec {
     }
 };
 
-// Only blockTables has a choice of dtypes in V2: one program for each of them and each setting of
-// the detector.
+// Only blockTables has a choice of dtypes in V2: one program for each of them, each setting of the
+// detector, and each number of rows of a query.
 class V2Programs {
  public:
-    static const KernelProgram* Find(const AdvanceStepParams& params,
+    static const KernelProgram* Find(const AdvanceStepParams& params, int64_t rowsPerQuery,
                                      const OperatorEnvironment& environment) {
         const V2Programs& programs = All();
         const bool tables32 = IsNarrow(params, AdvanceStepTensor::kBlockTables);
         return environment.conformance == Conformance::kExact
                    ? &programs.exact_[tables32]
-                   : &programs.wide_[tables32][static_cast<int>(environment.onDivergence)];
+                   : &programs.wide_[std::min(rowsPerQuery, kV2MostRowsApart) - 1][tables32]
+                                    [static_cast<int>(environment.onDivergence)];
     }
 
     static const V2Programs& All() {
@@ -68,13 +71,15 @@ class V2Programs {
                 MakeProgram(source, V2ExactKernels(tables32), OnDivergence::kIgnore, &CountV2);
             for (const OnDivergence on :
                  {OnDivergence::kIgnore, OnDivergence::kWarn, OnDivergence::kError}) {
-                wide_[tables32][static_cast<int>(on)] =
-                    MakeProgram(source, V2Kernels(tables32), on, &CountV2);
+                for (int64_t rows = 1; rows <= kV2MostRowsApart; ++rows) {
+                    wide_[rows - 1][tables32][static_cast<int>(on)] =
+                        MakeProgram(source, V2Kernels(tables32, rows), on, &CountV2);
+                }
             }
         }
     }
 
-    KernelProgram wide_[2][3];
+    KernelProgram wide_[kV2MostRowsApart][2][3];
     KernelProgram exact_[2];
 };
 
@@ -96,7 +101,7 @@ struct AdvanceStepV2 {
             params.blockSize = DeviceBlockSize(params.blockSize);
         }
         plan->payload.tiling = TileAdvanceStepV2(params, environment);
-        plan->program = V2Programs::Find(params, environment);
+        plan->program = V2Programs::Find(params, plan->payload.tiling.rowsPerQuery, environment);
         plan->coreCount = plan->payload.tiling.coreCount;
         plan->rows = plan->payload.tiling.rows;
         return {};

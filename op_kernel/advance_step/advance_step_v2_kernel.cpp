@@ -193,9 +193,9 @@ void CommitNarrow(const CoreContext& core, const void* payload) {
 }
 
 template <typename Table>
-AdvanceStepKernels Wide() {
+AdvanceStepKernels Wide(int32_t keptBytesPerRow) {
     return {&CheckWide<Table>, &Compare<Table>, &CommitWide<Table>, &CheckAndCommitWide<Table>,
-            V2Queries<Table>::kKeptBytesPerRow};
+            keptBytesPerRow};
 }
 
 template <typename Table>
@@ -205,7 +205,13 @@ AdvanceStepKernels Narrow() {
 
 }  // namespace
 
-AdvanceStepKernels V2Kernels(bool tables32) { return tables32 ? Wide<int32_t>() : Wide<int64_t>(); }
+AdvanceStepKernels V2Kernels(bool tables32, int64_t rowsPerQuery) {
+    static_assert(AdvanceStepV2Lanes::kKeptValues <= kV2MostRowsApart, "one value a row is enough");
+    constexpr int64_t kBytes = AdvanceStepV2Lanes::kKeptValues * int64_t{sizeof(int64_t)};
+    const int64_t rows = std::min(rowsPerQuery, kV2MostRowsApart);
+    const auto kept = static_cast<int32_t>((kBytes + rows - 1) / rows);
+    return tables32 ? Wide<int32_t>(kept) : Wide<int64_t>(kept);
+}
 
 AdvanceStepKernels V2ExactKernels(bool tables32) {
     return tables32 ? Narrow<int32_t>() : Narrow<int64_t>();

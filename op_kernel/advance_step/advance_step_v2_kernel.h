@@ -8,9 +8,12 @@
 
 namespace advstep {
 
+/// Queries of more rows have the kernels of those with so many.
+constexpr int64_t kV2MostRowsApart = 5;
+
 /// Conformances standard and vllm. Cores own rows, not queries: the rows of a query may have
 /// several cores, which read the same row of blockTables.
-AdvanceStepKernels V2Kernels(bool tables32);
+AdvanceStepKernels V2Kernels(bool tables32, int64_t rowsPerQuery);
 
 /// Conformance exact; `compare` is null.
 AdvanceStepKernels V2ExactKernels(bool tables32);

@@ -4,7 +4,8 @@
 // (tests/lint/check_isa_objects.sh).
 //
 // As many queries of w rows as a vector has lanes are w vectors of rows. The values of a query are
-// computed in vectors with a lane for each query, and permuted into the rows.
+// computed in vectors with a lane for each query, and permuted into the rows. The loops over the w
+// vectors are unrolled: there is a copy of the code for each w.
 #include "op_kernel/advance_step/advance_step_v2_lanes.h"
 
 #if defined(__AVX512F__)
@@ -20,30 +21,33 @@ namespace {
 constexpr int64_t kMostRows = AdvanceStepV2Lanes::kMostRows;
 
 // The places of the rows of kWidth queries in their vectors.
+template <int64_t kRows>
 struct Pattern {
-    alignas(64) int64_t query[kMostRows][kWidth]{};  // permutation of queries into rows
-    alignas(64) int64_t index[kMostRows][kWidth]{};  // of the row in its query
-    alignas(64) int64_t first[kMostRows][kWidth]{};  // permutation of first rows into queries
-    alignas(64) int64_t spec[kMostRows][kWidth]{};   // permutation of spec tokens into rows
-    KeptMask firstRows[kMostRows]{};                 // lanes of the vector with a first row
-    KeptMask queries[kMostRows]{};                   // whose first row is in the vector
-    KeptMask specLanes[kMostRows]{};                 // as many as rows that are not first
-    int64_t specBefore[kMostRows]{};                 // spec tokens of the rows before the vector
+    alignas(64) int64_t query[kRows][kWidth]{};  // permutation of queries into rows
+    alignas(64) int64_t index[kRows][kWidth]{};  // of the row in its query
+    alignas(64) int64_t first[kRows][kWidth]{};  // permutation of first rows into queries
+    alignas(64) int64_t spec[kRows][kWidth]{};   // permutation of spec tokens into rows
+    KeptMask firstRows[kRows]{};                 // lanes of the vector with a first row
+    KeptMask queries[kRows]{};                   // whose first row is in the vector
+    KeptMask specLanes[kRows]{};                 // as many as rows that are not first
+    int64_t specBefore[kRows]{};                 // spec tokens of the rows before the vector
+    uint64_t firstBits = 0;                      // a bit for each row: it is a first one
 
-    constexpr explicit Pattern(int64_t rows) {
+    constexpr Pattern() {
         int64_t specTokens = 0;
-        for (int64_t row = 0; row < rows * kWidth; ++row) {
+        for (int64_t row = 0; row < kRows * kWidth; ++row) {
             const int64_t vector = row / kWidth;
             const int64_t lane = row % kWidth;
-            query[vector][lane] = PermutationFrom(row / rows);
-            index[vector][lane] = row % rows;
+            query[vector][lane] = PermutationFrom(row / kRows);
+            index[vector][lane] = row % kRows;
             if (lane == 0) {
                 specBefore[vector] = specTokens;
             }
-            if (row % rows == 0) {
+            if (row % kRows == 0) {
+                firstBits |= uint64_t{1} << row;
                 firstRows[vector].Set(lane);
-                queries[vector].Set(row / rows);
-                first[vector][row / rows] = PermutationFrom(lane);
+                queries[vector].Set(row / kRows);
+                first[vector][row / kRows] = PermutationFrom(lane);
             } else {
                 specLanes[vector].Set(specTokens - specBefore[vector]);
                 spec[vector][lane] = PermutationFrom(specTokens - specBefore[vector]);
@@ -53,144 +57,164 @@ struct Pattern {
     }
 };
 
-constexpr Pattern kPatterns[] = {Pattern(1), Pattern(2), Pattern(3), Pattern(4),
-                                 Pattern(5), Pattern(6), Pattern(7), Pattern(8)};
-static_assert(sizeof(kPatterns) / sizeof(Pattern) == AdvanceStepV2Lanes::kMostRows);
+template <int64_t kRows>
+constexpr Pattern<kRows> kPattern;
 
-struct V2ByShift {
-    explicit V2ByShift(const BlockMath& math) : shift(_mm_cvtsi32_si128(math.shift)) {}
-    Vector Column(Vector position) const { return ShiftRight(position, shift); }
-    Vector FirstOf(Vector block) const { return ShiftLeft(block, shift); }
-    __m128i shift;
+// The values that the check keeps of a group of queries for the update.
+struct KeptGroup {
+    int64_t position[kWidth];   // of the first row after the step
+    int64_t more[kWidth];       // slot less position in the block of the first row
+    int64_t nextMore[kWidth];   // in the block of the last row
+    int64_t rowsFirst[kWidth];  // rows in the block before that of the last row; or none, or fewer
+    int64_t token[kWidth];      // the last one accepted
 };
+static_assert(sizeof(KeptGroup) == AdvanceStepV2Lanes::kKeptValues * kWidth * sizeof(int64_t));
 
-struct V2ByMultiplier {
-    explicit V2ByMultiplier(const BlockMath& math)
-        : shift(_mm_cvtsi32_si128(math.shift)),
+KeptGroup* GroupOf(int64_t* kept, int64_t query) {
+    return reinterpret_cast<KeptGroup*>(kept + query * AdvanceStepV2Lanes::kKeptValues);
+}
+
+const KeptGroup* GroupOf(const int64_t* kept, int64_t query) {
+    return reinterpret_cast<const KeptGroup*>(kept + query * AdvanceStepV2Lanes::kKeptValues);
+}
+
+struct V2Division {
+    explicit V2Division(const BlockMath& math)
+        : byShift(math.division == BlockDivision::kShift),
+          shift(_mm_cvtsi32_si128(math.shift)),
           multiplier(Same(math.multiplier)),
           blockSize(Same(static_cast<uint64_t>(math.blockSize))) {}
     Vector Column(Vector position) const {
-        return ShiftRight(MultiplyLow(position, multiplier), shift);
+        return ShiftRight(byShift ? position : MultiplyLow(position, multiplier), shift);
     }
-    Vector FirstOf(Vector block) const { return Multiply(block, blockSize); }
+    Vector FirstOf(Vector block) const {
+        return byShift ? ShiftLeft(block, shift) : Multiply(block, blockSize);
+    }
+    bool byShift;
     __m128i shift;
     Vector multiplier;
     Vector blockSize;
 };
 
-template <typename Division, typename Table>
-int64_t PlaceGroups(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, int64_t begin,
-                    int64_t end, int64_t* slots) {
-    const Division division(t.math);
-    const int64_t rows = t.rowsPerQuery;
-    const Pattern& pattern = kPatterns[rows - 1];
+// The sign bit is set for x < 0 and x > last.
+Vector Outside(Vector value, Vector last) { return Or(value, Subtract(last, value)); }
+
+Vector LookUpIn(const void* table, bool tables32, Vector places) {
+    return tables32 ? LookUp(static_cast<const int32_t*>(table), places)
+                    : LookUp(static_cast<const int64_t*>(table), places);
+}
+
+template <int64_t kRows>
+int64_t PlaceV2(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, bool tables32,
+                int64_t begin, int64_t end, int64_t* kept) {
+    constexpr const Pattern<kRows>& pattern = kPattern<kRows>;
+    const V2Division division(t.math);
     const Vector one = Same(1);
-    const Vector toLast = Same(static_cast<uint64_t>(rows) - 1);
-    const Vector mostFirst = Same(static_cast<uint64_t>(t.math.positions - rows));
-    const Vector mostBefore = Same((uint64_t{1} << 63) - static_cast<uint64_t>(rows));
+    const Vector toLast = Same(static_cast<uint64_t>(kRows) - 1);
+    const Vector mostFirst = Same(static_cast<uint64_t>(t.math.positions - kRows));
+    const Vector mostBefore = Same((uint64_t{1} << 63) - static_cast<uint64_t>(kRows));
     const Vector lastBlock = Same(static_cast<uint64_t>(t.math.lastBlock));
-    const Vector tableRows = Multiply(Ascending(), Same(static_cast<uint64_t>(t.blockTableStride)));
+    const Vector stride = Same(static_cast<uint64_t>(t.blockTableStride));
     int64_t query = begin;
+    Vector tableRows = Multiply(Add(Ascending(), Same(static_cast<uint64_t>(begin))), stride);
+    const Vector nextGroup = Multiply(Same(kWidth), stride);
     for (; query + kWidth <= end; query += kWidth) {
-        const int64_t* const before = a.common.inputPositions + query * rows;
-        const int64_t* const sampled = a.common.sampledTokenIds + query * rows;
+        const int64_t* const before = a.common.inputPositions + query * kRows;
+        const int64_t* const sampled = a.common.sampledTokenIds + query * kRows;
         Vector first = Zero();
-        for (int64_t at = 0; at < rows; ++at) {
+#pragma GCC unroll 8
+        for (int64_t at = 0; at < kRows; ++at) {
             first = Choose(first, pattern.queries[at].Get(),
                            Permute(pattern.first[at], Load(before + at * kWidth)));
         }
-        const Vector added = Add(Load(a.acceptedNum + query), one);
-        const Vector position = Add(first, added);
+        const Vector position = Add(first, Add(Load(a.acceptedNum + query), one));
+        Vector differ = Zero();
+        uint64_t negative = 0;  // a bit for each sampled token
+#pragma GCC unroll 8
+        for (int64_t at = 0; at < kRows; ++at) {
+            const Vector usual = Add(Load(pattern.index[at]), Permute(pattern.query[at], first));
+            differ = Or(differ, Xor(usual, Load(before + at * kWidth)));
+            negative |= SignsOf(Load(sampled + at * kWidth)) << at * kWidth;
+        }
         // A negative position before the step is no fault, but its sum may have wrapped. No row of
         // a query has one if its first position is neither negative nor so large that the position
         // of a later row wraps.
-        Mask odd = Either(Above(first, mostBefore), Above(position, mostFirst));
-        for (int64_t at = 0; at < rows; ++at) {
-            const Vector from =
-                Subtract(Load(before + at * kWidth), Permute(pattern.query[at], first));
-            odd = Either(odd, Unequal(from, Load(pattern.index[at])));
-            odd = Either(odd,
-                         Both(Negative(Load(sampled + at * kWidth)), pattern.firstRows[at].Get()));
+        const Vector outside = Or(Outside(first, mostBefore), Outside(position, mostFirst));
+        if (AnyBit(differ) || (SignsOf(outside) | (negative & pattern.firstBits)) != 0) {
+            break;
         }
-        if (Any(odd)) {
-            return query;
-        }
-        const Table* const table =
-            static_cast<const Table*>(a.common.blockTables) + query * t.blockTableStride;
         const Vector column = division.Column(position);
         const Vector lastColumn = division.Column(Add(position, toLast));
-        const Vector block = LookUp(table, Add(column, tableRows));
-        const Vector next = LookUp(table, Add(lastColumn, tableRows));
-        if (Any(Either(Above(block, lastBlock), Above(next, lastBlock)))) {
-            return query;
+        const Vector block = LookUpIn(a.common.blockTables, tables32, Add(column, tableRows));
+        const Vector next = LookUpIn(a.common.blockTables, tables32, Add(lastColumn, tableRows));
+        if (SignsOf(Or(Outside(block, lastBlock), Outside(next, lastBlock))) != 0) {
+            break;
         }
-        // A slot is the sum of the position before the step and a number of the block. If all rows
-        // have the same block, both sums are the same, and either is taken.
-        const Vector more = Add(division.FirstOf(Subtract(block, column)), added);
-        const Vector nextMore = Add(division.FirstOf(Subtract(next, lastColumn)), added);
-        const Vector rowsBefore = Subtract(division.FirstOf(lastColumn), position);
-        for (int64_t at = 0; at < rows; ++at) {
-            const int64_t* const from = pattern.query[at];
-            const Mask inFirst = Less(Load(pattern.index[at]), Permute(from, rowsBefore));
-            const Vector sum = Choose(Permute(from, nextMore), inFirst, Permute(from, more));
-            Store(slots + query * rows + at * kWidth, Add(Load(before + at * kWidth), sum));
+        tableRows = Add(tableRows, nextGroup);
+        // A slot is the sum of its position and a number of the block. If all rows have the same
+        // block, both numbers are the same, and either is taken.
+        KeptGroup* const group = GroupOf(kept, query);
+        Store(group->position, position);
+        Store(group->more, division.FirstOf(Subtract(block, column)));
+        Store(group->nextMore, division.FirstOf(Subtract(next, lastColumn)));
+        Store(group->rowsFirst, Subtract(division.FirstOf(lastColumn), position));
+#pragma GCC unroll 8
+        for (int64_t of = 0; of < kWidth; ++of) {
+            const uint64_t behindFirst = negative >> (of * kRows) >> 1 | uint64_t{1} << (kRows - 1);
+            group->token[of] = sampled[of * kRows + __builtin_ctzll(behindFirst)];
         }
     }
     return query;
 }
 
-template <typename Table>
-int64_t PlaceV2(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, int64_t begin,
-                int64_t end, int64_t* slots) {
-    return t.math.division == BlockDivision::kShift
-               ? PlaceGroups<V2ByShift, Table>(t, a, begin, end, slots)
-               : PlaceGroups<V2ByMultiplier, Table>(t, a, begin, end, slots);
-}
-
-int64_t AdvanceV2(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, int64_t begin,
-                  int64_t end, const int64_t* slots) {
-    const int64_t rows = t.rowsPerQuery;
-    const Pattern& pattern = kPatterns[rows - 1];
+template <int64_t kRows>
+int64_t AdvanceV2(const AdvanceStepV2Args& a, int64_t begin, int64_t end, const int64_t* kept) {
+    constexpr const Pattern<kRows>& pattern = kPattern<kRows>;
     const Vector one = Same(1);
     auto* const lengths = static_cast<int64_t*>(a.common.seqLens);
     auto* const mapping = static_cast<int64_t*>(a.common.slotMapping);
     int64_t query = begin;
     for (; query + kWidth <= end; query += kWidth) {
-        const int64_t* const sampled = a.common.sampledTokenIds + query * rows;
-        const int64_t* const spec = a.specToken + query * (rows - 1);
-        // It has a bit for each sampled token below 0. Each query takes the token before the first
-        // of these.
-        uint64_t negative = 0;
-        for (int64_t at = 0; at < rows; ++at) {
-            negative |= BitsOf(Negative(Load(sampled + at * kWidth))) << at * kWidth;
+        const KeptGroup* const group = GroupOf(kept, query);
+        if (group->position[0] < 0) {
+            break;
         }
-        alignas(64) int64_t last[kWidth];
-        for (int64_t of = 0; of < kWidth; ++of) {
-            const uint64_t behind = negative >> of * rows | uint64_t{1} << rows;
-            last[of] = sampled[of * rows + __builtin_ctzll(behind) - 1];
-        }
-        const Vector token = Load(last);
-        const Vector added = Add(Load(a.acceptedNum + query), one);
-        for (int64_t at = 0; at < rows; ++at) {
-            const int64_t row = query * rows + at * kWidth;
-            const Vector position =
-                Add(Load(a.common.inputPositions + row), Permute(pattern.query[at], added));
+        const int64_t* const spec = a.specToken + query * (kRows - 1);
+        const Vector first = Load(group->position);
+        const Vector more = Load(group->more);
+        const Vector nextMore = Load(group->nextMore);
+        const Vector rowsFirst = Load(group->rowsFirst);
+        const Vector token = Load(group->token);
+#pragma GCC unroll 8
+        for (int64_t at = 0; at < kRows; ++at) {
+            const int64_t row = query * kRows + at * kWidth;
+            const int64_t* const from = pattern.query[at];
+            const Vector index = Load(pattern.index[at]);
+            const Vector position = Add(index, Permute(from, first));
             Store(a.common.inputPositions + row, position);
             Store(lengths + row, Add(position, one));
-            Store(mapping + row, Load(slots + row));
+            const Mask inFirst = Less(index, Permute(from, rowsFirst));
+            Store(mapping + row,
+                  Add(position, Choose(Permute(from, nextMore), inFirst, Permute(from, more))));
             const Vector rest = Load(spec + pattern.specBefore[at], pattern.specLanes[at].Get());
             Store(a.common.inputTokens + row,
                   Choose(Permute(pattern.spec[at], rest), pattern.firstRows[at].Get(),
-                         Permute(pattern.query[at], token)));
+                         Permute(from, token)));
         }
     }
     return query;
 }
 
+template <int64_t kRows>
+constexpr AdvanceStepV2Lanes LanesOf() {
+    return {kWidth, &PlaceV2<kRows>, &AdvanceV2<kRows>};
+}
+
 }  // namespace
 
-const AdvanceStepV2LanesTable kV2Lanes = {{kWidth, &PlaceV2<int64_t>, &AdvanceV2},
-                                          {kWidth, &PlaceV2<int32_t>, &AdvanceV2}};
+const AdvanceStepV2Lanes kV2Lanes[kMostRows] = {LanesOf<1>(), LanesOf<2>(), LanesOf<3>(),
+                                                LanesOf<4>(), LanesOf<5>(), LanesOf<6>(),
+                                                LanesOf<7>(), LanesOf<8>()};
 
 }  // namespace ADVSTEP_ISA
 }  // namespace advstep

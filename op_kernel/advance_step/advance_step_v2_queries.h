@@ -27,16 +27,13 @@ struct QueryRows {
 template <typename Table>
 class V2Queries {
  public:
-    /// The check keeps the slots that it computes for the commit.
-    static constexpr int32_t kKeptBytesPerRow = sizeof(int64_t);
-
     V2Queries(const CoreContext& core, const AdvanceStepV2Payload& payload)
         : t_(payload.tiling),
           a_(payload.args),
           rows_(RowsOf(core.index, t_.rowsPerCore, t_.rows, core.count)),
           kept_(reinterpret_cast<int64_t*>(core.kept)),
-          keptRows_(static_cast<int64_t>(static_cast<uint64_t>(core.keptBytes) / kKeptBytesPerRow)),
-          lanes_(V2LanesFor(core.isa, t_, sizeof(Table) == sizeof(int32_t))),
+          keptBytes_(static_cast<uint64_t>(core.keptBytes)),
+          lanes_(V2LanesFor(core.isa, t_)),
           whole_(Whole()) {}
 
     /// Checks the rows of the cores. Calls doubt(QueryRows) for those of a query that may be bad.
@@ -48,13 +45,16 @@ class V2Queries {
             }
         };
         ForEach({rows_.begin, whole_.begin}, check);
-        const int64_t each = t_.rowsPerQuery;
-        const int64_t end = whole_.end / each;
-        for (int64_t query = whole_.begin / each; query < end;) {
-            const int64_t from = lanes_->place(t_, a_, query, end, kept_);
-            query = std::min(end, from + lanes_->queries);
-            ForEach({from * each, query * each}, check);
-        }
+        ForEachGroup(
+            [&](int64_t query, int64_t end) {
+                constexpr bool kTables32 = sizeof(Table) == sizeof(int32_t);
+                const int64_t from = lanes_->place(t_, a_, kTables32, query, end, kept_);
+                if (from + lanes_->queries <= end) {
+                    kept_[from * AdvanceStepV2Lanes::kKeptValues] = AdvanceStepV2Lanes::kLeftOut;
+                }
+                return from;
+            },
+            check);
         ForEach({whole_.end, rows_.end}, check);
     }
 
@@ -62,23 +62,36 @@ class V2Queries {
     void AdvanceAll() const {
         const auto advance = [&](const QueryRows& at) { Advance(at); };
         ForEach({rows_.begin, whole_.begin}, advance);
-        int64_t rest = whole_.begin;
-        if (whole_.begin < whole_.end) {
-            const int64_t each = t_.rowsPerQuery;
-            rest = each * lanes_->advance(t_, a_, whole_.begin / each, whole_.end / each, kept_);
-        }
-        ForEach({rest, rows_.end}, advance);
+        ForEachGroup(
+            [&](int64_t query, int64_t end) { return lanes_->advance(a_, query, end, kept_); },
+            advance);
+        ForEach({whole_.end, rows_.end}, advance);
     }
 
  private:
-    // Returns the rows that the loops for several queries take: those of whole queries whose slots
-    // are kept.
+    // Returns the rows that the loops for several queries take: those of whole queries of which
+    // there is memory to keep something.
     RowRange Whole() const {
+        constexpr uint64_t kBytes = AdvanceStepV2Lanes::kKeptValues * sizeof(int64_t);
         const int64_t each = t_.rowsPerQuery;
+        const auto kept = static_cast<int64_t>(keptBytes_ / kBytes);
         const int64_t begin = (rows_.begin + each - 1) / each * each;
-        const int64_t end = std::min(rows_.end, keptRows_) / each * each;
+        const int64_t end = std::min(rows_.end / each, kept) * each;
         return lanes_ != nullptr && begin < end ? RowRange{begin, end}
                                                 : RowRange{rows_.end, rows_.end};
+    }
+
+    // Calls take(query, end) for the whole queries, which returns the first of a group that it has
+    // left out, and visit(QueryRows) for those of such a group, and for the rest.
+    template <typename Take, typename Visit>
+    void ForEachGroup(const Take& take, const Visit& visit) const {
+        const int64_t each = t_.rowsPerQuery;
+        const int64_t end = whole_.end / each;
+        for (int64_t query = whole_.begin / each; query < end;) {
+            const int64_t from = take(query, end);
+            query = std::min(end, from + lanes_->queries);
+            ForEach({from * each, query * each}, visit);
+        }
     }
 
     // Calls visit(QueryRows) for the rows, in order.
@@ -99,7 +112,7 @@ class V2Queries {
     // room for them, since a row that may be bad can turn out good.
     bool Check(const QueryRows& at) const {
         const int64_t first = at.index == 0 ? SampledOf(at.query)[0] : 0;
-        int64_t* const kept = Kept(at);
+        int64_t* const kept = KeptSlots(at);
         return (kept != nullptr ? Place<true>(at, kept) : Place<false>(at, nullptr)) && first >= 0;
     }
 
@@ -107,7 +120,7 @@ class V2Queries {
     void Advance(const QueryRows& at) const {
         const AdvanceStepArgs& c = a_.common;
         int64_t* const slots = static_cast<int64_t*>(c.slotMapping) + at.rows.begin;
-        if (const int64_t* const kept = Kept(at); kept != nullptr) {
+        if (const int64_t* const kept = KeptSlots(at); kept != nullptr) {
             for (int64_t row = 0; row < at.count(); ++row) {
                 slots[row] = kept[row];
             }
@@ -126,9 +139,11 @@ class V2Queries {
         }
     }
 
-    // Returns the memory for the slots of these rows, or null if there is no room for all of them.
-    int64_t* Kept(const QueryRows& at) const {
-        return at.rows.end <= keptRows_ ? kept_ + at.rows.begin : nullptr;
+    // Returns the memory for the slots of these rows, or null if there is no room for all of them,
+    // or if loops for several queries keep what they need there.
+    int64_t* KeptSlots(const QueryRows& at) const {
+        const uint64_t bytes = static_cast<uint64_t>(at.rows.end) * sizeof(int64_t);
+        return lanes_ == nullptr && bytes <= keptBytes_ ? kept_ + at.rows.begin : nullptr;
     }
 
     const int64_t* SampledOf(int64_t query) const {
@@ -192,8 +207,9 @@ class V2Queries {
     const AdvanceStepV2Tiling& t_;
     const AdvanceStepV2Args& a_;
     const RowRange rows_;
+    // The loops for several queries keep values of each group there; without them it is slots.
     int64_t* const kept_;
-    const int64_t keptRows_;
+    const uint64_t keptBytes_;
     const AdvanceStepV2Lanes* const lanes_;  // null: there are none for this launch
     const RowRange whole_;
 };

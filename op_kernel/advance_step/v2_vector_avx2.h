@@ -48,6 +48,8 @@ Vector Ascending() { return _mm256_set_epi64x(3, 2, 1, 0); }
 
 Vector Add(Vector a, Vector b) { return _mm256_add_epi64(a, b); }
 Vector Subtract(Vector a, Vector b) { return _mm256_sub_epi64(a, b); }
+Vector Or(Vector a, Vector b) { return _mm256_or_si256(a, b); }
+Vector Xor(Vector a, Vector b) { return _mm256_xor_si256(a, b); }
 // Multiplies the lower halves of the lanes.
 Vector MultiplyLow(Vector a, Vector b) { return _mm256_mul_epu32(a, b); }
 // Multiplies whole lanes, for which AVX2 has no instruction.
@@ -62,22 +64,12 @@ Vector Permute(const int64_t* from, Vector a) { return _mm256_permutevar8x32_epi
 // Returns `b` in the lanes of the mask, and `a` in the others.
 Vector Choose(Vector a, Mask mask, Vector b) { return _mm256_blendv_epi8(a, b, mask.lanes); }
 
-Mask Either(Mask a, Mask b) { return {_mm256_or_si256(a.lanes, b.lanes)}; }
-Mask Both(Mask a, Mask b) { return {_mm256_and_si256(a.lanes, b.lanes)}; }
-uint64_t BitsOf(Mask mask) {
-    return static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(mask.lanes)));
-}
-bool Any(Mask mask) { return BitsOf(mask) != 0; }
 Mask Less(Vector a, Vector b) { return {_mm256_cmpgt_epi64(b, a)}; }
-Mask Negative(Vector a) { return Less(a, Zero()); }
-Mask Unequal(Vector a, Vector b) {
-    return {_mm256_xor_si256(_mm256_cmpeq_epi64(a, b), _mm256_set1_epi64x(-1))};
+// Returns the sign bits of the lanes.
+uint64_t SignsOf(Vector a) {
+    return static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(a)));
 }
-// Compares unsigned numbers: with their highest bits turned over, they compare as signed ones do.
-Mask Above(Vector a, Vector b) {
-    const Vector turned = Same(uint64_t{1} << 63);
-    return Less(_mm256_xor_si256(b, turned), _mm256_xor_si256(a, turned));
-}
+bool AnyBit(Vector a) { return _mm256_testz_si256(a, a) == 0; }
 
 // Loads one by one are faster than AVX2's gather.
 template <typename Table>

@@ -40,6 +40,8 @@ Vector Ascending() { return _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0); }
 
 Vector Add(Vector a, Vector b) { return _mm512_add_epi64(a, b); }
 Vector Subtract(Vector a, Vector b) { return _mm512_sub_epi64(a, b); }
+Vector Or(Vector a, Vector b) { return _mm512_or_si512(a, b); }
+Vector Xor(Vector a, Vector b) { return _mm512_xor_si512(a, b); }
 Vector Multiply(Vector a, Vector b) { return _mm512_mullo_epi64(a, b); }
 // Multiplies the lower halves of the lanes.
 Vector MultiplyLow(Vector a, Vector b) { return _mm512_maskz_mul_epu32(kAllLanes, a, b); }
@@ -51,15 +53,10 @@ Vector Permute(const int64_t* from, Vector a) {
 // Returns `b` in the lanes of the mask, and `a` in the others.
 Vector Choose(Vector a, Mask mask, Vector b) { return _mm512_mask_mov_epi64(a, mask, b); }
 
-Mask Either(Mask a, Mask b) { return a | b; }
-Mask Both(Mask a, Mask b) { return a & b; }
-bool Any(Mask mask) { return mask != 0; }
-Mask Negative(Vector a) { return _mm512_movepi64_mask(a); }
-Mask Unequal(Vector a, Vector b) { return _mm512_cmpneq_epi64_mask(a, b); }
 Mask Less(Vector a, Vector b) { return _mm512_cmplt_epi64_mask(a, b); }
-// Compares unsigned numbers.
-Mask Above(Vector a, Vector b) { return _mm512_cmpgt_epu64_mask(a, b); }
-uint64_t BitsOf(Mask mask) { return mask; }
+// Returns the sign bits of the lanes.
+uint64_t SignsOf(Vector a) { return _mm512_movepi64_mask(a); }
+bool AnyBit(Vector a) { return _mm512_test_epi64_mask(a, a) != 0; }
 
 Vector LookUp(const int64_t* table, Vector places) {
     return _mm512_mask_i64gather_epi64(Zero(), kAllLanes, places, table, 8);

@@ -86,6 +86,19 @@ const Broken kBroken[] = {
              -1;
      },
      "block"},
+    {"block below 0 of a query in two blocks",
+     [](auto& data, size_t row) {
+         const int64_t rows = data.RowsPerQuery();
+         const int64_t query = static_cast<int64_t>(row) / rows;
+         const int64_t added = data.acceptedNum[static_cast<size_t>(query)] + 1;
+         const int64_t first = 3 * data.blockSize - 2;  // rows 0 and 1 are in block 2
+         for (int64_t j = 0; j < rows; ++j) {
+             data.inputPositions[static_cast<size_t>(query * rows + j)] = first - added + j;
+         }
+         const int64_t column = (first + static_cast<int64_t>(row) % rows) / data.blockSize;
+         data.blockTables[static_cast<size_t>(query * data.maxBlocks + column)] = -1;
+     },
+     "block"},
     {"row after the last number",
      [](auto& data, size_t row) {  // acceptedNum takes the rows before it into the table
          const auto rows = static_cast<size_t>(data.RowsPerQuery());

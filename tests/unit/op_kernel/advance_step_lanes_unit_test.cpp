@@ -13,6 +13,7 @@
 
 #include "op_kernel/advance_step/advance_step_v2_lanes.h"
 #include "support/batches.h"
+#include "unit/op_kernel/isas.h"
 #include "unit/op_kernel/kernel_bench.h"
 #include "unit/op_kernel/limits.h"
 
@@ -20,6 +21,7 @@ namespace advstep {
 namespace {
 
 using unit::ElementTypes;
+using unit::IsasOfThisMachine;
 using unit::KernelBench;
 using unit::kMost32;
 using unit::kMost64;
@@ -27,16 +29,6 @@ using unit::Machine;
 using unit::PlayOrder;
 using unit::Same;
 using unit::SameFault;
-
-std::vector<Isa> IsasOfThisMachine() {
-    std::vector<Isa> isas;
-    for (const Isa isa : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512}) {
-        if (IsSupported(isa)) {
-            isas.push_back(isa);
-        }
-    }
-    return isas;
-}
 
 // Instruction set; bits 0 to 2: int32 lengths, slots, tables.
 class LanesTest : public testing::TestWithParam<std::tuple<Isa, int>> {
@@ -217,7 +209,7 @@ TEST(V2LanesTest, TheyEndAtTheLastWholeGroupOfTheirShare) {
     tiling.blockTableStride = 1;
     tiling.math = MakeBlockMath(16, 1, kMost64, kMost64);
     for (const Isa isa : IsasOfThisMachine()) {
-        const AdvanceStepV2Lanes* const lanes = V2LanesFor(isa, tiling, false);
+        const AdvanceStepV2Lanes* const lanes = V2LanesFor(isa, tiling);
         if (lanes == nullptr) {
             continue;  // it takes a query at a time
         }
@@ -232,21 +224,24 @@ TEST(V2LanesTest, TheyEndAtTheLastWholeGroupOfTheirShare) {
             }
             std::vector<int64_t> lengths(4 * group, -1);
             std::vector<int64_t> mapping(4 * group, -1);
-            std::vector<int64_t> slots(4 * group, -1);
+            const auto keptOfGroup =
+                static_cast<size_t>(lanes->queries * AdvanceStepV2Lanes::kKeptValues);
+            std::vector<int64_t> kept(4 * keptOfGroup, -1);
             const std::vector<int64_t> threes(4 * group, 3);  // sampled, spec, accepted, tables
             const AdvanceStepV2Args args{{tokens.data(), threes.data(), positions.data(),
                                           lengths.data(), mapping.data(), threes.data()},
                                          threes.data(),
                                          threes.data()};
-            EXPECT_EQ(lanes->place(tiling, args, 0, share, slots.data()), lanes->queries);
-            EXPECT_EQ(lanes->advance(tiling, args, 0, share, slots.data()), lanes->queries);
+            EXPECT_EQ(lanes->place(tiling, args, false, 0, share, kept.data()), lanes->queries);
+            EXPECT_EQ(std::count(kept.begin(), kept.end(), -1),
+                      static_cast<std::ptrdiff_t>(3 * keptOfGroup));
+            EXPECT_EQ(lanes->advance(args, 0, share, kept.data()), lanes->queries);
             for (size_t row = 0; row < 4 * group; ++row) {
                 const bool moved = row < group;
                 const int64_t before = static_cast<int64_t>(row) % kRows;
                 ASSERT_EQ(positions[row], moved ? before + 4 : before) << row;
                 ASSERT_EQ(lengths[row], moved ? before + 5 : -1) << row;
-                ASSERT_EQ(slots[row], moved ? 3 * 16 + before + 4 : -1) << row;
-                ASSERT_EQ(mapping[row], slots[row]) << row;
+                ASSERT_EQ(mapping[row], moved ? 3 * 16 + before + 4 : -1) << row;
                 ASSERT_EQ(tokens[row], moved ? 3 : 1) << row;
             }
         }

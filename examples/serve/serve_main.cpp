@@ -196,7 +196,7 @@ int Main(int argc, char** argv) {
         FlushStandardOutput();
         return EXIT_SUCCESS;
     }
-    ExpectDistinct(options.Outputs(), options.Inputs());
+    ExpectDistinct(options.Written(), options.Inputs());
     std::optional<OutputFile> summary;
     std::optional<OutputFile> requests;
     std::optional<OutputFile> report;

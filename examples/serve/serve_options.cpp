@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "time_model.h"
@@ -25,11 +26,16 @@ constexpr int64_t kMaxBlocks = 1 << 28;
 constexpr int64_t kMaxLen = 1 << 28;
 constexpr int64_t kMaxSpecTokens = 128;
 
-// CLI::Range lets "nan" through.
-std::string CheckRatio(const std::string& text) {
-    double ratio = 0;
-    const bool valid = CLI::detail::lexical_cast(text, ratio) && ratio >= 0 && ratio <= 1;
-    return valid ? "" : "Value " + text + " not in range 0 to 1";
+// As CLI::Range, which lets "nan" through.
+CLI::Validator Between(double least, double most) {
+    const std::string range = fmt::format("{} to {}", least, most);
+    return {[=](std::string& text) -> std::string {
+                double value = 0;
+                const bool valid =
+                    CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
+                return valid ? "" : "Value " + text + " not in range " + range;
+            },
+            "FLOAT in [" + range + "]"};
 }
 
 // Of --kv-cache: a number of GB, or what the weights leave of the devices' memory.
@@ -71,7 +77,11 @@ void AddServingOptions(CLI::App& app, Options& options) {
                        "by arrival")
             ->check(CLI::ExistingFile)
             ->capture_default_str();
-    app.add_option("--generate", options.generate, kGeneratorHelp)->excludes(trace);
+    app.add_option("--generate", options.generate, kGeneratorHelp)
+        ->check([](const std::string& text) {
+            return text.empty() ? "expected KEY=VALUE, as arrivals=poisson,rate=4" : "";
+        })
+        ->excludes(trace);
     app.add_option(
            "--limit", options.limit,
            "serve the first N requests by arrival only; of a file whose lines ascend so far, no "
@@ -94,7 +104,7 @@ void AddServingOptions(CLI::App& app, Options& options) {
     app.add_option("--free-ratio", options.freeRatio,
                    "part of the blocks, 0 to 1, that the device hands out as sequences grow; the "
                    "others are for prompts")
-        ->check(CheckRatio)
+        ->check(Between(0, 1))
         ->capture_default_str();
     app.add_option("--max-len", options.maxLen, "tokens of the longest sequence, prompt included")
         ->check(CLI::Range(int64_t{1}, kMaxLen))
@@ -116,10 +126,10 @@ void AddServingOptions(CLI::App& app, Options& options) {
         ->capture_default_str();
     app.add_option("--ttft-target", options.targets.ttft,
                    "seconds to the first token in which a request is good")
-        ->check(CLI::Range(1e-6, 1e6));
+        ->check(Between(1e-6, 1e6));
     app.add_option("--tpot-target", options.targets.tpot,
                    "seconds for each token after the first in which a request is good")
-        ->check(CLI::Range(1e-6, 1e6));
+        ->check(Between(1e-6, 1e6));
     app.add_flag("--reject", options.reject,
                  "leave out, and count, requests that never fit; otherwise one ends the run before "
                  "it begins");
@@ -140,6 +150,16 @@ std::vector<NamedFile> Options::Outputs() const {
             {"--report", report},
             {"--timeline", timeline},
             {"--trace-json", traceJson}};
+}
+
+std::vector<NamedFile> Options::Written() const {
+    std::vector<NamedFile> written = Outputs();
+    // No other thread changes the environment.
+    const char* const device = std::getenv("ADVANCE_STEP_TRACE");  // NOLINT(concurrency-mt-unsafe)
+    if (traceJson.empty() && device != nullptr) {
+        written.push_back({"ADVANCE_STEP_TRACE", device});
+    }
+    return written;
 }
 
 std::vector<NamedFile> Options::Inputs() const {
@@ -178,7 +198,7 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     sweep->check(CLI::IsMember({"rate"}));
     app.add_option("--attainment", options.attainment,
                    "part of the requests, above 0 to 1, that must meet the targets of --sweep")
-        ->check(CLI::Range(1e-6, 1.0))
+        ->check(Between(1e-6, 1))
         ->needs(sweep)
         ->capture_default_str();
     app.add_option("--fit", options.fit,

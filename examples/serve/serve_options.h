@@ -60,6 +60,8 @@ struct Options {
 
     const std::string& TraceName() const { return generate.empty() ? trace : generate; }
     std::vector<NamedFile> Outputs() const;
+    /// Those, and the trace that ADVANCE_STEP_TRACE asks for.
+    std::vector<NamedFile> Written() const;
     std::vector<NamedFile> Inputs() const;
 
     int64_t MaxBlocks() const { return BlocksFor(maxLen); }

@@ -54,7 +54,7 @@ void AddTestOptions(CLI::App& app, ClusterOptions& options) {
 }  // namespace
 
 std::vector<NamedFile> ClusterOptions::Outputs() const {
-    std::vector<NamedFile> outputs = serving.Outputs();
+    std::vector<NamedFile> outputs = serving.Written();
     outputs.push_back({"--assignment-out", assignmentOut});
     return outputs;
 }

@@ -20,6 +20,8 @@ outputs)
         --report "$folder/./new"
     bad '--report and --trace-json name the same file' -- --limit 2 --report "$folder/new" \
         --trace-json "$folder/new"
+    ADVANCE_STEP_TRACE=$folder/link.csv bad '--trace and ADVANCE_STEP_TRACE name the same file' -- \
+        --trace "$folder/trace.csv" --limit 2
     cmp "$sample" "$folder/trace.csv" || fail "the trace was overwritten"
     [[ ! -e $folder/new ]] || fail "a file was left"
     # What cannot be written is told before the run, with the reason.

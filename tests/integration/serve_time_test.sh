@@ -186,6 +186,10 @@ PYTHON
     check '5 < len(s["trials"]) < 20' 'all(t["ttft_seconds"]["max"] < 1 for t in s["trials"])'
     bad '--attainment' -- --attainment 0.5
     bad 'needs --ttft-target' -- --sweep rate
+    bad '--attainment: Value nan not in range' -- "${targets[@]}" --attainment nan
+    for option in --ttft-target --tpot-target; do
+        bad "$option: Value nan not in range 1e-06 to 1000000" -- "$option" nan
+    done
     bad 'many runs' -- "${targets[@]}" --requests "$folder/requests.csv"
     bad 'same time' -- "${targets[@]}" --limit 1
     ;;

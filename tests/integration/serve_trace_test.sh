@@ -190,6 +190,7 @@ hostile)
     fi
     ;;
 generate)
+    bad '--generate: expected KEY=VALUE' -- --generate ''
     make() { good --generate "$1" --requests "$folder/requests.csv"; }
     make arrivals=poisson,rate=20,count=2000,prompt=exponential:200,generated=constant:3,seed=4
     cp "$folder/requests.csv" "$folder/first.csv"

@@ -13,7 +13,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/error_causes.md"
 FOLDERS = ("acl", "aclnn", "aclnnop", "advance_step")
-DOCUMENTED = re.compile(r"((?:^///[^\n]*\n)+)ADVSTEP_API[^;{(]*?\b(\w+)\s*\(", re.M)
+DOCUMENTED = re.compile(r"((?:^///[^\n]*\n)+)ADVSTEP_(?:PREFIX_)?API[^;{(]*?\b(\w+)\s*\(", re.M)
 DEFINITION = re.compile(r"\b(ACL_ERROR_\w+|ACLNN_ERR_\w+)\s*(?:=|\s)\s*(\d{6})\b")
 HEAD = """# The codes of each call
 

@@ -14,9 +14,11 @@ int main(void) {
     int64_t* const host[6] = {tokens, sampled, positions, lengths, slots, blocks};
     const int64_t shapes[6][2] = {{3, 1}, {2, 1}, {3, 1}, {3, 1}, {3, 1}, {3, 3}};
 
-    aclInit(NULL);
-    aclrtSetDevice(0);
-    void* memory[6];
+    if (aclInit(NULL) != 0 || aclrtSetDevice(0) != 0) {
+        fprintf(stderr, "%s\n", aclGetRecentErrMsg());
+        return 1;
+    }
+    void* memory[6] = {NULL};
     aclTensor* tensors[6];
     for (int i = 0; i < 6; ++i) {
         const size_t bytes = (size_t)(shapes[i][0] * shapes[i][1]) * sizeof(int64_t);

@@ -40,7 +40,8 @@ ADVSTEP_API aclError aclrtSetOpWaitTimeout(uint32_t timeout);
 
 /// Drops the stream's work that has not started, including work of replays on it. Work that is
 /// running ends by itself. Synchronisations that wait for the stream return
-/// ACL_ERROR_RT_STREAM_ABORT. The stream accepts new work. A host function may make this call.
+/// ACL_ERROR_RT_STREAM_ABORT. The stream accepts new work, unless a failure that has not been
+/// reported has stopped it. A host function may make this call.
 /// [context]
 ADVSTEP_API aclError aclrtStreamAbort(aclrtStream stream);
 

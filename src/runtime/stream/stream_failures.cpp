@@ -8,6 +8,17 @@
 #include "src/base/log.h"
 
 namespace advstep {
+namespace {
+
+Status CopyOf(const Status& failure) noexcept {
+    try {
+        return {failure.code(), failure.message()};
+    } catch (...) {
+        return Status(failure.code());
+    }
+}
+
+}  // namespace
 
 void StreamFailures::Open() {
     failures_.clear();
@@ -17,25 +28,27 @@ void StreamFailures::Open() {
 
 void StreamFailures::Add(uint64_t sequence, Status status) noexcept {
     if (failures_.size() == kMostFailures) {
-        failures_.back() = {sequence, std::move(status)};
+        failures_.back() = {failures_.back().first, sequence, std::move(status)};
     } else {
-        failures_.push_back({sequence, std::move(status)});
+        failures_.push_back({sequence, sequence, std::move(status)});
     }
 }
 
 Status StreamFailures::Take(uint64_t sequence, uint64_t last) {
-    if (failures_.empty()) {
-        return {};
-    }
     const auto first =
         std::find_if(failures_.begin(), failures_.end(),
-                     [&](const Failure& failure) { return failure.sequence > sequence; });
-    const auto end = std::find_if(first, failures_.end(),
-                                  [&](const Failure& failure) { return failure.sequence > last; });
-    if (first == end) {
+                     [&](const Failure& failure) { return failure.last > sequence; });
+    if (first == failures_.end() || first->first > last) {
         return {};
     }
-    Status status = std::move(first->status);
+    // Some of the tasks that the last failure stands for may come later. Then it is kept for them.
+    const auto end = std::find_if(first, failures_.end(),
+                                  [&](const Failure& failure) { return failure.last > last; });
+    const bool partly = end != failures_.end() && end->first <= last;
+    Status status = first != end ? std::move(first->status) : CopyOf(first->status);
+    if (partly) {
+        end->first = last + 1;
+    }
     failures_.erase(first, end);
     if (failures_.empty()) {
         refusal_ = Status();

@@ -19,7 +19,8 @@ class StreamFailures {
     /// Begins a life without failures. This call allocates the memory for the failures of the life.
     void Open();
 
-    /// Keeps a failure. A stream keeps at most 16 unreported failures: the first 15 and the latest.
+    /// Keeps a failure. A stream keeps at most 16 unreported failures: the first 15 and the latest,
+    /// which stands for those between, too.
     void Add(uint64_t sequence, Status status) noexcept;
 
     /// Returns the first failure of a task after `sequence` and up to `last`. The failures between
@@ -42,7 +43,8 @@ class StreamFailures {
     static constexpr size_t kMostFailures = 16;
 
     struct Failure {
-        uint64_t sequence;
+        uint64_t first;  // the tasks that failed, of which the status is the last one's
+        uint64_t last;
         Status status;
     };
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host functions of sub-graphs that wait for the stream of their own replay, or destroy it.
+// Waits that cannot end: a host function of a sub-graph waits for its own replay, or the thread
+// that has to run a callback of the sub-graph does.
+#include <pthread.h>
+
 #include <atomic>
 
 #include "conformance/conditional_fixture.h"
@@ -114,6 +117,50 @@ TEST_F(SubGraphWaitsTest, RefusesAlsoAfterAnAbort) {
         EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
         EXPECT_EQ(recorder_.Values().size(), round);
     }
+}
+
+// The second round stands in a branch of a sub-graph, which stands in the loop.
+TEST_F(SubGraphWaitsTest, TheThreadOfACallbackInASubGraphMayNotWait) {
+    const Stream stream = MakeStream();
+    const Stream side = MakeStream();
+    const Event behind = support::MakeEvent();
+    const auto self = static_cast<uint64_t>(pthread_self());
+    ASSERT_TRUE(IsOk(aclrtSubscribeReport(self, side.Get())));
+    Begin(stream.Get(), kRelaxed);
+    const auto loop = MakeCondition(stream, 2);
+    Add(stream, loop, kWhile, {[&](const Stream& body) {
+            Add(body, MakeCondition(body, 1), kIf, {[&](const Stream& inner) {
+                    Order(inner, side);
+                    EXPECT_TRUE(IsOk(aclrtLaunchCallback(
+                        [](void* recorder) { static_cast<Recorder*>(recorder)->MarkNow(1); },
+                        &recorder_, ACL_CALLBACK_BLOCK, side.Get())));
+                    Order(side, inner);
+                }});
+            CountDown(body, Variable(loop));
+        }});
+    Mark(stream, 2);
+    const Model model = End(stream.Get());
+    ASSERT_TRUE(IsOk(Queue(model, stream)));
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(behind.Get(), stream.Get())));
+    constexpr int kRefused = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
+    for (int round = 0; round < 2; ++round) {
+        EXPECT_TRUE(IsError(kRefused, aclrtSynchronizeStream(stream.Get()),
+                            {"aclrtSynchronizeStream: ", "aclrtProcessReport"}));
+        EXPECT_TRUE(IsError(kRefused, aclrtSynchronizeStreamWithTimeout(stream.Get(), -1)));
+        EXPECT_TRUE(IsError(kRefused, aclrtSynchronizeEvent(behind.Get())));
+        EXPECT_TRUE(IsError(kRefused, aclrtSynchronizeDevice()));
+        EXPECT_TRUE(IsError(kRefused, aclrtDestroyStream(stream.Get())));
+        EXPECT_TRUE(IsError(kRefused, aclrtResetDeviceForce(0)));
+        EXPECT_TRUE(IsError(kRefused, aclFinalize()));
+        EXPECT_TRUE(IsOk(aclrtProcessReport(-1)));
+    }
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_TRUE(IsError(kRefused, aclmdlRIExecute(model.Get(), -1)));
+    EXPECT_TRUE(IsOk(aclrtProcessReport(-1)));
+    EXPECT_TRUE(IsOk(aclrtProcessReport(-1)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeDevice()));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 1, 2, 1, 1, 2}));
+    EXPECT_TRUE(IsOk(aclrtUnSubscribeReport(self, side.Get())));
 }
 
 }  // namespace

@@ -125,6 +125,11 @@ class Condition {
 
     std::atomic<Phase> phase_{Phase::kIdle};
     std::atomic<uint64_t> replay_{0};  // to which the run belongs; set before phase_ leaves kIdle
+    // The end of what is queued of the run. A loop queues the next round in the task that ends the
+    // round before, on the same stream: once an end has been reached, the run is over or a later
+    // end stands here.
+    std::atomic<Stream*> runsOn_{nullptr};
+    std::atomic<uint64_t> runsUpTo_{0};
     uint64_t run_ = 0;          // numbers the runs, so that the tail of an earlier one does nothing
     Stream* parent_ = nullptr;  // the stream of the conditional task that runs
     bool cancelled_ = false;

@@ -103,6 +103,11 @@ void Condition::Record(std::vector<RecordedTask>* tasks) {
             return self.condition->phase_.load(std::memory_order_acquire) != Phase::kRuns ||
                    self.condition->replay_.load() != self.replay;
         };
+        task->place = [](const PollWaitTask& base) {
+            const Condition& condition = *static_cast<const AwaitTask&>(base).condition;
+            return Ticket{condition.runsOn_.load(std::memory_order_acquire),
+                          condition.runsUpTo_.load(std::memory_order_acquire)};
+        };
         return task;
     };
     auto end = [this](void* memory) -> Task* {
@@ -124,7 +129,10 @@ void Condition::Record(std::vector<RecordedTask>* tasks) {
 
 Status Condition::RunLocked(const Part& part) {
     try {
-        return part.model->QueuePart(part.handle, run_, parent_, &now_);
+        ADVSTEP_RETURN_IF_ERROR(part.model->QueuePart(part.handle, run_, parent_, &now_));
+        runsOn_.store(now_.stream, std::memory_order_release);
+        runsUpTo_.store(now_.ends.front().sequence, std::memory_order_release);
+        return {};
     } catch (const std::bad_alloc&) {
         return Status(ACL_ERROR_BAD_ALLOC);
     }

@@ -26,6 +26,9 @@ FrontObstacle FrontWait::Look(WaitTask* wait, uint64_t sequence, WaitClock::time
         obstacle.kind = FrontObstacle::Kind::kPoll;
         over = poll.holds(poll);
         obstacle.thread = poll.thread;
+        if (!over && poll.place != nullptr) {
+            obstacle.ticket = poll.place(poll);
+        }
         recheck = poll.recheck;
     }
     if (over) {

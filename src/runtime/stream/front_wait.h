@@ -19,7 +19,7 @@ struct FrontObstacle {
         kLeft,    // it is left to a thread that may take longer
     };
     Kind kind = Kind::kNone;
-    Ticket ticket;
+    Ticket ticket;        // of kTicket; of kPoll if there is a place without which it does not end
     uint64_t thread = 0;  // pthread_self() of the thread that has to act; 0: any
     uint64_t front = 0;   // the sequence of the front
 };

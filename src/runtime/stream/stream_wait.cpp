@@ -224,6 +224,10 @@ Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInLi
                 next = obstacle.ticket;
                 break;
             case FrontObstacle::Kind::kPoll:
+                if (obstacle.ticket.stream != nullptr) {
+                    next = obstacle.ticket;
+                    break;
+                }
                 if (obstacle.thread != 0 &&
                     obstacle.thread == static_cast<uint64_t>(pthread_self())) {
                     return WaitsForItself("which waits for this thread's aclrtProcessReport",

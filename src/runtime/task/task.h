@@ -94,6 +94,9 @@ struct PollWaitTask : WaitTask {
     bool recheck = false;
     bool endsTaskBefore = false;  // the task before begins what this waits for: they are one task
     uint64_t thread = 0;          // pthread_self() of the one that can make it true; 0: any
+    /// Returns the place without which the condition does not become true. A thread that waits goes
+    /// there. It is called as `holds` is, after that has returned false. Null: there is no place.
+    Ticket (*place)(const PollWaitTask& task) = nullptr;
 };
 
 }  // namespace advstep

@@ -214,5 +214,39 @@ TEST_F(ReplayAbortTest, TheBranchOfTheReplayBeforeIsRun) {
     EXPECT_EQ(recorder.Values(), std::vector<int>{1});
 }
 
+// The wait by which the capture joins the branch ends early. The replay ends after the branch all
+// the same.
+TEST_F(ReplayAbortTest, ABranchIsNotDroppedWhenTheWaitForItIsStoppedOrTooShort) {
+    for (const bool stops : {true, false}) {
+        const Stream first = MakeStream();
+        const Stream branch = MakeStream();
+        const Event joins = MakeCaptureEvent();
+        const Recorder recorder;
+        const Signal go;
+        const Model model = Capture(first.Get(), [&] {
+            Order(first, branch);
+            EXPECT_TRUE(IsOk(support::Enqueue(branch.Get(), [go] { EXPECT_TRUE(go.Wait()); })));
+            EXPECT_TRUE(IsOk(recorder.Mark(branch.Get(), 1)));
+            EXPECT_TRUE(IsOk(aclrtRecordEvent(joins.Get(), branch.Get())));
+            EXPECT_TRUE(
+                IsOk(aclrtStreamWaitEventWithTimeout(first.Get(), joins.Get(), stops ? 0 : 1)));
+            EXPECT_TRUE(IsOk(recorder.Mark(first.Get(), 2)));
+        });
+        ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), first.Get())));
+        EXPECT_TRUE(support::Eventually([&] {
+            EXPECT_TRUE(IsOk(stops ? aclrtStreamStop(first.Get()) : ACL_SUCCESS));
+            return !recorder.Values().empty();
+        }));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                            aclrtSynchronizeStreamWithTimeout(first.Get(), support::kShort)));
+        EXPECT_TRUE(IsOk(aclrtStreamStop(first.Get())));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_MODEL_RUNNING, aclmdlRIDestroy(model.Get())));
+        go.Set();
+        EXPECT_EQ(aclrtSynchronizeStream(first.Get()),
+                  stops ? ACL_SUCCESS : ACL_ERROR_RT_WAIT_TIMEOUT);
+        EXPECT_EQ(recorder.Values(), (std::vector<int>{2, 1}));
+    }
+}
+
 }  // namespace
 }  // namespace conformance

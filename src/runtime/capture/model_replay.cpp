@@ -14,11 +14,27 @@
 #include "src/runtime/stream/streams.h"
 
 namespace advstep {
+namespace {
 
-/// Brings the failure of a branch to the stream of the replay, which reports it. That stream does
-/// not wait for the branch if it is aborted, destroyed or stopped. The rest of the branch is then
-/// skipped at once, because its waits for skipped tasks of that stream would end as if the tasks
-/// had run.
+constexpr size_t kReplayWaitBytes = AlignedTaskBytes(sizeof(TicketWaitTask));
+
+// Makes a wait that the program did not queue, so aclrtStreamStop does not end it.
+void MakeReplayWait(void* memory, const char* name, const Ticket& ticket) {
+    auto* const wait = new (memory) TicketWaitTask;
+    wait->name = name;
+    wait->kind = TaskKind::kTicketWait;
+    wait->bytes = static_cast<uint32_t>(kReplayWaitBytes);
+    wait->ticket = ticket;
+    wait->stays = true;
+}
+
+}  // namespace
+
+/// Brings the failure of a branch to the stream of the replay, which reports it. A wait for the end
+/// of the branch comes before it, because the wait that was captured may have ended by its timeout
+/// or by aclrtStreamStop. That stream does not wait if it is aborted, destroyed or stopped. The
+/// rest of the branch is then skipped at once, because its waits for skipped tasks of that stream
+/// would end as if the tasks had run.
 struct Model::CollectTask : BranchEndTask {
     uint64_t before;  // the branch's tasks of this replay are those after `before`
     Ticket end;       // and up to `end`
@@ -32,7 +48,8 @@ struct Model::CollectTask : BranchEndTask {
     }
 
     static void Make(void* memory, uint64_t before, const Ticket& end) {
-        auto* const task = new (memory) CollectTask;
+        MakeReplayWait(memory, "wait for a branch", end);
+        auto* const task = new (static_cast<unsigned char*>(memory) + kReplayWaitBytes) CollectTask;
         task->name = "branch end";
         task->kind = TaskKind::kBranchEnd;
         task->hold = [](const BranchEndTask& base, const Ticket& self) {
@@ -204,17 +221,17 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
             before.push_back(branch.end);
         }
     }
-    constexpr size_t kWaitBytes = AlignedTaskBytes(sizeof(TicketWaitTask));
-    constexpr size_t kCollectBytes = AlignedTaskBytes(sizeof(CollectTask));
+    constexpr size_t kCollectBytes = kReplayWaitBytes + AlignedTaskBytes(sizeof(CollectTask));
     const size_t others = branches_.size() - 1;
     Stream::Batch batch;
     const auto resets = static_cast<size_t>(
         std::count_if(body_.conditions.begin(), body_.conditions.end(),
                       [](const Condition* condition) { return condition->resets(); }));
-    batch.bytes = before.size() * kWaitBytes + resets * Condition::ResetBytes() +
+    batch.bytes = before.size() * kReplayWaitBytes + resets * Condition::ResetBytes() +
                   main.image.bytes() + others * kCollectBytes +
                   (part.has_value() ? Condition::TailBytes() : 0);
-    batch.count = before.size() + resets + main.image.count + others + (part.has_value() ? 1 : 0);
+    batch.count =
+        before.size() + resets + main.image.count + 2 * others + (part.has_value() ? 1 : 0);
     batch.heavy = std::any_of(branches_.begin(), branches_.end(),
                               [](const Branch& branch) { return branch.image.heavy; });
     batch.foreign = main.image.foreign;
@@ -231,13 +248,9 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
         [&](void* memory) {
             auto* next = static_cast<unsigned char*>(memory);
             for (const Ticket& ticket : before) {
-                auto* const wait = new (next) TicketWaitTask;
-                wait->name = "wait for the replay before";
-                wait->kind = TaskKind::kTicketWait;
-                wait->bytes = static_cast<uint32_t>(kWaitBytes);
-                wait->ticket = ticket;
-                wait->stays = true;  // replays of a model share its streams and conditions
-                next += kWaitBytes;
+                // Replays of a model share its streams and conditions.
+                MakeReplayWait(next, "wait for the replay before", ticket);
+                next += kReplayWaitBytes;
             }
             for (const Condition* const condition : body_.conditions) {
                 if (condition->resets()) {

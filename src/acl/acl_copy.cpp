@@ -10,6 +10,7 @@
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/wait_in_list.h"
 #include "src/runtime/task/ticket.h"
 #include "src/runtime/task/wait_limit.h"
 
@@ -61,11 +62,13 @@ Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Ma
         // work queued so far.
         ADVSTEP_RETURN_IF_ERROR(WaitFor(target.stream->Now()));
     }
-    Ticket done;
-    ADVSTEP_RETURN_IF_ERROR(target.Enqueue(work, make, &done));
+    Stream::WaitInList wait(target.stream);
+    ADVSTEP_RETURN_IF_ERROR(target.Enqueue(work, [&](void* memory) {
+        wait.EnterForTaskLocked();
+        return make(memory);
+    }));
     // The caller may use its memory again only when the copy has ended.
-    ADVSTEP_RETURN_IF_ERROR(WaitFor(done, ToTheEnd()));
-    return target.stream->CheckRan(done.sequence);
+    return wait.WaitForTask();
 }
 
 Status Copy(const CopyRequest& request) {

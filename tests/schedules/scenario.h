@@ -26,6 +26,7 @@ std::vector<Scenario> StreamScenarios();
 std::vector<Scenario> WaitScenarios();
 std::vector<Scenario> AbortScenarios();
 std::vector<Scenario> EndScenarios();
+std::vector<Scenario> DropScenarios();
 std::vector<Scenario> DeviceScenarios();
 std::vector<Scenario> GraphScenarios();
 std::vector<Scenario> ReplayScenarios();

@@ -219,7 +219,7 @@ int main(int argc, char** argv) {
     for (const auto& part :
          {schedules::BareScenarios(), schedules::StreamScenarios(), schedules::WaitScenarios(),
           schedules::AbortScenarios(), schedules::EndScenarios(), schedules::DeviceScenarios(),
-          schedules::GraphScenarios(), schedules::ReplayScenarios()}) {
+          schedules::GraphScenarios(), schedules::ReplayScenarios(), schedules::DropScenarios()}) {
         for (const Scenario& scenario : part) {
             if (options.scenario.empty() || options.scenario == scenario.name) {
                 scenarios.push_back(scenario);

@@ -6,12 +6,16 @@
 #include <atomic>
 #include <cstdint>
 
+#include "src/runtime/stream/skipped_tasks.h"
+
 namespace advstep {
 
 /// A thread's wait for a place in a stream.
 struct AbortableWait {
     uint64_t sequence = 0;
     std::atomic<int32_t> abortCode{0};  // the thread reads it without the stream's lock
+    bool evenIfAborted = false;         // an abort does not end it
+    SkippedTasks skipped;               // has the task at `sequence` if that is skipped
     AbortableWait* previous = nullptr;
     AbortableWait* next = nullptr;
     bool listed = false;  // only the waiting thread changes and reads it
@@ -42,9 +46,18 @@ class AbortableWaits {
     void Abort(uint64_t completed, int32_t code) {
         for (AbortableWait* wait = first_; wait != nullptr; wait = wait->next) {
             int32_t none = 0;
-            if (wait->sequence > completed) {
+            if (wait->sequence > completed && !wait->evenIfAborted) {
                 wait->abortCode.compare_exchange_strong(none, code, std::memory_order_release,
                                                         std::memory_order_relaxed);
+            }
+        }
+    }
+
+    /// Tells the waits for a task that it has ended without having been run.
+    void Skipped(uint64_t sequence, const SkippedTasks& skipped) {
+        for (AbortableWait* wait = first_; wait != nullptr; wait = wait->next) {
+            if (wait->sequence == sequence) {
+                wait->skipped = skipped;
             }
         }
     }

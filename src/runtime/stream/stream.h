@@ -46,6 +46,7 @@ namespace advstep {
 class Stream : public PartOfTask {
  public:
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+    class WaitInList;
 
     void Open(const StreamIdentity& identity, WorkerControl* workers, BusyMarks* marks = nullptr);
 
@@ -188,7 +189,6 @@ class Stream : public PartOfTask {
 
  private:
     friend Status WaitFor(const Ticket& ticket, const WaitLimit& limit);
-    class WaitInList;
 
     /// Returns the name of the calling thread as a claimant.
     static const void* Self();

@@ -150,6 +150,7 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
     }
     if (skip != TaskSkip::kNot) {
         skipped_.Ended(sequence, skip);
+        waits_.Skipped(sequence, skipped_);
     }
     if (EndFront(sequence) || expired) {
         lock.unlock();

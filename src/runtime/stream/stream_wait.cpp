@@ -8,6 +8,7 @@
 #include "src/base/no_cancellation.h"
 #include "src/runtime/stream/run_frame.h"
 #include "src/runtime/stream/stream.h"
+#include "src/runtime/stream/wait_in_list.h"
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {
@@ -111,37 +112,6 @@ Status Stream::AbortedError(int32_t code) {
                  code == ACL_ERROR_RT_STREAM_ABORT ? "stream" : "work of the stream's device");
 }
 
-// A wait of the calling thread, in the list of its stream from its entry until it leaves or ends.
-class Stream::WaitInList {
- public:
-    explicit WaitInList(Stream* stream) : stream_(*stream) {}
-    ~WaitInList() {
-        if (wait_.listed) {
-            const std::lock_guard<std::mutex> lock(stream_.mutex_);
-            stream_.waits_.Remove(&wait_);
-        }
-    }
-    WaitInList(const WaitInList&) = delete;
-    WaitInList& operator=(const WaitInList&) = delete;
-
-    void EnterLocked() {
-        if (!wait_.listed) {
-            stream_.waits_.Add(&wait_);
-        }
-    }
-    void LeaveLocked() {
-        if (wait_.listed) {
-            stream_.waits_.Remove(&wait_);
-        }
-    }
-    AbortableWait* Get() { return &wait_; }
-    int32_t AbortCode() const { return wait_.abortCode.load(std::memory_order_acquire); }
-
- private:
-    Stream& stream_;
-    AbortableWait wait_;
-};
-
 Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {
     WaitInList wait(this);
     std::unique_lock<std::mutex> lock(mutex_);
@@ -183,6 +153,13 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
         wait.EnterLocked();
     }
     return Stream::WaitListed(ticket, limit, &wait);
+}
+
+Status Stream::WaitInList::WaitForTask() {
+    ADVSTEP_RETURN_IF_ERROR(WaitListed({&stream_, wait_.sequence}, ToTheEnd(), this));
+    const std::lock_guard<std::mutex> lock(stream_.mutex_);
+    LeaveLocked();
+    return wait_.skipped.CheckRan(wait_.sequence);
 }
 
 Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInList* wait) {

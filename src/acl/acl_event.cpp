@@ -10,7 +10,7 @@
 #include "src/runtime/commands/event.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/stream_ref.h"
-#include "src/runtime/task/ticket.h"
+#include "src/runtime/stream/wait_in_list.h"
 #include "src/runtime/task/wait_limit.h"
 
 using namespace advstep;
@@ -103,8 +103,8 @@ Status Synchronize(aclrtEvent event, const WaitLimit& limit) {
     if (record.stream == nullptr) {
         return {};
     }
-    ADVSTEP_RETURN_IF_ERROR(WaitFor(record, limit));
-    return record.stream->TakeFailure(record.sequence);
+    Stream::WaitInList wait(record.stream, 0);
+    return wait.WaitAndTakeFailure(record.sequence, limit);
 }
 
 Status ReadEvent(aclrtEvent event, const char* argument, Event::State* state) {

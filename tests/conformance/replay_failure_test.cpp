@@ -6,6 +6,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "advance_step/fault_injection.h"
 #include "conformance/capture_fixture.h"
 
 namespace conformance {
@@ -215,6 +216,35 @@ TEST_F(ReplayFailureTest, DoesNotReachOtherStreams) {
     EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(second.Get())));
     EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(first.Get())));
     EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 1}));
+}
+
+// An execution that cannot even word its code counts as ended, too.
+TEST_F(ReplayFailureTest, AnExecutionWithoutMemoryDoesNotKeepTheModel) {
+    const Stream stream = MakeStream();
+    const Signal go;
+    Model model = Capture(stream.Get(), [&] {
+        EXPECT_TRUE(IsOk(support::Enqueue(stream.Get(), [go] { EXPECT_TRUE(go.Wait()); })));
+    });
+    AdvStepFaultCounts counts{};
+    int refused = 0;
+    // The last call of the first round has made what is allocated once, such as a worker.
+    for (int round = 0; round < 2; ++round) {
+        uint64_t allocation = 0;
+        do {
+            EXPECT_TRUE(IsOk(advstepFailAllocations(ADVSTEP_ALLOCATION_INTERNAL, ++allocation, 1)));
+            const int code = aclmdlRIExecute(model.Get(), 1);
+            EXPECT_TRUE(IsOk(advstepReadFaultCounts(&counts)));
+            EXPECT_TRUE(code == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT ||
+                        (code == ACL_ERROR_BAD_ALLOC && counts.failedAllocations > 0))
+                << code << ", allocation " << allocation;
+            refused += code == ACL_ERROR_BAD_ALLOC ? 1 : 0;
+        } while (counts.failedAllocations > 0);
+    }
+    EXPECT_GT(refused, 0);
+    EXPECT_TRUE(IsOk(advstepClearFaults()));
+    go.Set();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeDevice()));
+    EXPECT_TRUE(IsOk(aclmdlRIDestroy(model.Release())));
 }
 
 }  // namespace

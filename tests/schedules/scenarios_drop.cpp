@@ -36,8 +36,58 @@ void CopyIsDropped() {
     Ok(aclrtFree(memory), "aclrtFree");
 }
 
+// The stream is destroyed, and its object used again, before the thread that waited for a failed
+// task looks.
+void FailureOfADestroyedStream() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    Ok(advstepFailStream(stream, ACL_ERROR_RT_AICORE_EXCEPTION), "advstepFailStream");
+    RunThreads({[&] {
+                    runtime.Use();
+                    const aclError code = aclrtSynchronizeStream(stream);
+                    Expect(code == ACL_ERROR_RT_AICORE_EXCEPTION ||
+                               code == ACL_ERROR_RT_INVALID_HANDLE,
+                           "the failed task is reported, or the stream is gone");
+                },
+                [&] {
+                    runtime.Use();
+                    Ok(aclrtDestroyStream(stream), "aclrtDestroyStream");
+                    Ok(aclrtSynchronizeStream(NewStream()), "the next stream");
+                }});
+}
+
+// The model is destroyed as soon as it may be.
+void FailureOfADestroyedModel() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    aclmdlRI model = nullptr;
+    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
+    Ok(advstepFailStream(stream, ACL_ERROR_RT_AICORE_EXCEPTION), "advstepFailStream");
+    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    RunThreads({[&] {
+                    runtime.Use();
+                    const aclError code = aclmdlRIExecute(model, -1);
+                    Expect(code == ACL_ERROR_RT_AICORE_EXCEPTION ||
+                               code == ACL_ERROR_RT_INVALID_HANDLE,
+                           "the failed task is reported, or the model is gone");
+                },
+                [&] {
+                    runtime.Use();
+                    const aclError code = aclmdlRIDestroy(model);
+                    if (code == ACL_SUCCESS) {
+                        Ok(aclrtSynchronizeStream(NewStream()), "the next stream");
+                    } else {
+                        ExpectCode(code, ACL_ERROR_RT_MODEL_RUNNING, "aclmdlRIDestroy");
+                    }
+                }});
+}
+
 }  // namespace
 
-std::vector<Scenario> DropScenarios() { return {{"copy_dropped", true, &CopyIsDropped}}; }
+std::vector<Scenario> DropScenarios() {
+    return {{"copy_dropped", true, &CopyIsDropped},
+            {"destroyed_failure", true, &FailureOfADestroyedStream},
+            {"executed_failure", false, &FailureOfADestroyedModel}};
+}
 
 }  // namespace schedules

@@ -15,6 +15,7 @@
 #include "src/runtime/commands/notify.h"
 #include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/stream/streams.h"
+#include "src/runtime/stream/wait_in_list.h"
 #include "src/runtime/task/ticket.h"
 #include "src/runtime/task/wait_limit.h"
 
@@ -154,6 +155,24 @@ Status Model::Replay(Handle handle, const StreamRef& stream) {
     return ReplayLocked(stream, false, &end);
 }
 
+// The end of a call of Execute, also by an exception.
+class Model::ExecutionEnds {
+ public:
+    ExecutionEnds(Model* model, Handle handle) : model_(*model), handle_(handle) {}
+    ~ExecutionEnds() {
+        const std::lock_guard<std::mutex> lock(model_.mutex_);
+        if (model_.handle_ == handle_) {  // else the context has ended
+            --model_.executing_;
+        }
+    }
+    ExecutionEnds(const ExecutionEnds&) = delete;
+    ExecutionEnds& operator=(const ExecutionEnds&) = delete;
+
+ private:
+    Model& model_;
+    const Handle handle_;
+};
+
 Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
     Ticket end;
     uint64_t before = 0;
@@ -182,13 +201,9 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
             ReplayLocked({main.stream, main.streamHandle, context_.handle}, true, &end));
         ++executing_;
     }
-    Status status = WaitFor(end, limit);
-    if (status.ok()) {
-        status = end.stream->TakeFailureBetween(before, end.sequence);
-    }
-    const std::lock_guard<std::mutex> lock(mutex_);
-    --executing_;
-    return status;
+    const ExecutionEnds ends(this, handle);
+    Stream::WaitInList wait(end.stream, before);
+    return wait.WaitAndTakeFailure(end.sequence, limit);
 }
 
 Status Model::Replace(Handle handle, const TaskGroup::Span& span,

@@ -116,6 +116,7 @@ class Model {
         uint64_t replay = 0;  // the number of the replay
     };
     struct CollectTask;
+    class ExecutionEnds;
     /// The number of a sub-graph's run in its condition. The replay of a whole model has none.
     using PartNumber = std::optional<uint64_t>;
 

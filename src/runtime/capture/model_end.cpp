@@ -44,6 +44,7 @@ ModelBody Model::CloseLocked() {
     owner_ = nullptr;
     captured_ = false;
     plain_ = false;
+    executing_ = 0;
     session_ = nullptr;
     branches_.clear();
     replays_.clear();
@@ -64,7 +65,8 @@ Status Model::Close(Handle handle) {
     std::unique_lock<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "destroyed"));
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
-    if (Pending() != nullptr) {
+    // A thread in Execute may not have looked at a replay that has ended.
+    if (Pending() != nullptr || executing_ > 0) {
         return Error(
             ACL_ERROR_RT_MODEL_RUNNING,
             "modelRI {} has a replay that has not ended; expected a synchronisation before",

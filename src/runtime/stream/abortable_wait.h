@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdint>
 
+#include "src/base/status.h"
 #include "src/runtime/stream/skipped_tasks.h"
+#include "src/runtime/stream/stream_failures.h"
 
 namespace advstep {
 
@@ -16,6 +18,9 @@ struct AbortableWait {
     std::atomic<int32_t> abortCode{0};  // the thread reads it without the stream's lock
     bool evenIfAborted = false;         // an abort does not end it
     SkippedTasks skipped;               // has the task at `sequence` if that is skipped
+    bool takesFailures = false;         // of tasks after `failuresAfter` and up to `sequence`
+    uint64_t failuresAfter = 0;
+    Status failure;  // taken for the wait when the stream ended
     AbortableWait* previous = nullptr;
     AbortableWait* next = nullptr;
     bool listed = false;  // only the waiting thread changes and reads it
@@ -58,6 +63,15 @@ class AbortableWaits {
         for (AbortableWait* wait = first_; wait != nullptr; wait = wait->next) {
             if (wait->sequence == sequence) {
                 wait->skipped = skipped;
+            }
+        }
+    }
+
+    /// Gives the failures of a stream that ends to the waits that would report them.
+    void HandOver(StreamFailures* failures) {
+        for (AbortableWait* wait = first_; wait != nullptr; wait = wait->next) {
+            if (wait->takesFailures && wait->failure.ok()) {
+                wait->failure = failures->Take(wait->failuresAfter, wait->sequence);
             }
         }
     }

@@ -93,6 +93,7 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
         closing_ = false;
         return waited;
     }
+    waits_.HandOver(&failures_);  // their threads may not have looked yet
     failures_.LogUnreported(handle);
     identity_ = StreamIdentity{};
     recorder_ = nullptr;

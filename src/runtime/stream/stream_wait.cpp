@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "acl/acl_base.h"
+#include "src/base/log.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/stream/run_frame.h"
 #include "src/runtime/stream/stream.h"
@@ -113,7 +114,7 @@ Status Stream::AbortedError(int32_t code) {
 }
 
 Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {
-    WaitInList wait(this);
+    WaitInList wait(this, 0);
     std::unique_lock<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
     ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
@@ -142,7 +143,7 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
     }
     wait.LeaveLocked();
     const int32_t abort = wait.AbortCode();  // while the lock was released
-    return abort != 0 ? AbortedError(abort) : failures_.Take(0, now.sequence);
+    return abort != 0 ? AbortedError(abort) : wait.TakeFailureLocked();
 }
 
 Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
@@ -153,6 +154,22 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
         wait.EnterLocked();
     }
     return Stream::WaitListed(ticket, limit, &wait);
+}
+
+Status Stream::WaitInList::WaitAndTakeFailure(uint64_t sequence, const WaitLimit& limit) {
+    {
+        const std::lock_guard<std::mutex> lock(stream_.mutex_);
+        wait_.sequence = sequence;
+        EnterLocked();
+    }
+    ADVSTEP_RETURN_IF_ERROR(WaitListed({&stream_, sequence}, limit, this));
+    const std::lock_guard<std::mutex> lock(stream_.mutex_);
+    return TakeFailureLocked();
+}
+
+void Stream::WaitInList::LogFailure() const noexcept {
+    Log(LogLevel::kError, "a stream was destroyed with a failure that nobody asked for: {} ({})",
+        wait_.failure.message(), wait_.failure.code());
 }
 
 Status Stream::WaitInList::WaitForTask() {

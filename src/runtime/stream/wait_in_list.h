@@ -6,9 +6,11 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include "src/base/status.h"
 #include "src/runtime/stream/stream.h"
+#include "src/runtime/task/wait_limit.h"
 
 namespace advstep {
 
@@ -16,10 +18,18 @@ namespace advstep {
 class Stream::WaitInList {
  public:
     explicit WaitInList(Stream* stream) : stream_(*stream) {}
+    /// A wait that reports the first failure of a task after `failuresAfter` and up to its place.
+    WaitInList(Stream* stream, uint64_t failuresAfter) : stream_(*stream) {
+        wait_.takesFailures = true;
+        wait_.failuresAfter = failuresAfter;
+    }
     ~WaitInList() {
         if (wait_.listed) {
             const std::lock_guard<std::mutex> lock(stream_.mutex_);
             stream_.waits_.Remove(&wait_);
+        }
+        if (!wait_.failure.ok()) {
+            LogFailure();
         }
     }
     WaitInList(const WaitInList&) = delete;
@@ -38,6 +48,15 @@ class Stream::WaitInList {
     AbortableWait* Get() { return &wait_; }
     int32_t AbortCode() const { return wait_.abortCode.load(std::memory_order_acquire); }
 
+    /// Leaves the list, and returns the failure that the wait reports, if any.
+    Status TakeFailureLocked() {
+        LeaveLocked();
+        return wait_.failure.ok() ? stream_.failures_.Take(wait_.failuresAfter, wait_.sequence)
+                                  : std::exchange(wait_.failure, Status());
+    }
+    /// Waits for the place. Returns the failure that the wait reports, if any. Codes as WaitFor.
+    Status WaitAndTakeFailure(uint64_t sequence, const WaitLimit& limit);
+
     /// Enters the wait for the task that is being queued, so that it misses nothing that becomes of
     /// the task. It is for the `fill` of Enqueue. An abort does not end the wait.
     void EnterForTaskLocked() {
@@ -50,6 +69,9 @@ class Stream::WaitInList {
     Status WaitForTask();
 
  private:
+    /// Logs a failure that the wait has not reported, because it ended with another code.
+    void LogFailure() const noexcept;
+
     Stream& stream_;
     AbortableWait wait_;
 };

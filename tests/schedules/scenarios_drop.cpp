@@ -82,12 +82,34 @@ void FailureOfADestroyedModel() {
                 }});
 }
 
+// What is dropped has not run: a notify that it waits for does not come.
+void WorkOfADestroyedStream() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    aclrtNotify const notify = NewNotify();
+    HostWork work;
+    Ok(aclrtWaitAndResetNotify(notify, stream, 0), "aclrtWaitAndResetNotify");
+    work.Add(stream, 1);
+    RunThreads({[&] {
+                    runtime.Use();
+                    const aclError code = aclrtSynchronizeStream(stream);
+                    Expect(code == ACL_ERROR_RT_STREAM_ABORT || code == ACL_ERROR_RT_INVALID_HANDLE,
+                           "a synchronisation returned " + std::to_string(code));
+                },
+                [&] {
+                    runtime.Use();
+                    Ok(aclrtDestroyStreamForce(stream), "aclrtDestroyStreamForce");
+                }});
+    Expect(!work.Ran(1), "dropped work is not run");
+}
+
 }  // namespace
 
 std::vector<Scenario> DropScenarios() {
     return {{"copy_dropped", true, &CopyIsDropped},
             {"destroyed_failure", true, &FailureOfADestroyedStream},
-            {"executed_failure", false, &FailureOfADestroyedModel}};
+            {"executed_failure", false, &FailureOfADestroyedModel},
+            {"destroyed_work", true, &WorkOfADestroyedStream}};
 }
 
 }  // namespace schedules

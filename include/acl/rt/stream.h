@@ -52,7 +52,7 @@ ADVSTEP_API aclError aclrtCreateStreamV2(aclrtStream* stream,
 ADVSTEP_API aclError aclrtDestroyStream(aclrtStream stream);
 
 /// As aclrtDestroyStream, except that work that has not started is dropped. Waits of other streams
-/// for dropped work end.
+/// for dropped work end. Synchronisations that wait for it return ACL_ERROR_RT_STREAM_ABORT.
 ADVSTEP_API aclError aclrtDestroyStreamForce(aclrtStream stream);
 
 /// Waits until all work queued so far has run. The calling thread helps to run it, host functions

@@ -15,7 +15,8 @@ extern "C" {
 /// As aclrtSynchronizeStream, for at most timeout milliseconds (-1: for ever). [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID        timeout is 0 or less than -1
 /// @retval ACL_ERROR_RT_STREAM_SYNC_TIMEOUT  the work has not ended in time; it continues
-/// @retval ACL_ERROR_RT_STREAM_ABORT         the stream was aborted during the wait
+/// @retval ACL_ERROR_RT_STREAM_ABORT         the stream was aborted, or destroyed by
+///                                           aclrtDestroyStreamForce, during the wait
 ADVSTEP_API aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
 
 /// As aclrtSynchronizeDevice. Arguments and codes are those of aclrtSynchronizeStreamWithTimeout.

@@ -80,11 +80,12 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
         last = {this, issued_.load(std::memory_order_relaxed)};
         ADVSTEP_RETURN_IF_ERROR(RefuseOwnTask());
         if (drop) {
-            SkipPending(TaskSkip::kDestroyed);
+            DropLocked();
         }
         closing_ = true;
     }
     if (drop) {
+        workers_->Wake();
         workers_->NudgeSleepers();  // some may sleep on what the dropped work was waiting for
     }
     Status waited = WaitFor(last, ToTheEnd());
@@ -166,12 +167,19 @@ void Stream::SkipReplay(uint64_t after, uint64_t upTo) {
     SkipLocked(after, upTo, TaskSkip::kAborted);
 }
 
+// A task that runs is not dropped, so the waits for it go on.
+void Stream::DropLocked() {
+    SkipLocked(0, kNever, TaskSkip::kDestroyed);
+    waits_.Abort(completed_.load(std::memory_order_relaxed) + (running_ ? 1 : 0),
+                 ACL_ERROR_RT_STREAM_ABORT);
+}
+
 Status Stream::Drop(Handle handle, Handle caller, bool* closing) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle, caller));
     ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
     ADVSTEP_RETURN_IF_ERROR(RefuseOwnTask());
-    SkipPending(TaskSkip::kDestroyed);
+    DropLocked();
     if (closing != nullptr) {
         *closing = closing_;
     }
@@ -185,8 +193,8 @@ Status Stream::Abort(Handle handle, Handle caller, int32_t code) {
         if (code != ACL_ERROR_RT_DEVICE_TASK_ABORT) {  // an abort of the device keeps the capture
             ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
         }
-        SkipPending(code == ACL_ERROR_RT_DEVICE_TASK_ABORT ? TaskSkip::kDeviceAborted
-                                                           : TaskSkip::kAborted);
+        const bool device = code == ACL_ERROR_RT_DEVICE_TASK_ABORT;
+        SkipLocked(0, kNever, device ? TaskSkip::kDeviceAborted : TaskSkip::kAborted);
         waits_.Abort(completed_.load(std::memory_order_relaxed), code);
     }
     workers_->Wake();

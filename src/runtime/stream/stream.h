@@ -94,7 +94,7 @@ class Stream : public PartOfTask {
     Status Synchronize(Handle handle, Handle caller, const WaitLimit& limit = {});
 
     Status Query(Handle handle, Handle caller, bool* complete);
-    /// Skips the pending work that has not started. *closing: another thread is in Close.
+    /// Skips work that has not started, and its waits return 107023. *closing: another is in Close.
     Status Drop(Handle handle, Handle caller, bool* closing = nullptr);
 
     /// Skips work as Drop does, and the waits for that work return `code`: 107023, or 107022 for an
@@ -215,7 +215,7 @@ class Stream : public PartOfTask {
     Status RefuseOwnTask() const;
     Status RefusedError() const;
     void SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why);
-    void SkipPending(TaskSkip why) { SkipLocked(0, kNever, why); }
+    void DropLocked();
     bool RecordingLocked();
     void ForgetBusyLocked();
     bool NeedsWaking(bool heavy) const;

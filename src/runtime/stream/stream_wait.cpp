@@ -109,8 +109,9 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front,
 }
 
 Status Stream::AbortedError(int32_t code) {
-    return Error(code, "the {} was aborted while this waited for it",
-                 code == ACL_ERROR_RT_STREAM_ABORT ? "stream" : "work of the stream's device");
+    return Error(code, "the {} while this waited for it",
+                 code == ACL_ERROR_RT_STREAM_ABORT ? "stream was aborted or destroyed"
+                                                   : "work of the stream's device was aborted");
 }
 
 Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {

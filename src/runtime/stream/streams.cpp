@@ -148,7 +148,15 @@ Status CreateBranchStream(const ContextRef& context, Stream** stream, Handle* ha
 }
 
 Status DestroyStream(const StreamRef& reference, bool drop) {
-    if (drop) {
+    for (;;) {
+        Status closed = reference.Close(drop);
+        if (closed.ok()) {
+            ReleaseStream(reference.stream, reference.handle);
+            return {};
+        }
+        if (!drop || closed.code() != ACL_ERROR_RT_INVALID_HANDLE) {
+            return closed;
+        }
         bool closing = false;
         ADVSTEP_RETURN_IF_ERROR(reference.Drop(&closing));
         // Threads that sleep on what the dropped work was waiting for have nothing to wait for any
@@ -159,10 +167,8 @@ Status DestroyStream(const StreamRef& reference, bool drop) {
             // Another thread destroys the stream and waited for the work that is dropped now.
             return WaitFor(reference.stream->Now(), ToTheEnd());
         }
+        // The other thread has given up meanwhile.
     }
-    ADVSTEP_RETURN_IF_ERROR(reference.Close(drop));
-    ReleaseStream(reference.stream, reference.handle);
-    return {};
 }
 
 void ReleaseStream(Stream* stream, Handle handle) {

@@ -103,13 +103,38 @@ void WorkOfADestroyedStream() {
     Expect(!work.Ran(1), "dropped work is not run");
 }
 
+// An execution that succeeds has run as a whole.
+void ExecutionIsAborted() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    aclmdlRI model = nullptr;
+    HostWork work;
+    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
+    work.Add(stream, 1);
+    work.Add(stream, 2);
+    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    RunThreads({[&] {
+                    runtime.Use();
+                    const aclError code = aclmdlRIExecute(model, -1);
+                    Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_DEVICE_TASK_ABORT,
+                           "aclmdlRIExecute");
+                    Expect(code != ACL_SUCCESS || (work.Ran(1) && work.Ran(2)),
+                           "an execution that was dropped is an error");
+                },
+                [&] {
+                    runtime.Use();
+                    Ok(aclrtDeviceTaskAbort(0, 0), "aclrtDeviceTaskAbort");
+                }});
+}
+
 }  // namespace
 
 std::vector<Scenario> DropScenarios() {
     return {{"copy_dropped", true, &CopyIsDropped},
             {"destroyed_failure", true, &FailureOfADestroyedStream},
             {"executed_failure", false, &FailureOfADestroyedModel},
-            {"destroyed_work", true, &WorkOfADestroyedStream}};
+            {"destroyed_work", true, &WorkOfADestroyedStream},
+            {"executed_abort", false, &ExecutionIsAborted}};
 }
 
 }  // namespace schedules

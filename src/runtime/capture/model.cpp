@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "acl/acl_base.h"
@@ -175,7 +176,7 @@ class Model::ExecutionEnds {
 
 Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
     Ticket end;
-    uint64_t before = 0;
+    std::optional<Stream::WaitInList> wait;
     {
         const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
         const NotifyTable::Hold notifies = NotifyTable::Instance().HoldAll();
@@ -196,14 +197,14 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
                     stale.message(), stale.code());
             }
         }
-        before = main.stream->Now().sequence;
-        ADVSTEP_RETURN_IF_ERROR(
-            ReplayLocked({main.stream, main.streamHandle, context_.handle}, true, &end));
+        // Entered when the replay is queued, so that it misses no abort and no end of the context.
+        wait.emplace(main.stream, main.stream->Now().sequence);
+        ADVSTEP_RETURN_IF_ERROR(ReplayLocked({main.stream, main.streamHandle, context_.handle},
+                                             true, &end, std::nullopt, &*wait));
         ++executing_;
     }
     const ExecutionEnds ends(this, handle);
-    Stream::WaitInList wait(end.stream, before);
-    return wait.WaitAndTakeFailure(end.sequence, limit);
+    return wait->WaitAndTakeFailure(end.sequence, limit);
 }
 
 Status Model::Replace(Handle handle, const TaskGroup::Span& span,

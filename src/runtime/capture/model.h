@@ -126,8 +126,9 @@ class Model {
     Status CheckUses();
     void NoteUses();
     Status CheckWhole(Handle handle, const char* call) const;
+    /// `wait` is entered for the end of the replay, if that has tasks.
     Status ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end,
-                        PartNumber part = std::nullopt);
+                        PartNumber part = std::nullopt, Stream::WaitInList* wait = nullptr);
     /// Whether a replay on that stream only copies the records of one branch, and waits for
     /// nothing.
     bool ReplaysPlainly(const StreamRef& stream) const;

@@ -12,6 +12,7 @@
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/stream/streams.h"
+#include "src/runtime/stream/wait_in_list.h"
 
 namespace advstep {
 namespace {
@@ -199,7 +200,7 @@ Status Model::ReplayPlainly(const StreamRef& stream) {
 }
 
 Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end,
-                           PartNumber part) {
+                           PartNumber part, Stream::WaitInList* wait) {
     // A sub-graph is not checked again: the replay of its parent has checked it, and a call that
     // frees one of the resources waits for that replay.
     if (!part.has_value()) {
@@ -246,6 +247,9 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
             return QueueBranches(stream, first + before.size() + resets, &places);
         },
         [&](void* memory) {
+            if (wait != nullptr) {
+                wait->EnterForTasksLocked(batch.count);
+            }
             auto* next = static_cast<unsigned char*>(memory);
             for (const Ticket& ticket : before) {
                 // Replays of a model share its streams and conditions.

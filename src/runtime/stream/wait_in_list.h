@@ -54,15 +54,20 @@ class Stream::WaitInList {
         return wait_.failure.ok() ? stream_.failures_.Take(wait_.failuresAfter, wait_.sequence)
                                   : std::exchange(wait_.failure, Status());
     }
-    /// Waits for the place. Returns the failure that the wait reports, if any. Codes as WaitFor.
+    /// Waits for the place, which is that of EnterForTasksLocked after such a call. Returns the
+    /// failure that the wait reports, if any. Codes as WaitFor.
     Status WaitAndTakeFailure(uint64_t sequence, const WaitLimit& limit);
 
-    /// Enters the wait for the task that is being queued, so that it misses nothing that becomes of
-    /// the task. It is for the `fill` of Enqueue. An abort does not end the wait.
-    void EnterForTaskLocked() {
-        wait_.sequence = stream_.issued_.load(std::memory_order_relaxed) + 1;
-        wait_.evenIfAborted = true;
+    /// Enters the wait for the last of `count` tasks that are being queued, so that it misses
+    /// nothing that becomes of them. It is for the `fill` of Enqueue and EnqueueBatch.
+    void EnterForTasksLocked(uint64_t count) {
+        wait_.sequence = stream_.issued_.load(std::memory_order_relaxed) + count;
         EnterLocked();
+    }
+    /// The same for one task. An abort does not end the wait.
+    void EnterForTaskLocked() {
+        wait_.evenIfAborted = true;
+        EnterForTasksLocked(1);
     }
     /// Waits for that task. Returns the code for which it was skipped, or success if it was run.
     /// 207000: as WaitFor.

@@ -127,6 +127,48 @@ void ExecutionIsAborted() {
                 }});
 }
 
+// The abort may find the stream of the replay still empty, and then the sub-graph.
+void SubGraphIsAborted() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    aclrtStream const body = NewStream();
+    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    aclmdlRI model = nullptr;
+    aclmdlRICondHandle handle = nullptr;
+    aclmdlRI part = nullptr;
+    HostWork work;
+    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
+    Ok(aclmdlRICaptureGetInfo(stream, &status, &model), "aclmdlRICaptureGetInfo");
+    Ok(aclmdlRICondHandleCreate(model, 1, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &handle),
+       "aclmdlRICondHandleCreate");
+    Ok(aclmdlRIAddCondTask({handle, ACL_MODEL_RI_COND_TYPE_IF, 1, &part}, stream, 0),
+       "aclmdlRIAddCondTask");
+    Ok(aclmdlRICaptureToModelRIBegin(body, part, ACL_MODEL_RI_CAPTURE_MODE_RELAXED),
+       "aclmdlRICaptureToModelRIBegin");
+    work.Add(body, 1);
+    Ok(aclmdlRICaptureEnd(body, &part), "aclmdlRICaptureEnd of the sub-graph");
+    work.Add(stream, 2);
+    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    RunThreads({[&] {
+                    runtime.Use();
+                    Ok(aclmdlRIExecuteAsync(model, stream), "aclmdlRIExecuteAsync");
+                    const aclError code = aclrtSynchronizeStream(stream);
+                    Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_DEVICE_TASK_ABORT,
+                           "aclrtSynchronizeStream");
+                    Expect(code != ACL_SUCCESS || work.Ran(1) || !work.Ran(2),
+                           "a sub-graph that was dropped is an error");
+                },
+                [&] {
+                    runtime.Use();
+                    Ok(aclrtDeviceTaskAbort(0, 0), "aclrtDeviceTaskAbort");
+                }});
+    const size_t before = work.ran().size();
+    Ok(aclmdlRIExecute(model, -1), "the next replay");
+    Expect(std::vector<int>(work.ran().begin() + static_cast<ptrdiff_t>(before),
+                            work.ran().end()) == std::vector<int>{1, 2},
+           "the next replay is whole");
+}
+
 }  // namespace
 
 std::vector<Scenario> DropScenarios() {
@@ -134,7 +176,8 @@ std::vector<Scenario> DropScenarios() {
             {"destroyed_failure", true, &FailureOfADestroyedStream},
             {"executed_failure", false, &FailureOfADestroyedModel},
             {"destroyed_work", true, &WorkOfADestroyedStream},
-            {"executed_abort", false, &ExecutionIsAborted}};
+            {"executed_abort", false, &ExecutionIsAborted},
+            {"sub_graph_abort", false, &SubGraphIsAborted}};
 }
 
 }  // namespace schedules

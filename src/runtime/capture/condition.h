@@ -112,7 +112,7 @@ class Condition {
     Status Begin(uint64_t replay);
     Status RunLocked(const Part& part);
     Status Continue(uint64_t run, TaskSkip skip);
-    Status End(uint64_t replay);
+    Status End(uint64_t replay, TaskSkip skip);
 
     std::mutex mutex_;
     Handle handle_ = 0;
@@ -133,6 +133,7 @@ class Condition {
     uint64_t run_ = 0;          // numbers the runs, so that the tail of an earlier one does nothing
     Stream* parent_ = nullptr;  // the stream of the conditional task that runs
     bool cancelled_ = false;
+    TaskSkip dropped_ = TaskSkip::kNot;  // why the run was cut short, if not by its parent
     PartRun now_;
     Status failure_;  // of the run
 };

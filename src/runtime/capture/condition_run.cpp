@@ -118,7 +118,7 @@ void Condition::Record(std::vector<RecordedTask>* tasks) {
         task->condition = this;
         task->run = [](const Task& base) {
             const auto& self = static_cast<const BeginTask&>(base);
-            return self.condition->End(self.replay);
+            return self.condition->End(self.replay, self.skip);
         };
         return task;
     };
@@ -145,6 +145,7 @@ Status Condition::Begin(uint64_t replay) {
     replay_.store(replay);
     parent_ = RunFrame::innermost->stream();
     cancelled_ = false;
+    dropped_ = TaskSkip::kNot;
     failure_ = Status();
     now_.ends.clear();
     const Part* const part = Choose();
@@ -171,6 +172,7 @@ Status Condition::Continue(uint64_t run, TaskSkip skip) {
         const Part* part = nullptr;
         if (!cancelled_) {  // End has moved now_ away from a cancelled run
             failure_ = now_.stream->TakeFailureBetween(now_.before, now_.ends.front().sequence);
+            dropped_ = skip;
             part = type_ == ACL_MODEL_RI_COND_TYPE_WHILE ? Choose() : nullptr;
         }
         if (failure_.ok() && skip == TaskSkip::kNot && part != nullptr) {
@@ -186,7 +188,7 @@ Status Condition::Continue(uint64_t run, TaskSkip skip) {
 }
 
 // Runs on the parent's stream, also if the parent's work was dropped.
-Status Condition::End(uint64_t replay) {
+Status Condition::End(uint64_t replay, TaskSkip skip) {
     PartRun run;
     bool cancels = false;
     {
@@ -197,7 +199,9 @@ Status Condition::End(uint64_t replay) {
         }
         cancels = cancelled_ = phase == Phase::kRuns;
         if (cancels) {
-            now_.stream->SkipReplay(now_.before, now_.ends.front().sequence);
+            // Without a reason for `skip`, aclrtStreamStop has ended the wait.
+            now_.stream->SkipReplay(now_.before, now_.ends.front().sequence,
+                                    skip != TaskSkip::kNot ? skip : TaskSkip::kAborted);
         }
         run = std::move(now_);  // no other run follows one that is done or cancelled
     }
@@ -213,6 +217,12 @@ Status Condition::End(uint64_t replay) {
     }
     const std::lock_guard<std::mutex> lock(mutex_);
     phase_.store(Phase::kIdle);
+    // An abort of the device may find the parent's stream before the replay is queued there, and
+    // the streams of the sub-graph later. If the parent's work is dropped, too, its waits say so.
+    if (failure_.ok() && dropped_ == TaskSkip::kDeviceAborted && skip == TaskSkip::kNot) {
+        return Error(ACL_ERROR_RT_DEVICE_TASK_ABORT,
+                     "the sub-graph was dropped by aclrtDeviceTaskAbort before it had ended");
+    }
     return std::move(failure_);
 }
 

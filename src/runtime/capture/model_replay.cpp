@@ -59,7 +59,7 @@ struct Model::CollectTask : BranchEndTask {
         };
         task->skipped = [](const BranchEndTask& base) {
             const auto& collect = static_cast<const CollectTask&>(base);
-            collect.end.stream->SkipReplay(collect.before, collect.end.sequence);
+            collect.end.stream->SkipReplay(collect.before, collect.end.sequence, collect.skip);
         };
         task->bytes = static_cast<uint32_t>(AlignedTaskBytes(sizeof(CollectTask)));
         task->before = before;

@@ -162,9 +162,9 @@ void Stream::HoldReplay(uint64_t after, uint64_t upTo, const Ticket& until) {
     });
 }
 
-void Stream::SkipReplay(uint64_t after, uint64_t upTo) {
+void Stream::SkipReplay(uint64_t after, uint64_t upTo, TaskSkip why) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    SkipLocked(after, upTo, TaskSkip::kAborted);
+    SkipLocked(after, upTo, why);
 }
 
 // A task that runs is not dropped, so the waits for it go on.

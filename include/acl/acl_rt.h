@@ -5,7 +5,7 @@
 ///   - A call returns ACL_ERROR_INVALID_PARAM for a null out-pointer or handle, unless its
 ///     description says otherwise.
 ///   - A call returns ACL_ERROR_RT_INVALID_HANDLE for a handle that was destroyed, is of another
-///     kind or is not of this library.
+///     kind or is not of this library, unless its description says otherwise.
 ///   - A call marked [context] returns ACL_ERROR_RT_CONTEXT_NULL if the thread has no current
 ///     context. If it takes a stream, NULL denotes the current context's default stream.
 ///   - A host function must not wait for itself: a call that would do so returns

@@ -76,6 +76,55 @@ TEST_F(StreamConfigTest, Refusals) {
     EXPECT_EQ(made, nullptr);
 }
 
+// Expects that no call takes handle.
+void ExpectNoConfig(aclrtStreamConfigHandle* handle) {
+    constexpr int kInvalid = ACL_ERROR_RT_INVALID_HANDLE;
+    const size_t flag = 0;
+    aclrtStream made = nullptr;
+    EXPECT_TRUE(IsError(kInvalid, aclrtDestroyStreamConfigHandle(handle), {"handle"}));
+    EXPECT_TRUE(IsError(kInvalid,
+                        aclrtSetStreamConfigOpt(handle, ACL_RT_STREAM_FLAG, &flag, sizeof(flag)),
+                        {"handle"}));
+    EXPECT_TRUE(IsError(kInvalid, aclrtCreateStreamV2(&made, handle), {"handle"}));
+    EXPECT_EQ(made, nullptr);
+}
+
+TEST_F(StreamConfigTest, DestroyedOnesAreRefused) {
+    aclrtStreamConfigHandle* const first = aclrtCreateStreamConfigHandle();
+    aclrtStreamConfigHandle* const second = aclrtCreateStreamConfigHandle();
+    ASSERT_NE(first, second);
+    EXPECT_TRUE(IsOk(aclrtDestroyStreamConfigHandle(first)));
+    ExpectNoConfig(first);
+    EXPECT_TRUE(IsOk(aclrtDestroyStreamConfigHandle(second)));
+    ExpectNoConfig(second);
+    ExpectNoConfig(first);
+}
+
+TEST_F(StreamConfigTest, NewOnesHaveTheDefaults) {
+    for (int round = 0; round < 2; ++round) {
+        aclrtStreamConfigHandle* const config = aclrtCreateStreamConfigHandle();
+        ASSERT_NE(config, nullptr);
+        EXPECT_EQ(config->priority, 0U);
+        const uint32_t priority = 5;
+        EXPECT_TRUE(IsOk(
+            aclrtSetStreamConfigOpt(config, ACL_RT_STREAM_PRIORITY, &priority, sizeof(priority))));
+        EXPECT_TRUE(IsOk(aclrtDestroyStreamConfigHandle(config)));
+    }
+}
+
+TEST_F(StreamConfigTest, HandlesOfOtherKindsAreRefused) {
+    const support::Stream stream = support::MakeStream();
+    const support::Event event = support::MakeEvent();
+    aclrtContext context = nullptr;
+    ASSERT_TRUE(IsOk(aclrtGetCurrentContext(&context)));
+    for (void* const handle : {stream.Get(), event.Get(), context}) {
+        ExpectNoConfig(static_cast<aclrtStreamConfigHandle*>(handle));
+    }
+    aclrtStreamConfigHandle own{};
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtDestroyStreamConfigHandle(&own), {"handle"}));
+}
+
 TEST_F(StreamConfigTest, CallbacksByTheOtherNames) {
     const support::Stream stream = support::MakeStream();
     const auto self = static_cast<uint64_t>(pthread_self());

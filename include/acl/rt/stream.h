@@ -25,6 +25,7 @@ ADVSTEP_API aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t p
 ADVSTEP_API aclrtStreamConfigHandle* aclrtCreateStreamConfigHandle(void);
 
 /// Destroys a configuration of aclrtCreateStreamConfigHandle. Streams keep what they got from it.
+/// @retval ACL_ERROR_RT_INVALID_HANDLE  handle is not of aclrtCreateStreamConfigHandle, or destroyed
 ADVSTEP_API aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle* handle);
 
 /// Sets one attribute to the valueSize bytes at attrValue:

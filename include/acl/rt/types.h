@@ -203,7 +203,8 @@ typedef enum {
     ACL_RT_STREAM_PRIORITY = 3
 } aclrtStreamConfigAttr;
 
-/// The configuration of aclrtCreateStreamV2. The defaults are zeros.
+/// The configuration of aclrtCreateStreamV2. The defaults are zeros. A program may also fill in a
+/// struct of its own, whose address is not checked.
 typedef struct {
     void* workptr;
     size_t workSize;

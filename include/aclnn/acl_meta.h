@@ -2,8 +2,8 @@
 /// Tensors, scalars, arrays and executors: the arguments and the result of an operator's phase one.
 ///
 /// Objects here are plain pointers, and the caller owns them. A destroyed object must not be used
-/// again; calls return ACLNN_ERR_PARAM_INVALID for a destroyed tensor or executor. The destruction
-/// of NULL returns ACLNN_SUCCESS, except for an executor.
+/// again; calls return ACLNN_ERR_PARAM_INVALID for it. The destruction of NULL returns
+/// ACLNN_SUCCESS, except for an executor.
 #ifndef ADVSTEP_ACLNN_ACL_META_H_
 #define ADVSTEP_ACLNN_ACL_META_H_
 
@@ -110,7 +110,8 @@ ADVSTEP_API aclnnStatus aclDestroyBoolArray(const aclBoolArray* array);
 ADVSTEP_API aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size);
 
 /// Lists copy the pointers, and own the tensors or scalars: the destruction of a list destroys its
-/// members. The size getters return ACLNN_ERR_PARAM_NULLPTR for a null argument.
+/// members, except those that were destroyed before. The size getters return
+/// ACLNN_ERR_PARAM_NULLPTR for a null argument.
 /// @return NULL if value is NULL with a size above 0
 ADVSTEP_API aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size);
 ADVSTEP_API aclnnStatus aclDestroyTensorList(const aclTensorList* array);

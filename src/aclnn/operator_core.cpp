@@ -2,14 +2,12 @@
 // The functions by which operators of other libraries plan and run.
 #include "advance_step/operator/core.h"
 
-#include <cstring>
 #include <limits>
 #include <new>
 
 #include "advance_step/operator/kernel.hpp"
 #include "src/aclnn/own_operator.h"
 #include "src/aclnn/run.h"
-#include "src/aclnn/scalar.h"
 #include "src/aclnn/tensor.h"
 #include "src/base/boundary.h"
 #include "src/base/dtype.h"
@@ -281,18 +279,6 @@ aclnnStatus advstepRunOperator(const AdvStepOperator* op, void* workspace, uint6
 aclnnStatus advstepRefuseCall(const AdvStepOperator* op, aclnnStatus code, const char* message) {
     return RecordFailure(PhaseOneOf(op), code != ACLNN_SUCCESS ? code : ACLNN_ERR_INNER,
                          message != nullptr ? message : WordCaught("unknown exception"));
-}
-
-aclnnStatus advstepReadScalar(const aclScalar* scalar, AdvStepScalarValue* value) {
-    return AclnnBoundary("advstepReadScalar", ACLNN_ERR_INNER, [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(RequireGiven(scalar, "scalar"));
-        ADVSTEP_RETURN_IF_ERROR(RequireGiven(value, "value"));
-        *value = {};
-        value->dataType = scalar->dataType;
-        value->byteCount = static_cast<uint32_t>(scalar->value.size());
-        std::memcpy(value->bytes, scalar->value.data(), scalar->value.size());
-        return {};
-    });
 }
 
 const char* advstepDataTypeName(aclDataType dataType) { return KnownNameOf(dataType); }

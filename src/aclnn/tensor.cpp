@@ -150,15 +150,13 @@ void FillOrGiveBack(const TensorArguments& arguments, aclTensor* tensor) {
 }
 
 Status CheckAlive(const aclTensor* tensor) {
-    return tensor != nullptr && tensor->magic.load(std::memory_order_relaxed) == aclTensor::kAlive
-               ? Status()
-               : NoTensorError(tensor, "tensor");
+    return IsAlive(tensor) ? Status() : NoTensorError(tensor, "tensor");
 }
 
 Status Destroy(aclTensor* tensor) {
     uint32_t alive = aclTensor::kAlive;
     if (!tensor->magic.compare_exchange_strong(alive, 0, std::memory_order_relaxed)) {
-        return CheckAlive(tensor);
+        return Status(ACLNN_ERR_PARAM_INVALID);
     }
     tensor->version.store(0, std::memory_order_relaxed);
     if (tensor->largeDims != nullptr) {
@@ -200,6 +198,11 @@ Status advstep::NoTensorError(const aclTensor* tensor, const char* argument) {
                        argument);
 }
 
+bool advstep::DestroyTensor(const aclTensor* tensor) {
+    const auto destroy = [&] { return Destroy(const_cast<aclTensor*>(tensor)); };
+    return Freeing(ObjectKind::kTensor, tensor, destroy).ok();
+}
+
 aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
                            const int64_t* stride, int64_t offset, aclFormat format,
                            const int64_t* storageDims, uint64_t storageDimsNum, void* tensorData) {
@@ -225,11 +228,8 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
 
 aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
     return AclnnBoundary("aclDestroyTensor", ACLNN_ERR_INNER, [&]() -> Status {
-        if (tensor == nullptr) {
-            return {};
-        }
-        return Freeing(ObjectKind::kTensor, tensor,
-                       [&] { return Destroy(const_cast<aclTensor*>(tensor)); });
+        return tensor == nullptr || DestroyTensor(tensor) ? Status()
+                                                          : NoTensorError(tensor, "tensor");
     });
 }
 

@@ -36,9 +36,16 @@ namespace advstep {
 /// destroyed.
 Status NoTensorError(const aclTensor* tensor, const char* argument);
 
+/// Destroys a tensor. Returns false, without a message, if it has been destroyed before.
+bool DestroyTensor(const aclTensor* tensor);
+
+inline bool IsAlive(const aclTensor* tensor) {
+    return tensor != nullptr && tensor->magic.load(std::memory_order_relaxed) == aclTensor::kAlive;
+}
+
 /// Finds the view of a tensor argument. The codes are those of NoTensorError.
 inline Status ViewOf(const aclTensor* tensor, const char* argument, TensorView* view) {
-    if (tensor == nullptr || tensor->magic.load(std::memory_order_relaxed) != aclTensor::kAlive) {
+    if (!IsAlive(tensor)) {
         return NoTensorError(tensor, argument);
     }
     *view = tensor->view;

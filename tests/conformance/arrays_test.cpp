@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalars, arrays and lists of acl_meta.h. The sanitizers see that each is freed once.
+// Scalars, arrays and lists of acl_meta.h. Each is freed once.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
 #include "aclnn/acl_meta.h"
+#include "advance_step/operator/core.h"
 #include "support/status.h"
 #include "support/tensor.h"
 
@@ -13,6 +14,15 @@ namespace {
 
 using support::IsError;
 using support::IsOk;
+
+constexpr int kInvalid = ACLNN_ERR_PARAM_INVALID;
+
+// Leaves a message that the calls after it must not change.
+constexpr char kEarlier[] = "aclGetIntArraySize: array is null; expected a pointer";
+void FailEarlier() {
+    uint64_t size = 0;
+    (void)aclGetIntArraySize(nullptr, &size);
+}
 
 TEST(ScalarTest, TakesEveryTypeWithASize) {
     std::array<char, 16> value{};
@@ -41,9 +51,19 @@ TEST(ScalarTest, CopiesTheValue) {
     EXPECT_EQ(*value, 5);
 }
 
+TEST(ScalarTest, DestroyedOnesAreRefused) {
+    int64_t value = 5;
+    aclScalar* scalar = aclCreateScalar(&value, ACL_INT64);
+    EXPECT_TRUE(IsOk(aclDestroyScalar(scalar)));
+    EXPECT_TRUE(IsError(kInvalid, aclDestroyScalar(scalar), {"scalar has been destroyed"}));
+    AdvStepScalarValue read{};
+    EXPECT_TRUE(IsError(kInvalid, advstepReadScalar(scalar, &read), {"scalar has been destroyed"}));
+}
+
 // The three kinds of value arrays behave alike.
 template <class Array, class Value, Array* (*Create)(const Value*, uint64_t),
-          aclnnStatus (*Destroy)(const Array*), aclnnStatus (*Size)(const Array*, uint64_t*)>
+          aclnnStatus (*Destroy)(const Array*), aclnnStatus (*Size)(const Array*, uint64_t*),
+          aclnnStatus (*Read)(const Array*, const Value**, uint64_t*)>
 struct ArrayApi {
     static void Run() {
         const std::array<Value, 5> values{};
@@ -55,6 +75,12 @@ struct ArrayApi {
             EXPECT_EQ(actual, size);
             EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_NULLPTR, Size(array, nullptr)));
             EXPECT_TRUE(IsOk(Destroy(array)));
+            EXPECT_TRUE(IsError(kInvalid, Destroy(array), {"array has been destroyed"}));
+            EXPECT_TRUE(IsError(kInvalid, Size(array, &actual), {"array has been destroyed"}));
+            const Value* read = nullptr;
+            EXPECT_TRUE(
+                IsError(kInvalid, Read(array, &read, &actual), {"array has been destroyed"}));
+            EXPECT_EQ(actual, size);
         }
         Array* empty = Create(nullptr, 0);
         EXPECT_NE(empty, nullptr);
@@ -68,18 +94,18 @@ struct ArrayApi {
 };
 
 TEST(ArraysTest, OfIntegers) {
-    ArrayApi<aclIntArray, int64_t, aclCreateIntArray, aclDestroyIntArray,
-             aclGetIntArraySize>::Run();
+    ArrayApi<aclIntArray, int64_t, aclCreateIntArray, aclDestroyIntArray, aclGetIntArraySize,
+             advstepReadIntArray>::Run();
 }
 
 TEST(ArraysTest, OfFloats) {
-    ArrayApi<aclFloatArray, float, aclCreateFloatArray, aclDestroyFloatArray,
-             aclGetFloatArraySize>::Run();
+    ArrayApi<aclFloatArray, float, aclCreateFloatArray, aclDestroyFloatArray, aclGetFloatArraySize,
+             advstepReadFloatArray>::Run();
 }
 
 TEST(ArraysTest, OfBools) {
-    ArrayApi<aclBoolArray, bool, aclCreateBoolArray, aclDestroyBoolArray,
-             aclGetBoolArraySize>::Run();
+    ArrayApi<aclBoolArray, bool, aclCreateBoolArray, aclDestroyBoolArray, aclGetBoolArraySize,
+             advstepReadBoolArray>::Run();
 }
 
 TEST(ListTest, OfTensorsOwnsItsMembers) {
@@ -106,6 +132,42 @@ TEST(ListTest, OfScalarsOwnsItsMembers) {
     EXPECT_TRUE(IsOk(aclGetScalarListSize(list, &size)));
     EXPECT_EQ(size, 2U);
     EXPECT_TRUE(IsOk(aclDestroyScalarList(list)));
+}
+
+TEST(ListTest, DestroyedOnesAreRefused) {
+    uint64_t size = 77;
+    aclTensorList* tensors = aclCreateTensorList(nullptr, 0);
+    EXPECT_TRUE(IsOk(aclDestroyTensorList(tensors)));
+    EXPECT_TRUE(IsError(kInvalid, aclDestroyTensorList(tensors), {"has been destroyed"}));
+    EXPECT_TRUE(IsError(kInvalid, aclGetTensorListSize(tensors, &size), {"has been destroyed"}));
+    aclScalarList* scalars = aclCreateScalarList(nullptr, 0);
+    EXPECT_TRUE(IsOk(aclDestroyScalarList(scalars)));
+    EXPECT_TRUE(IsError(kInvalid, aclDestroyScalarList(scalars), {"has been destroyed"}));
+    EXPECT_TRUE(IsError(kInvalid, aclGetScalarListSize(scalars, &size), {"has been destroyed"}));
+    EXPECT_EQ(size, 77U);
+}
+
+TEST(ListTest, LeavesDestroyedMembersAndTheMessageAlone) {
+    const aclTensor* tensor = support::Tensor({{3}}).Release();
+    const aclTensor* dead = support::Tensor({{4}}).Release();
+    const std::array<const aclTensor*, 4> tensors{tensor, dead, nullptr, tensor};
+    aclTensorList* tensorList = aclCreateTensorList(tensors.data(), tensors.size());
+    EXPECT_TRUE(IsOk(aclDestroyTensor(dead)));
+    FailEarlier();
+    EXPECT_TRUE(IsOk(aclDestroyTensorList(tensorList)));
+    EXPECT_EQ(support::TakeMessage(), kEarlier);
+    EXPECT_TRUE(IsError(kInvalid, aclDestroyTensor(tensor), {"tensor has been destroyed"}));
+
+    int64_t value = 1;
+    const aclScalar* scalar = aclCreateScalar(&value, ACL_INT64);
+    const aclScalar* deadScalar = aclCreateScalar(&value, ACL_INT64);
+    const std::array<const aclScalar*, 4> scalars{scalar, deadScalar, nullptr, scalar};
+    aclScalarList* scalarList = aclCreateScalarList(scalars.data(), scalars.size());
+    EXPECT_TRUE(IsOk(aclDestroyScalar(deadScalar)));
+    FailEarlier();
+    EXPECT_TRUE(IsOk(aclDestroyScalarList(scalarList)));
+    EXPECT_EQ(support::TakeMessage(), kEarlier);
+    EXPECT_TRUE(IsError(kInvalid, aclDestroyScalar(scalar), {"scalar has been destroyed"}));
 }
 
 TEST(ListTest, MayBeEmpty) {

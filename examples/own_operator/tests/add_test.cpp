@@ -211,6 +211,11 @@ TEST(AddTest, RefusesWrongCalls) {
            alpha.get(), out.get());
     refuse(ACLNN_ERR_PARAM_NULLPTR, "alpha is null; expected a scalar", self.get(), other.get(),
            nullptr, out.get());
+    float one = 1;
+    aclScalar* const destroyed = aclCreateScalar(&one, ACL_FLOAT);
+    EXPECT_EQ(aclDestroyScalar(destroyed), ACLNN_SUCCESS);
+    refuse(ACLNN_ERR_PARAM_INVALID, "alpha has been destroyed; expected a scalar", self.get(),
+           other.get(), destroyed, out.get());
     refuse(ACLNN_ERR_PARAM_INVALID,
            "other has dtype ACL_DOUBLE; expected ACL_FLOAT, ACL_INT32 or ACL_INT64", self.get(),
            wide.get(), alpha.get(), out.get());

@@ -151,6 +151,7 @@ class Attribute {
     static constexpr const char* kExpected = "a value";
 
     explicit Attribute(T value) : value_(value) {}
+    static constexpr aclnnStatus code() { return ACLNN_SUCCESS; }
     bool isPresent() const { return true; }
     T value() const { return value_; }
     size_t numbers() const { return kNumbers; }
@@ -172,10 +173,11 @@ class Attribute<const aclScalar*> {
 
     explicit Attribute(const aclScalar* scalar) {
         AdvStepScalarValue read{};
-        isPresent_ = scalar != nullptr && advstepReadScalar(scalar, &read) == ACLNN_SUCCESS;
+        code_ = scalar != nullptr ? advstepReadScalar(scalar, &read) : ACLNN_ERR_PARAM_NULLPTR;
         value_ = ScalarValue(read);
     }
-    bool isPresent() const { return isPresent_; }
+    aclnnStatus code() const { return code_; }
+    bool isPresent() const { return code_ == ACLNN_SUCCESS; }
     const ScalarValue& value() const { return value_; }
     size_t numbers() const { return kNumbers; }
     int64_t* Write(int64_t* numbers) const {
@@ -186,7 +188,7 @@ class Attribute<const aclScalar*> {
 
  private:
     ScalarValue value_;
-    bool isPresent_;
+    aclnnStatus code_;
 };
 
 template <>
@@ -214,10 +216,11 @@ class ArrayAttribute {
     explicit ArrayAttribute(const Array* array) {
         const T* values = nullptr;
         uint64_t count = 0;
-        isPresent_ = array != nullptr && ReadArray(array, &values, &count) == ACLNN_SUCCESS;
+        code_ = array != nullptr ? ReadArray(array, &values, &count) : ACLNN_ERR_PARAM_NULLPTR;
         value_ = ArrayValue<T>(values, static_cast<size_t>(count));
     }
-    bool isPresent() const { return isPresent_; }
+    aclnnStatus code() const { return code_; }
+    bool isPresent() const { return code_ == ACLNN_SUCCESS; }
     const ArrayValue<T>& value() const { return value_; }
     size_t numbers() const { return 1 + value_.size(); }
     int64_t* Write(int64_t* numbers) const {
@@ -230,7 +233,7 @@ class ArrayAttribute {
 
  private:
     ArrayValue<T> value_;
-    bool isPresent_;
+    aclnnStatus code_;
 };
 
 template <>

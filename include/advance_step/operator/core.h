@@ -154,18 +154,22 @@ ADVSTEP_API aclnnStatus advstepRefuseCall(const AdvStepOperator* op, aclnnStatus
 
 /// Reads a scalar.
 /// @retval ACLNN_ERR_PARAM_NULLPTR  scalar or value is null
+/// @retval ACLNN_ERR_PARAM_INVALID  scalar has been destroyed
 ADVSTEP_API aclnnStatus advstepReadScalar(const aclScalar* scalar, AdvStepScalarValue* value);
 
 /// Finds the values of an array. They are not copied, and live as long as the array.
 /// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
+/// @retval ACLNN_ERR_PARAM_INVALID  array has been destroyed
 ADVSTEP_API aclnnStatus advstepReadIntArray(const aclIntArray* array, const int64_t** values,
                                             uint64_t* count);
 /// As advstepReadIntArray, for an array of floats.
 /// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
+/// @retval ACLNN_ERR_PARAM_INVALID  array has been destroyed
 ADVSTEP_API aclnnStatus advstepReadFloatArray(const aclFloatArray* array, const float** values,
                                               uint64_t* count);
 /// As advstepReadIntArray, for an array of bools.
 /// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
+/// @retval ACLNN_ERR_PARAM_INVALID  array has been destroyed
 ADVSTEP_API aclnnStatus advstepReadBoolArray(const aclBoolArray* array, const bool** values,
                                              uint64_t* count);
 

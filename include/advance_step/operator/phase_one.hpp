@@ -108,7 +108,7 @@ auto NumbersOf(const std::tuple<Attributes...>& attributes) {
     }
 }
 
-// Writes the numbers of all attributes. 161001: an attribute is null.
+// Writes the numbers of all attributes. 161001: an attribute is null. 161002: it was destroyed.
 template <typename Operator, typename... Attributes, typename Numbers>
 Status WriteNumbers(const std::tuple<Attributes...>& attributes, Numbers* numbers) {
     static_assert(HasAttributeNames<Operator, Attributes...>(),
@@ -116,18 +116,23 @@ Status WriteNumbers(const std::tuple<Attributes...>& attributes, Numbers* number
     if constexpr (sizeof...(Attributes) > 0) {
         const char* missing = nullptr;
         const char* expected = nullptr;
+        aclnnStatus code = ACLNN_SUCCESS;
         const char* const* name = std::data(Operator::kAttributes);
         int64_t* at = numbers->data();
         std::apply(
             [&](const auto&... attribute) {
                 ((expected = missing == nullptr ? attribute.kExpected : expected,
+                  code = missing == nullptr ? attribute.code() : code,
                   missing = missing == nullptr && !attribute.isPresent() ? *name : missing, ++name,
                   at = attribute.Write(at)),
                  ...);
             },
             attributes);
         if (missing != nullptr) {
-            return Error(ACLNN_ERR_PARAM_NULLPTR, missing, " is null; expected ", expected);
+            return Error(code, missing,
+                         code == ACLNN_ERR_PARAM_NULLPTR ? " is null; expected "
+                                                         : " has been destroyed; expected ",
+                         expected);
         }
     }
     return {};

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The number of a model, and its tasks in the log or in a file.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
 #include "src/base/log.h"
 #include "src/base/no_cancellation.h"
+#include "src/base/open_file.h"
 #include "src/runtime/capture/capture.h"
 #include "src/runtime/capture/model.h"
 
@@ -24,8 +27,12 @@ Status FindNamedModel(aclmdlRI modelRI, Model** model) {
 
 Status WriteFile(const char* path, const std::string& text) {
     const NoCancellation noCancellation;
-    std::FILE* const file = std::fopen(path, "w");
+    const int descriptor = OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC);
+    std::FILE* const file = descriptor >= 0 ? fdopen(descriptor, "w") : nullptr;
     int wrong = file != nullptr ? 0 : errno;
+    if (file == nullptr && descriptor >= 0) {
+        (void)close(descriptor);
+    }
     if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) != text.size()) {
         wrong = errno;
     }
@@ -37,7 +44,7 @@ Status WriteFile(const char* path, const std::string& text) {
     }
     return Error(ACL_ERROR_RT_PARAM_INVALID,
                  "path is {}, which cannot be written ({}); expected a file that can", path,
-                 std::generic_category().message(wrong));
+                 FileErrorText(wrong));
 }
 
 }  // namespace

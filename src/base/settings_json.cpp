@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the settings file, which is JSON.
 
-#include <fstream>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "acl/acl_base.h"
 #include "src/base/no_cancellation.h"
+#include "src/base/open_file.h"
 #include "src/base/settings.h"
 
 namespace advstep {
@@ -48,13 +53,17 @@ Status ReadJson(const char* argument, const std::string& path, nlohmann::json* r
                      "{} is \"{}\", which cannot be read; expected a JSON file", argument, path);
     };
     const NoCancellation noCancellation;
-    std::ifstream file(path);
-    // A directory can be opened, but not read.
-    if (!file || (file.peek() == std::ifstream::traits_type::eof() && file.bad())) {
+    const int descriptor = OpenFile(path.c_str(), O_RDONLY);
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+        descriptor >= 0 ? fdopen(descriptor, "r") : nullptr, &std::fclose);
+    if (file == nullptr) {
+        if (descriptor >= 0) {
+            (void)close(descriptor);
+        }
         return unreadable();
     }
-    *root = nlohmann::json::parse(file, nullptr, false);
-    if (file.bad()) {
+    *root = nlohmann::json::parse(file.get(), nullptr, false);
+    if (std::ferror(file.get()) != 0) {  // a directory can be opened, but not read
         return unreadable();
     }
     return root->is_object()

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "acl/acl_base.h"
 #include "src/base/no_cancellation.h"
+#include "src/base/open_file.h"
 #include "src/base/trace_event.h"
 
 namespace advstep {
@@ -19,9 +19,6 @@ namespace {
 
 constexpr std::string_view kHead = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
 constexpr std::string_view kTail = "\n]}\n";
-constexpr mode_t kMode = 0666;  // without the bits of the umask
-
-std::string ErrorText(int error) { return std::generic_category().message(error); }
 
 // Returns false, with errno set, if not all could be written.
 bool WriteAll(int file, std::string_view text) {
@@ -54,11 +51,11 @@ Status TraceFile::Open(const std::string& path) {
         return Error(ACL_ERROR_FILE_ATTR_INVALID,
                      "ADVANCE_STEP_TRACE is \"{}\", which cannot be written: {}; expected the path "
                      "of a file to write",
-                     path, ErrorText(error));
+                     path, FileErrorText(error));
     };
     buffer_.reserve(kBufferBytes + kBufferBytes / 2);
     path_ = path;
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
+    const int file = OpenFile(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
     if (file < 0) {
         return refuse(errno);
     }
@@ -105,7 +102,7 @@ Status TraceFile::GiveUp(int error) {
     }
     (void)close(std::exchange(file_, -1));
     return Error(ACL_ERROR_FAILURE, "the trace \"{}\" cannot be written any more: {}", path_,
-                 ErrorText(error));
+                 FileErrorText(error));
 }
 
 Status TraceFile::Close() {
@@ -120,7 +117,7 @@ Status TraceFile::Close() {
     const int file = std::exchange(file_, -1);
     return close(file) == 0 ? Status()
                             : Error(ACL_ERROR_FAILURE, "the trace \"{}\" cannot be closed: {}",
-                                    path_, ErrorText(errno));
+                                    path_, FileErrorText(errno));
 }
 
 }  // namespace advstep

@@ -13,6 +13,7 @@
 
 #include "conformance/binary_fixture.h"
 #include "support/table.h"
+#include "support/temp_pipe.h"
 
 namespace conformance {
 namespace {
@@ -68,6 +69,7 @@ TEST_F(BinaryTest, ARelativePathIsOfTheWorkingFolder) {
 
 TEST_F(BinaryTest, AFileThatIsNoBinary) {
     aclrtBinHandle binary = this;
+    const support::TempPipe pipe;
     const support::TempFile empty("");
     const support::TempFile text("int main() { return 0; }");
     const auto load = [&](const char* path) {
@@ -76,6 +78,7 @@ TEST_F(BinaryTest, AFileThatIsNoBinary) {
     EXPECT_TRUE(IsError(kInvalid, load("/nowhere/kernels.so"),
                         {"aclrtBinaryLoadFromFile: binPath /nowhere/kernels.so", "No such file"}));
     EXPECT_TRUE(IsError(kInvalid, load("/tmp"), {"no regular file"}));
+    EXPECT_TRUE(IsError(kInvalid, load(pipe.Path()), {"no regular file"}));
     EXPECT_TRUE(IsError(kInvalid, load(empty.Path()), {"empty"}));
     EXPECT_TRUE(IsError(kInvalid, load(text.Path()), {text.Path(), "no ELF file"}));
     EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, load(nullptr), {"binPath"}));

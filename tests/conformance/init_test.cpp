@@ -10,6 +10,7 @@
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/temp_pipe.h"
 
 namespace {
 
@@ -89,6 +90,19 @@ TEST_F(InitTest, FileIsNotJson) {
         EXPECT_TRUE(IsError(ACL_ERROR_PARSE_FILE, aclInit(file.Path()), {"aclInit: "})) << text;
         EXPECT_TRUE(IsError(ACL_ERROR_REPEAT_FINALIZE, aclFinalize())) << text;
     }
+}
+
+TEST_F(InitTest, FileIsAPipe) {
+    const support::TempPipe unused;
+    EXPECT_TRUE(IsError(ACL_ERROR_PARSE_FILE, aclInit(unused.Path()), {unused.Path(), "not JSON"}));
+    int ends[2] = {};
+    ASSERT_EQ(pipe(ends), 0);
+    const std::string text = R"({"advance_step": {"ADVANCE_STEP_DEVICES": 3}})";
+    ASSERT_EQ(write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    close(ends[1]);
+    EXPECT_TRUE(IsOk(aclInit(("/dev/fd/" + std::to_string(ends[0])).c_str())));
+    close(ends[0]);
+    EXPECT_EQ(DeviceCount(), 3U);
 }
 
 TEST_F(InitTest, FileIsNoObject) {

@@ -8,6 +8,7 @@
 
 #include "conformance/capture_fixture.h"
 #include "support/stderr_capture.h"
+#include "support/temp_pipe.h"
 
 namespace conformance {
 namespace {
@@ -128,6 +129,9 @@ TEST_F(ModelPrintTest, NumbersAndRefusals) {
                         {"path", "/no/such/folder/file"}));
     EXPECT_TRUE(IsError(kRange, aclmdlRIDebugJsonPrint(first, "/dev/full", 0),
                         {"/dev/full", "No space left on device"}));
+    const support::TempPipe pipe;
+    EXPECT_TRUE(IsError(kRange, aclmdlRIDebugJsonPrint(first, pipe.Path(), 0),
+                        {pipe.Path(), "a pipe without a reader"}));
     EXPECT_TRUE(IsCode(ACL_ERROR_INVALID_PARAM, aclmdlRIDebugJsonPrint(first, nullptr, 0)));
     EXPECT_TRUE(IsCode(ACL_ERROR_INVALID_PARAM, aclmdlRIDebugPrint(nullptr)));
     EXPECT_TRUE(IsCode(ACL_ERROR_INVALID_PARAM, aclmdlRIGetId(first, nullptr)));

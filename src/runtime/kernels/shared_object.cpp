@@ -20,6 +20,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/no_cancellation.h"
+#include "src/base/open_file.h"
 #include "src/runtime/kernels/elf_check.h"
 #include "src/runtime/memory/descriptor.h"
 #include "src/runtime/memory/page_file.h"
@@ -54,7 +55,7 @@ Status Unreadable(const char* path, int error) {
 }
 
 Status CheckFile(const char* path) {
-    const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+    const Descriptor file(OpenFile(path, O_RDONLY));
     struct stat state {};
     if (!file.Usable() || fstat(file.Get(), &state) != 0) {
         return Unreadable(path, errno);

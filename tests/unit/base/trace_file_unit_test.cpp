@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <csignal>
 #include <fstream>
@@ -15,6 +14,7 @@
 
 #include "acl/acl_base.h"
 #include "support/settings.h"
+#include "support/temp_pipe.h"
 #include "support/watchdog.h"
 #include "unit/status_check.h"
 
@@ -126,16 +126,23 @@ TEST_F(TraceFileUnitTest, EndsWithWhatFits) {
     EXPECT_EQ(EventsIn(Read(path_.Path())), kept);
 }
 
-TEST_F(TraceFileUnitTest, APipeGetsEachByteOnce) {
-    const std::string pipe = std::string(path_.Path()) + ".pipe";
-    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-    std::future<json> read = std::async(std::launch::async, [&] { return Read(pipe.c_str()); });
+TEST_F(TraceFileUnitTest, APipeWithoutAReaderIsRefused) {
+    const support::TempPipe pipe;
     TraceFile file;
-    ASSERT_TRUE(unit::Succeeds(file.Open(pipe)));
-    const size_t given = Fill(&file);
+    EXPECT_TRUE(unit::FailsWith(ACL_ERROR_FILE_ATTR_INVALID, file.Open(pipe.Path()),
+                                {pipe.Path(), "a pipe without a reader"}));
+}
+
+TEST_F(TraceFileUnitTest, APipeGetsEachByteOnce) {
+    const support::TempPipe pipe;
+    const int reader = open(pipe.Path(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    TraceFile file;
+    ASSERT_TRUE(unit::Succeeds(file.Open(pipe.Path())));
+    std::future<json> read = std::async(std::launch::async, [&] { return Read(pipe.Path()); });
+    const size_t given = Fill(&file);  // more than a pipe holds, so it waits for the reader
     ASSERT_TRUE(unit::Succeeds(file.Close()));
     EXPECT_EQ(EventsIn(read.get()), given);
-    unlink(pipe.c_str());
+    close(reader);
 }
 
 }  // namespace

@@ -73,6 +73,33 @@ TEST_F(ConditionalRulesTest, TasksAreChecked) {
     EXPECT_TRUE(IsOk(Replay(model, stream)));
 }
 
+TEST_F(ConditionalRulesTest, TasksAreInsideEachOtherUpToALimit) {
+    constexpr int kMost = 64;
+    const Stream stream = MakeStream();
+    const Body deepest = [&](const Stream& inner) {
+        Mark(inner, 1);
+        aclmdlRI part = nullptr;
+        EXPECT_TRUE(IsError(
+            kInvalid, aclmdlRIAddCondTask({MakeCondition(inner), kIf, 1, &part}, inner.Get(), 0),
+            {"aclmdlRIAddCondTask: handle", "inside 64 conditional tasks", "expected at most 64"}));
+        EXPECT_EQ(part, nullptr);
+    };
+    const std::function<void(const Stream&, int)> addInside = [&](const Stream& outer, int depth) {
+        Add(outer, MakeCondition(outer, 1), kIf, {[&](const Stream& inner) {
+                if (depth == kMost) {
+                    deepest(inner);
+                } else {
+                    addInside(inner, depth + 1);
+                }
+            }});
+    };
+    Begin(stream.Get(), kRelaxed);
+    addInside(stream, 1);
+    const Model model = End(stream.Get());
+    EXPECT_TRUE(IsOk(Replay(model, stream)));
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1}));
+}
+
 TEST_F(ConditionalRulesTest, EachSubGraphIsCapturedOnceBeforeItsModelEnds) {
     const Stream stream = MakeStream();
     const Stream body = MakeStream();

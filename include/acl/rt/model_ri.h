@@ -172,12 +172,13 @@ ADVSTEP_API aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle handle, uin
 /// aclrtDestroyStreamForce drop the rest of a sub-graph that runs. [context]
 /// @param[in] params  the variable, the type, the number of sub-graphs (1 or 2 for IF, 1 for WHILE,
 ///                    1 to 65536 for SWITCH) and an array that gets them. Sub-graphs may have
-///                    conditional tasks themselves; they are executed and destroyed with the model
+///                    conditional tasks themselves, up to 64 inside each other; they are executed
+///                    and destroyed with the model
 /// @param[in] flags   0
 /// @retval ACL_ERROR_RT_STREAM_NOT_CAPTURED    the stream is not being captured
 /// @retval ACL_ERROR_RT_PARAM_INVALID          the variable is of another model or has a task
-///                                             already; the type, the number of sub-graphs or flags
-///                                             is not as above
+///                                             already; the type, the number of sub-graphs, the
+///                                             depth or flags is not as above
 /// @retval ACL_ERROR_STREAM_TASK_GROUP_INTR    a task group is open on the stream
 ADVSTEP_API aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStream stream,
                                          uint32_t flags);

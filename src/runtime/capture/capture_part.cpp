@@ -29,12 +29,14 @@ Status CreateCondition(Handle model, uint64_t launchValue, bool resets, Handle* 
     Model* found = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindModel(ToPointer(model), &found));
     std::shared_ptr<CaptureSession> session;
-    ADVSTEP_RETURN_IF_ERROR(found->FindCapture(model, &session));
+    int depth = 0;
+    ADVSTEP_RETURN_IF_ERROR(found->FindCapture(model, &session, &depth));
     const auto entry = Conditions().Acquire();
     Status made;
     bool open = false;
     try {
-        made = entry.object->Open(entry.handle, {model, session->context(), launchValue, resets});
+        made = entry.object->Open(entry.handle,
+                                  {model, session->context(), launchValue, resets, depth});
         open = made.ok();
         if (open) {
             made = session->AddCondition(entry.object);

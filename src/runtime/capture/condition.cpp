@@ -88,6 +88,12 @@ Status Condition::CheckUnused(Handle handle, Handle model) const {
                      "being captured",
                      ToPointer(handle), ToPointer(setup_.model), ToPointer(model));
     }
+    if (setup_.depth == kMostDepth) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "handle {} is of modelRI {} inside {} conditional tasks; expected at most {} "
+                     "around a sub-graph",
+                     ToPointer(handle), ToPointer(model), setup_.depth, kMostDepth);
+    }
     return parts_.empty() ? Status()
                           : Error(ACL_ERROR_RT_PARAM_INVALID,
                                   "handle {} has a conditional task; expected a handle for each "
@@ -97,10 +103,12 @@ Status Condition::CheckUnused(Handle handle, Handle model) const {
 
 Status Condition::AddParts(Handle handle, Handle model, aclmdlRICondTaskType type, uint32_t size) {
     ContextRef context;
+    int depth = 0;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUnused(handle, model));
         context = setup_.context;
+        depth = setup_.depth + 1;
     }
     std::vector<Part> parts;
     parts.reserve(size);
@@ -108,7 +116,7 @@ Status Condition::AddParts(Handle handle, Handle model, aclmdlRICondTaskType typ
     try {
         for (uint32_t index = 0; index < size; ++index) {
             const auto entry = Models().Acquire();
-            entry.object->OpenPart(entry.handle, context, this);
+            entry.object->OpenPart(entry.handle, context, this, depth);
             parts.push_back({entry.object, entry.handle});
         }
         const std::lock_guard<std::mutex> lock(mutex_);

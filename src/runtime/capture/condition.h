@@ -49,6 +49,7 @@ class Condition {
         ContextRef context;
         uint64_t launchValue = 0;
         bool resets = false;  // to launchValue, at the start of each execution
+        int depth = 0;        // the number of conditional tasks around the model
     };
 
     /// Allocates the variable. 207001: the device's memory is used up.
@@ -59,8 +60,12 @@ class Condition {
     /// 107000: the handle is of no live variable.
     Status Address(Handle handle, uint64_t** address);
 
+    /// The most conditional tasks around a sub-graph. Checks, prints and ends of models follow
+    /// them recursively, so they need stack for each.
+    static constexpr int kMostDepth = 64;
+
     /// Makes the sub-graphs of the conditional task. 107000: the handle is of no live variable, of
-    /// another model, or has a task.
+    /// another model, or has a task; the sub-graphs would be too deep.
     Status AddParts(Handle handle, Handle model, aclmdlRICondTaskType type, uint32_t size);
     /// Closes the sub-graphs again, because the task could not be recorded. RemoveParts and
     /// ListParts do nothing if the variable of that handle has ended meanwhile.

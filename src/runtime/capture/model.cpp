@@ -50,6 +50,7 @@ void Model::Open(Handle handle, const ContextRef& context,
     context_ = context;
     session_ = session;
     owner_ = nullptr;
+    depth_ = 0;
     captured_ = false;
 }
 

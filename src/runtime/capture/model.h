@@ -62,15 +62,16 @@ class Model {
 
     // model_part.cpp: the sub-graphs of conditional tasks, which are models without replays of
     // their own.
-    void OpenPart(Handle handle, const ContextRef& context, Condition* owner);
+    void OpenPart(Handle handle, const ContextRef& context, Condition* owner, int depth);
     /// Connects the sub-graph with its capture. 107000: it is no sub-graph, or has been captured.
     /// 107017: the model is not alive. 107003: it is of another context.
     Status BeginPart(Handle handle, const std::shared_ptr<CaptureSession>& session);
     /// Forgets a capture that ended without a result. False: the model is no sub-graph of that
     /// handle.
     bool ForgetCapture(Handle handle);
-    /// Finds the capture that the model is in. 107000: there is none.
-    Status FindCapture(Handle handle, std::shared_ptr<CaptureSession>* session);
+    /// Finds the capture that the model is in, and the number of conditional tasks around it.
+    /// 107000: there is no capture.
+    Status FindCapture(Handle handle, std::shared_ptr<CaptureSession>* session, int* depth);
     /// Returns whether the handle is of a sub-graph.
     bool IsPart(Handle handle);
     /// Codes as Check, and those of CheckUse for all that the sub-graph uses.
@@ -156,6 +157,7 @@ class Model {
     std::vector<Branch> branches_;
     std::vector<Ticket> replays_;  // the ends, on the streams of the replays
     Condition* owner_ = nullptr;   // of a sub-graph
+    int depth_ = 0;                // of a sub-graph: the number of conditional tasks around it
     bool captured_ = false;        // a capture has filled it
     uint64_t replayNumber_ = 0;    // of the last replay; goes on when the object is reused
     int32_t executing_ = 0;        // threads that wait in Execute

@@ -26,12 +26,13 @@ void ClosePart(Model* model, Handle handle) noexcept {
     }
 }
 
-void Model::OpenPart(Handle handle, const ContextRef& context, Condition* owner) {
+void Model::OpenPart(Handle handle, const ContextRef& context, Condition* owner, int depth) {
     const std::lock_guard<std::mutex> lock(mutex_);
     handle_ = handle;
     context_ = context;
     session_ = nullptr;
     owner_ = owner;
+    depth_ = depth;
     captured_ = false;
 }
 
@@ -71,7 +72,7 @@ bool Model::ForgetCapture(Handle handle) {
     return true;
 }
 
-Status Model::FindCapture(Handle handle, std::shared_ptr<CaptureSession>* session) {
+Status Model::FindCapture(Handle handle, std::shared_ptr<CaptureSession>* session, int* depth) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (handle_ != handle || session_ == nullptr) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
@@ -80,6 +81,7 @@ Status Model::FindCapture(Handle handle, std::shared_ptr<CaptureSession>* sessio
                      ToPointer(handle));
     }
     *session = session_;
+    *depth = depth_;
     return {};
 }
 

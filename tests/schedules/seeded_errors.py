@@ -51,7 +51,7 @@ ERRORS = [
     ("the branches of a dropped replay are skipped only at its end", "stream/stream.cpp",
      "end.skipped(end);", "(void)end;"),
     ("branches of a dropped replay take each other's dropped tasks as ended", "stream/stream.cpp",
-     "end.hold(end, {this, sequence});", "(void)end;"),
+     "end.hold(end, {this, sequence});", "(void)end, (void)sequence;"),
     ("the end of a context does not wait for late replays", "capture/model_end.cpp",
      "is() && (pending = Pending()) != nullptr", "is() && false && (pending = Pending()) != nullptr"),
     ("an abort nudges nobody", "stream/stream.cpp",

@@ -131,11 +131,12 @@ Status Stream::RefuseOwnTask() const {
 
 // A task that runs is not skipped. A task that is to be skipped keeps its first reason.
 void Stream::SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why) {
-    uint64_t sequence = completed_.load(std::memory_order_relaxed);
-    after = std::max(after, sequence + (running_ ? 1 : 0));
-    queue_.ForEach([&](Task& task) {
-        ++sequence;
-        if (sequence > after && sequence <= upTo && task.skip == TaskSkip::kNot) {
+    const uint64_t completed = completed_.load(std::memory_order_relaxed);
+    after = std::max(after, completed + (running_ ? 1 : 0));
+    bool hasEnds = false;
+    queue_.ForEachBetween(completed + 1, after, upTo, [&](Task& task, uint64_t sequence) {
+        hasEnds = hasEnds || task.kind == TaskKind::kBranchEnd;
+        if (task.skip == TaskSkip::kNot) {
             task.skip = why;
             if (task.kind == TaskKind::kBranchEnd) {
                 const auto& end = static_cast<const BranchEndTask&>(task);
@@ -143,8 +144,11 @@ void Stream::SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why) {
             }
         }
     });
-    queue_.ForEach([](Task& task) {
-        if (task.kind == TaskKind::kBranchEnd && task.skip != TaskSkip::kNot) {
+    if (!hasEnds) {
+        return;
+    }
+    queue_.ForEachBetween(completed + 1, after, upTo, [](Task& task, uint64_t) {
+        if (task.kind == TaskKind::kBranchEnd) {
             const auto& end = static_cast<const BranchEndTask&>(task);
             end.skipped(end);  // a second time has no effect
         }
@@ -153,10 +157,9 @@ void Stream::SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why) {
 
 void Stream::HoldReplay(uint64_t after, uint64_t upTo, const Ticket& until) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    uint64_t sequence = completed_.load(std::memory_order_relaxed);
-    queue_.ForEach([&](Task& task) {
-        ++sequence;
-        if (sequence > after && sequence <= upTo && task.kind == TaskKind::kTicketWait) {
+    const uint64_t first = completed_.load(std::memory_order_relaxed) + 1;
+    queue_.ForEachBetween(first, after, upTo, [&](Task& task, uint64_t) {
+        if (task.kind == TaskKind::kTicketWait) {
             static_cast<TicketWaitTask&>(task).ticket = until;
         }
     });

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "src/runtime/task/task.h"
@@ -33,21 +34,26 @@ class TaskQueue {
 
     void PopFront();
 
-    /// Calls `visit(Task&)` for every record, the oldest first.
+    /// Calls `visit(Task&, sequence)` for the records after `after` and up to `upTo`, where `first`
+    /// is the sequence of the oldest record. Returns how many records it has passed. It begins
+    /// where the last call ended, unless that is beyond the range, so calls for one range after
+    /// another pass each record once.
     template <typename Visit>
-    void ForEach(Visit&& visit) {
-        size_t at = read_;
-        for (Segment* segment = head_; segment != nullptr; segment = segment->next.get(), at = 0) {
-            const size_t end = segment == tail_ ? write_ : segment->end;
-            while (at < end) {
-                Task& task = *reinterpret_cast<Task*>(segment->bytes() + at);
-                at += task.bytes;
-                visit(task);
-            }
-            if (segment == tail_) {
-                return;
+    uint64_t ForEachBetween(uint64_t first, uint64_t after, uint64_t upTo, Visit&& visit) {
+        uint64_t passed = 0;
+        const bool popped = walked_.sequence < first;
+        const bool beyond = walked_.sequence > after + 1;
+        Place next = popped || beyond ? Place{head_, read_, first} : walked_;
+        for (; next.sequence <= upTo && IsRecord(&next); ++next.sequence) {
+            walked_ = next;
+            ++passed;
+            Task& task = *reinterpret_cast<Task*>(next.segment->bytes() + next.at);
+            next.at += task.bytes;
+            if (next.sequence > after) {
+                visit(task, next.sequence);
             }
         }
+        return passed;
     }
 
  private:
@@ -62,6 +68,20 @@ class TaskQueue {
     };
     using SegmentPtr = std::unique_ptr<Segment, void (*)(Segment*)>;
 
+    struct Place {
+        Segment* segment = nullptr;
+        size_t at = 0;
+        uint64_t sequence = 0;
+    };
+    // Moves the place from the end of a segment to the next one. False: it is the end of the queue.
+    bool IsRecord(Place* place) const {
+        while (place->segment != tail_ && place->at == place->segment->end) {
+            place->segment = place->segment->next.get();
+            place->at = 0;
+        }
+        return place->segment != nullptr && (place->segment != tail_ || place->at < write_);
+    }
+
     static SegmentPtr MakeSegment(size_t capacity);
     bool SpareHolds(size_t bytes) const { return spare_ != nullptr && spare_->capacity >= bytes; }
     SegmentPtr TakeSegment(size_t bytes);
@@ -73,6 +93,7 @@ class TaskQueue {
     Segment* tail_ = nullptr;
     size_t read_ = 0;   // in head_
     size_t write_ = 0;  // in tail_
+    Place walked_;      // the last record that ForEachBetween has passed
 };
 
 }  // namespace advstep

@@ -9,6 +9,7 @@
 #include <deque>
 #include <new>
 #include <random>
+#include <vector>
 
 #include "support/sanitizers.h"
 
@@ -130,6 +131,68 @@ TEST(TaskQueueTest, AgreesWithAPlainQueue) {
         ASSERT_EQ(queue.Empty(), expected.empty());
     }
     EXPECT_GT(pushed, 1000);
+}
+
+// The sequence of a record is its number.
+std::vector<int64_t> NumbersBetween(TaskQueue* queue, int64_t first, uint64_t after, uint64_t upTo,
+                                    uint64_t* passed) {
+    std::vector<int64_t> numbers;
+    *passed += queue->ForEachBetween(static_cast<uint64_t>(first), after, upTo,
+                                     [&](Task& task, uint64_t sequence) {
+                                         numbers.push_back(static_cast<QueuedTask&>(task).number);
+                                         EXPECT_EQ(static_cast<uint64_t>(numbers.back()), sequence);
+                                     });
+    return numbers;
+}
+
+TEST(TaskQueueTest, RangesAgreeWithAPlainQueue) {
+    std::mt19937_64 random(29);
+    TaskQueue queue;
+    std::deque<int64_t> expected;
+    int64_t pushed = 0;
+    uint64_t passed = 0;
+    for (int round = 0; round < 1000; ++round) {
+        for (uint64_t count = random() % 30; count > 0; --count) {
+            const size_t blocks = random() % 20 == 0 ? random() % 3000 : random() % 10;
+            Push(&queue, ++pushed, kSmall + blocks * kTaskAlignment);
+            expected.push_back(pushed);
+        }
+        const int64_t first = expected.empty() ? pushed + 1 : expected.front();
+        for (int range = 0; range < 3; ++range) {
+            const uint64_t after = static_cast<uint64_t>(first) - 1 + random() % 60;
+            const uint64_t upTo = random() % 5 == 0 ? UINT64_MAX : after + random() % 30;
+            std::vector<int64_t> numbers;
+            for (const int64_t number : expected) {
+                if (static_cast<uint64_t>(number) > after &&
+                    static_cast<uint64_t>(number) <= upTo) {
+                    numbers.push_back(number);
+                }
+            }
+            ASSERT_EQ(NumbersBetween(&queue, first, after, upTo, &passed), numbers) << round;
+        }
+        for (uint64_t count = random() % 35; count > 0 && !expected.empty(); --count) {
+            queue.PopFront();
+            expected.pop_front();
+        }
+    }
+    EXPECT_GT(pushed, 10000);
+}
+
+// As an abort walks over the branch of a model whose replays are queued.
+TEST(TaskQueueTest, OneRangeAfterAnotherPassesEachRecordOnce) {
+    constexpr uint64_t kRanges = 1000;
+    constexpr uint64_t kEach = 5;
+    TaskQueue queue;
+    for (uint64_t number = 1; number <= kRanges * kEach; ++number) {
+        Push(&queue, static_cast<int64_t>(number));
+    }
+    for (int walk = 0; walk < 2; ++walk) {
+        uint64_t passed = 0;
+        for (uint64_t after = 0; after < kRanges * kEach; after += kEach) {
+            EXPECT_EQ(NumbersBetween(&queue, 1, after, after + kEach, &passed).size(), kEach);
+        }
+        EXPECT_LE(passed, kRanges * (kEach + 1)) << "the last record of the range before is seen";
+    }
 }
 
 TEST(TaskQueueTest, LongQueueIsFreedWithoutRecursion) {

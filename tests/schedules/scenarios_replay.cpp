@@ -241,6 +241,36 @@ void LoopStoppedByItsBody() {
     work.ExpectOnce(1);
 }
 
+// An external event is destroyed while a replay that records it is queued. An event that is made
+// then is not set by that replay.
+void EventDestroyedInReplay() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    aclrtEvent event = nullptr;
+    Ok(aclrtCreateEventWithFlag(&event, ACL_EVENT_EXTERNAL), "aclrtCreateEventWithFlag");
+    aclmdlRI model = nullptr;
+    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "CaptureBegin");
+    Ok(aclrtRecordEvent(event, stream), "aclrtRecordEvent");
+    Ok(aclmdlRICaptureEnd(stream, &model), "CaptureEnd");
+    aclrtEvent next = nullptr;
+    RunThreads({[&] {
+                    runtime.Use();
+                    const aclError code = aclmdlRIExecuteAsync(model, stream);
+                    Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_INVALID_HANDLE,
+                           "aclmdlRIExecuteAsync");
+                    Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+                },
+                [&] {
+                    runtime.Use();
+                    Ok(aclrtDestroyEvent(event), "aclrtDestroyEvent");
+                    Ok(aclrtCreateEventWithFlag(&next, ACL_EVENT_EXTERNAL),
+                       "aclrtCreateEventWithFlag");
+                }});
+    aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
+    Ok(aclrtQueryEventStatus(next, &status), "aclrtQueryEventStatus");
+    Expect(status == ACL_EVENT_RECORDED_STATUS_NOT_READY, "an event that nobody has recorded");
+}
+
 }  // namespace
 
 std::vector<Scenario> ReplayScenarios() {
@@ -249,7 +279,8 @@ std::vector<Scenario> ReplayScenarios() {
             {"replay_of_sub_graph_context_end", false, &ReplayOfSubGraphContextEnd},
             {"model_ends_once", false, &ModelEndsOnce},
             {"device_abort_in_nested_loop", false, &DeviceAbortInNestedLoop},
-            {"loop_stopped_by_its_body", false, &LoopStoppedByItsBody}};
+            {"loop_stopped_by_its_body", false, &LoopStoppedByItsBody},
+            {"event_destroyed_in_replay", true, &EventDestroyedInReplay}};
 }
 
 }  // namespace schedules

@@ -66,6 +66,8 @@ ERRORS = [
      "            if (stream == nullptr) {"),
     ("a notify is destroyed while a replay is being queued", "commands/notify.h", "return Hold(replaying_);",
      "return Hold();"),
+    ("an external event is destroyed while a replay is being queued", "commands/event.h",
+     "return Hold(Replaying());", "return Hold();"),
     ("an ending condition keeps a task that is added meanwhile", "capture/condition.cpp",
      "        handle_ = 0;\n        parts.swap(parts_);\n    }\n",
      "        parts.swap(parts_);\n    }\n    {\n"

@@ -144,9 +144,11 @@ Status Model::Replay(Handle handle, const StreamRef& stream) {
             return ReplayPlainly(stream);
         }
     }
-    // Until the replay is queued, none of its functions is unloaded, and no notify is destroyed.
+    // Until the replay is queued, none of its functions is unloaded, and no notify or external
+    // event is destroyed.
     const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
     const NotifyTable::Hold notifies = NotifyTable::Instance().HoldAll();
+    const Event::Hold events = Event::HoldExternal();
     ADVSTEP_RETURN_IF_ERROR(CheckParts(handle));
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
@@ -181,6 +183,7 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
     {
         const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
         const NotifyTable::Hold notifies = NotifyTable::Instance().HoldAll();
+        const Event::Hold events = Event::HoldExternal();
         ADVSTEP_RETURN_IF_ERROR(CheckParts(handle));
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));

@@ -65,6 +65,10 @@ void Event::Open(Handle handle, const Traits& traits, std::unique_ptr<EventBoard
 }
 
 Status Event::Close(Handle handle) {
+    std::unique_lock<std::shared_mutex> replays(Replaying(), std::defer_lock);
+    if (IsExternal(handle)) {
+        replays.lock();
+    }
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     RetireStates();
@@ -79,6 +83,7 @@ Status Event::Check(Handle handle) {
 }
 
 bool Event::CloseIfOf(Handle context) {
+    const std::unique_lock<std::shared_mutex> replays(Replaying());
     const std::lock_guard<std::mutex> lock(mutex_);
     if (handle_ == 0 || (context != 0 && traits_.context != context)) {
         return false;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 
 #include "src/base/status.h"
 #include "src/runtime/commands/event_board.h"
@@ -44,6 +45,11 @@ class Event {
     Status Close(Handle handle);
     /// Closes the event if it is alive and of that context (0: any). True: it was closed.
     bool CloseIfOf(Handle context);
+    /// Keeps all external events from being closed while it lives. A replay holds it from the check
+    /// of its events until it is queued, so their end finds it among the pending work. The locks of
+    /// models, events and streams are taken under it.
+    using Hold = std::shared_lock<std::shared_mutex>;
+    static Hold HoldExternal() { return Hold(Replaying()); }
     /// Frees the shared states of events that were closed while work was pending, if that has run.
     static void ReclaimStates() noexcept;
 
@@ -105,6 +111,8 @@ class Event {
     Status CheckAlive(Handle handle) const;
     void RetireStates();
     // event_external.cpp
+    static std::shared_mutex& Replaying();
+    bool IsExternal(Handle handle);
     Status RecordExternal(const StreamRef& stream);
     Status WaitOnExternal(const StreamRef& stream, int64_t timeoutNanoseconds);
     Status ResetExternal(const StreamRef& stream);

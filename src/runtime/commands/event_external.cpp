@@ -3,6 +3,7 @@
 #include <new>
 
 #include "acl/acl_base.h"
+#include "src/base/never_destroyed.h"
 #include "src/runtime/commands/event.h"
 #include "src/runtime/stream/streams.h"
 
@@ -53,6 +54,16 @@ Status UnsetEvent(const Task& task) {
 }
 
 }  // namespace
+
+std::shared_mutex& Event::Replaying() {
+    static NeverDestroyed<std::shared_mutex> replaying;
+    return *replaying;
+}
+
+bool Event::IsExternal(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return handle_ == handle && setting_ != nullptr;
+}
 
 Status Event::RecordExternal(const StreamRef& stream) {
     Ticket ticket;

@@ -37,7 +37,10 @@ ADVSTEP_API aclError aclrtGetDeviceCount(uint32_t* count);
 /// run it. The call returns a failure that no synchronisation has reported yet: the first failure
 /// of a stream, and if several streams have one, that of the stream which was created first. A
 /// failure is reported once. [context]
-/// @retval ACL_ERROR_RT_STREAM_CAPTURED  a stream of the device is being captured
+/// @retval ACL_ERROR_RT_STREAM_CAPTURED    a stream of the device is being captured
+/// @retval ACL_ERROR_RT_STREAM_ABORT       a stream of the device was aborted, or destroyed by
+///                                         aclrtDestroyStreamForce, during the wait
+/// @retval ACL_ERROR_RT_DEVICE_TASK_ABORT  aclrtDeviceTaskAbort dropped the work
 ADVSTEP_API aclError aclrtSynchronizeDevice(void);
 
 /// Returns the free and the total bytes of device memory of the current context's device. [context]

@@ -51,6 +51,9 @@ ADVSTEP_API aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
 /// Waits for the event's latest record; returns at once if there is none. The calling thread helps
 /// to run the work before the record. The call returns the first failure of that work that no
 /// synchronisation has reported yet. A failure is reported once.
+/// @retval ACL_ERROR_RT_STREAM_ABORT       the stream of the record was aborted, or destroyed by
+///                                         aclrtDestroyStreamForce, during the wait
+/// @retval ACL_ERROR_RT_DEVICE_TASK_ABORT  aclrtDeviceTaskAbort dropped the work
 ADVSTEP_API aclError aclrtSynchronizeEvent(aclrtEvent event);
 
 /// Reports whether the latest record is complete. An event that is not recorded is NOT_READY, or

@@ -62,6 +62,10 @@ ADVSTEP_API aclError aclrtDestroyStreamForce(aclrtStream stream);
 ///                                             failure of this stream that no synchronisation has
 ///                                             reported yet; it is reported once
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT    called from a host function that it would wait for
+/// @retval ACL_ERROR_RT_STREAM_ABORT           the stream was aborted, or destroyed by
+///                                             aclrtDestroyStreamForce, during the wait
+/// @retval ACL_ERROR_RT_DEVICE_TASK_ABORT      aclrtDeviceTaskAbort dropped the work
+/// @retval ACL_ERROR_RT_STREAM_CAPTURED        the stream is being captured
 ADVSTEP_API aclError aclrtSynchronizeStream(aclrtStream stream);
 
 /// Reports whether all work queued so far has run. The calling thread runs none of it. [context]

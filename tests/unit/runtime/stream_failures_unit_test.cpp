@@ -9,14 +9,14 @@
 namespace advstep {
 namespace {
 
-constexpr uint64_t kEach = 10;  // a task in so many fails
+constexpr uint64_t kGap = 10;  // a task in so many fails
 
 // With the failures of tasks 10, 20, 30 and so on, whose codes are 1, 2, 3.
 StreamFailures WithFailures(int32_t count) {
     StreamFailures failures;
     failures.Open();
     for (int32_t code = 1; code <= count; ++code) {
-        failures.Add(kEach * static_cast<uint64_t>(code), Error(code, "task {} failed", code));
+        failures.Add(kGap * static_cast<uint64_t>(code), Error(code, "task {} failed", code));
     }
     return failures;
 }
@@ -42,7 +42,7 @@ TEST(StreamFailuresTest, NewWorkIsRefusedUntilAllAreTaken) {
 TEST(StreamFailuresTest, NoFailureIsLostWhereThereAreTooMany) {
     StreamFailures failures = WithFailures(20);
     for (int32_t code = 1; code <= 20; ++code) {
-        const uint64_t task = kEach * static_cast<uint64_t>(code);
+        const uint64_t task = kGap * static_cast<uint64_t>(code);
         const Status taken = failures.Take(task - 1, task);
         EXPECT_EQ(taken.code(), code <= 15 ? code : 20) << code;
         EXPECT_EQ(taken.message(),

@@ -74,6 +74,32 @@ def test_in_place_out_and_views(begin):
         torch.npu.synchronize()
 
 
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_outputs_that_grow(begin):
+    for device in ("cpu", "npu"):
+        seen = []
+        buffer = torch.empty(0, device=device)
+        for size in (4, 8, 16, 64):
+            parts = [torch.full((size,), float(size + sign), device=device) for sign in (0, 1)]
+            buffer.resize_(0)
+            torch.cat(parts, out=buffer)
+            seen.append(buffer.tolist())
+        whole = torch.arange(6., device=device)
+        part = whole[2:2]
+        torch.add(torch.arange(20., device=device), 1, out=part)
+        seen += [part.tolist(), whole.tolist()]
+        if NATIVE:  # these outputs hold elements before
+            square = torch.ones(2, 2, device=device)
+            torch.mm(torch.full((4, 4), 2., device=device), torch.eye(4, device=device), out=square)
+            values = torch.ones(1, device=device)
+            places = torch.ones(1, dtype=torch.int64, device=device)
+            torch.topk(torch.arange(10., device=device), 4, out=(values, places))
+            seen += [tensor.tolist() for tensor in (square, values, places)]
+        if device == "cpu":
+            expected = seen
+    assert seen == expected
+
+
 def test_views_in_place(begin):
     cpu = torch.arange(6.).reshape(2, 3) + 1
     npu = cpu.npu() + 0

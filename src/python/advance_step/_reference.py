@@ -37,7 +37,7 @@ class _Views:
         storage = npu.untyped_storage()
         address, size = storage.data_ptr(), storage.nbytes()
         view = torch.empty(0, dtype=npu.dtype)
-        if size:
+        if size and npu.numel():  # torch cannot resize the memory of another owner
             if address not in self.storages:
                 memory = (ctypes.c_char * size).from_address(address)
                 self.storages[address] = torch.frombuffer(memory, dtype=torch.uint8)
@@ -56,6 +56,8 @@ class _Views:
         for npu, view in self.tensors:
             if npu.shape != view.shape:
                 npu.resize_(view.shape)
+                # torch_npu queues its copy of the old bytes, which would overwrite the new ones.
+                self.torch.npu.current_stream(npu.device).synchronize()
                 _Views(self.torch).of(npu).copy_(view)
 
     def result(self, value: Any, device: Any) -> Any:

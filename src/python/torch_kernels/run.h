@@ -167,7 +167,9 @@ class HostKernel : public c10::OperatorKernel {
             queued->arguments[static_cast<size_t>(op_.generator)] = c10::IValue();
             drawsRecorded.fetch_add(1);
         }
-        Launch(stream, std::move(queued), views, recording && !settings.queueAlways);
+        // Resizing an output queues torch_npu's copy of its old bytes, which comes first.
+        Launch(op_.writes ? CurrentStream(device) : stream, std::move(queued), views,
+               recording && !settings.queueAlways);
         torch::jit::drop(*stack, arguments.size());
         stack->insert(stack->end(), results.begin(), results.end());
         return true;

@@ -79,6 +79,8 @@ class Views {
             npu.resize_({static_cast<int64_t>(bytes / view.dtype().itemsize())});
             npu.unsafeGetTensorImpl()->set_sizes_and_strides(view.sizes(), view.strides());
             if (moved && view.numel() != 0) {
+                // torch_npu queues its copy of the old bytes, which would overwrite the new ones.
+                CurrentStream(npu.device()).Wait();
                 Views().Of(npu).copy_(view);
             }
         }

@@ -41,5 +41,7 @@ set(python_folder lib/python3/dist-packages)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/python/advance_step DESTINATION ${python_folder}
         COMPONENT python EXCLUDE_FROM_ALL
         FILES_MATCHING PATTERN "*.py" PATTERN py.typed PATTERN __pycache__ EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/src/python/_advance_step_startup.py DESTINATION ${python_folder}
+        COMPONENT python EXCLUDE_FROM_ALL)
 
 include(${PROJECT_SOURCE_DIR}/cmake/install_cann.cmake)

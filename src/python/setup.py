@@ -75,6 +75,7 @@ def build_kernels(torch, include, target):
 class BuildWithPrefix(build_py):
     def run(self):
         super().run()
+        pathlib.Path(self.build_lib, "advance_step.pth").write_text("import _advance_step_startup\n")
         target = pathlib.Path(self.build_lib, "advance_step", "cann")
         shutil.rmtree(target, ignore_errors=True)
         with tempfile.TemporaryDirectory() as scratch:

@@ -8,13 +8,16 @@ import pytest
 
 USE = """
 import torch, torch_npu
+from advance_step import _host_operators
+assert _host_operators.form()
 assert torch.arange(5).npu().cpu().tolist() == [0, 1, 2, 3, 4]
 """
 CHECK = USE + "print('right')\n"
+FIRST = "import torch_npu, torch\n"  # in the order in which torch's autoload is off
 
 
 def test_code_module_file_and_input(program):
-    assert program.run("-c", CHECK).stdout == "right\n"
+    assert program.run("-c", FIRST + CHECK).stdout == "right\n"
     (program.folder / "mine.py").write_text(
         "print('right')\nimport sys; print(sys.argv[1:], __name__, __spec__.name)", encoding="utf-8")
     done = program.run("-m", "mine", "-x", "y")
@@ -40,8 +43,8 @@ def test_exit_status(program):
 
 
 def test_first_import(program):
-    assert program.run("-c", "import advance_step.torch_npu\n" + CHECK,
-                       launcher=()).stdout == "right\n"
+    assert program.run("-c", "import advance_step.torch_npu\n" + FIRST + CHECK, launcher=(),
+                       TORCH_DEVICE_BACKEND_AUTOLOAD="0").stdout == "right\n"
     done = program.run("-c", "import advance_step.torch_npu\nimport torch\n"
                        "print(torch.arange(3).npu().cpu())", launcher=())
     assert done.stdout == "tensor([0, 1, 2])\n"
@@ -57,7 +60,7 @@ def test_script_that_sets_the_environment(program):
                  if name not in ("LD_LIBRARY_PATH", "ASCEND_HOME_PATH", "ASCEND_OPP_PATH")}
     for shell, before in (("bash", ""), ("sh", f"ASCEND_HOME_PATH={home}; ")):
         done = subprocess.run([shell, "-c", f'{before}. {home}/set_env.sh && exec "$0" -c "$1"',
-                               sys.executable, CHECK], env=variables, capture_output=True, text=True,
+                               sys.executable, FIRST + CHECK], env=variables, capture_output=True, text=True,
                               timeout=300)
         assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
 

@@ -2,7 +2,8 @@
 """Operators of torch that torch's kernels for "cpu" run on the memory of "npu" tensors.
 
 torch calls `autoload` at its import, in every process: it is an entry point of the group
-torch.backends. Without the emulated device it does nothing.
+torch.backends. Where torch_npu is imported first, _advance_step_startup calls it. Without the
+emulated device it does nothing.
 
 The form of `_native` runs operators in the order of their stream and needs the extension that the
 wheel has for one torch. The form of `_reference` runs them at once, in Python, with any torch.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import importlib
 import os
 import pathlib
+import sys
 from typing import Any
 
 from . import _ranks
@@ -36,6 +38,19 @@ def mode() -> str:
 def form() -> str:
     """Returns the form that is registered: "native", "python", or "" if there is none."""
     return _state.get("form", "")
+
+
+def before_torch_npu() -> None:
+    """Sets what torch_npu asks for at its import."""
+    if mode() != "0":
+        _ranks.default_devices()
+
+
+def after_torch_npu() -> None:
+    """Registers the host operators after `import torch_npu`."""
+    torch = sys.modules.get("torch")
+    if torch is not None and not getattr(torch.__spec__, "_initializing", False):
+        autoload()  # else torch imports torch_npu, and calls it itself
 
 
 def autoload() -> None:

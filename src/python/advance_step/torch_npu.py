@@ -77,6 +77,8 @@ def _enable() -> None:
     _check_version()
     os.environ.update(_cann.variables())
     _check_names(folder, _cann.load())
+    import _advance_step_startup
+    _advance_step_startup.install()
 
 
 def _is_emulated() -> bool:

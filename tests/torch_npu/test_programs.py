@@ -270,6 +270,30 @@ def test_traces_of_one_moment_have_folders_of_their_own(tmp_path, monkeypatch):
         for time in ("20260101000000000", "20260101000000001")]
 
 
+def test_programs_for_cuda_are_profiled(program):
+    """transfer_to_npu writes torch_npu's activities and actions into torch's."""
+    text = """
+import warnings
+import torch, torch_npu
+warnings.simplefilter("ignore")
+from torch_npu.contrib import transfer_to_npu
+values, seen = torch.ones(3, device="cuda"), []
+for module, other in ((torch.profiler, "CUDA"), (torch_npu.profiler, "NPU")):
+    kinds = module.ProfilerActivity
+    with module.profile(activities=[kinds.CPU, getattr(kinds, other)]) as whole:
+        values * 2
+    seen.append("aten::mul" in [event.name for event in whole.events()])
+    with module.profile(activities=[kinds.CPU, getattr(kinds, other)],
+                        schedule=module.schedule(wait=1, warmup=1, active=2),
+                        on_trace_ready=lambda profile: seen.append(len(profile.events()) > 0)) as stepped:
+        for _ in range(4):
+            values * 2
+            stepped.step()
+print(seen)
+"""
+    assert program.forked(text).stdout.endswith("[True, True, True, True]\n")
+
+
 def test_the_profiler_accepts_options_of_an_npu_and_refuses_others():
     torch_npu.profiler.profile.enable_profiler_in_child_thread(with_stack=True)
     torch_npu.profiler.profile.disable_profiler_in_child_thread()

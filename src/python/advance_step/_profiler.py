@@ -20,7 +20,29 @@ from typing import Any
 _FOLDER = "ASCEND_PROFILER_OUTPUT"
 
 
-def _options(torch: Any, activities: Any, config: Any, names: Any) -> dict[str, Any]:
+class _Torchs:
+    """Names of torch as it is imported: transfer_to_npu writes torch_npu's in their place."""
+
+    def __init__(self, torch: Any) -> None:
+        self.action = torch.profiler.ProfilerAction
+        self.plain = torch.profiler.profiler._KinetoProfile
+        self.stepped = torch.profiler.profile
+        kinds = torch.profiler.ProfilerActivity
+        self.cpu, self.npu = kinds.CPU, kinds.PrivateUse1
+        self.config = torch._C._profiler._ExperimentalConfig
+
+
+def _activities(torchs: _Torchs) -> Any:
+    """Returns the class of torch_npu's activities: torch's own, which transfer_to_npu may write into
+    torch."""
+    class ProfilerActivity:
+        CPU, NPU = torchs.cpu, torchs.npu
+        __members__ = {"CPU": torchs.cpu, "NPU": torchs.npu}
+
+    return ProfilerActivity
+
+
+def _options(torchs: _Torchs, activities: Any, config: Any, names: Any) -> dict[str, Any]:
     """Returns what both of torch's classes take: all is work of "cpu", on all threads."""
     for activity in activities or ():
         if activity not in tuple(names.ProfilerActivity.__members__.values()):
@@ -29,14 +51,14 @@ def _options(torch: Any, activities: Any, config: Any, names: Any) -> dict[str, 
     if config is not None and not isinstance(config, names._ExperimentalConfig):
         raise TypeError(f"torch_npu.profiler: experimental_config is a {type(config).__name__}; "
                         "expected a torch_npu.profiler._ExperimentalConfig")
-    return {"activities": [torch.profiler.ProfilerActivity.CPU],
-            "experimental_config": torch._C._profiler._ExperimentalConfig(profile_all_threads=True)}
+    return {"activities": [torchs.cpu],
+            "experimental_config": torchs.config(profile_all_threads=True)}
 
 
-def _schedule(torch: Any, given: Any) -> Any:
+def _schedule(torchs: _Torchs, given: Any) -> Any:
     if given is None:
         return None
-    return lambda step: torch.profiler.ProfilerAction[given(step).name]
+    return lambda step: torchs.action[given(step).name]
 
 
 def _wait(torch: Any) -> None:
@@ -48,9 +70,9 @@ def _wait(torch: Any) -> None:
             torch.npu.synchronize(index)
 
 
-def _classes(torch: Any, names: Any) -> dict[str, Any]:
-    plain: Any = torch.profiler.profiler._KinetoProfile
-    stepped: Any = torch.profiler.profile
+def _classes(torch: Any, torchs: _Torchs, names: Any) -> dict[str, Any]:
+    plain: Any = torchs.plain
+    stepped: Any = torchs.stepped
 
     class Common:
         """Metadata may be given before the start, and is in each trace of a schedule. A trace ends
@@ -73,13 +95,13 @@ def _classes(torch: Any, names: Any) -> dict[str, Any]:
     class _KinetoProfile(Common, plain):  # type: ignore[misc]
         def __init__(self, *, activities: Any = None, experimental_config: Any = None,
                      **options: Any) -> None:
-            super().__init__(**_options(torch, activities, experimental_config, names), **options)
+            super().__init__(**_options(torchs, activities, experimental_config, names), **options)
 
     class profile(Common, stepped):  # type: ignore[misc]
         def __init__(self, *, activities: Any = None, schedule: Any = None, use_cuda: Any = None,
                      experimental_config: Any = None, **options: Any) -> None:
-            super().__init__(**_options(torch, activities, experimental_config, names),
-                             schedule=_schedule(torch, schedule), **options)
+            super().__init__(**_options(torchs, activities, experimental_config, names),
+                             schedule=_schedule(torchs, schedule), **options)
 
         @staticmethod
         def enable_profiler_in_child_thread(**options: Any) -> None:
@@ -118,7 +140,9 @@ def register(torch: Any) -> None:
     """Takes the place of torch_npu's classes, which need a profiler of the device."""
     module = importlib.import_module("torch_npu.profiler")
     inner = importlib.import_module("torch_npu.profiler.profiler")
-    classes = _classes(torch, module)
-    for name, value in {**classes, "tensorboard_trace_handler": tensorboard_trace_handler}.items():
+    torchs = _Torchs(torch)
+    replaced = {**_classes(torch, torchs, module), "ProfilerActivity": _activities(torchs),
+                "tensorboard_trace_handler": tensorboard_trace_handler}
+    for name, value in replaced.items():
         for place in (module, inner):
             setattr(place, name, value)

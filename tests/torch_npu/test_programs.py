@@ -270,6 +270,19 @@ def test_traces_of_one_moment_have_folders_of_their_own(tmp_path, monkeypatch):
         for time in ("20260101000000000", "20260101000000001")]
 
 
+def test_the_profilers_of_torch_record_the_cpu_alone():
+    values, kinds = torch.ones(3, device="npu"), torch.profiler.ProfilerActivity
+    assert kinds.PrivateUse1 not in torch.profiler.supported_activities()
+    for whole in (torch.profiler.profile(), torch.profiler.profile(activities=[kinds.PrivateUse1]),
+                  torch.profiler.profile(activities=[kinds.CPU, kinds.PrivateUse1]),
+                  torch.autograd.profiler.profile(use_device="npu"),
+                  torch_npu.profiler.profile()):
+        with whole:
+            values * 2
+        events = whole.events() if hasattr(whole, "events") else whole.function_events
+        assert "aten::mul" in [event.name for event in events]
+
+
 def test_programs_for_cuda_are_profiled(program):
     """transfer_to_npu writes torch_npu's activities and actions into torch's."""
     text = """

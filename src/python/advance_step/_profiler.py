@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import datetime
+import functools
 import importlib
 import json
 import os
@@ -136,11 +137,29 @@ def tensorboard_trace_handler(dir_name: str | None = None, worker_name: str | No
     return write
 
 
+def _without_device(torch: Any, torchs: _Torchs) -> None:
+    """Makes torch's own profilers record "cpu" where they would ask for a profiler of the device."""
+    supported = torch.autograd._supported_activities
+    torch.autograd._supported_activities = lambda: supported() - {torchs.npu}
+    inner = torch.autograd.profiler.profile
+    begin = inner.__init__
+
+    @functools.wraps(begin)
+    def begin_on_host(self: Any, *arguments: Any, use_device: Any = None, use_cpu: bool = True,
+                      **options: Any) -> None:
+        if use_device == torch._C._get_privateuse1_backend_name():
+            use_device, use_cpu = None, True
+        begin(self, *arguments, use_device=use_device, use_cpu=use_cpu, **options)
+
+    inner.__init__ = begin_on_host
+
+
 def register(torch: Any) -> None:
     """Takes the place of torch_npu's classes, which need a profiler of the device."""
     module = importlib.import_module("torch_npu.profiler")
     inner = importlib.import_module("torch_npu.profiler.profiler")
     torchs = _Torchs(torch)
+    _without_device(torch, torchs)
     replaced = {**_classes(torch, torchs, module), "ProfilerActivity": _activities(torchs),
                 "tensorboard_trace_handler": tensorboard_trace_handler}
     for name, value in replaced.items():

@@ -100,6 +100,62 @@ def test_outputs_that_grow(begin):
     assert seen == expected
 
 
+def outputs_of_lists(device):
+    sizes = [torch.empty(0, device=device), torch.empty(5, device=device)]
+    torch.split_with_sizes_copy(torch.arange(6., device=device), [2, 4], out=sizes)
+    return sizes
+
+
+def factors(device):
+    outputs = [torch.empty(0, device=device) for _ in range(2)]
+    torch.linalg.qr(torch.eye(5, 3, device=device), out=outputs)
+    solved = torch.empty(0, device=device)
+    torch.ormqr(*torch.geqrf(torch.eye(5, 3, device=device)), torch.ones(5, 2, device=device), out=solved)
+    return [*outputs, solved]
+
+
+@pytest.mark.parametrize("call", (
+    lambda device: [torch.fft.rfft2(torch.ones(4, 6, device=device))],
+    lambda device: torch.linalg.eig(torch.eye(4, device=device)),
+    lambda device: torch.ops.aten._linalg_svd(torch.ones(5, 3, device=device)),
+    pytest.param(outputs_of_lists, marks=native), pytest.param(factors, marks=native)))
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_shapes_and_strides_are_those_of_cpu(call):
+    expected = [(tensor.shape, tensor.stride()) for tensor in call("cpu")]
+    call("npu")  # torch imports modules at the first use of a shape function
+    torch.npu.synchronize()
+    hold(20)
+    assert [(tensor.shape, tensor.stride()) for tensor in call("npu")] == expected
+
+
+def test_attention_without_weights_has_none():
+    layer = torch.nn.MultiheadAttention(8, 2, batch_first=True).npu().eval()
+    query = torch.ones(2, 3, 8, device="npu")
+    with torch.no_grad():
+        for _ in range(2):
+            assert layer(query, query, query, need_weights=False)[1] is None
+            hold(20)
+
+
+@pytest.mark.parametrize("name", ("logical_xor_", "ldexp_"))
+def test_what_is_written_in_place_does_not_broadcast(begin, name):
+    narrow, wide = torch.ones(2, 1, device="npu"), torch.ones(2, 2, device="npu")
+    with pytest.raises(RuntimeError, match="doesn't match the broadcast shape"):
+        getattr(narrow, name)(wide)
+    assert narrow.shape == (2, 1)
+
+
+@native
+def test_queued_work_that_grows_its_argument_is_an_error():
+    narrow = torch.ones(1, device="npu")
+    batches = torch.ones(2, 2, 3, device="npu"), torch.ones(2, 3, 2, device="npu")
+    torch.npu.synchronize()
+    hold(100)
+    narrow.addbmm_(*batches)
+    with pytest.raises(RuntimeError, match=r"aten::addbmm_: an argument .* \[2, 2\]; expected \[1\]"):
+        torch.npu.synchronize()
+
+
 def test_views_in_place(begin):
     cpu = torch.arange(6.).reshape(2, 3) + 1
     npu = cpu.npu() + 0

@@ -30,8 +30,10 @@ struct Operator {
     bool metaDiffers = false;   // its kernel for "meta" has results of other shapes or dtypes
     bool dynamicShape = false;  // the shapes of the returns depend on data
     bool anyFresh = false;
-    bool writes = false;  // it may resize its outputs: it has an out= argument
-    int generator = -1;   // the index of that argument
+    bool writes = false;   // it may resize its outputs: it has an out= argument
+    bool factors = false;  // of linear algebra: "meta" gives its outputs other strides than "cpu"
+    std::vector<size_t> inPlace;  // tensors that it writes, except out= arguments
+    int generator = -1;           // the index of that argument
     int device = -1;
     int pinMemory = -1;
     bool boolIndices = false;                // the shapes depend on data only if an index is a mask
@@ -42,13 +44,29 @@ struct Operator {
 /// Returns whether an operator's kernels for "cpu" and "meta" disagree on what they compute beside
 /// the result. The tests run each operator with work pending, which finds those that do.
 inline bool MetaDiffers(const std::string& name) {
-    static const std::set<std::string> names{
-        "aten::native_layer_norm",           "aten::native_batch_norm",
-        "aten::_native_batch_norm_legit",    "aten::_native_batch_norm_legit_no_training",
-        "aten::_batch_norm_with_update",     "aten::_embedding_bag",
-        "aten::_embedding_bag_forward_only", "aten::quantize_per_tensor",
-        "aten::quantize_per_tensor_dynamic", "aten::quantize_per_channel"};
+    static const std::set<std::string> names{"aten::native_layer_norm",
+                                             "aten::native_batch_norm",
+                                             "aten::_native_batch_norm_legit",
+                                             "aten::_native_batch_norm_legit_no_training",
+                                             "aten::_batch_norm_with_update",
+                                             "aten::_embedding_bag",
+                                             "aten::_embedding_bag_forward_only",
+                                             "aten::quantize_per_tensor",
+                                             "aten::quantize_per_tensor_dynamic",
+                                             "aten::quantize_per_channel",
+                                             "aten::_native_multi_head_attention",
+                                             "aten::_fft_r2c",
+                                             "aten::linalg_eig",
+                                             "aten::_linalg_svd"};
     return names.count(name) != 0;
+}
+
+/// Returns whether an operator computes factors or solutions of matrices, by LAPACK.
+inline bool IsOfMatrices(const std::string& name) {
+    static const std::set<std::string> names{"aten::ormqr", "aten::lu_solve",
+                                             "aten::triangular_solve", "aten::cholesky_inverse"};
+    return names.count(name) != 0 || name.rfind("aten::linalg_", 0) == 0 ||
+           name.rfind("aten::_linalg_", 0) == 0;
 }
 
 inline Operator Describe(const c10::OperatorHandle& handle) {
@@ -67,6 +85,7 @@ inline Operator Describe(const c10::OperatorHandle& handle) {
     }
     described.boolIndices = schema.name() == "aten::index";
     described.metaDiffers = MetaDiffers(schema.name());
+    described.factors = IsOfMatrices(schema.name());
     described.pointwise = handle.hasTag(at::Tag::pointwise);
     described.dynamicShape = handle.hasTag(at::Tag::dynamic_output_shape) ||
                              handle.hasTag(at::Tag::data_dependent_output);
@@ -77,6 +96,10 @@ inline Operator Describe(const c10::OperatorHandle& handle) {
             type = type->castRaw<c10::OptionalType>()->getElementType();
         }
         described.writes = described.writes || argument.is_out();
+        if (!argument.is_out() && argument.alias_info() != nullptr &&
+            argument.alias_info()->isWrite()) {
+            described.inPlace.push_back(index);
+        }
         if (type->kind() == c10::TypeKind::GeneratorType) {
             described.generator = static_cast<int>(index);
         } else if (type->kind() == c10::TypeKind::DeviceObjType) {

@@ -37,6 +37,32 @@ struct RunScope {
     const ThreadsScope threads;
 };
 
+/// A view that an operator writes in place.
+struct Written {
+    at::Tensor view;
+    const void* memory;
+    std::vector<int64_t> sizes;
+
+    static std::vector<Written> Of(const Operator& op, const std::vector<c10::IValue>& arguments) {
+        std::vector<Written> written;
+        for (const size_t index : op.inPlace) {
+            if (arguments[index].isTensor() && arguments[index].toTensor().defined()) {
+                const at::Tensor view = arguments[index].toTensor();
+                written.push_back({view, view.storage().data(), view.sizes().vec()});
+            }
+        }
+        return written;
+    }
+
+    /// Raises an error if the operator has given the view another shape or memory, which its "npu"
+    /// tensor cannot take any more.
+    void Check() const {
+        TORCH_CHECK(view.sizes() == sizes && view.storage().data() == memory,
+                    "an argument that is written in place has the shape ", view.sizes(),
+                    "; expected ", c10::IntArrayRef(sizes), ", as before");
+    }
+};
+
 /// An operator in a stream. It refers to no Python object and no "npu" tensor: its run and its end
 /// need neither the interpreter's lock nor that of an allocator of the device, which torch_npu
 /// holds while it waits for the device.
@@ -47,6 +73,7 @@ struct Queued {
     at::Generator generator;          // of the device; undefined: nothing is drawn
     std::shared_ptr<Engine> engine;
     int threads;
+    std::vector<Written> written;  // in place, as it was when the operator was queued
 
     void Run() const {
         const RunScope scope(threads);
@@ -61,6 +88,9 @@ struct Queued {
             stack[static_cast<size_t>(op.generator)] = engine->cpu;
         }
         op.handle.callBoxed(stack);
+        for (const Written& place : written) {
+            place.Check();
+        }
         size_t next = 0;
         for (size_t index = 0; index < stack.size(); ++index) {
             if (!op.fresh[index]) {

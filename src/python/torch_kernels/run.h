@@ -137,8 +137,9 @@ class HostKernel : public c10::OperatorKernel {
         }
         const BelowAutograd below;
         Views views;
-        auto queued = std::make_unique<Queued>(
-            Queued{op_, OnHost(op_, arguments, device, &views, true), {}, {}, nullptr, threads});
+        auto queued = std::make_unique<Queued>(Queued{
+            op_, OnHost(op_, arguments, device, &views, true), {}, {}, nullptr, threads, {}});
+        queued->written = Written::Of(op_, queued->arguments);
         std::vector<c10::IValue> results;
         const auto make = [&](const TensorShape& shape) {
             if (!shape.defined) {

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -206,8 +207,8 @@ class Shapes {
             }
             return nullptr;
         }
-        if (op_.writes) {
-            Resize(arguments, given);
+        if (op_.writes && !Resize(arguments, given)) {
+            return nullptr;
         }
         auto answer = std::make_shared<std::vector<ResultShapes>>();
         for (const c10::IValue& result : meta) {
@@ -225,8 +226,48 @@ class Shapes {
         return answer;
     }
 
-    /// Gives out= arguments the shapes that those on "meta" have now.
-    void Resize(c10::ArrayRef<c10::IValue> arguments, const std::vector<c10::IValue>& meta) const {
+    /// Returns whether any other argument is the tensor. Kernels for "cpu" may refuse to resize it.
+    static bool IsRead(c10::ArrayRef<c10::IValue> arguments, size_t out) {
+        const auto same = [&](const c10::IValue& value) {
+            return value.isTensor() && value.toTensor().unsafeGetTensorImpl() ==
+                                           arguments[out].toTensor().unsafeGetTensorImpl();
+        };
+        for (size_t index = 0; index < arguments.size(); ++index) {
+            const c10::IValue& value = arguments[index];
+            if (index != out &&
+                (same(value) || (value.isList() && std::any_of(value.toListRef().begin(),
+                                                               value.toListRef().end(), same)))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Returns whether an out= argument has another shape on "meta" that it cannot take before the
+    /// run.
+    bool IsFixed(c10::ArrayRef<c10::IValue> arguments, size_t out, const c10::IValue& meta) const {
+        if (meta.isTensorList()) {
+            const std::vector<at::Tensor> npus = arguments[out].toTensorVector();
+            const std::vector<at::Tensor> likes = meta.toTensorVector();
+            return !std::equal(npus.begin(), npus.end(), likes.begin(), likes.end(),
+                               [](const at::Tensor& npu, const at::Tensor& like) {
+                                   return npu.sizes() == like.sizes();
+                               });
+        }
+        return meta.isTensor() && meta.toTensor().defined() &&
+               arguments[out].toTensor().sizes() != meta.toTensor().sizes() &&
+               (op_.factors || IsRead(arguments, out));
+    }
+
+    /// Gives out= arguments the shapes that those on "meta" have now. False: one of them cannot
+    /// take its shape before the run, and none has changed.
+    bool Resize(c10::ArrayRef<c10::IValue> arguments, const std::vector<c10::IValue>& meta) const {
+        for (size_t index = 0; index < arguments.size(); ++index) {
+            if (op_.handle.schema().arguments()[index].is_out() &&
+                IsFixed(arguments, index, meta[index])) {
+                return false;
+            }
+        }
         for (size_t index = 0; index < arguments.size(); ++index) {
             if (!op_.handle.schema().arguments()[index].is_out() || !arguments[index].isTensor() ||
                 !meta[index].isTensor() || !meta[index].toTensor().defined()) {
@@ -239,6 +280,7 @@ class Shapes {
                 npu.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(), like.strides());
             }
         }
+        return true;
     }
 
     const Operator& op_;

@@ -156,6 +156,15 @@ def test_queued_work_that_grows_its_argument_is_an_error():
         torch.npu.synchronize()
 
 
+def test_generators_of_another_device_are_refused(begin):
+    other = torch.Generator("npu:1").manual_seed(3)
+    with pytest.raises(RuntimeError, match="npu:0.*npu:1"):
+        torch.rand(2, device="npu:0", generator=other)
+    assert torch.rand(2, device="npu:1", generator=other).device.index == 1
+    own = torch.Generator("npu").manual_seed(3)
+    assert torch.rand(2, device="npu", generator=own).device.index == 0
+
+
 def test_views_in_place(begin):
     cpu = torch.arange(6.).reshape(2, 3) + 1
     npu = cpu.npu() + 0

@@ -78,6 +78,8 @@ class Draws:
         if given is not None and given.device.type != "npu":
             raise RuntimeError("Expected a 'npu' device type for generator but found "
                                f"'{given.device.type}'")
+        if given is not None and given.device.index not in (None, device.index):
+            raise RuntimeError(f"Expected a '{device}' generator device but found '{given.device}'")
         npu = given if given is not None else torch.npu.default_generators[device.index]
         engine = self.engines.setdefault(id(npu), [torch.Generator(), None, None])
         self._seek(engine, npu.initial_seed(), npu.get_offset())

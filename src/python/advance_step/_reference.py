@@ -141,7 +141,8 @@ class _Operators:
         def kernel(*arguments: Any, **options: Any) -> Any:
             torch = self.torch
             given = {**dict(zip(names, arguments)), **options}
-            devices = set(self.devices(given.values()))
+            others = [value for value in given.values() if not isinstance(value, torch.Generator)]
+            devices = set(self.devices(others)) or set(self.devices(given.values()))
             if len(devices) > 1:
                 first, second = sorted(map(str, devices))
                 raise RuntimeError("Expected all tensors to be on the same device, but found at least "

@@ -242,6 +242,10 @@ inline at::Generator GeneratorOf(const Operator& op, c10::ArrayRef<c10::IValue> 
     TORCH_CHECK(generator.device().type() == kNpu,
                 "Expected a 'npu' device type for generator but found '", generator.device().type(),
                 "' (", op.name, ")");
+    const c10::Device here =
+        device.has_index() ? device : c10::impl::VirtualGuardImpl(kNpu).getDevice();
+    TORCH_CHECK(!generator.device().has_index() || generator.device() == here, "Expected a '", here,
+                "' generator device but found '", generator.device(), "' (", op.name, ")");
     return generator;
 }
 

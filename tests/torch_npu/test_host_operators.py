@@ -165,6 +165,20 @@ def test_generators_of_another_device_are_refused(begin):
     assert torch.rand(2, device="npu", generator=own).device.index == 0
 
 
+def test_operators_whose_kernels_ask_for_cpu(begin):
+    for more in ((), (False,), (False, 3.)):
+        same(torch.kaiser_window(7, *more, device="npu"), torch.kaiser_window(7, *more))
+    values, places = torch.empty(0, device="npu"), torch.empty(0, dtype=torch.int64, device="npu")
+    given = torch.tensor([[2., 1., 2.], [5., 5., 3.]])
+    torch.mode(given.npu(), out=(values, places))
+    for found, expected in zip((values, places), torch.mode(given)):
+        same(found, expected)
+    copies = [torch.zeros(3, device="npu"), torch.zeros(2, 2, device="npu")]
+    torch._foreach_copy_(copies, [torch.arange(3), torch.full((2, 2), 4.).npu()])
+    same(copies[0], torch.arange(3.))
+    same(copies[1], torch.full((2, 2), 4.))
+
+
 def test_views_in_place(begin):
     cpu = torch.arange(6.).reshape(2, 3) + 1
     npu = cpu.npu() + 0

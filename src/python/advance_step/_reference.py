@@ -268,7 +268,9 @@ class _Operators:
             self.put(op, self.copy(op))
         elif name == "aten::native_dropout":
             self.put(op, self.dropout())
-        elif composed and (base in ("clone", "_pack_padded_sequence")
+        elif base == "kaiser_window" and not name.endswith("out") or name == "aten::mode.values":
+            self.put(op, self.host(op))  # their compositions name the types of device that they know
+        elif composed and (base in ("clone", "_pack_padded_sequence", "_foreach_copy_")
                            or any(value.name == "device" for value in op._schema.arguments)):
             if torch_npus:
                 self.put(op, self.other(op, "CompositeExplicitAutograd"))

@@ -56,6 +56,8 @@ inline bool MetaDiffers(const std::string& name) {
                                              "aten::quantize_per_channel",
                                              "aten::_native_multi_head_attention",
                                              "aten::_fft_r2c",
+                                             "aten::kaiser_window",
+                                             "aten::mode.values",
                                              "aten::linalg_eig",
                                              "aten::_linalg_svd"};
     return names.count(name) != 0;
@@ -84,7 +86,7 @@ inline Operator Describe(const c10::OperatorHandle& handle) {
             described.onlyTensors && (list || type->kind() == c10::TypeKind::TensorType);
     }
     described.boolIndices = schema.name() == "aten::index";
-    described.metaDiffers = MetaDiffers(schema.name());
+    described.metaDiffers = MetaDiffers(schema.name()) || MetaDiffers(described.name);
     described.factors = IsOfMatrices(schema.name());
     described.pointwise = handle.hasTag(at::Tag::pointwise);
     described.dynamicShape = handle.hasTag(at::Tag::dynamic_output_shape) ||

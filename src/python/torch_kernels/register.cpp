@@ -208,8 +208,15 @@ class Registrar {
             return true;
         }
         const Operator described = Describe(handle);
-        // The lengths of packed sequences are on "cpu".
-        const bool ofCpu = base == "clone" || base == "_pack_padded_sequence";
+        // Their compositions name the types of device that they know.
+        if ((base == "kaiser_window" && described.device >= 0) ||
+            (base == "mode" && name.overload_name == "values")) {
+            Register(DispatchKey::PrivateUse1, name, std::make_unique<HostKernel>(Keep(handle)));
+            return true;
+        }
+        // The lengths of packed sequences are on "cpu", and so may be what is copied.
+        const bool ofCpu = base == "clone" || base == "_pack_padded_sequence" ||
+                           name.name == "aten::_foreach_copy_";
         if (composed && (described.device >= 0 || ofCpu)) {
             if (ofTorchNpu) {
                 Register(DispatchKey::PrivateUse1, name,

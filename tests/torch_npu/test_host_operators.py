@@ -14,7 +14,7 @@ import torch
 import torch_npu  # noqa: F401
 from decode import Decode
 
-from advance_step import _host_operators
+from advance_step import _host_operators, _native
 
 RUNTIME = ctypes.CDLL("libascendcl.so")
 NATIVE = _host_operators.form() == "native"
@@ -163,6 +163,23 @@ def test_generators_of_another_device_are_refused(begin):
     assert torch.rand(2, device="npu:1", generator=other).device.index == 1
     own = torch.Generator("npu").manual_seed(3)
     assert torch.rand(2, device="npu", generator=own).device.index == 0
+
+
+@native
+def test_saved_states_cost_the_draws_since_a_state_near_them():
+    repeated = _native._libraries[-1].advstep_torch_draws_repeated
+    repeated.restype = ctypes.c_uint64
+    torch.npu.manual_seed(3)
+    saved = []
+    for _ in range(20):
+        saved.append((torch.npu.get_rng_state(), torch.rand(300000, device="npu")[:5]))
+    before = repeated()
+    for state, expected in reversed(saved):
+        torch.npu.set_rng_state(state)
+        same(torch.rand(5, device="npu"), expected.cpu())
+    assert repeated() - before < 20 << 20  # 57 million since the seed
+    torch.manual_seed(3)
+    assert torch.equal(torch.rand(6000000)[-300000:][:5], saved[-1][1].cpu())
 
 
 def test_operators_whose_kernels_ask_for_cpu(begin):

@@ -11,8 +11,10 @@
 #include <ATen/core/DistributionsHelper.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -21,6 +23,47 @@
 
 namespace advstep_torch {
 
+inline std::atomic<uint64_t> drawsRepeated{0};  // to get to the offset of a saved state
+
+/// States of an engine since its seed, so that a saved state costs the draws since the nearest one.
+class Marks {
+ public:
+    void Clear() { marks_.clear(); }
+
+    /// Keeps the engine after so many draws, unless one is kept that is little behind it.
+    void Keep(uint64_t draws, const at::mt19937& engine) {
+        const auto next = marks_.upper_bound(draws);
+        if (draws - (next == marks_.begin() ? 0 : std::prev(next)->first) < distance_) {
+            return;
+        }
+        marks_.emplace(draws, engine);
+        if (marks_.size() > kMost) {
+            distance_ *= 2;
+            for (auto mark = marks_.begin(); mark != marks_.end();) {
+                mark = marks_.erase(mark);  // every second one
+                mark = mark == marks_.end() ? mark : std::next(mark);
+            }
+        }
+    }
+
+    /// Sets the engine, which is at its seed, to the last state kept that is not behind `draws`.
+    /// Returns the draws until there.
+    uint64_t Restore(uint64_t draws, at::mt19937* engine) const {
+        const auto next = marks_.upper_bound(draws);
+        if (next == marks_.begin()) {
+            return 0;
+        }
+        *engine = std::prev(next)->second;
+        return std::prev(next)->first;
+    }
+
+ private:
+    static constexpr size_t kMost = 1024;  // 2.5 MB
+
+    std::map<uint64_t, at::mt19937> marks_;   // by draws
+    uint64_t distance_ = uint64_t{1} << 20U;  // a millisecond
+};
+
 /// The generator on "cpu" that draws for one on "npu". `mutex` guards it.
 struct Engine {
     std::mutex mutex;
@@ -28,6 +71,8 @@ struct Engine {
     bool seeded = false;
     uint64_t seed = 0;
     uint64_t offset = 0;
+    Marks marks;
+    bool exact = true;  // so many numbers have been drawn as the offset says
 
     at::CPUGeneratorImpl& impl() { return *at::check_generator<at::CPUGeneratorImpl>(cpu); }
 
@@ -42,6 +87,9 @@ struct Engine {
         if (seeded && seed == newSeed && offset == newOffset) {
             return;
         }
+        if (!seeded || seed != newSeed) {
+            marks.Clear();
+        }
         seed = newSeed;
         offset = newOffset;
         seeded = true;
@@ -53,7 +101,10 @@ struct Engine {
         const uint64_t draws = offset / 16;
         const uint64_t kept = keptDouble + keptFloat;
         at::mt19937 engine = impl().engine();
-        Draw(&engine, draws - std::min(draws, kept));
+        const uint64_t before = draws - std::min(draws, kept);
+        drawsRepeated.fetch_add(Draw(&engine, before - marks.Restore(before, &engine)));
+        marks.Keep(before, engine);
+        exact = draws >= kept;  // else a program has set an offset that no draws lead to
         impl().set_engine(engine);
         if (keptDouble != 0) {
             at::normal_distribution<double> normal(0.0, 1.0);
@@ -74,8 +125,12 @@ struct Engine {
             draws += Draw(&before, static_cast<uint64_t>(before.data().left_));
         }
         draws += now.next_ - before.data().next_;
-        offset = (offset / 16 + draws) * 16 +
-                 (impl().next_double_normal_sample().has_value() ? 4 : 0) +
+        exact = exact && draws < kMost;
+        draws += offset / 16;
+        if (exact) {
+            marks.Keep(draws, impl().engine());
+        }
+        offset = draws * 16 + (impl().next_double_normal_sample().has_value() ? 4 : 0) +
                  (impl().next_float_normal_sample().has_value() ? 8 : 0);
     }
 };

@@ -287,4 +287,9 @@ __attribute__((visibility("default"))) const char* advstep_torch_failure() {
 __attribute__((visibility("default"))) uint64_t advstep_torch_draws_recorded() {
     return drawsRecorded.load();
 }
+
+/// The number of random numbers drawn again until now, to get to the offset of a saved state.
+__attribute__((visibility("default"))) uint64_t advstep_torch_draws_repeated() {
+    return drawsRepeated.load();
+}
 }

@@ -21,6 +21,8 @@ class DecodeStep {
             columns_ = std::max(columns_, static_cast<int64_t>(sequence.blocks.size()));
         }
         values_.assign(static_cast<size_t>(Rows() * (kTable + columns_)), 0);
+        // -1 is no block: a sequence without one for its next token is an error.
+        std::fill(values_.begin() + kTable * Rows(), values_.end(), -1);
         for (int64_t row = 0; row < queries_; ++row) {
             const FakeSequence& sequence = sequences[static_cast<size_t>(row)];
             At(kSampled, row) = sequence.token;

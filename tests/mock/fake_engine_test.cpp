@@ -44,6 +44,15 @@ TEST_F(FakeEngineTest, BadDataIsTheLibrarysOwnError) {
     EXPECT_EQ(engine.DecodedSteps(), 0U);
 }
 
+// Whatever room the blocks of another sequence make in the table.
+TEST_F(FakeEngineTest, ASequenceWithoutABlockForItsTokenIsAnError) {
+    std::vector<FakeSequence> sequences = TwoSequences();
+    sequences.push_back({4, {3}, 103});
+    EXPECT_EQ(engine.Decode(sequences, stream), ACL_ERROR_RT_VECTOR_CORE_EXCEPTION);
+    EXPECT_EQ(sequences[2].slot, -1);
+    EXPECT_EQ(engine.DecodedSteps(), 0U);
+}
+
 TEST_F(FakeEngineTest, EndsAtTheFirstFailureAndFreesWhatItHas) {
     std::vector<FakeSequence> sequences = TwoSequences();
     EXPECT_CALL(acl, aclrtMalloc).WillOnce(Return(1));

@@ -50,6 +50,19 @@ Outcome CheckAndAdd(SessionCore& core, uint32_t graphId, const Graph& graph,
     return core.AddGraph(graphId, graph, isCopy);
 }
 
+// The names are copied where memory that is short ends the call.
+template <typename Names>
+Status ReadVariables(const std::shared_ptr<SessionCore>& core, const Names& names,
+                     std::vector<Tensor>* tensors) {
+    return InSession("Session::GetVariables", core, [&](SessionCore& session) {
+        std::vector<std::string> texts;
+        for (const AscendString& name : names) {
+            texts.emplace_back(name.GetString());
+        }
+        return session.GetVariables(texts, tensors);
+    });
+}
+
 }  // namespace
 
 Status GEInitialize(const OptionMap& options) {
@@ -162,11 +175,7 @@ Status Session::RunGraphAsync(uint32_t graphId, const std::vector<Tensor>& input
 }
 
 Status Session::GetVariables(const std::vector<AscendString>& names, std::vector<Tensor>& tensors) {
-    std::vector<std::string> texts;
-    for (const AscendString& name : names) {
-        texts.emplace_back(name.GetString());
-    }
-    return GetVariables(texts, tensors);
+    return ReadVariables(core_, names, &tensors);
 }
 
 Status Session::GetVariables(const std::vector<std::string>& names, std::vector<Tensor>& tensors) {
@@ -176,7 +185,7 @@ Status Session::GetVariables(const std::vector<std::string>& names, std::vector<
 
 Status Session::GetVariables(std::initializer_list<AscendString> names,
                              std::vector<Tensor>& tensors) {
-    return GetVariables(std::vector<AscendString>(names), tensors);
+    return ReadVariables(core_, names, &tensors);
 }
 
 Status Session::CompileGraph(uint32_t graphId) {

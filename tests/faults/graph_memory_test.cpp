@@ -140,6 +140,35 @@ TEST_F(GraphMemoryTest, ASessionWithoutMemoryFailsInEveryCall) {
 }
 
 // A link that gets no memory throws, and the operators stay apart: one may go without the other.
+// Names that have to be copied are no way out of the call for an exception.
+TEST_F(GraphMemoryTest, NamesOfVariablesWithoutMemoryFail) {
+    auto state = ge::op::Variable("state");
+    state.SetAttr("value", graphs::MakeGraphTensor({1}, {7}));
+    ge::Graph graph("state");
+    graph.SetInputs({state}).SetOutputs(std::vector<ge::Operator>{state});
+    ASSERT_TRUE(Succeeded(Session().AddGraph(2, graph)));
+    const std::vector<ge::AscendString> names(3, "state");
+    const std::initializer_list<ge::AscendString> listed = {"state", "state", "state"};
+    const auto strike = [&](const auto& given) {
+        uint64_t struck = 1;
+        uint64_t n = 1;
+        for (; struck != 0 && !HasFailure(); ++n) {
+            SCOPED_TRACE(n);
+            Tensors tensors;
+            ge::Status status = ge::SUCCESS;
+            faults::FailAllocationsOfThread(n, UINT64_MAX);
+            EXPECT_NO_THROW(status = Session().GetVariables(given, tensors));
+            struck = faults::FailedAllocationsOfThread();
+            faults::FailAllocationsOfThread(0, 0);
+            EXPECT_EQ(status == ge::SUCCESS, tensors.size() == 3);
+            EXPECT_EQ(status == ge::SUCCESS, struck == 0);
+        }
+        EXPECT_GT(n, 3U);
+    };
+    strike(names);
+    strike(listed);
+}
+
 TEST_F(GraphMemoryTest, ALinkWithoutMemoryIsNotThere) {
     bool isWhole = false;
     for (uint64_t n = 1; !isWhole && !HasFailure(); ++n) {

@@ -16,6 +16,8 @@
 namespace advstep::graph {
 namespace {
 
+constexpr size_t kMostOfName = 200;  // bytes of a file name that the neighbour's has too
+
 bool WriteAll(int file, const std::string& bytes) {
     for (size_t written = 0; written < bytes.size();) {
         const ssize_t count = write(file, bytes.data() + written, bytes.size() - written);
@@ -43,7 +45,10 @@ Outcome CheckFile(const char* file) {
 
 Outcome ReplaceFile(const std::string& path, const std::string& bytes) {
     static std::atomic<uint64_t> count{0};
-    const std::string part = fmt::format("{}.{}.{}.part", path, getpid(), count.fetch_add(1));
+    // The file name is cut, since the longest leaves no room for more.
+    const size_t name = path.rfind('/') + 1;
+    const std::string part = fmt::format("{}.{}.{}.part", path.substr(0, name + kMostOfName),
+                                         getpid(), count.fetch_add(1));
     const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) {
         return Fail(kInnerError, "{} cannot be written: {}", path,

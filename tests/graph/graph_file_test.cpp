@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <climits>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -207,6 +208,17 @@ TEST_F(GraphFileTest, EveryByteMayBeWrong) {
         }
         ge::GEGetErrorMsgV2();
     }
+}
+
+TEST_F(GraphFileTest, ANameMayBeAsLongAsTheFileSystemAllows) {
+    ge::Graph graph("long name");
+    graph.SetInputs(sources_);
+    const std::string path = folder_ + "/" + std::string(NAME_MAX, 'x');
+    ASSERT_EQ(graph.SaveToFile(path.c_str()), ge::GRAPH_SUCCESS);
+    EXPECT_EQ(ge::Graph().LoadFromFile(path.c_str()), ge::GRAPH_SUCCESS);
+    EXPECT_EQ(Files(), 1U);
+    EXPECT_EQ(graph.SaveToFile((path + "x").c_str()), ge::GRAPH_FAILED);
+    EXPECT_EQ(Files(), 1U);
 }
 
 TEST_F(GraphFileTest, BadPathsAndGraphs) {

@@ -114,14 +114,15 @@ class ADVSTEP_GRAPH_API Session {
     /// checked and have no effect.
     Status LoadGraph(const uint32_t graphId, const std::map<AscendString, AscendString>& options,
                      void* stream) const;
-    /// Queues a run on a stream of the calling thread's current context, and returns. Tensors are
-    /// in device memory: the program calls SetData with the address, the size and an empty deleter.
+    /// Queues a run on a stream of the calling thread's current context, null for the default one,
+    /// and returns. It waits for no stream. Tensors are in device memory: the program calls SetData with the address, the size and an empty deleter.
     /// outputs has one tensor for each output of the graph, with at least its bytes; the call sets
     /// its description. The program's memory must live until the run has ended. A synchronisation
     /// of the stream reports the failure of an operator on the device. An output may have the
-    /// memory of the input that it updates; otherwise it must not overlap another tensor. The
-    /// stream may be in a capture. If the call fails it queues nothing, with one exception: if the
-    /// message names an operator that could not be queued, the operators before it are queued.
+    /// memory of the input that it updates; otherwise it must not overlap another tensor, nor may a
+    /// RefData that the graph updates. The stream may be in a capture. If the call fails it queues
+    /// nothing, with one exception: if the message names an operator that could not be queued, the
+    /// operators before it are queued.
     Status RunGraphWithStreamAsync(uint32_t graphId, void* stream,
                                    const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
 

@@ -17,6 +17,15 @@ std::string TakeAclMessage(int32_t code) {
     return message == nullptr ? fmt::format("code {}", code) : message;
 }
 
+Outcome FindCapture(aclrtStream stream, aclmdlRICaptureStatus* status) {
+    *status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    if (stream == nullptr) {
+        aclrtContext context = nullptr;
+        return CheckAcl("aclrtGetCurrentContext", aclrtGetCurrentContext(&context));
+    }
+    return CheckAcl("aclmdlRICaptureGetInfo", aclmdlRICaptureGetInfo(stream, status, nullptr));
+}
+
 DeviceContext::~DeviceContext() {
     if (context_ != nullptr) {
         aclrtDestroyContext(context_);

@@ -19,6 +19,10 @@ Outcome CheckAcl(const char* call, int32_t code);
 /// Returns the text of aclGetRecentErrMsg, or the code if there is no message.
 std::string TakeAclMessage(int32_t code);
 
+/// Finds out whether the stream of the current context is in a capture. The default stream, null,
+/// never is.
+Outcome FindCapture(aclrtStream stream, aclmdlRICaptureStatus* status);
+
 /// A new context, current in this thread. Its default stream runs the operators. Each run has one,
 /// so that a program may reset the device between runs. Captures of other threads do not restrict
 /// this thread while it is open.

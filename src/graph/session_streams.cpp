@@ -64,8 +64,7 @@ Outcome SessionCore::FindSummary(uint32_t graphId, Summary* summary) const {
 
 Outcome SessionCore::LoadGraph(uint32_t graphId, void* stream) {
     aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;  // asks for the stream
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(
-        CheckAcl("aclmdlRICaptureGetInfo", aclmdlRICaptureGetInfo(stream, &status, nullptr)));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindCapture(stream, &status));
     EntryPointer entry;
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &entry));

@@ -4,7 +4,6 @@
 #include "src/graph/stream_run.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <utility>
 
@@ -18,33 +17,15 @@ namespace {
 // keep a run for each.
 constexpr size_t kMostBindings = 16;
 
-Outcome WrongTensor(const char* kind, size_t index, const std::string& what) {
-    return Fail(kBadTensor, "{}[{}] {}", kind, index, what);
-}
-
-bool IsDeviceMemory(const uint8_t* address) {
-    aclrtPtrAttributes attributes{};
-    return aclrtPointerGetAttributes(address, &attributes) == ACL_SUCCESS &&
-           attributes.location.type != ACL_MEM_LOCATION_TYPE_UNREGISTERED;
-}
-
-// Looks at the first and the last of the bytes.
-bool AreDeviceMemory(const uint8_t* address, size_t bytes) {
-    uintptr_t last = 0;
-    return !__builtin_add_overflow(reinterpret_cast<uintptr_t>(address), bytes - 1, &last) &&
-           IsDeviceMemory(address) && IsDeviceMemory(reinterpret_cast<const uint8_t*>(last));
-}
-
 }  // namespace
 
-Outcome StreamBinding::Make(const GraphModel& model, aclrtContext context, aclrtStream stream,
+Outcome StreamBinding::Make(const GraphModel& model, const RunStream& stream,
                             const std::vector<ge::Tensor>& inputs,
                             const std::vector<ge::Tensor>& outputs, VariableStore* variables,
-                            std::unique_ptr<StreamBinding>* made) {
-    made->reset(new StreamBinding);
+                            RunMemory* memory, std::unique_ptr<StreamBinding>* made) {
+    made->reset(new StreamBinding(memory));
     StreamBinding* const binding = made->get();
     ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kRun, &binding->plan_));
-    binding->context_ = context;
     binding->stream_ = stream;
     const RunPlan& plan = binding->plan_;
     if (outputs.size() != plan.outputs.size()) {
@@ -67,15 +48,15 @@ Outcome StreamBinding::Make(const GraphModel& model, aclrtContext context, aclrt
     }
     ADVSTEP_GRAPH_RETURN_IF_ERROR(binding->CheckMemory());
     ADVSTEP_GRAPH_RETURN_IF_ERROR(binding->CheckOverlaps());
-    StreamMemory memory;
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(binding->FindSources(model, variables, &memory.sources));
+    StreamMemory places;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(binding->FindSources(model, variables, &places.sources));
     for (size_t output = 0; output < outputs.size(); ++output) {
-        memory.outputs.push_back(const_cast<uint8_t*>(binding->outputs_[output].address));
+        places.outputs.push_back(const_cast<uint8_t*>(binding->outputs_[output].address));
     }
-    memory.allocate = [&](size_t bytes, uint8_t** address) {
+    places.allocate = [&](size_t bytes, uint8_t** address) {
         return binding->Allocate(bytes, address);
     };
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(PlanStream(model, plan, memory, &binding->steps_));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(PlanStream(model, plan, places, &binding->steps_));
     return binding->MakeExecutors(model);
 }
 
@@ -85,59 +66,13 @@ StreamBinding::~StreamBinding() {
             aclDestroyAclOpExecutor(planned.executor);
         }
     }
-}
-
-// Checks the tensors' memory. It does so again before each run, so that no part of a run is queued
-// if memory has been freed.
-Outcome StreamBinding::CheckMemory() const {
-    for (const auto* places : {&inputs_, &outputs_}) {
-        for (size_t index = 0; index < places->size(); ++index) {
-            const Place& place = (*places)[index];
-            if (place.bytes > 0 && !AreDeviceMemory(place.address, place.bytes)) {
-                return WrongTensor(
-                    places == &inputs_ ? "inputs" : "outputs", index,
-                    fmt::format("has {} bytes at {}; expected device memory", place.bytes,
-                                static_cast<const void*>(place.address)));
-            }
-        }
-    }
-    return {};
-}
-
-// Checks that tensors do not overlap. Only an output and the input of which it is an update may
-// have the same memory.
-Outcome StreamBinding::CheckOverlaps() const {
-    const auto overlap = [](const Place& a, const Place& b) {
-        return a.bytes > 0 && b.bytes > 0 && a.address < b.address + b.bytes &&
-               b.address < a.address + a.bytes;
-    };
-    for (size_t output = 0; output < outputs_.size(); ++output) {
-        for (size_t other = 0; other < output; ++other) {
-            if (overlap(outputs_[output], outputs_[other])) {
-                return WrongTensor(
-                    "outputs", output,
-                    fmt::format("overlaps outputs[{}]; expected memory apart", other));
-            }
-        }
-        const auto source = plan_.values[plan_.outputs[output]].source;
-        for (size_t input = 0; input < inputs_.size(); ++input) {
-            const bool isSame = inputs_[input].address == outputs_[output].address && source &&
-                                plan_.sources[*source].input == input;
-            if (!isSame && overlap(outputs_[output], inputs_[input])) {
-                return WrongTensor("outputs", output,
-                                   fmt::format("overlaps inputs[{}]; expected memory apart, or the "
-                                               "memory of the input that the output updates",
-                                               input));
-            }
-        }
-    }
-    return {};
+    memory_.GiveBack(&blocks_);
 }
 
 Outcome StreamBinding::Allocate(size_t bytes, uint8_t** address) {
-    memory_.push_back(std::make_shared<SessionMemory>(bytes));  // so that nothing frees it here
-    *address = memory_.back()->address();
-    return memory_.back()->Register();
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(memory_.Take(stream_, bytes, &blocks_));
+    *address = blocks_.back().memory->address();
+    return {};
 }
 
 Outcome StreamBinding::FindSources(const GraphModel& model, VariableStore* variables,
@@ -147,16 +82,14 @@ Outcome StreamBinding::FindSources(const GraphModel& model, VariableStore* varia
     for (const PlannedSource& source : plan_.sources) {
         uint8_t* address = nullptr;
         if (const auto variable = shared.find(source.node); variable != shared.end()) {
-            memory_.push_back(variable->second);
+            variables_.push_back(variable->second);
             address = variable->second->address();
         } else if (source.input && inputs_[*source.input].bytes > 0) {
             address = const_cast<uint8_t*>(inputs_[*source.input].address);
+        } else if (source.input) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(Allocate(0, &address));
         } else {
-            const size_t bytes = source.input ? 0 : source.tensor.GetSize();
-            ADVSTEP_GRAPH_RETURN_IF_ERROR(Allocate(bytes, &address));
-            if (bytes > 0) {
-                std::memcpy(address, source.tensor.GetData(), bytes);
-            }
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(memory_.Constant(source.node, source.tensor, &address));
         }
         sources->push_back(address);
     }
@@ -188,8 +121,7 @@ Outcome StreamBinding::MakeExecutors(const GraphModel& model) {
     return {};
 }
 
-bool StreamBinding::Fits(aclrtContext context, aclrtStream stream,
-                         const std::vector<ge::Tensor>& inputs,
+bool StreamBinding::Fits(const RunStream& stream, const std::vector<ge::Tensor>& inputs,
                          const std::vector<ge::Tensor>& outputs) const {
     const auto same = [](const std::vector<Place>& places, const std::vector<ge::Tensor>& tensors) {
         return places.size() == tensors.size() &&
@@ -199,8 +131,7 @@ bool StreamBinding::Fits(aclrtContext context, aclrtStream stream,
                                      place.bytes == tensor.GetSize();
                           });
     };
-    if (context != context_ || stream != stream_ || !same(inputs_, inputs) ||
-        !same(outputs_, outputs)) {
+    if (!stream.IsSame(stream_) || !same(inputs_, inputs) || !same(outputs_, outputs)) {
         return false;
     }
     return std::all_of(
@@ -216,13 +147,13 @@ Outcome StreamBinding::Queue(const GraphModel& model, std::vector<ge::Tensor>* o
         if (step.to != nullptr) {
             ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckAcl(
                 "aclrtMemcpyAsync", aclrtMemcpyAsync(step.to, step.bytes, step.from, step.bytes,
-                                                     ACL_MEMCPY_DEVICE_TO_DEVICE, stream_)));
+                                                     ACL_MEMCPY_DEVICE_TO_DEVICE, stream_.stream)));
             continue;
         }
         const PlannedCall& call = plan_.calls[step.call];
         const PlannedExecutor& planned = executors_[step.call];
         const int32_t code = planned.calls.run(workspaces_[step.call], planned.workspaceSize,
-                                               planned.executor, stream_);
+                                               planned.executor, stream_.stream);
         if (code != ACLNN_SUCCESS) {
             return OperatorFailure(call, model.nodes[call.node].name, code);
         }
@@ -240,21 +171,21 @@ Outcome StreamBinding::Queue(const GraphModel& model, std::vector<ge::Tensor>* o
 Outcome StreamRuns::Run(const GraphModel& model, aclrtStream stream,
                         const std::vector<ge::Tensor>& inputs, VariableStore* variables,
                         std::vector<ge::Tensor>* outputs) {
-    aclrtContext context = nullptr;
+    RunStream here;
+    here.stream = stream;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(
-        CheckAcl("aclrtGetCurrentContext", aclrtGetCurrentContext(&context)));
+        CheckAcl("aclrtGetCurrentContext", aclrtGetCurrentContext(&here.context)));
     aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(
-        CheckAcl("aclmdlRICaptureGetInfo", aclmdlRICaptureGetInfo(stream, &status, nullptr)));
-    // Both lists are destroyed without the lock, because that waits for host functions, which may
-    // take the lock.
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindCapture(stream, &status));
+    here.isCaptured = status == ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
+    // Both lists are destroyed without the lock, since destructors of the program may run then.
     Bindings dropped;
     Bindings used;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         const auto found = std::find_if(
             bindings_.begin(), bindings_.end(),
-            [&](const auto& binding) { return binding->Fits(context, stream, inputs, *outputs); });
+            [&](const auto& binding) { return binding->Fits(here, inputs, *outputs); });
         if (found != bindings_.end()) {
             used.splice(used.end(), bindings_, found);
         }
@@ -264,11 +195,11 @@ Outcome StreamRuns::Run(const GraphModel& model, aclrtStream stream,
     if (used.empty()) {
         std::unique_ptr<StreamBinding> made;
         ADVSTEP_GRAPH_RETURN_IF_ERROR(
-            StreamBinding::Make(model, context, stream, inputs, *outputs, variables, &made));
+            StreamBinding::Make(model, here, inputs, *outputs, variables, &memory_, &made));
         used.push_back(std::move(made));
     }
     StreamBinding& binding = *used.back();
-    binding.isCaptured = binding.isCaptured || status == ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
+    binding.isCaptured = binding.isCaptured || here.isCaptured;
     const Outcome queued = Catch([&] { return binding.Queue(model, outputs); });
     GiveBack(&used, &dropped);
     return queued;

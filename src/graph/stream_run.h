@@ -13,8 +13,8 @@
 #include "src/graph/aclnn_call.h"
 #include "src/graph/graph_model.h"
 #include "src/graph/outcome.h"
+#include "src/graph/run_memory.h"
 #include "src/graph/run_plan.h"
-#include "src/graph/session_memory.h"
 #include "src/graph/stream_plan.h"
 #include "src/graph/variable_store.h"
 
@@ -25,19 +25,18 @@ namespace advstep::graph {
 class StreamBinding {
  public:
     /// Prepares a run. Nothing is queued. A failure leaves *made unfinished, for the caller to
-    /// destroy.
-    static Outcome Make(const GraphModel& model, aclrtContext context, aclrtStream stream,
+    /// destroy. The memory outlives the run.
+    static Outcome Make(const GraphModel& model, const RunStream& stream,
                         const std::vector<ge::Tensor>& inputs,
                         const std::vector<ge::Tensor>& outputs, VariableStore* variables,
-                        std::unique_ptr<StreamBinding>* made);
-    /// Waits for queued work before it frees memory (SessionMemory). So no lock may be held that a
-    /// host function might take.
+                        RunMemory* memory, std::unique_ptr<StreamBinding>* made);
+    /// Gives its blocks back to the memory. Work that is queued may go on.
     ~StreamBinding();
     StreamBinding(const StreamBinding&) = delete;
     StreamBinding& operator=(const StreamBinding&) = delete;
 
     /// Returns whether the run is the same with these arguments.
-    bool Fits(aclrtContext context, aclrtStream stream, const std::vector<ge::Tensor>& inputs,
+    bool Fits(const RunStream& stream, const std::vector<ge::Tensor>& inputs,
               const std::vector<ge::Tensor>& outputs) const;
     /// Queues the run, and describes the outputs.
     Outcome Queue(const GraphModel& model, std::vector<ge::Tensor>* outputs) const;
@@ -50,23 +49,27 @@ class StreamBinding {
         size_t bytes;
     };
 
-    StreamBinding() = default;
+    explicit StreamBinding(RunMemory* memory) : memory_(*memory) {}
+    static Outcome WrongTensor(const char* kind, size_t index, const std::string& what);
+    static bool Overlap(const Place& a, const Place& b);
     Outcome CheckMemory() const;
     Outcome CheckOverlaps() const;
+    Outcome CheckUpdatedInputs() const;
     Outcome Allocate(size_t bytes, uint8_t** address);
     Outcome FindSources(const GraphModel& model, VariableStore* variables,
                         std::vector<uint8_t*>* sources);
     Outcome MakeExecutors(const GraphModel& model);
 
-    aclrtContext context_ = nullptr;
-    aclrtStream stream_ = nullptr;
+    RunStream stream_;
     std::vector<Place> inputs_;
     std::vector<Place> outputs_;
     RunPlan plan_;
     std::vector<StreamStep> steps_;
     std::vector<PlannedExecutor> executors_;  // of the calls
     std::vector<void*> workspaces_;           // of the calls
-    std::vector<std::shared_ptr<SessionMemory>> memory_;
+    RunMemory& memory_;
+    RunMemory::Blocks blocks_;
+    std::vector<std::shared_ptr<SessionMemory>> variables_;  // the session keeps them, too
 };
 
 /// The prepared runs of one graph.
@@ -81,6 +84,7 @@ class StreamRuns {
 
     void GiveBack(Bindings* used, Bindings* dropped) noexcept;
 
+    RunMemory memory_;  // destroyed after the runs, and waits for their work
     std::mutex mutex_;  // guards the list; never held while functions of the program may run
     // The runs that no thread queues at present; the latest one is the last. Only one thread at a
     // time may use a repeatable executor.

@@ -2,6 +2,8 @@
 // Runs on streams that fail or are refused.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include <cstdint>
 #include <vector>
 
@@ -58,6 +60,11 @@ TEST_F(StreamRunTest, Refusals) {
     bad = in;
     bad[1] = memory_[0]->Tensor();
     EXPECT_TRUE(Failed(Run(1, bad, out), {"561002", "sampledTokenIds"}));
+    std::thread([&] {  // without a context, even the default stream is none
+        Tensors own = out;
+        EXPECT_TRUE(Failed(Session().RunGraphWithStreamAsync(1, nullptr, in, own), {"107002"}));
+    })
+        .join();
     Tensors same = out;
     EXPECT_TRUE(Failed(
         Session().RunGraphWithStreamAsync(1, reinterpret_cast<void*>(0x55), in, same), {"107017"}));
@@ -67,6 +74,40 @@ TEST_F(StreamRunTest, Refusals) {
     }
     EXPECT_TRUE(Succeeded(Run(1, in, out)));
     Synchronize();
+}
+
+ge::Tensor PartOf(const DeviceTensor& whole, size_t first, const std::vector<int64_t>& dims) {
+    const ge::TensorDesc desc(ge::Shape(dims), ge::FORMAT_ND, ge::DT_INT64);
+    ge::Tensor part(desc);
+    const size_t bytes = static_cast<size_t>(ge::Shape(dims).GetShapeSize()) * sizeof(int64_t);
+    const ge::Tensor tensor = whole.Tensor();
+    uint8_t* const data = const_cast<uint8_t*>(tensor.GetData()) + first * sizeof(int64_t);
+    EXPECT_EQ(part.SetData(data, bytes, [](uint8_t*) {}), ge::GRAPH_SUCCESS);
+    return part;
+}
+
+// An update would change what other inputs read, or update, by another address.
+TEST_F(StreamRunTest, UpdatedStateOverlapsNoOtherInput) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::RefData>())));
+    const DeviceTensor whole({8}, {101, 102, 103, 5, 8, 12, 0, 0});
+    Tensors bad = Of(memory_);
+    bad[1] = PartOf(whole, 0, {3, 1});
+    bad[3] = PartOf(whole, 2, {4});
+    EXPECT_TRUE(Failed(Run(1, bad, Of(results_)),
+                       {"E13025", "inputs[3]", "is updated", "overlaps inputs[1]"}));
+    bad[1] = memory_[1]->Tensor();
+    bad[2] = bad[3];
+    EXPECT_TRUE(Failed(Run(1, bad, Of(results_)),
+                       {"E13025", "inputs[2]", "is updated", "overlaps inputs[3]"}));
+    EXPECT_EQ(whole.Read(), (std::vector<int64_t>{101, 102, 103, 5, 8, 12, 0, 0}));
+    // One that is only read, at the same address, is saved before the update.
+    Tensors good = Of(memory_);
+    good[1] = PartOf(whole, 0, {3, 1});
+    good[4] = PartOf(whole, 0, {4});
+    ASSERT_TRUE(Succeeded(Run(1, good, Of(results_))));
+    Synchronize();
+    EXPECT_EQ(results_[0]->Read(), (std::vector<int64_t>{101, 102, 103, 0}));
+    EXPECT_EQ(results_[3]->Read(), graphs::Advanced(data_).slotMapping);
 }
 
 // Memory that is gone is found before anything is queued.

@@ -135,6 +135,29 @@ TEST_F(StreamRunTest, OldValuesStayReadable) {
     EXPECT_EQ(memory_[3]->Read(), twice.seqLens);
 }
 
+// The default stream is null, as everywhere, and each context has one.
+TEST_F(StreamRunTest, RunsOnDefaultStreams) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeDecodeGraph(data_))));
+    ASSERT_TRUE(Succeeded(Session().CompileGraph(1)));
+    ASSERT_TRUE(Succeeded(Session().LoadGraph(1, {}, nullptr)));
+    const Tensors in = {memory_[1]->Tensor(), memory_[5]->Tensor()};
+    const auto run = [&] {
+        Tensors outputs;
+        EXPECT_TRUE(Succeeded(Session().RunGraphWithStreamAsync(1, nullptr, in, outputs)));
+        EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
+    };
+    run();
+    aclrtContext before = nullptr;
+    aclrtContext own = nullptr;
+    ASSERT_EQ(aclrtGetCurrentContext(&before), ACL_SUCCESS);
+    ASSERT_EQ(aclrtCreateContext(&own, 0), ACL_SUCCESS);
+    run();
+    ASSERT_EQ(aclrtDestroyContext(own), ACL_SUCCESS);
+    ASSERT_EQ(aclrtSetCurrentContext(before), ACL_SUCCESS);
+    run();
+    EXPECT_EQ(StateOf(Session()), OutputsOf(Advanced(Advanced(after_))));
+}
+
 TEST_F(StreamRunTest, CanBeCaptured) {
     ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeDecodeGraph(data_))));
     const Tensors in = {memory_[1]->Tensor(), memory_[5]->Tensor()};

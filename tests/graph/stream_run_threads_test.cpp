@@ -4,10 +4,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "advance_step/fault_injection.h"
 #include "graph/stream_run_fixture.h"
 
 namespace {
@@ -48,25 +51,72 @@ TEST_F(StreamRunTest, ThreadsHaveTheirOwnStreams) {
     two.join();
 }
 
-// A run that cannot be prepared frees memory, which waits for the work of all streams. A host
-// function of that work may itself run the graph meanwhile.
-TEST_F(StreamRunTest, AHostFunctionRunsAGraphThatAnotherThreadFailsToPrepare) {
-    auto op = graphs::MakeAdvanceStep("advance", 4, 9, 4);  // more queries than sequences
+// Memory of the run itself: a constant, and values that are no outputs.
+ge::Graph MakeGraphWithMemory(const std::vector<int64_t>& sampled, int64_t queries) {
+    auto op = graphs::MakeAdvanceStep("advance", 4, queries, 4);
     std::vector<ge::Operator> sources;
     for (const char* name : graphs::AdvanceStepInputs()) {
         if (std::string(name) == "sampled_token_ids") {
-            ge::op::Const sampled("sampled");  // memory of the run itself
-            sampled.set_attr_value(graphs::MakeGraphTensor({3, 1}, data_.sampledTokenIds));
-            op.SetInput(name, sampled);
+            ge::op::Const constant("sampled");
+            constant.set_attr_value(graphs::MakeGraphTensor({3, 1}, sampled));
+            op.SetInput(name, constant);
             continue;
         }
-        const auto index = static_cast<int64_t>(sources.size());
-        sources.push_back(ge::op::Data(name).set_attr_index(index));
+        sources.push_back(ge::op::Data(name).set_attr_index(static_cast<int64_t>(sources.size())));
         op.SetInput(name, sources.back());
     }
-    ge::Graph graph("not prepared");
-    graph.SetInputs(sources).SetOutputs(std::vector<ge::Operator>{op});
-    ASSERT_TRUE(Succeeded(Session().AddGraph(1, graph)));
+    ge::Graph graph("memory of its own");
+    graph.SetInputs(sources).SetOutputs(
+        std::vector<std::pair<ge::Operator, ge::AscendString>>{{op, "seq_lens"}});
+    return graph;
+}
+
+// Runs that are queued behind work that does not go on, more often than prepared runs are kept, and
+// a run that is refused. None of them may wait for that work, be it of the stream or of another.
+TEST_F(StreamRunTest, ARunWaitsForNoStream) {
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraphWithMemory(data_.sampledTokenIds, 3))));
+    ASSERT_TRUE(Succeeded(Session().AddGraph(2, MakeGraphWithMemory(data_.sampledTokenIds, 9))));
+    aclrtStream other = nullptr;
+    ASSERT_EQ(aclrtCreateStream(&other), ACL_SUCCESS);
+    aclrtContext context = nullptr;
+    ASSERT_EQ(aclrtGetCurrentContext(&context), ACL_SUCCESS);
+    for (const aclrtStream held : {other, stream_}) {
+        std::vector<std::unique_ptr<DeviceTensor>> lengths;
+        std::vector<std::unique_ptr<DeviceTensor>> out;
+        for (int64_t run = 0; run < 40; ++run) {
+            lengths.push_back(std::make_unique<DeviceTensor>(
+                std::vector<int64_t>{4}, std::vector<int64_t>{run % 8, 8, run % 4, 0}));
+            out.push_back(std::make_unique<DeviceTensor>(std::vector<int64_t>{4},
+                                                         std::vector<int64_t>{-7, -7, -7, -7}));
+        }
+        uint64_t hold = 0;
+        ASSERT_EQ(advstepHoldStream(held, &hold), ACL_SUCCESS);
+        auto runs = std::async(std::launch::async, [&] {
+            ASSERT_EQ(aclrtSetCurrentContext(context), ACL_SUCCESS);
+            for (size_t run = 0; run < out.size(); ++run) {
+                const Tensors in = {memory_[0]->Tensor(), memory_[2]->Tensor(),
+                                    lengths[run]->Tensor(), memory_[4]->Tensor(),
+                                    memory_[5]->Tensor()};
+                ASSERT_TRUE(Succeeded(Run(1, in, {out[run]->Tensor()})));
+                ASSERT_TRUE(Failed(Run(2, in, {out[run]->Tensor()}), {"561002", "numQueries"}));
+            }
+        });
+        EXPECT_EQ(runs.wait_for(support::kPatience), std::future_status::ready);
+        ASSERT_EQ(advstepReleaseHold(hold), ACL_SUCCESS);
+        runs.get();
+        Synchronize();
+        for (int64_t run = 0; run < 40; ++run) {
+            EXPECT_EQ(out[static_cast<size_t>(run)]->Read(),
+                      (std::vector<int64_t>{run % 8 + 1, 9, run % 4 + 1, 0}));
+        }
+    }
+    ASSERT_EQ(aclrtDestroyStream(other), ACL_SUCCESS);
+}
+
+// A host function of queued work may itself run the graph that another thread cannot prepare.
+TEST_F(StreamRunTest, AHostFunctionRunsAGraphThatAnotherThreadFailsToPrepare) {
+    // There are more queries than sequences.
+    ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraphWithMemory(data_.sampledTokenIds, 9))));
     struct Shared {
         ge::Session& session;
         aclrtStream stream;
@@ -92,7 +142,7 @@ TEST_F(StreamRunTest, AHostFunctionRunsAGraphThatAnotherThreadFailsToPrepare) {
     }
     Tensors inputs = Of(memory_);
     inputs.erase(inputs.begin() + 1);
-    EXPECT_TRUE(Failed(Run(1, inputs, Of(results_)), {"E19999", "numQueries is 9"}));
+    EXPECT_TRUE(Failed(Run(1, inputs, {results_[0]->Tensor()}), {"E19999", "numQueries is 9"}));
     Synchronize();
     EXPECT_EQ(shared.failures, 50);
 }

@@ -20,7 +20,7 @@ class CopyAbortStressTest : public support::DeviceTest {};
 // not begun, and leaves one alone that has. The code must say what became of the memory.
 TEST_F(CopyAbortStressTest, APageableCopyIsWholeOrAnError) {
     constexpr size_t kMany = size_t{1} << 20;
-    constexpr int kRounds = 300;
+    constexpr int kRounds = 100;
     const support::Stream stream = support::MakeStream();
     const support::DeviceBuffer device(std::vector<char>(kMany, '0'));
     const aclrtContext context = support::CurrentContext();

@@ -97,6 +97,7 @@ Status LoadData(const void* data, size_t length, const LoadOptions& wanted, cons
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "cpuKernelMode is 1 for data; expected 2, or aclrtBinaryLoadFromFile");
     }
+    TheKernelBinaries().CloseUnused();
     SharedObject object;
     ADVSTEP_RETURN_IF_ERROR(SharedObject::OpenData(data, length, wanted.lazy, &object));
     Enter(std::move(object), wanted.cores, call, binHandle);
@@ -121,6 +122,7 @@ aclError aclrtBinaryLoadFromFile(const char* binPath, aclrtBinaryLoadOptions* op
         if (wanted.cpuMode == 1) {
             ADVSTEP_RETURN_IF_ERROR(ObjectBeside(binPath, &path));
         }
+        TheKernelBinaries().CloseUnused();
         SharedObject object;
         ADVSTEP_RETURN_IF_ERROR(SharedObject::OpenFile(path.c_str(), wanted.lazy, &object));
         Enter(std::move(object), wanted.cores, "aclrtBinaryLoadFromFile", binHandle);

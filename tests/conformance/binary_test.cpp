@@ -43,13 +43,67 @@ TEST_F(BinaryTest, EachLoadOfDataIsAnObjectOfItsOwn) {
     for (int i = 0; i < 5; ++i) {
         aclrtBinHandle loaded = nullptr;
         ASSERT_TRUE(IsOk(LoadBytes(bytes, &loaded)));
-        void* aic = nullptr;
-        void* aiv = nullptr;
-        ASSERT_TRUE(IsOk(aclrtGetFunctionAddr(FunctionOf(loaded, "add_rows"), &aic, &aiv)));
-        addresses.push_back(aic);
+        addresses.push_back(AddressIn(loaded));
     }
     std::sort(addresses.begin(), addresses.end());
     EXPECT_EQ(std::unique(addresses.begin(), addresses.end()), addresses.end());
+}
+
+// The dynamic linker would take the name of an open object for that object.
+TEST_F(BinaryTest, AFileThatReplacesALoadedOneIsAnotherObject) {
+    const BinaryBuild build;
+    const aclrtBinHandle first = Load(build);
+    build.Replace('2');
+    const aclrtBinHandle second = Load(build);
+    EXPECT_EQ(BuildOf(second), 2);
+    EXPECT_EQ(BuildOf(first), 1);
+    EXPECT_EQ(AddressIn(Load(build)), AddressIn(second)) << "the same file again";
+    build.Replace('3');
+    EXPECT_EQ(BuildOf(Load(build)), 3);
+    EXPECT_EQ(BuildOf(second), 2);
+}
+
+TEST_F(BinaryTest, AFileThatComesBackIsTheObjectOfBefore) {
+    const BinaryBuild build;
+    const std::string kept = std::string(build.Path()) + ".kept";
+    const aclrtBinHandle first = Load(build);
+    ASSERT_EQ(link(build.Path(), kept.c_str()), 0);
+    build.Replace('2');
+    EXPECT_EQ(BuildOf(Load(build)), 2);
+    ASSERT_EQ(std::rename(kept.c_str(), build.Path()), 0);
+    EXPECT_EQ(AddressIn(Load(build)), AddressIn(first));
+}
+
+TEST_F(BinaryTest, AFileThatReplacesOneOfQueuedLaunchesIsAnotherObject) {
+    const BinaryBuild build;
+    const Stream stream = MakeStream();
+    const PinnedArray<int64_t> number(1);
+    const aclrtBinHandle first = Load(build);
+    {
+        const KernelGate gate(binary_, stream.Get());
+        ASSERT_TRUE(IsOk(LaunchWith(FunctionOf(first, "build_number"), 1,
+                                    RowArguments{number.Get(), 1, 0}, stream.Get())));
+        ASSERT_TRUE(IsOk(aclrtBinaryUnLoad(first)));
+    }
+    EXPECT_EQ(number[0], 1);
+    build.Replace('2');
+    EXPECT_EQ(BuildOf(Load(build)), 2);
+}
+
+// The path in the message is the caller's.
+TEST_F(BinaryTest, AFileThatNeedsASymbolThatIsMissing) {
+    const BinaryBuild build;
+    const std::vector<char> bytes = BytesOf(kBinaryFile);
+    std::string text(bytes.begin(), bytes.end());
+    for (size_t at = 0; (at = text.find("pthread_exit", at)) != std::string::npos;) {
+        text[at] = 'q';
+    }
+    build.ReplaceBy(text);
+    aclrtBinHandle binary = this;
+    EXPECT_TRUE(IsError(kInvalid, aclrtBinaryLoadFromFile(build.Path(), nullptr, &binary),
+                        {std::string("binPath ") + build.Path() +
+                         " cannot be loaded: undefined symbol: qthread_exit"}));
+    EXPECT_EQ(binary, this);
 }
 
 TEST_F(BinaryTest, ARelativePathIsOfTheWorkingFolder) {

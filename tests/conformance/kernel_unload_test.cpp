@@ -84,6 +84,21 @@ TEST_F(KernelUnloadTest, QueuedLaunchesKeepTheObject) {
     EXPECT_EQ(__atomic_load_n(&words[1], __ATOMIC_SEQ_CST), 1);
 }
 
+// The file of the binary is loaded again, which is an object that starts anew.
+TEST_F(KernelUnloadTest, ALoadClosesTheObjectOfTheFileBefore) {
+    const Stream stream = MakeStream();
+    const PinnedArray<int64_t> ended(1);
+    {
+        const KernelGate gate(own_, stream.Get());
+        ASSERT_TRUE(IsOk(
+            LaunchWith(Function("at_the_end"), 1, RowArguments{ended.Get(), 1, 0}, stream.Get())));
+        ASSERT_TRUE(IsOk(aclrtBinaryUnLoad(binary_)));
+    }
+    EXPECT_EQ(ended[0], 0);
+    LoadKernels();
+    EXPECT_EQ(ended[0], 1);
+}
+
 TEST_F(KernelUnloadTest, AnIdleBinaryIsClosedAtOnce) {
     const DeviceBuffer values(std::vector<int64_t>{0});
     auto* const words = static_cast<int64_t*>(values.Get());

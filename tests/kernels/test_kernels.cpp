@@ -30,6 +30,9 @@ int Recurse(volatile char* above, int depth) {
     return depth < 0 ? 0 : Recurse(frame, depth + 1) + frame[0];
 }
 
+// Tests change the digit in the file, which makes another build of it.
+const volatile char build[] = "build 1 of the kernels";
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const int exportedNumber = 5;
@@ -119,6 +122,8 @@ ADVSTEP_KERNEL(sum_data) {
     }
     *a.out = sum;
 }
+
+ADVSTEP_KERNEL(build_number) { *Rows(args).values = build[6] - '0'; }
 
 // The address of the arguments, and a copy of `count` bytes of them.
 ADVSTEP_KERNEL(copy_args) {

@@ -60,7 +60,8 @@ typedef enum {
 } aclrtKernelType;
 
 /// Loads a binary from a file. Constructors of the shared object run in this call. A file that is
-/// loaded twice is one shared object with two handles. [context]
+/// loaded twice is one shared object with two handles. A file that has replaced another one at
+/// binPath is an object of its own. [context]
 /// @param[in] binPath  the shared object; with cpuKernelMode 1 the .json file beside the .so of the
 ///                     same name, which is loaded
 /// @param[in] options  may be null. The last option of a type counts, and unknown types are

@@ -67,15 +67,19 @@ void KernelBinaries::TakeUnusedLocked(std::vector<SharedObject>* unused) {
 
 Handle KernelBinaries::Add(SharedObject object, CoreKind cores) {
     DescribeKernelCrashes();
-    std::vector<SharedObject> unused;  // closed after the lock is released
     const Lock lock(mutex_);
-    unused.reserve(retired_.size());
     const Handle handle = NextHandleLocked(HandleKind::kBinary);
     Binary& binary = binaries_[handle];
     binary.object = std::move(object);
     binary.cores = cores;
-    TakeUnusedLocked(&unused);
     return handle;
+}
+
+void KernelBinaries::CloseUnused() {
+    std::vector<SharedObject> unused;  // closed after the lock is released
+    const Lock lock(mutex_);
+    unused.reserve(retired_.size());
+    TakeUnusedLocked(&unused);
 }
 
 Status KernelBinaries::Unload(const void* handle) {

@@ -33,6 +33,10 @@ class KernelBinaries {
 
     Handle Add(SharedObject object, CoreKind cores);
 
+    /// Closes the unloaded objects that no work needs any more. A load does it before it opens an
+    /// object: the dynamic linker would take the same file for the object of before.
+    void CloseUnused();
+
     /// Unloads a binary. 107017: the handle is of no live binary; the look-ups return this as well.
     Status Unload(const void* binary);
 

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +21,7 @@
 #include "src/base/no_cancellation.h"
 #include "src/base/open_file.h"
 #include "src/runtime/kernels/elf_check.h"
+#include "src/runtime/kernels/loader_path.h"
 #include "src/runtime/memory/descriptor.h"
 #include "src/runtime/memory/page_file.h"
 
@@ -54,32 +54,36 @@ Status Unreadable(const char* path, int error) {
                  std::strerror(error));
 }
 
-Status CheckFile(const char* path) {
+Status CheckFile(const char* path, struct stat* state) {
     const Descriptor file(OpenFile(path, O_RDONLY));
-    struct stat state {};
-    if (!file.Usable() || fstat(file.Get(), &state) != 0) {
+    if (!file.Usable() || fstat(file.Get(), state) != 0) {
         return Unreadable(path, errno);
     }
-    if (!S_ISREG(state.st_mode) || state.st_size == 0) {
+    if (!S_ISREG(state->st_mode) || state->st_size == 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "binPath {} is {}; expected a file with a shared object", path,
-                     S_ISREG(state.st_mode) ? "empty" : "no regular file");
+                     S_ISREG(state->st_mode) ? "empty" : "no regular file");
     }
-    const auto bytes = static_cast<size_t>(state.st_size);
+    const auto bytes = static_cast<size_t>(state->st_size);
     const Mapped mapped(file.Get(), bytes);
     return mapped.data() != nullptr ? CheckElf(path, mapped.data(), bytes)
                                     : Unreadable(path, errno);
 }
 
-Status Open(const char* name, const char* path, bool lazy, void** handle) {
-    *handle = dlopen(path, (lazy ? RTLD_LAZY : RTLD_NOW) | RTLD_LOCAL);
+Status Open(const std::string& name, const std::string& path, bool lazy, void** handle) {
+    *handle = dlopen(path.c_str(), (lazy ? RTLD_LAZY : RTLD_NOW) | RTLD_LOCAL);
     if (*handle != nullptr) {
         return {};
     }
-    const char* const reason = dlerror();
+    const char* const error = dlerror();
+    std::string reason = error != nullptr ? error : "no reason given";
+    const std::string start = path + ": ";  // no path that the caller knows
+    if (reason.compare(0, start.size(), start) == 0) {
+        reason.erase(0, start.size());
+    }
     return Error(ACL_ERROR_RT_PARAM_INVALID,
                  "{} cannot be loaded: {}; expected a shared object whose symbols are all found",
-                 name, reason != nullptr ? reason : "no reason given");
+                 name, reason);
 }
 
 // Writes a file in memory. Its size is set first, because a write beyond the limit of the size of
@@ -105,18 +109,6 @@ Status WriteAll(int descriptor, const unsigned char* data, size_t length) {
     return {};
 }
 
-/// Returns a path of the open file that no earlier call has returned. The dynamic linker takes a
-/// path that it knows for the object that it has already loaded from there, and descriptors are
-/// used again. So the bits of a counter become steps of the path that do not change its end.
-std::string UniquePath(int descriptor) {
-    static std::atomic<uint64_t> calls{0};
-    std::string path = "/proc/self/fd/";
-    for (uint64_t rest = calls.fetch_add(1) + 2; rest > 1; rest /= 2) {
-        path += (rest & 1) != 0 ? "./" : "/";
-    }
-    return path + std::to_string(descriptor);
-}
-
 }  // namespace
 
 SharedObject::SharedObject(SharedObject&& other) noexcept
@@ -136,13 +128,17 @@ SharedObject::~SharedObject() {
 
 Status SharedObject::OpenFile(const char* path, bool lazy, SharedObject* object) {
     const NoCancellation noCancellation;
-    ADVSTEP_RETURN_IF_ERROR(CheckFile(path));
+    struct stat file {};
+    ADVSTEP_RETURN_IF_ERROR(CheckFile(path, &file));
     // The path must have a slash, because the dynamic linker searches its folders for a bare name.
     const std::unique_ptr<char, void (*)(void*)> whole(realpath(path, nullptr), &std::free);
     if (whole == nullptr) {
         return Unreadable(path, errno);
     }
-    return Open(path, whole.get(), lazy, &object->handle_);
+    const std::string loaded = LoaderPathOf(whole.get(), file);
+    ADVSTEP_RETURN_IF_ERROR(Open(std::string("binPath ") + path, loaded, lazy, &object->handle_));
+    NoteLoaderPath(whole.get(), file, loaded);
+    return {};
 }
 
 Status SharedObject::OpenData(const void* data, size_t length, bool lazy, SharedObject* object) {
@@ -159,7 +155,9 @@ Status SharedObject::OpenData(const void* data, size_t length, bool lazy, Shared
                      std::strerror(errno));
     }
     ADVSTEP_RETURN_IF_ERROR(WriteAll(file.Get(), bytes, length));
-    return Open("data", UniquePath(file.Get()).c_str(), lazy, &object->handle_);
+    // Descriptors are used again.
+    const std::string path = NewLoaderPath("/proc/self/fd/" + std::to_string(file.Get()));
+    return Open("data", path, lazy, &object->handle_);
 }
 
 void* SharedObject::Find(const char* name, bool function) const {

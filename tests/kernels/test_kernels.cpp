@@ -123,6 +123,13 @@ ADVSTEP_KERNEL(sum_data) {
     *a.out = sum;
 }
 
+// Stores the first of the data, and changes it.
+ADVSTEP_KERNEL(use_up) {
+    const auto& a = *static_cast<const PlaceArguments*>(args);
+    *a.out = *a.data;
+    *const_cast<int32_t*>(a.data) += 1;
+}
+
 ADVSTEP_KERNEL(build_number) { *Rows(args).values = build[6] - '0'; }
 
 // The address of the arguments, and a copy of `count` bytes of them.

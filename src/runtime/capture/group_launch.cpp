@@ -4,8 +4,10 @@
 #include "src/runtime/capture/group_launch.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
+#include "acl/acl_base.h"
 #include "src/runtime/stream/streams.h"
 
 namespace advstep {
@@ -21,31 +23,48 @@ struct GroupLaunchTask : Task {
         return *reinterpret_cast<const Task*>(reinterpret_cast<const unsigned char*>(this) +
                                               HeadBytes());
     }
+    size_t OwnBytes() const { return bytes - HeadBytes(); }
+    // Null: the group has ended.
+    std::shared_ptr<const SharedRecord> Newest() const { return group->Newest(handle, index); }
 };
 
-// Calls use(task) with the group's present launch, which stays alive during the call.
-template <typename Use>
-auto WithLaunch(const Task& base, Use&& use) {
-    const auto& task = static_cast<const GroupLaunchTask&>(base);
-    const std::shared_ptr<const SharedRecord> newest = task.group->Newest(task.handle, task.index);
-    return use(newest != nullptr ? TaskOf(newest->record) : task.Own());
+Status RunLaunch(const Task& base, const Task& launch) {
+    if (launch.heavy() && !base.heavy()) {
+        Workers().StepAside();  // the stream could not know that the launch is heavy
+    }
+    return launch.run(launch);
 }
 
+// A launch may write into its record, but not into the one that all replays share. So a copy of
+// that is run, in the place of the task's own launch: the queued record belongs to this thread.
 Status RunGroupLaunch(const Task& base) {
-    return WithLaunch(base, [&](const Task& launch) {
-        if (launch.heavy() && !base.heavy()) {
-            Workers().StepAside();  // the stream could not know that the launch is heavy
-        }
-        return launch.run(launch);
-    });
+    const auto& task = static_cast<const GroupLaunchTask&>(base);
+    const std::shared_ptr<const SharedRecord> newest = task.Newest();
+    if (newest == nullptr) {
+        return RunLaunch(base, task.Own());
+    }
+    const Task& shared = TaskOf(newest->record);
+    if (shared.bytes <= task.OwnBytes()) {
+        std::memcpy(const_cast<void*>(static_cast<const void*>(&task.Own())),
+                    static_cast<const void*>(&shared), shared.bytes);
+        return RunLaunch(base, task.Own());
+    }
+    TaskRecord copy;  // of a longer launch, by an update after this one was queued
+    try {
+        copy = newest->record;
+    } catch (const std::bad_alloc&) {
+        return Status(ACL_ERROR_BAD_ALLOC);
+    }
+    return RunLaunch(base, TaskOf(copy));
 }
 
 void DescribeGroupLaunch(const Task& base, TraceArgs* args) {
-    WithLaunch(base, [&](const Task& launch) {
-        if (launch.describe != nullptr) {
-            launch.describe(launch, args);
-        }
-    });
+    const auto& task = static_cast<const GroupLaunchTask&>(base);
+    const std::shared_ptr<const SharedRecord> newest = task.Newest();
+    const Task& launch = newest != nullptr ? TaskOf(newest->record) : task.Own();
+    if (launch.describe != nullptr) {
+        launch.describe(launch, args);
+    }
 }
 
 }  // namespace

@@ -47,20 +47,50 @@ std::string OrderEvent(const TraceTrack& track, std::string_view kind, int32_t o
     return Head('M', track, kind) + ",\"args\":" + args.Json() + "}";
 }
 
+// Returns how many bytes the first character of `text`, which is not empty, has in UTF-8. 0: there
+// is none.
+size_t CharacterBytes(std::string_view text) {
+    const auto byte = [text](size_t at) { return static_cast<unsigned char>(text[at]); };
+    const unsigned char first = byte(0);
+    const size_t count = first < 0x80   ? 1
+                         : first < 0xC2 ? 0
+                         : first < 0xE0 ? 2
+                         : first < 0xF0 ? 3
+                         : first < 0xF5 ? 4
+                                        : 0;
+    if (count > text.size()) {
+        return 0;
+    }
+    for (size_t at = 1; at < count; ++at) {
+        if ((byte(at) & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    // No longer form of another character, no half of a pair, nothing beyond U+10FFFF.
+    const bool none = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
+                      (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F);
+    return none ? 0 : count;
+}
+
 }  // namespace
 
 void AppendJsonString(std::string_view text, std::string* json) {
     constexpr unsigned char kFirstPrintable = 0x20;
     *json += '"';
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
+    while (!text.empty()) {
+        const char c = text.front();
+        const size_t count = CharacterBytes(text);
+        if (count == 0) {
+            *json += "\\ufffd";
+        } else if (c == '"' || c == '\\') {
             *json += '\\';
             *json += c;
         } else if (static_cast<unsigned char>(c) < kFirstPrintable) {
             fmt::format_to(std::back_inserter(*json), "\\u{:04x}", static_cast<unsigned>(c));
         } else {
-            *json += c;
+            *json += text.substr(0, count);
         }
+        text.remove_prefix(count == 0 ? 1 : count);
     }
     *json += '"';
 }

@@ -15,7 +15,7 @@ struct TraceTrack {
     int32_t thread = 0;
 };
 
-/// Appends `text`, which is UTF-8, as a JSON string with its quotes.
+/// Appends `text` as a JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD.
 void AppendJsonString(std::string_view text, std::string* json);
 
 /// The details of an event besides its name and time, which are the members of its object "args".

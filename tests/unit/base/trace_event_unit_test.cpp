@@ -40,6 +40,31 @@ INSTANTIATE_TEST_SUITE_P(
                     StringCase{"Utf8", "\xe6\xb5\x81 \x7f", "\"\xe6\xb5\x81 \x7f\""}),
     support::CaseName());
 
+// Each byte that is in no character becomes U+FFFD.
+class NoUtf8Test : public testing::TestWithParam<StringCase> {};
+
+TEST_P(NoUtf8Test, IsReplaced) {
+    std::string text;
+    AppendJsonString(GetParam().text, &text);
+    EXPECT_EQ(text, GetParam().json);
+    EXPECT_TRUE(json::accept(text));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, NoUtf8Test,
+    testing::Values(StringCase{"NoFirstByte", "a\xff\x80z", R"("a\ufffd\ufffdz")"},
+                    StringCase{"CutOff", "a\xe6\xb5", R"("a\ufffd\ufffd")"},
+                    StringCase{"CutOffByAnother", "\xe6\xc3\xa4\xf0\"",
+                               "\"\\ufffd\xc3\xa4\\ufffd\\\"\""},
+                    StringCase{"Long2", "\xc1\xbf", R"("\ufffd\ufffd")"},
+                    StringCase{"Long3", "\xe0\x9f\xbf", R"("\ufffd\ufffd\ufffd")"},
+                    StringCase{"Long4", "\xf0\x8f\xbf\xbf", R"("\ufffd\ufffd\ufffd\ufffd")"},
+                    StringCase{"Surrogate", "\xed\xa0\x80", R"("\ufffd\ufffd\ufffd")"},
+                    StringCase{"Beyond", "\xf4\x90\x80\x80", R"("\ufffd\ufffd\ufffd\ufffd")"},
+                    StringCase{"Ends", "\xc2\x80\xed\x9f\xbf\xf4\x8f\xbf\xbf",
+                               "\"\xc2\x80\xed\x9f\xbf\xf4\x8f\xbf\xbf\""}),
+    support::CaseName());
+
 TEST(TraceArgsTest, AreAnObject) {
     TraceArgs args;
     EXPECT_EQ(args.Json(), "{}");

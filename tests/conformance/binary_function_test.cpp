@@ -27,8 +27,9 @@ TEST_F(BinaryTest, LookUpsFindOwnFunctionsOnly) {
                             {"aclrtBinaryGetFunction: kernelName is ", name}));
     }
     EXPECT_TRUE(IsError(kInvalid, aclrtBinaryGetFunctionByEntry(binary_, 9, &found), {"9"}));
-    EXPECT_TRUE(
-        IsError(kInvalid, aclrtBinaryGetFunctionByEntry(binary_, 8, &found), {"not_there"}));
+    EXPECT_TRUE(IsError(
+        kInvalid, aclrtBinaryGetFunctionByEntry(binary_, 8, &found),
+        {"aclrtBinaryGetFunctionByEntry: funcEntry is 8, whose function not_there the binary"}));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE,
                         aclrtBinaryGetFunction(function, "add_rows", &found), {"binHandle"}));
     EXPECT_EQ(found, this);

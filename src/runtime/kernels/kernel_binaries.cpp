@@ -17,13 +17,6 @@ namespace {
 
 using Lock = std::unique_lock<std::shared_mutex>;
 
-Status NoFunction(const char* name) {
-    return Error(ACL_ERROR_RT_PARAM_INVALID,
-                 "kernelName is {}, which the binary does not have; expected a function that it "
-                 "exports",
-                 name);
-}
-
 bool ReachedAll(std::vector<Ticket>* pending) {
     while (!pending->empty() && Reached(pending->back())) {
         pending->pop_back();
@@ -118,28 +111,30 @@ Handle KernelBinaries::AddFunctionLocked(Handle handle, Binary* binary, const ch
     return function.handle;
 }
 
-Status KernelBinaries::FindNamedLocked(Handle handle, Binary* binary, const char* name,
-                                       Handle* function) {
+Handle KernelBinaries::FindNamedLocked(Handle handle, Binary* binary, const char* name) {
     const auto known = binary->functions.find(name);
     if (known != binary->functions.end()) {
-        *function = known->second;
-        return {};
+        return known->second;
     }
     // The functions of CPU kernels have an entry of another type, and are added one by one.
     void* const entry =
         binary->cores != CoreKind::kCpu ? binary->object.FindFunction(name) : nullptr;
-    if (entry == nullptr) {
-        return NoFunction(name);
-    }
-    *function = AddFunctionLocked(handle, binary, name, entry);
-    return {};
+    return entry != nullptr ? AddFunctionLocked(handle, binary, name, entry) : 0;
 }
 
 Status KernelBinaries::FindFunction(const void* handle, const char* name, Handle* function) {
     const Lock lock(mutex_);
     Binary* binary = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindBinaryLocked(handle, &binary));
-    return FindNamedLocked(ToHandle(handle), binary, name, function);
+    const Handle found = FindNamedLocked(ToHandle(handle), binary, name);
+    if (found == 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "kernelName is {}, which the binary does not have; expected a function that "
+                     "it exports",
+                     name);
+    }
+    *function = found;
+    return {};
 }
 
 Status KernelBinaries::FindFunctionByEntry(const void* handle, uint64_t entry, Handle* function) {
@@ -147,14 +142,22 @@ Status KernelBinaries::FindFunctionByEntry(const void* handle, uint64_t entry, H
     const Lock lock(mutex_);
     Binary* binary = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindBinaryLocked(handle, &binary));
-    const void* const name = binary->object.FindData(symbol.c_str());
+    const auto* const name = static_cast<const char*>(binary->object.FindData(symbol.c_str()));
     if (name == nullptr) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "funcEntry is {}, which the binary does not have; expected a number of "
                      "ADVSTEP_KERNEL_ENTRY",
                      entry);
     }
-    return FindNamedLocked(ToHandle(handle), binary, static_cast<const char*>(name), function);
+    const Handle found = FindNamedLocked(ToHandle(handle), binary, name);
+    if (found == 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "funcEntry is {}, whose function {} the binary does not have; expected a "
+                     "number of a function that it exports",
+                     entry, name);
+    }
+    *function = found;
+    return {};
 }
 
 Status KernelBinaries::AddCpuFunction(const void* handle, const char* symbol, const char* name,

@@ -80,7 +80,8 @@ class KernelBinaries {
     Handle NextHandleLocked(HandleKind kind);
     Status FindBinaryLocked(const void* handle, Binary** binary);
     Handle AddFunctionLocked(Handle handle, Binary* binary, const char* name, void* entry);
-    Status FindNamedLocked(Handle handle, Binary* binary, const char* name, Handle* function);
+    /// Returns 0 if the binary has no such function.
+    Handle FindNamedLocked(Handle handle, Binary* binary, const char* name);
     /// Moves the objects that no work needs any more. *unused has room for them.
     void TakeUnusedLocked(std::vector<SharedObject>* unused);
 

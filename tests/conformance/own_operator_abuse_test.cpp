@@ -120,8 +120,8 @@ struct Throwing {
 
 // A launch of many rows runs on several threads, one of few rows on the thread of the stream.
 TEST_F(OwnAbuseTest, AnExceptionOfAKernelFailsTheLaunchOnEveryThread) {
-    const Throwing all[] = {{&ThrowByCore, "a task threw an exception: thrown by core 3"},
-                            {&ThrowNumber, "a task threw an exception: not a std::exception"},
+    const Throwing all[] = {{&ThrowByCore, "aclnnOwn threw an exception: thrown by core 3"},
+                            {&ThrowNumber, "aclnnOwn threw an exception: not a std::exception"},
                             {&EndThread, "it called pthread_exit; expected it to return"}};
     for (const char* threads : {"1", "4"}) {
         in_ = DeviceBuffer();

@@ -28,9 +28,10 @@ const ForkHook forgetTask([](void*) noexcept {
 
 constexpr uint64_t kTasksPerVisit = 64;  // a worker runs them before it looks at other streams
 
-Status WordException(const char* what) noexcept {
+Status WordException(const Task& task, const char* what) noexcept {
     try {
-        return Error(ACL_ERROR_FAILURE, "a task threw an exception: {}", what);
+        return Error(ACL_ERROR_FAILURE, "{} threw an exception: {}",
+                     task.name != nullptr ? task.name : "a task", what);
     } catch (...) {
         return Status(ACL_ERROR_FAILURE);
     }
@@ -40,9 +41,9 @@ Status RunCatching(const Task& task) noexcept {
     try {
         return task.run(task);
     } catch (const std::exception& error) {
-        return WordException(error.what());
+        return WordException(task, error.what());
     } catch (...) {
-        return WordException(WordCaught("not a std::exception"));
+        return WordException(task, WordCaught("not a std::exception"));
     }
 }
 

@@ -31,6 +31,8 @@ enum class Isa : int32_t {
 struct Fault {
     /// The row if there is no fault.
     static constexpr int64_t kNone = -1;
+    /// The row of a fault that belongs to no row. It is lower than all rows.
+    static constexpr int64_t kNoRow = -2;
 
     int64_t row = kNone;      ///< the row of work; the fault of the lowest row is reported
     int32_t kind = 0;         ///< a value of the operator's own enumeration
@@ -60,7 +62,11 @@ struct CoreContext {
     int64_t keptBytes = 0;  ///< bytes of `kept`
 
     /// Reports a fault. The one of the lowest row is kept, and of several in one row the first.
+    /// @param[in] row  a negative number means that the fault belongs to no row: Fault::kNoRow
     void Report(int64_t row, int32_t kind, std::initializer_list<int64_t> values) const {
+        if (row < 0) {
+            row = Fault::kNoRow;
+        }
         if (fault->found() && fault->row <= row) {
             return;
         }

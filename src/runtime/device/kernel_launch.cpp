@@ -44,6 +44,11 @@ struct Play {
     const TracedKernel& traced;
 };
 
+// Returns the place of a fault for a message. A negative row is none.
+std::string WhereIs(const Fault& fault) {
+    return fault.row < 0 ? "the data" : fmt::format("row {}", fault.row);
+}
+
 // Ends a phase that found a fault. It returns a failure, or writes a warning to the log.
 [[gnu::cold, gnu::noinline]] Status EndPhase(const KernelLaunch& launch, const void* payload,
                                              const KernelPhase& phase, const Fault& fault) {
@@ -52,7 +57,7 @@ struct Play {
     if (program.describe != nullptr) {
         program.describe(fault, payload, &report);
     } else {
-        report.Set(0, fmt::format("row {}: fault {}", fault.row, fault.kind));
+        report.Set(0, fmt::format("{}: fault {}", WhereIs(fault), fault.kind));
     }
     if (report.code == 0) {
         report.code = ACL_ERROR_RT_VECTOR_CORE_EXCEPTION;

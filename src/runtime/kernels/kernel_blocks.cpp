@@ -27,9 +27,9 @@ namespace {
 
 // The row numbers of faults that belong to no row. They are lower than all rows, so these faults
 // are reported first.
-constexpr int64_t kNoRow = -2;
-constexpr int64_t kThrown = -3;
-constexpr int64_t kReturned = -4;
+constexpr int64_t kNoRow = Fault::kNoRow;
+constexpr int64_t kThrown = kNoRow - 1;
+constexpr int64_t kReturned = kNoRow - 2;
 
 struct Programs {
     std::mutex mutex;  // guards the map, whose entries never change and are never removed

@@ -108,7 +108,7 @@ struct Step {
         plan->coreCount = payload.tiling.coreCount;
         plan->rows = dims.batch;
         plan->workspaceBytes = layout.bytes();
-        plan->workspaceAt = layout.bytes() > 0 ? int64_t{offsetof(StepPayload, workspace)} : -1;
+        plan->workspaceAt = offsetof(StepPayload, workspace);
         plan->allDistinct = true;
         return {};
     }

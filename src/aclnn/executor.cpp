@@ -186,7 +186,7 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
                     made->tensorCount == plan.tensorCount;
     made->launch = plan.launch;
     made->workspaceBytes = plan.workspaceBytes;
-    made->workspaceAt = plan.workspaceAt;
+    made->workspaceAt = plan.workspaceBytes > 0 ? plan.workspaceAt : -1;
     made->workspaceEpoch = 0;
     made->allDistinct = plan.allDistinct;
     made->slots = plan.slots;

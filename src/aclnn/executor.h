@@ -37,7 +37,8 @@ struct Plan {
     KernelLaunch launch;
     const void* payload = nullptr;
     uint64_t workspaceBytes = 0;
-    int64_t workspaceAt = -1;  // offset in the payload of the workspace's address; -1: none
+    int64_t workspaceAt = -1;  // offset in the payload of the workspace's address; -1: none, as
+                               // with 0 bytes: then phase two takes any workspace, also null
     bool allDistinct = false;  // read tensors too must not overlap each other
     const TensorSlot* slots = nullptr;  // in signature order; outlives the executor
     const TensorView* const* views = nullptr;

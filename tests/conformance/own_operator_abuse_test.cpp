@@ -205,5 +205,26 @@ TEST_F(OwnAbuseTest, AWorkspaceHasAPlaceOfItsOwnAndASize) {
               begin + "workspaceBytes is 18446744073709551615; expected less than 2^63");
 }
 
+// A place without bytes, as a plan has whose scratch is empty: phase two gets (nullptr, 0).
+TEST_F(OwnAbuseTest, AWorkspaceOfNoBytesNeedsNoMemory) {
+    const auto noBytes = [](auto* plan) {
+        plan->workspaceAt = int64_t{offsetof(OwnPayload, workspace)};
+    };
+    EXPECT_EQ(Run(noBytes), ACL_SUCCESS);
+    EXPECT_EQ(out_.Download<int64_t>(), Values(kCount, 1 + add_));
+    // Whatever is passed, nothing looks at it, also where a tensor is.
+    const auto in = TensorOf(in_), out = TensorOf(out_);
+    Values host(1);
+    for (void* const workspace : {static_cast<void*>(host.data()), out_.Get()}) {
+        OwnCall call(in.Get(), nullptr, out.Get(), ++add_, kCount);
+        noBytes(&call.plan);
+        ASSERT_TRUE(IsOk(call.Plan()));
+        EXPECT_EQ(call.workspaceSize, 0U);
+        EXPECT_TRUE(IsOk(advstepRunOperator(call.call.op, workspace, 8, call.executor, nullptr)));
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+        EXPECT_EQ(out_.Download<int64_t>(), Values(kCount, 1 + add_));
+    }
+}
+
 }  // namespace
 }  // namespace conformance

@@ -86,7 +86,7 @@ typedef struct {
     const void* program;  /* advance_step::op::KernelProgram, static data */
     int64_t rows;         /* rows of work, at least 0: many rows may run on several threads */
     const void* payload;  /* payloadBytes of the table, 8-byte aligned; it is copied */
-    uint64_t workspaceBytes; /* the size that phase one reports */
+    uint64_t workspaceBytes; /* the size that phase one reports; 0: phase two needs no workspace */
     int64_t workspaceAt;     /* offset in the payload of the workspace's address; -1: none */
     int32_t allDistinct;     /* 1: read tensors too must not overlap each other */
 } AdvStepOperatorPlan;

@@ -27,7 +27,7 @@ struct Planned {
     const KernelProgram* program = nullptr;  ///< required; static data
     int32_t coreCount = 1;                   ///< cores with work, at most environment.vectorCores
     int64_t rows = 0;             ///< rows of work: 32768 and more may run on several threads
-    uint64_t workspaceBytes = 0;  ///< WorkspaceLayout::bytes()
+    uint64_t workspaceBytes = 0;  ///< WorkspaceLayout::bytes(); 0: phase two needs no workspace
     int64_t workspaceAt = -1;     ///< offset in the payload of the workspace's address; -1: none
     bool allDistinct = false;     ///< read tensors too must not overlap each other
 };

@@ -83,6 +83,19 @@ TEST_P(OwnFaultTest, ANegativeRowIsNoneAndLowerThanAll) {
     EXPECT_TRUE(IsError(kFault, Run<&ReportLeastRow>(), {"aclnnOwn: the data: fault 30"}));
 }
 
+void ReportSameRow(const CoreContext& core, const void* /*payload*/) {
+    core.Report(9, 100, {});
+    core.Report(7, core.index, {});
+    core.Report(7, 200, {});
+}
+
+// All cores report the same row: the fault of the lowest core is told, whichever ran first.
+TEST_P(OwnFaultTest, OfOneRowTheLowestCoresFirstFaultIsTold) {
+    for (int repeat = 0; repeat < 20; ++repeat) {
+        ASSERT_TRUE(IsError(kFault, Run<&ReportSameRow>(), {"aclnnOwn: row 7: fault 0"}));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, OwnFaultTest,
                          testing::Values(FaultMachine{"OneThread", "1", "ascending", 4},
                                          FaultMachine{"OneThreadShuffled", "1", "1", 4},

@@ -36,7 +36,7 @@ struct Fault {
 
     int64_t row = kNone;      ///< the row of work; the fault of the lowest row is reported
     int32_t kind = 0;         ///< a value of the operator's own enumeration
-    uint16_t part = 0;        ///< the part of the launch; distinguishes faults of one row
+    uint16_t part = 0;        ///< the core or block that reports it; orders faults of one row
     uint16_t valueCount = 0;  ///< values in use, for kernels whose kinds have no words
     int64_t values[4]{};      ///< the values of the message
 
@@ -61,20 +61,20 @@ struct CoreContext {
     unsigned char* kept = nullptr;
     int64_t keptBytes = 0;  ///< bytes of `kept`
 
-    /// Reports a fault. The one of the lowest row is kept, and of several in one row the first.
+    /// Reports a fault. The one of the lowest row is kept, and of several in one row the first one
+    /// of the lowest core.
     /// @param[in] row  a negative number means that the fault belongs to no row: Fault::kNoRow
     void Report(int64_t row, int32_t kind, std::initializer_list<int64_t> values) const {
-        if (row < 0) {
-            row = Fault::kNoRow;
-        }
-        if (fault->found() && fault->row <= row) {
+        Fault reported;
+        reported.row = row < 0 ? Fault::kNoRow : row;
+        reported.kind = kind;
+        reported.part = static_cast<uint16_t>(index);
+        if (fault->found() && !reported.Before(*fault)) {
             return;
         }
-        *fault = Fault{};
-        fault->row = row;
-        fault->kind = kind;
-        std::copy_n(values.begin(), std::min(values.size(), std::size(fault->values)),
-                    fault->values);
+        std::copy_n(values.begin(), std::min(values.size(), std::size(reported.values)),
+                    reported.values);
+        *fault = reported;
     }
 };
 

@@ -144,8 +144,9 @@ ADVSTEP_API aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor);
 /// @param[in] tensor  not NULL; neither read nor changed
 /// @param[in] addr    device address; the view offset of phase one's tensor is added
 /// @retval ACLNN_ERR_INNER_NULLPTR  executor or tensor is null
-/// @retval ACLNN_ERR_PARAM_INVALID  the index does not exist; the executor is spent; an in/out
-///                                  tensor would overlap another tensor. The executor is unchanged.
+/// @retval ACLNN_ERR_PARAM_INVALID  the index does not exist, or is that of a tensor that phase one
+///                                  was called without; the executor is spent; an in/out tensor
+///                                  would overlap another tensor. The executor is unchanged.
 ADVSTEP_API aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index,
                                          aclTensor* tensor, void* addr);
 ADVSTEP_API aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index,

@@ -201,7 +201,8 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
         uint8_t* const address = view.first();
         asBefore &= tensor.address == address && tensor.spanBytes == span &&
                     tensor.itemSize == view.itemSize;
-        tensor = {address, span, view.itemSize, view.offset * view.itemSize, extent};
+        tensor = {address,         span, view.itemSize, view.offset * view.itemSize, extent,
+                  view.isPresent()};
         made->SetAddress(index, address);
     }
     if (!asBefore) {

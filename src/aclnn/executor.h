@@ -30,6 +30,7 @@ struct PlannedTensor {
     int64_t itemSize;     // the bytes of an element; the address must be a multiple of it
     int64_t offsetBytes;  // from the storage address to the first element
     MemoryExtent extent;
+    bool isPresent;  // false: the call left it out, and its address stays null
 };
 
 /// The result of phase one. `payload` holds plain bytes: tiling data and addresses.

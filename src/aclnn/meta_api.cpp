@@ -58,6 +58,12 @@ aclnnStatus SetAddress(const char* call, aclOpExecutor* executor, size_t index,
                          count == Count::kAll ? "a tensor" : "an in/out tensor",
                          executor->launch.program->call);
         }
+        if (!executor->tensors[position].isPresent) {
+            return Error(ACLNN_ERR_PARAM_INVALID,
+                         "index is {}, that of {}, which the call left out; expected that of a "
+                         "tensor of the call",
+                         index, executor->slots[position].name);
+        }
         executor->key = PlanKey();  // the plan has changed
         uint8_t* const before = executor->tensors[position].address;
         auto* const storage = static_cast<uint8_t*>(addr);

@@ -140,5 +140,21 @@ TEST_F(OwnTensorTest, ATensorThatWasLeftOutGetsNoAddress) {
     EXPECT_EQ(Out(), (Values{102, 104, 106, 108}));
 }
 
+// No elements have no gaps between them. The strides of torch are products of dims, 0 taken as 1.
+TEST_F(OwnTensorTest, AnEmptyTensorMayHaveAnyStrides) {
+    const std::vector<std::pair<Values, Values>> empty = {
+        {{3, 0}, {}},           {{3, 0}, {1, 1}},
+        {{0, 5}, {5, 1}},       {{0}, {7}},
+        {{2, 0, 4}, {4, 4, 1}}, {{2, 0, 4}, {0, 4, 1}},
+        {{0, 0}, {-3, 100}},    {{1, 2, 0, 3}, {9, 9, 9, 9}}};
+    for (const auto& [shape, strides] : empty) {
+        EXPECT_TRUE(IsOk(RunCountedCall(shape, strides)))
+            << testing::PrintToString(shape) << testing::PrintToString(strides);
+    }
+    EXPECT_EQ(Out(), Values(4, -7));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, RunCountedCall({2, 2}, {1, 1}),
+                        {"self has shape [2, 2] and strides [1, 1]; expected it contiguous"}));
+}
+
 }  // namespace
 }  // namespace conformance

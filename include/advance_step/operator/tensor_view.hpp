@@ -27,19 +27,18 @@ struct TensorView : AdvStepTensorView {
 };
 static_assert(sizeof(TensorView) == sizeof(AdvStepTensorView), "views are passed as plain arrays");
 
-/// Returns whether the elements follow one another without gaps. Dimensions of 1 may have any
-/// stride.
+/// Returns whether the elements follow one another without gaps. Dimensions of 1, and all
+/// dimensions of a tensor without elements, may have any stride.
 inline bool IsContiguous(const TensorView& view) {
     int64_t expected = 1;
+    bool follow = true;
+    bool isEmpty = false;
     for (int64_t axis = view.rank - 1; axis >= 0; --axis) {
-        if (view.dims[axis] != 1 && view.strides[axis] != expected) {
-            return false;
-        }
-        if (__builtin_mul_overflow(expected, view.dims[axis], &expected)) {
-            return false;
-        }
+        follow &= view.dims[axis] == 1 || view.strides[axis] == expected;
+        isEmpty |= view.dims[axis] == 0;
+        follow &= !__builtin_mul_overflow(expected, view.dims[axis], &expected);
     }
-    return true;
+    return follow || isEmpty;
 }
 
 /// Returns whether a view's offset and number of elements are small enough to compute addresses.

@@ -47,7 +47,11 @@ INSTANTIATE_TEST_SUITE_P(
                     LayoutCase{"OneRowAnyOuterStride", {1, 4}, {100, 1}, true},
                     LayoutCase{"Cube", {2, 3, 4}, {12, 4, 1}, true},
                     LayoutCase{"CubeGapInside", {2, 3, 4}, {15, 5, 1}, false},
-                    LayoutCase{"MoreElementsThanFit", {4, kHuge}, {kHuge, 1}, false}),
+                    LayoutCase{"MoreElementsThanFit", {4, kHuge}, {kHuge, 1}, false},
+                    LayoutCase{"Empty", {0}, {5}, true},
+                    LayoutCase{"EmptyRows", {3, 0}, {1, 1}, true},
+                    LayoutCase{"EmptyInside", {2, 0, 4}, {4, 4, 1}, true},
+                    LayoutCase{"EmptyAndHuge", {4, kHuge, 0}, {1, 1, 1}, true}),
     support::CaseName());
 
 // The rule by definition: the sets of bytes have one in common.

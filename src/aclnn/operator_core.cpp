@@ -2,6 +2,7 @@
 // The functions by which operators of other libraries plan and run.
 #include "advance_step/operator/core.h"
 
+#include <algorithm>
 #include <limits>
 #include <new>
 
@@ -69,6 +70,17 @@ Status ViewsOf(const AdvStepOperatorCall& call, AdvStepTensorView* views) {
     return {};
 }
 
+// Checks that no tensor has a negative dim, of which a plan would compute nonsense.
+Status CheckDims(const AdvStepOperator& op, const AdvStepTensorView* views) {
+    for (uint32_t place = 0; place < op.table->tensorCount; ++place) {
+        const auto& view = static_cast<const TensorView&>(views[place]);
+        if (std::any_of(view.dims, view.dims + view.rank, [](int64_t dim) { return dim < 0; })) {
+            return CheckExtent(view, op.table->tensors[place].name);
+        }
+    }
+    return {};
+}
+
 AdvStepOperatorEnvironment EnvironmentFor(const Device& device) {
     const Settings& settings = device.settings();
     AdvStepOperatorEnvironment environment{};
@@ -105,6 +117,7 @@ Status BeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->workspaceSize, "workspaceSize"));
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->executor, "executor"));
     ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&kept->device));
+    ADVSTEP_RETURN_IF_ERROR(CheckDims(op, views));
     *environment = EnvironmentFor(*kept->device);
     return {};
 }
@@ -215,7 +228,6 @@ Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* view
     const auto& kept = *reinterpret_cast<const KeptPlan*>(call->kept);
     const AdvStepOperator& op = *call->op;
     ADVSTEP_RETURN_IF_ERROR(RequireGiven(kept.device, "the device of advstepBeginPlan"));
-    ADVSTEP_RETURN_IF_ERROR(CheckPlan(op, *kept.device, *asked));
     const TensorView* pointers[ADVSTEP_OPERATOR_MOST_TENSORS];
     for (uint32_t place = 0; place < op.table->tensorCount; ++place) {
         pointers[place] = static_cast<const TensorView*>(&views[place]);
@@ -223,6 +235,8 @@ Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* view
             ADVSTEP_RETURN_IF_ERROR(CheckExtent(*pointers[place], op.table->tensors[place].name));
         }
     }
+    // A plan for tensors that cannot be says nothing about the operator, so it comes second.
+    ADVSTEP_RETURN_IF_ERROR(CheckPlan(op, *kept.device, *asked));
     Plan plan;
     plan.launch.program = static_cast<const KernelProgram*>(asked->program);
     plan.launch.device = kept.device;

@@ -156,5 +156,32 @@ TEST_F(OwnTensorTest, AnEmptyTensorMayHaveAnyStrides) {
                         {"self has shape [2, 2] and strides [1, 1]; expected it contiguous"}));
 }
 
+// The caller is at fault, not the operator, whose plan does not see the dims.
+TEST_F(OwnTensorTest, ANegativeDimIsRefusedBeforeThePlan) {
+    const std::vector<std::pair<Values, std::string>> wrongs = {
+        {{-3}, "self has shape [-3], strides [1] and offset 0"},
+        {{-3, -2}, "self has shape [-3, -2], strides [-2, 1] and offset 0"},
+        {{2, -2}, "self has shape [2, -2], strides [-2, 1] and offset 0"},
+        {{-1, 2}, "self has shape [-1, 2], strides [2, 1] and offset 0"},
+        {{-1, 0}, "self has shape [-1, 0], strides [0, 1] and offset 0"}};
+    const int before = Counted::plans;
+    for (const auto& [shape, says] : wrongs) {
+        for (const bool isChecked : {true, false}) {
+            EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, RunCountedCall(shape, {}, isChecked),
+                                {"aclnnCountedGetWorkspaceSize: " + says}));
+        }
+    }
+    EXPECT_EQ(Counted::plans, before);
+}
+
+// The plan has computed nonsense, but of elements without addresses.
+TEST_F(OwnTensorTest, AWrongTensorIsToldBeforeTheWrongPlan) {
+    const int64_t many = int64_t{1} << 31;
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, RunCountedCall({many, many}, {}, false),
+                        {"self has shape [2147483648, 2147483648]"}));
+    EXPECT_TRUE(IsError(ACLNN_ERR_INNER, RunCountedCall({4}, {}, false),
+                        {"the plan of operator aclnnCounted is wrong: rows is -4"}));
+}
+
 }  // namespace
 }  // namespace conformance

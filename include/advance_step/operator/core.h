@@ -116,7 +116,7 @@ ADVSTEP_API aclnnStatus advstepRegisterOperator(const AdvStepOperatorTable* tabl
 /// @param[out] environment  that of the current context's device; the caller has set structBytes
 /// @param[out] isPlanned    1: an equal plan was found, and the call's outputs are set
 /// @retval ACLNN_ERR_PARAM_NULLPTR  a required tensor or an output is null
-/// @retval ACLNN_ERR_PARAM_INVALID  a tensor was destroyed
+/// @retval ACLNN_ERR_PARAM_INVALID  a tensor was destroyed, or has a negative dim
 /// @retval ACLNN_ERR_RUNTIME_ERROR  the thread has no current context
 /// @retval ACLNN_ERR_INNER          the operator's table is wrong; structBytes is wrong
 ADVSTEP_API aclnnStatus advstepBeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,

@@ -96,6 +96,33 @@ TEST_P(OwnFaultTest, OfOneRowTheLowestCoresFirstFaultIsTold) {
     }
 }
 
+void ReportValues(const CoreContext& core, const void* /*payload*/) {
+    const int64_t row = 1000 - core.index;
+    if (core.index == 39) {
+        core.Report(row, 5, {core.index, -2, 3, 4, 5, 6});
+    } else {
+        core.Report(row, 6, {});
+    }
+}
+
+void ReportOneValue(const CoreContext& core, const void* /*payload*/) {
+    core.Report(-1 - core.index, 7, {42});
+}
+
+void ReportNoValues(const CoreContext& core, const void* /*payload*/) {
+    core.Report(core.index, 8, {});
+}
+
+TEST_P(OwnFaultTest, WithoutWordsTheValuesAreTold) {
+    const std::string begin = "aclrtSynchronizeStream: aclnnOwn: ";
+    EXPECT_EQ(Run<&ReportValues>(), kFault);
+    EXPECT_EQ(support::TakeMessage(), begin + "row 961: fault 5 with 39, -2, 3, 4");
+    EXPECT_EQ(Run<&ReportOneValue>(), kFault);
+    EXPECT_EQ(support::TakeMessage(), begin + "the data: fault 7 with 42");
+    EXPECT_EQ(Run<&ReportNoValues>(), kFault);
+    EXPECT_EQ(support::TakeMessage(), begin + "row 0: fault 8");
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, OwnFaultTest,
                          testing::Values(FaultMachine{"OneThread", "1", "ascending", 4},
                                          FaultMachine{"OneThreadShuffled", "1", "1", 4},

@@ -72,8 +72,9 @@ struct CoreContext {
         if (fault->found() && !reported.Before(*fault)) {
             return;
         }
-        std::copy_n(values.begin(), std::min(values.size(), std::size(reported.values)),
-                    reported.values);
+        const size_t used = std::min(values.size(), std::size(reported.values));
+        reported.valueCount = static_cast<uint16_t>(used);
+        std::copy_n(values.begin(), used, reported.values);
         *fault = reported;
     }
 };

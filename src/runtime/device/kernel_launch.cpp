@@ -3,8 +3,10 @@
 
 #include "src/runtime/device/kernel_launch.h"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -44,9 +46,15 @@ struct Play {
     const TracedKernel& traced;
 };
 
-// Returns the place of a fault for a message. A negative row is none.
-std::string WhereIs(const Fault& fault) {
-    return fault.row < 0 ? "the data" : fmt::format("row {}", fault.row);
+// Returns a fault without words as its numbers. A negative row is none.
+std::string NumbersOf(const Fault& fault) {
+    std::string text = fault.row < 0 ? "the data" : fmt::format("row {}", fault.row);
+    text += fmt::format(": fault {}", fault.kind);
+    const size_t count = std::min<size_t>(fault.valueCount, std::size(fault.values));
+    for (size_t index = 0; index < count; ++index) {
+        text += fmt::format("{}{}", index == 0 ? " with " : ", ", fault.values[index]);
+    }
+    return text;
 }
 
 // Ends a phase that found a fault. It returns a failure, or writes a warning to the log.
@@ -57,7 +65,7 @@ std::string WhereIs(const Fault& fault) {
     if (program.describe != nullptr) {
         program.describe(fault, payload, &report);
     } else {
-        report.Set(0, fmt::format("{}: fault {}", WhereIs(fault), fault.kind));
+        report.Set(0, NumbersOf(fault));
     }
     if (report.code == 0) {
         report.code = ACL_ERROR_RT_VECTOR_CORE_EXCEPTION;

@@ -88,6 +88,9 @@ void CountSuccess(const KernelLaunch& launch, const void* payload) {
 void PlayInOrder(const KernelPhase& phase, const void* payload, int32_t begin, int32_t end,
                  CoreContext* core) {
     core->index = begin;
+    if (begin == end) {
+        return;
+    }
     if (phase.merges) {
         core->count = end - begin;
         phase.run(*core, payload);
@@ -107,7 +110,7 @@ void PlayInOrder(const KernelPhase& phase, const void* payload, int32_t begin, i
     CoreContext core{0,           &fault,    launch.coreCount, launch.device->settings().isa,
                      kept.memory, kept.bytes};
     int32_t index = 0;
-    if (program.firstTwo != nullptr) {
+    if (program.firstTwo != nullptr && launch.coreCount > 0) {
         program.firstTwo(core, payload);
         if (__builtin_expect(fault.found(), 0)) {
             return EndPhase(launch, payload, program.phases[0], fault);

@@ -189,6 +189,17 @@ TEST_P(KernelLaunchTest, FirstTwoPhasesInOneCallAreTheSame) {
     EXPECT_EQ(board_.bothAtOnce, plain ? 2 : 0);
 }
 
+void CountCall(const CoreContext& /*core*/, const void* payload) { ++Of(payload).board->firstOnes; }
+
+// Also those of several cores in one call.
+TEST_P(KernelLaunchTest, NoCoresCallNoPhase) {
+    KernelProgram program = Program({{&CountCall}, {&CountCall, OnFault::kFail, true}});
+    EXPECT_TRUE(Succeeds(Run(program, 0)));
+    program.firstTwo = &CountCall;
+    EXPECT_TRUE(Succeeds(Run(program, 0)));
+    EXPECT_EQ(board_.firstOnes, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, KernelLaunchTest,
                          testing::Values(MachineCase{"OneThread", 1, std::nullopt, 8},
                                          MachineCase{"OneThreadManyRows", 1, std::nullopt, 1 << 20},

@@ -80,7 +80,6 @@ Status WaitExpired(const WaitTask& task) noexcept {
 bool InsideTask() { return taskDepth > 0; }
 
 TaskScope::TaskScope() noexcept { ++taskDepth; }
-
 TaskScope::~TaskScope() { --taskDepth; }
 
 const void* Stream::Self() { return reinterpret_cast<const void*>(pthread_self()); }

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch's own table of operators (OpInfo) on "npu" against "cpu", forward and backward.
 
-    python -m advance_step.torch_npu operators.py [--every N] [--samples N] [--markdown] [NAME ...]
+    python -m advance_step.torch_npu operators.py [--every N] [--samples N] [--layouts] [--markdown] [NAME ...]
 
 Each operator gets its sample inputs on both devices, in float32, bfloat16 and int64. The results and
-the gradients must be equal bit for bit. An operator is refused if "npu" raises where "cpu" does not.
+the gradients must be equal bit for bit, with the same strides. --layouts: the tensors of the samples
+are channels_last or transposed, and only float32 is tried. An operator is refused if "npu" raises where "cpu" does not.
 Exit status 1: one is wrong, or more are refused than listed in REFUSED.
 """
 
 import argparse
+import itertools
 import sys
 import warnings
 
@@ -23,6 +25,41 @@ BY_DEVICE = {"nn.functional.linear_cross_entropy.chunked",
              "nn.functional.linear_cross_entropy.chunked_none"}
 
 
+def channels_last(tensor):
+    if tensor.dim() not in (4, 5):
+        return None
+    return tensor.contiguous(memory_format=torch.channels_last if tensor.dim() == 4
+                             else torch.channels_last_3d)
+
+
+def transposed(tensor):
+    return tensor.mT.contiguous().mT if tensor.dim() >= 2 else None
+
+
+class Layout:
+    """Gives the tensors of a sample another layout; `changed` says whether there was one to change."""
+
+    def __init__(self, change):
+        self.change, self.changed = change, False
+
+    def __call__(self, value):
+        if isinstance(value, torch.Tensor):
+            made = self.change(value.detach()) if value.layout == torch.strided else None
+            self.changed = self.changed or made is not None
+            return value if made is None else made.requires_grad_(value.requires_grad)
+        return mapped(value, self)
+
+
+def mapped(value, change):
+    """Returns the value with its elements changed, if it is a list, a tuple or a dictionary."""
+    if isinstance(value, (list, tuple)):
+        made = [change(element) for element in value]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    if isinstance(value, dict):
+        return {name: change(element) for name, element in value.items()}
+    return value
+
+
 def to_npu(value):
     """Returns the sample with its tensors on the device: the same storages, strides and offsets."""
     if isinstance(value, torch.Tensor):
@@ -32,14 +69,9 @@ def to_npu(value):
         whole = torch.empty(0, dtype=plain.dtype).set_(plain.untyped_storage()).npu()
         moved = whole.as_strided(plain.shape, plain.stride(), plain.storage_offset())
         return moved.requires_grad_(value.requires_grad)
-    if isinstance(value, (list, tuple)):
-        made = [to_npu(element) for element in value]
-        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
-    if isinstance(value, dict):
-        return {name: to_npu(element) for name, element in value.items()}
-    if isinstance(value, torch.device) or value == "cpu":
+    if isinstance(value, torch.device) or isinstance(value, str) and value == "cpu":
         return torch.device("npu") if not isinstance(value, str) else "npu"
-    return value
+    return mapped(value, to_npu)
 
 
 def tensors(value):
@@ -53,8 +85,15 @@ def tensors(value):
             yield from tensors(element)
 
 
+def strides(tensor):
+    """Returns those that matter."""
+    return [stride for size, stride in zip(tensor.shape, tensor.stride()) if size > 1]
+
+
 def same(first, second):
     if isinstance(first, torch.Tensor):
+        if first.layout == torch.strided and strides(first) != strides(second):
+            return False
         second = second.cpu()
         if (first.dtype, first.shape) != (second.dtype, second.shape):
             return False
@@ -91,8 +130,7 @@ def run(operator, sample, backward):
 
 
 class Sample:
-    def __init__(self, source, moved, name=""):
-        change = to_npu if moved else (lambda value: value)
+    def __init__(self, source, change, name=""):
         if name == "tensor_split":  # its indices are on "cpu" for every device
             self.input, self.args, self.kwargs = change(source.input), source.args, source.kwargs
             return
@@ -100,20 +138,31 @@ class Sample:
         self.kwargs = change(source.kwargs)
 
 
-def check(operator, dtype, count):
+def samples(operator, dtype, count, backward, layouts):
+    """Yields the samples, or else those of them that have other layouts, in these."""
+    given = operator.sample_inputs("cpu", dtype, requires_grad=backward)
+    for source in itertools.islice(given, count):
+        if not layouts:
+            yield source
+        for change in (channels_last, transposed) if layouts else ():
+            layout = Layout(change)
+            sample = Sample(source, layout)
+            if layout.changed:
+                yield sample
+
+
+def check(operator, dtype, count, layouts):
     """Returns "right", "refused: why", "wrong: where", or "" if there is nothing to compare."""
     backward = dtype in operator.supported_backward_dtypes("cpu") and operator.supports_autograd
     checked = 0
     torch.manual_seed(3)
-    for index, source in enumerate(operator.sample_inputs("cpu", dtype, requires_grad=backward)):
-        if index == count:
-            break
+    for index, source in enumerate(samples(operator, dtype, count, backward, layouts)):
         try:
-            expected = run(operator, Sample(source, False), backward)
+            expected = run(operator, Sample(source, lambda value: value), backward)
         except Exception:  # noqa: BLE001: then there is nothing to compare with
             continue
         try:
-            found = run(operator, Sample(source, True, operator.name), backward)
+            found = run(operator, Sample(source, to_npu, operator.name), backward)
             torch.npu.synchronize()
         except Exception as error:  # noqa: BLE001
             return "refused: " + f"{type(error).__name__}: {error}".splitlines()[0][:150]
@@ -132,20 +181,21 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--samples", type=int, default=3)
+    parser.add_argument("--layouts", action="store_true")
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows, failed = {}, 0
     chosen = [operator for operator in op_db if operator.name in options.names or not options.names]
     for operator in chosen[::options.every]:
-        for dtype in DTYPES:
+        for dtype in DTYPES[:1] if options.layouts else DTYPES:
             if not operator.supports_dtype(dtype, "cpu"):
                 continue
             name = operator.name + ("." + operator.variant_test_name
                                     if operator.variant_test_name else "")
             if name in BY_DEVICE and dtype != torch.float32:
                 continue
-            verdict = check(operator, dtype, options.samples)
+            verdict = check(operator, dtype, options.samples, options.layouts)
             word = verdict.split(":")[0] or "nothing to compare"
             rows.setdefault(str(dtype)[6:], {}).setdefault(word, []).append(name)
             if word not in ("right", "nothing to compare"):

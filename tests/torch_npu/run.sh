@@ -26,7 +26,8 @@ program=("$environment/bin/python" -B -m advance_step.torch_npu)
 "${program[@]}" -m pytest -q -p no:cacheprovider -n 2 "$@" ${folder:+"$folder"}
 if [[ $folder ]]; then
     # The other modes of the host operators, and torch's own table of operators: with nothing
-    # pending, where an operator runs at once, and every third in the order of the stream.
+    # pending, where an operator runs at once, and every third in the order of the stream; there all
+    # of them with other layouts, which torch's kernels for "meta" may forget.
     for mode in queue python; do
         ADVANCE_STEP_HOST_OPERATORS=$mode "${program[@]}" -m pytest -q -p no:cacheprovider \
             "$folder"/test_host_*.py "$folder"/test_llm_{operators,attention,shapes,writes}.py
@@ -35,4 +36,5 @@ if [[ $folder ]]; then
     export MKL_CBWR=COMPATIBLE
     "${program[@]}" "$folder/operators.py"
     ADVANCE_STEP_HOST_OPERATORS=queue "${program[@]}" "$folder/operators.py" --every 3
+    ADVANCE_STEP_HOST_OPERATORS=queue "${program[@]}" "$folder/operators.py" --layouts
 fi

@@ -100,6 +100,48 @@ def test_normalisation_of_every_dtype():
                 x, one.clone(), one.clone(), one, one, training), given, ones)
 
 
+@pytest.mark.parametrize("batch", (1, 2))
+def test_layouts_of_images(batch):
+    """torch's kernels for "meta" forget the layout of many of these."""
+    torch.manual_seed(5)
+    functional = torch.nn.functional
+    image = torch.randn(batch, 8, 6, 5).to(memory_format=torch.channels_last)
+    volume = torch.randn(batch, 8, 4, 4, 4).to(memory_format=torch.channels_last_3d)
+    weight = torch.randn(4, 8, 3, 3)
+    for given in (image, image.contiguous()):
+        for filters in (weight, weight.to(memory_format=torch.channels_last)):
+            both(functional.conv2d, given, filters)
+            both(lambda *two: torch.autograd.functional.vjp(
+                functional.conv2d, two, torch.ones(batch, 4, 4, 3, device=two[0].device))[1][0],
+                given, filters)
+    both(functional.conv_transpose2d, image, torch.randn(8, 4, 3, 3))
+    both(functional.conv3d, volume, torch.randn(4, 8, 3, 3, 3))
+    both(lambda x: functional.group_norm(x, 4), image)
+    both(lambda x: functional.logsigmoid(x), image)
+    both(lambda x: torch.roll(x, (1, 2), (2, 3)), image)
+    both(lambda x: functional.pixel_shuffle(x, 2), image)
+    both(lambda x: functional.channel_shuffle(x, 4), image)
+    both(lambda x: functional.max_unpool2d(*functional.max_pool2d(x, 2, return_indices=True), 2,
+                                           output_size=x.shape[2:]), image)
+    both(lambda x: torch.fft.irfft2(x.to(torch.complex64).mT), image)
+    for mode in ("reflect", "replicate", "circular"):
+        both(lambda x, mode=mode: functional.pad(x, (1, 1, 1, 1), mode=mode), image)
+        both(lambda x, mode=mode: functional.pad(x, (1,) * 6, mode=mode), volume)
+
+
+def test_layouts_of_large_and_expanded_arguments():
+    torch.manual_seed(6)
+    for count in (4, 200):
+        given = torch.rand(count, count).t()
+        both(lambda x: torch.copysign(x, torch.tensor(-1.)), given)
+        both(lambda x: torch.div(x, 3., rounding_mode="floor"), given)
+        both(lambda x: (x * 9).to(torch.int32) // 3, given)
+        both(lambda x: torch.logical_and(x > 0.5, torch.ones_like(x)), given)
+        both(lambda x: x[0, 0].bfloat16().expand(x.shape) * x.bfloat16(), given)
+        both(lambda x: (x > 0.5) ** True, given)
+        both(lambda x: (x > 0.5) ** 2, given)
+
+
 def test_dropout_draws_from_the_generator_of_the_device():
     given = torch.ones(50)
     torch.manual_seed(9)

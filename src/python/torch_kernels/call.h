@@ -16,6 +16,7 @@
 
 #include "generators.h"
 #include "out_form.h"
+#include "trials.h"
 #include "views.h"
 
 namespace advstep_torch {
@@ -27,7 +28,7 @@ struct Operator {
     std::vector<bool> fresh;  // of the returns: a new tensor, not an argument
     bool onlyTensors = true;  // the returns are tensors or lists of them
     bool pointwise = false;
-    bool metaDiffers = false;   // its kernel for "meta" has results of other shapes or dtypes
+    Disagree disagree = Disagree::kNever;
     bool dynamicShape = false;  // the shapes of the returns depend on data
     bool anyFresh = false;
     bool writes = false;   // it may resize its outputs: it has an out= argument
@@ -40,28 +41,6 @@ struct Operator {
     int indices = -1;                        // a list of indices, which may be on "cpu"
     std::optional<c10::OperatorHandle> out;  // its out= form; none if it draws
 };
-
-/// Returns whether an operator's kernels for "cpu" and "meta" disagree on what they compute beside
-/// the result. The tests run each operator with work pending, which finds those that do.
-inline bool MetaDiffers(const std::string& name) {
-    static const std::set<std::string> names{"aten::native_layer_norm",
-                                             "aten::native_batch_norm",
-                                             "aten::_native_batch_norm_legit",
-                                             "aten::_native_batch_norm_legit_no_training",
-                                             "aten::_batch_norm_with_update",
-                                             "aten::_embedding_bag",
-                                             "aten::_embedding_bag_forward_only",
-                                             "aten::quantize_per_tensor",
-                                             "aten::quantize_per_tensor_dynamic",
-                                             "aten::quantize_per_channel",
-                                             "aten::_native_multi_head_attention",
-                                             "aten::_fft_r2c",
-                                             "aten::kaiser_window",
-                                             "aten::mode.values",
-                                             "aten::linalg_eig",
-                                             "aten::_linalg_svd"};
-    return names.count(name) != 0;
-}
 
 /// Returns whether an operator computes factors or solutions of matrices, by LAPACK.
 inline bool IsOfMatrices(const std::string& name) {
@@ -86,7 +65,10 @@ inline Operator Describe(const c10::OperatorHandle& handle) {
             described.onlyTensors && (list || type->kind() == c10::TypeKind::TensorType);
     }
     described.boolIndices = schema.name() == "aten::index";
-    described.metaDiffers = MetaDiffers(schema.name()) || MetaDiffers(described.name);
+    described.disagree = DisagreeOf(schema.name());
+    if (described.disagree == Disagree::kNever) {
+        described.disagree = DisagreeOf(described.name);
+    }
     described.factors = IsOfMatrices(schema.name());
     described.pointwise = handle.hasTag(at::Tag::pointwise);
     described.dynamicShape = handle.hasTag(at::Tag::dynamic_output_shape) ||

@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include <ATen/CPUGeneratorImpl.h>
+
 #include <algorithm>
 #include <exception>
 #include <memory>
@@ -115,7 +117,8 @@ class Shapes {
         return false;
     }
 
-    /// Returns the arguments on "meta", or as zeros on "cpu" for a trial.
+    /// Returns the arguments on "meta", or on "cpu" for a trial: ones, by which integers can be
+    /// divided, or zeros, which are right as indices.
     std::vector<c10::IValue> Without(c10::ArrayRef<c10::IValue> arguments,
                                      c10::Device device) const {
         std::vector<c10::IValue> meta;
@@ -131,7 +134,7 @@ class Shapes {
             }
             at::Tensor made = NewLike(tensor, device);
             if (device.type() == c10::kCPU) {
-                made.zero_();
+                made.fill_(op_.pointwise ? 1 : 0);
             }
             known.emplace_back(tensor.unsafeGetTensorImpl(), made);
             return made;
@@ -140,7 +143,9 @@ class Shapes {
             meta[static_cast<size_t>(op_.device)] = device;
         }
         if (op_.generator >= 0) {
-            meta[static_cast<size_t>(op_.generator)] = c10::IValue();
+            meta[static_cast<size_t>(op_.generator)] =
+                device.type() == c10::kCPU ? c10::IValue(at::detail::createCPUGenerator())
+                                           : c10::IValue();
         }
         if (op_.pinMemory >= 0) {
             meta[static_cast<size_t>(op_.pinMemory)] = c10::IValue();
@@ -152,7 +157,8 @@ class Shapes {
     /// has none, or refuses the arguments; the reason is in `refused`.
     bool Call(c10::ArrayRef<c10::IValue> arguments, std::vector<c10::IValue>* given,
               std::vector<c10::IValue>* results, std::exception_ptr* refused) const {
-        *results = Without(arguments, op_.metaDiffers ? c10::kCPU : c10::kMeta);
+        const bool trial = NeedsTrial(op_.disagree, op_.pointwise, arguments);
+        *results = Without(arguments, trial ? c10::kCPU : c10::kMeta);
         *given = *results;
         try {
             op_.handle.callBoxed(*results);

@@ -156,6 +156,22 @@ def test_an_error_of_queued_work_names_its_operator():
     same(tensor + 1, torch.arange(10) + 1)
 
 
+@native
+def test_a_tensor_of_cpu_is_named_at_the_first_call(program):
+    """torch's Python kernels for "meta" import modules at their first call, and have words of their own."""
+    text = """
+import torch
+for first in (torch.ones(3).npu(), torch.ones(300, 300).npu()):
+    for call in (torch.add, torch.eq, torch.mul, torch.minimum):
+        try:
+            call(first, torch.ones(first.shape))
+        except RuntimeError as error:
+            assert "npu:0 and cpu! (aten::" in str(error), error
+print("right")
+"""
+    assert program.code(text).stdout == "right\n"
+
+
 def test_an_error_without_pending_work_is_the_exception_of_cpu():
     tensor = torch.arange(10, device="npu")
     torch.npu.synchronize()

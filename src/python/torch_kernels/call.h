@@ -9,6 +9,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -104,14 +105,13 @@ inline Operator Describe(const c10::OperatorHandle& handle) {
 template <typename Use>
 void MapTensors(c10::ArrayRef<c10::IValue> from, std::vector<c10::IValue>* to, Use&& use) {
     to->reserve(from.size());
-    int index = 0;
     for (const c10::IValue& value : from) {
         if (value.isTensor()) {
-            to->emplace_back(use(value.toTensor(), index));
+            to->emplace_back(use(value.toTensor()));
         } else if (value.isTensorList()) {
             c10::List<at::Tensor> list;
             for (const at::Tensor& tensor : value.toTensorVector()) {
-                list.push_back(use(tensor, index));
+                list.push_back(use(tensor));
             }
             to->emplace_back(std::move(list));
         } else if (value.isList() && value.toListRef().size() != 0 &&
@@ -120,14 +120,13 @@ void MapTensors(c10::ArrayRef<c10::IValue> from, std::vector<c10::IValue>* to, U
             c10::List<std::optional<at::Tensor>> list;
             for (const c10::IValue& element : value.toListRef()) {
                 list.push_back(element.isTensor()
-                                   ? std::optional<at::Tensor>(use(element.toTensor(), index))
+                                   ? std::optional<at::Tensor>(use(element.toTensor()))
                                    : std::nullopt);
             }
             to->emplace_back(std::move(list));
         } else {
             to->push_back(value);
         }
-        ++index;
     }
 }
 
@@ -178,27 +177,41 @@ inline bool IsWritten(const c10::Argument& argument) {
     return info != nullptr && info->isWrite();
 }
 
-/// Refuses a tensor of "cpu" among those of "npu", unless it is a scalar that is read, or an index.
-/// The operator would write into a copy.
-inline void CheckScalar(const Operator& op, const at::Tensor& tensor, int index,
-                        c10::Device device) {
-    TORCH_CHECK(!tensor.defined() || tensor.device().type() != c10::kCPU || index == op.indices ||
-                    (tensor.dim() == 0 &&
-                     !IsWritten(op.handle.schema().arguments()[static_cast<size_t>(index)])),
+/// Refuses tensors of "cpu" among those of "npu", unless they are scalars that are read, or
+/// indices. The operator would write into a copy. The kernel for "meta" would refuse them in other
+/// words.
+inline void CheckScalars(const Operator& op, c10::ArrayRef<c10::IValue> arguments,
+                         c10::Device device) {
+    for (size_t index = 0; index < arguments.size(); ++index) {
+        const auto check = [&](const c10::IValue& value) {
+            if (!value.isTensor() || static_cast<int>(index) == op.indices) {
+                return;
+            }
+            const at::Tensor& tensor = value.toTensor();
+            TORCH_CHECK(
+                !tensor.defined() || tensor.device().type() != c10::kCPU ||
+                    (tensor.dim() == 0 && !IsWritten(op.handle.schema().arguments()[index])),
                 "Expected all tensors to be on the same device, but found at least two devices, ",
                 device, " and ", tensor.device(), "! (", op.name, ")");
+        };
+        const c10::IValue& value = arguments[index];
+        if (value.isList()) {
+            std::for_each(value.toListRef().begin(), value.toListRef().end(), check);
+        } else {
+            check(value);
+        }
+    }
 }
 
 /// Returns the arguments on "cpu". `copyScalars`: tensors of "cpu" are copied, because the operator
 /// runs after the caller's call has returned.
 inline std::vector<c10::IValue> OnHost(const Operator& op, c10::ArrayRef<c10::IValue> arguments,
-                                       c10::Device device, Views* views, bool copyScalars) {
+                                       Views* views, bool copyScalars) {
     std::vector<c10::IValue> host;
-    MapTensors(arguments, &host, [&](const at::Tensor& tensor, int index) {
+    MapTensors(arguments, &host, [&](const at::Tensor& tensor) {
         if (IsNpu(tensor)) {
             return views->Of(tensor);
         }
-        CheckScalar(op, tensor, index, device);
         if (!copyScalars || !tensor.defined()) {
             return tensor;
         }

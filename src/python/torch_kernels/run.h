@@ -25,6 +25,7 @@ class HostKernel : public c10::OperatorKernel {
             CallHost(std::vector<c10::IValue>(arguments.begin(), arguments.end()), stack, count);
             return;
         }
+        CheckScalars(op_, arguments, *device);
         const int threads = ThreadsOfCaller();
         const c10::OptionalDeviceGuard guard(*device);
         const CurrentStream stream(*device);
@@ -57,7 +58,7 @@ class HostKernel : public c10::OperatorKernel {
             return;
         }
         Views views;
-        std::vector<c10::IValue> host = OnHost(op_, arguments, device, &views, false);
+        std::vector<c10::IValue> host = OnHost(op_, arguments, &views, false);
         if (op_.generator >= 0) {
             at::Generator generator = GeneratorOf(op_, arguments, device);
             const std::shared_ptr<Engine> engine = EngineOf(generator);
@@ -70,7 +71,7 @@ class HostKernel : public c10::OperatorKernel {
         views.TakeResized();
         std::vector<c10::IValue> results;
         MapTensors(host, &results,
-                   [&](const at::Tensor& result, int) { return ResultOf(result, device, views); });
+                   [&](const at::Tensor& result) { return ResultOf(result, device, views); });
         torch::jit::drop(*stack, arguments.size());
         stack->insert(stack->end(), results.begin(), results.end());
     }
@@ -88,7 +89,7 @@ class HostKernel : public c10::OperatorKernel {
             return false;
         }
         Views views;
-        std::vector<c10::IValue> host = OnHost(op_, arguments, device, &views, false);
+        std::vector<c10::IValue> host = OnHost(op_, arguments, &views, false);
         std::vector<at::Tensor> results;
         for (const ResultShapes& result : *shapes) {
             const TensorShape& shape = result.tensors.at(0);
@@ -137,8 +138,8 @@ class HostKernel : public c10::OperatorKernel {
         }
         const BelowAutograd below;
         Views views;
-        auto queued = std::make_unique<Queued>(Queued{
-            op_, OnHost(op_, arguments, device, &views, true), {}, {}, nullptr, threads, {}});
+        auto queued = std::make_unique<Queued>(
+            Queued{op_, OnHost(op_, arguments, &views, true), {}, {}, nullptr, threads, {}});
         queued->written = Written::Of(op_, queued->arguments);
         std::vector<c10::IValue> results;
         const auto make = [&](const TensorShape& shape) {

@@ -123,7 +123,7 @@ class Shapes {
                                      c10::Device device) const {
         std::vector<c10::IValue> meta;
         std::vector<std::pair<const void*, at::Tensor>> known;
-        MapTensors(arguments, &meta, [&](const at::Tensor& tensor, int) {
+        MapTensors(arguments, &meta, [&](const at::Tensor& tensor) {
             if (!IsNpu(tensor)) {
                 return tensor;
             }

@@ -12,7 +12,7 @@ import weakref
 import pytest
 import torch
 from decode import Decode
-from pending import NATIVE, begin, hold, native, same  # noqa: F401
+from pending import NATIVE, RUNTIME, begin, hold, native, same  # noqa: F401
 
 from advance_step import _host_operators
 
@@ -154,6 +154,23 @@ def test_an_error_of_queued_work_names_its_operator():
     with pytest.raises(RuntimeError, match=r"aten::index.Tensor: index 20 is out of bounds"):
         torch.npu.synchronize()
     same(tensor + 1, torch.arange(10) + 1)
+
+
+@native
+@pytest.mark.parametrize("ended", (False, True))
+def test_an_error_of_queued_work_is_named_by_copies(ended):
+    tensor, far = torch.arange(10, device="npu"), torch.tensor([3, 20]).npu()
+    stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)
+    for copy in (lambda found: found.cpu(), lambda found: found.tolist(),
+                 lambda found: found.copy_(torch.ones(2, dtype=torch.int64)),
+                 lambda found: torch.nn.Buffer(found).to("cpu")):
+        hold(20)
+        found, status = tensor[far], ctypes.c_int(1)
+        while ended and status.value:
+            assert RUNTIME.aclrtStreamQuery(stream, ctypes.byref(status)) == 0
+        with pytest.raises(RuntimeError, match=r"aten::index.Tensor: index 20 is out of bounds"):
+            copy(found)
+        same(tensor + 1, torch.arange(10) + 1)
 
 
 @native

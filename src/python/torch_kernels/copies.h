@@ -43,6 +43,9 @@ class CopyKernel : public c10::OperatorKernel {
         if (IsNpu(to) != IsNpu(from) && to.dtype() == from.dtype() && to.sizes() == from.sizes() &&
             to.is_contiguous() && from.is_contiguous() && !to.is_conj() && !from.is_conj() &&
             !to.is_neg() && !from.is_neg()) {
+            if (count < 3 || !arguments[2].toBool()) {
+                WaitForFailures(IsNpu(to) ? to : from);
+            }
             torchNpus_.callBoxed(handle, keys, stack);
             return;
         }
@@ -68,6 +71,17 @@ class CopyKernel : public c10::OperatorKernel {
         const at::Tensor result = to;
         torch::jit::drop(*stack, count);
         stack->emplace_back(result);
+    }
+
+    /// Waits for the stream, and raises its failure with the name of the operator. torch_npu's copy
+    /// waits as well, but raises a code only. While recording it refuses the copy itself. A stream
+    /// that has failed looks idle.
+    static void WaitForFailures(const at::Tensor& npu) {
+        const c10::OptionalDeviceGuard guard(npu.device());
+        const CurrentStream stream(npu.device());
+        if (stream.State() != StreamState::kRecording) {
+            stream.Wait();
+        }
     }
 
     void WaitFor(const at::Tensor& tensor) const {

@@ -135,6 +135,22 @@ def test_data_dependent_shapes_are_refused_by_name(body, name):
     assert result.cpu().tolist() == [2] * 4
 
 
+def test_statistics_of_channels_are_captured_once_they_have_their_size():
+    given, on = torch.arange(12., device="npu").reshape(4, 3), torch.ones(1, device="npu").long()
+    kept = [torch.empty(0, device="npu"), torch.empty(0, device="npu"), torch.ones(1, device="npu"),
+            torch.zeros(1, device="npu").int()]
+
+    def observe():
+        return torch.fused_moving_avg_obs_fake_quant(given, on, on, *kept, 0.01, -128, 127, 0, True)
+
+    with pytest.raises(RuntimeError, match="fq_helper cannot be captured"):
+        capture(observe)
+    expected = observe()
+    graph, result = capture(observe)
+    graph.replay()
+    assert torch.equal(result.cpu(), expected.cpu())
+
+
 def test_a_replay_draws_anew_and_as_the_seed_says():
     torch.npu.manual_seed(11)
     graph, drawn = capture(lambda: torch.rand(20, device="npu"))

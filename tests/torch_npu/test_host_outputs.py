@@ -97,6 +97,25 @@ def test_queued_work_that_grows_its_argument_is_an_error():
         torch.npu.synchronize()
 
 
+def statistics(device, times):
+    """Returns what quantization aware training keeps for each channel; its first call resizes that."""
+    given, on = torch.arange(12., device=device).reshape(4, 3), torch.ones(1, device=device).long()
+    kept = [torch.empty(0, device=device), torch.empty(0, device=device),
+            torch.ones(1, device=device), torch.zeros(1, device=device).int()]
+    for _ in range(times):
+        if NATIVE:
+            hold(5)
+        rounded = torch.fused_moving_avg_obs_fake_quant(given, on, on, *kept, 0.01, -128, 127, 0, True)
+        given = given * 2
+    return [rounded, *kept]
+
+
+@pytest.mark.parametrize("times", (1, 3))
+def test_statistics_of_channels_grow(times):
+    for found, expected in zip(statistics("npu", times), statistics("cpu", times)):
+        same(found, expected)
+
+
 def test_generators_of_another_device_are_refused(begin):
     other = torch.Generator("npu:1").manual_seed(3)
     with pytest.raises(RuntimeError, match="npu:0.*npu:1"):

@@ -24,8 +24,9 @@ _registered: list[Any] = []  # a registration ends with its object
 class _Views:
     """The views on "cpu" that one call needs; each shares the memory of an "npu" tensor."""
 
-    def __init__(self, torch: Any) -> None:
+    def __init__(self, torch: Any, grow: bool = False) -> None:
         self.torch = torch
+        self.grow = grow  # the operator resizes what it writes in place, so it gets copies
         self.tensors: list[tuple[Any, Any]] = []
         self.storages: dict[int, Any] = {}
 
@@ -37,7 +38,9 @@ class _Views:
         storage = npu.untyped_storage()
         address, size = storage.data_ptr(), storage.nbytes()
         view = torch.empty(0, dtype=npu.dtype)
-        if size and npu.numel():  # torch cannot resize the memory of another owner
+        if self.grow:
+            view = _Views(torch).of(npu).clone()
+        elif size and npu.numel():  # torch cannot resize the memory of another owner
             if address not in self.storages:
                 memory = (ctypes.c_char * size).from_address(address)
                 self.storages[address] = torch.frombuffer(memory, dtype=torch.uint8)
@@ -58,7 +61,9 @@ class _Views:
                 npu.resize_(view.shape)
                 # torch_npu queues its copy of the old bytes, which would overwrite the new ones.
                 self.torch.npu.current_stream(npu.device).synchronize()
-                _Views(self.torch).of(npu).copy_(view)
+            elif not self.grow:
+                continue
+            _Views(self.torch).of(npu).copy_(view)
 
     def result(self, value: Any, device: Any) -> Any:
         """Returns the "npu" value for a result on "cpu"."""
@@ -148,7 +153,7 @@ class _Operators:
                 raise RuntimeError("Expected all tensors to be on the same device, but found at least "
                                    f"two devices, {first} and {second}! ({name})")
             device = devices.pop() if devices else None
-            views = _Views(torch)
+            views = _Views(torch, grow=op._schema.name == "aten::_fused_moving_avg_obs_fq_helper")
             host = {key: self.host_value(name, value, views, device, key == "indices",
                                          device is not None and key in written)
                     for key, value in given.items()}

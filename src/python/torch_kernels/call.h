@@ -34,6 +34,7 @@ struct Operator {
     bool anyFresh = false;
     bool writes = false;   // it may resize its outputs: it has an out= argument
     bool factors = false;  // of linear algebra: "meta" gives its outputs other strides than "cpu"
+    bool grows = false;    // it resizes empty tensors that it writes in place
     std::vector<size_t> inPlace;  // tensors that it writes, except out= arguments
     int generator = -1;           // the index of that argument
     int device = -1;
@@ -70,6 +71,8 @@ inline Operator Describe(const c10::OperatorHandle& handle) {
     if (described.disagree == Disagree::kNever) {
         described.disagree = DisagreeOf(described.name);
     }
+    // Quantization aware training: the first call gives the statistics of each channel their size.
+    described.grows = schema.name() == "aten::_fused_moving_avg_obs_fq_helper";
     described.factors = IsOfMatrices(schema.name());
     described.pointwise = handle.hasTag(at::Tag::pointwise);
     described.dynamicShape = handle.hasTag(at::Tag::dynamic_output_shape) ||

@@ -5,6 +5,7 @@
 
 #include <c10/core/DeviceGuard.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -117,6 +118,13 @@ class HostKernel : public c10::OperatorKernel {
         return false;
     }
 
+    /// Returns whether the operator resizes an argument, which queued work cannot do.
+    bool Grows(c10::ArrayRef<c10::IValue> arguments) const {
+        return op_.grows && std::any_of(op_.inPlace.begin(), op_.inPlace.end(), [&](size_t index) {
+                   return arguments[index].isTensor() && arguments[index].toTensor().numel() == 0;
+               });
+    }
+
     /// Returns false if the operator cannot be queued.
     bool Queue(c10::ArrayRef<c10::IValue> arguments, c10::Device device,
                const CurrentStream& stream, StreamState state, int threads,
@@ -128,7 +136,7 @@ class HostKernel : public c10::OperatorKernel {
         }
         std::shared_ptr<const std::vector<ResultShapes>> shapes;
         if (op_.anyFresh || op_.writes || !op_.onlyTensors || op_.dynamicShape) {
-            shapes = shapes_.Of(arguments, recording);
+            shapes = Grows(arguments) ? nullptr : shapes_.Of(arguments, recording);
             if (!shapes) {
                 TORCH_CHECK(!recording, op_.name,
                             " cannot be captured: the shapes of its results depend on data, or are "

@@ -135,6 +135,22 @@ def test_data_dependent_shapes_are_refused_by_name(body, name):
     assert result.cpu().tolist() == [2] * 4
 
 
+def test_repeats_of_a_known_size_are_captured():
+    tensor, repeats = torch.arange(3., device="npu"), torch.tensor([2, 0, 3]).npu()
+    graph, result = capture(lambda: torch.repeat_interleave(tensor, repeats, output_size=5))
+    for _ in range(2):
+        graph.replay()
+        assert torch.equal(result.cpu(), torch.repeat_interleave(tensor.cpu(), repeats.cpu()))
+        repeats.copy_(torch.tensor([1, 4, 0]))
+    repeats.fill_(3)
+    graph.replay()
+    with pytest.raises(RuntimeError, match="aten::repeat_interleave.Tensor: allocated size"):
+        torch.npu.synchronize()
+    with pytest.raises(RuntimeError, match="repeat_interleave.*cannot be captured"):
+        capture(lambda: torch.repeat_interleave(tensor, repeats))
+    torch.npu.synchronize()
+
+
 def test_statistics_of_channels_are_captured_once_they_have_their_size():
     given, on = torch.arange(12., device="npu").reshape(4, 3), torch.ones(1, device="npu").long()
     kept = [torch.empty(0, device="npu"), torch.empty(0, device="npu"), torch.ones(1, device="npu"),

@@ -40,6 +40,7 @@ struct Operator {
     int device = -1;
     int pinMemory = -1;
     bool boolIndices = false;                // the shapes depend on data only if an index is a mask
+    int outputSize = -1;                     // the shapes depend on data only without that argument
     int indices = -1;                        // a list of indices, which may be on "cpu"
     std::optional<c10::OperatorHandle> out;  // its out= form; none if it draws
 };
@@ -94,6 +95,8 @@ inline Operator Describe(const c10::OperatorHandle& handle) {
             described.device = static_cast<int>(index);
         } else if (argument.name() == "pin_memory") {
             described.pinMemory = static_cast<int>(index);
+        } else if (argument.name() == "output_size" && schema.name() == "aten::repeat_interleave") {
+            described.outputSize = static_cast<int>(index);
         } else if (argument.name() == "indices" && type->kind() == c10::TypeKind::ListType) {
             described.indices = static_cast<int>(index);
         }

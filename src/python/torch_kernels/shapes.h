@@ -105,6 +105,9 @@ class Shapes {
     static constexpr size_t kMostKnown = 256;  // for each operator
 
     bool Dynamic(c10::ArrayRef<c10::IValue> arguments) const {
+        if (op_.outputSize >= 0) {
+            return arguments[static_cast<size_t>(op_.outputSize)].isNone();
+        }
         if (!op_.onlyTensors || !op_.dynamicShape || !op_.boolIndices) {
             return !op_.onlyTensors || op_.dynamicShape;
         }

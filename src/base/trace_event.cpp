@@ -67,9 +67,9 @@ size_t CharacterBytes(std::string_view text) {
         }
     }
     // No longer form of another character, no half of a pair, nothing beyond U+10FFFF.
-    const bool none = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
-                      (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F);
-    return none ? 0 : count;
+    const bool isWrong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
+                         (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F);
+    return isWrong ? 0 : count;
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class OwnFaultTest : public support::DeviceTest, public testing::WithParamInterf
         const support::DeviceBuffer inMemory(before), outMemory(before);
         const support::Tensor in(support::TensorSpec{{4}, inMemory.Get(), ACL_INT64}),
             out(support::TensorSpec{{4}, outMemory.Get(), ACL_INT64});
-        support::OwnCall call(in.Get(), nullptr, out.Get(), 1, 4);
+        support::OwnCall call(in.Get(), nullptr, out.Get(), ++add_, 4);
         call.plan.program = &program;
         call.plan.coreCount = kCores;
         call.plan.rows = GetParam().rows;
@@ -54,6 +54,9 @@ class OwnFaultTest : public support::DeviceTest, public testing::WithParamInterf
         EXPECT_EQ(outMemory.Download<int64_t>(), before);
         return code;
     }
+
+ private:
+    static inline int64_t add_ = 0;  // another plan in each call, else one that is kept is found
 };
 
 void ReportMinusOne(const CoreContext& core, const void* /*payload*/) {

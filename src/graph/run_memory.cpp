@@ -22,9 +22,11 @@ size_t SizeFor(size_t bytes) {
 // Returns whether all work of the stream has ended, as far as the calling thread can ask.
 bool HasNoWork(const RunStream& stream) {
     const KeepContext keep;
-    aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
-    bool hasNone = true;  // a context that has ended has no streams
-    if (aclrtSetCurrentContext(stream.context) == ACL_SUCCESS) {
+    // A context that has ended has no streams. Any other failure says nothing about the work.
+    const aclError current = aclrtSetCurrentContext(stream.context);
+    bool hasNone = current == ACL_ERROR_RT_PARAM_INVALID;
+    if (current == ACL_SUCCESS) {
+        aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
         const aclError code = aclrtStreamQuery(stream.stream, &status);
         hasNone = code == ACL_SUCCESS ? status == ACL_STREAM_STATUS_COMPLETE
                                       : code == ACL_ERROR_RT_INVALID_HANDLE;

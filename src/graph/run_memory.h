@@ -49,7 +49,7 @@ class RunMemory {
     /// Appends a block of at least so many bytes, for work of the stream that is queued from now
     /// on. Its bytes are arbitrary. A capture gets a new one, since its replays follow no stream.
     Outcome Take(const RunStream& stream, size_t bytes, Blocks* blocks);
-    /// Takes the blocks back. No work that uses them is queued any more.
+    /// Takes the blocks back. Work that uses them may be queued, but no more of it will be.
     void GiveBack(Blocks* blocks) noexcept;
 
     /// Finds the bytes of the constant at this place of the model.

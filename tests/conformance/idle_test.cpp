@@ -3,10 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -17,19 +14,11 @@
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/tasks.h"
 
 namespace {
 
 using support::IsOk;
-
-// The directories of the process's threads.
-std::set<std::string> Threads() {
-    std::set<std::string> threads;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
-        threads.insert(entry.path());
-    }
-    return threads;
-}
 
 // What the thread is doing, as the kernel tells: the number of a system call and its arguments, or
 // a word. Empty where the kernel does not tell.
@@ -66,16 +55,13 @@ TEST_F(IdleTest, EveryThreadSleepsUntilItIsCalled) {
     if (DoingOf("/proc/thread-self").empty()) {
         GTEST_SKIP() << "the kernel does not tell what threads do";
     }
-    const std::set<std::string> before = Threads();  // the test's own, and a sanitizer's
+    const std::set<std::string> before = support::Tasks();  // the test's own, and a sanitizer's
     const support::SettingsGuard guard(support::Settings{{"ADVANCE_STEP_THREADS", "4"}});
     ASSERT_TRUE(IsOk(guard.Status()));
     ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
     for (int round = 0; round < 2; ++round) {  // the second after they have been woken
         ASSERT_NO_FATAL_FAILURE(Work());
-        const std::set<std::string> now = Threads();
-        std::set<std::string> threads;
-        std::set_difference(now.begin(), now.end(), before.begin(), before.end(),
-                            std::inserter(threads, threads.end()));
+        const std::set<std::string> threads = support::TasksSince(before);
         ASSERT_GE(threads.size(), 4U) << "of streams and of cores";
         for (const std::string& thread : threads) {
             EXPECT_TRUE(support::Eventually([&] { return SleepsForGood(DoingOf(thread)); }))

@@ -4,12 +4,9 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -22,20 +19,14 @@
 #include "support/host_work.h"
 #include "support/runtime_test.h"
 #include "support/sanitizers.h"
+#include "support/tasks.h"
 
 namespace {
 
 using support::IsOk;
 
-std::set<std::string> AllTasks() {
-    std::set<std::string> tasks;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
-        tasks.insert(entry.path());
-    }
-    return tasks;
-}
-
-// The entries of a thread's /proc status: "Name", "SigBlk", "Cpus_allowed_list" and others.
+// The entries of a thread's /proc status: "Name", "SigBlk", "Cpus_allowed_list" and others. None of
+// a thread that is gone.
 std::map<std::string, std::string> StatusOf(const std::string& task) {
     std::map<std::string, std::string> entries;
     std::ifstream file(task + "/status");
@@ -69,25 +60,32 @@ class LibraryThreadsTest : public support::EndedRuntimeTest {
     // Runs the work in a thread with these CPUs and an open signal mask, and fills in the threads
     // that the library has started for it.
     void WorkIn(const cpu_set_t& cpus) {
-        const std::set<std::string> before = AllTasks();
+        const std::set<std::string> before = support::Tasks();
         std::thread([&] {
             ASSERT_EQ(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
             ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
             ASSERT_NO_FATAL_FAILURE(Work());
         }).join();
-        const std::set<std::string> now = AllTasks();
-        std::set_difference(now.begin(), now.end(), before.begin(), before.end(),
-                            std::inserter(tasks_, tasks_.end()));
-        ASSERT_GE(tasks_.size(), 4U) << "of streams and of cores";
-        for (const std::string& task : tasks_) {
-            // Until it begins, it has its starter's name, and the C library blocks all its signals.
-            // The watchdog ends the test if that lasts.
-            for (auto status = StatusOf(task);
-                 status["Name"].rfind("advstep", 0) != 0 || Blocks(status, SIGSEGV);
-                 status = StatusOf(task)) {
-                std::this_thread::yield();
+        for (const std::string& task : support::TasksSince(before)) {
+            if (HasBegun(task)) {
+                tasks_.insert(task);
             }
         }
+        ASSERT_GE(tasks_.size(), 4U) << "of streams and of cores";
+    }
+
+    // Waits until a thread of the library has begun. False for the thread of the work: it has been
+    // joined, but the kernel may list it for a moment longer.
+    static bool HasBegun(const std::string& task) {
+        // Until it begins, it has its starter's name, and the C library blocks all its signals. The
+        // watchdog ends the test if that lasts.
+        for (auto status = StatusOf(task); !status.empty(); status = StatusOf(task)) {
+            if (status["Name"].rfind("advstep", 0) == 0 && !Blocks(status, SIGSEGV)) {
+                return true;
+            }
+            std::this_thread::yield();
+        }
+        return false;
     }
 
     std::set<std::string> tasks_;

@@ -5,12 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <iterator>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "support/host_work.h"
+#include "support/tasks.h"
 #include "support/watchdog.h"
 #include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"
@@ -146,17 +147,13 @@ TEST_F(StreamWorkersTest, WorkRunsAgainAfterStop) {
 TEST_F(StreamWorkersTest, NoThreadIsStartedWhileThereIsNoStream) {
     // A thread is there from the moment at which it is started, and a worker does not end by
     // itself.
-    const auto threads = [] {
-        const std::filesystem::directory_iterator tasks("/proc/self/task");
-        return std::distance(begin(tasks), end(tasks));
-    };
-    const auto before = threads();
+    const std::set<std::string> before = support::Tasks();
     workers_->Wake();
-    EXPECT_EQ(threads(), before);
+    EXPECT_EQ(support::TasksSince(before).size(), 0U);
     EXPECT_EQ(workers_->watch(), WorkerControl::Watch::kAsleep);
     NewStream();
     workers_->Wake();
-    EXPECT_EQ(threads(), before + 1);
+    EXPECT_EQ(support::TasksSince(before).size(), 1U);
 }
 
 TEST_F(StreamWorkersTest, SteppingAsideIsOnlyForTheWatcher) {

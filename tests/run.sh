@@ -3,7 +3,7 @@
 # Installs what is missing, builds and runs the tests, in parts:
 #
 #   quick     lints; unit, conformance and fault tests without sanitizers, compiled by g++; with tsan after it
-#             only those in which no threads meet, and schedules of threads for 20 seconds
+#             only those in which no threads meet, of the library of release, and schedules of threads for 20 seconds
 #   dev       every test with the address and undefined-behaviour sanitizers, compiled by clang; the fuzz
 #             targets on their corpora and for a short while on new inputs
 #   tsan      the tests in which threads meet, with the thread sanitizer, compiled by clang
@@ -36,39 +36,47 @@ install_for_all() {
         pkg-config python3 python3-venv valgrind
 }
 
-# build PRESET [TARGET ...]: fails before the first step if they are more than the budget says.
+# configure PRESET: anew, without what was set in this tree by hand.
+configure() {
+    local options=()
+    if [[ $1 == release ]]; then
+        options=(-DADVANCE_STEP_BUILD_TESTS=ON -DADVANCE_STEP_BUILD_BENCHMARKS=ON)
+    fi
+    cmake --fresh --preset "$1" "${options[@]}"
+}
+# build BUDGET PRESET [TARGET ...]: fails before the first step if they are more than the budget says.
 build() {
-    local preset=$1
-    shift
-    cmake --fresh --preset "$preset" # without what was set in this tree by hand
-    tests/lint/check_budgets.py steps "$preset" "build/$preset" "$@"
-    cmake --build "build/$preset" --target "${@:-all}"
+    configure "$2"
+    tests/lint/check_budgets.py steps "$1" "build/$2" "${@:3}"
+    cmake --build "build/$2" --target "${@:3}"
 }
 
 run_quick() {
-    local targets=(quick_tests) labels='quick|lint' left_out=()
+    local preset=quick targets=(quick_tests) labels='quick|lint' left_out=()
     if [[ " ${parts[*]} " == *" tsan "* ]]; then
+        preset=release
         targets=(unthreaded_tests full_run)
         labels+='|full_run'
         left_out=(-LE concurrent)
     fi
-    build quick "${targets[@]}"
-    tests/lint/check_budgets.py headers quick build/quick
-    ctest --preset quick -j "$jobs" --no-tests=error -L "^($labels)\$" "${left_out[@]}"
+    build quick "$preset" "${targets[@]}"
+    tests/lint/check_budgets.py headers quick "build/$preset"
+    ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --no-tests=error \
+        -L "^($labels)\$" "${left_out[@]}"
 }
 run_dev() {
-    build dev
+    build dev dev all
     tests/lint/check_budgets.py headers dev build/dev
     ctest --preset dev -j "$jobs" --no-tests=error
     local targets=(tests/fuzz/corpus/*/)
     tests/fuzz/run.sh --seconds "$(($(tests/lint/check_budgets.py seconds fuzz) / ${#targets[@]}))"
 }
 run_tsan() {
-    build tsan concurrent_tests
+    build tsan tsan concurrent_tests
     ctest --preset tsan -j "$jobs" --no-tests=error -L concurrent
 }
 run_release() {
-    cmake --fresh --preset release -DADVANCE_STEP_BUILD_BENCHMARKS=ON
+    configure release
     tests/lint/check_budgets.py steps serve build/release serve
     cmake --build build/release --target advance_step advance_step_archive advance_step_cann advance_step_graph \
         dashboard step_example tutorial

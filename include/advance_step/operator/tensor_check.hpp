@@ -7,6 +7,7 @@
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_TENSOR_CHECK_HPP_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_TENSOR_CHECK_HPP_
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -147,8 +148,9 @@ inline Status CheckLayout(const TensorView& view, const TensorArgument& argument
     const std::string has = Text(name, " has shape ", ShapeText(view.dims, view.rank),
                                  " and strides ", ShapeText(view.strides, view.rank));
     return detail::IsMatrixOfRows(view, argument.layout)
-               ? Error(kParamInvalid, has, "; expected an inner stride of 1 and rows at least ",
-                       view.dims[1], " apart")
+               ? Error(kParamInvalid, has, "; expected an inner stride of 1 and rows ",
+                       view.dims[1], " to ", kMostElements / std::max<int64_t>(view.dims[0], 1),
+                       " apart")
                : Error(kParamInvalid, has, "; expected it contiguous");
 }
 

@@ -133,7 +133,11 @@ TEST(TensorCheckTest, LayoutMessagesShowShapeAndStrides) {
     EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(tensor.View(), kSeqLens, false),
                           {"seqLens has shape [3, 4] and strides [3, 1]; expected it contiguous"}));
     EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(tensor.View(), kBlockTables, false),
-                          {"blockTables has shape [3, 4] and strides [3, 1]", "at least 4 apart"}));
+                          {"blockTables has shape [3, 4] and strides [3, 1]", "rows 4 to "}));
+    tensor.strides = {int64_t{1} << 58, 1};
+    EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(tensor.View(), kBlockTables, false),
+                          {"strides [288230376151711744, 1]; expected an inner stride of 1 and "
+                           "rows 4 to 24019198012642645 apart"}));
     tensor.offset = -6;
     EXPECT_TRUE(FailsWith(kParamInvalid, CheckLayout(tensor.View(), kSeqLens, false),
                           {"seqLens has view offset -6"}));

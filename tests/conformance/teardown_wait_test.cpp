@@ -43,6 +43,41 @@ class TeardownWaitTest : public support::DeviceTest {
     inline static support::Recorder recorder_;
 };
 
+// Another thread is ending the device, and waits for the callback. What only counts down, and the
+// other device, do not wait for that.
+TEST_F(TeardownWaitTest, CallsThatWouldWaitForAnotherThreadsResetAreRefused) {
+    constexpr int kRefused = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
+    const aclrtStream stream = support::MakeStream().Release();
+    int ran = 0;
+    ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
+    ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
+    ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
+    ASSERT_NO_FATAL_FAILURE(WaitForCallback(stream, &ran));
+    ASSERT_TRUE(IsError(ACL_ERROR_REPEAT_INITIALIZE, aclInit(nullptr)));
+    std::thread other([] { EXPECT_TRUE(IsOk(aclrtResetDeviceForce(0))); });
+    // As soon as the other thread has begun.
+    EXPECT_TRUE(support::Eventually([] { return aclrtSetDevice(0) == kRefused; }));
+    EXPECT_TRUE(IsError(kRefused, aclrtSetDevice(0), {"aclrtSetDevice: ", "aclrtProcessReport"}));
+    EXPECT_TRUE(IsError(kRefused, aclrtResetDeviceForce(0),
+                        {"aclrtResetDeviceForce: ", "aclrtProcessReport"}));
+    aclrtContext context = nullptr;
+    EXPECT_TRUE(IsError(kRefused, aclrtCreateContext(&context, 0), {"aclrtCreateContext: "}));
+    EXPECT_TRUE(IsError(kRefused, aclFinalize(), {"aclFinalize: ", "aclrtProcessReport"}));
+    uint64_t left = 7;
+    EXPECT_TRUE(IsOk(aclFinalizeReference(&left)));
+    EXPECT_EQ(left, 1U);
+    EXPECT_TRUE(IsError(kRefused, aclFinalizeReference(&left), {"aclFinalizeReference: "}));
+    EXPECT_TRUE(IsOk(aclrtResetDevice(1)));
+    EXPECT_TRUE(IsOk(aclrtResetDevice(1)));
+    EXPECT_EQ(ran, 0);
+    EXPECT_TRUE(IsOk(aclrtProcessReport(-1)));
+    EXPECT_EQ(ran, 1);
+    other.join();
+    EXPECT_TRUE(IsOk(aclrtSetDevice(0)));
+    EXPECT_TRUE(IsOk(aclrtResetDevice(0)));
+    ASSERT_NO_FATAL_FAILURE(Restart({}));
+}
+
 TEST_F(TeardownWaitTest, DeviceAndRuntimeStayWhileTheyWaitForACallbackOfTheCallingThread) {
     const aclrtStream stream = support::MakeStream().Release();
     int ran = 0;

@@ -140,8 +140,7 @@ Status DeviceRegistry::FindUsable(std::unique_lock<std::mutex>& lock, int32_t de
                          "that calls this; expected another thread",
                          deviceId);
         }
-        const NoCancellation noCancellation;
-        ended_.wait(lock);
+        ADVSTEP_RETURN_IF_ERROR(WaitUntilEnded(lock, (*entry)->device));
         ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, entry));
     }
     return {};
@@ -212,13 +211,13 @@ Status DeviceRegistry::Set(int32_t deviceId) {
 
 Status DeviceRegistry::SetDefault() {
     std::unique_lock<std::mutex> lock(mutex_);
-    if (defaultDevice_) {
-        // The end of the runtime, which may be under way, removes the setting.
-        const NoCancellation noCancellation;
-        ended_.wait(lock, [&] {
-            return !defaultDevice_ || InsideTask() || InsideCallback() ||
-                   !entries_[static_cast<size_t>(*defaultDevice_)]->ending;
-        });
+    // The end of the runtime, which may be under way, removes the setting.
+    while (defaultDevice_ && !InsideTask() && !InsideCallback()) {
+        const Entry* const entry = entries_[static_cast<size_t>(*defaultDevice_)];
+        if (!entry->ending) {
+            break;
+        }
+        ADVSTEP_RETURN_IF_ERROR(WaitUntilEnded(lock, entry->device));
     }
     return defaultDevice_ ? SetLocked(lock, *defaultDevice_) : Status(ACL_ERROR_RT_CONTEXT_NULL);
 }

@@ -22,9 +22,9 @@ namespace advstep {
 /// The start and the end of the runtime, and its devices.
 ///
 /// mutex_ guards all members and the entries. It is never held during a wait for work, so host
-/// functions may call the registry. A reset or the end of the runtime waits with only teardown_
-/// held, which makes them one at a time. The devices that it ends are `ending` meanwhile, and a
-/// thread that wants to use one of them waits on ended_.
+/// functions may call the registry. A reset, or the end of the runtime, waits with no lock held.
+/// The devices that it ends are `ending` meanwhile: no other thread ends them, and one that wants
+/// to use or end them waits in WaitUntilEnded.
 class DeviceRegistry {
  public:
     static DeviceRegistry& Instance();
@@ -32,7 +32,7 @@ class DeviceRegistry {
     /// As aclInit. 100002: the runtime is initialised already. Codes also as LoadSettings.
     Status Init(const char* configPath);
     /// As aclFinalize. 100037: the runtime is not initialised. 207000: a host function or a
-    /// callback calls this.
+    /// callback calls this, or the end would wait for a callback of the calling thread.
     Status Finalize();
     /// Decrements the reference count; at 0 it ends the runtime. Codes as Finalize.
     Status FinalizeReference(uint64_t* left);
@@ -57,11 +57,12 @@ class DeviceRegistry {
     const char* SocName(Status* status);
 
     /// Makes the device's primary context the caller's current one. 107001: there is no such
-    /// device. 207000: the device is being reset, and a host function or a callback calls this.
+    /// device. 207000: the device is being reset, and a host function or a callback calls this, or
+    /// the reset waits for a callback of the calling thread.
     Status Set(int32_t deviceId);
     /// Decrements the use count of the device; at 0, or with `force`, it ends the device. 107001:
     /// there is no such device. 507007: the device is not set. 207000: a host function or a
-    /// callback calls this.
+    /// callback calls this, or the end would wait for a callback of the calling thread.
     Status Reset(int32_t deviceId, bool force);
     /// Makes a context of the device. Codes as Set.
     Status MakeContext(int32_t deviceId, ContextRef* context);
@@ -78,7 +79,7 @@ class DeviceRegistry {
     };
     using Entries = std::vector<Entry*>;
 
-    /// Clears `ending` when an exception is thrown.
+    /// Clears `ending`, and ending_, when an exception is thrown.
     class EndingGuard {
      public:
         EndingGuard(DeviceRegistry* registry, const Entries& entries)
@@ -99,6 +100,16 @@ class DeviceRegistry {
     Status SetLocked(std::unique_lock<std::mutex>& lock, int32_t deviceId);
     /// As FindLocked, after a wait until no thread ends the device.
     Status FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId, Entry** entry);
+    /// Waits, with the lock released, for the thread that ends the device, or the runtime. May
+    /// return before that, and the devices may be others then. 207000: that thread waits for a
+    /// callback of the calling one.
+    Status WaitUntilEnded(std::unique_lock<std::mutex>& lock, const Device& device);
+    /// Makes all devices `ending` if the call of End ends the runtime, else counts down. Codes as
+    /// End.
+    Status BeginEnd(bool all, bool* ends, uint64_t* left, Entries* entries);
+    /// Makes the device `ending` if the call of Reset ends it, else counts down and leaves
+    /// `entries` empty. Codes as Reset.
+    Status BeginReset(int32_t deviceId, bool force, Entries* entries);
     bool InUseLocked() const;
     /// Ends the runtime, if `all` or with the last reference.
     Status End(bool all, uint64_t* left);
@@ -107,13 +118,14 @@ class DeviceRegistry {
     /// Returns the context that Reset would end now. Null: there is none.
     const Context* WouldReset(int32_t deviceId, bool force);
     void SetEnding(const Entries& entries);
-    /// Ends `ending`, and clears the entries unless their end was `refused`. Returns `refused`.
+    /// Ends `ending`, and ending_, and clears the entries unless their end was `refused`. Returns
+    /// `refused`.
     Status SetEnded(const Entries& entries, Status refused);
 
-    std::mutex teardown_;  // taken before mutex_
     std::mutex mutex_;
     std::condition_variable ended_;
     std::atomic<bool> started_{false};
+    bool ending_ = false;      // a thread ends the runtime, which may have no devices
     uint64_t references_ = 0;  // of aclInit
     Settings settings_;
     std::optional<int32_t> defaultDevice_;  // from aclInit to the end of the runtime

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a device, and of the runtime.
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 #include <vector>
 
 #include "acl/acl_base.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/commands/callbacks.h"
 #include "src/runtime/commands/event.h"
 #include "src/runtime/commands/notify.h"
@@ -98,6 +101,7 @@ Status DeviceRegistry::SetEnded(const Entries& entries, Status refused) {
             entry->primary = ContextRef{};
         }
     }
+    ending_ = false;
     ended_.notify_all();
     return refused;
 }
@@ -108,6 +112,7 @@ DeviceRegistry::EndingGuard::~EndingGuard() {
         for (Entry* entry : entries_) {
             entry->ending = false;
         }
+        registry_->ending_ = false;
         registry_->ended_.notify_all();
     }
 }
@@ -124,6 +129,48 @@ bool DeviceRegistry::WouldEnd(bool all) {
     return references_ == 1 || (all && references_ > 0);
 }
 
+// The calling thread processes no callbacks while it waits. So it waits for the work itself first,
+// which fails if the work waits for a callback of this thread. Work may come after that, and so it
+// looks again.
+Status DeviceRegistry::WaitUntilEnded(std::unique_lock<std::mutex>& lock, const Device& device) {
+    const Device* const ends = ending_ ? nullptr : &device;
+    lock.unlock();
+    Status drained = DrainForTeardown(ends);
+    lock.lock();
+    if (drained.ok()) {
+        const NoCancellation noCancellation;
+        (void)ended_.wait_until(lock, WaitClock::now() + std::chrono::milliseconds(20));
+    }
+    return drained;
+}
+
+Status DeviceRegistry::BeginEnd(bool all, bool* ends, uint64_t* left, Entries* entries) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+        if (references_ == 0) {
+            return Error(ACL_ERROR_REPEAT_FINALIZE, "the runtime is not initialised");
+        }
+        *ends = all || references_ == 1;
+        if (!*ends) {
+            *left = --references_;
+            return {};
+        }
+        const auto entry = std::find_if(entries_.begin(), entries_.end(),
+                                        [](const Entry* each) { return each->ending; });
+        if (entry != entries_.end()) {
+            ADVSTEP_RETURN_IF_ERROR(WaitUntilEnded(lock, (*entry)->device));
+        } else if (ending_) {
+            const NoCancellation noCancellation;
+            ended_.wait(lock);
+        } else {
+            *entries = entries_;
+            SetEnding(*entries);
+            ending_ = true;
+            return {};
+        }
+    }
+}
+
 Status DeviceRegistry::End(bool all, uint64_t* left) {
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
     ADVSTEP_RETURN_IF_ERROR(RefuseInsideCallback());
@@ -132,19 +179,11 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
         announcement.AddAllOf(nullptr);
     }
     std::vector<SharedObject> binaries;  // closed after the locks are released
-    const std::lock_guard<std::mutex> teardown(teardown_);
     Entries entries;
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        if (references_ == 0) {
-            return Error(ACL_ERROR_REPEAT_FINALIZE, "the runtime is not initialised");
-        }
-        if (!all && references_ > 1) {
-            *left = --references_;
-            return {};
-        }
-        entries = entries_;
-        SetEnding(entries);
+    bool ends = false;
+    ADVSTEP_RETURN_IF_ERROR(BeginEnd(all, &ends, left, &entries));
+    if (!ends) {
+        return {};
     }
     const EndingGuard guard(this, entries);
     if (Status drained = DrainForTeardown(nullptr); !drained.ok()) {
@@ -188,19 +227,11 @@ const Context* DeviceRegistry::WouldReset(int32_t deviceId, bool force) {
     return resets ? entry->primary.context : nullptr;
 }
 
-Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
-    ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
-    ADVSTEP_RETURN_IF_ERROR(RefuseInsideCallback());
-    DestroyAnnouncement announcement;
-    if (const Context* const ending = WouldReset(deviceId, force); ending != nullptr) {
-        announcement.AddAllOf(ending);
-    }
-    const std::lock_guard<std::mutex> teardown(teardown_);
-    Entry* entry = nullptr;
-    Entries entries(1);
-    ContextRef primary;
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
+Status DeviceRegistry::BeginReset(int32_t deviceId, bool force, Entries* entries) {
+    entries->reserve(1);
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+        Entry* entry = nullptr;
         ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &entry));
         if (entry->uses == 0) {
             return Error(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
@@ -210,10 +241,29 @@ Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
             --entry->uses;
             return {};
         }
-        primary = entry->primary;
-        entries.front() = entry;
-        SetEnding(entries);
+        if (!entry->ending) {
+            entries->push_back(entry);
+            SetEnding(*entries);
+            return {};
+        }
+        ADVSTEP_RETURN_IF_ERROR(WaitUntilEnded(lock, entry->device));
     }
+}
+
+Status DeviceRegistry::Reset(int32_t deviceId, bool force) {
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+    ADVSTEP_RETURN_IF_ERROR(RefuseInsideCallback());
+    DestroyAnnouncement announcement;
+    if (const Context* const ending = WouldReset(deviceId, force); ending != nullptr) {
+        announcement.AddAllOf(ending);
+    }
+    Entries entries;
+    ADVSTEP_RETURN_IF_ERROR(BeginReset(deviceId, force, &entries));
+    if (entries.empty()) {
+        return {};
+    }
+    Entry* const entry = entries.front();
+    const ContextRef primary = entry->primary;  // it stays while the device is ending
     const EndingGuard guard(this, entries);
     if (Status drained = DrainForTeardown(&entry->device); !drained.ok()) {
         const std::lock_guard<std::mutex> lock(mutex_);

@@ -86,6 +86,54 @@ void FinalizeDuringDestruction() {
     runtime.Ended();
 }
 
+// Resets of two devices and the end of the runtime: whoever ends a device first waits for its work.
+void ResetsAndFinalize() {
+    Runtime runtime;
+    HostWork work;
+    const auto reset = [](int32_t device) {
+        const aclError code = aclrtResetDevice(device);
+        Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+               "aclrtResetDevice: " + std::to_string(code));
+    };
+    Ok(aclrtSetDevice(1), "aclrtSetDevice");
+    aclrtStream const stream = NewStream();
+    work.Add(stream, 1);
+    RunThreads({[&] {
+                    reset(1);
+                    work.ExpectOnce(1);
+                },
+                [&] { reset(0); },
+                [&] {
+                    Ok(aclFinalize(), "aclFinalize");
+                    work.ExpectOnce(1);
+                    Expect(advstep::Streams().Empty(), "no stream outlives the runtime");
+                }});
+    runtime.Ended();
+}
+
+// A reset waits for a callback of a thread that wants to use the device.
+void ResetWaitsForACallback() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    static int ran;
+    ran = 0;
+    RunThreads({[&] {
+        runtime.Use();
+        Ok(aclrtSubscribeReport(ThreadId(), stream), "aclrtSubscribeReport");
+        Ok(aclrtLaunchCallback([](void*) { ++ran; }, nullptr, ACL_CALLBACK_BLOCK, stream),
+           "aclrtLaunchCallback");
+        std::thread other([] { Ok(aclrtResetDeviceForce(0), "aclrtResetDeviceForce"); });
+        const aclError code = aclrtSetDevice(0);
+        Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+               "aclrtSetDevice: " + std::to_string(code));
+        ExpectCode(aclFinalize(), ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclFinalize");
+        Ok(aclrtProcessReport(-1), "aclrtProcessReport");
+        Expect(ran == 1, "the callback has run");
+        other.join();
+        Ok(aclrtSetDevice(0), "aclrtSetDevice");
+    }});
+}
+
 void ContextDestruction() {
     const Runtime runtime;
     aclrtContext own = nullptr;
@@ -138,6 +186,8 @@ std::vector<Scenario> EndScenarios() {
     return {{"reset", false, &Reset},
             {"finalize", false, &Finalize},
             {"finalize_during_destruction", false, &FinalizeDuringDestruction},
+            {"resets_and_finalize", false, &ResetsAndFinalize},
+            {"reset_waits_for_a_callback", true, &ResetWaitsForACallback},
             {"context_destruction", false, &ContextDestruction},
             {"subscribe_during_destruction", true, &SubscribeDuringDestruction}};
 }

@@ -8,7 +8,7 @@ import weakref
 import advance_step
 import pytest
 import reference
-from advance_step import _library, _registration, _runtime
+from advance_step import _launch, _library, _registration, _runtime
 from advance_step._plan import Plan
 from advance_step.operators import ADVANCE_STEP
 from batches import as_numpy, batch, expect_state
@@ -70,7 +70,7 @@ def test_an_interrupted_registration_is_not_in_the_way(when, monkeypatch):
             _registration.ensure([(begin, begin + 8)])
     advance_step.advance_step(*arrays, *sizes)  # needs more than was registered
     expect_state(arrays, reference.advance(state, *sizes))
-    assert any(low <= begin < high for low, high in _registration._ranges)
+    assert any(low <= begin < high for low, high, _ in _registration._ranges)
 
 
 @pytest.mark.parametrize("kind", (Plan, advance_step.Stream, advance_step.Event))
@@ -121,3 +121,56 @@ def test_a_handle_of_an_interrupted_init_is_given_back(kind, name, monkeypatch):
         kind()
     gc.collect()
     assert seen == [0]
+
+
+@pytest.mark.parametrize("between", (lambda plans, oldest: plans.pop(oldest),
+                                     lambda plans, oldest: plans.clear()))
+def test_a_call_between_while_plans_make_room(between):
+    class Plans(dict):
+        def __iter__(self):
+            places = super().__iter__()
+            if not self.over:
+                self.over = True
+                between(self, next(super().__iter__()))
+            return places
+
+    for changed in (False, True):
+        plans = Plans(enumerate("a" * _launch._MOST_PLANS))
+        plans.over = not changed
+        _launch._keep(plans, "new", "plan")
+        assert plans["new"] == "plan" and len(plans) <= _launch._MOST_PLANS
+
+
+@pytest.mark.parametrize("waits", (False, True))
+def test_a_call_between_the_steps_of_a_run(waits, monkeypatch):
+    """What is queued stays held, whether the call between comes before the run or after the wait."""
+    _, sizes, arrays = ready()
+    _, inner_sizes, inner_arrays = ready()
+    stream = advance_step.Stream()
+    outer = advance_step.prepare_advance_step(*arrays, *sizes, stream=stream)
+    inner = advance_step.prepare_advance_step(*inner_arrays, *inner_sizes, stream=stream)
+    if waits:
+        wait = _launch._synchronize
+
+        def wait_and_call(argument):
+            monkeypatch.undo()
+            code = wait(argument)
+            inner(wait=False)
+            return code
+
+        monkeypatch.setattr(_launch, "_synchronize", wait_and_call)
+        outer()
+    else:
+        run = outer._plan.run
+
+        def call_and_run(argument):
+            monkeypatch.undo()
+            inner()
+            return run(argument)
+
+        monkeypatch.setattr(outer._plan, "run", call_and_run)
+        outer(wait=False)
+    held = (inner if waits else outer)._plan
+    assert stream.dirty and any(plan is held for plan, _ in stream._held.values())
+    stream.synchronize()
+    assert not stream._held and not stream.dirty

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import reference
 import torch
-from advance_step import _library, _registration, _runtime
+from advance_step import _library, _registration, _runtime, device
 from batches import as_numpy, batch, expect_state
 
 
@@ -29,7 +29,7 @@ def address_of(memory):
 
 
 def listed():
-    return list(_registration._ranges)
+    return [(begin, end) for begin, end, _ in _registration._ranges]
 
 
 def test_overlapping_parts_become_one_range():
@@ -204,3 +204,66 @@ def test_the_list_does_not_grow_for_ever():
     for at in range(3000):
         _registration.ensure([(begin + at * 16, begin + at * 16 + 8)])
     assert len(listed()) <= 1024
+
+
+# As a finalizer or a signal handler of the program may, which run between any two steps.
+@pytest.mark.parametrize("inner", (_registration.ensure, _registration.renew))
+@pytest.mark.parametrize("inside", ((50, 250), (90, 210), (95, 120), (0, 1000), (400, 500)))
+@pytest.mark.parametrize("when", ("before", "after"))
+@pytest.mark.parametrize("step", ("host_register", "host_unregister", "_forget", "_near"))
+@pytest.mark.parametrize("turn", (1, 2))
+def test_a_call_between_the_steps_of_another(inner, inside, when, step, turn, monkeypatch):
+    memory = mmap.mmap(-1, 1 << 16)
+    begin = address_of(memory)
+    advance_step.current_stream()
+    _runtime.thread.activate(0)
+    _registration._give_up_all()
+    _registration.ensure([(begin, begin + 100), (begin + 200, begin + 300)])
+    owner = _library if step.startswith("host") else _registration
+    original = getattr(owner, step)
+    turns = 0
+
+    def called_between(*arguments):
+        nonlocal turns
+        turns += 1
+        if turns != turn:
+            return original(*arguments)
+        if when == "before":
+            inner([(begin + inside[0], begin + inside[1])])
+        result = original(*arguments)
+        if when == "after":
+            inner([(begin + inside[0], begin + inside[1])])
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, step, called_between)
+        _registration.ensure([(begin + 90, begin + 210)])
+    for low, high in ((90, 210), inside) if turns >= turn else ((90, 210),):
+        wanted = [(begin + low, begin + high)]
+        if not _registration._holds(*wanted[0]):
+            _registration.ensure(wanted)  # the later one may have taken the place of the other
+        assert _registration._holds(*wanted[0])
+    entries = listed()
+    assert all(first[1] <= second[0] for first, second in zip(entries, entries[1:]))
+    assert all(_registration._pinned(low) and _registration._pinned(high - 1)
+               for low, high in entries)
+    _registration._give_up_all()
+    assert _library.host_register(begin, 1 << 16, 0, ctypes.byref(ctypes.c_void_p())) == 0
+    assert _library.host_unregister(begin) == 0
+
+
+def test_a_stream_that_is_made_while_another_is_enlisted(monkeypatch):
+    class Streams(dict):
+        inner = None
+
+        def get(self, *arguments):
+            if self.inner is None:
+                self.inner = 0  # at the first look only
+                self.inner = advance_step.Stream()
+            return super().get(*arguments)
+
+    streams = Streams(device._streams)
+    monkeypatch.setattr(device, "_streams", streams)
+    outer = advance_step.Stream()
+    living = device._streams_of(outer.device.index)
+    assert outer in living and streams.inner in living

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from operator import index
 from typing import Any, Callable
 
@@ -17,6 +18,7 @@ from .stream import Stream, current_stream
 _MOST_PLANS = 128  # for each thread
 _ATTEMPTS = 8
 _synchronize = _library.finish
+_runs = count(1)
 
 
 def launch(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ...],
@@ -63,36 +65,44 @@ def _make(operator: Operator, arrays: tuple[Any, ...], attributes: tuple[int, ..
 def _keep(plans: dict[Any, Plan], key: Any, plan: Plan) -> None:
     plans.pop(key, None)
     while len(plans) >= _MOST_PLANS:
-        del plans[next(iter(plans))]  # the oldest
+        try:
+            plans.pop(next(iter(plans)), None)  # the oldest
+        except (RuntimeError, StopIteration):
+            pass  # a call of a finalizer or a signal handler came between
     plans[key] = plan
 
 
 def _run(plan: Plan, stream: Stream, arrays: Any, wait: bool) -> int:
     """Queues a run and waits for it if `wait` is set. It holds the stream's lock, so that no other
     call reports the failure of this run. The stream keeps the arrays until a synchronisation has
-    waited for the run.
+    waited for the run. A call of a finalizer or a signal handler may come between any two steps.
 
     Returns RUNTIME_ERROR, with nothing queued, or 0; raises other failures.
     """
     with stream._lock:
         key = id(plan)
         queued = key in stream._held  # by an earlier run, whose arrays have the same memory
+        run = stream._newest = next(_runs)
         stream._held[key] = (plan, arrays)
         stream.dirty = True
         code: int = plan.run(stream._argument)
         if code:
             if not queued:
-                del stream._held[key]
+                stream._held.pop(key, None)
             if code == RUNTIME_ERROR:
                 return code
             _library.check(code, "phase two")
         if wait:
             code = _synchronize(stream._argument)
-            if code not in NOT_WAITED:
+            # Another call may have queued work after the wait.
+            if stream._newest == run and code not in NOT_WAITED:
                 stream._held.clear()
                 stream.dirty = False
             if code:
                 _library.check(code, "aclrtSynchronizeStream")
+        elif stream._newest != run:  # another call may have waited before this was queued
+            stream._held[key] = (plan, arrays)
+            stream.dirty = True
     return 0
 
 

@@ -103,7 +103,8 @@ def _free(address: int, generation: int) -> None:
 
 
 _streams: dict[int, tuple[weakref.ref[Stream], ...]] = {}  # by device; a change replaces the tuple
-_streams_lock = threading.Lock()  # guards changes of _streams
+# Guards changes of _streams. A finalizer or a signal handler that runs meanwhile may make streams.
+_streams_lock = threading.RLock()
 
 
 def _streams_of(index: int) -> list[Stream]:
@@ -114,9 +115,15 @@ def _streams_of(index: int) -> list[Stream]:
 def enlist(stream: Stream) -> None:
     """Makes the synchronisation of its device know a new stream."""
     index = stream.device.index
+    reference = weakref.ref(stream)
     with _streams_lock:
-        living = [old for old in _streams.get(index, ()) if old() is not None]
-        _streams[index] = (*living, weakref.ref(stream))
+        while True:
+            known = _streams.get(index, ())
+            living = (*(old for old in known if old() is not None), reference)
+            # Nothing can run between the look and the change.
+            if _streams.get(index, ()) is known:
+                _streams[index] = living
+                return
 
 
 def current_device() -> Device:

@@ -29,10 +29,10 @@ class Stream(OneOwner):
 
     # _lock: held while a call queues work, and also while it then waits, so that the call raises
     # only a failure of its own work. _held: plans and arrays of queued work, by plan; they must
-    # exist until a synchronisation has waited for the work. dirty: work has been queued since the
-    # start of the last synchronisation.
-    __slots__ = ("device", "handle", "dirty", "_argument", "_lock", "_held", "_generation",
-                 "__weakref__")
+    # exist until a synchronisation has waited for the work. _newest: the number of the latest run.
+    # dirty: work has been queued since the start of the last synchronisation.
+    __slots__ = ("device", "handle", "dirty", "_argument", "_lock", "_held", "_newest",
+                 "_generation", "__weakref__")
 
     def __init__(self, device: Device | int | None = None, priority: int = 0) -> None:
         self._argument = c_void_p()  # for calls without a prototype; the library fills it
@@ -43,6 +43,7 @@ class Stream(OneOwner):
         self.dirty = False
         self._lock = threading.RLock()
         self._held: dict[int, Any] = {}
+        self._newest = 0
         self._generation = Generation.current
         thread.activate(self.device.index)
         _library.check(_library.create_stream(byref(self._argument), priority, 0),

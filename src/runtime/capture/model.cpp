@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the life of a model: capture, replay, execution and updates.
+// Implements the life of a model: capture, replay and updates.
 
 #include "src/runtime/capture/model.h"
 
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <optional>
 #include <utility>
 
 #include "acl/acl_base.h"
-#include "src/base/log.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/capture/condition.h"
 #include "src/runtime/commands/notify.h"
 #include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/stream/streams.h"
-#include "src/runtime/stream/wait_in_list.h"
 #include "src/runtime/task/ticket.h"
-#include "src/runtime/task/wait_limit.h"
 
 namespace advstep {
 namespace {
@@ -157,58 +153,6 @@ Status Model::Replay(Handle handle, const StreamRef& stream) {
     ADVSTEP_RETURN_IF_ERROR(CheckContext(stream.caller));
     Ticket end;
     return ReplayLocked(stream, false, &end);
-}
-
-// The end of a call of Execute, also by an exception.
-class Model::ExecutionEnds {
- public:
-    ExecutionEnds(Model* model, Handle handle) : model_(*model), handle_(handle) {}
-    ~ExecutionEnds() {
-        const std::lock_guard<std::mutex> lock(model_.mutex_);
-        if (model_.handle_ == handle_) {  // else the context has ended
-            --model_.executing_;
-        }
-    }
-    ExecutionEnds(const ExecutionEnds&) = delete;
-    ExecutionEnds& operator=(const ExecutionEnds&) = delete;
-
- private:
-    Model& model_;
-    const Handle handle_;
-};
-
-Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
-    Ticket end;
-    std::optional<Stream::WaitInList> wait;
-    {
-        const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
-        const NotifyTable::Hold notifies = NotifyTable::Instance().HoldAll();
-        const Event::Hold events = Event::HoldExternal();
-        ADVSTEP_RETURN_IF_ERROR(CheckParts(handle));
-        const std::lock_guard<std::mutex> lock(mutex_);
-        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
-        ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
-        ADVSTEP_RETURN_IF_ERROR(CheckContext(caller));
-        Branch& main = branches_[0];
-        if (main.stream == nullptr) {
-            // The stream is of Streams(), not of BranchStreams(). Its lock is taken before those of
-            // the branches.
-            ADVSTEP_RETURN_IF_ERROR(CreateHiddenStream(context_, &main.stream, &main.streamHandle));
-        }
-        if (executing_ == 0) {
-            if (const Status stale = main.stream->TakeFailure(); !stale.ok()) {
-                Log(LogLevel::kError, "a replay that nobody waited for failed: {} ({})",
-                    stale.message(), stale.code());
-            }
-        }
-        // Entered when the replay is queued, so that it misses no abort and no end of the context.
-        wait.emplace(main.stream, main.stream->Now().sequence);
-        ADVSTEP_RETURN_IF_ERROR(ReplayLocked({main.stream, main.streamHandle, context_.handle},
-                                             true, &end, std::nullopt, &*wait));
-        ++executing_;
-    }
-    const ExecutionEnds ends(this, handle);
-    return wait->WaitAndTakeFailure(end.sequence, limit);
 }
 
 Status Model::Replace(Handle handle, const TaskGroup::Span& span,

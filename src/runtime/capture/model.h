@@ -51,8 +51,8 @@ class Model {
     /// Stream::EnqueueBatch.
     Status Replay(Handle handle, const StreamRef& stream);
 
-    /// Replays on a stream of the model's own and waits. Codes as Replay and WaitFor, and the code
-    /// of the failed task.
+    /// Replays on a stream of the model's own, which the replay has alone, and waits. Codes as
+    /// Replay and WaitFor, and the code of the failed task.
     Status Execute(Handle handle, Handle caller, const WaitLimit& limit);
 
     /// Replaces the launches of a task group, also for queued replays that have not come to them.
@@ -106,9 +106,18 @@ class Model {
  private:
     struct Branch {
         BranchImage image;
-        Stream* stream = nullptr;  // the model's own; that of branch 0 is only for Execute
+        Stream* stream = nullptr;  // the model's own; only a sub-graph has one for branch 0
         Handle streamHandle = 0;
         Ticket end;  // of the last replay; unused in branch 0
+    };
+    /// A stream of the model's own for calls of Execute. A replay has it alone until the replay has
+    /// ended and its call has returned. So a failure neither stops another call's replay nor hides
+    /// its failures.
+    struct Execution {
+        Stream* stream = nullptr;
+        Handle streamHandle = 0;
+        Ticket end;            // of the latest replay there
+        bool awaited = false;  // the call of that replay has not returned
     };
     /// The places of a replay's tasks in queues: the sequence before the first, by branch.
     struct Places {
@@ -141,6 +150,11 @@ class Model {
               unsigned char* memory) const;
     Status LockMarks(EventMarks* marks) const;
     void NoteRecords(const StreamRef& stream, const Places& places) const;
+    /// Finds or makes a stream for a call of Execute, and logs the failures of replays for which
+    /// nobody waits any more.
+    Status FindExecution(size_t* index);
+    bool Awaited() const;
+    void DestroyOwn(Stream* stream, Handle streamHandle) const;
     void DestroyStreams(const std::vector<Branch>& branches) const;
     /// Returns the end of a replay that has not come, or null.
     const Ticket* Pending() const;
@@ -155,15 +169,15 @@ class Model {
     std::shared_ptr<CaptureSession> session_;  // while it is being captured
     ModelBody body_;
     std::vector<Branch> branches_;
-    std::vector<Ticket> replays_;  // the ends, on the streams of the replays
-    Condition* owner_ = nullptr;   // of a sub-graph
-    int depth_ = 0;                // of a sub-graph: the number of conditional tasks around it
-    bool captured_ = false;        // a capture has filled it
-    uint64_t replayNumber_ = 0;    // of the last replay; goes on when the object is reused
-    int32_t executing_ = 0;        // threads that wait in Execute
-    bool usesHandles_ = false;     // uses notifies, events or functions: each replay checks them
-    bool plain_ = false;           // one branch of records that are copied as they are
-    uint64_t checkedEpoch_ = 0;    // DeviceMemory's epoch when all memory was last found
+    std::vector<Execution> executions_;  // grows only, to the most replays that were pending
+    std::vector<Ticket> replays_;        // the ends, on the streams of the replays
+    Condition* owner_ = nullptr;         // of a sub-graph
+    int depth_ = 0;              // of a sub-graph: the number of conditional tasks around it
+    bool captured_ = false;      // a capture has filled it
+    uint64_t replayNumber_ = 0;  // of the last replay; goes on when the object is reused
+    bool usesHandles_ = false;   // uses notifies, events or functions: each replay checks them
+    bool plain_ = false;         // one branch of records that are copied as they are
+    uint64_t checkedEpoch_ = 0;  // DeviceMemory's epoch when all memory was last found
 };
 
 /// Never destroyed: queued work may outlive main().

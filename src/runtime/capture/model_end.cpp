@@ -15,7 +15,7 @@ namespace {
 
 // Waits for the end of a replay. False: the calling thread cannot wait, because a callback that it
 // has to run comes first.
-bool Awaited(const Ticket& end) noexcept {
+bool WaitedFor(const Ticket& end) noexcept {
     try {
         return WaitFor(end, ToTheEnd()).ok();
     } catch (const std::bad_alloc&) {
@@ -44,20 +44,24 @@ ModelBody Model::CloseLocked() {
     owner_ = nullptr;
     captured_ = false;
     plain_ = false;
-    executing_ = 0;
     session_ = nullptr;
     branches_.clear();
+    executions_.clear();
     replays_.clear();
     return std::exchange(body_, ModelBody{});
 }
 
+// Nothing is queued there. The call fails if the context is being destroyed, which destroys the
+// streams too.
+void Model::DestroyOwn(Stream* stream, Handle streamHandle) const {
+    if (stream != nullptr) {
+        (void)DestroyStream({stream, streamHandle, context_.handle}, false);
+    }
+}
+
 void Model::DestroyStreams(const std::vector<Branch>& branches) const {
     for (const Branch& branch : branches) {
-        if (branch.stream != nullptr) {
-            // Nothing is queued there. The call fails if the context is being destroyed, which
-            // destroys the streams too.
-            (void)DestroyStream({branch.stream, branch.streamHandle, context_.handle}, false);
-        }
+        DestroyOwn(branch.stream, branch.streamHandle);
     }
 }
 
@@ -66,13 +70,16 @@ Status Model::Close(Handle handle) {
     ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "destroyed"));
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
     // A thread in Execute may not have looked at a replay that has ended.
-    if (Pending() != nullptr || executing_ > 0) {
+    if (Pending() != nullptr || Awaited()) {
         return Error(
             ACL_ERROR_RT_MODEL_RUNNING,
             "modelRI {} has a replay that has not ended; expected a synchronisation before",
             ToPointer(handle));
     }
     DestroyStreams(branches_);
+    for (const Execution& execution : executions_) {
+        DestroyOwn(execution.stream, execution.streamHandle);
+    }
     const ModelBody body = CloseLocked();
     lock.unlock();
     ReleaseParts(body);
@@ -90,7 +97,7 @@ bool Model::CloseIfOf(Handle context, Handle handle, bool parts) {
     for (const Ticket* pending = nullptr; is() && (pending = Pending()) != nullptr;) {
         const Ticket end = *pending;
         lock.unlock();
-        if (!Awaited(end)) {
+        if (!WaitedFor(end)) {
             return false;
         }
         lock.lock();

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays a model for a call that waits.
+#include <algorithm>
+#include <optional>
+
+#include "src/base/log.h"
+#include "src/runtime/capture/model.h"
+#include "src/runtime/commands/event.h"
+#include "src/runtime/commands/notify.h"
+#include "src/runtime/kernels/kernel_binaries.h"
+#include "src/runtime/stream/streams.h"
+#include "src/runtime/stream/wait_in_list.h"
+#include "src/runtime/task/ticket.h"
+#include "src/runtime/task/wait_limit.h"
+
+namespace advstep {
+
+// The end of a call of Execute, also by an exception.
+class Model::ExecutionEnds {
+ public:
+    ExecutionEnds(Model* model, Handle handle, size_t index)
+        : model_(*model), handle_(handle), index_(index) {}
+    ~ExecutionEnds() {
+        const std::lock_guard<std::mutex> lock(model_.mutex_);
+        if (model_.handle_ == handle_) {  // else the context has ended
+            model_.executions_[index_].awaited = false;
+        }
+    }
+    ExecutionEnds(const ExecutionEnds&) = delete;
+    ExecutionEnds& operator=(const ExecutionEnds&) = delete;
+
+ private:
+    Model& model_;
+    const Handle handle_;
+    const size_t index_;
+};
+
+bool Model::Awaited() const {
+    return std::any_of(executions_.begin(), executions_.end(),
+                       [](const Execution& execution) { return execution.awaited; });
+}
+
+// Replays on several of these streams wait for each other as those on any two streams do.
+Status Model::FindExecution(size_t* index) {
+    std::optional<size_t> found;
+    for (size_t at = 0; at < executions_.size(); ++at) {
+        const Execution& execution = executions_[at];
+        if (execution.awaited) {
+            continue;
+        }
+        // Looked at before the failures are taken, so that none is left of a replay that has ended.
+        const bool ended = execution.end.stream == nullptr || Reached(execution.end);
+        if (const Status stale = execution.stream->TakeFailure(); !stale.ok()) {
+            Log(LogLevel::kError, "a replay that nobody waited for failed: {} ({})",
+                stale.message(), stale.code());
+        }
+        if (ended && !found.has_value()) {
+            found = at;
+        }
+    }
+    if (!found.has_value()) {
+        executions_.reserve(executions_.size() + 1);
+        Execution execution;
+        // The stream is of Streams(), not of BranchStreams(). Its lock is taken before those of the
+        // branches.
+        ADVSTEP_RETURN_IF_ERROR(
+            CreateHiddenStream(context_, &execution.stream, &execution.streamHandle));
+        found = executions_.size();
+        executions_.push_back(execution);
+    }
+    *index = *found;
+    return {};
+}
+
+Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
+    Ticket end;
+    size_t index = 0;
+    std::optional<Stream::WaitInList> wait;
+    {
+        const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
+        const NotifyTable::Hold notifies = NotifyTable::Instance().HoldAll();
+        const Event::Hold events = Event::HoldExternal();
+        ADVSTEP_RETURN_IF_ERROR(CheckParts(handle));
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+        ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
+        ADVSTEP_RETURN_IF_ERROR(CheckContext(caller));
+        ADVSTEP_RETURN_IF_ERROR(FindExecution(&index));
+        Execution& execution = executions_[index];
+        // Entered when the replay is queued, so that it misses no abort and no end of the context.
+        wait.emplace(execution.stream, execution.stream->Now().sequence);
+        ADVSTEP_RETURN_IF_ERROR(
+            ReplayLocked({execution.stream, execution.streamHandle, context_.handle}, true, &end,
+                         std::nullopt, &*wait));
+        execution.end = end;
+        execution.awaited = true;
+    }
+    const ExecutionEnds ends(this, handle, index);
+    return wait->WaitAndTakeFailure(end.sequence, limit);
+}
+
+}  // namespace advstep

@@ -185,6 +185,40 @@ TEST_F(ReplayFailureTest, OfADroppedReplayIsNotToldToTheNext) {
     EXPECT_EQ(*runs, 2);
 }
 
+// The branch of the second replay is skipped because the first one failed there. The third replay,
+// whose branch comes after it, is aborted.
+TEST_F(ReplayFailureTest, OfABranchIsToldBesideAnAbortedReplay) {
+    const Stream first = MakeStream();
+    const Stream second = MakeStream();
+    const Stream third = MakeStream();
+    const Stream side = MakeStream();
+    ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(first.Get(), ACL_STOP_ON_FAILURE)));
+    const Signal go;
+    const Model model = Capture(first.Get(), [&] {
+        Order(first, side);
+        EXPECT_TRUE(IsOk(support::EnqueueFailure(side.Get())));
+        Order(side, first);
+        EXPECT_TRUE(IsOk(support::Enqueue(first.Get(), [go] { EXPECT_TRUE(go.Wait()); })));
+    });
+    static std::atomic<bool> failed;
+    failed = false;
+    // It is called when the branch has stopped.
+    ASSERT_TRUE(IsOk(aclrtSetExceptionInfoCallback([](aclrtExceptionInfo*) { failed = true; })));
+    {
+        const HostGate gate(first.Get());
+        ASSERT_TRUE(IsOk(Queue(model, first)));
+        ASSERT_TRUE(IsOk(Queue(model, second)));
+    }
+    EXPECT_TRUE(support::Eventually([] { return failed.load(); }));
+    ASSERT_TRUE(IsOk(Queue(model, third)));
+    EXPECT_TRUE(IsOk(aclrtStreamAbort(third.Get())));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(third.Get())));
+    go.Set();
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(first.Get())));
+    EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(second.Get())));
+    EXPECT_TRUE(IsOk(aclrtSetExceptionInfoCallback(nullptr)));
+}
+
 TEST_F(ReplayFailureTest, OfExecuteIsItsCode) {
     const Stream stream = MakeStream();
     const Model model = CaptureFailure();

@@ -17,7 +17,7 @@ struct AbortableWait {
     uint64_t sequence = 0;
     std::atomic<int32_t> abortCode{0};  // the thread reads it without the stream's lock
     bool evenIfAborted = false;         // an abort does not end it
-    SkippedTasks skipped;               // has the task at `sequence` if that is skipped
+    SkipReason skipped;                 // of the task at `sequence`, once that has ended
     bool takesFailures = false;         // of tasks after `failuresAfter` and up to `sequence`
     uint64_t failuresAfter = 0;
     Status failure;  // taken for the wait when the stream ended
@@ -59,10 +59,10 @@ class AbortableWaits {
     }
 
     /// Tells the waits for a task that it has ended without having been run.
-    void Skipped(uint64_t sequence, const SkippedTasks& skipped) {
+    void Skipped(uint64_t sequence, const SkipReason& reason) {
         for (AbortableWait* wait = first_; wait != nullptr; wait = wait->next) {
             if (wait->sequence == sequence) {
-                wait->skipped = skipped;
+                wait->skipped = reason;
             }
         }
     }

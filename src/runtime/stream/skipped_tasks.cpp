@@ -6,11 +6,10 @@
 
 namespace advstep {
 
-Status SkippedTasks::CheckRan(uint64_t sequence) const {
-    if (sequence <= after_ || sequence > upTo_) {
-        return {};
-    }
-    switch (why_) {
+Status SkipReason::Word() const {
+    switch (why) {
+        case TaskSkip::kNot:
+            return {};
         case TaskSkip::kDestroyed:
             return Error(ACL_ERROR_RT_INVALID_HANDLE,
                          "the stream was destroyed before the task was run");
@@ -21,9 +20,20 @@ Status SkippedTasks::CheckRan(uint64_t sequence) const {
             return Error(ACL_ERROR_RT_DEVICE_TASK_ABORT,
                          "the work of the stream's device was aborted before the task was run");
         default:
-            return Error(failure_,
+            return Error(failure,
                          "the stream stopped on an earlier failure before the task was run");
     }
+}
+
+Status SkippedTasks::CheckRan(uint64_t sequence) const {
+    if (sequence <= after_ || sequence > upTo_) {
+        return {};
+    }
+    size_t part = count_ - 1;  // there is one, and the first begins after `after_`
+    while (parts_[part].first > sequence) {
+        --part;
+    }
+    return parts_[part].reason.Word();
 }
 
 }  // namespace advstep

@@ -149,8 +149,7 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
         }
     }
     if (skip != TaskSkip::kNot) {
-        skipped_.Ended(sequence, skip);
-        waits_.Skipped(sequence, skipped_);
+        waits_.Skipped(sequence, skipped_.Ended(sequence, skip));
     }
     if (EndFront(sequence) || expired) {
         lock.unlock();

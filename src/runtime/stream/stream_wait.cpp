@@ -177,7 +177,7 @@ Status Stream::WaitInList::WaitForTask() {
     ADVSTEP_RETURN_IF_ERROR(WaitListed({&stream_, wait_.sequence}, ToTheEnd(), this));
     const std::lock_guard<std::mutex> lock(stream_.mutex_);
     LeaveLocked();
-    return wait_.skipped.CheckRan(wait_.sequence);
+    return wait_.skipped.Word();
 }
 
 Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInList* wait) {

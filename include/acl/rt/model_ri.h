@@ -126,12 +126,14 @@ ADVSTEP_API aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
 ///                                           unloaded
 ADVSTEP_API aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
 
-/// Replays the model on a stream that belongs to the model, and waits for the end. [context] The
-/// codes are those of aclmdlRIExecuteAsync, the code of a task that failed, and:
+/// Replays the model on a stream that belongs to the model, and waits for the end. [context] A
+/// replay that would wait for a callback of the calling thread is not queued; if that shows only
+/// when it is run, the rest of it is dropped. The codes are those of aclmdlRIExecuteAsync, the code
+/// of a task that failed, and:
 /// @param[in] timeout  in milliseconds; -1: for ever
 /// @retval ACL_ERROR_RT_PARAM_INVALID        timeout is 0 or less than -1
 /// @retval ACL_ERROR_RT_STREAM_SYNC_TIMEOUT  the replay has not ended in time; it continues
-/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function, or by a callback's thread
 ADVSTEP_API aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
 
 /// Destroys a model.

@@ -52,7 +52,8 @@ class Model {
     Status Replay(Handle handle, const StreamRef& stream);
 
     /// Replays on a stream of the model's own, which the replay has alone, and waits. Codes as
-    /// Replay and WaitFor, and the code of the failed task.
+    /// Replay and WaitFor, and the code of the failed task. 207000: the replay waits for the
+    /// calling thread, and has not been queued, or is dropped.
     Status Execute(Handle handle, Handle caller, const WaitLimit& limit);
 
     /// Replaces the launches of a task group, also for queued replays that have not come to them.
@@ -153,6 +154,8 @@ class Model {
     /// Finds or makes a stream for a call of Execute, and logs the failures of replays for which
     /// nobody waits any more.
     Status FindExecution(size_t* index);
+    /// 207000: a callback of the model waits for the calling thread.
+    Status CheckCallbacks() const;
     bool Awaited() const;
     void DestroyOwn(Stream* stream, Handle streamHandle) const;
     void DestroyStreams(const std::vector<Branch>& branches) const;

@@ -86,6 +86,9 @@ BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
             image.marks.push_back({image.bytes(), image.count + 1, recorded.uses.front().address,
                                    recorded.role == Work::Role::kGraphRecord});
         }
+        if (recorded.role == Work::Role::kCallback) {
+            image.callbacks.push_back(image.bytes());
+        }
         if (recorded.numbered) {
             image.numbered.push_back(image.bytes());
         }

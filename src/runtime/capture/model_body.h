@@ -74,7 +74,8 @@ struct BranchImage {
 
     std::vector<Wait> waits;
     std::vector<Mark> marks;
-    std::vector<size_t> numbered;  // the offsets of the records of conditional tasks, in bytes
+    std::vector<size_t> numbered;   // the offsets of the records of conditional tasks, in bytes
+    std::vector<size_t> callbacks;  // the offsets of the records of callbacks, in bytes
     uint64_t count = 0;
     bool heavy = false;
     bool foreign = false;  // one of the tasks is, as RecordedTask::foreign

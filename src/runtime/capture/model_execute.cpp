@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replays a model for a call that waits.
+#include <pthread.h>
+
 #include <algorithm>
 #include <optional>
 
+#include "acl/acl_base.h"
 #include "src/base/log.h"
 #include "src/runtime/capture/model.h"
+#include "src/runtime/commands/callbacks.h"
 #include "src/runtime/commands/event.h"
 #include "src/runtime/commands/notify.h"
 #include "src/runtime/kernels/kernel_binaries.h"
@@ -72,8 +76,28 @@ Status Model::FindExecution(size_t* index) {
     return {};
 }
 
+// A sub-graph may have callbacks too, but only a replay shows which of its sub-graphs are run.
+Status Model::CheckCallbacks() const {
+    const auto self = static_cast<uint64_t>(pthread_self());
+    for (const Branch& branch : branches_) {
+        for (const size_t offset : branch.image.callbacks) {
+            const auto* const records =
+                reinterpret_cast<const unsigned char*>(branch.image.records.data());
+            const auto& record = *reinterpret_cast<const Task*>(records + offset);
+            if (Callbacks::Instance().ThreadToWaitFor(record) == self) {
+                return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                             "modelRI {} has a callback that waits for this thread's "
+                             "aclrtProcessReport; expected a call from another thread",
+                             ToPointer(handle_));
+            }
+        }
+    }
+    return {};
+}
+
 Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
     Ticket end;
+    StreamRef stream;
     size_t index = 0;
     std::optional<Stream::WaitInList> wait;
     {
@@ -85,18 +109,26 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
         ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
         ADVSTEP_RETURN_IF_ERROR(CheckContext(caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckCallbacks());
         ADVSTEP_RETURN_IF_ERROR(FindExecution(&index));
         Execution& execution = executions_[index];
+        stream = {execution.stream, execution.streamHandle, context_.handle};
         // Entered when the replay is queued, so that it misses no abort and no end of the context.
         wait.emplace(execution.stream, execution.stream->Now().sequence);
-        ADVSTEP_RETURN_IF_ERROR(
-            ReplayLocked({execution.stream, execution.streamHandle, context_.handle}, true, &end,
-                         std::nullopt, &*wait));
+        ADVSTEP_RETURN_IF_ERROR(ReplayLocked(stream, true, &end, std::nullopt, &*wait));
         execution.end = end;
         execution.awaited = true;
     }
     const ExecutionEnds ends(this, handle, index);
-    return wait->WaitAndTakeFailure(end.sequence, limit);
+    Status waited = wait->WaitAndTakeFailure(end.sequence, limit);
+    if (waited.code() == ACL_ERROR_RT_FEATURE_NOT_SUPPORT && !Reached(end)) {
+        // A sub-graph, an earlier replay, or a callback that somebody has subscribed to meanwhile
+        // waits for this thread. Nothing else is queued on the stream. A dropped replay waits for
+        // nothing, so its end comes.
+        (void)stream.Abort();
+        (void)WaitFor(end, ToTheEnd());
+    }
+    return waited;
 }
 
 }  // namespace advstep

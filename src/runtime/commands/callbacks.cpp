@@ -153,7 +153,9 @@ Status Callbacks::Launch(aclrtCallback function, void* userData, bool block,
                          ToPointer(stream.handle));
         }
     }
-    return stream.Enqueue(sizeof(CallbackTask), [&](void* memory) {
+    Work work(sizeof(CallbackTask));
+    work.role = Work::Role::kCallback;
+    return stream.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) CallbackTask;
         task->name = "callback";
         task->kind = TaskKind::kPollWait;
@@ -167,6 +169,13 @@ Status Callbacks::Launch(aclrtCallback function, void* userData, bool block,
         task->noMemory = false;
         return task;
     });
+}
+
+uint64_t Callbacks::ThreadToWaitFor(const Task& record) {
+    const auto& task = static_cast<const CallbackTask&>(record);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto entry = threads_.find(task.stream);
+    return task.block && entry != threads_.end() ? entry->second : 0;
 }
 
 uint64_t Callbacks::Post(const Callback& callback, uint64_t* id) {

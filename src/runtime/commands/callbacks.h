@@ -38,6 +38,10 @@ class Callbacks {
     /// Queues a callback. 107015: the stream is not subscribed. Codes also as Stream::Enqueue.
     Status Launch(aclrtCallback function, void* userData, bool block, const StreamRef& stream);
 
+    /// Returns the thread that has to run a recorded callback before its stream continues: the one
+    /// that is subscribed now. 0: there is none, or the stream does not wait.
+    uint64_t ThreadToWaitFor(const Task& record);
+
     /// Waits for a callback for the calling thread and runs it. 107012: the thread is not
     /// subscribed. 507012: no callback came in time.
     Status Process(const WaitLimit& limit);

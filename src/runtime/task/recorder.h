@@ -44,6 +44,7 @@ struct Work {
         kEventWait,    // a wait for an event recorded outside the capture
         kGraphRecord,  // a record that each replay makes for streams outside the capture
         kGraphWait,    // a wait for the record that is the latest at the time of a replay
+        kCallback,     // a callback, which goes to whoever is subscribed at the time of a replay
     };
 
     Work(size_t recordBytes) : bytes(recordBytes) {}  // NOLINT: most work is only its record

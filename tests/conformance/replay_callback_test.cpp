@@ -56,5 +56,48 @@ TEST_F(ReplayCallbackTest, ExecuteByTheThreadOfACallbackThatNothingWaitsFor) {
     Unsubscribe(stream);
 }
 
+// The captured stream may be destroyed, or its subscription may end. Then the callbacks go to the
+// thread that is subscribed to the stream of the replay.
+TEST_F(ReplayCallbackTest, DoesWithoutTheCapturedStream) {
+    Stream captured = MakeStream();
+    const Stream side = MakeStream();
+    const Stream stream = MakeStream();
+    Subscribe(captured);
+    Subscribe(side);
+    const Model model = Capture(captured.Get(), [&] {
+        EXPECT_TRUE(IsOk(LaunchMark(1, kBlock, captured)));
+        Order(captured, side);
+        EXPECT_TRUE(IsOk(LaunchMark(2, kBlock, side)));
+        Order(side, captured);
+    });
+    const auto replay = [&] {
+        EXPECT_TRUE(IsOk(aclmdlRIExecuteAsync(model.Get(), stream.Get())));
+        EXPECT_TRUE(IsOk(aclrtProcessReport(kLong)));
+        EXPECT_TRUE(IsOk(aclrtProcessReport(kLong)));
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    };
+    replay();
+    Unsubscribe(captured);
+    Subscribe(stream);
+    replay();
+    EXPECT_TRUE(IsOk(aclrtDestroyStream(captured.Release())));
+    Unsubscribe(side);
+    replay();
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 2, 1, 2, 1, 2}));
+    Unsubscribe(stream);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_NO_CB_REG, Replay(model, stream),
+                        {"aclrtSynchronizeStream: ", "aclrtLaunchCallback"}));
+}
+
+// The model's streams for aclmdlRIExecute have no subscription of their own.
+TEST_F(ReplayCallbackTest, ExecuteNeedsASubscriptionToTheCapturedStream) {
+    const Stream captured = MakeStream();
+    Subscribe(captured);
+    const Model model = CaptureCallback(kBlock, captured);
+    Unsubscribe(captured);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_NO_CB_REG, aclmdlRIExecute(model.Get(), -1),
+                        {"aclmdlRIExecute: "}));
+}
+
 }  // namespace
 }  // namespace conformance

@@ -162,5 +162,27 @@ TEST_F(SubGraphWaitsTest, TheThreadOfACallbackInASubGraphMayNotWait) {
     EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 1, 2}));
 }
 
+// The stream of a sub-graph's capture is gone, and a thread is subscribed to that of the replay.
+TEST_F(SubGraphWaitsTest, ACallbackGoesToTheThreadOfTheReplaysStream) {
+    const Stream stream = MakeStream();
+    const auto self = static_cast<uint64_t>(pthread_self());
+    Begin(stream.Get(), kRelaxed);
+    Add(stream, MakeCondition(stream, 1), kIf, {[&](const Stream& body) {
+            Add(body, MakeCondition(body, 1), kIf, {[&](const Stream& inner) {
+                    EXPECT_TRUE(IsOk(aclrtSubscribeReport(self, inner.Get())));
+                    EXPECT_TRUE(IsOk(aclrtLaunchCallback(
+                        [](void* recorder) { static_cast<Recorder*>(recorder)->MarkNow(1); },
+                        &recorder_, ACL_CALLBACK_BLOCK, inner.Get())));
+                }});
+        }});
+    const Model model = End(stream.Get());
+    ASSERT_TRUE(IsOk(aclrtSubscribeReport(self, stream.Get())));
+    ASSERT_TRUE(IsOk(Queue(model, stream)));
+    EXPECT_TRUE(IsOk(aclrtProcessReport(support::kLong)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder_.Values(), std::vector<int>{1});
+    EXPECT_TRUE(IsOk(aclrtUnSubscribeReport(self, stream.Get())));
+}
+
 }  // namespace
 }  // namespace conformance

@@ -27,7 +27,8 @@ ADVSTEP_API aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream strea
 /// Queues a callback for the subscribed thread. If blockType is ACL_CALLBACK_BLOCK, later work of
 /// the stream waits until the callback has run. Until then the subscribed thread must not wait for
 /// the stream or end its context, its device or the runtime; such a call returns
-/// ACL_ERROR_RT_FEATURE_NOT_SUPPORT. [context]
+/// ACL_ERROR_RT_FEATURE_NOT_SUPPORT. The callback of a replay goes to the thread that is subscribed
+/// to the captured stream, or else to the stream of the replay. [context]
 /// @param[in] userData  passed to fn; may be NULL
 /// @retval ACL_ERROR_INVALID_PARAM        fn is NULL
 /// @retval ACL_ERROR_RT_PARAM_INVALID     blockType is not a value of aclrtCallbackBlockType

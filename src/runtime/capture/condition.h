@@ -74,9 +74,9 @@ class Condition {
 
     /// Appends the three records of the task.
     void Record(std::vector<RecordedTask>* tasks);
-    /// Gives a copy of one of these records the number of its replay. A model's replays have
-    /// different numbers.
-    static void Number(Task* record, uint64_t replay);
+    /// Gives a copy of one of these records the number of its replay, and the program's stream of
+    /// that. A model's replays have different numbers.
+    static void Number(Task* record, uint64_t replay, Handle stream);
 
     /// Notes that a sub-graph has been captured.
     void PartIsCaptured() { uncaptured_.fetch_sub(1); }
@@ -114,7 +114,7 @@ class Condition {
     uint64_t Value() const { return __atomic_load_n(variable_, __ATOMIC_ACQUIRE); }
     /// Returns the sub-graph to run now. Null: none.
     const Part* Choose() const;
-    Status Begin(uint64_t replay);
+    Status Begin(uint64_t replay, Handle stream);
     Status RunLocked(const Part& part);
     Status Continue(uint64_t run, TaskSkip skip);
     Status End(uint64_t replay, TaskSkip skip);
@@ -137,6 +137,7 @@ class Condition {
     std::atomic<uint64_t> runsUpTo_{0};
     uint64_t run_ = 0;          // numbers the runs, so that the tail of an earlier one does nothing
     Stream* parent_ = nullptr;  // the stream of the conditional task that runs
+    Handle replayStream_ = 0;   // the stream on which the program replays the task that runs
     bool cancelled_ = false;
     TaskSkip dropped_ = TaskSkip::kNot;  // why the run was cut short, if not by its parent
     PartRun now_;

@@ -20,6 +20,7 @@ struct Condition::ResetTask : Task {
 struct Condition::BeginTask : Task {
     Condition* condition;
     uint64_t replay;
+    Handle stream;
 };
 
 struct Condition::AwaitTask : PollWaitTask {
@@ -62,11 +63,12 @@ void Condition::MakeTail(void* memory, uint64_t run) {
     task->number = run;
 }
 
-void Condition::Number(Task* record, uint64_t replay) {
+void Condition::Number(Task* record, uint64_t replay, Handle stream) {
     if (record->kind == TaskKind::kPollWait) {
         static_cast<AwaitTask*>(record)->replay = replay;
     } else {
         static_cast<BeginTask*>(record)->replay = replay;
+        static_cast<BeginTask*>(record)->stream = stream;
     }
 }
 
@@ -88,7 +90,7 @@ void Condition::Record(std::vector<RecordedTask>* tasks) {
         task->condition = this;
         task->run = [](const Task& base) {
             const auto& self = static_cast<const BeginTask&>(base);
-            return self.condition->Begin(self.replay);
+            return self.condition->Begin(self.replay, self.stream);
         };
         return task;
     };
@@ -129,7 +131,8 @@ void Condition::Record(std::vector<RecordedTask>* tasks) {
 
 Status Condition::RunLocked(const Part& part) {
     try {
-        ADVSTEP_RETURN_IF_ERROR(part.model->QueuePart(part.handle, run_, parent_, &now_));
+        ADVSTEP_RETURN_IF_ERROR(
+            part.model->QueuePart(part.handle, {run_, replayStream_}, parent_, &now_));
         runsOn_.store(now_.stream, std::memory_order_release);
         runsUpTo_.store(now_.ends.front().sequence, std::memory_order_release);
         return {};
@@ -139,11 +142,12 @@ Status Condition::RunLocked(const Part& part) {
 }
 
 // Runs on the parent's stream, so no other run of the task is under way.
-Status Condition::Begin(uint64_t replay) {
+Status Condition::Begin(uint64_t replay, Handle stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++run_;
     replay_.store(replay);
     parent_ = RunFrame::innermost->stream();
+    replayStream_ = stream;
     cancelled_ = false;
     dropped_ = TaskSkip::kNot;
     failure_ = Status();

@@ -86,7 +86,8 @@ void Model::NoteUses() {
     const BranchImage& main = branches_[0].image;
     plain_ = !usesHandles_ && owner_ == nullptr && branches_.size() == 1 &&
              body_.conditions.empty() && body_.groups.empty() && main.count > 0 &&
-             main.waits.empty() && main.marks.empty() && main.numbered.empty();
+             main.waits.empty() && main.marks.empty() && main.numbered.empty() &&
+             main.callbacks.empty();
 }
 
 Status Model::Check(Handle handle) {

@@ -26,6 +26,12 @@ Status CheckUse(const Use& use);
 
 struct PartRun;
 
+/// The run of a condition's sub-graph.
+struct PartId {
+    uint64_t number = 0;  // in the condition
+    Handle stream = 0;    // on which the program replays the model around it
+};
+
 /// A captured model (aclmdlRI), from the begin of its capture on.
 ///
 /// A replay copies the records of the first branch into the stream on which it is replayed, and
@@ -83,7 +89,7 @@ class Model {
     /// Queues a run of the sub-graph on its own streams, as a part of the task that `parent` runs,
     /// with the tail of its condition as the last task. Only the condition calls this. *run is not
     /// touched on an error.
-    Status QueuePart(Handle handle, uint64_t number, Stream* parent, PartRun* run);
+    Status QueuePart(Handle handle, const PartId& part, Stream* parent, PartRun* run);
     /// Ends a sub-graph without queued work. True: it was alive and had that handle.
     bool ClosePart(Handle handle) noexcept;
 
@@ -125,11 +131,12 @@ class Model {
         std::vector<uint64_t> bases;
         EventMarks marks;
         uint64_t replay = 0;  // the number of the replay
+        Handle stream = 0;    // of the program, or of Execute
     };
     struct CollectTask;
     class ExecutionEnds;
-    /// The number of a sub-graph's run in its condition. The replay of a whole model has none.
-    using PartNumber = std::optional<uint64_t>;
+    /// The replay of a whole model has none.
+    using OptionalPart = std::optional<PartId>;
 
     Status CheckUsable(Handle handle) const;
     Status CheckContext(Handle caller) const;
@@ -139,7 +146,8 @@ class Model {
     Status CheckWhole(Handle handle, const char* call) const;
     /// `wait` is entered for the end of the replay, if that has tasks.
     Status ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end,
-                        PartNumber part = std::nullopt, Stream::WaitInList* wait = nullptr);
+                        const OptionalPart& part = std::nullopt,
+                        Stream::WaitInList* wait = nullptr);
     /// Whether a replay on that stream only copies the records of one branch, and waits for
     /// nothing.
     bool ReplaysPlainly(const StreamRef& stream) const;

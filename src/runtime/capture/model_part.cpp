@@ -112,7 +112,7 @@ Status Model::CheckParts(Handle handle) {
     return {};
 }
 
-Status Model::QueuePart(Handle handle, uint64_t number, Stream* parent, PartRun* run) {
+Status Model::QueuePart(Handle handle, const PartId& part, Stream* parent, PartRun* run) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
     const Branch& main = branches_[0];
@@ -124,7 +124,7 @@ Status Model::QueuePart(Handle handle, uint64_t number, Stream* parent, PartRun*
         branch.stream->SetParent(parent);  // before a task can run there
     }
     ADVSTEP_RETURN_IF_ERROR(ReplayLocked({main.stream, main.streamHandle, context_.handle}, true,
-                                         queued.ends.data(), number));
+                                         queued.ends.data(), part));
     for (size_t index = 1; index < branches_.size(); ++index) {
         queued.ends[index] = branches_[index].end;
     }

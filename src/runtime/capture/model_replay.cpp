@@ -9,6 +9,7 @@
 #include "src/base/log.h"
 #include "src/runtime/capture/condition.h"
 #include "src/runtime/capture/model.h"
+#include "src/runtime/commands/callbacks.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/stream/streams.h"
@@ -100,7 +101,10 @@ void Model::Fill(const BranchImage& image, const StreamRef& stream, const Places
                         places.bases[branch] + wait.position};
     }
     for (const size_t offset : image.numbered) {
-        Condition::Number(reinterpret_cast<Task*>(memory + offset), places.replay);
+        Condition::Number(reinterpret_cast<Task*>(memory + offset), places.replay, places.stream);
+    }
+    for (const size_t offset : image.callbacks) {
+        Callbacks::SetReplay(reinterpret_cast<Task*>(memory + offset), places.stream);
     }
     for (const BranchImage::Mark& mark : image.marks) {
         auto* const task = reinterpret_cast<Task*>(memory + mark.offset);
@@ -200,7 +204,7 @@ Status Model::ReplayPlainly(const StreamRef& stream) {
 }
 
 Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* end,
-                           PartNumber part, Stream::WaitInList* wait) {
+                           const OptionalPart& part, Stream::WaitInList* wait) {
     // A sub-graph is not checked again: the replay of its parent has checked it, and a call that
     // frees one of the resources waits for that replay.
     if (!part.has_value()) {
@@ -240,6 +244,7 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
     Places places;
     places.bases.resize(branches_.size());
     places.replay = ++replayNumber_;
+    places.stream = part.has_value() ? part->stream : stream.handle;
     ADVSTEP_RETURN_IF_ERROR(LockMarks(&places.marks));
     Status queued = stream.EnqueueBatch(
         batch,
@@ -269,7 +274,7 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
                 next += kCollectBytes;
             }
             if (part.has_value()) {
-                owner_->MakeTail(next, *part);
+                owner_->MakeTail(next, part->number);
             }
         },
         end);

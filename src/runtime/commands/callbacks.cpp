@@ -32,7 +32,8 @@ bool InsideCallback() { return callbackDepth > 0; }
 struct Callbacks::CallbackTask : PollWaitTask {
     aclrtCallback function;
     void* userData;
-    Handle stream;
+    Handle stream;  // of the call
+    Handle replay;  // the stream of the replay; 0: the task is no part of one
     bool block;
     bool posted;
     bool noMemory;
@@ -44,7 +45,8 @@ struct Callbacks::CallbackTask : PollWaitTask {
         if (!task.posted) {
             task.posted = true;
             try {
-                task.thread = all.Post({0, task.stream, task.function, task.userData}, &task.id);
+                task.thread =
+                    all.Post({0, task.stream, task.function, task.userData}, task.replay, &task.id);
             } catch (const std::bad_alloc&) {
                 task.noMemory = true;
             }
@@ -57,12 +59,19 @@ struct Callbacks::CallbackTask : PollWaitTask {
         if (task.noMemory) {
             return Status(ACL_ERROR_BAD_ALLOC);
         }
-        return task.thread != 0
-                   ? Status()
-                   : Error(ACL_ERROR_RT_STREAM_NO_CB_REG,
+        if (task.thread != 0) {
+            return {};
+        }
+        return task.replay == 0 || task.replay == task.stream
+                   ? Error(ACL_ERROR_RT_STREAM_NO_CB_REG,
                            "aclrtLaunchCallback: no thread is subscribed to stream {} any more; "
                            "expected aclrtSubscribeReport to last until the callback has run",
-                           ToPointer(task.stream));
+                           ToPointer(task.stream))
+                   : Error(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                           "aclrtLaunchCallback: no thread is subscribed to the captured stream {} "
+                           "or the replay's stream {}; expected aclrtSubscribeReport to last until "
+                           "the callback has run",
+                           ToPointer(task.stream), ToPointer(task.replay));
     }
 };
 
@@ -164,11 +173,16 @@ Status Callbacks::Launch(aclrtCallback function, void* userData, bool block,
         task->function = function;
         task->userData = userData;
         task->stream = stream.handle;
+        task->replay = 0;
         task->block = block;
         task->posted = false;
         task->noMemory = false;
         return task;
     });
+}
+
+void Callbacks::SetReplay(Task* record, Handle stream) {
+    static_cast<CallbackTask*>(record)->replay = stream;
 }
 
 uint64_t Callbacks::ThreadToWaitFor(const Task& record) {
@@ -178,12 +192,16 @@ uint64_t Callbacks::ThreadToWaitFor(const Task& record) {
     return task.block && entry != threads_.end() ? entry->second : 0;
 }
 
-uint64_t Callbacks::Post(const Callback& callback, uint64_t* id) {
+uint64_t Callbacks::Post(Callback callback, Handle replay, uint64_t* id) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto entry = threads_.find(callback.stream);
+    auto entry = threads_.find(callback.stream);
+    if (entry == threads_.end()) {
+        entry = threads_.find(replay);
+    }
     if (entry == threads_.end()) {
         return 0;
     }
+    callback.stream = entry->first;  // the end of this subscription drops the callback
     std::deque<Callback>& callbacks = callbacks_[entry->second];
     *id = ++lastId_;
     pending_.emplace(*id, callback.stream);

@@ -38,6 +38,9 @@ class Callbacks {
     /// Queues a callback. 107015: the stream is not subscribed. Codes also as Stream::Enqueue.
     Status Launch(aclrtCallback function, void* userData, bool block, const StreamRef& stream);
 
+    /// Gives a copy of a recorded callback the stream of its replay. The callback goes to the
+    /// thread that is subscribed to the captured stream when its turn comes, or else to this one.
+    static void SetReplay(Task* record, Handle stream);
     /// Returns the thread that has to run a recorded callback before its stream continues: the one
     /// that is subscribed now. 0: there is none, or the stream does not wait.
     uint64_t ThreadToWaitFor(const Task& record);
@@ -62,9 +65,9 @@ class Callbacks {
 
     bool SubscribedLocked(uint64_t thread) const;
     void DropLocked(Handle stream);
-    /// Hands the callback to the subscribed thread and numbers it. Returns that thread, or 0 if no
-    /// thread is subscribed.
-    uint64_t Post(const Callback& callback, uint64_t* id);
+    /// Hands the callback to the thread that is subscribed to its stream, or else to `replay`, and
+    /// numbers it. Returns that thread, or 0 if no thread is subscribed.
+    uint64_t Post(Callback callback, Handle replay, uint64_t* id);
     bool Pending(uint64_t id);
 
     std::mutex mutex_;

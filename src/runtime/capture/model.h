@@ -116,6 +116,10 @@ class Model {
         Stream* stream = nullptr;  // the model's own; only a sub-graph has one for branch 0
         Handle streamHandle = 0;
         Ticket end;  // of the last replay; unused in branch 0
+
+        /// The number of tasks that a replay puts before the captured ones: a wait for the start of
+        /// the replay, if the time of the first wait would begin earlier otherwise.
+        uint64_t lead() const { return image.startsTimed ? 1 : 0; }
     };
     /// A stream of the model's own for calls of Execute. A replay has it alone until the replay has
     /// ended and its call has returned. So a failure neither stops another call's replay nor hides
@@ -126,7 +130,7 @@ class Model {
         Ticket end;            // of the latest replay there
         bool awaited = false;  // the call of that replay has not returned
     };
-    /// The places of a replay's tasks in queues: the sequence before the first, by branch.
+    /// The places of a replay's captured tasks in queues: the sequence before the first, by branch.
     struct Places {
         std::vector<uint64_t> bases;
         EventMarks marks;

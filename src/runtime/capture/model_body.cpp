@@ -80,6 +80,9 @@ BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
     BranchImage image;
     for (const RecordedTask& recorded : branch) {
         if (recorded.waitBranch != RecordedTask::kNoWait) {
+            const auto& wait = static_cast<const TicketWaitTask&>(recorded.task());
+            image.startsTimed =
+                image.startsTimed || (image.count == 0 && wait.timeoutNanoseconds > 0);
             image.waits.push_back({image.bytes(), recorded.waitBranch, recorded.waitPosition});
         }
         if (recorded.role == Work::Role::kGraphRecord || recorded.role == Work::Role::kGraphWait) {

@@ -78,7 +78,8 @@ struct BranchImage {
     std::vector<size_t> callbacks;  // the offsets of the records of callbacks, in bytes
     uint64_t count = 0;
     bool heavy = false;
-    bool foreign = false;  // one of the tasks is, as RecordedTask::foreign
+    bool startsTimed = false;  // the first task is a wait with a timeout
+    bool foreign = false;      // one of the tasks is, as RecordedTask::foreign
 
     size_t bytes() const { return records.size() * sizeof(TaskChunk); }
 };

@@ -9,28 +9,13 @@
 #include "src/base/log.h"
 #include "src/runtime/capture/condition.h"
 #include "src/runtime/capture/model.h"
-#include "src/runtime/commands/callbacks.h"
+#include "src/runtime/capture/replay_wait.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/stream/wait_in_list.h"
 
 namespace advstep {
-namespace {
-
-constexpr size_t kReplayWaitBytes = AlignedTaskBytes(sizeof(TicketWaitTask));
-
-// Makes a wait that the program did not queue, so aclrtStreamStop does not end it.
-void MakeReplayWait(void* memory, const char* name, const Ticket& ticket) {
-    auto* const wait = new (memory) TicketWaitTask;
-    wait->name = name;
-    wait->kind = TaskKind::kTicketWait;
-    wait->bytes = static_cast<uint32_t>(kReplayWaitBytes);
-    wait->ticket = ticket;
-    wait->stays = true;
-}
-
-}  // namespace
 
 /// Brings the failure of a branch to the stream of the replay, which reports it. A wait for the end
 /// of the branch comes before it, because the wait that was captured may have ended by its timeout
@@ -88,34 +73,6 @@ struct Model::CollectTask : BranchEndTask {
     }
 };
 
-void Model::Fill(const BranchImage& image, const StreamRef& stream, const Places& places,
-                 unsigned char* memory) const {
-    if (image.count == 0) {
-        return;  // nothing was captured, and neither side has an address
-    }
-    std::memcpy(memory, image.records.data(), image.bytes());
-    for (const BranchImage::Wait& wait : image.waits) {
-        auto* const task = reinterpret_cast<TicketWaitTask*>(memory + wait.offset);
-        const auto branch = static_cast<size_t>(wait.branch);
-        task->ticket = {branch == 0 ? stream.stream : branches_[branch].stream,
-                        places.bases[branch] + wait.position};
-    }
-    for (const size_t offset : image.numbered) {
-        Condition::Number(reinterpret_cast<Task*>(memory + offset), places.replay, places.stream);
-    }
-    for (const size_t offset : image.callbacks) {
-        Callbacks::SetReplay(reinterpret_cast<Task*>(memory + offset), places.stream);
-    }
-    for (const BranchImage::Mark& mark : image.marks) {
-        auto* const task = reinterpret_cast<Task*>(memory + mark.offset);
-        if (mark.records) {
-            places.marks.FillRecord(mark.event, task);
-        } else {
-            places.marks.FillWait(mark.event, stream.stream, static_cast<TicketWaitTask*>(task));
-        }
-    }
-}
-
 Status Model::LockMarks(EventMarks* marks) const {
     for (const Branch& branch : branches_) {
         for (const BranchImage::Mark& mark : branch.image.marks) {
@@ -135,47 +92,6 @@ void Model::NoteRecords(const StreamRef& stream, const Places& places) const {
             }
         }
     }
-}
-
-Status Model::QueueBranch(size_t index, const StreamRef& stream, const Places& places) {
-    Branch& branch = branches_[index];
-    Stream::Batch batch{branch.image.bytes(),
-                        branch.image.count,
-                        branch.image.heavy,
-                        branch.image.foreign,
-                        true,
-                        false};
-    return branch.stream->EnqueueBatch(
-        branch.streamHandle, context_.handle, batch, [](uint64_t) { return Status(); },
-        [&](void* memory) {
-            Fill(branch.image, stream, places, static_cast<unsigned char*>(memory));
-        },
-        &branch.end);
-}
-
-// Queues the branches except the first. If one fails, those queued before it are skipped again,
-// because they wait for tasks of the main stream that will not come. It runs under the main
-// stream's lock, so the caller wakes the workers after releasing that.
-Status Model::QueueBranches(const StreamRef& stream, uint64_t first, Places* places) {
-    std::vector<uint64_t>& bases = places->bases;
-    bases[0] = first - 1;
-    for (size_t index = 1; index < branches_.size(); ++index) {
-        bases[index] = branches_[index].stream->Now().sequence;
-    }
-    Status status;
-    size_t queued = 1;
-    try {
-        while (queued < branches_.size() && status.ok()) {
-            status = QueueBranch(queued, stream, *places);
-            queued += status.ok() ? 1 : 0;
-        }
-    } catch (const std::bad_alloc&) {
-        status = Status(ACL_ERROR_BAD_ALLOC);
-    }
-    for (size_t index = 1; index < queued && !status.ok(); ++index) {
-        branches_[index].stream->SkipReplay(bases[index], Stream::kNever);
-    }
-    return status;
 }
 
 void Model::ForgetEndedReplays() {
@@ -270,7 +186,8 @@ Status Model::ReplayLocked(const StreamRef& stream, bool evenIfStopped, Ticket* 
             Fill(main.image, stream, places, next);
             next += main.image.bytes();
             for (size_t index = 1; index < branches_.size(); ++index) {
-                CollectTask::Make(next, places.bases[index], branches_[index].end);
+                CollectTask::Make(next, places.bases[index] - branches_[index].lead(),
+                                  branches_[index].end);
                 next += kCollectBytes;
             }
             if (part.has_value()) {

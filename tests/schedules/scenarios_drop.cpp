@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios of calls that wait for work that another thread drops or destroys: a call whose work
 // has not run, or has failed, says so.
+#include <stdexcept>
+
 #include "advance_step/fault_injection.h"
 #include "tests/schedules/scenario.h"
 
@@ -169,6 +171,36 @@ void SubGraphIsAborted() {
            "the next replay is whole");
 }
 
+// Two threads replay a model whose first replay fails, in failure mode 1. Each call returns what
+// became of its own replay.
+void ReplayExecuteFails() {
+    const Runtime runtime;
+    aclrtStream const stream = NewStream();
+    HostWork work;
+    aclmdlRI model = nullptr;
+    Ok(aclrtSetStreamFailureMode(stream, ACL_STOP_ON_FAILURE), "aclrtSetStreamFailureMode");
+    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
+    work.Add(stream, 1, [&] {
+        if (work.ran().size() == 1) {
+            throw std::runtime_error("the first one fails");
+        }
+    });
+    work.Add(stream, 2);
+    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    int succeeded = 0;
+    int failed = 0;
+    const auto execute = [&] {
+        runtime.Use();
+        const aclError code = aclmdlRIExecute(model, -1);
+        succeeded += code == ACL_SUCCESS ? 1 : 0;
+        failed += code == ACL_ERROR_FAILURE ? 1 : 0;
+    };
+    RunThreads({execute, execute});
+    Expect(succeeded == 1 && failed == 1, "one of two calls is told of the failure");
+    work.ExpectOnce(2);
+    Ok(aclmdlRIDestroy(model), "aclmdlRIDestroy");
+}
+
 }  // namespace
 
 std::vector<Scenario> DropScenarios() {
@@ -177,7 +209,8 @@ std::vector<Scenario> DropScenarios() {
             {"executed_failure", false, &FailureOfADestroyedModel},
             {"destroyed_work", true, &WorkOfADestroyedStream},
             {"executed_abort", false, &ExecutionIsAborted},
-            {"sub_graph_abort", false, &SubGraphIsAborted}};
+            {"sub_graph_abort", false, &SubGraphIsAborted},
+            {"replay_execute_fails", false, &ReplayExecuteFails}};
 }
 
 }  // namespace schedules

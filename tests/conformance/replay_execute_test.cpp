@@ -76,5 +76,27 @@ TEST_F(ReplayExecuteTest, EachOfManyIsToldOfItsFailures) {
     EXPECT_TRUE(IsOk(aclrtSynchronizeDevice()));
 }
 
+// There are more of them than a model has streams for.
+TEST_F(ReplayExecuteTest, ThoseThatExpireAreRunLater) {
+    constexpr int kCalls = 100;
+    const Stream stream = MakeStream();
+    const Signal go;
+    const auto runs = std::make_shared<std::atomic<int>>(0);
+    Model model = Capture(stream.Get(), [&] {
+        EXPECT_TRUE(IsOk(support::Enqueue(stream.Get(), [go, runs] {
+            EXPECT_TRUE(go.Wait());
+            ++*runs;
+        })));
+    });
+    for (int i = 0; i < kCalls; ++i) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclmdlRIExecute(model.Get(), 1)));
+    }
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_MODEL_RUNNING, aclmdlRIDestroy(model.Get())));
+    go.Set();
+    EXPECT_TRUE(IsOk(aclmdlRIExecute(model.Get(), -1)));
+    EXPECT_EQ(*runs, kCalls + 1) << "replays run one after another";
+    EXPECT_TRUE(IsOk(aclmdlRIDestroy(model.Release())));
+}
+
 }  // namespace
 }  // namespace conformance

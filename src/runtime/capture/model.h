@@ -123,7 +123,7 @@ class Model {
     };
     /// A stream of the model's own for calls of Execute. A replay has it alone until the replay has
     /// ended and its call has returned. So a failure neither stops another call's replay nor hides
-    /// its failures.
+    /// its failures. Very many replays share streams with those whose calls have returned.
     struct Execution {
         Stream* stream = nullptr;
         Handle streamHandle = 0;
@@ -184,7 +184,7 @@ class Model {
     std::shared_ptr<CaptureSession> session_;  // while it is being captured
     ModelBody body_;
     std::vector<Branch> branches_;
-    std::vector<Execution> executions_;  // grows only, to the most replays that were pending
+    std::vector<Execution> executions_;  // grows only
     std::vector<Ticket> replays_;        // the ends, on the streams of the replays
     Condition* owner_ = nullptr;         // of a sub-graph
     int depth_ = 0;              // of a sub-graph: the number of conditional tasks around it

@@ -44,9 +44,15 @@ bool Model::Awaited() const {
                        [](const Execution& execution) { return execution.awaited; });
 }
 
+// A program may call again and again with a timeout that expires. A model with so many streams
+// queues a replay behind an earlier one whose call has returned. If the earlier one fails and stops
+// the stream, the later call returns that code.
+constexpr size_t kMostExecutions = 64;
+
 // Replays on several of these streams wait for each other as those on any two streams do.
 Status Model::FindExecution(size_t* index) {
     std::optional<size_t> found;
+    std::optional<size_t> pending;
     for (size_t at = 0; at < executions_.size(); ++at) {
         const Execution& execution = executions_[at];
         if (execution.awaited) {
@@ -58,9 +64,11 @@ Status Model::FindExecution(size_t* index) {
             Log(LogLevel::kError, "a replay that nobody waited for failed: {} ({})",
                 stale.message(), stale.code());
         }
-        if (ended && !found.has_value()) {
-            found = at;
-        }
+        std::optional<size_t>& first = ended ? found : pending;
+        first = first.value_or(at);
+    }
+    if (!found.has_value() && executions_.size() >= kMostExecutions) {
+        found = pending;  // none if threads wait for all of them
     }
     if (!found.has_value()) {
         executions_.reserve(executions_.size() + 1);
@@ -96,8 +104,8 @@ Status Model::CheckCallbacks() const {
 }
 
 Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
+    Ticket before;
     Ticket end;
-    StreamRef stream;
     size_t index = 0;
     std::optional<Stream::WaitInList> wait;
     {
@@ -112,20 +120,24 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
         ADVSTEP_RETURN_IF_ERROR(CheckCallbacks());
         ADVSTEP_RETURN_IF_ERROR(FindExecution(&index));
         Execution& execution = executions_[index];
-        stream = {execution.stream, execution.streamHandle, context_.handle};
+        before = execution.stream->Now();
         // Entered when the replay is queued, so that it misses no abort and no end of the context.
-        wait.emplace(execution.stream, execution.stream->Now().sequence);
-        ADVSTEP_RETURN_IF_ERROR(ReplayLocked(stream, true, &end, std::nullopt, &*wait));
+        wait.emplace(execution.stream, before.sequence);
+        ADVSTEP_RETURN_IF_ERROR(
+            ReplayLocked({execution.stream, execution.streamHandle, context_.handle}, true, &end,
+                         std::nullopt, &*wait));
         execution.end = end;
         execution.awaited = true;
     }
     const ExecutionEnds ends(this, handle, index);
-    Status waited = wait->WaitAndTakeFailure(end.sequence, limit);
+    Status waited = wait->WaitForTasks(end.sequence, limit);
     if (waited.code() == ACL_ERROR_RT_FEATURE_NOT_SUPPORT && !Reached(end)) {
         // A sub-graph, an earlier replay, or a callback that somebody has subscribed to meanwhile
-        // waits for this thread. Nothing else is queued on the stream. A dropped replay waits for
-        // nothing, so its end comes.
-        (void)stream.Abort();
+        // waits for this thread. A dropped replay waits for nothing, so its end comes, unless an
+        // earlier one on its stream waits for this thread.
+        end.stream->SkipReplay(before.sequence, end.sequence);
+        Workers().Wake();
+        Workers().NudgeSleepers();
         (void)WaitFor(end, ToTheEnd());
     }
     return waited;

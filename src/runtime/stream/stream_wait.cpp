@@ -168,6 +168,11 @@ Status Stream::WaitInList::WaitAndTakeFailure(uint64_t sequence, const WaitLimit
     return TakeFailureLocked();
 }
 
+Status Stream::WaitInList::WaitForTasks(uint64_t sequence, const WaitLimit& limit) {
+    ADVSTEP_RETURN_IF_ERROR(WaitAndTakeFailure(sequence, limit));
+    return wait_.skipped.Word();  // the wait has left the list, so nobody else touches it
+}
+
 void Stream::WaitInList::LogFailure() const noexcept {
     Log(LogLevel::kError, "a stream was destroyed with a failure that nobody asked for: {} ({})",
         wait_.failure.message(), wait_.failure.code());

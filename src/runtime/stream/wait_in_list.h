@@ -54,9 +54,12 @@ class Stream::WaitInList {
         return wait_.failure.ok() ? stream_.failures_.Take(wait_.failuresAfter, wait_.sequence)
                                   : std::exchange(wait_.failure, Status());
     }
-    /// Waits for the place, which is that of EnterForTasksLocked after such a call. Returns the
-    /// failure that the wait reports, if any. Codes as WaitFor.
+    /// Waits for the place. Returns the failure that the wait reports, if any. Codes as WaitFor.
     Status WaitAndTakeFailure(uint64_t sequence, const WaitLimit& limit);
+
+    /// The same for the last of the tasks of EnterForTasksLocked. If that task was skipped, and
+    /// none has failed, it returns the code for which the task was skipped.
+    Status WaitForTasks(uint64_t sequence, const WaitLimit& limit);
 
     /// Enters the wait for the last of `count` tasks that are being queued, so that it misses
     /// nothing that becomes of them. It is for the `fill` of Enqueue and EnqueueBatch.

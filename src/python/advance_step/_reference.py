@@ -8,7 +8,9 @@ captured.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import threading
 from typing import Any
 
 from . import _own_pairs
@@ -94,6 +96,9 @@ class _Operators:
     def __init__(self, torch: Any) -> None:
         self.torch = torch
         self.draws = Draws(torch)
+        # By stream: operators of one stream run one after another, also those of several threads.
+        # No memory of the device is allocated under these locks.
+        self.turns: dict[int, Any] = {}
         self.library = torch.library.Library("aten", "IMPL")
         _registered.append(self.library)
 
@@ -112,11 +117,14 @@ class _Operators:
             elif isinstance(value, (list, tuple)):
                 yield from self.devices(value)
 
-    def wait(self, name: str, device: Any) -> None:
+    def wait(self, name: str, device: Any) -> Any:
+        """Waits for the current stream, and returns the lock of its operators."""
         if self.torch.npu.is_current_stream_capturing():
             raise RuntimeError(f"{name} cannot be captured: the Python form of the host operators "
                                "runs them at once")
-        self.torch.npu.current_stream(device).synchronize()
+        stream = self.torch.npu.current_stream(device)
+        stream.synchronize()
+        return self.turns.setdefault(stream.npu_stream, threading.RLock())
 
     def host_value(self, name: str, value: Any, views: _Views, device: Any, index: bool,
                    written: bool) -> Any:
@@ -160,14 +168,14 @@ class _Operators:
             if host.get("pin_memory"):
                 host["pin_memory"] = None
             with torch.npu.device(device) if device is not None else torch.no_grad():
-                if device is not None:
-                    self.wait(name, device)
+                turn = contextlib.nullcontext() if device is None else self.wait(name, device)
                 with torch._C._AutoDispatchBelowADInplaceOrView():
                     if draws and device is not None:
-                        with self.draws.of(given.get("generator"), device) as generator:
+                        with self.draws.of(given.get("generator"), device) as generator, turn:
                             result = op(**{**host, "generator": generator})
                     else:
-                        result = op(**host)
+                        with turn:
+                            result = op(**host)
                     views.take_resized()
                     return views.result(result, device) if device is not None else result
 
@@ -193,14 +201,17 @@ class _Operators:
             to, source = (first, second) if into_first else (second, first)
             if "resize" in op._schema.name and to.shape != source.shape:
                 to.resize_(source.shape)
-            for tensor in (to, source):
+            turn: Any = contextlib.nullcontext()
+            for tensor in (source, to):
                 if tensor.device.type == "npu":
                     with torch.npu.device(tensor.device):
-                        self.wait(op._schema.name, tensor.device)
+                        turn = self.wait(op._schema.name, tensor.device)
             views = _Views(torch)
             with torch._C._AutoDispatchBelowADInplaceOrView():
                 target = views.of(to) if to.device.type == "npu" else to
-                target.copy_(views.of(source) if source.device.type == "npu" else source)
+                host = views.of(source) if source.device.type == "npu" else source
+                with turn:
+                    target.copy_(host)
             return to
 
         return kernel

@@ -55,7 +55,11 @@ class CopyKernel : public c10::OperatorKernel {
             const BelowAutograd below;
             Views views;
             const at::Tensor target = IsNpu(to) ? views.Of(to) : to;
-            target.copy_(IsNpu(from) ? views.Of(from) : from);
+            const at::Tensor source = IsNpu(from) ? views.Of(from) : from;
+            const at::Tensor& npu = IsNpu(to) ? to : from;
+            const c10::OptionalDeviceGuard guard(npu.device());
+            const Turn turn(CurrentStream(npu.device()).handle());
+            target.copy_(source);
         }
         Finish(to, stack, count);
     }

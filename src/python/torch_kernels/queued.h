@@ -11,8 +11,10 @@
 #include <memory>
 #include <utility>
 
+#include "backlog.h"
 #include "call.h"
 #include "threads.h"
+#include "turn.h"
 
 namespace advstep_torch {
 
@@ -73,19 +75,22 @@ struct Queued {
     at::Generator generator;          // of the device; undefined: nothing is drawn
     std::shared_ptr<Engine> engine;
     int threads;
+    const void* stream;
     std::vector<Written> written;  // in place, as it was when the operator was queued
+    Backlog* backlog = nullptr;    // of the stream; null: a model keeps the operator
 
     void Run() const {
         const RunScope scope(threads);
         std::optional<Drawing> drawing;
         torch::jit::Stack stack = arguments;
+        if (engine != nullptr && !op.out) {
+            drawing.emplace(generator, engine);
+            stack[static_cast<size_t>(op.generator)] = engine->cpu;
+        }
+        const Turn turn(stream);
         if (op.out) {
             RunInPlace(&stack);
             return;
-        }
-        if (engine != nullptr) {
-            drawing.emplace(generator, engine);
-            stack[static_cast<size_t>(op.generator)] = engine->cpu;
         }
         op.handle.callBoxed(stack);
         for (const Written& place : written) {
@@ -148,13 +153,25 @@ inline int32_t RunQueued(void* args, char* message, size_t size) {
     return kFailed;
 }
 
-inline void ReleaseQueued(void* args) { delete static_cast<Queued*>(args); }
+inline void ReleaseQueued(void* args) {
+    const std::unique_ptr<Queued> queued(static_cast<Queued*>(args));
+    if (queued->backlog != nullptr) {
+        queued->backlog->Left();
+    }
+}
 
-/// Queues the operator, or raises the failure of the runtime.
+/// Queues the operator, or raises the failure of the runtime. If the stream has many, it waits for
+/// room first.
+/// @param recording   whether a capture takes the operator
 /// @param mayBeShort  whether the operator may start later, when a thread waits for the stream
 inline void Launch(const CurrentStream& stream, std::unique_ptr<Queued> queued, const Views& views,
-                   bool mayBeShort) {
+                   bool recording, bool mayBeShort) {
     constexpr size_t kShort = 32 * 1024;  // bytes; a few us, which waking a thread costs as well
+    if (!recording) {
+        queued->backlog = &Backlog::Of(stream.handle());
+        queued->backlog->WaitForRoom();
+        queued->backlog->Entered();
+    }
     const std::vector<AdvStepMemoryRange> ranges = views.Ranges();
     const char* const name = queued->op.name.c_str();
     const AdvStepHostOperator operation{

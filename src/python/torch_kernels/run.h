@@ -36,10 +36,10 @@ class HostKernel : public c10::OperatorKernel {
             state = StreamState::kIdle;
         }
         if (state == StreamState::kIdle && (!settings.queueAlways || settings.blocking)) {
-            RunAtOnce(arguments, *device, threads, stack);
+            RunAtOnce(arguments, *device, stream, threads, stack);
         } else if (!Queue(arguments, *device, stream, state, threads, stack)) {
             stream.Wait();
-            RunAtOnce(arguments, *device, threads, stack);
+            RunAtOnce(arguments, *device, stream, threads, stack);
         }
     }
 
@@ -51,11 +51,11 @@ class HostKernel : public c10::OperatorKernel {
         stack->insert(stack->end(), arguments.begin(), arguments.end());
     }
 
-    void RunAtOnce(c10::ArrayRef<c10::IValue> arguments, c10::Device device, int threads,
-                   torch::jit::Stack* stack) {
+    void RunAtOnce(c10::ArrayRef<c10::IValue> arguments, c10::Device device,
+                   const CurrentStream& stream, int threads, torch::jit::Stack* stack) {
         const BelowAutograd below;
         const ThreadsScope scope(threads);
-        if (RunInPlace(arguments, device, stack)) {
+        if (RunInPlace(arguments, device, stream, stack)) {
             return;
         }
         Views views;
@@ -65,8 +65,10 @@ class HostKernel : public c10::OperatorKernel {
             const std::shared_ptr<Engine> engine = EngineOf(generator);
             const Drawing drawing(generator, engine);
             host[static_cast<size_t>(op_.generator)] = engine->cpu;
+            const Turn turn(stream.handle());
             op_.handle.callBoxed(host);
         } else {
+            const Turn turn(stream.handle());
             op_.handle.callBoxed(host);
         }
         views.TakeResized();
@@ -81,7 +83,7 @@ class HostKernel : public c10::OperatorKernel {
     /// more than finding their shapes first. Returns false if the operator has no such form, or its
     /// arguments are small: it has not run then.
     bool RunInPlace(c10::ArrayRef<c10::IValue> arguments, c10::Device device,
-                    torch::jit::Stack* stack) {
+                    const CurrentStream& stream, torch::jit::Stack* stack) {
         if (!op_.out || !Large(arguments)) {
             return false;
         }
@@ -100,7 +102,10 @@ class HostKernel : public c10::OperatorKernel {
             results.push_back(shape.New(device));
             host.emplace_back(views.Of(results.back()));
         }
-        op_.out->callBoxed(host);
+        {
+            const Turn turn(stream.handle());
+            op_.out->callBoxed(host);
+        }
         views.TakeResized();
         torch::jit::drop(*stack, arguments.size());
         stack->insert(stack->end(), results.begin(), results.end());
@@ -146,8 +151,14 @@ class HostKernel : public c10::OperatorKernel {
         }
         const BelowAutograd below;
         Views views;
-        auto queued = std::make_unique<Queued>(
-            Queued{op_, OnHost(op_, arguments, &views, true), {}, {}, nullptr, threads, {}});
+        auto queued = std::make_unique<Queued>(Queued{op_,
+                                                      OnHost(op_, arguments, &views, true),
+                                                      {},
+                                                      {},
+                                                      nullptr,
+                                                      threads,
+                                                      stream.handle(),
+                                                      {}});
         queued->written = Written::Of(op_, queued->arguments);
         std::vector<c10::IValue> results;
         const auto make = [&](const TensorShape& shape) {
@@ -178,7 +189,7 @@ class HostKernel : public c10::OperatorKernel {
             drawsRecorded.fetch_add(1);
         }
         // Resizing an output queues torch_npu's copy of its old bytes, which comes first.
-        Launch(op_.writes ? CurrentStream(device) : stream, std::move(queued), views,
+        Launch(op_.writes ? CurrentStream(device) : stream, std::move(queued), views, recording,
                recording && !settings.queueAlways);
         torch::jit::drop(*stack, arguments.size());
         stack->insert(stack->end(), results.begin(), results.end());

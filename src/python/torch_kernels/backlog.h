@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The number of operators that may be queued in a stream before the thread that queues more waits.
+
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+#include "python_lock.h"
+
+namespace advstep_torch {
+
+/// Counts the operators of a stream that have not been released. A program that never waits would
+/// otherwise be minutes ahead of its stream, and the stream would be full in the end. On an NPU the
+/// thread waits for room as well.
+///
+/// mutex_ is only for sleeping. The thread that releases an operator takes it if somebody waits.
+class Backlog {
+ public:
+    /// Every stream has its own: one that waits for another stream's work must not keep that out.
+    static Backlog& Of(const void* stream) {
+        thread_local const void* known = nullptr;
+        thread_local Backlog* its = nullptr;
+        if (its == nullptr || known != stream) {
+            static auto* const mutex = new std::mutex;
+            static auto* const all = new std::unordered_map<const void*, Backlog>;
+            const std::lock_guard<std::mutex> lock(*mutex);
+            its = &(*all)[stream];  // its place stays
+            known = stream;
+        }
+        return *its;
+    }
+
+    void Entered() { count_.fetch_add(1); }
+    void Left() {
+        if (count_.fetch_sub(1) == kLow + 1 && waiting_.load() > 0) {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            room_.notify_all();
+        }
+    }
+
+    /// Queued work needs no lock of Python's, so it goes on meanwhile.
+    void WaitForRoom() {
+        if (count_.load(std::memory_order_relaxed) < kMost) {
+            return;
+        }
+        const WithoutPython withoutPython;
+        std::unique_lock<std::mutex> lock(mutex_);
+        waiting_.fetch_add(1);
+        room_.wait(lock, [this] { return count_.load() <= kLow; });
+        waiting_.fetch_sub(1);
+    }
+
+ private:
+    static constexpr int64_t kMost = 2048;  // of the 2^20 tasks that a stream has room for
+    static constexpr int64_t kLow = kMost / 2;
+
+    std::atomic<int64_t> count_{0};
+    std::atomic<int64_t> waiting_{0};
+    std::mutex mutex_;
+    std::condition_variable room_;
+};
+
+}  // namespace advstep_torch

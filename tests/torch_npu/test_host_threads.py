@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of several threads on one stream, and a thread that runs ahead of its stream."""
+
+import threading
+
+import torch
+import torch_npu  # noqa: F401
+from pending import hold, native
+
+
+def together(work, count=4):
+    threads = [threading.Thread(target=work) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_no_update_of_a_stream_is_lost():
+    one = torch.ones(100000, device="npu")
+    sums = torch.zeros_like(one)
+    torch.npu.synchronize()
+
+    def add():
+        for _ in range(300):
+            sums.add_(one)
+
+    together(add)
+    assert torch.equal(sums.cpu(), torch.full((100000,), 1200.0))
+
+
+def test_operators_copies_and_draws_of_threads_end():
+    """Each waits for others, for the interpreter's lock, or for memory of the device."""
+    torch.npu.manual_seed(5)
+    ended = []
+
+    def work():
+        stream = torch.npu.Stream()
+        total = torch.zeros(1000, device="npu")
+        for turn in range(100):
+            total.add_(torch.rand(1000, device="npu"))
+            total.copy_(total.double().float())
+            if turn % 10 == 0:
+                with torch.npu.stream(stream):
+                    torch.empty(1 << 20, device="npu").fill_(turn)
+                torch.npu.synchronize()
+                total.cpu()
+        ended.append(float(total.sum()) > 0)
+
+    together(work)
+    assert ended == [True] * 4
+
+
+@native
+def test_a_thread_waits_for_room_in_its_stream():
+    total = torch.zeros(8, device="npu")
+    early = torch.npu.Event()
+    torch.npu.synchronize()
+    hold(300)
+    for turn in range(6000):
+        total.add_(1)
+        if turn == 1000:
+            early.record()
+    assert early.query(), "the stream is not thousands of operators behind"
+    assert torch.equal(total.cpu(), torch.full((8,), 6000.0))

@@ -48,6 +48,31 @@ int OpenWaiting(const std::string& path) {
     }
 }
 
+// Returns the standard output or error if the path is the file to which it goes, else -1. A program
+// that printed there, too, would lose one of both if the file were replaced.
+int StandardStreamOf(const std::string& path) {
+    struct stat file = {};
+    struct stat stream = {};
+    for (const int standard : {STDOUT_FILENO, STDERR_FILENO}) {
+        if (stat(path.c_str(), &file) == 0 && fstat(standard, &stream) == 0 &&
+            file.st_dev == stream.st_dev && file.st_ino == stream.st_ino) {
+            return standard;
+        }
+    }
+    return -1;
+}
+
+bool WriteAll(int descriptor, const std::string& text) {
+    for (size_t done = 0; done < text.size();) {
+        const ssize_t count = write(descriptor, text.data() + done, text.size() - done);
+        if (count < 0 && errno != EINTR) {
+            return false;
+        }
+        done += count > 0 ? static_cast<size_t>(count) : 0;
+    }
+    return true;
+}
+
 // Whether two paths are one file, or would be.
 bool Same(const std::string& a, const std::string& b) {
     std::error_code ignored;
@@ -70,10 +95,12 @@ OutputFile::OutputFile(std::string path, std::string what)
         descriptor_ = OpenWaiting(path_);
     } else {
         target_ = fs::exists(status) ? fs::canonical(path_, ignored).string() : path_;
-        temporary_ = target_ + ".XXXXXX";
-        descriptor_ = mkostemp(temporary_.data(), O_CLOEXEC);
-        if (descriptor_ < 0) {
-            temporary_.clear();
+        const int standard = StandardStreamOf(target_);
+        if (standard >= 0) {
+            shared_ = true;
+            descriptor_ = fcntl(standard, F_DUPFD_CLOEXEC, 0);
+        } else {
+            OpenTarget();
         }
     }
     if (descriptor_ < 0) {
@@ -83,6 +110,19 @@ OutputFile::OutputFile(std::string path, std::string what)
         struct stat before = {};
         const bool exists = stat(target_.c_str(), &before) == 0;
         fchmod(descriptor_, exists ? before.st_mode & 07777 : NewFileMode());
+    }
+}
+
+void OutputFile::OpenTarget() {
+    // A short name: with one that is made of the target's, it might be too long.
+    temporary_ = (fs::path(target_).parent_path() / ".serve-XXXXXX").string();
+    descriptor_ = mkostemp(temporary_.data(), O_CLOEXEC);
+    if (descriptor_ < 0) {
+        temporary_.clear();
+        const int reason = errno;
+        descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);  // of a folder without room
+        inPlace_ = descriptor_ >= 0;
+        errno = reason;
     }
 }
 
@@ -96,22 +136,29 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::Commit(const std::string& text) {
-    for (size_t done = 0; done < text.size();) {
-        const ssize_t count = write(descriptor_, text.data() + done, text.size() - done);
-        if (count < 0 && errno != EINTR) {
-            Fail();
-        }
-        done += count > 0 ? static_cast<size_t>(count) : 0;
+    if (shared_) {
+        std::fflush(stdout);  // what was printed before it comes before it
     }
-    if (close(std::exchange(descriptor_, -1)) != 0) {
+    if ((inPlace_ && ftruncate(descriptor_, 0) != 0) || !WriteAll(descriptor_, text) ||
+        close(std::exchange(descriptor_, -1)) != 0) {
         Fail();
     }
-    if (!temporary_.empty()) {
-        if (rename(temporary_.c_str(), target_.c_str()) != 0) {
+    if (temporary_.empty()) {
+        return;
+    }
+    if (rename(temporary_.c_str(), target_.c_str()) != 0) {
+        if (errno != EBUSY) {
             Fail();
         }
-        temporary_.clear();
+        // A file that is mounted by itself, as in a container, cannot be replaced.
+        descriptor_ = open(target_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+        if (descriptor_ < 0 || !WriteAll(descriptor_, text) ||
+            close(std::exchange(descriptor_, -1)) != 0) {
+            Fail();
+        }
+        unlink(temporary_.c_str());
     }
+    temporary_.clear();
 }
 
 void OutputFile::Fail() const {

@@ -9,7 +9,9 @@
 namespace serve {
 
 /// The constructor makes a file beside the path, which Commit renames to it: what was there stays
-/// until then. What is no regular file, as a pipe or /dev/stdout, is opened and written directly.
+/// until then. What is no regular file, as a pipe, is opened and written directly. So is the file
+/// to which the standard output or error goes, after what was printed there; and by Commit a file
+/// beside which there can be none, or that is mounted by itself.
 class OutputFile {
  public:
     /// @param what  the noun of messages: "the report"
@@ -25,12 +27,15 @@ class OutputFile {
     void Commit(const std::string& text);
 
  private:
+    void OpenTarget();
     [[noreturn]] void Fail() const;
 
     std::string path_;
     std::string what_;
     std::string target_;     // path_, less its symbolic links
     std::string temporary_;  // empty: none
+    bool shared_ = false;    // the descriptor is the standard output's or error's
+    bool inPlace_ = false;   // the descriptor is the target's, which has what it had
     int descriptor_ = -1;
 };
 

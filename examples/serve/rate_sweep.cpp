@@ -25,6 +25,12 @@ RateSweep SweepRate(const std::vector<Request>& requests, double attainment,
     if (last == 0) {
         throw TraceError("--sweep rate: all requests arrive at the same time, so there is no rate");
     }
+    if (static_cast<double>(last) > kLatestTicks) {
+        throw TraceError("--sweep rate: the trace spans " + std::to_string(last / kTicksPerSecond) +
+                         " s; expected at most " +
+                         std::to_string(static_cast<int64_t>(kLatestTicks) / kTicksPerSecond) +
+                         " s");
+    }
     const double rate =
         static_cast<double>(requests.size() - 1) * kTicksPerSecond / static_cast<double>(last);
     RateSweep sweep;

@@ -35,7 +35,7 @@ std::vector<Request> AtRate(const std::vector<Request>& requests, double factor)
 /// only; then bisects to 1 %. Supposes that what is met at a rate is met at every lower one. Ends
 /// early after an interrupt or a run that did not complete.
 /// @param serve  runs requests
-/// @throws TraceError  all requests arrive together
+/// @throws TraceError  all requests arrive together, or span more than 1e18 ticks
 RateSweep SweepRate(const std::vector<Request>& requests, double attainment,
                     const std::function<Statistics(const std::vector<Request>&)>& serve);
 

@@ -45,7 +45,24 @@ outputs)
     ((status == 0)) || fail "exit status $status"
     [[ -L $folder/name.json && $(stat -c %a "$folder/summary.json") == 640 ]] || fail "mode or link"
     check 's["completed"] == 2'
-    [[ $(ls "$folder" | wc -l) == 7 ]] || fail "files were left: $(ls "$folder")"
+    [[ $(ls -A "$folder" | wc -l) == 7 ]] || fail "files were left: $(ls -A "$folder")"
+    # The file to which the standard output goes keeps what is there, and gets both.
+    echo before >"$folder/log"
+    "$serve" --limit 2 --summary /dev/stdout >>"$folder/log" || fail "exit status $?"
+    [[ $(head -1 "$folder/log") == before ]] || fail "the log was replaced"
+    grep -q '"completed": 2' "$folder/log" && grep -q 'TTFT' "$folder/log" || fail "$(cat "$folder/log")"
+    rm "$folder/log"
+    # A long name, and a file that is mounted by itself.
+    long=$folder/$(printf 'n%.0s' {1..252})
+    run --limit 2 --summary "$long"
+    ((status == 0)) || fail "a long name: exit status $status"
+    rm "$long"
+    if touch "$folder/mounted" "$folder/over" && mount --bind "$folder/over" "$folder/mounted" 2>/dev/null; then
+        run --limit 2 --summary "$folder/mounted"
+        umount "$folder/mounted"
+        ((status == 0)) && grep -q '"completed": 2' "$folder/over" || fail "mounted: exit status $status"
+    fi
+    rm "$folder/mounted" "$folder/over"
     # A time model is an input, too.
     echo '{"iteration_us": 1, "prefill_token_us": 1, "decode_row_us": 1, "context_token_us": 0}' >"$folder/costs"
     bad '--time-model and --summary name the same file' -- --limit 2 --time-model "$folder/costs" \

@@ -192,6 +192,10 @@ PYTHON
     done
     bad 'many runs' -- "${targets[@]}" --requests "$folder/requests.csv"
     bad 'same time' -- "${targets[@]}" --limit 1
+    # A trace that is served, but begins the search beyond the latest arrival.
+    printf '%s\n0001-01-01 00:00:00,5,2\n3500-01-01 00:00:00,5,2\n' "$header" >"$folder/long.csv"
+    bad 'sweep rate: the trace spans 110417731200 s; expected at most 100000000000 s' -- \
+        "$folder/long.csv" "${targets[@]}"
     ;;
 one_token)
     # The iteration of the prompt has the only token; a slot is free for the next one at once.

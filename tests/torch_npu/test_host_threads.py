@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of several threads on one stream, and a thread that runs ahead of its stream."""
+"""Operators that several threads ask for, and a thread that runs ahead of its stream."""
 
+import os
+import signal
 import threading
+import time
 
+import pytest
 import torch
 import torch_npu  # noqa: F401
 from pending import hold, native
@@ -14,19 +18,21 @@ def together(work, count=4):
         thread.start()
     for thread in threads:
         thread.join()
+    torch.npu.synchronize()
 
 
-def test_no_update_of_a_stream_is_lost():
-    one = torch.ones(100000, device="npu")
-    sums = torch.zeros_like(one)
+# Small and large operators run on different ways.
+@pytest.mark.parametrize("size", [1000, 30000, 100000])
+def test_no_update_is_lost(size):
+    total, one = torch.zeros(size, device="npu"), torch.ones(size, device="npu")
     torch.npu.synchronize()
 
     def add():
         for _ in range(300):
-            sums.add_(one)
+            total.add_(one)
 
     together(add)
-    assert torch.equal(sums.cpu(), torch.full((100000,), 1200.0))
+    assert total.min().item() == total.max().item() == 1200
 
 
 def test_operators_copies_and_draws_of_threads_end():
@@ -63,3 +69,20 @@ def test_a_thread_waits_for_room_in_its_stream():
             early.record()
     assert early.query(), "the stream is not thousands of operators behind"
     assert torch.equal(total.cpu(), torch.full((8,), 6000.0))
+
+
+@native
+def test_an_interrupt_ends_the_wait_for_room():
+    total = torch.zeros(8, device="npu")
+    torch.npu.synchronize()
+    hold(8000)
+    start, count = time.monotonic(), 0
+    alarm = threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT))
+    alarm.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            total.add_(1)
+            count += 1
+    assert time.monotonic() - start < 6
+    assert count < 10000
+    assert total.max().item() in (count, count + 1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import threading
 from typing import Any
 
@@ -96,9 +97,9 @@ class _Operators:
     def __init__(self, torch: Any) -> None:
         self.torch = torch
         self.draws = Draws(torch)
-        # By stream: operators of one stream run one after another, also those of several threads.
-        # No memory of the device is allocated under these locks.
-        self.turns: dict[int, Any] = {}
+        # By device and stream. A thread takes a generator's lock within one of these.
+        self.turns: dict[tuple[int, int], Any] = {}
+        os.register_at_fork(after_in_child=self.turns.clear)  # their owners do not live there
         self.library = torch.library.Library("aten", "IMPL")
         _registered.append(self.library)
 
@@ -117,14 +118,27 @@ class _Operators:
             elif isinstance(value, (list, tuple)):
                 yield from self.devices(value)
 
-    def wait(self, name: str, device: Any) -> Any:
-        """Waits for the current stream, and returns the lock of its operators."""
+    @contextlib.contextmanager
+    def turn(self, name: str, devices: Any) -> Any:
+        """Waits for the current streams, and keeps the operators of other threads out of them.
+
+        An operator has no place in its stream, so another thread would take the stream for idle. The
+        locks are taken in the order of the streams, and again by an operator within an operator.
+        """
+        streams = [self.torch.npu.current_stream(device) for device in devices]
+        with contextlib.ExitStack() as locks:
+            for key in sorted({(stream.device_index, stream.stream_id) for stream in streams}):
+                locks.enter_context(self.turns.setdefault(key, threading.RLock()))
+            for device in devices:
+                with self.torch.npu.device(device):
+                    self.wait(name, device)
+            yield
+
+    def wait(self, name: str, device: Any) -> None:
         if self.torch.npu.is_current_stream_capturing():
             raise RuntimeError(f"{name} cannot be captured: the Python form of the host operators "
                                "runs them at once")
-        stream = self.torch.npu.current_stream(device)
-        stream.synchronize()
-        return self.turns.setdefault(stream.npu_stream, threading.RLock())
+        self.torch.npu.current_stream(device).synchronize()
 
     def host_value(self, name: str, value: Any, views: _Views, device: Any, index: bool,
                    written: bool) -> Any:
@@ -167,15 +181,14 @@ class _Operators:
                     for key, value in given.items()}
             if host.get("pin_memory"):
                 host["pin_memory"] = None
-            with torch.npu.device(device) if device is not None else torch.no_grad():
-                turn = contextlib.nullcontext() if device is None else self.wait(name, device)
+            with (torch.npu.device(device) if device is not None else torch.no_grad(),
+                  self.turn(name, [] if device is None else [device])):
                 with torch._C._AutoDispatchBelowADInplaceOrView():
                     if draws and device is not None:
-                        with self.draws.of(given.get("generator"), device) as generator, turn:
+                        with self.draws.of(given.get("generator"), device) as generator:
                             result = op(**{**host, "generator": generator})
                     else:
-                        with turn:
-                            result = op(**host)
+                        result = op(**host)
                     views.take_resized()
                     return views.result(result, device) if device is not None else result
 
@@ -201,17 +214,12 @@ class _Operators:
             to, source = (first, second) if into_first else (second, first)
             if "resize" in op._schema.name and to.shape != source.shape:
                 to.resize_(source.shape)
-            turn: Any = contextlib.nullcontext()
-            for tensor in (source, to):
-                if tensor.device.type == "npu":
-                    with torch.npu.device(tensor.device):
-                        turn = self.wait(op._schema.name, tensor.device)
             views = _Views(torch)
-            with torch._C._AutoDispatchBelowADInplaceOrView():
+            devices = [tensor.device for tensor in (to, source) if tensor.device.type == "npu"]
+            with (self.turn(op._schema.name, devices),
+                  torch._C._AutoDispatchBelowADInplaceOrView()):
                 target = views.of(to) if to.device.type == "npu" else to
-                host = views.of(source) if source.device.type == "npu" else source
-                with turn:
-                    target.copy_(host)
+                target.copy_(views.of(source) if source.device.type == "npu" else source)
             return to
 
         return kernel

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -42,19 +43,26 @@ class Backlog {
         }
     }
 
-    /// Queued work needs no lock of Python's, so it goes on meanwhile.
+    /// Queued work needs no lock of Python's, so it goes on meanwhile. Ctrl-C ends the wait, and
+    /// the operator is queued all the same: the limit is far below that of the runtime.
     void WaitForRoom() {
         if (count_.load(std::memory_order_relaxed) < kMost) {
             return;
         }
         const WithoutPython withoutPython;
-        std::unique_lock<std::mutex> lock(mutex_);
         waiting_.fetch_add(1);
-        room_.wait(lock, [this] { return count_.load() <= kLow; });
+        while (!HasRoomSoon() && !Interrupted()) {
+        }
         waiting_.fetch_sub(1);
     }
 
  private:
+    bool HasRoomSoon() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        return room_.wait_for(lock, std::chrono::milliseconds(50),
+                              [this] { return count_.load() <= kLow; });
+    }
+
     static constexpr int64_t kMost = 2048;  // of the 2^20 tasks that a stream has room for
     static constexpr int64_t kLow = kMost / 2;
 

@@ -7,6 +7,11 @@
 extern "C" int PyGILState_Check() __attribute__((weak));
 extern "C" void* PyEval_SaveThread() __attribute__((weak));
 extern "C" void PyEval_RestoreThread(void*) __attribute__((weak));
+extern "C" int PyGILState_Ensure() __attribute__((weak));
+extern "C" void PyGILState_Release(int) __attribute__((weak));
+extern "C" int Py_IsInitialized() __attribute__((weak));
+extern "C" int PyOS_InterruptOccurred() __attribute__((weak));
+extern "C" void PyErr_SetInterrupt() __attribute__((weak));
 
 namespace advstep_torch {
 
@@ -28,5 +33,20 @@ class WithoutPython {
     const bool had_;
     void* const state_;
 };
+
+/// Whether Ctrl-C waits for the calling thread, which does not have the interpreter's lock. The
+/// program's handler runs when that thread is in Python again.
+inline bool Interrupted() {
+    if (Py_IsInitialized == nullptr || Py_IsInitialized() == 0) {
+        return false;
+    }
+    const int state = PyGILState_Ensure();
+    const bool interrupted = PyOS_InterruptOccurred() != 0;  // which forgets it
+    if (interrupted) {
+        PyErr_SetInterrupt();
+    }
+    PyGILState_Release(state);
+    return interrupted;
+}
 
 }  // namespace advstep_torch

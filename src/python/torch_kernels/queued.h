@@ -169,7 +169,9 @@ inline void Launch(const CurrentStream& stream, std::unique_ptr<Queued> queued, 
     constexpr size_t kShort = 32 * 1024;  // bytes; a few us, which waking a thread costs as well
     if (!recording) {
         queued->backlog = &Backlog::Of(stream.handle());
-        queued->backlog->WaitForRoom();
+        if (!Turn::Has()) {  // the stream could not go on
+            queued->backlog->WaitForRoom();
+        }
         queued->backlog->Entered();
     }
     const std::vector<AdvStepMemoryRange> ranges = views.Ranges();

@@ -33,6 +33,9 @@ class Turn {
             mutex_->unlock();
         }
     }
+    /// Whether the calling thread runs a kernel.
+    static bool Has() { return held != nullptr; }
+
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 

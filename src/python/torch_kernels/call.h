@@ -253,7 +253,8 @@ inline at::Generator GeneratorOf(const Operator& op, c10::ArrayRef<c10::IValue> 
 }
 
 /// Returns the "npu" tensor for a result on "cpu".
-inline at::Tensor ResultOf(const at::Tensor& result, c10::Device device, const Views& views) {
+inline at::Tensor ResultOf(const at::Tensor& result, c10::Device device,
+                           const CurrentStream& stream, const Views& views) {
     if (!result.defined() || result.device().type() != c10::kCPU) {
         return result;
     }
@@ -277,6 +278,7 @@ inline at::Tensor ResultOf(const at::Tensor& result, c10::Device device, const V
     const bool overlaps = at::has_internal_overlap(result) == at::MemOverlap::Yes;
     at::Tensor made = NewLike(overlaps ? result.contiguous() : result, device);
     if (result.numel() != 0) {
+        stream.WaitForOthers();
         Views().Of(made).copy_(result);
     }
     return made;

@@ -65,6 +65,13 @@ class CurrentStream {
 
     /// Waits, and raises the failure of the stream, if there is one.
     void Wait() const { stream_.synchronize(); }
+    /// To be called before memory that is new is written at once: another thread may have queued
+    /// work since the stream was idle, and freed memory that this work uses.
+    void WaitForOthers() const {
+        if (State() == StreamState::kPending) {
+            Wait();
+        }
+    }
 
  private:
     c10::Stream stream_;

@@ -73,8 +73,9 @@ class HostKernel : public c10::OperatorKernel {
         }
         views.TakeResized();
         std::vector<c10::IValue> results;
-        MapTensors(host, &results,
-                   [&](const at::Tensor& result) { return ResultOf(result, device, views); });
+        MapTensors(host, &results, [&](const at::Tensor& result) {
+            return ResultOf(result, device, stream, views);
+        });
         torch::jit::drop(*stack, arguments.size());
         stack->insert(stack->end(), results.begin(), results.end());
     }
@@ -102,6 +103,7 @@ class HostKernel : public c10::OperatorKernel {
             results.push_back(shape.New(device));
             host.emplace_back(views.Of(results.back()));
         }
+        stream.WaitForOthers();
         {
             const Turn turn(stream.handle());
             op_.out->callBoxed(host);

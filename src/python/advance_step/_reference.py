@@ -8,14 +8,12 @@ captured.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import os
-import threading
 from typing import Any
 
 from . import _own_pairs
 from ._draws import Draws
+from ._turns import Turns
 
 _KEEP = {"empty", "empty_strided", "resize_", "set_", "as_strided", "view", "is_pinned",
          "_pin_memory", "_reshape_alias", "record_stream", "resize_as_", "empty_with_swapped_memory",
@@ -97,9 +95,7 @@ class _Operators:
     def __init__(self, torch: Any) -> None:
         self.torch = torch
         self.draws = Draws(torch)
-        # By device and stream. A thread takes a generator's lock within one of these.
-        self.turns: dict[tuple[int, int], Any] = {}
-        os.register_at_fork(after_in_child=self.turns.clear)  # their owners do not live there
+        self.turns = Turns(torch)
         self.library = torch.library.Library("aten", "IMPL")
         _registered.append(self.library)
 
@@ -118,21 +114,8 @@ class _Operators:
             elif isinstance(value, (list, tuple)):
                 yield from self.devices(value)
 
-    @contextlib.contextmanager
-    def turn(self, name: str, devices: Any) -> Any:
-        """Waits for the current streams, and keeps the operators of other threads out of them.
-
-        An operator has no place in its stream, so another thread would take the stream for idle. The
-        locks are taken in the order of the streams, and again by an operator within an operator.
-        """
-        streams = [self.torch.npu.current_stream(device) for device in devices]
-        with contextlib.ExitStack() as locks:
-            for key in sorted({(stream.device_index, stream.stream_id) for stream in streams}):
-                locks.enter_context(self.turns.setdefault(key, threading.RLock()))
-            for device in devices:
-                with self.torch.npu.device(device):
-                    self.wait(name, device)
-            yield
+    def turn(self, name: str, devices: list[Any]) -> Any:
+        return self.turns.of(devices, lambda device: self.wait(name, device))
 
     def wait(self, name: str, device: Any) -> None:
         if self.torch.npu.is_current_stream_capturing():

@@ -9,11 +9,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "src/base/at_load.h"
+#include "src/base/fork.h"
 #include "src/base/leak_text.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
@@ -51,14 +53,26 @@ void AtExit(int status, void*) {
     }
 }
 
+LeakMode ModeOfEnvironment() noexcept {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets a variable
+    const char* const mode = std::getenv("ADVANCE_STEP_LEAKS");
+    return mode == nullptr                    ? LeakMode::kOff
+           : std::strcmp(mode, "report") == 0 ? LeakMode::kReport
+           : std::strcmp(mode, "fail") == 0   ? LeakMode::kFail
+                                              : LeakMode::kOff;
+}
+
 // Reads the mode at load, because tensors may be made before the runtime reads its settings.
 const AtLoad trackFromTheStart([] {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets a variable
-    const char* const text = std::getenv("ADVANCE_STEP_LEAKS");
-    const std::string mode = text == nullptr ? "" : text;
-    if (mode == "report" || mode == "fail") {
-        SetLeakMode(mode == "fail" ? LeakMode::kFail : LeakMode::kReport);
+    if (const LeakMode mode = ModeOfEnvironment(); mode != LeakMode::kOff) {
+        SetLeakMode(mode);
     }
+});
+// The child of a fork is as after the load. Its list is new.
+const ForkHook trackAnew([](void*) noexcept {
+    const LeakMode mode = ModeOfEnvironment();
+    leakMode.store(mode);
+    trackingObjects.store(mode != LeakMode::kOff);
 });
 
 }  // namespace

@@ -7,12 +7,16 @@
 #include <cstdio>
 #include <string>
 
+#include "src/base/fork.h"
 #include "src/base/no_cancellation.h"
 
 namespace advstep {
 namespace {
 
-std::atomic<LogLevel> logLevel{LogLevel::kError};
+constexpr LogLevel kUntilTheSettingsAreRead = LogLevel::kError;
+
+std::atomic<LogLevel> logLevel{kUntilTheSettingsAreRead};
+const ForkHook forgetLogLevel([](void*) noexcept { SetLogLevel(kUntilTheSettingsAreRead); });
 
 constexpr const char* kNames[] = {"error", "warn", "info", "debug"};
 

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -114,6 +117,49 @@ TEST_F(ForkTest, TheChildHasNoneOfTheParents) {
             _exit(0);
         }),
         0);
+}
+
+// Those of the parent's file do not count in the child either.
+TEST_F(ForkTest, TheChildHasTheOptionsOfALoad) {
+    const std::string file = testing::TempDir() + "fork_test_options.json";
+    std::ofstream(file) << R"({"advance_step": {"ADVANCE_STEP_LEAKS": "fail"}})";
+    ASSERT_TRUE(IsOk(aclFinalize()));
+    ASSERT_TRUE(IsOk(aclInit(file.c_str())));
+    ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
+    ASSERT_TRUE(IsOk(aclrtSetSysParamOpt(ACL_OPT_DETERMINISTIC, 1)));
+    ASSERT_TRUE(IsOk(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION)));
+    ASSERT_TRUE(IsOk(aclrtSetOpWaitTimeout(1)));
+    ASSERT_TRUE(IsOk(aclmdlInitDump()));
+    EXPECT_EQ(ExitOfChild([] {
+                  int64_t value = -1;
+                  aclrtFloatOverflowMode mode = ACL_RT_OVERFLOW_MODE_UNDEF;
+                  const bool defaults = aclrtGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value) == 0 &&
+                                        value == 0 && aclrtGetDeviceSatMode(&mode) == 0 &&
+                                        mode == ACL_RT_OVERFLOW_MODE_INFNAN;
+                  if (!defaults || aclmdlInitDump() != 0) {
+                      _exit(1);
+                  }
+                  // Longer than the parent's timeout.
+                  aclrtStream stream = nullptr;
+                  if (aclrtSetDevice(0) != 0 || aclrtCreateStream(&stream) != 0) {
+                      _exit(2);
+                  }
+                  {
+                      const Stream other = support::MakeStream();
+                      const support::Event event = support::MakeEvent();
+                      if (advstepDelayStream(other.Get(), 1500000) != 0 ||
+                          aclrtRecordEvent(event.Get(), other.Get()) != 0 ||
+                          aclrtStreamWaitEvent(stream, event.Get()) != 0 ||
+                          aclrtSynchronizeStream(stream) != 0) {
+                          _exit(3);
+                      }
+                  }
+                  std::exit(0);  // with a stream that is not destroyed
+              }),
+              0);
+    ASSERT_TRUE(IsOk(aclFinalize()));
+    ASSERT_NO_FATAL_FAILURE(Restart({}));
+    std::remove(file.c_str());
 }
 
 TEST_F(ForkTest, TheParentGoesOn) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/fork.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/commands/event_marks.h"
 
@@ -27,6 +28,8 @@ void RefuseOldEvent(EventKind kind, Work* work) {
 struct EventTable : HandleTable<Event> {
     EventTable() : HandleTable(HandleKind::kEvent) {}
 };
+
+const ForkHook forgetWaitSeconds([](void*) noexcept { EventWaitSeconds().store(0); });
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include "acl/acl_rt.h"
 #include "src/base/at_load.h"
+#include "src/base/fork.h"
 
 namespace advstep {
 namespace {
@@ -27,6 +28,7 @@ ProcessOptions& TheProcessOptions() {
 namespace {
 
 const AtLoad setDefaults([] { SetDefaults(&TheProcessOptions()); });
+const ForkHook renewDefaults([](void*) noexcept { SetDefaults(&TheProcessOptions()); });
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <sys/time.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -16,7 +17,7 @@
 namespace advstep {
 namespace {
 
-constexpr int kMostSeconds = 10;  // for a process that is stopped, for instance by a debugger
+using Clock = std::chrono::steady_clock;
 
 Status NoDescriptor(const char* argument) {
     return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -34,22 +35,39 @@ Status Unknown(const char* argument, ShareKey key) {
 Status NoAnswer(const char* argument) {
     return Error(ACL_ERROR_RT_DRV_INTERNAL_ERROR,
                  "{}: its process does not answer ({}); expected an answer within {} s", argument,
-                 std::generic_category().message(errno), kMostSeconds);
+                 std::generic_category().message(errno), kMostForAnAnswer.count() / 1000);
 }
 
-Status Connect(ShareKey key, const char* argument, Descriptor* connection) {
+// Makes a call of the socket, and again after a signal, until the time is over. The time limit of
+// a socket begins anew with each call.
+template <class Call>
+ssize_t Repeat(int socket, int option, Clock::time_point until, const Call& call) {
+    for (;;) {
+        const auto rest =
+            std::chrono::duration_cast<std::chrono::microseconds>(until - Clock::now()).count();
+        if (rest <= 0) {
+            errno = EAGAIN;
+            return -1;
+        }
+        const timeval most{rest / 1000000, rest % 1000000};
+        (void)setsockopt(socket, SOL_SOCKET, option, &most, sizeof(most));
+        const ssize_t result = call();
+        if (result >= 0 || errno != EINTR) {
+            return result;
+        }
+    }
+}
+
+Status Connect(ShareKey key, const char* argument, Clock::time_point until,
+               Descriptor* connection) {
     *connection = Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (!connection->Usable()) {
         return NoDescriptor(argument);
     }
-    const timeval most{kMostSeconds, 0};
-    (void)setsockopt(connection->Get(), SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
-    (void)setsockopt(connection->Get(), SOL_SOCKET, SO_SNDTIMEO, &most, sizeof(most));
     const ShareAddress address(ProcessOf(key));
-    int result = 0;
-    do {
-        result = connect(connection->Get(), address.Get(), address.bytes);
-    } while (result != 0 && errno == EINTR);
+    const ssize_t result = Repeat(connection->Get(), SO_SNDTIMEO, until, [&] {
+        return connect(connection->Get(), address.Get(), address.bytes);
+    });
     if (result == 0) {
         return {};
     }
@@ -57,7 +75,7 @@ Status Connect(ShareKey key, const char* argument, Descriptor* connection) {
 }
 
 // Receives an answer and the descriptor that came with it. Returns the number of bytes.
-ssize_t Receive(int socket, ShareAnswer* answer, Descriptor* file) {
+ssize_t Receive(int socket, Clock::time_point until, ShareAnswer* answer, Descriptor* file) {
     iovec part{answer, sizeof(*answer)};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
@@ -65,10 +83,8 @@ ssize_t Receive(int socket, ShareAnswer* answer, Descriptor* file) {
     message.msg_iovlen = 1;
     message.msg_control = control;
     message.msg_controllen = sizeof(control);
-    ssize_t got = 0;
-    do {
-        got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    } while (got < 0 && errno == EINTR);
+    const ssize_t got = Repeat(socket, SO_RCVTIMEO, until,
+                               [&] { return recvmsg(socket, &message, MSG_CMSG_CLOEXEC); });
     const cmsghdr* const header = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
     if (header != nullptr && header->cmsg_type == SCM_RIGHTS) {
         int number = -1;
@@ -80,16 +96,20 @@ ssize_t Receive(int socket, ShareAnswer* answer, Descriptor* file) {
 
 }  // namespace
 
-Status FetchShared(ShareKind kind, ShareKey key, const char* argument, ShareGrant* grant) {
+Status FetchShared(ShareKind kind, ShareKey key, const char* argument, ShareGrant* grant,
+                   std::chrono::milliseconds most) {
     const NoCancellation noCancellation;
+    const Clock::time_point until = Clock::now() + most;
     Descriptor connection;
-    ADVSTEP_RETURN_IF_ERROR(Connect(key, argument, &connection));
+    ADVSTEP_RETURN_IF_ERROR(Connect(key, argument, until, &connection));
     const ShareRequest request{kShareMagic, kind, key};
     ShareAnswer answer{};
     Descriptor file;
-    const ssize_t sent = send(connection.Get(), &request, sizeof(request), MSG_NOSIGNAL);
+    const ssize_t sent = Repeat(connection.Get(), SO_SNDTIMEO, until, [&] {
+        return send(connection.Get(), &request, sizeof(request), MSG_NOSIGNAL);
+    });
     const ssize_t got =
-        sent == sizeof(request) ? Receive(connection.Get(), &answer, &file) : ssize_t{-1};
+        sent == sizeof(request) ? Receive(connection.Get(), until, &answer, &file) : ssize_t{-1};
     if (got == 0 || (got < 0 && (errno == ECONNRESET || errno == EPIPE))) {
         return Unknown(argument, key);  // the process, or its last export, has just ended
     }

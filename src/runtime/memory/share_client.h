@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,9 +25,12 @@ struct ShareGrant {
     int32_t device = 0;
 };
 
+constexpr std::chrono::milliseconds kMostForAnAnswer{10000};  // of a stopped process, for instance
+
 /// Asks for the pages of a key. `argument` is the name of the argument that has it. 107000: the
 /// key is of no export that stands, or its process has ended. 207006: the exporting process has
 /// not listed this one. 507899: that process does not answer. 207001: no descriptor is free.
-Status FetchShared(ShareKind kind, ShareKey key, const char* argument, ShareGrant* grant);
+Status FetchShared(ShareKind kind, ShareKey key, const char* argument, ShareGrant* grant,
+                   std::chrono::milliseconds most = kMostForAnAnswer);
 
 }  // namespace advstep

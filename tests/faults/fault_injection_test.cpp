@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "advance_step/counters.h"
 #include "support/advance_step_batch.h"
@@ -241,6 +242,27 @@ TEST_F(FaultInjectionTest, ACapturedLaunchFailsInEveryReplay) {
     }
     EXPECT_TRUE(batch.IsUntouched());
     EXPECT_TRUE(IsOk(aclmdlRIDestroy(model)));
+}
+
+// The event, which other processes may have, has room for 120 records that are under way.
+TEST_F(FaultInjectionTest, ARefusedRecordOfAnIpcEventTakesNoPlace) {
+    aclrtEvent event = nullptr;
+    ASSERT_TRUE(IsOk(aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC)));
+    constexpr int kRecords = 130;
+    int refused = 0;
+    std::vector<Stream> streams;  // the first work of nearly each needs memory
+    for (int record = 0; record < kRecords; ++record) {
+        streams.push_back(MakeStream());
+        ASSERT_TRUE(IsOk(advstepFailAllocations(ADVSTEP_ALLOCATION_INTERNAL, 1, 1)));
+        const aclError code = aclrtRecordEvent(event, streams.back().Get());
+        ASSERT_TRUE(IsOk(advstepClearFaults()));
+        ASSERT_TRUE(code == ACL_SUCCESS || code == ACL_ERROR_BAD_ALLOC) << code;
+        refused += code == ACL_SUCCESS ? 0 : 1;
+    }
+    EXPECT_GT(refused, 120);
+    EXPECT_TRUE(IsOk(aclrtRecordEvent(event, streams.back().Get())));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(event)));
+    EXPECT_TRUE(IsOk(aclrtDestroyEvent(event)));
 }
 
 TEST_F(FaultInjectionTest, BadArguments) {

@@ -106,7 +106,18 @@ Status EventBoard::Record(const StreamRef& stream, uint64_t* number, Ticket* tic
         }
         before = std::max(words.issued.load(), slot->load() / 2);  // another record has it
     }
-    Status queued = stream.Enqueue(
+    // A record that is not queued, also for want of memory, gives its slot back.
+    struct Taken {
+        std::atomic<uint64_t>* slot;
+        uint64_t number;
+        bool queued;
+        ~Taken() {
+            if (!queued) {
+                slot->store(2 * number + 1);
+            }
+        }
+    } taken{slot, own, false};
+    ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(
         Uncaptured(sizeof(BoardRecordTask)),
         [&](void* memory) {
             auto* const task = new (memory) BoardRecordTask;
@@ -122,11 +133,8 @@ Status EventBoard::Record(const StreamRef& stream, uint64_t* number, Ticket* tic
             };
             return task;
         },
-        ticket);
-    if (!queued.ok()) {
-        slot->store(2 * own + 1);
-        return queued;
-    }
+        ticket));
+    taken.queued = true;
     uint64_t latest = words.latest.load();
     while (latest < own && !words.latest.compare_exchange_weak(latest, own)) {
     }

@@ -113,6 +113,22 @@ nlohmann::ordered_json ToJson(const RateSweep& sweep, const Options& options) {
             {"trials", trials}};
 }
 
+// Commits a file, if there is one. That it cannot be written is told, and keeps back no other.
+template <typename MakeText>
+bool Written(std::optional<OutputFile>& file, const MakeText& makeText, const char* option) {
+    try {
+        if (file) {
+            file->Commit(makeText());
+        }
+        return true;
+    } catch (const std::bad_alloc&) {
+        Tell(fmt::format("{}: the host has no memory for the file; it is not written", option));
+    } catch (const std::exception& error) {
+        Tell(error.what());
+    }
+    return false;
+}
+
 int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>& summary) {
     if (!options.targets.Any()) {
         throw std::runtime_error("--sweep rate needs --ttft-target or --tpot-target");
@@ -144,9 +160,6 @@ int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>&
     for (const RateTrial& trial : sweep.trials) {
         PrintTrial(trial);
     }
-    if (summary) {
-        summary->Commit(JsonText(ToJson(sweep, options)));
-    }
     const bool completed = sweep.trials.back().statistics.Good();
     fmt::print("  {}\n", !completed    ? "the sweep ended early"
                          : !sweep.best ? "no rate meets the targets"
@@ -155,24 +168,10 @@ int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>&
                              : fmt::format("every rate up to {:.4f} requests a second meets the "
                                            "targets",
                                            *sweep.best));
+    const bool written = Written(
+        summary, [&] { return JsonText(ToJson(sweep, options)); }, "--summary");
     FlushStandardOutput();
-    return completed && sweep.best ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-// Commits a file, if there is one. That it cannot be written is told, and keeps back no other.
-template <typename MakeText>
-bool Written(std::optional<OutputFile>& file, const MakeText& makeText, const char* option) {
-    try {
-        if (file) {
-            file->Commit(makeText());
-        }
-        return true;
-    } catch (const std::bad_alloc&) {
-        Tell(fmt::format("{}: the host has no memory for the file; it is not written", option));
-    } catch (const std::exception& error) {
-        Tell(error.what());
-    }
-    return false;
+    return completed && sweep.best && written ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int Main(int argc, char** argv) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "option_range.h"
 #include "time_model.h"
 #include "trace_generator.h"
 
@@ -25,18 +26,6 @@ constexpr int64_t kMaxBlockSize = 1 << 16;
 constexpr int64_t kMaxBlocks = 1 << 28;
 constexpr int64_t kMaxLen = 1 << 28;
 constexpr int64_t kMaxSpecTokens = 128;
-
-// As CLI::Range, which lets "nan" through.
-CLI::Validator Between(double least, double most) {
-    const std::string range = fmt::format("{} to {}", least, most);
-    return {[=](std::string& text) -> std::string {
-                double value = 0;
-                const bool valid =
-                    CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
-                return valid ? "" : "Value " + text + " not in range " + range;
-            },
-            "FLOAT in [" + range + "]"};
-}
 
 // Of --kv-cache: a number of GB, or what the weights leave of the devices' memory.
 int64_t BlocksOfCache(const Options& options, const TimeModel& model) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "option_range.h"
 #include "request_trace.h"
 #include "time_model.h"
 
@@ -85,18 +86,20 @@ ParsedClusterOptions ParseClusterOptions(int argc, char** argv, bool talks) {
         ->capture_default_str();
     app.add_option("--window", options.windowSeconds,
                    "seconds of virtual time, 0.001 to 3600, whose arrivals are dispatched together")
-        ->check(CLI::Range(0.001, 3600.0))
+        ->check(Between(0.001, 3600))
         ->capture_default_str();
     app.add_option("--timeout", options.timeoutSeconds,
                    "seconds, 1 to 3600, after which a rank that does not answer ends the run")
-        ->check(CLI::Range(1.0, 3600.0))
+        ->check(Between(1, 3600))
         ->capture_default_str();
-    app.add_option("--assignment-out", options.assignmentOut,
-                   "write which request went to which replica to this file");
+    CLI::Option* const out =
+        app.add_option("--assignment-out", options.assignmentOut,
+                       "write which request went to which replica to this file");
     app.add_option("--assignment", options.assignmentIn,
                    "serve the replicas one after the other in one process, with the requests that "
                    "this file gives them")
-        ->check(CLI::ExistingFile);
+        ->check(CLI::ExistingFile)
+        ->excludes(out);
     app.add_flag("--mixed-devices", options.mixedDevices,
                  "each rank emulates another device: SoC, threads and order of cores");
     app.add_flag("--progress", options.progress,

@@ -241,6 +241,15 @@ options)
     "$serve_mpi" --assignment "$folder/assignment.csv" >"$folder/out" 2>&1 || status=$?
     ((status == 1)) || fail "an empty assignment"
     grep -q 'the request of line 2 has no replica' "$folder/out" || fail "no word of the line"
+    for range in --window:0.001 --timeout:1; do
+        status=0
+        "$serve_mpi" "${range%:*}" nan >"$folder/out" 2>&1 || status=$?
+        ((status != 0)) && grep -q -- "${range%:*}: Value nan not in range ${range#*:} to 3600" "$folder/out" ||
+            fail "$range is no number"
+    done
+    status=0
+    "$serve_mpi" --assignment "$folder/assignment.csv" --assignment-out "$folder/other.csv" >"$folder/out" 2>&1 || status=$?
+    ((status != 0)) && grep -q -- '--assignment-out' "$folder/out" || fail "both assignments"
     # A standard stream that is closed is none of the files, nor one of MPI.
     ranks 2 --data-parallel 2 --limit 4
     ((status == 0)) || fail "exit status $status"

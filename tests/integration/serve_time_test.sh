@@ -192,6 +192,11 @@ PYTHON
     done
     bad 'many runs' -- "${targets[@]}" --requests "$folder/requests.csv"
     bad 'same time' -- "${targets[@]}" --limit 1
+    # A summary that cannot be written keeps back no answer.
+    status=0
+    "$serve" "${targets[@]}" --summary /dev/full >"$folder/out" 2>&1 || status=$?
+    ((status == 1)) && grep -q '/dev/full: the summary cannot be written' "$folder/out" || fail "status $status"
+    grep -qE 'largest rate|every rate|no rate' "$folder/out" || fail "no answer"
     # A trace that is served, but begins the search beyond the latest arrival.
     printf '%s\n0001-01-01 00:00:00,5,2\n3500-01-01 00:00:00,5,2\n' "$header" >"$folder/long.csv"
     bad 'sweep rate: the trace spans 110417731200 s; expected at most 100000000000 s' -- \

@@ -32,7 +32,8 @@ abidw --no-show-locs --no-corpus-path --no-comp-dir-path --drop-private-types \
     sed -E -e "s# path='[^']*/(src|op_host|op_kernel)/# path='\1/#" \
         -e '/<elf-needed>/,/<\/elf-needed>/d' >"$now"
 symbols=$(grep -c "elf-symbol name='" "$now")
-if ! grep -q "<function-decl " "$now"; then
+# A test whose library has none compares the symbols only.
+if [[ -z ${ABI_SYMBOLS_ONLY:-} ]] && ! grep -q "<function-decl " "$now"; then
     echo "$library has no debug information of the functions that it exports" >&2
     exit 1
 fi

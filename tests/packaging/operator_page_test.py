@@ -16,6 +16,7 @@ in it. A comment in front of a block says what the block is:
 Most of its one or two minutes of one core go into the library. `SCRIPT SOURCES` builds it in another way, if it
 is given, and prints the folder that has it.
 """
+import os
 import pathlib
 import re
 import shutil
@@ -50,7 +51,8 @@ def copy_sources(target):
 
 
 def run(command, tree):
-    done = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    environment = {**os.environ, "ABI_SYMBOLS_ONLY": "1"}  # the library has no debug information
+    done = subprocess.run(command, cwd=tree, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=False)
     if done.returncode not in (0, SKIPPED):
         print(done.stdout)

@@ -52,10 +52,8 @@ function(advance_step_test)
   endforeach()
   set(labels ${TEST_KIND})
   file(RELATIVE_PATH folder ${CMAKE_CURRENT_FUNCTION_LIST_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
-  if(folder MATCHES "^(conformance|faults)$")
-    # Clients of C functions; COMPUTES keep all checks.
-    set_target_properties(${TEST_NAME} PROPERTIES ADVANCE_STEP_FEWER_CHECKS ON)
-  endif()
+  # COMPUTES keep all checks.
+  set_target_properties(${TEST_NAME} PROPERTIES ADVANCE_STEP_FEWER_CHECKS ON)
   if(folder MATCHES "^(unit|conformance|faults)")
     list(APPEND labels quick)
     if(TEST_CONCURRENT)

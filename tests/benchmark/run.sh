@@ -34,7 +34,8 @@ if [[ -n $plots ]]; then
     optional python3-matplotlib
 fi
 
-cmake --preset release -DADVANCE_STEP_BUILD_BENCHMARKS=ON
+# Tests would have the library compiled and linked otherwise.
+cmake --preset release -DADVANCE_STEP_BUILD_BENCHMARKS=ON -DADVANCE_STEP_BUILD_TESTS=OFF
 cmake --build --preset release --target dashboard graph_benchmark peer_calls
 
 # The environment of tests/torch_npu has numpy and torch. Else Debian's packages are Debian's Python's, which

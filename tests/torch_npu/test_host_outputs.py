@@ -86,13 +86,68 @@ def test_what_is_written_in_place_does_not_broadcast(begin, name):
     assert narrow.shape == (2, 1)
 
 
+def tensors_to_write(device):
+    return (torch.zeros(3, device=device), torch.zeros(3, dtype=torch.int64, device=device),
+            torch.ones(4, device=device))
+
+
+REFUSED_IN_PLACE = {
+    "shape": lambda reals, whole, four: reals.add_(four),
+    "dtype": lambda reals, whole, four: whole.add_(1.5),
+    "overlap": lambda reals, whole, four: reals[:1].expand(3).add_(1),
+    "index": lambda reals, whole, four: reals.index_add_(0, whole[:2], four[:3]),
+    "dtype of an index": lambda reals, whole, four: reals.scatter_(0, four[:1], 1.0),
+    "list": lambda reals, whole, four: torch._foreach_add_([four, reals], [four, four]),
+    "item": lambda reals, whole, four: reals.__setitem__(slice(0, 2), four[:3]),
+}
+
+
+def refusal(call, tensors):
+    with pytest.raises((RuntimeError, IndexError)) as refused:
+        call(*tensors)
+    return str(refused.value).splitlines()[0].replace("npu", "cpu")
+
+
+@pytest.mark.parametrize("name", REFUSED_IN_PLACE)
+def test_a_refusal_in_place_is_raised_by_the_call(begin, name):
+    tensors = tensors_to_write("npu")
+    told = refusal(REFUSED_IN_PLACE[name], tensors)
+    torch.npu.synchronize()  # and by nothing else
+    assert told == refusal(REFUSED_IN_PLACE[name], tensors_to_write("cpu"))
+    for npu, cpu in zip(tensors, tensors_to_write("cpu")):
+        assert name == "list" or torch.equal(npu.cpu(), cpu)
+
+
 @native
-def test_queued_work_that_grows_its_argument_is_an_error():
-    narrow = torch.ones(1, device="npu")
-    batches = torch.ones(2, 2, 3, device="npu"), torch.ones(2, 3, 2, device="npu")
-    torch.npu.synchronize()
-    hold(100)
-    narrow.addbmm_(*batches)
+@pytest.mark.parametrize("name", set(REFUSED_IN_PLACE) - {"list"})
+def test_a_refusal_in_place_ends_a_capture(name):
+    tensors = tensors_to_write("npu")
+    with pytest.raises((RuntimeError, IndexError)), torch.npu.graph(torch.npu.NPUGraph()):
+        REFUSED_IN_PLACE[name](*tensors)
+
+
+def grow(device):
+    batches = torch.ones(2, 2, 3, device=device), torch.ones(2, 3, 2, device=device)
+    narrow = torch.ones(1, device=device)
+    return narrow, lambda: narrow.addbmm_(*batches)
+
+
+@native
+def test_an_argument_grows_as_on_cpu(begin):
+    npu, grow_npu = grow("npu")
+    cpu, grow_cpu = grow("cpu")
+    grow_npu()
+    grow_cpu()
+    same(npu, cpu)
+
+
+@native
+def test_a_replay_that_grows_its_argument_is_an_error():
+    _, call = grow("npu")
+    graph = torch.npu.NPUGraph()
+    with torch.npu.graph(graph):
+        call()
+    graph.replay()
     with pytest.raises(RuntimeError, match=r"aten::addbmm_: an argument .* \[2, 2\]; expected \[1\]"):
         torch.npu.synchronize()
 

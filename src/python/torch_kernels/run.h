@@ -150,6 +150,8 @@ class HostKernel : public c10::OperatorKernel {
                             "known only after it has run; expected it outside the capture");
                 return false;
             }
+        } else if (!op_.inPlace.empty() && shapes_.Refuses(arguments, recording)) {
+            return false;
         }
         const BelowAutograd below;
         Views views;

@@ -13,56 +13,16 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "out_sizes.h"
 #include "queued.h"
 #include "signature.h"
+#include "tensor_shape.h"
 
 namespace advstep_torch {
-
-/// The properties from which a new tensor is made.
-struct TensorShape {
-    std::vector<int64_t> sizes;
-    std::vector<int64_t> strides;
-    caffe2::TypeMeta dtype;
-    bool defined = false;
-    bool dense = false;  // without gaps and overlaps
-    bool conj = false;
-    bool neg = false;
-
-    static TensorShape Of(const at::Tensor& like) {
-        CheckPlain(like);
-        if (!like.defined()) {
-            return {};
-        }
-        return {like.sizes().vec(),
-                like.strides().vec(),
-                like.dtype(),
-                true,
-                like.is_non_overlapping_and_dense(),
-                like.is_conj(),
-                like.is_neg()};
-    }
-
-    at::Tensor New(c10::Device device) const {
-        at::Tensor made =
-            at::empty_strided(sizes, strides, at::TensorOptions().dtype(dtype).device(device));
-        if (conj) {
-            made._set_conj(true);
-        }
-        if (neg) {
-            made._set_neg(true);
-        }
-        return made;
-    }
-};
-
-/// One result: a tensor, or a list of them.
-struct ResultShapes {
-    std::vector<TensorShape> tensors;
-    bool list = false;
-};
 
 /// The shapes of one operator. torch's kernels for "meta" are Python and take some 50 us, so the
 /// answers are kept by signature.
@@ -81,7 +41,7 @@ class Shapes {
         }
         std::optional<std::string> signature;
         if (!op_.writes) {  // these also resize their arguments
-            signature = Signature::Of(arguments, op_.pointwise);
+            signature = Signature::Of(arguments, op_.pointwise, Numbers::kByValue);
         }
         if (signature) {
             const std::lock_guard<std::mutex> lock(mutex_);
@@ -99,6 +59,31 @@ class Shapes {
             known_.emplace(std::move(*signature), answer);
         }
         return answer;
+    }
+
+    /// Returns whether an operator that only writes in place refuses its arguments, so that its
+    /// error is raised by the call, as by an idle stream. Where only its run can tell, it may yet
+    /// refuse them. An error is thrown while recording, of a kernel for "cpu".
+    bool Refuses(c10::ArrayRef<c10::IValue> arguments, bool recording) {
+        std::optional<std::string> signature =
+            Signature::Of(arguments, op_.pointwise, Numbers::kByKind);
+        if (signature) {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            if (accepted_.count(*signature) != 0) {
+                return false;
+            }
+        }
+        if (IsRefused(arguments, recording)) {
+            return true;
+        }
+        if (signature) {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            if (accepted_.size() >= kMostKnown) {
+                accepted_.clear();
+            }
+            accepted_.insert(std::move(*signature));
+        }
+        return false;
     }
 
  private:
@@ -161,7 +146,13 @@ class Shapes {
     bool Call(c10::ArrayRef<c10::IValue> arguments, std::vector<c10::IValue>* given,
               std::vector<c10::IValue>* results, std::exception_ptr* refused) const {
         const bool trial = NeedsTrial(op_.disagree, op_.pointwise, arguments);
-        *results = Without(arguments, trial ? c10::kCPU : c10::kMeta);
+        return CallOn(trial ? c10::kCPU : c10::kMeta, arguments, given, results, refused);
+    }
+
+    bool CallOn(c10::Device device, c10::ArrayRef<c10::IValue> arguments,
+                std::vector<c10::IValue>* given, std::vector<c10::IValue>* results,
+                std::exception_ptr* refused) const {
+        *results = Without(arguments, device);
         *given = *results;
         try {
             op_.handle.callBoxed(*results);
@@ -202,6 +193,38 @@ class Shapes {
         }
     }
 
+    /// Returns whether two elements of an argument that is written have the same memory. Kernels
+    /// for "cpu" refuse most of these, those for "meta" none.
+    bool WritesTwice(c10::ArrayRef<c10::IValue> arguments) const {
+        return std::any_of(op_.inPlace.begin(), op_.inPlace.end(), [&](size_t index) {
+            return arguments[index].isTensor() && arguments[index].toTensor().defined() &&
+                   at::has_internal_overlap(arguments[index].toTensor()) == at::MemOverlap::Yes;
+        });
+    }
+
+    bool IsRefused(c10::ArrayRef<c10::IValue> arguments, bool recording) const {
+        const BelowAutograd below;
+        std::vector<c10::IValue> given;
+        std::vector<c10::IValue> results;
+        std::exception_ptr refused;
+        if (!WritesTwice(arguments)) {
+            if (Call(arguments, &given, &results, &refused) || refused == nullptr) {
+                return false;
+            }
+            ThrowIfNotItsOwn(arguments, refused);
+        }
+        if (!recording) {
+            return true;
+        }
+        // "meta" refuses some calls that "cpu" takes, and no run follows that could tell.
+        std::exception_ptr ofCpu;
+        (void)CallOn(c10::kCPU, arguments, &given, &results, &ofCpu);
+        if (ofCpu != nullptr) {
+            std::rethrow_exception(ofCpu);
+        }
+        return false;
+    }
+
     Answer Ask(c10::ArrayRef<c10::IValue> arguments, bool recording) const {
         const BelowAutograd below;
         std::vector<c10::IValue> given;
@@ -216,7 +239,7 @@ class Shapes {
             }
             return nullptr;
         }
-        if (op_.writes && !Resize(arguments, given)) {
+        if (op_.writes && !OutSizes(op_).Take(arguments, given)) {
             return nullptr;
         }
         auto answer = std::make_shared<std::vector<ResultShapes>>();
@@ -235,66 +258,10 @@ class Shapes {
         return answer;
     }
 
-    /// Returns whether any other argument is the tensor. Kernels for "cpu" may refuse to resize it.
-    static bool IsRead(c10::ArrayRef<c10::IValue> arguments, size_t out) {
-        const auto same = [&](const c10::IValue& value) {
-            return value.isTensor() && value.toTensor().unsafeGetTensorImpl() ==
-                                           arguments[out].toTensor().unsafeGetTensorImpl();
-        };
-        for (size_t index = 0; index < arguments.size(); ++index) {
-            const c10::IValue& value = arguments[index];
-            if (index != out &&
-                (same(value) || (value.isList() && std::any_of(value.toListRef().begin(),
-                                                               value.toListRef().end(), same)))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /// Returns whether an out= argument has another shape on "meta" that it cannot take before the
-    /// run.
-    bool IsFixed(c10::ArrayRef<c10::IValue> arguments, size_t out, const c10::IValue& meta) const {
-        if (meta.isTensorList()) {
-            const std::vector<at::Tensor> npus = arguments[out].toTensorVector();
-            const std::vector<at::Tensor> likes = meta.toTensorVector();
-            return !std::equal(npus.begin(), npus.end(), likes.begin(), likes.end(),
-                               [](const at::Tensor& npu, const at::Tensor& like) {
-                                   return npu.sizes() == like.sizes();
-                               });
-        }
-        return meta.isTensor() && meta.toTensor().defined() &&
-               arguments[out].toTensor().sizes() != meta.toTensor().sizes() &&
-               (op_.factors || IsRead(arguments, out));
-    }
-
-    /// Gives out= arguments the shapes that those on "meta" have now. False: one of them cannot
-    /// take its shape before the run, and none has changed.
-    bool Resize(c10::ArrayRef<c10::IValue> arguments, const std::vector<c10::IValue>& meta) const {
-        for (size_t index = 0; index < arguments.size(); ++index) {
-            if (op_.handle.schema().arguments()[index].is_out() &&
-                IsFixed(arguments, index, meta[index])) {
-                return false;
-            }
-        }
-        for (size_t index = 0; index < arguments.size(); ++index) {
-            if (!op_.handle.schema().arguments()[index].is_out() || !arguments[index].isTensor() ||
-                !meta[index].isTensor() || !meta[index].toTensor().defined()) {
-                continue;
-            }
-            const at::Tensor npu = arguments[index].toTensor();
-            const at::Tensor like = meta[index].toTensor();
-            if (npu.sizes() != like.sizes()) {
-                npu.resize_(like.sizes());
-                npu.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(), like.strides());
-            }
-        }
-        return true;
-    }
-
     const Operator& op_;
-    std::mutex mutex_;  // guards known_; held for look-ups only, never while Python may run
+    std::mutex mutex_;  // guards the two sets; held for look-ups only, never while Python may run
     std::unordered_map<std::string, Answer> known_;
+    std::unordered_set<std::string> accepted_;  // signatures that Refuses has answered with false
 };
 
 }  // namespace advstep_torch

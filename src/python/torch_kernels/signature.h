@@ -18,13 +18,17 @@
 
 namespace advstep_torch {
 
+/// Whether floating point numbers count in a signature: optimizers have others in each step.
+enum class Numbers { kByValue, kByKind };
+
 /// The arguments as one string. Two calls with the same one have results of the same shapes.
 class Signature {
  public:
     /// Returns the signature, or none if the shapes may depend on the data of an argument.
     /// `pointwise`: they do not depend on numbers in tensors of "cpu".
-    static std::optional<std::string> Of(c10::ArrayRef<c10::IValue> arguments, bool pointwise) {
-        Signature made(pointwise);
+    static std::optional<std::string> Of(c10::ArrayRef<c10::IValue> arguments, bool pointwise,
+                                         Numbers numbers) {
+        Signature made(pointwise, numbers);
         made.Add(c10::get_default_dtype_as_scalartype());
         for (const c10::IValue& argument : arguments) {
             if (!made.AddValue(argument)) {
@@ -35,7 +39,9 @@ class Signature {
     }
 
  private:
-    explicit Signature(bool pointwise) : pointwise_(pointwise) { text_.reserve(256); }
+    Signature(bool pointwise, Numbers numbers) : pointwise_(pointwise), numbers_(numbers) {
+        text_.reserve(256);
+    }
 
     template <typename Number>
     void Add(Number number) {
@@ -60,7 +66,9 @@ class Signature {
             Add(value.toInt());
         } else if (value.isDouble()) {
             Add('d');
-            Add(value.toDouble());
+            if (numbers_ == Numbers::kByValue) {
+                Add(value.toDouble());
+            }
         } else if (value.isBool()) {
             Add('b');
             Add(value.toBool());
@@ -118,6 +126,7 @@ class Signature {
     }
 
     const bool pointwise_;
+    const Numbers numbers_;
     std::string text_;
     std::vector<const c10::TensorImpl*> tensors_;
 };

@@ -57,12 +57,41 @@ def test_the_profiler_without_a_schedule(tmp_path):
             values = torch.ones(3, device="npu")
             delay(20)
             values.add_(1)  # has not run when the profiler is asked to stop
+            values + 1
     profile.stop()
     profile.export_chrome_trace(str(tmp_path / "trace.json"))
     trace = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))
     assert "small" in trace["model"]
     # Each as it was asked for and as it ran.
-    assert [event["name"] for event in trace["traceEvents"]].count("aten::add_") == 4
+    names = [event["name"] for event in trace["traceEvents"]]
+    assert (names.count("aten::add_"), names.count("aten::add")) == (4, 4)
+
+
+def test_a_program_is_profiled_from_outside(program, tmp_path):
+    """torch_npu watches the file in a process of its own, which ends with the program."""
+    text = """
+import json, pathlib, sys
+import torch, torch_npu
+from torch_npu.profiler import dynamic_profile
+
+folder = pathlib.Path(FOLDER)
+dynamic_profile.init(str(folder))
+values = json.loads((folder / "profiler_config.json").read_text())
+values.update(active=2, prof_dir=str(folder / "traces"))
+(folder / "mine.json").write_text(json.dumps(values))
+for step in range(8):
+    if step == 3:
+        dynamic_profile.start(str(folder / "mine.json"))
+    torch.ones(3, device="npu") + 1
+    dynamic_profile.step()
+"""
+    program.code(text.replace("FOLDER", repr(str(tmp_path))))
+    traces = [*tmp_path.glob("traces/*_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json")]
+    assert len(traces) == 1
+    events = json.loads(traces[0].read_text(encoding="utf-8"))["traceEvents"]
+    names = [event["name"] for event in events if event["ph"] == "X"]
+    assert {name for name in names if name.startswith("Prof")} == {"ProfilerStep#3", "ProfilerStep#4"}
+    assert names.count("aten::add") >= 2
 
 
 def test_the_profiler_stops_when_work_has_failed():

@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import socket
+import sys
 from typing import Any
 
 _FOLDER = "ASCEND_PROFILER_OUTPUT"
@@ -31,6 +32,8 @@ class _Torchs:
         kinds = torch.profiler.ProfilerActivity
         self.cpu, self.npu = kinds.CPU, kinds.PrivateUse1
         self.config = torch._C._profiler._ExperimentalConfig
+        dynamic = importlib.import_module("torch_npu._C._profiler").ProfilerActivity
+        self.dynamic = dynamic.CPU, dynamic.NPU
 
 
 def _activities(torchs: _Torchs) -> Any:
@@ -45,8 +48,10 @@ def _activities(torchs: _Torchs) -> Any:
 
 def _options(torchs: _Torchs, activities: Any, config: Any, names: Any) -> dict[str, Any]:
     """Returns what both of torch's classes take: all is work of "cpu", on all threads."""
+    # dynamic_profile names those of torch_npu's own class.
+    known = {*names.ProfilerActivity.__members__.values(), *torchs.dynamic}
     for activity in activities or ():
-        if activity not in tuple(names.ProfilerActivity.__members__.values()):
+        if activity not in known:
             raise ValueError(f"torch_npu.profiler: activities has {activity!r}; expected members "
                              "of torch_npu.profiler.ProfilerActivity")
     if config is not None and not isinstance(config, names._ExperimentalConfig):
@@ -56,10 +61,11 @@ def _options(torchs: _Torchs, activities: Any, config: Any, names: Any) -> dict[
             "experimental_config": torchs.config(profile_all_threads=True)}
 
 
-def _schedule(torchs: _Torchs, given: Any) -> Any:
+def _schedule(torchs: _Torchs, given: Any, first: Any) -> Any:
+    """`first` returns the number of the schedule's first step."""
     if given is None:
         return None
-    return lambda step: torchs.action[given(step).name]
+    return lambda step: torchs.action[given(step - first()).name]
 
 
 def _wait(torch: Any) -> None:
@@ -101,8 +107,15 @@ def _classes(torch: Any, torchs: _Torchs, names: Any) -> dict[str, Any]:
     class profile(Common, stepped):  # type: ignore[misc]
         def __init__(self, *, activities: Any = None, schedule: Any = None, use_cuda: Any = None,
                      experimental_config: Any = None, **options: Any) -> None:
+            self._first_step = 0
             super().__init__(**_options(torchs, activities, experimental_config, names),
-                             schedule=_schedule(torchs, schedule), **options)
+                             schedule=_schedule(torchs, schedule, lambda: self._first_step),
+                             **options)
+
+        def _set_step_num_offset_for_dynamic_prof(self, first: int) -> None:
+            """Counts the steps from `first`, before the start. dynamic_profile calls it."""
+            self._first_step = self.step_num = first
+            self.current_action = self.schedule(first)
 
         @staticmethod
         def enable_profiler_in_child_thread(**options: Any) -> None:
@@ -162,6 +175,9 @@ def register(torch: Any) -> None:
     _without_device(torch, torchs)
     replaced = {**_classes(torch, torchs, module), "ProfilerActivity": _activities(torchs),
                 "tensorboard_trace_handler": tensorboard_trace_handler}
+    places = [module, inner]
+    if dynamic := sys.modules.get("torch_npu.profiler.dynamic_profile"):
+        places.append(dynamic)
     for name, value in replaced.items():
-        for place in (module, inner):
+        for place in places:
             setattr(place, name, value)

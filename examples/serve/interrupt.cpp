@@ -4,35 +4,54 @@
 #include "interrupt.h"
 
 #include <signal.h>
+#include <time.h>
 
 #include <atomic>
+#include <cstdint>
 
 namespace serve {
 namespace {
 
-// Written by the handlers, in whatever thread the signal comes.
-std::atomic<bool> interrupted{false};
+// Written by the handlers, in whatever thread the signal comes. Nanoseconds of the monotonic clock;
+// 0: none came.
+std::atomic<int64_t> firstInterrupt{0};
+std::atomic<int64_t> firstTerminate{0};
 std::atomic<bool> terminated{false};
+static_assert(std::atomic<int64_t>::is_always_lock_free, "a handler must not wait for a lock");
 static_assert(std::atomic<bool>::is_always_lock_free, "a handler must not wait for a lock");
 
-void Catch(int number, void (*handler)(int), int flags) {
+void Catch(int number, void (*handler)(int)) {
     struct sigaction action = {};
     action.sa_handler = handler;
-    action.sa_flags = SA_RESTART | flags;
+    action.sa_flags = SA_RESTART;
     sigaction(number, &action, nullptr);
+}
+
+// Only calls what a handler may call.
+void HandleInterrupt(int number) {
+    constexpr int64_t kSecond = 1'000'000'000;
+    struct timespec time = {};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    const int64_t now = time.tv_sec * kSecond + time.tv_nsec;
+    int64_t first = 0;
+    std::atomic<int64_t>& mine = number == SIGINT ? firstInterrupt : firstTerminate;
+    if (!mine.compare_exchange_strong(first, now) && now - first >= kSecond) {
+        signal(number, SIG_DFL);
+        raise(number);  // takes effect when the handler returns
+    }
 }
 
 }  // namespace
 
 void CatchInterrupt() {
-    for (const int number : {SIGINT, SIGTERM}) {
-        Catch(
-            number, [](int) { interrupted.store(true, std::memory_order_relaxed); },
-            static_cast<int>(SA_RESETHAND));
-    }
+    Catch(SIGINT, HandleInterrupt);
+    Catch(SIGTERM, HandleInterrupt);
 }
 
-bool Interrupted() { return interrupted.load(std::memory_order_relaxed); }
+bool Interrupted() {
+    return firstInterrupt.load(std::memory_order_relaxed) != 0 ||
+           firstTerminate.load(std::memory_order_relaxed) != 0;
+}
 
 void ThrowIfInterrupted() {
     if (Interrupted()) {
@@ -41,8 +60,7 @@ void ThrowIfInterrupted() {
 }
 
 void CatchTerminate() {
-    Catch(
-        SIGTERM, [](int) { terminated.store(true, std::memory_order_relaxed); }, 0);
+    Catch(SIGTERM, [](int) { terminated.store(true, std::memory_order_relaxed); });
 }
 
 bool Terminated() { return terminated.load(std::memory_order_relaxed); }

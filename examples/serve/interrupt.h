@@ -7,8 +7,9 @@
 
 namespace serve {
 
-/// From now on the first SIGINT, and the first SIGTERM, only makes Interrupted() true; a second one
-/// ends the process.
+/// From now on the first SIGINT, and the first SIGTERM, only makes Interrupted() true. Another one
+/// ends the process if it comes a second later: `timeout` sends its signal to a process and once
+/// more to its group.
 void CatchInterrupt();
 bool Interrupted();
 

@@ -131,6 +131,9 @@ signals)
     pid=$!
     ticks=$(getconf CLK_TCK)
     until (($(cut -d ' ' -f 14 "/proc/$pid/stat") > ticks)); do :; done
+    # Twice at once, as by timeout, which signals the process and its group.
+    kill -TERM "$pid"
+    until ((0x$(sed -n 's/^\(Sig\|Shd\)Pnd:[[:space:]]*//p' "/proc/$pid/status" | tail -1) == 0)); do :; done
     kill -TERM "$pid"
     status=0
     wait "$pid" || status=$?
@@ -177,6 +180,19 @@ signals)
     exec 9>&-
     heard --summary "$folder/pipe" --limit 2
     heard --generate count=200000000
+    # Whoever signals again a second later does not want to wait for the end: the table has no reader.
+    exec 9<>"$folder/pipe"
+    dd if=/dev/zero of="$folder/pipe" bs=65536 count=1 oflag=nonblock 2>/dev/null
+    "$serve" --trace "$folder/long.csv" --limit 2 >"$folder/pipe" 2>&1 9>&- &
+    pid=$!
+    until [[ /proc/$pid/exe -ef $serve ]]; do :; done
+    until ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status") & 0x4000)); do :; done
+    begin=$(date +%s%N)
+    while kill -TERM "$pid" 2>/dev/null; do :; done
+    status=0
+    wait "$pid" || status=$?
+    ((status == 143 && $(date +%s%N) - begin >= 1000000000)) || fail "many SIGTERMs: exit status $status"
+    exec 9>&-
     ;;
 *) fail "no such case: $2" ;;
 esac

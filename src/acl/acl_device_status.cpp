@@ -24,7 +24,7 @@ aclError Convert(const char* call, const char* fromName, int32_t from, const cha
                          from);
         }
         const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(from, &device));
+        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(from, &device, fromName));
         *to = from;
         return {};
     });
@@ -125,6 +125,7 @@ aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo* memUsageInfo,
         aclrtMemUsageInfo use;
         std::memset(&use, 0, sizeof(use));
         std::memcpy(use.name, "APP", sizeof("APP"));
+        TheVirtualMemory().Reclaim();
         // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): it was found
         TheDeviceMemory().ReadUse(*device, &use.curMemSize, &use.memPeakSize);
         memUsageInfo[0] = use;

@@ -4,6 +4,7 @@
 #include "acl/acl_rt.h"
 #include "src/acl/share_keys.h"
 #include "src/base/boundary.h"
+#include "src/base/live_objects.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/device/peer_access.h"
 #include "src/runtime/lifecycle/device_registry.h"
@@ -51,6 +52,7 @@ aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flags) 
         if (flags != 0) {
             EnablePeersOfImport(current.device->id(), owner, &room);
         }
+        NoteMade(ObjectKind::kImportedMemory, "aclrtIpcMemImportByKey", ToPointer(wanted));
         return {};
     });
 }
@@ -62,7 +64,9 @@ aclError aclrtIpcMemClose(const char* key) {
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         ShareKey wanted = 0;
         ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, "key", &wanted));
+        FreeingObject freeing(ObjectKind::kImportedMemory, ToPointer(wanted));
         if (TheDeviceMemory().CloseImport(wanted)) {
+            freeing.Freed();
             return {};
         }
         if (!TheShareServer().Knows(wanted, ShareKind::kBlock)) {
@@ -83,6 +87,6 @@ aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num) {
         ADVSTEP_RETURN_IF_ERROR(CheckProcessCount(num));
         ShareKey wanted = 0;
         ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kBlock, key, "key", &wanted));
-        return TheShareServer().Allow(wanted, ShareKind::kBlock, pid, num);
+        return TheShareServer().Allow(wanted, ShareKind::kBlock, pid, num, "key");
     });
 }

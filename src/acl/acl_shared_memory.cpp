@@ -2,11 +2,13 @@
 // Physical memory between processes, rights of mappings, and the block around an address.
 
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "acl/acl_rt.h"
 #include "src/acl/share_keys.h"
 #include "src/base/boundary.h"
+#include "src/base/live_objects.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/device/peer_access.h"
 #include "src/runtime/lifecycle/device_registry.h"
@@ -69,7 +71,7 @@ Status Export(aclrtDrvMemHandle handle, uint64_t flags, ShareKey* key) {
     return TheVirtualMemory().Export(ToHandle(handle), flags != 0, key);
 }
 
-Status Import(ShareKey key, int32_t deviceId, aclrtDrvMemHandle* handle) {
+Status Import(const char* call, ShareKey key, int32_t deviceId, aclrtDrvMemHandle* handle) {
     const Device* device = nullptr;
     ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
     Handle made = 0;
@@ -78,6 +80,7 @@ Status Import(ShareKey key, int32_t deviceId, aclrtDrvMemHandle* handle) {
     ADVSTEP_RETURN_IF_ERROR(TheVirtualMemory().Import(device, key, &made, &owner));
     EnablePeersOfImport(deviceId, owner, &room);
     *handle = ToPointer(made);
+    NoteMade(ObjectKind::kPhysicalMemory, call, *handle);
     return {};
 }
 
@@ -87,19 +90,20 @@ Status SetPids(ShareKey key, const int32_t* pid, size_t pidNum) {
         return Error(ACL_ERROR_INVALID_PARAM, "pidNum is {}; expected 1 to {} processes", pidNum,
                      kMostProcesses);
     }
-    return TheShareServer().Allow(key, ShareKind::kPhysical, pid, pidNum);
+    return TheShareServer().Allow(key, ShareKind::kPhysical, pid, pidNum, "shareableHandle");
 }
 
-Status CheckLocation(const aclrtMemLocation& location) {
+// `argument`: the name of the location.
+Status CheckLocation(const aclrtMemLocation& location, const std::string& argument) {
     if (location.type == ACL_MEM_LOCATION_TYPE_DEVICE) {
         const Device* device = nullptr;
-        return DeviceRegistry::Instance().Find(static_cast<int32_t>(location.id), &device);
+        return DeviceRegistry::Instance().Find(static_cast<int32_t>(location.id), &device,
+                                               (argument + ".id").c_str());
     }
     return location.type == ACL_MEM_LOCATION_TYPE_HOST
                ? Status()
-               : Error(ACL_ERROR_RT_PARAM_INVALID,
-                       "location.type is {}; expected a device or the host",
-                       static_cast<int>(location.type));
+               : Error(ACL_ERROR_RT_PARAM_INVALID, "{}.type is {}; expected a device or the host",
+                       argument, static_cast<int>(location.type));
 }
 
 Status RequireParameter(const void* pointer, const char* argument) {
@@ -142,7 +146,7 @@ aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t dev
                                            aclrtDrvMemHandle* handle) {
     return AclBoundary("aclrtMemImportFromShareableHandle", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
-        return Import(shareableHandle, deviceId, handle);
+        return Import("aclrtMemImportFromShareableHandle", shareableHandle, deviceId, handle);
     });
 }
 
@@ -158,7 +162,7 @@ aclError aclrtMemImportFromShareableHandleV2(void* shareableHandle,
         }
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        return Import(key, current.device->id(), handle);
+        return Import("aclrtMemImportFromShareableHandleV2", key, current.device->id(), handle);
     });
 }
 
@@ -192,7 +196,8 @@ aclError aclrtMemSetAccess(void* virPtr, size_t size, aclrtMemAccessDesc* desc, 
                 return Error(ACL_ERROR_RT_PARAM_INVALID,
                              "desc[{}].flags is {}; expected an aclrtMemAccessFlags", i, rights);
             }
-            ADVSTEP_RETURN_IF_ERROR(CheckLocation(desc[i].location));
+            ADVSTEP_RETURN_IF_ERROR(
+                CheckLocation(desc[i].location, "desc[" + std::to_string(i) + "].location"));
             access.push_back(
                 {static_cast<uint32_t>(desc[i].location.type), desc[i].location.id, rights});
         }
@@ -205,7 +210,7 @@ aclError aclrtMemGetAccess(void* virPtr, aclrtMemLocation* location, uint64_t* f
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(virPtr, "virPtr"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(location, "location"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(flag, "flag"));
-        ADVSTEP_RETURN_IF_ERROR(CheckLocation(*location));
+        ADVSTEP_RETURN_IF_ERROR(CheckLocation(*location, "location"));
         uint32_t rights = 0;
         ADVSTEP_RETURN_IF_ERROR(TheVirtualMemory().GetAccess(
             virPtr, static_cast<uint32_t>(location->type), location->id, &rights));
@@ -219,8 +224,12 @@ aclError aclrtMemRetainAllocationHandle(void* virPtr, aclrtDrvMemHandle* handle)
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(virPtr, "virPtr"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
         Handle found = 0;
-        ADVSTEP_RETURN_IF_ERROR(TheVirtualMemory().Retain(virPtr, &found));
+        bool again = false;
+        ADVSTEP_RETURN_IF_ERROR(TheVirtualMemory().Retain(virPtr, &found, &again));
         *handle = ToPointer(found);
+        if (again) {
+            NoteMade(ObjectKind::kPhysicalMemory, "aclrtMemRetainAllocationHandle", *handle);
+        }
         return {};
     });
 }

@@ -7,6 +7,7 @@
 
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
+#include "src/base/live_objects.h"
 #include "src/runtime/lifecycle/device_registry.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
@@ -93,7 +94,8 @@ Status CheckProperty(const aclrtPhysicalMemProp& prop, const Device** device) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "prop.location.type is {}; expected device memory",
                      static_cast<int>(prop.location.type));
     }
-    return DeviceRegistry::Instance().Find(static_cast<int32_t>(prop.location.id), device);
+    return DeviceRegistry::Instance().Find(static_cast<int32_t>(prop.location.id), device,
+                                           "prop.location.id");
 }
 
 }  // namespace
@@ -135,6 +137,7 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
         Handle made = 0;
         ADVSTEP_RETURN_IF_ERROR(Virtual().Create(device, size, &made, prop->memAttr));
         *handle = ToPointer(made);
+        NoteMade(ObjectKind::kPhysicalMemory, "aclrtMallocPhysical", *handle, size);
         return {};
     });
 }
@@ -142,7 +145,13 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
 aclError aclrtFreePhysical(aclrtDrvMemHandle handle) {
     return AclBoundary("aclrtFreePhysical", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
-        return Virtual().Destroy(ToHandle(handle));
+        FreeingObject freeing(ObjectKind::kPhysicalMemory, handle);
+        bool ended = false;
+        ADVSTEP_RETURN_IF_ERROR(Virtual().Destroy(ToHandle(handle), &ended));
+        if (ended) {
+            freeing.Freed();
+        }
+        return {};
     });
 }
 

@@ -31,6 +31,10 @@ KindName NameOfKind(ObjectKind kind) {
             return {"block of device memory", "blocks of device memory"};
         case ObjectKind::kPinnedMemory:
             return {"block of pinned host memory", "blocks of pinned host memory"};
+        case ObjectKind::kPhysicalMemory:
+            return {"handle of physical memory", "handles of physical memory"};
+        case ObjectKind::kImportedMemory:
+            return {"import of device memory", "imports of device memory"};
         case ObjectKind::kContext:
             return {"context", "contexts"};
         case ObjectKind::kStream:

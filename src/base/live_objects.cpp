@@ -110,6 +110,9 @@ void AddLiveObject(ObjectKind kind, const char* call, const void* object, size_t
 }
 
 FreeingObject::FreeingObject(ObjectKind kind, const void* object) noexcept {
+    if (!TrackingObjects()) {
+        return;
+    }
     Live& live = TheLive();
     const std::lock_guard<std::mutex> lock(live.mutex);
     node_ = live.objects.extract({kind, reinterpret_cast<uintptr_t>(object)});

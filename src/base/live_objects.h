@@ -19,6 +19,8 @@ enum class LeakMode { kOff, kReport, kFail };
 enum class ObjectKind {
     kDeviceMemory,
     kPinnedMemory,
+    kPhysicalMemory,
+    kImportedMemory,  // its address is the key
     kContext,
     kStream,
     kEvent,

@@ -11,7 +11,7 @@
 #include "aclnn/acl_meta.h"
 #include "support/advance_step_batch.h"
 #include "support/batches.h"
-#include "support/runtime_test.h"
+#include "support/leak_death_test.h"
 #include "support/settings.h"
 
 namespace {
@@ -22,34 +22,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr char kLeaks[] = "ADVANCE_STEP_LEAKS";
+using support::Allocate;
+using support::LeakDeathTest;
+using support::Need;
+using support::Start;
 
-class LeakDeathTest : public support::EndedRuntimeTest {
- protected:
-    LeakDeathTest() {
-        GTEST_FLAG_SET(death_test_style, "threadsafe");
-        // The child inherits it: the address sanitizer looks for leaks as well.
-        setenv("ASAN_OPTIONS", "detect_leaks=0", 0);
-    }
-};
-
-// In the child of a death test.
-void Start(const char* mode) {
-    setenv(kLeaks, mode, 1);
-    if (aclInit(nullptr) != ACL_SUCCESS || aclrtSetDevice(0) != ACL_SUCCESS) {
-        std::_Exit(40);
-    }
-}
-void Need(int code) {
-    if (code != 0) {
-        std::_Exit(41);
-    }
-}
-void* Allocate(size_t bytes) {
-    void* memory = nullptr;
-    Need(aclrtMalloc(&memory, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
-    return memory;
-}
 aclTensor* Tensor() {
     const int64_t dims[] = {4};
     return aclCreateTensor(dims, 1, ACL_INT64, nullptr, 0, ACL_FORMAT_ND, dims, 1, nullptr);

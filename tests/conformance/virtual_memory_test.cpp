@@ -163,8 +163,8 @@ TEST_F(VirtualMemoryTest, MallocPhysicalRefusesOtherArguments) {
     prop = Property();
     prop.location.type = ACL_MEM_LOCATION_TYPE_HOST;
     expectRefused(ACL_ERROR_RT_PARAM_INVALID, kUnit, prop, "location.type");
-    expectRefused(ACL_ERROR_RT_INVALID_DEVICEID, kUnit, Property(2), "deviceId");
-    expectRefused(ACL_ERROR_RT_INVALID_DEVICEID, kUnit, Property(UINT32_MAX), "deviceId");
+    expectRefused(ACL_ERROR_RT_INVALID_DEVICEID, kUnit, Property(2), "prop.location.id");
+    expectRefused(ACL_ERROR_RT_INVALID_DEVICEID, kUnit, Property(UINT32_MAX), "prop.location.id");
 }
 
 TEST_F(VirtualMemoryTest, PhysicalMemoryCountsAgainstItsDevice) {

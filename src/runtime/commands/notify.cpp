@@ -98,7 +98,8 @@ Status NotifyTable::Allow(const void* handle, const int32_t* pids, size_t count)
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "notify {} is not exported; expected aclrtNotifyGetExportKey before", handle);
     }
-    return TheShareServer().Allow(notify->state->Key(), ShareKind::kNotify, pids, count);
+    return TheShareServer().Allow(notify->state->Key(), ShareKind::kNotify, pids, count,
+                                  "notify's key");
 }
 
 // The flags stay while the lock is held, although another thread may destroy a notify.

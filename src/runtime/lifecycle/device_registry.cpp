@@ -115,7 +115,7 @@ Status DeviceRegistry::CheckAnyDeviceLocked() const {
                                       : Error(ACL_ERROR_RT_NO_DEVICE, "{}", settings_.noDevice);
 }
 
-Status DeviceRegistry::FindLocked(int32_t deviceId, Entry** entry) {
+Status DeviceRegistry::FindLocked(int32_t deviceId, Entry** entry, const char* argument) {
     if (!started_.load(std::memory_order_relaxed)) {
         ADVSTEP_RETURN_IF_ERROR(StartLocked(nullptr));
     }
@@ -123,7 +123,8 @@ Status DeviceRegistry::FindLocked(int32_t deviceId, Entry** entry) {
     const auto count = static_cast<int32_t>(entries_.size());
     if (deviceId < 0 || deviceId >= count) {
         return Error(ACL_ERROR_RT_INVALID_DEVICEID,
-                     "deviceId is {}; expected 0 <= deviceId < device count = {}", deviceId, count);
+                     "{} is {}; expected 0 <= {} < device count = {}", argument, deviceId, argument,
+                     count);
     }
     *entry = entries_[static_cast<size_t>(deviceId)];
     return {};
@@ -146,10 +147,10 @@ Status DeviceRegistry::FindUsable(std::unique_lock<std::mutex>& lock, int32_t de
     return {};
 }
 
-Status DeviceRegistry::Find(int32_t deviceId, const Device** device) {
+Status DeviceRegistry::Find(int32_t deviceId, const Device** device, const char* argument) {
     const std::lock_guard<std::mutex> lock(mutex_);
     Entry* found = nullptr;
-    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &found));
+    ADVSTEP_RETURN_IF_ERROR(FindLocked(deviceId, &found, argument));
     *device = &found->device;
     return {};
 }

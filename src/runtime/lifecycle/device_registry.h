@@ -50,7 +50,7 @@ class DeviceRegistry {
     /// there is no such setting. Codes also as Set.
     Status SetDefault();
     /// 107001: there is no such device. Devices stay for ever.
-    Status Find(int32_t deviceId, const Device** device);
+    Status Find(int32_t deviceId, const Device** device, const char* argument = "deviceId");
     /// Returns whether the device has a primary context. 107001: there is no such device.
     Status HasPrimary(int32_t deviceId, bool* active);
     /// Returns the SoC's name, or null if the settings are not valid.
@@ -96,7 +96,7 @@ class DeviceRegistry {
 
     Status StartLocked(const char* configPath);
     Status CheckAnyDeviceLocked() const;
-    Status FindLocked(int32_t deviceId, Entry** entry);
+    Status FindLocked(int32_t deviceId, Entry** entry, const char* argument = "deviceId");
     Status SetLocked(std::unique_lock<std::mutex>& lock, int32_t deviceId);
     /// As FindLocked, after a wait until no thread ends the device.
     Status FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId, Entry** entry);

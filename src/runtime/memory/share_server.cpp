@@ -131,14 +131,15 @@ void ShareServer::Withdraw(ShareKey key) noexcept {
     }
 }
 
-Status ShareServer::Allow(ShareKey key, ShareKind kind, const int32_t* pids, size_t count) {
+Status ShareServer::Allow(ShareKey key, ShareKind kind, const int32_t* pids, size_t count,
+                          const char* argument) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = exports_.find(key);
     if (found == exports_.end() || found->second.offer.kind != kind) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "the key is {:#x}, no export of this process; expected one that it has "
+                     "{} is {:#x}, no export of this process; expected one that it has "
                      "exported and that is still allocated",
-                     key);
+                     argument, key);
     }
     found->second.pids.insert(pids, pids + count);
     return {};

@@ -46,8 +46,10 @@ class ShareServer {
     Status Publish(const ShareOffer& offer, ShareKey* key);
     /// Ends an export. Leases go on.
     void Withdraw(ShareKey key) noexcept;
-    /// Lets processes import. 107000: there is no such export of this process.
-    Status Allow(ShareKey key, ShareKind kind, const int32_t* pids, size_t count);
+    /// Lets processes import. `argument` is the name of the key. 107000: there is no such export of
+    /// this process.
+    Status Allow(ShareKey key, ShareKind kind, const int32_t* pids, size_t count,
+                 const char* argument);
     /// Returns whether the key is an export of this process that still stands.
     bool Knows(ShareKey key, ShareKind kind) const;
     /// Returns whether the key is of this process.

@@ -133,12 +133,13 @@ Status VirtualMemory::FindPhysical(Handle handle, PhysicalMemory** physical) con
     return {};
 }
 
-Status VirtualMemory::Destroy(Handle handle) {
+Status VirtualMemory::Destroy(Handle handle, bool* ended) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();
     PhysicalMemory* physical = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindPhysical(handle, &physical));
-    if (--physical->uses == 0) {
+    *ended = --physical->uses == 0;
+    if (*ended) {
         physical->handle = 0;
         GiveBackIfUnused(physical);
     }

@@ -49,11 +49,12 @@ class VirtualMemory {
     /// Makes physical memory of the device. 207001: `bytes` is more than is free.
     Status Create(const Device* device, size_t bytes, Handle* handle,
                   int32_t attribute = kUsualAttribute);
-    /// Ends one use of the handle, and its life with the last one. 107017: the handle is not alive.
-    Status Destroy(Handle handle);
+    /// Ends one use of the handle, and its life with the last one; `ended` says so. 107017: the
+    /// handle is not alive.
+    Status Destroy(Handle handle, bool* ended);
     /// Finds the handle of the memory that is mapped at any address, and adds a use of it. A handle
-    /// whose life had ended lives again. 107000: no memory is mapped there.
-    Status Retain(const void* address, Handle* handle);
+    /// whose life had ended lives again; `again` says so. 107000: no memory is mapped there.
+    Status Retain(const void* address, Handle* handle, bool* again);
     /// Finds the device and the aclrtMemAttr of the memory. 107017: the handle is not alive.
     Status Describe(Handle handle, const Device** device, int32_t* attribute) const;
 

@@ -28,13 +28,14 @@ const VirtualMemory::Mapping* VirtualMemory::FindMapped(const void* address) con
     return found == mappings_.end() || found->second.retired ? nullptr : &found->second;
 }
 
-Status VirtualMemory::Retain(const void* address, Handle* handle) {
+Status VirtualMemory::Retain(const void* address, Handle* handle, bool* again) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const Mapping* const mapping = FindMapped(address);
     if (mapping == nullptr) {
         return NotMapped(address);
     }
     PhysicalMemory& physical = *mapping->physical;
+    *again = physical.handle == 0;
     physical.handle = physical.name;
     ++physical.uses;
     *handle = physical.name;

@@ -59,6 +59,7 @@ class VirtualMemoryTest : public testing::Test {
     static inline std::vector<Ticket> places_;  // of work under way
     DeviceMemory memory_{[](const Device*) { return places_; }};
     VirtualMemory virtual_{memory_, [](const Device*) { return places_; }};
+    bool ended_ = false;
     Stream stream_;
     unit::CountingWorkers workers_;
     unit::StreamBench bench_{&stream_, 0x157, &workers_};
@@ -72,7 +73,7 @@ TEST_F(VirtualMemoryTest, UnmappedMemoryStaysUntilEarlierWorkHasRun) {
     std::memset(range, 'x', kUnit);
     places_ = {QueueOne()};
     ASSERT_TRUE(Succeeds(virtual_.Unmap(range)));
-    ASSERT_TRUE(Succeeds(virtual_.Destroy(handle)));
+    ASSERT_TRUE(Succeeds(virtual_.Destroy(handle, &ended_)));
     ASSERT_TRUE(Succeeds(virtual_.Release(range)));
     EXPECT_FALSE(IsMemory(range));
     EXPECT_EQ(range[kUnit - 1], 'x') << "the queued task would read it";
@@ -122,7 +123,7 @@ TEST_F(VirtualMemoryTest, NewMemoryIsNotTheOldOnes) {
         EXPECT_EQ(range[100], 0);
         range[100] = 'x';
         ASSERT_TRUE(Succeeds(virtual_.Unmap(range)));
-        ASSERT_TRUE(Succeeds(virtual_.Destroy(handle)));
+        ASSERT_TRUE(Succeeds(virtual_.Destroy(handle, &ended_)));
     }
 }
 
@@ -136,7 +137,7 @@ TEST_F(VirtualMemoryTest, ManyHandlesNeedNoDescriptors) {
     }
     EXPECT_EQ(memory_.FreeBytes(large), settings.memoryBytes - 5000 * kUnit);
     for (const Handle handle : handles) {
-        EXPECT_TRUE(Succeeds(virtual_.Destroy(handle)));
+        EXPECT_TRUE(Succeeds(virtual_.Destroy(handle, &ended_)));
     }
     EXPECT_EQ(memory_.FreeBytes(large), settings.memoryBytes);
 }

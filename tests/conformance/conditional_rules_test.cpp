@@ -36,6 +36,21 @@ TEST_F(ConditionalRulesTest, VariablesAreOfModelsUnderCapture) {
         IsError(kInvalid, aclmdlRICondHandleGetCondPtr(stream.Get(), &variable), {"handle"}));
 }
 
+TEST_F(ConditionalRulesTest, AVariableNeedsMemoryOfTheDevice) {
+    ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_MEMORY", "64M"}}));
+    const Stream stream = MakeStream();
+    Begin(stream.Get(), kRelaxed);
+    void* all = nullptr;
+    ASSERT_TRUE(IsOk(aclrtMalloc(&all, 64U << 20, ACL_MEM_MALLOC_HUGE_FIRST)));
+    aclmdlRICondHandle handle = nullptr;
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                        aclmdlRICondHandleCreate(ModelOf(stream), 0, kAssign, &handle), {}));
+    EXPECT_EQ(handle, nullptr);
+    ASSERT_TRUE(IsOk(aclrtFree(all)));
+    EXPECT_NE(MakeCondition(stream), nullptr);
+    (void)End(stream.Get());
+}
+
 TEST_F(ConditionalRulesTest, TasksAreChecked) {
     const Stream stream = MakeStream();
     const Stream other = MakeStream();

@@ -153,7 +153,7 @@ ADVSTEP_API aclError aclmdlRIDestroy(aclmdlRI modelRI);
 /// @param[in] flag                ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT; or 0: the variable
 ///                                keeps its value from one execution to the next
 /// @retval ACL_ERROR_RT_PARAM_INVALID               modelRI is not being captured; flag is unknown
-/// @retval ACL_ERROR_RT_RESOURCE_ALLOC_FAIL         the device's memory is used up
+/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION           the device's memory is used up
 /// @retval ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED  the capture is invalid
 ADVSTEP_API aclError aclmdlRICondHandleCreate(aclmdlRI modelRI, uint32_t defaultLaunchValue,
                                               aclmdlRICondHandleFlag flag,

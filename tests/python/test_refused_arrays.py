@@ -50,6 +50,15 @@ def test_an_interface_that_is_not_right(key, values):
         refused(Interface(owner, **{key: value}), f"has __array_interface__ with {key} ")
 
 
+def test_addresses_that_no_element_has():
+    bytes_ = np.zeros(40, np.uint8)
+    start = bytes_.ctypes.data
+    for given in (bytes_[3:27].view(np.int64), memoryview(bytes_[4:28]).cast("q"),
+                  Interface(bytes_, typestr="<i8", shape=(3,), data=(start + 5, False)),
+                  Interface(bytes_, typestr="<i8", shape=(3,), data=(0, False))):
+        refused(given, "has its elements of 8 bytes at address 0x")
+
+
 def test_an_interface_that_lacks_a_key():
     for key in ("typestr", "shape", "data"):
         part = Interface(np.zeros(3, np.int64))

@@ -35,14 +35,15 @@ class ArrayView:
     """An array as the C library needs it. `begin` and `end` bound the memory to register: the
     memory of the owning object, so that views of one array share a registration."""
 
-    __slots__ = ("address", "shape", "strides", "dtype", "writable", "begin", "end", "export")
+    __slots__ = ("address", "shape", "strides", "dtype", "itemsize", "writable", "begin", "end",
+                 "export")
 
     def __init__(self, address: int, shape: tuple[int, ...], strides: tuple[int, ...],
                  dtype: tuple[int, int], writable: bool) -> None:
         self.address = address
         self.shape = shape
         self.strides = strides  # elements
-        self.dtype = dtype[0]
+        self.dtype, self.itemsize = dtype
         self.writable = writable
         self.export: Any = None  # another object that must live while the address is used
         if 0 in shape:
@@ -250,8 +251,17 @@ def describe(array: Any, name: str) -> ArrayView:
     """Returns the view of an array; `name` is for the message.
 
     Raises:
-        ArgumentError: objects of this kind are not accepted, or the memory is not the CPU's.
+        ArgumentError: objects of this kind are not accepted, or the memory is not the CPU's, or not
+            aligned.
     """
+    view = _describe(array, name)
+    if view.begin != view.end and (view.address == 0 or view.address % view.itemsize):
+        raise refuse(name, f"has its elements of {view.itemsize} bytes at address {view.address:#x}",
+                     f"a multiple of {view.itemsize} above 0")
+    return view
+
+
+def _describe(array: Any, name: str) -> ArrayView:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
         return _view_of_tensor(torch, array, name)

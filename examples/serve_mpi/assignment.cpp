@@ -45,6 +45,9 @@ Assignment ReadAssignment(const std::string& path, const std::vector<Request>& r
     Assignment assignment(requests.size(), -1);
     std::string text;
     for (int64_t number = 1; std::getline(file, text); ++number) {
+        if (!text.empty() && text.back() == '\r') {  // as in traces
+            text.pop_back();
+        }
         const auto fail = [&](const std::string& what) {
             throw AssignmentError(fmt::format("{}:{}: {}", path, number, what));
         };

@@ -45,6 +45,10 @@ TEST_F(AssignmentTest, ReadsWhatItWrote) {
     EXPECT_EQ(own[1].line, 4);
 }
 
+TEST_F(AssignmentTest, LinesMayEndAsOnWindows) {
+    EXPECT_EQ(Read("line,replica\r\n2,1\r\n3,0\r\n4,1\r\n"), (Assignment{1, 0, 1}));
+}
+
 TEST_F(AssignmentTest, NamesTheLineThatIsWrong) {
     using testing::HasSubstr;
     EXPECT_THAT(Complaint("lines\n"), HasSubstr(":1: the header is not line,replica"));

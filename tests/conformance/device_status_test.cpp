@@ -9,7 +9,9 @@
 
 #include "acl/acl.h"
 #include "conformance/one_query.h"
+#include "conformance/virtual_memory_fixture.h"
 #include "support/handles.h"
+#include "support/host_work.h"
 #include "support/runtime_test.h"
 
 namespace {
@@ -20,19 +22,21 @@ using support::IsOk;
 
 constexpr int kNoDevice = ACL_ERROR_RT_INVALID_DEVICEID;
 
-class DeviceStatusTest : public support::DeviceTest {};
+class DeviceStatusTest : public conformance::VirtualMemoryFixture {};
 
 TEST_F(DeviceStatusTest, NumbersAreTheSame) {
     using Call = aclError (*)(int32_t, int32_t*);
     struct {
         Call call;
         std::string name;
-    } const calls[] = {{&aclrtGetLogicDevIdByUserDevId, "aclrtGetLogicDevIdByUserDevId"},
-                       {&aclrtGetUserDevIdByLogicDevId, "aclrtGetUserDevIdByLogicDevId"},
-                       {&aclrtGetLogicDevIdByPhyDevId, "aclrtGetLogicDevIdByPhyDevId"},
-                       {&aclrtGetPhyDevIdByLogicDevId, "aclrtGetPhyDevIdByLogicDevId"},
-                       {&aclrtGetUserDevIdByPhyDevId, "aclrtGetUserDevIdByPhyDevId"},
-                       {&aclrtGetPhyDevIdByUserDevId, "aclrtGetPhyDevIdByUserDevId"}};
+        std::string argument;
+    } const calls[] = {
+        {&aclrtGetLogicDevIdByUserDevId, "aclrtGetLogicDevIdByUserDevId", "userDevid"},
+        {&aclrtGetUserDevIdByLogicDevId, "aclrtGetUserDevIdByLogicDevId", "logicDevId"},
+        {&aclrtGetLogicDevIdByPhyDevId, "aclrtGetLogicDevIdByPhyDevId", "phyDevId"},
+        {&aclrtGetPhyDevIdByLogicDevId, "aclrtGetPhyDevIdByLogicDevId", "logicDevId"},
+        {&aclrtGetUserDevIdByPhyDevId, "aclrtGetUserDevIdByPhyDevId", "phyDevId"},
+        {&aclrtGetPhyDevIdByUserDevId, "aclrtGetPhyDevIdByUserDevId", "userDevid"}};
     for (const auto& c : calls) {
         for (const int32_t id : {0, 1}) {
             int32_t other = -7;
@@ -40,8 +44,9 @@ TEST_F(DeviceStatusTest, NumbersAreTheSame) {
             EXPECT_EQ(other, id);
         }
         int32_t other = -7;
-        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, c.call(-1, &other), {c.name + ": "}, {-1}));
-        EXPECT_TRUE(IsError(kNoDevice, c.call(2, &other), {c.name + ": "}, {2}));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, c.call(-1, &other),
+                            {c.name + ": " + c.argument + " is -1"}));
+        EXPECT_TRUE(IsError(kNoDevice, c.call(2, &other), {c.name + ": " + c.argument + " is 2"}));
         EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, c.call(0, nullptr), {c.name + ": "}));
         EXPECT_EQ(other, -7);
     }
@@ -151,6 +156,22 @@ TEST_F(DeviceStatusTest, MemoryUseHasItsPeak) {
                         {"memUsageInfo"}));
     EXPECT_TRUE(
         IsError(ACL_ERROR_INVALID_PARAM, aclrtGetMemUsageInfo(0, use, 1, nullptr), {"outputNum"}));
+}
+
+TEST_F(DeviceStatusTest, MemoryUseLeavesOutWhatWasFreedWhileWorkUsedIt) {
+    Mapped mapped(conformance::kUnit);
+    const support::Stream stream = support::MakeStream();
+    const support::HostGate gate(stream.Get());
+    ASSERT_TRUE(IsOk(aclrtMemsetAsync(mapped.range.Get(), conformance::kUnit, 1, conformance::kUnit,
+                                      stream.Get())));
+    mapped.Unmap();
+    ASSERT_TRUE(IsOk(aclrtFreePhysical(mapped.memory.Release())));
+    gate.Open();
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    aclrtMemUsageInfo use;
+    size_t count = 0;
+    ASSERT_TRUE(IsOk(aclrtGetMemUsageInfo(0, &use, 1, &count)));
+    EXPECT_EQ(use.curMemSize, 0U);
 }
 
 TEST_F(DeviceStatusTest, ThereAreNoFaults) {

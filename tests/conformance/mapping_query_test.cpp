@@ -33,6 +33,17 @@ TEST_F(IpcMemoryTest, RightsOfAMapping) {
     desc[0].flags = static_cast<aclrtMemAccessFlags>(2);
     EXPECT_TRUE(IsError(kRange, aclrtMemSetAccess(begin, kSharedUnit, desc, 1), {"flags"}));
     EXPECT_TRUE(IsError(kRange, aclrtMemGetAccess(&own, &here, &rights), {"virPtr"}));
+    desc[1].location = {7, ACL_MEM_LOCATION_TYPE_DEVICE};
+    desc[0].flags = ACL_RT_MEM_ACCESS_FLAGS_READWRITE;
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_DEVICEID,
+                        aclrtMemSetAccess(begin, kSharedUnit, desc, 2),
+                        {"desc[1].location.id is 7"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_DEVICEID,
+                        aclrtMemGetAccess(begin, &desc[1].location, &rights),
+                        {"GetAccess: location.id is 7"}));
+    int32_t pid = 1;
+    EXPECT_TRUE(
+        IsError(kRange, aclrtMemSetPidToShareableHandle(77, &pid, 1), {"shareableHandle is 0x4d"}));
 
     void* kept = nullptr;
     ASSERT_TRUE(IsOk(aclrtFreePhysical(own.Pointer(2))));

@@ -11,16 +11,21 @@ using namespace advstep;
 
 namespace {
 
-Status Subscribe(uint64_t thread, aclrtStream stream) {
+// `argument` is the name of the argument that has the thread.
+Status Subscribe(uint64_t thread, const char* argument, aclrtStream stream) {
+    if (thread == 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "{} is 0; expected a thread's pthread_self()",
+                     argument);
+    }
     StreamRef found;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
     return Callbacks::Instance().Subscribe(thread, found);
 }
 
-Status Unsubscribe(uint64_t thread, aclrtStream stream) {
+Status Unsubscribe(uint64_t thread, const char* argument, aclrtStream stream) {
     StreamRef found;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-    return Callbacks::Instance().Unsubscribe(thread, found);
+    return Callbacks::Instance().Unsubscribe(thread, argument, found);
 }
 
 Status Process(int32_t timeout) {
@@ -35,11 +40,13 @@ Status Process(int32_t timeout) {
 }  // namespace
 
 aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
-    return AclBoundary("aclrtSubscribeReport", [&] { return Subscribe(threadId, stream); });
+    return AclBoundary("aclrtSubscribeReport",
+                       [&] { return Subscribe(threadId, "threadId", stream); });
 }
 
 aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
-    return AclBoundary("aclrtUnSubscribeReport", [&] { return Unsubscribe(threadId, stream); });
+    return AclBoundary("aclrtUnSubscribeReport",
+                       [&] { return Unsubscribe(threadId, "threadId", stream); });
 }
 
 aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBlockType blockType,
@@ -66,12 +73,13 @@ aclError aclrtProcessReport(int32_t timeout) {
 
 aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream) {
     return AclBoundary("aclrtSubscribeHostFunc",
-                       [&] { return Subscribe(hostFuncThreadId, exeStream); });
+                       [&] { return Subscribe(hostFuncThreadId, "hostFuncThreadId", exeStream); });
 }
 
 aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream) {
-    return AclBoundary("aclrtUnSubscribeHostFunc",
-                       [&] { return Unsubscribe(hostFuncThreadId, exeStream); });
+    return AclBoundary("aclrtUnSubscribeHostFunc", [&] {
+        return Unsubscribe(hostFuncThreadId, "hostFuncThreadId", exeStream);
+    });
 }
 
 aclError aclrtProcessHostFunc(int32_t timeout) {

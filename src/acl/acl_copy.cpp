@@ -173,6 +173,14 @@ Status CopyAllAsync(const CopyBatch& batch, aclrtStream stream, size_t* wrong) {
                         [&](void* memory) { return CopyBatchTask::Make(memory, batch); });
 }
 
+Status CheckFilled(void* devPtr, size_t maxCount, size_t count, CopySides* sides) {
+    if (count > maxCount) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "count is {}; expected at most maxCount = {}",
+                     count, maxCount);
+    }
+    return CheckFill(Memory(), devPtr, "devPtr", count, sides);
+}
+
 }  // namespace
 
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
@@ -251,7 +259,7 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         CopySides sides;
-        ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), devPtr, maxCount, count, &sides));
+        ADVSTEP_RETURN_IF_ERROR(CheckFilled(devPtr, maxCount, count, &sides));
         return ActNow([&] { FillNow(devPtr, value, count); });
     });
 }
@@ -266,7 +274,7 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
         StreamRef target;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
         CopySides sides;
-        ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), devPtr, maxCount, count, &sides));
+        ADVSTEP_RETURN_IF_ERROR(CheckFilled(devPtr, maxCount, count, &sides));
         const FillRange range{devPtr, count, sides.ForeignTo(OwnDevice())};
         return target.Enqueue(WorkOf(range), [&](void* memory) {
             return FillTask::Make(memory, devPtr, value, count);

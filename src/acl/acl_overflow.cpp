@@ -46,7 +46,7 @@ aclError aclrtGetOverflowStatus(void* outputAddr, size_t outputSize, aclrtStream
         ADVSTEP_RETURN_IF_ERROR(FindFreeStream(stream, &target));
         CopySides sides;
         ADVSTEP_RETURN_IF_ERROR(
-            CheckFill(TheDeviceMemory(), outputAddr, outputSize, outputSize, &sides));
+            CheckFill(TheDeviceMemory(), outputAddr, "outputAddr", outputSize, &sides));
         const ContextRef* const context = LiveContext();
         const bool foreign = sides.ForeignTo(context != nullptr ? context->device : nullptr);
         const FillRange range{outputAddr, outputSize, foreign};

@@ -25,6 +25,19 @@ TEST_F(CallbackTest, AStreamIsSubscribedOnce) {
     Unsubscribe(stream);
 }
 
+TEST_F(CallbackTest, AThreadIsNeeded) {
+    const Stream stream = MakeStream();
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtSubscribeReport(0, stream.Get()),
+                        {"aclrtSubscribeReport: threadId is 0"}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtSubscribeHostFunc(0, stream.Get()),
+                        {"aclrtSubscribeHostFunc: hostFuncThreadId is 0"}));
+    Subscribe(stream);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                        aclrtUnSubscribeHostFunc(Me() + 1, stream.Get()),
+                        {"hostFuncThreadId is "}));
+    Unsubscribe(stream);
+}
+
 TEST_F(CallbackTest, UnsubscribeNeedsTheSubscription) {
     const Stream stream = MakeStream();
     EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_NO_CB_REG, aclrtUnSubscribeReport(Me(), stream.Get()),

@@ -147,7 +147,11 @@ TEST_F(OptionsTest, OverflowStatusIsWrittenInStreamOrder) {
     EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclrtGetOverflowStatus(nullptr, 64, stream.Get()),
                         {call, "outputAddr"}));
     char host[64];
-    EXPECT_TRUE(IsError(kRange, aclrtGetOverflowStatus(host, 64, stream.Get()), {call}));
+    EXPECT_TRUE(
+        IsError(kRange, aclrtGetOverflowStatus(host, 64, stream.Get()), {call, "outputAddr is "}));
+    const DeviceBuffer small(63);
+    EXPECT_TRUE(IsError(kRange, aclrtGetOverflowStatus(small.Get(), 64, stream.Get()),
+                        {call, "expected outputAddr inside one allocation"}));
 }
 
 TEST_F(OptionsTest, CapturesTakeNoOverflowCalls) {

@@ -169,6 +169,11 @@ TEST_F(SharedSyncTest, WhatSuchAnEventIsNotFor) {
     aclrtEvent made = nullptr;
     EXPECT_TRUE(
         IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcOpenEventHandle(handle, &made), {"key"}));
+    ASSERT_TRUE(IsOk(aclrtIpcGetEventHandle(event.Get(), &handle)));
+    char& digit = handle.reserved[std::strlen(handle.reserved) - 1];
+    digit = digit == '0' ? '1' : '0';  // the key of no export
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcOpenEventHandle(handle, &made),
+                        {"aclrtIpcOpenEventHandle: handle is "}));
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
                         aclrtCreateEventExWithFlag(&made, ACL_EVENT_IPC | ACL_EVENT_SYNC),
                         {"0x41"}));

@@ -15,6 +15,7 @@ extern "C" {
 /// Subscribes a thread to the stream: the thread runs the stream's callbacks. A thread may be
 /// subscribed to several streams. [context]
 /// @param[in] threadId  the thread's pthread_self()
+/// @retval ACL_ERROR_RT_PARAM_INVALID     threadId is 0
 /// @retval ACL_ERROR_RT_STREAM_SUBSCRIBE  a thread is subscribed to the stream already
 ADVSTEP_API aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
 

@@ -93,7 +93,7 @@ Status Callbacks::Subscribe(uint64_t thread, const StreamRef& stream) {
     });
 }
 
-Status Callbacks::Unsubscribe(uint64_t thread, const StreamRef& stream) {
+Status Callbacks::Unsubscribe(uint64_t thread, const char* argument, const StreamRef& stream) {
     ADVSTEP_RETURN_IF_ERROR(stream.Check());
     {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -106,8 +106,8 @@ Status Callbacks::Unsubscribe(uint64_t thread, const StreamRef& stream) {
         }
         if (entry->second != thread) {
             return Error(ACL_ERROR_RT_THREAD_SUBSCRIBE,
-                         "threadId is {}; expected {}, which is subscribed to stream {}", thread,
-                         entry->second, ToPointer(stream.handle));
+                         "{} is {}; expected {}, which is subscribed to stream {}", argument,
+                         thread, entry->second, ToPointer(stream.handle));
         }
         DropLocked(stream.handle);
     }

@@ -31,9 +31,10 @@ class Callbacks {
     /// already. Codes also as Stream::Check.
     Status Subscribe(uint64_t thread, const StreamRef& stream);
     /// Ends a subscription. Callbacks of the stream that have not run are dropped, and nothing
-    /// waits for them any more. 107015: the stream is not subscribed. 107012: another thread is
-    /// subscribed to it. Codes also as Stream::Check.
-    Status Unsubscribe(uint64_t thread, const StreamRef& stream);
+    /// waits for them any more. `argument` is the name of the argument that has the thread. 107015:
+    /// the stream is not subscribed. 107012: another thread is subscribed to it. Codes also as
+    /// Stream::Check.
+    Status Unsubscribe(uint64_t thread, const char* argument, const StreamRef& stream);
 
     /// Queues a callback. 107015: the stream is not subscribed. Codes also as Stream::Enqueue.
     Status Launch(aclrtCallback function, void* userData, bool block, const StreamRef& stream);

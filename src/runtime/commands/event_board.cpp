@@ -59,7 +59,7 @@ Status EventBoard::Make(std::unique_ptr<EventBoard>* board) {
 
 Status EventBoard::Import(ShareKey key, std::unique_ptr<EventBoard>* board) {
     std::unique_ptr<SharedState> state;
-    ADVSTEP_RETURN_IF_ERROR(SharedState::Import(ShareKind::kEvent, key, &state));
+    ADVSTEP_RETURN_IF_ERROR(SharedState::Import(ShareKind::kEvent, key, "handle", &state));
     board->reset(new EventBoard(std::move(state)));
     return {};
 }

@@ -73,7 +73,7 @@ Status NotifyTable::Create(Handle context, Handle* handle) {
 
 Status NotifyTable::Import(Handle context, ShareKey key, Handle* handle) {
     std::unique_ptr<SharedState> state;
-    ADVSTEP_RETURN_IF_ERROR(SharedState::Import(ShareKind::kNotify, key, &state));
+    ADVSTEP_RETURN_IF_ERROR(SharedState::Import(ShareKind::kNotify, key, "key", &state));
     *handle = Enter(context, std::move(state));
     return {};
 }

@@ -159,23 +159,19 @@ Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides) {
                       : Status();
 }
 
-Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCount, size_t count,
-                 CopySides* sides) {
-    if (count > maxCount) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID, "count is {}; expected at most maxCount = {}",
-                     count, maxCount);
-    }
+Status CheckFill(const DeviceMemory& memory, const void* address, const char* argument,
+                 size_t count, CopySides* sides) {
     Allocation allocation;
     if (!memory.Find(address, &allocation)) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "devPtr is {}, which lies in no allocation; expected device or pinned host "
+                     "{} is {}, which lies in no allocation; expected device or pinned host "
                      "memory",
-                     address);
+                     argument, address);
     }
     if (allocation.BytesFrom(address) < count) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "sets {} bytes in a range of {} bytes; expected devPtr inside one allocation",
-                     count, allocation.BytesFrom(address));
+                     "sets {} bytes in a range of {} bytes; expected {} inside one allocation",
+                     count, allocation.BytesFrom(address), argument);
     }
     if (allocation.OfDevice()) {
         sides->Touch(allocation.device);

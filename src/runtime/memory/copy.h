@@ -58,10 +58,10 @@ Status CheckCopyRanges(const DeviceMemory& memory, const CopyRequest& request, C
 /// checked.
 Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides);
 
-/// 107000: `count` exceeds `maxCount`, or the range is not inside one allocation of device or
-/// pinned memory.
-Status CheckFill(const DeviceMemory& memory, const void* address, size_t maxCount, size_t count,
-                 CopySides* sides);
+/// 107000: the range is not inside one allocation of device or pinned memory. `argument` is the name
+/// of the argument that has the address.
+Status CheckFill(const DeviceMemory& memory, const void* address, const char* argument,
+                 size_t count, CopySides* sides);
 
 /// Returns kHeavy for a copy that takes longer than waking a thread, and kUsual for others.
 TaskLength LengthOfCopy(size_t bytes);

@@ -34,14 +34,15 @@ Status SharedState::Make(size_t bytes, std::unique_ptr<SharedState>* state) {
     return {};
 }
 
-Status SharedState::Import(ShareKind kind, ShareKey key, std::unique_ptr<SharedState>* state) {
+Status SharedState::Import(ShareKind kind, ShareKey key, const char* argument,
+                           std::unique_ptr<SharedState>* state) {
     auto made = std::make_unique<SharedState>();
     ShareGrant grant;
-    ADVSTEP_RETURN_IF_ERROR(FetchShared(kind, key, "key", &grant));
+    ADVSTEP_RETURN_IF_ERROR(FetchShared(kind, key, argument, &grant));
     made->mapped_ = ReserveAddresses(nullptr, grant.bytes, kSharedBlock);
     if (made->mapped_ == nullptr) {
         return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                     "the key is of {} bytes; expected a range that the host has free",
+                     "{} is of {} bytes; expected a range that the host has free", argument,
                      grant.bytes);
     }
     made->mappedBytes_ = grant.bytes;

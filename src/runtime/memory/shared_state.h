@@ -21,8 +21,10 @@ class SharedState {
  public:
     /// Makes bytes that are zero. 207001: the host has no memory for them.
     static Status Make(size_t bytes, std::unique_ptr<SharedState>* state);
-    /// Maps the state of a key. Codes as FetchShared.
-    static Status Import(ShareKind kind, ShareKey key, std::unique_ptr<SharedState>* state);
+    /// Maps the state of a key. `argument` is the name of the argument that has the key. Codes as
+    /// FetchShared.
+    static Status Import(ShareKind kind, ShareKey key, const char* argument,
+                         std::unique_ptr<SharedState>* state);
 
     SharedState() = default;
     SharedState(const SharedState&) = delete;

@@ -31,6 +31,14 @@ def swiglu(x, dim):
     return np.moveaxis(np.stack([a / (1 + np.exp(-a)) * b for a, b in zip(x[:half], x[half:])]), 0, dim)
 
 
+def geglu(x, dim, gelu, left=False):
+    """gelu: of one number."""
+    first, second = np.split(np.asarray(x, np.float64), 2, dim)
+    plain, gate = (second, first) if left else (first, second)
+    activated = np.vectorize(gelu)(gate)
+    return plain * activated, activated
+
+
 def attend(query, key, value, scale, hidden):
     """One request: query [Sq, N, D], key [Sk, Nk, D], hidden(head, row, column). Returns the attention
     [Sq, N, Dv] and the log of the sum of exponentials [Sq, N]; 0 and -inf where all is hidden."""

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Norms, rotary_mul, swiglu, format_cast and scatter_pa_kv_cache of the namespace `npu`.
+"""Norms, rotary_mul, swiglu, geglu, format_cast and scatter_pa_kv_cache of the namespace `npu`.
 
 run.sh runs this file in each mode of ADVANCE_STEP_HOST_OPERATORS.
 """
+
+import math
 
 import llm_reference as reference
 import numpy as np
@@ -95,6 +97,30 @@ def test_swiglu(dtype, dim):
         return first * torch.sigmoid(first) * second
 
     check_gradients(lambda x: torch_npu.npu_swiglu(x, dim=dim), plain, (x,), dtype)
+
+
+GELU = (lambda x: x * (1 + math.erf(x / math.sqrt(2))) / 2,
+        lambda x: x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3))) / 2)
+
+
+@pytest.mark.parametrize("dim, approximate, left", ((-1, 1, False), (0, 0, False), (1, 1, True), (2, 0, True)))
+def test_geglu(dtype, dim, approximate, left):
+    x = random(4, 6, 8, dtype=dtype)
+    options = {"dim": dim, "approximate": approximate, "activate_left": left}
+    for found, wanted in zip(torch_npu.npu_geglu(x.npu(), **options),
+                             reference.geglu(x.float(), dim, GELU[approximate], left)):
+        near(found, wanted, dtype)
+
+    def plain(x):
+        plain, gate = x.chunk(2, dim)[::-1] if left else x.chunk(2, dim)
+        return plain * torch.nn.functional.gelu(gate, approximate=("none", "tanh")[approximate])
+
+    check_gradients(lambda x: torch_npu.npu_geglu(x, **options)[0], plain, (x,), dtype)
+
+
+def test_geglu_has_diffusers_defaults():
+    x = random(3, 8)
+    near(torch_npu.npu_geglu(x.npu())[0], reference.geglu(x, -1, GELU[1])[0])
 
 
 def test_format_cast():
@@ -196,6 +222,9 @@ def test_scatter_in_a_graph_and_a_wrong_slot_of_a_replay():
     (lambda s: torch_npu.npu_rotary_mul(*[s.on_npu[0]] * 3, "quarter"), "rotary_mode"),
     (lambda s: torch_npu.npu_swiglu(s.on_npu[0], 7), "dim"),
     (lambda s: torch_npu.npu_swiglu(s.on_npu[0][..., :3]), "input"),
+    (lambda s: torch_npu.npu_geglu(s.on_npu[0], -4), "dim"),
+    (lambda s: torch_npu.npu_geglu(s.on_npu[0], approximate=2), "approximate"),
+    (lambda s: torch_npu.npu_geglu(s.slots), "input"),
 ))
 def test_bad_arguments_are_named(change, name):
     with pytest.raises((ValueError, NotImplementedError), match=rf"^npu_\w+: {name} is "):

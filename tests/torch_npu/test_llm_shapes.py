@@ -39,6 +39,8 @@ T = (5, 4, 8)
 @pytest.mark.parametrize("call, name", (
     (lambda: NPU.npu_swiglu_backward(r(1, 4), r(3, 8)), "grad_output"),
     (lambda: NPU.npu_swiglu_backward(r(5, 3, 4), r(3, 8)), "grad_output"),
+    (lambda: NPU.npu_geglu_grad(r(1, 4), r(3, 8), r(3, 4)), "grad_output"),
+    (lambda: NPU.npu_geglu_grad(r(3, 4), r(3, 8), r(3, 1)), "gelu"),
     (lambda: NPU.npu_rotary_mul_backward(r(1, 1, 1, 8), r(2, 3, 1, 8), r(1, 1, 1, 8), r(1, 1, 1, 8)),
      "grad"),
     (lambda: NPU.npu_rms_norm_backward(r(1, 8), r(3, 8), r(8), r(3, 1)), "dy"),

@@ -69,7 +69,8 @@ def test_the_decorator_refuses_names():
 @pytest.mark.parametrize("pair, operators", (
     ("rms_norm", ("npu_rms_norm",)), ("fused_infer_attention_score_v3", (
         "npu_fused_infer_attention_score", "npu_fused_infer_attention_score_v2.out")),
-    ("swi_glu", ("npu_swiglu",)), ("rotary_position_embedding", ("npu_rotary_mul",)),
+    ("swi_glu", ("npu_swiglu",)), ("ge_glu_v3", ("npu_geglu",)), ("ge_glu_v3_backward", ("npu_geglu_grad",)),
+    ("rotary_position_embedding", ("npu_rotary_mul",)),
     ("scatter_pa_kv_cache", ("npu_scatter_pa_kv_cache",))))
 def test_a_pair_of_the_user_is_not_replaced(pair, operators, monkeypatch):
     assert not any(table.has_pair(name) for name in operators)

@@ -58,8 +58,8 @@ Status CheckCopyRanges(const DeviceMemory& memory, const CopyRequest& request, C
 /// checked.
 Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides);
 
-/// 107000: the range is not inside one allocation of device or pinned memory. `argument` is the name
-/// of the argument that has the address.
+/// 107000: the range is not inside one allocation of device or pinned memory. `argument` is the
+/// name of the argument that has the address.
 Status CheckFill(const DeviceMemory& memory, const void* address, const char* argument,
                  size_t count, CopySides* sides);
 

@@ -12,7 +12,7 @@ from .. import _own_pairs
 Function = Callable[..., Any]
 
 # Modules whose functions `define` puts into the table.
-_MODULES = ("casts", "norms", "rotary", "swiglu", "scatter", "infer", "flash", "fusion", "fusion_grad")
+_MODULES = ("casts", "norms", "rotary", "gated", "scatter", "infer", "flash", "fusion", "fusion_grad")
 # The operators that torch_npu computes without a kernel of the device.
 _TORCH_NPUS = {"copy_memory_", "get_npu_format", "get_storage_size", "npu_change_data_ptr",
                "set_op_timeout_ms", "super_kernel_scope_begin", "super_kernel_scope_end",
@@ -25,6 +25,7 @@ _TORCH_NPUS = {"copy_memory_", "get_npu_format", "get_storage_size", "npu_change
 _PAIRS = {"npu_advance_step_flashattn": "advancestep", "npu_rotary_mul": "rotarypositionembedding",
           "npu_rotary_mul_backward": "rotarypositionembeddinggrad",
           "npu_rms_norm_backward": "rmsnormgrad", "npu_swiglu_backward": "swiglugrad",
+          "npu_geglu_grad": "gegluv3backward",
           "npu_add_rms_norm_v2": "inplaceaddrmsnorm", "npu_fusion_attention": "flashattentionscore",
           "npu_fusion_attention_grad": "flashattentionscoregrad", "_npu_format_cast": "npuformatcast"}
 

@@ -63,11 +63,13 @@ Outcome SessionCore::FindSummary(uint32_t graphId, Summary* summary) const {
 }
 
 Outcome SessionCore::LoadGraph(uint32_t graphId, void* stream) {
+    EntryPointer entry;
+    std::unique_lock<std::mutex> lock(mutex_);
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &entry));
+    lock.unlock();
     aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;  // asks for the stream
     ADVSTEP_GRAPH_RETURN_IF_ERROR(FindCapture(stream, &status));
-    EntryPointer entry;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &entry));
+    lock.lock();
     if (entry->summary == nullptr) {
         return Fail(kInnerError, "graph {} is not compiled; expected CompileGraph before", graphId);
     }

@@ -54,6 +54,8 @@ TEST(ScalarTest, CopiesTheValue) {
 TEST(ScalarTest, DestroyedOnesAreRefused) {
     int64_t value = 5;
     aclScalar* scalar = aclCreateScalar(&value, ACL_INT64);
+    EXPECT_TRUE(
+        IsError(ACLNN_ERR_PARAM_NULLPTR, advstepReadScalar(scalar, nullptr), {"value is null"}));
     EXPECT_TRUE(IsOk(aclDestroyScalar(scalar)));
     EXPECT_TRUE(IsError(kInvalid, aclDestroyScalar(scalar), {"scalar has been destroyed"}));
     AdvStepScalarValue read{};
@@ -74,10 +76,15 @@ struct ArrayApi {
             EXPECT_TRUE(IsOk(Size(array, &actual)));
             EXPECT_EQ(actual, size);
             EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_NULLPTR, Size(array, nullptr)));
+            const Value* read = nullptr;
+            EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_NULLPTR, Read(array, nullptr, &actual),
+                                {"values is null"}));
+            EXPECT_TRUE(
+                IsError(ACLNN_ERR_PARAM_NULLPTR, Read(array, &read, nullptr), {"count is null"}));
+            EXPECT_EQ(read, nullptr);
             EXPECT_TRUE(IsOk(Destroy(array)));
             EXPECT_TRUE(IsError(kInvalid, Destroy(array), {"array has been destroyed"}));
             EXPECT_TRUE(IsError(kInvalid, Size(array, &actual), {"array has been destroyed"}));
-            const Value* read = nullptr;
             EXPECT_TRUE(
                 IsError(kInvalid, Read(array, &read, &actual), {"array has been destroyed"}));
             EXPECT_EQ(actual, size);

@@ -44,7 +44,22 @@ TEST(OperatorTest, AnEmptyHandleDoesNothing) {
     bool flag = false;
     EXPECT_EQ(empty.GetAttr("a", flag), GRAPH_FAILED);
     EXPECT_EQ(empty.UpdateInputDesc("x", TensorDesc()), GRAPH_FAILED);
+    EXPECT_EQ(empty.UpdateOutputDesc("y", TensorDesc()), GRAPH_FAILED);
+    EXPECT_EQ(empty.GetInputDescByName("x").GetDataType(), ge::DT_FLOAT);
     EXPECT_EQ(empty.GetOutputDescByName("y").GetDataType(), ge::DT_FLOAT);
+    empty.SetInput("x", data, "y").SetInput("x", data, 0U);
+    EXPECT_EQ(empty.GetInputsSize(), 0U);
+    Operator other;
+    empty.SetInput("x", other).AddControlInput(other);
+    EXPECT_TRUE(empty.IsEmpty() && other.IsEmpty());
+}
+
+// A name of null is that of no input.
+TEST(OperatorTest, NullNamesAreNobodys) {
+    ge::op::EveryKind op("every");
+    EXPECT_EQ(op.UpdateInputDesc(nullptr, TensorDesc()), GRAPH_FAILED);
+    EXPECT_EQ(op.GetInputDescByName(nullptr).GetDataType(), ge::DT_FLOAT);
+    EXPECT_EQ(op.GetOutputDescByName(nullptr).GetDataType(), ge::DT_FLOAT);
 }
 
 TEST(OperatorTest, Descriptions) {

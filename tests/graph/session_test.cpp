@@ -6,6 +6,7 @@
 
 #include "acl/acl.h"
 #include "graph/graph_fixture.h"
+#include "graph/session_calls.h"
 
 namespace {
 
@@ -14,6 +15,7 @@ using graphs::OutputsOf;
 using graphs::Succeeded;
 using graphs::ValuesOf;
 using OptionMap = std::map<ge::AscendString, ge::AscendString>;
+using TextOptions = std::map<std::string, std::string>;
 
 constexpr ge::Status kUnknownGraph = 1343242242;
 
@@ -34,18 +36,7 @@ class SessionTest : public graphs::BareGraphTest {
     }
     // Whether every call of the session is refused.
     void ExpectDead(ge::Session& session) {
-        std::vector<ge::Tensor> outputs;
-        const ge::Graph graph = graphs::MakeGraph(data_);
-        const auto callback = [](ge::Status, std::vector<ge::Tensor>&) { ADD_FAILURE(); };
-        EXPECT_TRUE(Failed(session.AddGraph(1, graph), {"E10062", "AddGraph"}));
-        EXPECT_TRUE(Failed(session.AddGraph(1, graph, OptionMap{}), {"E10062"}));
-        EXPECT_TRUE(Failed(session.AddGraphWithCopy(1, graph), {"E10062"}));
-        EXPECT_TRUE(Failed(session.AddGraphWithCopy(1, graph, OptionMap{}), {"E10062"}));
-        EXPECT_TRUE(Failed(session.RemoveGraph(1), {"E10062", "RemoveGraph"}));
-        EXPECT_TRUE(Failed(session.BuildGraph(1, {}), {"E10062"}));
-        EXPECT_TRUE(Failed(session.RunGraph(1, {}, outputs), {"E10062"}));
-        EXPECT_TRUE(Failed(session.RunGraphAsync(1, {}, callback), {"E10062"}));
-        EXPECT_TRUE(session.IsGraphNeedRebuild(1));
+        EXPECT_EQ(graphs::CallsTakenBy(session, graphs::MakeGraph(data_)), "");
     }
 
     const reference::AdvanceStepData data_ = graphs::SmallBatch();
@@ -104,17 +95,32 @@ TEST_P(OptionTest, IsCheckedEverywhere) {
             EXPECT_TRUE(Failed(status, {"E10059", GetParam().value}));
         }
     };
+    const TextOptions texts = {{GetParam().key, GetParam().value}};
     check(ge::GEInitialize(options));
+    check(ge::GEInitialize(texts));
     ASSERT_TRUE(Succeeded(ge::GEInitialize({})));
     ge::Session session(options);
-    if (!GetParam().isRight) {
-        EXPECT_TRUE(graphs::HasError({"E10059", GetParam().value}));
-        ExpectDead(session);
-        return;
+    const bool hasError = graphs::HasError({"E10059", GetParam().value});
+    ge::Session ofTexts(texts);
+    EXPECT_EQ(hasError, !GetParam().isRight);
+    EXPECT_EQ(bool{graphs::HasError({"E10059", GetParam().value})}, !GetParam().isRight);
+    for (ge::Session* each : {&session, &ofTexts}) {
+        if (GetParam().isRight) {
+            EXPECT_TRUE(Works(*each, 5));
+        } else {
+            ExpectDead(*each);
+        }
     }
-    check(session.AddGraph(1, graphs::MakeGraph(data_), options));
-    check(session.AddGraphWithCopy(2, graphs::MakeGraph(data_), options));
-    EXPECT_TRUE(Works(session, 3));
+    ge::Session other(OptionMap{});
+    check(other.AddGraph(1, graphs::MakeGraph(data_), options));
+    check(other.AddGraph(2, graphs::MakeGraph(data_), texts));
+    check(other.AddGraph(3, graphs::MakeGraph(data_), {{GetParam().key, GetParam().value}}));
+    check(other.AddGraphWithCopy(4, graphs::MakeGraph(data_), options));
+    ASSERT_TRUE(Succeeded(other.AddGraph(6, graphs::MakeGraph(data_))));
+    ASSERT_TRUE(Succeeded(other.CompileGraph(6)));
+    ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    check(other.LoadGraph(6, options, nullptr));
+    EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -185,6 +185,41 @@ TEST_F(TraceTest, ABlockingCallbackIsASliceThatLastsUntilItHasRun) {
     EXPECT_EQ(trace.On(track), std::vector<std::string>{"callback"});
 }
 
+// The updates are of a launch of few rows, and of one that is long enough to wake a thread.
+TEST_F(TraceTest, ALaunchOfATaskGroupIsThatOfItsUpdate) {
+    const support::Stream stream = support::MakeStream();
+    const std::string track = TrackOf(stream.Get());
+    AdvanceStepBatch captured(support::MakeBatch(5, 3, 16, 4, 1));
+    AdvanceStepBatch few(support::MakeBatch(7, 3, 16, 4, 2));
+    AdvanceStepBatch many(support::MakeBatch(20000, 19999, 16, 1, 3));
+    ASSERT_TRUE(IsOk(captured.Plan()));
+    ASSERT_TRUE(IsOk(aclmdlRICaptureBegin(stream.Get(), ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL)));
+    ASSERT_TRUE(IsOk(aclmdlRICaptureTaskGrpBegin(stream.Get())));
+    ASSERT_TRUE(IsOk(captured.Launch(stream.Get())));
+    aclrtTaskGrp group = nullptr;
+    ASSERT_TRUE(IsOk(aclmdlRICaptureTaskGrpEnd(stream.Get(), &group)));
+    aclmdlRI model = nullptr;
+    ASSERT_TRUE(IsOk(aclmdlRICaptureEnd(stream.Get(), &model)));
+    ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model, stream.Get())));
+    for (AdvanceStepBatch* const update : {&few, &many}) {
+        ASSERT_TRUE(IsOk(update->Plan()));
+        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+        ASSERT_TRUE(IsOk(aclmdlRICaptureTaskUpdateBegin(stream.Get(), group)));
+        ASSERT_TRUE(IsOk(update->Launch(stream.Get())));
+        ASSERT_TRUE(IsOk(aclmdlRICaptureTaskUpdateEnd(stream.Get())));
+        ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model, stream.Get())));
+    }
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    ASSERT_TRUE(IsOk(aclmdlRIDestroy(model)));
+    EXPECT_TRUE(many.Holds(support::Advanced(many.Data())));
+    const DeviceTrace trace = Finish();
+    const std::vector<DeviceTrace::Slice> launches = trace.Named(kKernel, track);
+    ASSERT_EQ(launches.size(), 3U);
+    for (size_t i = 0; i < launches.size(); ++i) {
+        EXPECT_EQ(launches[i].Arg("rows"), std::vector<int64_t>({5, 7, 20000})[i]);
+    }
+}
+
 TEST_F(TraceTest, AFailedTaskCarriesItsCode) {
     const support::Stream stream = support::MakeStream();
     const std::string track = TrackOf(stream.Get());

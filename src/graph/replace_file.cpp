@@ -46,10 +46,13 @@ Outcome CheckFile(const char* file) {
 Outcome ReplaceFile(const std::string& path, const std::string& bytes) {
     static std::atomic<uint64_t> count{0};
     // The file name is cut, since the longest leaves no room for more.
-    const size_t name = path.rfind('/') + 1;
-    const std::string part = fmt::format("{}.{}.{}.part", path.substr(0, name + kMostOfName),
-                                         getpid(), count.fetch_add(1));
-    const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const std::string begin = path.substr(0, path.rfind('/') + 1 + kMostOfName);
+    std::string part;
+    int file = -1;
+    do {  // a process of the same number, now or before, may have some of the names
+        part = fmt::format("{}.{}.{}.part", begin, getpid(), count.fetch_add(1));
+        file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (file < 0 && errno == EEXIST);
     if (file < 0) {
         return Fail(kInnerError, "{} cannot be written: {}", path,
                     std::generic_category().message(errno));

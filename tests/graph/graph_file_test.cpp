@@ -221,6 +221,26 @@ TEST_F(GraphFileTest, ANameMayBeAsLongAsTheFileSystemAllows) {
     EXPECT_EQ(Files(), 1U);
 }
 
+// A process that was killed in a call leaves a file. In a container the next one has its number.
+TEST_F(GraphFileTest, FilesOfAnEndedProcessAreNotInTheWay) {
+    Save();
+    constexpr size_t kLeft = 300;  // more than the calls of this process so far
+    for (size_t number = 0; number < kLeft; ++number) {
+        std::ofstream(Path() + "." + std::to_string(getpid()) + "." + std::to_string(number) +
+                      ".part")
+            << "left";
+    }
+    ge::Graph graph("later");
+    graph.SetInputs(sources_);
+    ASSERT_EQ(graph.SaveToFile(Path().c_str()), ge::GRAPH_SUCCESS);
+    ge::Graph loaded;
+    ASSERT_EQ(loaded.LoadFromFile(Path().c_str()), ge::GRAPH_SUCCESS);
+    ge::AscendString name;
+    EXPECT_EQ(loaded.GetName(name), ge::GRAPH_SUCCESS);
+    EXPECT_EQ(name, "later");
+    EXPECT_EQ(Files(), 1 + kLeft);
+}
+
 TEST_F(GraphFileTest, BadPathsAndGraphs) {
     const ge::Graph empty("empty");
     EXPECT_EQ(empty.SaveToFile(Path().c_str()), ge::GRAPH_FAILED);

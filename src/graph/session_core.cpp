@@ -68,7 +68,8 @@ Outcome SessionCore::BuildGraph(uint32_t graphId, const std::vector<ge::Tensor>&
         ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &entry));
     }
     RunPlan plan;
-    return MakePlan(*entry->model, inputs, PlanFor::kShapes, &plan);
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(*entry->model, inputs, PlanFor::kShapes, &plan));
+    return variables_.Check(*entry->model);
 }
 
 Outcome SessionCore::RunGraph(uint32_t graphId, const std::vector<ge::Tensor>& inputs,

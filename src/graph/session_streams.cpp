@@ -46,8 +46,11 @@ Outcome SessionCore::CompileGraph(uint32_t graphId) {
     std::unique_lock<std::mutex> lock(mutex_);
     ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &entry));
     Summary summary;
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(
-        InWorker(lock, [&] { return Compile(*entry->model, deviceId_, &summary); }));
+    const auto compile = [&]() -> Outcome {
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(Compile(*entry->model, deviceId_, &summary));
+        return variables_.Check(*entry->model);
+    };
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(InWorker(lock, compile));
     lock.lock();
     entry->summary = std::move(summary);
     lock.unlock();

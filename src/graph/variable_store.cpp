@@ -30,39 +30,57 @@ void VariableStore::Held::Replace(const std::string& name, const uint8_t* bytes)
     }
 }
 
-Outcome VariableStore::EnsureLocked(const ModelNode& node) {
-    const ge::Tensor initial = InitialValueOf(node);
-    const ge::TensorDesc desc = initial.GetTensorDesc();
-    Variable made;
-    made.desc.dims = desc.GetShape().GetDims();
-    made.desc.dataType = desc.GetDataType();
-    const std::optional<size_t> bytes = ByteSize(made.desc.dims, made.desc.dataType);
+Outcome VariableStore::DescribeLocked(const ModelNode& node, const ge::Tensor& initial,
+                                      ValueDesc* desc) const {
+    const ge::TensorDesc declared = initial.GetTensorDesc();
+    desc->dims = declared.GetShape().GetDims();
+    desc->dataType = declared.GetDataType();
+    const std::optional<size_t> bytes = ByteSize(desc->dims, desc->dataType);
     if (!bytes || (initial.GetSize() > 0 && initial.GetSize() != *bytes)) {
         return Fail(kBadTensor,
                     "Variable {} has shape {}, data type {} and a value of {} bytes; expected "
                     "dimensions >= 0, fewer than 2^63 bytes, and a value of that shape or none",
-                    node.name, ShapeText(made.desc.dims), NameOf(made.desc.dataType),
-                    initial.GetSize());
+                    node.name, ShapeText(desc->dims), NameOf(desc->dataType), initial.GetSize());
     }
-    made.desc.bytes = *bytes;
+    desc->bytes = *bytes;
     const auto found = variables_.find(node.name);
-    if (found != variables_.end()) {
-        const ValueDesc& present = found->second.desc;
-        if (present.dims == made.desc.dims && present.dataType == made.desc.dataType) {
-            return {};
-        }
-        return Fail(
-            kBadTensor,
-            "Variable {} has shape {} and data type {}; expected {} and {}, which it has in "
-            "another graph of the session",
-            node.name, ShapeText(made.desc.dims), NameOf(made.desc.dataType),
-            ShapeText(present.dims), NameOf(present.dataType));
+    if (found == variables_.end()) {
+        return {};
+    }
+    const ValueDesc& present = found->second.desc;
+    if (present.dims == desc->dims && present.dataType == desc->dataType) {
+        return {};
+    }
+    return Fail(kBadTensor,
+                "Variable {} has shape {} and data type {}; expected {} and {}, which it has in "
+                "another graph of the session",
+                node.name, ShapeText(desc->dims), NameOf(desc->dataType), ShapeText(present.dims),
+                NameOf(present.dataType));
+}
+
+Outcome VariableStore::EnsureLocked(const ModelNode& node) {
+    const ge::Tensor initial = InitialValueOf(node);
+    Variable made;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(DescribeLocked(node, initial, &made.desc));
+    if (variables_.count(node.name) != 0) {
+        return {};
     }
     made.memory = std::make_shared<SessionMemory>(made.desc.bytes);
     if (initial.GetSize() > 0) {
         std::memcpy(made.memory->address(), initial.GetData(), made.desc.bytes);
     }
     variables_.emplace(node.name, std::move(made));
+    return {};
+}
+
+Outcome VariableStore::Check(const GraphModel& model) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const ModelNode& node : model.nodes) {
+        ValueDesc desc;
+        if (node.IsVariable()) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(DescribeLocked(node, InitialValueOf(node), &desc));
+        }
+    }
     return {};
 }
 

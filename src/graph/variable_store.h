@@ -48,6 +48,9 @@ class VariableStore {
     /// operator's function of the program, which a run calls, would wait for that run.
     Outcome Hold(const GraphModel& model, Held* held);
 
+    /// Compares the variables of a graph with those that exist. It makes none.
+    Outcome Check(const GraphModel& model);
+
     /// Registers the variables of a graph with the runtime, and returns their memory by node.
     Outcome Share(const GraphModel& model,
                   std::map<size_t, std::shared_ptr<SessionMemory>>* memory);
@@ -63,6 +66,8 @@ class VariableStore {
         std::shared_ptr<SessionMemory> memory;
     };
 
+    // Describes the variable of the node, and compares it with the one that exists.
+    Outcome DescribeLocked(const ModelNode& node, const ge::Tensor& initial, ValueDesc* desc) const;
     Outcome EnsureLocked(const ModelNode& node);
     Outcome CheckNotHeldHere() const;
 

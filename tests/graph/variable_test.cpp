@@ -127,6 +127,9 @@ TEST_F(VariableTest, Rules) {
     ASSERT_TRUE(Succeeded(run(graphOf(MakeVariable("state", {1, 2})), 1)));
     EXPECT_TRUE(Failed(run(graphOf(MakeVariable("state", {1, 2, 3})), 2),
                        {"E13025", "state", "[3]", "[2]", "another graph"}));
+    EXPECT_TRUE(Failed(Session().BuildGraph(2, {}), {"E13025", "state", "another graph"}));
+    EXPECT_TRUE(Failed(Session().CompileGraph(2), {"E13025", "state", "another graph"}));
+    EXPECT_EQ(Session().GetCompiledGraphSummary(2), nullptr);
     ge::op::Variable unknown("unknown");
     EXPECT_EQ(
         unknown.update_output_desc_y(ge::TensorDesc(ge::Shape({-1}), ge::FORMAT_ND, ge::DT_INT64)),

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <system_error>
+#include <thread>
 
-#include "src/graph/device.h"
+#include "src/base/library_thread.h"
 
 namespace advstep::graph {
 namespace {
@@ -19,22 +21,40 @@ size_t SizeFor(size_t bytes) {
     return std::max(size, bytes);
 }
 
-// Returns whether all work of the stream has ended, as far as the calling thread can ask.
+// Returns whether all work of the stream has ended. A failure is of the calling thread.
 bool HasNoWork(const RunStream& stream) {
-    const KeepContext keep;
     // A context that has ended has no streams. Any other failure says nothing about the work.
     const aclError current = aclrtSetCurrentContext(stream.context);
-    bool hasNone = current == ACL_ERROR_RT_PARAM_INVALID;
-    if (current == ACL_SUCCESS) {
-        aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
-        const aclError code = aclrtStreamQuery(stream.stream, &status);
-        hasNone = code == ACL_SUCCESS ? status == ACL_STREAM_STATUS_COMPLETE
-                                      : code == ACL_ERROR_RT_INVALID_HANDLE;
+    if (current != ACL_SUCCESS) {
+        return current == ACL_ERROR_RT_PARAM_INVALID;
     }
-    // A stream that is captured or has ended is no failure of the run.
-    (void)aclrtGetLastError(ACL_RT_THREAD_LEVEL);
-    (void)aclGetRecentErrMsg();
-    return hasNone;
+    aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+    const aclError code = aclrtStreamQuery(stream.stream, &status);
+    return code == ACL_SUCCESS ? status == ACL_STREAM_STATUS_COMPLETE
+                               : code == ACL_ERROR_RT_INVALID_HANDLE;
+}
+
+// Finds a block of the size whose stream has no work. A thread of its own asks, because a question
+// that fails, about a stream that is captured or has ended, replaces the last error and the message
+// of its thread, and those of the program's thread must stay.
+RunMemory::Blocks::iterator FindIdle(RunMemory::Blocks& blocks, size_t size) {
+    const auto fits = [&](const RunMemory::Block& block) { return block.size == size; };
+    auto found = std::find_if(blocks.begin(), blocks.end(), fits);
+    if (found == blocks.end()) {
+        return found;
+    }
+    try {
+        StartThread("advstep-graph", [&] {
+            aclmdlRICaptureMode mode = ACL_MODEL_RI_CAPTURE_MODE_RELAXED;
+            (void)aclmdlRICaptureThreadExchangeMode(&mode);
+            found = std::find_if(found, blocks.end(), [&](const RunMemory::Block& block) {
+                return fits(block) && HasNoWork(block.stream);
+            });
+        }).join();
+    } catch (const std::system_error&) {  // there are too many threads; new memory will do
+        return blocks.end();
+    }
+    return found;
 }
 
 }  // namespace
@@ -48,9 +68,7 @@ Outcome RunMemory::Take(const RunStream& stream, size_t bytes, Blocks* blocks) {
             return block.size == size && block.stream.IsSame(stream);
         });
         if (found == free_.end()) {
-            found = std::find_if(free_.begin(), free_.end(), [&](const Block& block) {
-                return block.size == size && HasNoWork(block.stream);
-            });
+            found = FindIdle(free_, size);
         }
         if (found != free_.end()) {
             taken.splice(taken.end(), free_, found);

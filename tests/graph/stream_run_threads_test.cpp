@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of one graph by several threads, each on its stream.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -111,6 +112,53 @@ TEST_F(StreamRunTest, ARunWaitsForNoStream) {
         }
     }
     ASSERT_EQ(aclrtDestroyStream(other), ACL_SUCCESS);
+}
+
+// A run looks for memory that earlier runs of other streams no longer use. What it asks the runtime
+// is nothing of the calling thread, whose last error and message stay.
+TEST_F(StreamRunTest, ARunKeepsTheErrorsOfItsThread) {
+    const auto run = [&](uint32_t graph, aclrtStream stream, const DeviceTensor& out) {
+        Tensors outputs = {out.Tensor()};
+        const Tensors in = {memory_[0]->Tensor(), memory_[2]->Tensor(), memory_[3]->Tensor(),
+                            memory_[4]->Tensor(), memory_[5]->Tensor()};
+        ASSERT_TRUE(Succeeded(Session().RunGraphWithStreamAsync(graph, stream, in, outputs)));
+    };
+    for (const uint32_t graph : {1, 2, 3}) {
+        ASSERT_TRUE(
+            Succeeded(Session().AddGraph(graph, MakeGraphWithMemory(data_.sampledTokenIds, 3))));
+        aclrtStream other = nullptr;
+        ASSERT_EQ(aclrtCreateStream(&other), ACL_SUCCESS);
+        for (int count = 0; count < 20; ++count) {  // more than prepared runs are kept
+            std::vector<std::unique_ptr<DeviceTensor>> out;
+            for (int place = 0; place <= count; ++place) {
+                out.push_back(std::make_unique<DeviceTensor>(std::vector<int64_t>{4},
+                                                             std::vector<int64_t>(4)));
+            }
+            run(graph, other, *out.back());
+            ASSERT_EQ(aclrtSynchronizeStream(other), ACL_SUCCESS);
+        }
+        aclmdlRI model = nullptr;
+        if (graph == 2) {
+            ASSERT_EQ(aclrtDestroyStream(other), ACL_SUCCESS);
+        } else if (graph == 3) {
+            ASSERT_EQ(aclmdlRICaptureBegin(other, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), ACL_SUCCESS);
+        }
+        void* none = nullptr;
+        ASSERT_EQ(aclrtMalloc(&none, 0, ACL_MEM_MALLOC_NORMAL_ONLY), ACL_ERROR_INVALID_PARAM);
+        run(graph, stream_, *results_[graph]);
+        EXPECT_EQ(aclrtGetLastError(ACL_RT_THREAD_LEVEL), ACL_ERROR_INVALID_PARAM);
+        const char* const message = aclGetRecentErrMsg();
+        EXPECT_THAT(message == nullptr ? "" : message, testing::HasSubstr("aclrtMalloc: size"));
+        if (graph == 3) {
+            ASSERT_EQ(aclmdlRICaptureEnd(other, &model), ACL_SUCCESS);
+            ASSERT_EQ(aclmdlRIDestroy(model), ACL_SUCCESS);
+        }
+        Synchronize();
+        EXPECT_EQ(results_[graph]->Read(), after_.seqLens);
+        if (graph != 2) {
+            ASSERT_EQ(aclrtDestroyStream(other), ACL_SUCCESS);
+        }
+    }
 }
 
 // A host function of queued work may itself run the graph that another thread cannot prepare.

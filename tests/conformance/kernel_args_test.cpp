@@ -145,7 +145,9 @@ TEST_F(KernelArgsTest, TheOrderOfTheCalls) {
         return aclrtKernelArgsGetPlaceHolderBuffer(args_, parameter, bytes, &buffer);
     };
     EXPECT_TRUE(IsError(kInvalid, aclrtKernelArgsFinalize(args_), {"parameter 1"}));
-    EXPECT_TRUE(IsError(kInvalid, bufferOf(number, 8), {"an ordinary parameter"}));
+    EXPECT_TRUE(IsError(
+        kInvalid, bufferOf(number, 8),
+        {"paramHandle is an ordinary parameter; expected a placeholder that has no buffer"}));
     EXPECT_TRUE(IsError(kInvalid, bufferOf(place, 0), {"dataSize is 0"}));
     EXPECT_TRUE(IsError(kInvalid, bufferOf(place, 65536), {"65536"}));
     EXPECT_EQ(buffer, this);

@@ -106,7 +106,7 @@ Status ArgsBlock::GetBuffer(Handle handle, size_t bytes, void** buffer) {
     }
     if (!parameter->place || parameter->data != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "paramHandle is {}; expected a placeholder without",
+                     "paramHandle is {}; expected a placeholder that has no buffer",
                      parameter->place ? "a placeholder with a buffer" : "an ordinary parameter");
     }
     if (bytes == 0) {

@@ -156,7 +156,10 @@ std::vector<ge::Operator> GraphState::Operators(bool withAdded) const {
 
 bool GraphState::IsValid() const {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return hasInputs_ && faults_.empty();
+    return hasInputs_ && faults_.empty() &&
+           std::all_of(targets_.begin(), targets_.end(), [&](const ge::Operator& target) {
+               return IsMember(OperatorAccess::NodeOf(target));
+           });
 }
 
 Outcome GraphState::MakeModel(std::shared_ptr<const GraphModel>* model) const {

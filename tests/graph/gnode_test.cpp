@@ -200,8 +200,10 @@ TEST_F(TargetTest, AreInTheGraph) {
     for (const ge::Operator& outside : {ge::Operator(), ge::Operator(ge::op::Data("outside"))}) {
         ge::Graph bad("outside");
         bad.SetInputs(sources_).SetTargets({outside});
+        EXPECT_FALSE(bad.IsValid());
         EXPECT_TRUE(Failed(Session().AddGraph(99, bad), {"E19999", "SetTargets"}));
         bad.SetTargets({});
+        EXPECT_TRUE(bad.IsValid());
         EXPECT_TRUE(graphs::Succeeded(Session().AddGraphWithCopy(99, bad)));
         EXPECT_TRUE(graphs::Succeeded(Session().RemoveGraph(99)));
     }

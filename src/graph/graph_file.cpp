@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph::SaveToFile and Graph::LoadFromFile.
 
+#include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "src/graph/graph_bytes.h"
 #include "src/graph/graph_state.h"
@@ -26,10 +28,12 @@ Outcome Save(const GraphState& graph, const char* file) {
 
 Outcome Load(GraphState& graph, const char* file) {
     ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckFile(file));
+    errno = 0;
     std::ifstream stream(file, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
     if (!stream.is_open() || stream.bad()) {
-        return Fail(kInnerError, "{} cannot be read", file);
+        return Fail(kInnerError, "{} cannot be read: {}", file,
+                    std::generic_category().message(errno));
     }
     GraphModel model;
     if (const Outcome read = ReadModel(bytes, &model); !read.ok()) {

@@ -257,6 +257,8 @@ TEST_F(GraphFileTest, BadPathsAndGraphs) {
         EXPECT_EQ(ge::Graph().LoadFromFile(path.c_str()), ge::GRAPH_FAILED) << path;
         EXPECT_TRUE(HasError({"Graph::LoadFromFile"}));
     }
+    EXPECT_EQ(ge::Graph().LoadFromFile((folder_ + "/none").c_str()), ge::GRAPH_FAILED);
+    EXPECT_TRUE(HasError({"/none cannot be read: No such file or directory"}));
     EXPECT_EQ(graph.SaveToFile(nullptr), ge::GRAPH_FAILED);
     EXPECT_EQ(ge::Graph().LoadFromFile(nullptr), ge::GRAPH_FAILED);
     EXPECT_EQ(graph.LoadFromFile(Path().c_str()), ge::GRAPH_FAILED);

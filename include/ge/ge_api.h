@@ -105,7 +105,8 @@ class ADVSTEP_GRAPH_API Session {
     Status GetVariables(std::initializer_list<AscendString> names, std::vector<Tensor>& tensors);
 
     /// Makes all checks of a run that need no data, with the descriptions of the Data operators,
-    /// and computes the sizes that GetCompiledGraphSummary returns.
+    /// and computes the sizes that GetCompiledGraphSummary returns. It fails while a RunGraph or
+    /// another CompileGraph of the session is in progress.
     Status CompileGraph(uint32_t graphId);
     /// Returns null before a successful CompileGraph.
     std::shared_ptr<CompiledGraphSummary> GetCompiledGraphSummary(uint32_t graphId);

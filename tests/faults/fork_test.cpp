@@ -39,7 +39,7 @@ int ExitOfChild(Body&& body) {
     if (child == 0) {
         alarm(60);
         body();
-        _exit(99);
+        support::EndChild(99);
     }
     int status = 0;
     EXPECT_EQ(waitpid(child, &status, 0), child);
@@ -80,7 +80,7 @@ TEST_F(ForkTest, TheChildCanLeave) {
     const Stream stream = support::MakeStream();
     const support::HostGate gate(stream.Get());
     ASSERT_TRUE(gate.WaitEntered());
-    EXPECT_EQ(ExitOfChild([] { _exit(3); }), 3);
+    EXPECT_EQ(ExitOfChild([] { support::EndChild(3); }), 3);
     EXPECT_EQ(ExitOfChild([] { std::exit(4); }), 4);
     EXPECT_EQ(ExitOfChild([] { std::quick_exit(5); }), 5);
 }
@@ -105,16 +105,16 @@ TEST_F(ForkTest, TheChildHasNoneOfTheParents) {
     EXPECT_EQ(
         ExitOfChild([&] {
             if (aclrtSynchronizeStream(stream.Get()) != ACL_ERROR_RT_CONTEXT_NULL) {
-                _exit(1);
+                support::EndChild(1);
             }
             if (aclrtSetCurrentContext(context) == 0 || aclFinalize() == 0) {
-                _exit(2);
+                support::EndChild(2);
             }
             if (aclrtSetDevice(0) != 0 || aclrtFree(memory.Get()) != ACL_ERROR_RT_PARAM_INVALID) {
-                _exit(3);
+                support::EndChild(3);
             }
             static_cast<char*>(memory.Get())[0] = 'x';  // but its bytes are there
-            _exit(0);
+            support::EndChild(0);
         }),
         0);
 }
@@ -137,12 +137,12 @@ TEST_F(ForkTest, TheChildHasTheOptionsOfALoad) {
                                         value == 0 && aclrtGetDeviceSatMode(&mode) == 0 &&
                                         mode == ACL_RT_OVERFLOW_MODE_INFNAN;
                   if (!defaults || aclmdlInitDump() != 0) {
-                      _exit(1);
+                      support::EndChild(1);
                   }
                   // Longer than the parent's timeout.
                   aclrtStream stream = nullptr;
                   if (aclrtSetDevice(0) != 0 || aclrtCreateStream(&stream) != 0) {
-                      _exit(2);
+                      support::EndChild(2);
                   }
                   {
                       const Stream other = support::MakeStream();
@@ -151,7 +151,7 @@ TEST_F(ForkTest, TheChildHasTheOptionsOfALoad) {
                           aclrtRecordEvent(event.Get(), other.Get()) != 0 ||
                           aclrtStreamWaitEvent(stream, event.Get()) != 0 ||
                           aclrtSynchronizeStream(stream) != 0) {
-                          _exit(3);
+                          support::EndChild(3);
                       }
                   }
                   std::exit(0);  // with a stream that is not destroyed
@@ -180,7 +180,7 @@ TEST_F(ForkTest, InAHostFunction) {
     const Stream stream = support::MakeStream();
     std::atomic<int> status{-1};
     ASSERT_TRUE(IsOk(support::Enqueue(
-        stream.Get(), [&status] { status = ExitOfChild([] { _exit(UseAnew()); }); })));
+        stream.Get(), [&status] { status = ExitOfChild([] { support::EndChild(UseAnew()); }); })));
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     EXPECT_EQ(status, 0);
 }
@@ -192,9 +192,9 @@ TEST_F(ForkTest, FaultsDoNotStrikeTheStartOfTheChild) {
     const int left = ExitOfChild([] {
         AdvStepFaultCounts counts{};
         if (advstepReadFaultCounts(&counts) != 0 || counts.allocations != 0) {
-            _exit(1);
+            support::EndChild(1);
         }
-        _exit(aclrtSetDevice(0) == ACL_ERROR_BAD_ALLOC ? 0 : 2);
+        support::EndChild(aclrtSetDevice(0) == ACL_ERROR_BAD_ALLOC ? 0 : 2);
     });
     EXPECT_TRUE(IsOk(advstepClearFaults()));
     EXPECT_EQ(left, 0);
@@ -236,9 +236,10 @@ TEST_F(ForkTest, WhileOtherThreadsAreBusy) {
     for (int i = 0; i < kForks; ++i) {
         EXPECT_EQ(ExitOfChild([i] {
                       if (i % 2 == 0) {
-                          _exit(UseAnew());  // a leak check in the middle of anything may hang
+                          support::EndChild(
+                              UseAnew());  // a leak check in the middle of anything may hang
                       }
-                      _exit(0);
+                      support::EndChild(0);
                   }),
                   0)
             << i;

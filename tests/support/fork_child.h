@@ -7,20 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "support/fork.h"
 
 namespace support {
-
-// Ends the child of a fork. The counts of coverage are written by an ordinary exit only.
-[[noreturn]] inline void EndChild(int code) {
-#ifdef ADVANCE_STEP_COUNTS_COVERAGE
-    std::exit(code);
-#else
-    _exit(code);
-#endif
-}
 
 // Forks, and returns what `body` returned in the child: 0 is good. A child that waits for ever is
 // ended by a signal, and the result is negative.

@@ -31,6 +31,10 @@ def test_each_collective_and_dtype_in_stream_order(program):
     all_right(done.stdout, 2)
 
 
+def test_ranks_of_unequal_sizes(program):
+    all_right(program.ranks(3, text_of("ranks_uneven.py")), 3)
+
+
 def test_training(program):
     all_right(program.ranks(2, text_of("ranks_train.py")), 2)
 

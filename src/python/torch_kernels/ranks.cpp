@@ -53,9 +53,10 @@ class HostBackend : public HostCalls {
     WorkPointer allgather(Lists& outputs, Tensors& inputs,
                           const c10d::AllgatherOptions& opts) override {
         Exchange exchange("all_gather", size_);
-        Tensors in = exchange.In(inputs);
-        Lists out = Out(exchange, outputs);
-        Add(exchange, [&] { return gloo_->allgather(out, in, opts); });
+        CheckCount(exchange, "lists", outputs.size(), inputs.size());
+        for (size_t index = 0; index < inputs.size(); ++index) {
+            AllGatherList(exchange, outputs[index], inputs[index], opts);
+        }
         return Begin(OpType::ALLGATHER, exchange);
     }
 
@@ -81,13 +82,12 @@ class HostBackend : public HostCalls {
         Exchange exchange("all_gather_coalesced", size_);
         CheckCount(exchange, "lists", outputs.size(), static_cast<size_t>(size_));
         for (size_t index = 0; index < inputs.size(); ++index) {
-            Tensors in{exchange.In(inputs[index])};
-            Lists out(1);
+            Tensors out;
             for (const Tensors& ofRank : outputs) {
                 CheckCount(exchange, "outputs of a rank", ofRank.size(), inputs.size());
-                out[0].push_back(exchange.Out(ofRank[index]));
+                out.push_back(ofRank[index]);
             }
-            Add(exchange, [&] { return gloo_->allgather(out, in, opts); });
+            AllGatherList(exchange, out, inputs[index], opts);
         }
         return Begin(OpType::ALLGATHER_COALESCED, exchange);
     }
@@ -159,9 +159,14 @@ class HostBackend : public HostCalls {
     WorkPointer alltoall(Tensors& outputs, Tensors& inputs,
                          const c10d::AllToAllOptions& opts) override {
         Exchange exchange("all_to_all", size_);
-        Tensors in = exchange.In(inputs);
-        Tensors out = exchange.Out(outputs);
-        Add(exchange, [&] { return gloo_->alltoall(out, in, opts); });
+        CheckCount(exchange, "inputs", inputs.size(), static_cast<size_t>(size_));
+        CheckCount(exchange, "outputs", outputs.size(), static_cast<size_t>(size_));
+        CheckOwn(exchange, outputs[static_cast<size_t>(rank_)], inputs[static_cast<size_t>(rank_)]);
+        at::Tensor in = exchange.JoinedIn(inputs);
+        at::Tensor out = exchange.JoinedOut(outputs);
+        std::vector<int64_t> given = Bytes(inputs);
+        std::vector<int64_t> got = Bytes(outputs);
+        Add(exchange, [&] { return gloo_->alltoall_base(out, in, got, given, opts); });
         return Begin(OpType::ALLTOALL, exchange);
     }
 
@@ -207,6 +212,14 @@ class HostBackend : public HostCalls {
         Lists bytes;
         for (const Tensors& list : lists) {
             bytes.push_back(exchange.Out(list));
+        }
+        return bytes;
+    }
+
+    static std::vector<int64_t> Bytes(const Tensors& tensors) {
+        std::vector<int64_t> bytes;
+        for (const at::Tensor& tensor : tensors) {
+            bytes.push_back(static_cast<int64_t>(tensor.nbytes()));
         }
         return bytes;
     }

@@ -153,6 +153,34 @@ class Exchange {
         return bytes;
     }
 
+    /// Returns the bytes of all tensors, one after the other.
+    at::Tensor JoinedIn(const std::vector<at::Tensor>& tensors) {
+        std::vector<at::Tensor> parts;
+        for (const at::Tensor& bytes : In(tensors)) {
+            parts.push_back(bytes.view({-1}));
+        }
+        return at::cat(parts);
+    }
+
+    /// Returns bytes that Gloo writes, and that are then divided among the tensors.
+    at::Tensor JoinedOut(const std::vector<at::Tensor>& tensors) {
+        std::vector<at::Tensor> views;
+        int64_t elements = 0;
+        for (const at::Tensor& npu : tensors) {
+            views.push_back(View(npu));
+            collective_->outputs.push_back(npu);
+            elements += npu.numel();
+        }
+        const at::Tensor whole = at::empty({elements}, views.at(0).options());
+        int64_t begin = 0;
+        for (const at::Tensor& view : views) {
+            const at::Tensor part = whole.narrow(0, begin, view.numel()).view(view.sizes());
+            After([view, part] { view.copy_(part); });
+            begin += view.numel();
+        }
+        return Bytes(whole).view({-1});
+    }
+
     Reduction Plan(const at::Tensor& npu, const c10d::ReduceOp& op) {
         const at::Tensor view = View(npu);
         return ReductionOf(name(), op, view.scalar_type(), &views_);

@@ -79,6 +79,41 @@ class HostCalls : public c10d::Backend {
         Add(exchange, [&] { return gloo_->_allgather_base(out, in, opts); });
     }
 
+    /// Refuses a tensor of this rank whose number of elements is not that of its counterpart.
+    static void CheckOwn(const Exchange& exchange, const at::Tensor& output,
+                         const at::Tensor& input) {
+        TORCH_CHECK_VALUE(output.numel() == input.numel(), exchange.name(),
+                          ": the output of this rank has ", output.numel(), " elements; expected ",
+                          input.numel(), " as in its input");
+    }
+
+    /// Gathers the inputs of all ranks. Every rank has the list of all sizes, so that all choose
+    /// the same form: Gloo's own, or a broadcast of each rank if the sizes differ.
+    void AllGatherList(Exchange& exchange, const Tensors& outputs, const at::Tensor& input,
+                       const c10d::AllgatherOptions& opts) {
+        CheckCount(exchange, "outputs", outputs.size(), static_cast<size_t>(size_));
+        const auto own = static_cast<size_t>(rank_);
+        CheckOwn(exchange, outputs[own], input);
+        Tensors in{exchange.In(input).view({-1})};
+        std::vector<Tensors> out(1);
+        for (const at::Tensor& bytes : exchange.Out(outputs)) {
+            out[0].push_back(bytes.view({-1}));
+        }
+        if (std::all_of(out[0].begin(), out[0].end(),
+                        [&](const at::Tensor& bytes) { return bytes.numel() == in[0].numel(); })) {
+            Add(exchange, [&] { return gloo_->allgather(out, in, opts); });
+            return;
+        }
+        out[0][own].copy_(in[0]);
+        c10d::BroadcastOptions ofRank;
+        ofRank.timeout = opts.timeout;
+        for (const at::Tensor& bytes : out[0]) {
+            Tensors part{bytes};
+            Add(exchange, [&] { return gloo_->broadcast(part, ofRank); });
+            ++ofRank.rootRank;
+        }
+    }
+
     /// Refuses a tensor that cannot be divided among the ranks, whose rest Gloo would cut off.
     void CheckParts(const Exchange& exchange, const char* name, const at::Tensor& tensor,
                     const std::vector<int64_t>& parts) {

@@ -8,8 +8,9 @@ import os
 
 import torch
 import torch.distributed as dist
-import torch_npu  # noqa: F401
-from rank_values import COPIED, part, same
+import torch_npu
+import torch_npu.distributed as of_npu
+from rank_values import COPIED, part, reduced, same
 
 ROWS = [3, 0, 2]
 
@@ -74,11 +75,35 @@ class Uneven:
         dist.all_gather([got[0], *[one.clone() for one in got[1:]]], torch.ones(1, 4, device="npu"),
                         **self.options)
 
+    def tensors(self):
+        """torch_npu.distributed."""
+        for rows in (self.rows, [2] * self.size, None):
+            each = rows or [2] * self.size
+            parts = [part(rank, torch.float32, (each[rank], 4)) for rank in self.ranks]
+            got = torch.zeros(sum(each), 4, device="npu")
+            of_npu.all_gather_into_tensor_uneven(got, parts[self.rank].npu(), rows, **self.options)
+            same(got, torch.cat(parts), "all_gather_into_tensor_uneven")
+            sums = reduced(torch.maximum, [torch.cat(parts) + rank for rank in self.ranks])
+            got = torch.zeros(each[self.rank], 4, device="npu")
+            work = of_npu.reduce_scatter_tensor_uneven(
+                got, (torch.cat(parts) + self.rank).npu(), rows, op=dist.ReduceOp.MAX, async_op=True,
+                **self.options)
+            work.wait()
+            same(got, sums.split(each)[self.rank], "reduce_scatter_tensor_uneven")
+        matrix = [[(source + 2 * to) % 4 for to in self.ranks] for source in self.ranks]
+        mine = torch.cat([torch.full((matrix[self.rank][to],), 10. * self.rank + to)
+                          for to in self.ranks])
+        got = torch.zeros(sum(row[self.rank] for row in matrix), device="npu")
+        of_npu.all_to_all_vc(got, mine.npu(), matrix, **self.options)
+        same(got, torch.cat([torch.full((matrix[source][self.rank],), 10. * source + self.rank)
+                             for source in self.ranks]), "all_to_all_vc")
+
     def all(self):
         for dtype in COPIED:
             self.gather(dtype)
             self.exchange(dtype)
         self.layouts()
+        self.tensors()
 
 
 def refused(kind, text, call):
@@ -101,7 +126,45 @@ def refusals(size):
             lambda: dist.all_to_all([torch.ones(3, device="npu")] * size, [x] * size))
     refused(ValueError, "hccl all_to_all: 1 inputs; expected",
             lambda: dist.all_to_all([x] * size, [x]))
+    refused(ValueError, "hccl all_gather_into_tensor_uneven: output_split_sizes is [1, 2]; expected",
+            lambda: of_npu.all_gather_into_tensor_uneven(x, x, [1, 2]))
+    refused(ValueError, "hccl reduce_scatter_tensor_uneven: input_split_sizes is [2, -1, 1]; expected",
+            lambda: of_npu.reduce_scatter_tensor_uneven(x, x, [2, -1, 1]))
+    refused(ValueError, "hccl all_to_all_vc: the input has shape [2] and strides [1]; expected",
+            lambda: of_npu.all_to_all_vc(x.clone(), x, [[1] * size] * size))
     same(x, torch.ones(2), "the tensor after refusals")
+
+
+def names(groups):
+    """Each group has a name of its own, and counts its collectives."""
+    def name(group):
+        return group._get_backend(torch.device("npu")).get_hccl_comm_name(dist.get_rank())
+
+    rank = dist.get_rank()
+    mine = [dist.group.WORLD, *(group for group in groups if group is not
+                                dist.GroupMember.NON_GROUP_MEMBER)]
+    for group in mine:
+        everyone = [None] * dist.get_world_size(group)
+        dist.all_gather_object(everyone, name(group), group=group)
+        assert everyone == [name(group)] * len(everyone) and name(group), everyone
+        group._set_sequence_number_for_group()
+        before = group._get_sequence_number_for_group()
+        dist.all_reduce(torch.ones(1, device="npu"), group=group)
+        assert group._get_sequence_number_for_group() == before + 1
+    assert len({name(group) for group in mine}) == len(mine) > 1
+    gloo = dist.new_group(backend="gloo")._get_backend(torch.device("cpu"))
+    assert not hasattr(gloo, "get_hccl_comm_name")
+    backend = dist.group.WORLD._get_backend(torch.device("npu"))
+    for call, text in (
+            (of_npu.reinit_process_group, "torch_npu.distributed.reinit_process_group is not emul"),
+            (lambda: of_npu.reinit_process_group(None, False),
+             "torch_npu.distributed.reinit_process_group is not emulated"),
+            (lambda: of_npu.distributed_c10d._comm_switch_nic([rank], [True]),
+             "_comm_switch_nic is not emulated"),
+            (lambda: backend.get_hccl_comm(rank), "hccl get_hccl_comm is not emulated")):
+        refused(NotImplementedError, text, call)
+    for public in torch_npu._C._distributed_c10d.ProcessGroupHCCL.__dict__:
+        assert public in ("options", "mem_allocator") or hasattr(backend, public), public
 
 
 def main():
@@ -112,6 +175,7 @@ def main():
     groups = [dist.new_group([0, 2]), dist.new_group([1])]
     Uneven(groups[dist.get_rank() % 2]).all()
     refusals(size)
+    names(groups)
     dist.barrier()
     dist.destroy_process_group()
     print("right", flush=True)

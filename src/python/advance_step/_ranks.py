@@ -7,8 +7,11 @@ which must not need the interpreter's lock.
 
 from __future__ import annotations
 
+import importlib
 import os
 from typing import Any
+
+from . import _rank_calls
 
 
 def default_devices() -> None:
@@ -36,3 +39,5 @@ def register(torch: Any) -> None:
         return group._get_backend(torch.device("npu"))
 
     dist.Backend.register_backend("hccl", create, extended_api=True, devices=["npu"])
+    own = importlib.import_module("torch_npu._C._distributed_c10d").ProcessGroupHCCL
+    _rank_calls.register(torch, list(vars(own)))

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods that torch_npu's backend "hccl" has beyond those of torch's class of backends.
+
+torch_npu.distributed calls them, and so do programs. The class is torch's, which the backends of
+other devices share, so the methods are found on backends of that name alone. The others of
+torch_npu's class need its communication library: they are refused by name.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+_NAME = "hccl"
+_PUBLIC = {  # of methods that raise NotImplementedError: the function that calls them
+    "_delete_tcpstore_key": "torch_npu.distributed.reinit_process_group",
+    "abort_hccl_comm": "torch_npu.distributed.reinit_process_group",
+    "resume_hccl_comm": "torch_npu.distributed.reinit_process_group",
+    "_set_switch_nic_comm": "torch_npu.distributed.distributed_c10d._comm_switch_nic",
+}
+
+
+class _Method:
+    """A method of the backends with the name "hccl" alone."""
+
+    def __init__(self, name: str, function: Any) -> None:
+        self._name, self._function = name, function
+
+    def __get__(self, backend: Any, owner: Any) -> Any:
+        if backend is None or backend.name() != _NAME:
+            raise AttributeError(f"type object {owner.__name__!r} has no attribute {self._name!r}")
+        return functools.partial(self._function, backend)
+
+
+def _plain(backend: Any) -> Any:
+    """Returns the backend itself, also where TORCH_DISTRIBUTED_DEBUG=DETAIL has wrapped it in one
+    that refuses ranks with unequal sizes."""
+    return getattr(backend, "wrapped_pg", backend)
+
+
+def _rows(call: str, name: str, tensor: Any, sizes: list[int], ranks: int) -> Any:
+    """Returns the parts of the ranks."""
+    rows = tensor.shape[0] if tensor.dim() else 0
+    if len(sizes) != ranks or min(sizes) < 0 or sum(sizes) != rows:
+        raise ValueError(f"{_NAME} {call}: {name}_split_sizes is {sizes}; expected a number of rows "
+                         f"for each of {ranks} ranks, {rows} in all as in the {name}")
+    return list(tensor.split(sizes))
+
+
+def _all_gather(backend: Any, output: Any, input: Any, output_split_sizes: Any = (),
+                *options: Any) -> Any:
+    if not output_split_sizes:
+        return backend._allgather_base(output, input, *options)
+    parts = _rows("all_gather_into_tensor_uneven", "output", output, list(output_split_sizes),
+                  backend.size())
+    return _plain(backend).allgather([parts], [input], *options)
+
+
+def _reduce_scatter(backend: Any, output: Any, input: Any, input_split_sizes: Any = (),
+                    *options: Any) -> Any:
+    if not input_split_sizes:
+        return backend._reduce_scatter_base(output, input, *options)
+    parts = _rows("reduce_scatter_tensor_uneven", "input", input, list(input_split_sizes),
+                  backend.size())
+    return _plain(backend).reduce_scatter([output], [parts], *options)
+
+
+def _all_to_all(backend: Any, output: Any, input: Any, send_count_matrix: Any,
+                *options: Any) -> Any:
+    """Takes a matrix [from][to] of numbers of elements, row by row."""
+    ranks, rank = backend.size(), backend.rank()
+    counts = list(send_count_matrix)
+    if len(counts) != ranks * ranks or min(counts) < 0:
+        raise ValueError(f"{_NAME} all_to_all_vc: send_count_matrix is {counts}; expected "
+                         f"{ranks} rows of {ranks} counts")
+    sent, got = counts[rank * ranks:(rank + 1) * ranks], counts[rank::ranks]
+    for name, tensor, parts in (("input", input, sent), ("output", output, got)):
+        if not tensor.is_contiguous() or tensor.numel() != sum(parts):
+            raise ValueError(f"{_NAME} all_to_all_vc: the {name} has shape {list(tensor.shape)} and "
+                             f"strides {list(tensor.stride())}; expected a contiguous tensor of "
+                             f"{sum(parts)} elements, as send_count_matrix says of rank {rank}")
+    return backend.alltoall_base(output.view(-1), input.view(-1), got, sent, *options)
+
+
+def _comm_name(torch: Any, backend: Any, *_arguments: Any, **_options: Any) -> str:
+    """Returns a name that the ranks of the group share, and no other group has."""
+    npu = torch.device("npu")
+    for group, name in list(torch.distributed.distributed_c10d._world.pg_names.items()):
+        # While a wrapper of the backend is referred to, torch returns the same one for it.
+        if npu in group._device_types and _plain(group._get_backend(npu)) is _plain(backend):
+            return f"{_NAME}_{name}"
+    raise RuntimeError(f"{_NAME} get_hccl_comm_name: the process group has been destroyed")
+
+
+def _refuse(name: str) -> Any:
+    raise NotImplementedError(f"{_PUBLIC.get(name, f'{_NAME} {name}')} is not emulated, because ranks "
+                              "exchange on the host, by Gloo")
+
+
+def _sequence_numbers(torch: Any) -> None:
+    """Makes a group with this backend give the numbers of the backend, which torch asks of its own
+    alone."""
+    group_class, npu = torch.distributed.ProcessGroup, torch.device("npu")
+
+    def extend(name: str) -> None:
+        before = getattr(group_class, name)
+
+        @functools.wraps(before)
+        def call(group: Any) -> Any:
+            backend = group._get_backend(npu) if npu in group._device_types else None
+            if backend is None or backend.name() != _NAME:
+                return before(group)
+            return getattr(backend, name)()
+
+        setattr(group_class, name, call)
+
+    extend("_set_sequence_number_for_group")
+    extend("_get_sequence_number_for_group")
+
+
+def register(torch: Any, names: Any) -> None:
+    """Adds the methods to torch's class. `names` are those of torch_npu's own class."""
+    backends = torch._C._distributed_c10d.Backend
+    methods = {"all_gather_into_tensor_uneven": _all_gather,
+               "reduce_scatter_tensor_uneven": _reduce_scatter, "alltoallvc": _all_to_all,
+               "get_hccl_comm_name": functools.partial(_comm_name, torch),
+               "_set_default_timeout": lambda backend, timeout: backend.set_timeout(timeout)}
+    for name in names:
+        if name not in methods and name != "options" and not hasattr(backends, name):
+            methods[name] = lambda _backend, *arguments, _name=name, **options: _refuse(_name)
+    for name, function in methods.items():
+        setattr(backends, name, _Method(name, function))
+    _sequence_numbers(torch)

@@ -4,6 +4,7 @@
 import ctypes
 import datetime
 import json
+import threading
 import types
 
 import pytest
@@ -128,6 +129,32 @@ def test_the_profilers_of_torch_record_the_cpu_alone():
             values * 2
         events = whole.events() if hasattr(whole, "events") else whole.function_events
         assert "aten::mul" in [event.name for event in events]
+
+
+def test_marks_and_ranges_are_in_the_trace(capfd):
+    mstx, stream = torch_npu.npu.mstx, torch.npu.current_stream()
+    mstx.range_start("of no profiler")
+    with torch_npu.profiler.profile() as profile:
+        mstx.mark("a mark", stream, "mine")
+        ranges = mstx.range_start("the first", stream), mstx.range_start("the second")
+        assert (mstx.range_push("outer"), mstx.range_push("inner", stream)) == (0, 1)
+        assert (mstx.range_pop(), mstx.range_pop()) == (1, 0)
+        thread = threading.Thread(target=lambda: [mstx.range_end(one) for one in ranges])
+        thread.start()
+        thread.join()
+        with mstx.annotate("a block"):
+            torch.ones(3, device="npu")
+        last = mstx.range_start("cut off")
+    names = [event.name for event in profile.events()]
+    wanted = ["mine: a mark", "the first", "the second", "outer", "inner", "a block", "cut off"]
+    assert [name for name in names if name in wanted or "no profiler" in name] == wanted, names
+    with torch_npu.profiler.profile() as profile:
+        mstx.range_end(last)
+        mstx.range_end(last + 1)
+        assert mstx.range_pop() < 0
+        mstx.mark("another")
+    assert "another" in [event.name for event in profile.events()]
+    assert not any("mstx" in text or "Call" in text for text in capfd.readouterr())
 
 
 def test_programs_for_cuda_are_profiled(program):

@@ -64,7 +64,7 @@ def autoload() -> None:
         torch_npu: Any = importlib.import_module("torch_npu")  # whose place the registrations take
     except ImportError:
         return
-    from . import _compositions, _native, _parallel, _profiler, _reference
+    from . import _compositions, _marks, _native, _parallel, _profiler, _reference
     library = _native.load(torch, queue=wanted == "queue")
     if library is not None:
         _ranks.register(torch)
@@ -77,5 +77,6 @@ def autoload() -> None:
     _compositions.register(torch)
     _parallel.register(torch)
     _profiler.register(torch)
+    _marks.register(torch)
     from ._npu import table
     table.register(torch)

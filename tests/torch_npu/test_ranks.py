@@ -60,6 +60,51 @@ def test_four_ranks_with_a_device_each(program):
     all_right(program.ranks(4, FOUR, ADVANCE_STEP_DEVICES="4"), 4)
 
 
+DISAGREE = """
+import os, torch, torch_npu, torch.distributed as dist
+import torch_npu.distributed as of_npu
+dist.set_debug_level_from_env()
+rank = int(os.environ["RANK"])
+device = torch.device("npu", rank)
+torch.npu.set_device(device)
+dist.init_process_group("hccl", device_id=device)
+
+def ones(size, dtype=torch.float32):
+    return torch.ones(size, dtype=dtype, device=device)
+
+def refused(words, call):
+    try:
+        call()
+    except RuntimeError as error:
+        assert all(word in str(error) for word in words), error
+    else:
+        raise AssertionError(words)
+
+shapes = ["TensorShape=[8]", "TensorShape=[9]"]
+refused(["ALLREDUCE", *shapes], lambda: dist.all_reduce(ones(8 + rank)))
+refused(["REDUCE_SCATTER", *shapes], lambda: dist.reduce_scatter(ones(8 + rank), [ones(8 + rank)] * 2))
+refused(["ALLGATHER_BASE", *shapes],
+        lambda: dist.all_gather_into_tensor(ones(2 * (8 + rank)), ones(8 + rank)))
+refused(["BROADCAST", "TensorDtypes=Int", "TensorDtypes=Float"],
+        lambda: dist.broadcast(ones(8, (torch.int32, torch.float32)[rank]), 0))
+refused(["BROADCAST", "ALLREDUCE"],
+        lambda: dist.all_reduce(ones(8)) if rank else dist.broadcast(ones(8), 0))
+got = ones(3)
+of_npu.all_gather_into_tensor_uneven(got, ones(rank + 1) * (rank + 1), [1, 2])
+assert got.tolist() == [1, 2, 2]
+mine = ones(rank + 1)
+of_npu.reduce_scatter_tensor_uneven(mine, got, [1, 2])
+assert mine.tolist() == ([2], [4, 4])[rank]
+backend = dist.group.WORLD._get_backend(device)
+assert backend.get_hccl_comm_name(rank) == "hccl_0" == backend.wrapped_pg.get_hccl_comm_name(rank)
+print("right", flush=True)
+"""
+
+
+def test_ranks_that_disagree_are_refused_where_torch_is_asked_to_compare_them(program):
+    all_right(program.ranks(2, DISAGREE, TORCH_DISTRIBUTED_DEBUG="DETAIL"), 2)
+
+
 KILLED = """
 import datetime, os, signal, sys, time, torch, torch_npu, torch.distributed as dist
 rank = int(os.environ["RANK"])

@@ -32,12 +32,6 @@ class _Method:
         return functools.partial(self._function, backend)
 
 
-def _plain(backend: Any) -> Any:
-    """Returns the backend itself, also where TORCH_DISTRIBUTED_DEBUG=DETAIL has wrapped it in one
-    that refuses ranks with unequal sizes."""
-    return getattr(backend, "wrapped_pg", backend)
-
-
 def _rows(call: str, name: str, tensor: Any, sizes: list[int], ranks: int) -> Any:
     """Returns the parts of the ranks."""
     rows = tensor.shape[0] if tensor.dim() else 0
@@ -53,7 +47,7 @@ def _all_gather(backend: Any, output: Any, input: Any, output_split_sizes: Any =
         return backend._allgather_base(output, input, *options)
     parts = _rows("all_gather_into_tensor_uneven", "output", output, list(output_split_sizes),
                   backend.size())
-    return _plain(backend).allgather([parts], [input], *options)
+    return backend.allgather([parts], [input], *options)
 
 
 def _reduce_scatter(backend: Any, output: Any, input: Any, input_split_sizes: Any = (),
@@ -62,7 +56,7 @@ def _reduce_scatter(backend: Any, output: Any, input: Any, input_split_sizes: An
         return backend._reduce_scatter_base(output, input, *options)
     parts = _rows("reduce_scatter_tensor_uneven", "input", input, list(input_split_sizes),
                   backend.size())
-    return _plain(backend).reduce_scatter([output], [parts], *options)
+    return backend.reduce_scatter([output], [parts], *options)
 
 
 def _all_to_all(backend: Any, output: Any, input: Any, send_count_matrix: Any,
@@ -84,10 +78,13 @@ def _all_to_all(backend: Any, output: Any, input: Any, send_count_matrix: Any,
 
 def _comm_name(torch: Any, backend: Any, *_arguments: Any, **_options: Any) -> str:
     """Returns a name that the ranks of the group share, and no other group has."""
+    def plain(backend: Any) -> Any:  # under TORCH_DISTRIBUTED_DEBUG=DETAIL torch has wrapped it
+        return getattr(backend, "wrapped_pg", backend)
+
     npu = torch.device("npu")
     for group, name in list(torch.distributed.distributed_c10d._world.pg_names.items()):
         # While a wrapper of the backend is referred to, torch returns the same one for it.
-        if npu in group._device_types and _plain(group._get_backend(npu)) is _plain(backend):
+        if npu in group._device_types and plain(group._get_backend(npu)) is plain(backend):
             return f"{_NAME}_{name}"
     raise RuntimeError(f"{_NAME} get_hccl_comm_name: the process group has been destroyed")
 

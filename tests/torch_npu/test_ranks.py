@@ -97,6 +97,12 @@ of_npu.reduce_scatter_tensor_uneven(mine, got, [1, 2])
 assert mine.tolist() == ([2], [4, 4])[rank]
 backend = dist.group.WORLD._get_backend(device)
 assert backend.get_hccl_comm_name(rank) == "hccl_0" == backend.wrapped_pg.get_hccl_comm_name(rank)
+
+mesh = dist.init_device_mesh("npu", (2,))
+dist.all_reduce(mine[:1], group=mesh.get_group())
+assert mine[0] == 6
+refused(["does not support splitting"], lambda: dist.init_device_mesh("npu", (1, 2)))
+assert dist.get_world_size(dist.new_group([0, 1])) == 2
 print("right", flush=True)
 """
 

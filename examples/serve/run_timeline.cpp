@@ -46,6 +46,11 @@ RunTimeline::Lane RunTimeline::NewLane(const Sequence& sequence) {
             request.promptTokens, Sequence::Phase::kPrefill, sequence.admitted};
 }
 
+RunTimeline::Lane& RunTimeline::LaneOf(const Sequence& sequence, int64_t slot) {
+    slots_ = std::max(slots_, slot + 1);
+    return lanes_.try_emplace(slot, NewLane(sequence)).first->second;
+}
+
 void RunTimeline::EndPhase(Lane& lane, int64_t slot, int64_t time) {
     if (time > lane.since) {
         lane.phases += SliceText(PhaseText(lane.phase), kSlots, slot + 1, lane.since, time, "");
@@ -54,23 +59,23 @@ void RunTimeline::EndPhase(Lane& lane, int64_t slot, int64_t time) {
 }
 
 // A request comes before its phases: readers nest slices of one begin in the order of the file.
-void RunTimeline::Close(Lane& lane, int64_t slot, int64_t time, int64_t tokens, bool shed) {
+void RunTimeline::Close(Lane& lane, int64_t slot, int64_t time, int64_t tokens) {
     EndPhase(lane, slot, time);
     events_ += SliceText(
         fmt::format("line {}", lane.line), kSlots, slot + 1, lane.admitted, time,
         fmt::format("\"waited_us\":{},\"prompt_tokens\":{},\"generated_tokens\":{},\"shed\":{}",
-                    TimeText(lane.admitted - lane.arrival), lane.prompt, tokens, shed));
+                    TimeText(lane.admitted - lane.arrival), lane.prompt, tokens, lane.shed));
     events_ += lane.phases;
 }
 
 void RunTimeline::Finish(const Sequence& sequence, int64_t slot) {
-    const auto found = lanes_.find(slot);
-    Lane lane = found != lanes_.end() ? std::move(found->second) : NewLane(sequence);
-    if (found != lanes_.end()) {
-        lanes_.erase(found);
-    }
-    slots_ = std::max(slots_, slot + 1);
-    Close(lane, slot, sequence.lastToken, static_cast<int64_t>(sequence.tokens.size()), false);
+    Close(LaneOf(sequence, slot), slot, sequence.lastToken,
+          static_cast<int64_t>(sequence.tokens.size()));
+    lanes_.erase(slot);
+}
+
+void RunTimeline::Shed(const Sequence& sequence, int64_t slot) {
+    LaneOf(sequence, slot).shed = true;
 }
 
 void RunTimeline::Count(const char* name, int64_t& before, int64_t value, int64_t time) {
@@ -99,11 +104,9 @@ void RunTimeline::Add(const IterationState& state) {
                                      "{},\"tokens\":{}",
                                      state.work.prefillTokens, state.work.decodeRows,
                                      state.work.contextTokens, load.tokens));
-    // A lane whose sequence is gone, and did not finish, has been shed.
     for (auto at = lanes_.begin(); at != lanes_.end();) {
-        const Sequence* sequence = state.scheduler.At(at->first);
-        if (sequence == nullptr || sequence->request->line != at->second.line) {
-            Close(at->second, at->first, state.end, 0, true);
+        if (at->second.shed) {
+            Close(at->second, at->first, state.end, 0);
             at = lanes_.erase(at);
         } else {
             ++at;
@@ -111,8 +114,7 @@ void RunTimeline::Add(const IterationState& state) {
     }
     for (const int64_t slot : state.scheduler.Live()) {
         const Sequence& sequence = *state.scheduler.At(slot);
-        Lane& lane = lanes_.try_emplace(slot, NewLane(sequence)).first->second;
-        slots_ = std::max(slots_, slot + 1);
+        Lane& lane = LaneOf(sequence, slot);
         if (lane.phase != sequence.phase) {
             EndPhase(lane, slot, state.end);
             lane.phase = sequence.phase;
@@ -129,11 +131,12 @@ std::string RunTimeline::Text() const {
         text += ",\n" + NameText("thread_name", kSlots, slot + 1, fmt::format("slot {}", slot));
     }
     text += events_;
-    // Of a run that ended early, those that were still in their slots.
+    // Of a run that ended early, those that were still in their slots, or left them in an iteration
+    // that did not end.
     for (const auto& [slot, lane] : lanes_) {
         RunTimeline rest;
         Lane copy = lane;
-        rest.Close(copy, slot, end_, 0, false);
+        rest.Close(copy, slot, std::max(end_, lane.admitted), 0);
         text += rest.events_;
     }
     return text + "\n]}\n";

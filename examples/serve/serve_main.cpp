@@ -54,6 +54,11 @@ class RunObserver : public ServerObserver {
             outcome_.timeline.Finish(sequence, slot);
         }
     }
+    void Shed(const Sequence& sequence, int64_t slot) override {
+        if (hasTimeline_) {
+            outcome_.timeline.Shed(sequence, slot);
+        }
+    }
     void Iterated(const IterationState& state) override {
         if (hasTimeline_) {
             outcome_.timeline.Add(state);

@@ -170,6 +170,9 @@ bool Server::ShedYoungest() {
     ++statistics_.sheds;
     shedLines_.insert(youngest->line);
     shedAdmissions_.push_back(shed.admitted);
+    if (observer_ != nullptr) {
+        observer_->Shed(shed, youngestSlot);
+    }
     return true;
 }
 

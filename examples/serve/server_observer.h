@@ -40,6 +40,8 @@ class ServerObserver {
     virtual void AfterStep(const StepState& /*state*/, Stream& /*stream*/) {}
     /// The sequence has its last token, and has left its slot.
     virtual void Finished(const Sequence& /*sequence*/, int64_t /*slot*/) {}
+    /// The sequence has left its slot in the iteration that runs, and waits again.
+    virtual void Shed(const Sequence& /*sequence*/, int64_t /*slot*/) {}
     virtual void Iterated(const IterationState& /*state*/) {}
 };
 

@@ -223,6 +223,11 @@ timeline)
         --requests "$folder/requests.csv"
     python3 "$here/check_timeline.py" "$folder/run.json" "$folder/summary.json" "$folder/requests.csv" ||
         fail "timeline in chunks"
+    # Requests that are shed in the iteration of their admission have a stay in their slot, too.
+    expect_good --generate rate=1000,count=30,seed=3869,prompt=constant:5,generated=exponential:30 --reject --max-seqs 32 \
+        --block-size 16 --max-len 30 --blocks 7 --free-ratio 0.1 --timeline "$folder/run.json" --requests "$folder/requests.csv"
+    python3 "$here/check_timeline.py" "$folder/run.json" "$folder/summary.json" "$folder/requests.csv" ||
+        fail "timeline of what is shed at once"
     ;;
 trace_json)
     # The option wins over the environment, which names a file that cannot be written.

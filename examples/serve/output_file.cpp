@@ -135,6 +135,12 @@ OutputFile::~OutputFile() {
     }
 }
 
+void OutputFile::WriteUntilThen(const std::string& text) const {
+    if (!temporary_.empty() || inPlace_) {
+        WriteFile(path_, what_, text);
+    }
+}
+
 void OutputFile::Commit(const std::string& text) {
     if (shared_) {
         std::fflush(stdout);  // what was printed before it comes before it

@@ -22,6 +22,10 @@ class OutputFile {
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
+    /// Writes what the path has until Commit. Does nothing where Commit writes behind what is
+    /// there: to a pipe, or to the file of the standard output.
+    /// @throws std::runtime_error
+    void WriteUntilThen(const std::string& text) const;
     /// Writes all of the text; once.
     /// @throws std::runtime_error  it cannot be written; the path has what it had
     void Commit(const std::string& text);

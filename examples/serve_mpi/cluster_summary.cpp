@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "output_file.h"
 #include "run_report.h"
 
 namespace serve {
@@ -24,12 +23,6 @@ Json Head(const ClusterOptions& options, const char* state, const std::string& f
             {"tensor_parallel", options.tensorParallel},
             {"window_seconds", options.windowSeconds},
             {"timeout_seconds", options.timeoutSeconds}};
-}
-
-void Write(const ClusterOptions& options, const std::string& text) {
-    if (!options.serving.summary.empty()) {
-        WriteFile(options.serving.summary, "the summary", text);
-    }
 }
 
 Json ToJson(const RankCost& cost) {
@@ -139,9 +132,8 @@ Statistics Total(const ClusterOptions& options, const ClusterResult& result) {
     return total;
 }
 
-void WriteUnfinished(const ClusterOptions& options) {
-    Write(options,
-          JsonText(Head(options, "running", "rank 0 has not come to an end, or was killed")));
+std::string UnfinishedText(const ClusterOptions& options) {
+    return JsonText(Head(options, "running", "rank 0 has not come to an end, or was killed"));
 }
 
 std::string ClusterSummaryText(const ClusterOptions& options, const ClusterResult& result) {
@@ -182,10 +174,6 @@ std::string ClusterReportPage(const ClusterOptions& options, const ClusterResult
     const RequestTimes times = TimesOf(options, result);
     return ReportPage(
         {options.serving, total, buckets, resolution, times, options.dataParallel, other});
-}
-
-void WriteClusterSummary(const ClusterOptions& options, const ClusterResult& result) {
-    Write(options, ClusterSummaryText(options, result));
 }
 
 void PrintClusterSummary(const ClusterOptions& options, const ClusterResult& result) {

@@ -37,15 +37,13 @@ struct ClusterResult {
 /// over all requests.
 Statistics Total(const ClusterOptions& options, const ClusterResult& result);
 
-/// Writes, if the options name a file, that the run is not over: what is found there if rank 0 is
-/// killed.
-void WriteUnfinished(const ClusterOptions& options);
+/// That the run is not over: what the summary's file has if rank 0 is killed.
+std::string UnfinishedText(const ClusterOptions& options);
 std::string ClusterSummaryText(const ClusterOptions& options, const ClusterResult& result);
 /// The page of all replicas together; of a run that has not failed.
 /// @param other  or NULL
 std::string ClusterReportPage(const ClusterOptions& options, const ClusterResult& result,
                               const OtherRun* other);
-void WriteClusterSummary(const ClusterOptions& options, const ClusterResult& result);
 void PrintClusterSummary(const ClusterOptions& options, const ClusterResult& result);
 
 }  // namespace serve

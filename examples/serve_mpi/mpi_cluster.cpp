@@ -58,7 +58,7 @@ class FirstRank {
 
     void Run() {
         ExpectDistinct(options_.Outputs(), options_.Inputs());
-        WriteUnfinished(options_);
+        OpenSummary();
         if (!options_.assignmentOut.empty()) {
             assignment_.emplace(options_.assignmentOut, "the assignment");
         }
@@ -123,12 +123,29 @@ class FirstRank {
         } catch (const std::exception& error) {
             std::fprintf(stderr, "serve_mpi: %s\n", error.what());
         }
+        assignment_.reset();  // MPI_Abort ends the process without destructors, which unlink
+        report_.reset();
+        requests_.reset();
+        summary_.reset();
         std::fflush(nullptr);
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         std::abort();  // MPI_Abort does not return
     }
 
  private:
+    void OpenSummary() {
+        if (options_.serving.summary.empty()) {
+            return;
+        }
+        summary_.emplace(options_.serving.summary, "the summary");
+        try {
+            summary_->WriteUntilThen(UnfinishedText(options_));
+        } catch (...) {
+            summary_.reset();  // there is no place to say that the run has failed
+            throw;
+        }
+    }
+
     void Report() {
         if (progress_) {
             progress_->Clear();
@@ -148,7 +165,9 @@ class FirstRank {
         }
         result_.wallSeconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-        WriteClusterSummary(options_, result_);
+        if (summary_) {
+            summary_->Commit(ClusterSummaryText(options_, result_));
+        }
         if (requests_) {
             requests_->Commit(FinishedText(result_.finished));
         }
@@ -164,6 +183,7 @@ class FirstRank {
     std::chrono::steady_clock::time_point start_;
     Trace trace_;
     ClusterResult result_;
+    std::optional<OutputFile> summary_;
     std::optional<OutputFile> assignment_;
     std::optional<OutputFile> requests_;
     std::optional<OutputFile> report_;

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# One case of the files of serve_mpi, without mpirun: serve_mpi_files_test.sh SERVE_MPI CASE
+set -euo pipefail
+
+serve=$1
+here=$(cd "$(dirname "$0")" && pwd)
+if ! command -v mpirun >/dev/null; then
+    echo "serve_mpi $2: skipped, mpirun is not installed"
+    exit 77
+fi
+source "$here/serve_parts.sh"
+# As in serve_mpi_test.sh: what MPI leaves is not looked for.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+
+case $2 in
+files)
+    # A run that is refused leaves the file that --summary names, here the trace.
+    cp "$sample" "$folder/trace.csv"
+    cp "$folder/trace.csv" "$folder/kept.csv"
+    run --trace "$folder/trace.csv" --summary "$folder/trace.csv"
+    ((status != 0)) && grep -q -- '--trace and --summary name the same file' "$folder/out" || fail "one file for both"
+    cmp "$folder/trace.csv" "$folder/kept.csv" || fail "the trace was overwritten"
+    run --summary "$folder/no-such-folder/summary.json"
+    ((status != 0)) && (($(grep -c '^serve_mpi: .*the summary cannot be written' "$folder/out") == 1)) ||
+        fail "not told once"
+    # One that fails leaves no file that would have become one of its files.
+    mkdir "$folder/files"
+    run --max-len 100 --summary "$folder/files/summary" --requests "$folder/files/requests" \
+        --report "$folder/files/report" --assignment-out "$folder/files/assignment"
+    ((status != 0)) && [[ $(ls -A "$folder/files") == $'requests\nsummary' ]] || fail "files: $(ls -A "$folder/files")"
+    # A pipe gets one summary, as does the file of the standard output.
+    mkfifo "$folder/pipe"
+    cat "$folder/pipe" >"$folder/summary.json" &
+    run --limit 4 --summary "$folder/pipe"
+    wait "$!"
+    ((status == 0)) || fail "a pipe: exit status $status"
+    check 's["state"] == "complete"'
+    run --limit 4 --summary /dev/stdout
+    ((status == 0)) && (($(grep -c '"state"' "$folder/out") == 1)) || fail "standard output: exit status $status"
+    ;;
+*) fail "no such case: $2" ;;
+esac
+echo "serve_mpi $2: good"

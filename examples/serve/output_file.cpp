@@ -12,11 +12,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <new>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "interrupt.h"
+#include "standard_streams.h"
 
 namespace serve {
 namespace {
@@ -170,6 +172,27 @@ void OutputFile::Commit(const std::string& text) {
 void OutputFile::Fail() const {
     throw std::runtime_error(
         fmt::format("{}: {} cannot be written: {}", path_, what_, LastError()));
+}
+
+void OpenIfNamed(std::optional<OutputFile>& file, const std::string& path, const char* what) {
+    if (!path.empty()) {
+        file.emplace(path, what);
+    }
+}
+
+bool Written(std::optional<OutputFile>& file, const std::function<std::string()>& makeText,
+             const char* option) {
+    try {
+        if (file) {
+            file->Commit(makeText());
+        }
+        return true;
+    } catch (const std::bad_alloc&) {
+        Tell(fmt::format("{}: the host has no memory for the file; it is not written", option));
+    } catch (const std::exception& error) {
+        Tell(error.what());
+    }
+    return false;
 }
 
 void WriteFile(const std::string& path, const std::string& what, const std::string& text) {

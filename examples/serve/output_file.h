@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,16 @@ class OutputFile {
     bool inPlace_ = false;   // the descriptor is the target's, which has what it had
     int descriptor_ = -1;
 };
+
+/// Opens the file if there is a path.
+/// @throws std::runtime_error, InterruptedEarly
+void OpenIfNamed(std::optional<OutputFile>& file, const std::string& path, const char* what);
+
+/// Commits a file, if there is one. That it cannot be written is told, and keeps back no other.
+/// @param option  the one that names the file
+/// @return  whether it is written, or there is none
+bool Written(std::optional<OutputFile>& file, const std::function<std::string()>& makeText,
+             const char* option);
 
 /// An OutputFile at once.
 /// @throws std::runtime_error

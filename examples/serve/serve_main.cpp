@@ -118,22 +118,6 @@ nlohmann::ordered_json ToJson(const RateSweep& sweep, const Options& options) {
             {"trials", trials}};
 }
 
-// Commits a file, if there is one. That it cannot be written is told, and keeps back no other.
-template <typename MakeText>
-bool Written(std::optional<OutputFile>& file, const MakeText& makeText, const char* option) {
-    try {
-        if (file) {
-            file->Commit(makeText());
-        }
-        return true;
-    } catch (const std::bad_alloc&) {
-        Tell(fmt::format("{}: the host has no memory for the file; it is not written", option));
-    } catch (const std::exception& error) {
-        Tell(error.what());
-    }
-    return false;
-}
-
 int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>& summary) {
     if (!options.targets.Any()) {
         throw std::runtime_error("--sweep rate needs --ttft-target or --tpot-target");
@@ -205,16 +189,10 @@ int Main(int argc, char** argv) {
     std::optional<OutputFile> requests;
     std::optional<OutputFile> report;
     std::optional<OutputFile> timeline;
-    const auto open = [](std::optional<OutputFile>& file, const std::string& path,
-                         const char* what) {
-        if (!path.empty()) {
-            file.emplace(path, what);
-        }
-    };
-    open(summary, options.summary, "the summary");
-    open(requests, options.requests, "the requests");
-    open(report, options.report, "the report");
-    open(timeline, options.timeline, "the timeline");
+    OpenIfNamed(summary, options.summary, "the summary");
+    OpenIfNamed(requests, options.requests, "the requests");
+    OpenIfNamed(report, options.report, "the report");
+    OpenIfNamed(timeline, options.timeline, "the timeline");
     std::optional<OtherRun> other;
     if (!options.compare.empty()) {
         other = ReadReport(options.compare);
@@ -250,7 +228,7 @@ int Main(int argc, char** argv) {
 }  // namespace serve
 
 int main(int argc, char** argv) {
-    serve::PrepareStandardStreams();
+    serve::PrepareStandardStreams("serve");
     try {
         return serve::Main(argc, argv);
     } catch (const std::exception& error) {

@@ -14,8 +14,14 @@
 #include <system_error>
 
 namespace serve {
+namespace {
 
-void PrepareStandardStreams() {
+const char* toldProgram = "serve";  // set before there is another thread
+
+}  // namespace
+
+void PrepareStandardStreams(const char* program) {
+    toldProgram = program;
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
             // The lowest free number is this one. It is opened the wrong way round.
@@ -27,7 +33,7 @@ void PrepareStandardStreams() {
 }
 
 void Tell(const std::string& text) noexcept {
-    std::fprintf(stderr, "serve: %s\n", text.c_str());
+    std::fprintf(stderr, "%s: %s\n", toldProgram, text.c_str());
     std::fflush(stderr);
 }
 

@@ -10,9 +10,10 @@ namespace serve {
 /// Before anything is opened: a standard stream that is closed becomes one on which every transfer
 /// fails, so that no file gets its number; a reader that goes away is an error of the write, and
 /// ends nothing by itself.
-void PrepareStandardStreams();
+/// @param program  the name before messages, "serve"; must outlive the process
+void PrepareStandardStreams(const char* program);
 
-/// Writes "serve: TEXT" to standard error. There is nobody to tell that it cannot be written.
+/// Writes "PROGRAM: TEXT" to standard error. There is nobody to tell that it cannot be written.
 void Tell(const std::string& text) noexcept;
 
 /// Writes what standard output still holds.

@@ -59,17 +59,11 @@ class FirstRank {
     void Run() {
         ExpectDistinct(options_.Outputs(), options_.Inputs());
         OpenSummary();
-        if (!options_.assignmentOut.empty()) {
-            assignment_.emplace(options_.assignmentOut, "the assignment");
-        }
-        if (!options_.serving.requests.empty()) {
-            requests_.emplace(options_.serving.requests, "the requests");
-        }
+        OpenIfNamed(assignment_, options_.assignmentOut, "the assignment");
+        OpenIfNamed(requests_, options_.serving.requests, "the requests");
+        OpenIfNamed(report_, options_.serving.report, "the report");
         if (!options_.serving.compare.empty()) {
             other_ = ReadReport(options_.serving.compare);
-        }
-        if (!options_.serving.report.empty()) {
-            report_.emplace(options_.serving.report, "the report");
         }
         trace_ = LoadTrace(options_.serving);
         const RequestLimits limits = LimitsOf(trace_.requests);
@@ -100,8 +94,8 @@ class FirstRank {
     }
 
     int Finish() {
-        Report();
-        const int status = result_.Good() ? EXIT_SUCCESS : EXIT_FAILURE;
+        const bool written = Report();
+        const int status = result_.Good() && written ? EXIT_SUCCESS : EXIT_FAILURE;
         for (int rank = 1; rank < link_.Layout().Ranks(); ++rank) {
             link_.Send(rank, Link::kEnd, Packer().Put(status).Take());
         }
@@ -113,15 +107,17 @@ class FirstRank {
         if (progress_) {
             progress_->Clear();
         }
-        std::fprintf(stderr, "serve_mpi: %s\n", why.c_str());
-        result_.failure = why;
-        result_.ranks.clear();
-        result_.gaps = TickCounts();
-        result_.buckets.clear();
-        try {
-            Report();
-        } catch (const std::exception& error) {
-            std::fprintf(stderr, "serve_mpi: %s\n", error.what());
+        Tell(why);
+        if (!reported_) {
+            result_.failure = why;
+            result_.ranks.clear();
+            result_.gaps = TickCounts();
+            result_.buckets.clear();
+            try {
+                Report();
+            } catch (const std::exception& error) {
+                Tell(error.what());
+            }
         }
         assignment_.reset();  // MPI_Abort ends the process without destructors, which unlink
         report_.reset();
@@ -134,19 +130,20 @@ class FirstRank {
 
  private:
     void OpenSummary() {
-        if (options_.serving.summary.empty()) {
-            return;
-        }
-        summary_.emplace(options_.serving.summary, "the summary");
+        OpenIfNamed(summary_, options_.serving.summary, "the summary");
         try {
-            summary_->WriteUntilThen(UnfinishedText(options_));
+            if (summary_) {
+                summary_->WriteUntilThen(UnfinishedText(options_));
+            }
         } catch (...) {
             summary_.reset();  // there is no place to say that the run has failed
             throw;
         }
     }
 
-    void Report() {
+    // Once. Returns whether all of it could be written; what could not is told.
+    bool Report() {
+        reported_ = true;
         if (progress_) {
             progress_->Clear();
         }
@@ -159,23 +156,33 @@ class FirstRank {
                     ++result_.assigned[static_cast<size_t>(replica)];
                 }
             }
-            if (assignment_ && result_.failure.empty()) {
-                assignment_->Commit(AssignmentText(trace_.requests, exchange_->Placed()));
-            }
         }
         result_.wallSeconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-        if (summary_) {
-            summary_->Commit(ClusterSummaryText(options_, result_));
+        bool written = Written(
+            summary_, [this] { return ClusterSummaryText(options_, result_); }, "--summary");
+        written &= Written(
+            requests_, [this] { return FinishedText(result_.finished); }, "--requests");
+        if (result_.failure.empty()) {
+            written &= Written(
+                assignment_,
+                [this] { return AssignmentText(trace_.requests, exchange_->Placed()); },
+                "--assignment-out");
+            written &= Written(
+                report_,
+                [this] {
+                    return ClusterReportPage(options_, result_, other_ ? &*other_ : nullptr);
+                },
+                "--report");
         }
-        if (requests_) {
-            requests_->Commit(FinishedText(result_.finished));
+        try {
+            PrintClusterSummary(options_, result_);
+            FlushStandardOutput();
+        } catch (const std::exception& error) {
+            Tell(error.what());
+            return false;
         }
-        if (report_ && result_.failure.empty()) {
-            report_->Commit(ClusterReportPage(options_, result_, other_ ? &*other_ : nullptr));
-        }
-        PrintClusterSummary(options_, result_);
-        FlushStandardOutput();
+        return written;
     }
 
     Link& link_;
@@ -190,6 +197,7 @@ class FirstRank {
     std::optional<OtherRun> other_;
     std::optional<ClusterProgress> progress_;
     std::optional<DispatchingExchange> exchange_;
+    bool reported_ = false;
 };
 
 }  // namespace

@@ -39,36 +39,28 @@ int Replay(const ClusterOptions& options) {
     ExpectDistinct(options.Outputs(), options.Inputs());
     std::optional<OutputFile> summary;
     std::optional<OutputFile> requests;
-    if (!options.serving.summary.empty()) {
-        summary.emplace(options.serving.summary, "the summary");
-    }
-    if (!options.serving.requests.empty()) {
-        requests.emplace(options.serving.requests, "the requests");
-    }
+    std::optional<OutputFile> report;
+    OpenIfNamed(summary, options.serving.summary, "the summary");
+    OpenIfNamed(requests, options.serving.requests, "the requests");
+    OpenIfNamed(report, options.serving.report, "the report");
     std::optional<OtherRun> other;
     if (!options.serving.compare.empty()) {
         other = ReadReport(options.serving.compare);
-    }
-    std::optional<OutputFile> report;
-    if (!options.serving.report.empty()) {
-        report.emplace(options.serving.report, "the report");
     }
     const ClusterResult result = ReplayAssignment(options);
     // The replicas are groups of one here.
     ClusterOptions single = options;
     single.tensorParallel = 1;
-    if (summary) {
-        summary->Commit(ClusterSummaryText(single, result));
-    }
-    if (requests) {
-        requests->Commit(FinishedText(result.finished));
-    }
-    if (report) {
-        report->Commit(ClusterReportPage(single, result, other ? &*other : nullptr));
-    }
+    bool written = Written(
+        summary, [&] { return ClusterSummaryText(single, result); }, "--summary");
+    written &= Written(
+        requests, [&] { return FinishedText(result.finished); }, "--requests");
+    written &= Written(
+        report, [&] { return ClusterReportPage(single, result, other ? &*other : nullptr); },
+        "--report");
     PrintClusterSummary(single, result);
     FlushStandardOutput();
-    return result.Good() ? EXIT_SUCCESS : EXIT_FAILURE;
+    return result.Good() && written ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int ServeOnRanks(const ClusterOptions& options, int ranks, int rank) {
@@ -109,13 +101,13 @@ int Main(int argc, char** argv) {
 }  // namespace serve
 
 int main(int argc, char** argv) {
-    serve::PrepareStandardStreams();  // before MPI opens files
+    serve::PrepareStandardStreams("serve_mpi");  // before MPI opens files
     MPI_Init(&argc, &argv);
     int status = EXIT_FAILURE;
     try {
         status = serve::Main(argc, argv);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "serve_mpi: %s\n", error.what());
+        serve::Tell(error.what());
     }
     MPI_Finalize();
     return status;

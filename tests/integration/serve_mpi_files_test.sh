@@ -38,6 +38,23 @@ files)
     check 's["state"] == "complete"'
     run --limit 4 --summary /dev/stdout
     ((status == 0)) && (($(grep -c '"state"' "$folder/out") == 1)) || fail "standard output: exit status $status"
+    # What cannot be written is told once, and keeps back no other file and no table.
+    if [[ -w /dev/full ]]; then
+        run --limit 4 --assignment-out "$folder/assignment.csv"
+        for way in "" "--assignment $folder/assignment.csv"; do
+            # shellcheck disable=SC2086
+            run $way --limit 4 --summary /dev/full --requests "$folder/few.csv"
+            ((status == 1)) && (($(grep -c 'serve_mpi: .*/dev/full: the summary cannot be written: No space left' "$folder/out") == 1)) ||
+                fail "full $way: exit status $status"
+            (($(wc -l <"$folder/few.csv") == 5)) && grep -q 'digest of run' "$folder/out" || fail "no requests, or no table"
+            rm "$folder/few.csv"
+        done
+        status=0
+        "$serve" --limit 4 --summary "$folder/summary.json" --requests "$folder/few.csv" 2>"$folder/out" >/dev/full || status=$?
+        ((status == 1)) && [[ $(cat "$folder/out") == 'serve_mpi: standard output: the table cannot be written: No space left on device' ]] ||
+            fail "a full standard output: exit status $status"
+        check 's["state"] == "complete"'
+    fi
     ;;
 *) fail "no such case: $2" ;;
 esac

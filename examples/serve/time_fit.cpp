@@ -6,15 +6,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "csv_line.h"
 #include "line_reader.h"
+#include "time_model.h"
 #include "trace_format.h"
 
 namespace serve {
@@ -88,6 +90,34 @@ void AddResiduals(const std::vector<Measurement>& measurements, Fit& fit) {
     fit.rSquared = spread > 0 ? 1 - squares / spread : 1;
 }
 
+// A number that is all of the text, with an exponent or without; nothing: it is none.
+std::optional<double> NumberOf(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                    : std::nullopt;
+}
+
+int64_t TokensOf(std::string_view column, std::string_view text) {
+    constexpr int64_t kMostTokens = 1'000'000'000'000'000;  // a double has them exactly
+    const std::optional<double> value = NumberOf(text);
+    if (!value || !(*value >= 0 && *value <= kMostTokens) || *value != std::floor(*value)) {
+        throw LineError(fmt::format("{} is {}; expected a whole number from 0 to {}", column,
+                                    Quote(text), kMostTokens));
+    }
+    return static_cast<int64_t>(*value);
+}
+
+double SecondsOf(std::string_view column, std::string_view text) {
+    constexpr double kMostSeconds = kMostCostMicroseconds / 1e6;
+    const std::optional<double> value = NumberOf(text);
+    if (!value || !(*value >= 0 && *value <= kMostSeconds)) {
+        throw LineError(fmt::format("{} is {}; expected a number from 0 to {}", column, Quote(text),
+                                    kMostSeconds));
+    }
+    return *value;
+}
+
 }  // namespace
 
 std::vector<Measurement> ReadMeasurements(const std::string& path) {
@@ -95,44 +125,42 @@ std::vector<Measurement> ReadMeasurements(const std::string& path) {
                                                                "context_tokens", "seconds"};
     LineReader lines(path);
     std::string_view text;
-    const auto fail = [&](const std::string& what) {
-        throw TraceError(fmt::format("{}:{}: {}", path, lines.Number(), what));
-    };
-    if (!lines.Next(&text)) {
-        throw TraceError(fmt::format("{}:1: line is missing; the file is empty", path));
-    }
-    const std::string header(text);
-    const CsvLine names(header);
-    std::array<size_t, kCosts> places{};
-    for (size_t i = 0; i < kCosts; ++i) {
-        const std::optional<size_t> place = names.Find(kColumns[i]);
-        if (!place) {
-            fail(fmt::format("the header has no column {}", kColumns[i]));
-        }
-        places[i] = *place;
-    }
-    std::vector<Measurement> measurements;
-    while (lines.Next(&text)) {
-        if (Trim(text).empty()) {
-            continue;
-        }
-        const CsvLine cells(text);
-        if (!cells.Valid() || cells.Size() != names.Size()) {
-            fail(fmt::format("line has {} fields; expected {}", cells.Size(), names.Size()));
-        }
-        std::array<double, kCosts> values{};
-        for (size_t i = 0; i < kCosts; ++i) {
-            const std::string cell(cells[places[i]]);
-            char* end = nullptr;
-            values[i] = std::strtod(cell.c_str(), &end);
-            if (cell.empty() || *end != '\0' || !(values[i] >= 0 && values[i] <= 1e15)) {
-                fail(
-                    fmt::format("{} is {}; expected a number from 0 on", kColumns[i], Quote(cell)));
+    const auto next = [&] {
+        while (lines.Next(&text)) {
+            if (!Trim(text).empty()) {
+                return true;
             }
         }
-        measurements.push_back(
-            {{std::llround(values[0]), std::llround(values[1]), std::llround(values[2])},
-             values[3]});
+        return false;
+    };
+    if (!next()) {
+        throw TraceError(fmt::format("{}:1: line is missing; the file is empty", path));
+    }
+    std::vector<Measurement> measurements;
+    try {
+        const std::string header(text);
+        const size_t fields = CsvLine(header).Size();
+        const CsvLine names = DivideLine(header, fields, header);
+        std::array<size_t, kCosts> places{};
+        for (size_t i = 0; i < kCosts; ++i) {
+            const std::optional<size_t> place = names.Find(kColumns[i]);
+            if (!place) {
+                throw LineError(fmt::format("the header is {}; expected one column {}",
+                                            Quote(header), kColumns[i]));
+            }
+            places[i] = *place;
+        }
+        while (next()) {
+            const CsvLine cells = DivideLine(text, fields, header);
+            const auto tokens = [&](size_t i) { return TokensOf(kColumns[i], cells[places[i]]); };
+            measurements.push_back(
+                {{tokens(0), tokens(1), tokens(2)}, SecondsOf(kColumns[3], cells[places[3]])});
+        }
+    } catch (const LineError& error) {
+        throw TraceError(fmt::format("{}:{}: {}", path, lines.Number(), error.what()));
+    }
+    if (measurements.empty()) {
+        throw TraceError(fmt::format("{}: has no measurement", path));
     }
     return measurements;
 }
@@ -140,7 +168,9 @@ std::vector<Measurement> ReadMeasurements(const std::string& path) {
 Fit FitCosts(const std::vector<Measurement>& measurements) {
     // Columns of length 1 keep the equations well conditioned.
     Row scale{};
+    double longest = 0;
     for (const Measurement& m : measurements) {
+        longest = std::max(longest, m.seconds);
         const Row factors = FactorsOf(m.work);
         for (size_t i = 0; i < kCosts; ++i) {
             scale[i] += factors[i] * factors[i];
@@ -166,8 +196,9 @@ Fit FitCosts(const std::vector<Measurement>& measurements) {
             continue;
         }
         Fit fit;
+        // A cost of a solution is at most the longest measurement, less what rounding does.
         for (size_t i = 0; i < kCosts; ++i) {
-            fit.seconds[i] = (*solution)[i] / scale[i];
+            fit.seconds[i] = std::min((*solution)[i] / scale[i], longest);
         }
         AddResiduals(measurements, fit);
         if (!best || fit.rms < best->rms) {

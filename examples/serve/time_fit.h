@@ -18,8 +18,9 @@ struct Measurement {
 };
 
 /// CSV with the columns prefill_tokens, decode_rows, context_tokens and seconds, in any order and
-/// among others.
-/// @throws TraceError  names the line
+/// among others. Blank lines are skipped. Seconds are at most what a cost may be, so that the costs
+/// that fit are, too.
+/// @throws TraceError  names the line, and the column with its value
 std::vector<Measurement> ReadMeasurements(const std::string& path);
 
 struct Fit {
@@ -31,7 +32,7 @@ struct Fit {
 };
 
 /// Least squares with no cost below 0: of the least squares over each subset of the four costs, the
-/// others being 0, the best one without a negative cost.
+/// others being 0, the best one without a negative cost. No cost is above what LoadTimeModel takes.
 /// @throws TraceError  the measurements do not determine any cost
 Fit FitCosts(const std::vector<Measurement>& measurements);
 

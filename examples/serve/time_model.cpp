@@ -19,7 +19,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kPicoseconds = 1e12;  // in a second
-constexpr double kMostMicroseconds = 1e9;
 
 // An accelerator of 300 Tflop/s in 16 bits, 1.6 TB/s and 64 GB, as several are on the market.
 Deployment OnNominalDevices(int64_t layers, int64_t kvHeads, double parameters, int64_t devices) {
@@ -91,7 +90,8 @@ class Keys {
 IterationCosts ReadCosts(const std::string& file, const Json& json) {
     Keys keys(file, json);
     const auto cost = [&](const char* key) {
-        return static_cast<int64_t>(std::floor(keys.Number(key, 0, kMostMicroseconds) * 1e6 + 0.5));
+        return static_cast<int64_t>(
+            std::floor(keys.Number(key, 0, kMostCostMicroseconds) * 1e6 + 0.5));
     };
     const IterationCosts costs{cost("iteration_us"), cost("prefill_token_us"),
                                cost("decode_row_us"), cost("context_token_us")};

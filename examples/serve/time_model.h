@@ -12,6 +12,9 @@
 
 namespace serve {
 
+/// The most that a cost may be.
+inline constexpr double kMostCostMicroseconds = 1e9;
+
 /// Names the file and the key.
 class TimeModelError : public std::runtime_error {
  public:

@@ -7,7 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "csv_line.h"
 #include "json_scalar.h"
 
 namespace serve {
@@ -66,20 +65,7 @@ class CsvFormat : public TraceFormat {
 
  protected:
     /// Throws unless the line has a field for each column.
-    CsvLine Divide(std::string_view text) const {
-        CsvLine line(text);
-        if (!line.Valid()) {
-            Fail(
-                fmt::format("line is {}; expected a quotation mark at the end of each field that "
-                            "begins with one",
-                            Quote(text)));
-        }
-        if (line.Size() != size_) {
-            Fail(fmt::format("line is {}; expected {} fields, as the header {}", Quote(text), size_,
-                             Quote(header_)));
-        }
-        return line;
-    }
+    CsvLine Divide(std::string_view text) const { return DivideLine(text, size_, header_); }
     int64_t Prompt(const CsvLine& line, int64_t least) const {
         return ParseTokens(names_.prompt, line[prompt_], least);
     }
@@ -163,6 +149,21 @@ class MooncakeFormat : public TraceFormat {
 };
 
 }  // namespace
+
+CsvLine DivideLine(std::string_view text, size_t fields, std::string_view header) {
+    CsvLine line(text);
+    if (!line.Valid()) {
+        Fail(
+            fmt::format("line is {}; expected a quotation mark at the end of each field that "
+                        "begins with one",
+                        Quote(text)));
+    }
+    if (line.Size() != fields) {
+        Fail(fmt::format("line is {}; expected {} fields, as the header {}", Quote(text), fields,
+                         Quote(header)));
+    }
+    return line;
+}
 
 std::string Quote(std::string_view text) {
     constexpr size_t kShown = 60;

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "csv_line.h"
 #include "request_trace.h"
 
 namespace serve {
@@ -34,6 +35,11 @@ class TraceFormat {
 /// The format of a file with this first line.
 /// @throws LineError  it is none that is known
 std::unique_ptr<TraceFormat> FormatOf(std::string_view firstLine);
+
+/// The fields of a line of CSV. text must outlive them.
+/// @param fields  how many the header has
+/// @throws LineError
+CsvLine DivideLine(std::string_view text, size_t fields, std::string_view header);
 
 /// Text of a line for a message: short, and nothing in it that a terminal would act on.
 std::string Quote(std::string_view text);

@@ -125,12 +125,30 @@ for i in range(4):
 PYTHON
         good "$sample" --limit 20 --time-model "$folder/$name.json"
     done
-    printf 'prefill_tokens,seconds\n1,2\n' >"$folder/bad.csv"
-    bad 'bad.csv:1: the header has no column decode_rows' -- --fit "$folder/bad.csv"
-    printf 'prefill_tokens,decode_rows,context_tokens,seconds\n1,2,3,x\n' >"$folder/bad.csv"
-    bad 'bad.csv:2: seconds is "x"' -- --fit "$folder/bad.csv"
-    printf 'prefill_tokens,decode_rows,context_tokens,seconds\n' >"$folder/bad.csv"
-    bad '0 measurements do not determine' -- --fit "$folder/bad.csv"
+    # Blank lines are skipped, whole numbers may have a point, and what a cost may be a measurement may be.
+    columns='prefill_tokens,decode_rows,context_tokens,seconds'
+    printf '\n \n%s\n1.0,0,0,1000\n\n7,0,0,1e3\n' "$columns" >"$folder/slow.csv"
+    run --fit "$folder/slow.csv"
+    ((status == 0)) && cp "$folder/out" "$folder/slow.json" || fail "slow iterations"
+    good "$sample" --limit 20 --time-model "$folder/slow.json"
+    check 's["costs_us"]["iteration"] > 999999990'
+    unfit() {
+        printf "$1" >"$folder/bad.csv"
+        bad "bad.csv$2" -- --fit "$folder/bad.csv"
+    }
+    unfit '' ':1: line is missing; the file is empty'
+    unfit 'prefill_tokens,seconds\n1,2\n' ':1: the header is "prefill_tokens,seconds"; expected one column decode_rows'
+    unfit "$columns,seconds\n1,2,3,4,5\n" ':1: the header is .*; expected one column seconds'
+    unfit "$columns,\"note\n1,2,3,4,5\n" ':1: line is .*; expected a quotation mark at the end of each field'
+    unfit "$columns\n1,2,3,0.5\n1,2,3,\"0.5\n" ':3: line is "1,2,3,.0.5"; expected a quotation mark at the end of each'
+    unfit "$columns\n1,2,3\n" ":2: line is \"1,2,3\"; expected 4 fields, as the header \"$columns\""
+    for seconds in x 1000.5 -1 nan inf; do
+        unfit "$columns\n\n1,2,3,$seconds\n" ":3: seconds is \"$seconds\"; expected a number from 0 to 1000"
+    done
+    for tokens in 1.5 -1 1e16 '' 0x1 '1\0'; do
+        unfit "$columns\n1,2,3,1\n1,$tokens,3,1\n" ':3: decode_rows is .*; expected a whole number from 0 to 1000000000000000'
+    done
+    unfit "$columns\n" ': has no measurement'
     ;;
 goodput)
     # Against the times of the requests, one by one; and all reasons to wait are all there was to wait.

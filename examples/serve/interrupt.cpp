@@ -16,16 +16,8 @@ namespace {
 // 0: none came.
 std::atomic<int64_t> firstInterrupt{0};
 std::atomic<int64_t> firstTerminate{0};
-std::atomic<bool> terminated{false};
+std::atomic<bool> isOneOfSeveral{false};  // not of the handlers: CatchTerminate was called
 static_assert(std::atomic<int64_t>::is_always_lock_free, "a handler must not wait for a lock");
-static_assert(std::atomic<bool>::is_always_lock_free, "a handler must not wait for a lock");
-
-void Catch(int number, void (*handler)(int)) {
-    struct sigaction action = {};
-    action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;
-    sigaction(number, &action, nullptr);
-}
 
 // Only calls what a handler may call.
 void HandleInterrupt(int number) {
@@ -41,28 +33,40 @@ void HandleInterrupt(int number) {
     }
 }
 
-}  // namespace
-
-void CatchInterrupt() {
-    Catch(SIGINT, HandleInterrupt);
-    Catch(SIGTERM, HandleInterrupt);
+void Catch() {
+    struct sigaction action = {};
+    action.sa_handler = HandleInterrupt;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
 }
 
-bool Interrupted() {
+bool Came() {
     return firstInterrupt.load(std::memory_order_relaxed) != 0 ||
            firstTerminate.load(std::memory_order_relaxed) != 0;
 }
 
+}  // namespace
+
+void CatchInterrupt() { Catch(); }
+
+bool Interrupted() { return Came() && !isOneOfSeveral.load(std::memory_order_relaxed); }
+
+void CatchTerminate() {
+    isOneOfSeveral.store(true, std::memory_order_relaxed);
+    Catch();
+}
+
+bool Terminated() { return Came() && isOneOfSeveral.load(std::memory_order_relaxed); }
+
+const char* SignalName() {
+    return firstInterrupt.load(std::memory_order_relaxed) != 0 ? "SIGINT" : "SIGTERM";
+}
+
 void ThrowIfInterrupted() {
-    if (Interrupted()) {
+    if (Came()) {
         throw InterruptedEarly();
     }
 }
-
-void CatchTerminate() {
-    Catch(SIGTERM, [](int) { terminated.store(true, std::memory_order_relaxed); });
-}
-
-bool Terminated() { return terminated.load(std::memory_order_relaxed); }
 
 }  // namespace serve

@@ -13,18 +13,21 @@ namespace serve {
 void CatchInterrupt();
 bool Interrupted();
 
+/// The same with Terminated() in the place of Interrupted(), for a process of several, which does
+/// not end its part of a run alone.
+void CatchTerminate();
+bool Terminated();
+/// "SIGINT" or "SIGTERM", when either came.
+const char* SignalName();
+
 /// The run has not begun, and will not.
 class InterruptedEarly : public std::runtime_error {
  public:
-    InterruptedEarly() : std::runtime_error("interrupted before the run; no file is written") {}
+    InterruptedEarly() : std::runtime_error("interrupted before the run") {}
 };
 
 /// For what takes long before the run.
-/// @throws InterruptedEarly  Interrupted()
+/// @throws InterruptedEarly  Interrupted() or Terminated()
 void ThrowIfInterrupted();
-
-/// From now on SIGTERM only makes Terminated() true.
-void CatchTerminate();
-bool Terminated();
 
 }  // namespace serve

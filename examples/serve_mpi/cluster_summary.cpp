@@ -69,6 +69,7 @@ void Add(Statistics& total, const Statistics& s) {
     total.promptTokens += s.promptTokens;
     total.generatedTokens += s.generatedTokens;
     total.iterations += s.iterations;
+    total.interrupted = total.interrupted || s.interrupted;
     total.preemptions += s.preemptions;
     total.recoveries += s.recoveries;
     total.replayedTokens += s.replayedTokens;

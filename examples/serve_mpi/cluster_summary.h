@@ -16,14 +16,14 @@ namespace serve {
 
 struct ClusterResult {
     std::string failure;           // empty: every rank came to its end
-    std::vector<RankState> ranks;  // none after a failure
+    std::vector<RankState> ranks;  // none after a failure but an interrupt of a replay
     std::vector<FinishedRequest> finished;
     std::vector<int64_t> assigned;                 // requests, by replica
-    std::vector<std::vector<TimeBucket>> buckets;  // of each replica; none after a failure
-    TickCounts gaps;       // from token to token, of all replicas; none after a failure
-    int64_t requests = 0;  // of the trace
-    int64_t rejected = 0;  // of the trace, and never served
-    int64_t windows = 0;   // of the dispatcher
+    std::vector<std::vector<TimeBucket>> buckets;  // of each replica; as ranks
+    TickCounts gaps;                               // from token to token, of all replicas; as ranks
+    int64_t requests = 0;                          // of the trace
+    int64_t rejected = 0;                          // of the trace, and never served
+    int64_t windows = 0;                           // of the dispatcher
     double wallSeconds = 0;
 
     /// Of the replica's leader.

@@ -15,6 +15,7 @@
 
 #include "cluster_progress.h"
 #include "cluster_summary.h"
+#include "interrupt.h"
 #include "mpi_compare.h"
 #include "mpi_exchange.h"
 #include "output_file.h"
@@ -205,7 +206,11 @@ class FirstRank {
 int RunFirstRank(Link& link, const ClusterOptions& options) {
     FirstRank first(link, options);
     try {
-        first.Run();
+        try {
+            first.Run();
+        } catch (const InterruptedEarly&) {
+            link.EndTerminated();
+        }
         return first.Finish();
     } catch (const ClusterError& error) {
         first.Fail(error.what());
@@ -229,6 +234,8 @@ int RunOtherRank(Link& link, const ClusterOptions& options) {
                   Packer().Put(own.state).Put(own.untold).Put(own.gaps).Put(own.buckets).Take());
         const Bytes end = link.Receive(0, Link::kEnd, kWhatOthersSay);
         return Unpacker(end).Get<int>();
+    } catch (const InterruptedEarly&) {
+        link.EndTerminated();
     } catch (const ClusterError& error) {
         link.Fail(error.what());
     } catch (const std::exception& error) {

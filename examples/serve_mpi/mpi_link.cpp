@@ -216,7 +216,7 @@ void Link::SendControl(int to, ControlTag tag, const void* data, size_t size) {
 }
 
 void Link::AnswerControl() {
-    LookForSigterm();
+    LookForSignal();
     for (;;) {
         int found = 0;
         MPI_Message message = MPI_MESSAGE_NULL;
@@ -248,10 +248,13 @@ void Link::Poll(int64_t step) {
     AnswerControl();
 }
 
-void Link::LookForSigterm() {
-    if (!Terminated()) {
-        return;
+void Link::LookForSignal() {
+    if (Terminated()) {
+        EndTerminated();
     }
+}
+
+void Link::EndTerminated() {
     if (rank_ != 0) {
         // Rank 0 looks who is gone, and must not take this rank for the cause.
         std::this_thread::sleep_for(kTermTime);
@@ -265,7 +268,7 @@ void Link::LookForSigterm() {
                 fmt::format("{}{}, process {}", gone.empty() ? "" : "; ", layout_.Name(rank), pid);
         }
     }
-    throw ClusterError(gone.empty() ? fmt::format("SIGTERM at step {}", place_.step)
+    throw ClusterError(gone.empty() ? fmt::format("{} at step {}", SignalName(), place_.step)
                                     : fmt::format("{} was killed", gone));
 }
 

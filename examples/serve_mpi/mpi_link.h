@@ -56,8 +56,12 @@ class Link {
     void Flush();
 
     /// Once an iteration: says where this rank is, and looks for questions and for the end.
-    /// @throws ClusterError  another rank told rank 0 of its failure; or SIGTERM, at rank 0
+    /// @throws ClusterError  another rank told rank 0 of its failure; or EndTerminated
     void Poll(int64_t step);
+
+    /// After a signal came: ends the process, but at rank 0.
+    /// @throws ClusterError  at rank 0; names the ranks that are gone, or the signal
+    [[noreturn]] void EndTerminated();
 
     /// Tells rank 0 why this rank fails. Rank 0 then ends the run; if it does not, this does.
     [[noreturn]] void Fail(const std::string& why);
@@ -82,7 +86,7 @@ class Link {
     void WaitUntil(const Done& done, const std::vector<int>& from, const char* what);
     void AnswerControl();
     void DropSent();
-    void LookForSigterm();
+    void LookForSignal();
     /// @return whether somebody got on since the last time
     bool AskWhere(const std::vector<int>& ranks);
     void SendControl(int to, ControlTag tag, const void* data, size_t size);

@@ -3,9 +3,14 @@
 
 #include "replay.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <new>
+#include <string>
 
 #include "assignment.h"
+#include "interrupt.h"
 #include "server.h"
 #include "state_digest.h"
 
@@ -32,6 +37,36 @@ class ReplayObserver : public ServerObserver {
     StateDigest digest_;
 };
 
+// Serves the requests of a replica and adds what came of it to the result.
+void Serve(int64_t replica, const std::vector<Request>& requests, const RequestLimits& limits,
+           const ClusterOptions& options, ClusterResult& result) {
+    TraceSource source(requests, limits);
+    ReplayObserver observer(replica, &result.finished);
+    Server server(source, options.serving, &observer);
+    try {
+        server.Run();
+    } catch (const AclError& error) {
+        result.failure = fmt::format("replica {}: {}", replica, error.what());
+    } catch (const Stuck& error) {
+        result.failure = fmt::format("replica {}: {}", replica, error.what());
+    } catch (const std::bad_alloc&) {
+        result.failure =
+            fmt::format("replica {}: the host has no memory left for the run", replica);
+    }
+    result.ranks.push_back({server.Result(), {}, observer.Digest()});
+    result.ranks.back().statistics.interrupted = Interrupted();
+    result.buckets.push_back(server.Record().Buckets());
+    result.gaps.Add(server.Record().Latencies().itl.Sorted());
+}
+
+// A replica whose server was not made, since a signal came before.
+void SkipReplica(int64_t requests, ClusterResult& result) {
+    result.ranks.emplace_back();
+    result.ranks.back().statistics.requests = requests;
+    result.ranks.back().statistics.interrupted = true;
+    result.buckets.emplace_back();
+}
+
 }  // namespace
 
 ClusterResult ReplayAssignment(const ClusterOptions& options) {
@@ -45,14 +80,25 @@ ClusterResult ReplayAssignment(const ClusterOptions& options) {
     result.rejected = trace.rejected;
     for (int64_t replica = 0; replica < options.dataParallel; ++replica) {
         const std::vector<Request> own = RequestsOf(replica, trace.requests, assignment);
-        TraceSource source(own, limits);
-        ReplayObserver observer(replica, &result.finished);
-        Server server(source, options.serving, &observer);
-        server.Run();
-        result.assigned.push_back(source.Requests());
-        result.ranks.push_back({server.Result(), {}, observer.Digest()});
-        result.buckets.push_back(server.Record().Buckets());
-        result.gaps.Add(server.Record().Latencies().itl.Sorted());
+        result.assigned.push_back(static_cast<int64_t>(own.size()));
+        if (!result.failure.empty()) {
+            continue;
+        }
+        try {
+            Serve(replica, own, limits, options, result);
+        } catch (const InterruptedEarly&) {
+            if (replica == 0) {
+                throw;
+            }
+            SkipReplica(result.assigned.back(), result);
+        }
+    }
+    if (!result.failure.empty()) {
+        result.ranks.clear();
+        result.gaps = TickCounts();
+        result.buckets.clear();
+    } else if (Interrupted() && static_cast<int64_t>(result.finished.size()) < result.requests) {
+        result.failure = "interrupted";
     }
     result.wallSeconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

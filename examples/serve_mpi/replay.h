@@ -9,7 +9,10 @@
 namespace serve {
 
 /// Serves each replica's requests as the assignment of the options gives them. Uses nothing of MPI.
-/// @throws AssignmentError, TraceError, NeverFits, AclError, Stuck
+/// An error of a server, or an interrupt, ends the replay and is the failure of the result, which
+/// has the replicas only after an interrupt.
+/// @throws AssignmentError, TraceError, NeverFits, InterruptedEarly
+/// @throws AclError, std::runtime_error  a server cannot be made
 ClusterResult ReplayAssignment(const ClusterOptions& options);
 
 }  // namespace serve

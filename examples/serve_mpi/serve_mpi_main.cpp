@@ -36,6 +36,7 @@ void EmulateOtherDevice(int rank) {
 }
 
 int Replay(const ClusterOptions& options) {
+    CatchInterrupt();
     ExpectDistinct(options.Outputs(), options.Inputs());
     std::optional<OutputFile> summary;
     std::optional<OutputFile> requests;
@@ -48,6 +49,9 @@ int Replay(const ClusterOptions& options) {
         other = ReadReport(options.serving.compare);
     }
     const ClusterResult result = ReplayAssignment(options);
+    if (!result.failure.empty()) {
+        Tell(result.failure);
+    }
     // The replicas are groups of one here.
     ClusterOptions single = options;
     single.tensorParallel = 1;
@@ -55,9 +59,11 @@ int Replay(const ClusterOptions& options) {
         summary, [&] { return ClusterSummaryText(single, result); }, "--summary");
     written &= Written(
         requests, [&] { return FinishedText(result.finished); }, "--requests");
-    written &= Written(
-        report, [&] { return ClusterReportPage(single, result, other ? &*other : nullptr); },
-        "--report");
+    if (!result.ranks.empty()) {
+        written &= Written(
+            report, [&] { return ClusterReportPage(single, result, other ? &*other : nullptr); },
+            "--report");
+    }
     PrintClusterSummary(single, result);
     FlushStandardOutput();
     return result.Good() && written ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -56,6 +56,54 @@ files)
         check 's["state"] == "complete"'
     fi
     ;;
+ends)
+    # A replay that fails writes its files, as serve does.
+    echo '{"iteration_us": 1e9, "prefill_token_us": 1e9, "decode_row_us": 1e9, "context_token_us": 1e9}' >"$folder/huge.json"
+    load=(--generate count=40,rate=1000,prompt=constant:9999,generated=constant:6000)
+    (echo line,replica && seq -f '%.0f,0' 40) >"$folder/plan.csv"
+    bad 'serve_mpi: replica 0: virtual time has come to' 'the run failed: replica 0: ' -- "${load[@]}" \
+        --time-model "$folder/huge.json" --assignment "$folder/plan.csv" --summary "$folder/summary.json"
+    check 's["state"] == "failed" and s["failure"].startswith("replica 0: virtual time")' 's["total"]["requests"] == 40'
+    # Signals: to a replay, which ends after the iteration, and to a rank without mpirun.
+    load=(--generate count=30000,rate=1e6,prompt=constant:100,generated=constant:400)
+    (echo line,replica && seq 30000 | awk '{ print $1 "," $1 % 2 }') >"$folder/plan.csv"
+    signalled() {
+        local signal=$1 ticks
+        shift
+        "$serve" "${load[@]}" --summary "$folder/summary.json" --requests "$folder/requests.csv" "$@" >"$folder/out" 2>&1 &
+        pid=$!
+        # It serves when it has used a second of CPU time: the requests are made in a part of that.
+        ticks=$(getconf CLK_TCK)
+        until (($(cut -d ' ' -f 14 "/proc/$pid/stat") > ticks)); do :; done
+        kill -"$signal" "$pid"
+        status=0
+        wait "$pid" || status=$?
+        ((status == 1)) || fail "$signal with $*: exit status $status"
+    }
+    for signal in INT TERM; do
+        signalled "$signal" --assignment "$folder/plan.csv" --data-parallel 2
+        check 's["state"] == "failed" and s["failure"] == "interrupted"' 's["total"]["interrupted"] is True' \
+            's["replicas"][0]["iterations"] > 0 == s["replicas"][1]["iterations"]' \
+            's["total"]["requests"] == 30000 > s["total"]["completed"] == len(open(sys.argv[1].replace("summary.json", "requests.csv")).readlines()) - 1' \
+            's["total"]["requests"] == s["replicas"][0]["requests"] + s["replicas"][1]["assigned"]'
+        signalled "$signal"
+        check "s['state'] == 'failed' and s['failure'].startswith('SIG$signal at step ')"
+    done
+    [[ $(ls -A "$folder") != *.serve-* ]] || fail "temporary files are left"
+    # While it waits for the writer of a pipe.
+    mkfifo "$folder/pipe"
+    for way in ":SIGTERM at step 0" "--assignment $folder/plan.csv:interrupted before the run"; do
+        # shellcheck disable=SC2086
+        "$serve" "$folder/pipe" ${way%%:*} --summary "$folder/other.json" >"$folder/out" 2>&1 &
+        pid=$!
+        # It catches signals before it makes its files, and reads the trace then.
+        until [[ -n $(find "$folder" -name '.serve-*') ]]; do kill -0 "$pid" || fail "no run"; done
+        kill -TERM "$pid"
+        status=0
+        wait "$pid" || status=$?
+        ((status == 1)) && grep -q "serve_mpi: ${way##*:}" "$folder/out" || fail "a pipe $way: exit status $status"
+    done
+    ;;
 *) fail "no such case: $2" ;;
 esac
 echo "serve_mpi $2: good"

@@ -221,7 +221,8 @@ int RunFirstRank(Link& link, const ClusterOptions& options) {
 
 int RunOtherRank(Link& link, const ClusterOptions& options) {
     try {
-        const Bytes first = link.Receive(0, Link::kGrant, "the limits of the requests");
+        // Rank 0 opens the files and reads the trace before, which may be pipes.
+        const Bytes first = link.Receive(0, Link::kGrant, "the limits of the requests", false);
         const auto limits = Unpacker(first).Get<RequestLimits>();
         const std::unique_ptr<TimedExchange> exchange = MakeExchange(link);
         RankResult own = ServeGranted(link, options, limits, *exchange);

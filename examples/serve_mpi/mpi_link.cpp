@@ -95,7 +95,7 @@ void Link::DropSent() {
     });
 }
 
-Bytes Link::Receive(int from, Tag tag, const char* what) {
+Bytes Link::Receive(int from, Tag tag, const char* what, bool isLimited) {
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
@@ -104,7 +104,7 @@ Bytes Link::Receive(int from, Tag tag, const char* what) {
             Must(MPI_Improbe(from, tag, data_, &found, &message, &status), "MPI_Improbe");
             return found != 0;
         },
-        {from}, what);
+        {from}, what, isLimited);
     int size = 0;
     Must(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
     Bytes bytes(static_cast<size_t>(size));
@@ -138,7 +138,8 @@ void Link::Flush() {
 }
 
 template <typename Done>
-void Link::WaitUntil(const Done& done, const std::vector<int>& from, const char* what) {
+void Link::WaitUntil(const Done& done, const std::vector<int>& from, const char* what,
+                     bool isLimited) {
     constexpr int kBusyTurns = 16;
     constexpr int kTurnsPerLook = 64;
     if (done()) {
@@ -156,7 +157,7 @@ void Link::WaitUntil(const Done& done, const std::vector<int>& from, const char*
         }
         AnswerControl();
         DropSent();
-        if (Clock::now() - start < timeout_) {
+        if (!isLimited || Clock::now() - start < timeout_) {
             continue;
         }
         standstills = AskWhere(from) ? 0 : standstills + 1;

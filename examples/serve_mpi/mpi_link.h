@@ -46,9 +46,11 @@ class Link {
 
     /// Does not wait.
     void Send(int to, Tag tag, Bytes bytes);
-    /// @param what  the message, for whoever asks
+    /// @param what       the message, for whoever asks
+    /// @param isLimited  whether a sender that does not answer ends the run: not while it waits for
+    ///                   files
     /// @throws ClusterError
-    Bytes Receive(int from, Tag tag, const char* what);
+    Bytes Receive(int from, Tag tag, const char* what, bool isLimited = true);
     /// Waits for an operation that needs these ranks.
     /// @throws ClusterError
     void Wait(MPI_Request* request, const std::vector<int>& from, const char* what);
@@ -83,7 +85,8 @@ class Link {
     using Clock = std::chrono::steady_clock;
 
     template <typename Done>
-    void WaitUntil(const Done& done, const std::vector<int>& from, const char* what);
+    void WaitUntil(const Done& done, const std::vector<int>& from, const char* what,
+                   bool isLimited = true);
     void AnswerControl();
     void DropSent();
     void LookForSignal();

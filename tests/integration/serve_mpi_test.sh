@@ -192,6 +192,11 @@ silent)
         4 "${two_by_two[@]}" --timeout 1 --stop-at 3:50
     expect_failure 'rank 1 \(replica 1, member 0\) does not answer; rank 0 ' \
         2 --data-parallel 2 --timeout 1 --stop-at 1:50
+    # Rank 0 is none that hangs while it waits for the trace, here longer than it would have to answer.
+    mkfifo "$folder/trace"
+    (sleep 5 && cat "$(dirname "$0")/../../examples/serve/sample_trace.csv" >"$folder/trace") &
+    expect_good 2 --data-parallel 2 --timeout 1 --limit 20 --trace "$folder/trace"
+    wait "$!"
     ;;
 divergence)
     expect_failure 'rank 3 .* differs at step 50 in tensor Step.freeList: .* rank 2 ' \

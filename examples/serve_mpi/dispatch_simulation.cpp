@@ -5,15 +5,22 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <new>
 #include <queue>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <vector>
 
 #include "dispatcher.h"
+#include "option_range.h"
 #include "toy_model.h"
 #include "virtual_clock.h"
 
@@ -145,10 +152,10 @@ int Main(int argc, char** argv) {
         ->check(CLI::Range(int64_t{1}, int64_t{1000}))
         ->capture_default_str();
     app.add_option("--rate", options.ratePerReplica, "requests a second for each replica")
-        ->check(CLI::Range(0.001, 1000.0))
+        ->check(Between(0.001, 1000))
         ->capture_default_str();
     app.add_option("--window", options.windowSeconds, "seconds, as serve_mpi's")
-        ->check(CLI::Range(0.001, 3600.0))
+        ->check(Between(0.001, 3600))
         ->capture_default_str();
     CLI11_PARSE(app, argc, argv);
 
@@ -165,10 +172,22 @@ int Main(int argc, char** argv) {
     fmt::print("decisions {:016x}\n", least.hash);
     fmt::print("dispatcher_ns_per_request {:.0f}\nrequests_per_second_of_one_dispatcher {:.0f}\n",
                perRequest, 1e9 / perRequest);
+    if (std::fflush(stdout) != 0) {
+        throw std::runtime_error("standard output: " + std::generic_category().message(errno));
+    }
     return EXIT_SUCCESS;
 }
 
 }  // namespace
 }  // namespace serve
 
-int main(int argc, char** argv) { return serve::Main(argc, argv); }
+int main(int argc, char** argv) {
+    try {
+        return serve::Main(argc, argv);
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "dispatch_simulation: the host has no memory for so many requests\n");
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "dispatch_simulation: %s\n", error.what());
+    }
+    return EXIT_FAILURE;
+}

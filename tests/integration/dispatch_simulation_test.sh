@@ -28,4 +28,17 @@ again=$("$simulation" --requests-per-replica 3)
 # Wider windows: fewer of them, less even loads.
 wide=$("$simulation" --requests-per-replica 3 --window 1)
 (($(value windows "$wide") == 6)) || fail "wide windows" "$wide"
+# Options that are no numbers, and an output that takes nothing, are errors with a message.
+refused() {
+    local word=$1
+    shift
+    out=$("$simulation" "$@" 2>&1) && fail "status 0 with $*" "$out"
+    grep -q -- "$word" <<<"$out" || fail "no word of $word" "$out"
+}
+refused '--window: Value nan not in range 0.001 to 3600' --window nan
+refused '--rate: Value nan not in range 0.001 to 1000' --rate nan
+if [[ -w /dev/full ]]; then
+    out=$("$simulation" --replicas 10 2>&1 >/dev/full) && fail "status 0 with a full output" "$out"
+    [[ $out == 'dispatch_simulation: standard output: No space left on device' ]] || fail "a full output" "$out"
+fi
 echo "dispatch_simulation: good"

@@ -64,8 +64,16 @@ void AddServingOptions(CLI::App& app, Options& options) {
                        "requests in a published format: Azure Public Dataset or BurstGPT (CSV), "
                        "Mooncake (JSON lines), plain, .gz or .zst; out-of-order lines are sorted "
                        "by arrival")
-            ->check(CLI::ExistingFile)
             ->capture_default_str();
+    // After the options that are not known: a check of its own would be told in their place, since
+    // the value of such a one is taken for the trace.
+    app.final_callback([&options] {
+        const std::string problem =
+            options.generate.empty() ? CLI::ExistingFile(options.trace) : "";
+        if (!problem.empty()) {
+            throw CLI::ValidationError("--trace", problem);
+        }
+    });
     app.add_option("--generate", options.generate, kGeneratorHelp)
         ->check([](const std::string& text) {
             return text.empty() ? "expected KEY=VALUE, as arrivals=poisson,rate=4" : "";

@@ -24,6 +24,13 @@ memory)
             fail "no word of what has no memory"
     fi
     ;;
+arguments)
+    # A misspelt option is told as one, and its value is not taken for the trace.
+    bad 'The following argument was not expected: --sumary' -- --sumary "$folder/out.json"
+    ! grep -q -- --trace "$folder/out" || fail "the trace is told"
+    bad '--trace: File does not exist: .*no-such.csv' -- "$folder/no-such.csv"
+    bad '--trace: File is actually a directory' -- "$folder"
+    ;;
 limit)
     # The first by arrival, wherever they are in the file; a sorted file is not read to its end.
     printf '%s\n2024-01-01 00:00:09,9,1\n2024-01-01 00:00:02,2,1\n2024-01-01 00:00:01,1,1\n' \

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <ios>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -155,7 +156,12 @@ TimeModel LoadTimeModel(const std::string& name) {
     if (!file) {
         FailModel(name, "cannot be opened; expected default, 7b, 8b, 13b, 70b or a JSON file");
     }
-    const Json json = Json::parse(file, nullptr, false);
+    Json json;
+    try {
+        json = Json::parse(file, nullptr, false);
+    } catch (const std::ios_base::failure& error) {
+        FailModel(name, "cannot be read: " + error.code().message());
+    }
     if (!json.is_object()) {
         FailModel(
             name,

@@ -30,6 +30,7 @@ arguments)
     ! grep -q -- --trace "$folder/out" || fail "the trace is told"
     bad '--trace: File does not exist: .*no-such.csv' -- "$folder/no-such.csv"
     bad '--trace: File is actually a directory' -- "$folder"
+    bad "$folder: cannot be read: Is a directory" -- --time-model "$folder"
     ;;
 limit)
     # The first by arrival, wherever they are in the file; a sorted file is not read to its end.

@@ -42,7 +42,8 @@ int64_t BlocksOfCache(const Options& options, const TimeModel& model) {
         throw TimeModelError(
             fmt::format("--kv-cache {}: expected a number of GB, or rest", options.kvCache));
     }
-    const double bytes = static_cast<double>(model.deployment->KvBytes() * options.blockSize);
+    const double bytes =
+        static_cast<double>(model.deployment->KvBytes()) * static_cast<double>(options.blockSize);
     const double blocks = gigabytes * 1e9 / bytes;
     if (!(blocks >= 1 && blocks <= static_cast<double>(kMaxBlocks))) {
         throw TimeModelError(

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstddef>
 #include <fstream>
 #include <functional>
 #include <ios>
@@ -118,6 +119,19 @@ Deployment ReadDeployment(const std::string& file, const Json& json) {
     return d;
 }
 
+// As of those that a file has itself: more would not fit in picoseconds.
+void ExpectCosts(const std::string& file, const Deployment& deployment) {
+    constexpr std::array<const char*, 4> kNames = {"iteration_us", "prefill_token_us",
+                                                   "decode_row_us", "context_token_us"};
+    const std::array<double, 4> seconds = deployment.CostSeconds();
+    for (size_t i = 0; i < seconds.size(); ++i) {
+        if (seconds[i] * 1e6 > kMostCostMicroseconds) {
+            FailModel(file, fmt::format("{} comes to {:.3g}; expected at most {}", kNames[i],
+                                        seconds[i] * 1e6, kMostCostMicroseconds));
+        }
+    }
+}
+
 const std::map<std::string, Deployment>& Presets() {
     static const std::map<std::string, Deployment> kPresets = {
         {"7b", OnNominalDevices(32, 32, 6.7e9, 1)},
@@ -134,13 +148,18 @@ double Deployment::FreeGb() const {
            parameters * static_cast<double>(dtypeBytes) / 1e9;
 }
 
-IterationCosts Deployment::Costs() const {
+std::array<double, 4> Deployment::CostSeconds() const {
     const double flops = peakTflops * 1e12 * efficiency * static_cast<double>(devices);
     const double bytesPerSecond = bandwidthGbPerS * 1e9 * efficiency * static_cast<double>(devices);
-    const int64_t token = Picoseconds(2 * parameters / flops);
-    return {Picoseconds(overheadMs / 1e3 +
-                        parameters * static_cast<double>(dtypeBytes) / bytesPerSecond),
-            token, token, Picoseconds(static_cast<double>(KvBytes()) / bytesPerSecond)};
+    const double token = 2 * parameters / flops;
+    return {overheadMs / 1e3 + parameters * static_cast<double>(dtypeBytes) / bytesPerSecond, token,
+            token, static_cast<double>(KvBytes()) / bytesPerSecond};
+}
+
+IterationCosts Deployment::Costs() const {
+    const std::array<double, 4> seconds = CostSeconds();
+    return {Picoseconds(seconds[0]), Picoseconds(seconds[1]), Picoseconds(seconds[2]),
+            Picoseconds(seconds[3])};
 }
 
 bool IsPreset(const std::string& name) { return name == "default" || Presets().count(name) > 0; }
@@ -171,6 +190,7 @@ TimeModel LoadTimeModel(const std::string& name) {
         return {ReadCosts(name, json), std::nullopt};
     }
     const Deployment deployment = ReadDeployment(name, json);
+    ExpectCosts(name, deployment);
     return {deployment.Costs(), deployment};
 }
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -42,6 +43,8 @@ struct Deployment {
     /// Reading the weights and the context takes their bytes by the bandwidth, a token two
     /// operations for each parameter by the peak; nothing of it overlaps.
     IterationCosts Costs() const;
+    /// The same before they are rounded, in the order of IterationCosts, of any size.
+    std::array<double, 4> CostSeconds() const;
 };
 
 struct TimeModel {

@@ -76,6 +76,10 @@ time_model)
     bad 'bad.json: context_token_us is missing' -- --time-model "$folder/bad.json"
     echo '{"layers": 1, "heads": 3}' >"$folder/bad.json"
     bad 'bad.json: kv_heads is missing' -- --time-model "$folder/bad.json"
+    # Numbers of which each may be, and their costs may not.
+    echo '{"layers": 1e4, "kv_heads": 1e4, "head_dim": 1e5, "parameters": 1e14, "dtype_bytes": 8, "efficiency": 0.01,
+        "peak_tflops": 0.001, "bandwidth_gb_per_s": 0.001}' >"$folder/bad.json"
+    bad 'bad.json: iteration_us comes to 8e+16; expected at most 1000000000' -- --time-model "$folder/bad.json"
     echo '[1]' >"$folder/bad.json"
     bad 'bad.json: is no JSON object' -- --time-model "$folder/bad.json"
     ;;

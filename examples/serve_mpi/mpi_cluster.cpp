@@ -92,6 +92,10 @@ class FirstRank {
                 result_.buckets.push_back(std::move(buckets));
             }
         }
+        for (int rank = 1; rank < link_.Layout().Ranks(); ++rank) {
+            link_.Send(rank, Link::kServed, {});
+        }
+        link_.Flush();
     }
 
     int Finish() {
@@ -233,7 +237,9 @@ int RunOtherRank(Link& link, const ClusterOptions& options) {
         }
         link.Send(0, Link::kFinal,
                   Packer().Put(own.state).Put(own.untold).Put(own.gaps).Put(own.buckets).Take());
-        const Bytes end = link.Receive(0, Link::kEnd, kWhatOthersSay);
+        link.Receive(0, Link::kServed, kWhatOthersSay);
+        // Rank 0 writes the files, which may be pipes.
+        const Bytes end = link.Receive(0, Link::kEnd, "the files", false);
         return Unpacker(end).Get<int>();
     } catch (const InterruptedEarly&) {
         link.EndTerminated();

@@ -30,7 +30,7 @@ class ClusterError : public std::runtime_error {
 /// ends the run; one that answers is given more time as long as it gets on.
 class Link {
  public:
-    enum Tag : int { kReport, kGrant, kFinal, kEnd };
+    enum Tag : int { kReport, kGrant, kFinal, kServed, kEnd };
 
     /// @throws ClusterError  a call of MPI failed
     Link(const ClusterLayout& layout, double timeoutSeconds);

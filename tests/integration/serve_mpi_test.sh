@@ -197,6 +197,11 @@ silent)
     (sleep 5 && cat "$(dirname "$0")/../../examples/serve/sample_trace.csv" >"$folder/trace") &
     expect_good 2 --data-parallel 2 --timeout 1 --limit 20 --trace "$folder/trace"
     wait "$!"
+    # Nor while it waits for the reader of a file.
+    (exec 9<"$folder/trace" && sleep 5 && cat <&9 >"$folder/page") &
+    expect_good 2 --data-parallel 2 --timeout 1 --report "$folder/trace"
+    wait "$!"
+    (($(stat -c %s "$folder/page") > 65536)) || fail "less than a pipe has room for"
     ;;
 divergence)
     expect_failure 'rank 3 .* differs at step 50 in tensor Step.freeList: .* rank 2 ' \

@@ -199,6 +199,16 @@ void WriteFile(const std::string& path, const std::string& what, const std::stri
     OutputFile(path, what).Commit(text);
 }
 
+void ExpectNoStandardStream(const NamedFile& output) {
+    std::error_code ignored;
+    if (fs::is_regular_file(output.path, ignored) && StandardStreamOf(output.path) >= 0) {
+        throw std::runtime_error(
+            fmt::format("{} is {}, the file of the standard output or error; expected a file of "
+                        "its own",
+                        output.option, output.path));
+    }
+}
+
 void ExpectDistinct(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
     for (size_t i = 0; i < outputs.size(); ++i) {
         std::vector<NamedFile> others(outputs.begin(),

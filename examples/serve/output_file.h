@@ -65,6 +65,10 @@ struct NamedFile {
     std::string path;    // empty: none
 };
 
+/// For a file that is written while the program prints.
+/// @throws std::runtime_error  the standard output or error goes to that file
+void ExpectNoStandardStream(const NamedFile& output);
+
 /// @throws std::runtime_error  two outputs, or an output and an input, are the same file
 void ExpectDistinct(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 

@@ -185,6 +185,7 @@ int Main(int argc, char** argv) {
         return EXIT_SUCCESS;
     }
     ExpectDistinct(options.Written(), options.Inputs());
+    ExpectNoStandardStream({"--trace-json", options.traceJson});
     std::optional<OutputFile> summary;
     std::optional<OutputFile> requests;
     std::optional<OutputFile> report;

@@ -51,6 +51,13 @@ outputs)
     "$serve" --limit 2 --summary /dev/stdout >>"$folder/log" || fail "exit status $?"
     [[ $(head -1 "$folder/log") == before ]] || fail "the log was replaced"
     grep -q '"completed": 2' "$folder/log" && grep -q 'TTFT' "$folder/log" || fail "$(cat "$folder/log")"
+    # Not from the device, which writes while the table is printed.
+    echo before >"$folder/log"
+    status=0
+    "$serve" --limit 2 --trace-json /dev/stdout >>"$folder/log" 2>"$folder/out" || status=$?
+    ((status == 1)) && grep -q -- '--trace-json is /dev/stdout, .*; expected a file of its own' "$folder/out" ||
+        fail "a device trace in the standard output: exit status $status"
+    [[ $(cat "$folder/log") == before ]] || fail "the log was changed"
     rm "$folder/log"
     # A long name, and a file that is mounted by itself.
     long=$folder/$(printf 'n%.0s' {1..252})

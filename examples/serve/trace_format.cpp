@@ -133,8 +133,13 @@ class MooncakeFormat : public TraceFormat {
             const auto found = json.find(name);
             return found == json.end() ? std::string("nothing") : ScalarText(*found);
         };
+        constexpr int64_t kTicksPerMs = kTicksPerSecond / 1000;
+        const auto time = json.find("timestamp");
+        // Less than a tick, the text of which may have an exponent.
+        const bool isTiny = time != json.end() && time->is_number_float() &&
+                            time->get<double>() >= 0 && time->get<double>() * kTicksPerMs < 1;
         const std::optional<int64_t> arrival =
-            ParseTicks(field("timestamp"), kTicksPerSecond / 1000);
+            isTiny ? 0 : ParseTicks(field("timestamp"), kTicksPerMs);
         if (!arrival) {
             Fail(fmt::format("timestamp is {}; expected a number of milliseconds",
                              Quote(field("timestamp"))));

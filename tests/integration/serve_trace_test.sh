@@ -162,6 +162,9 @@ hostile)
     bad 'deep:1: timestamp is "an array"' -- "$folder/deep"
     printf '{"timestamp": 1700000000000, "input_length": 5, "output_length": 3}\n%s' \
         '{"timestamp": 1700000001500, "input_length": 7, "output_length": 2}' | same 'epoch times'
+    # Times that programs write with an exponent, as they are less than a tick.
+    printf '{"timestamp": 5e-05, "input_length": 5, "output_length": 3}\n%s' \
+        '{"timestamp": 1.5e3, "input_length": 7, "output_length": 2}' | same 'a time with an exponent'
     # Some programs begin with a frame to skip.
     if command -v zstd >/dev/null; then
         (printf '\x50\x2a\x4d\x18\x04\x00\x00\x00abcd' && zstd -c "$folder/plain") >"$folder/packed"

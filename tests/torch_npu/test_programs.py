@@ -162,6 +162,21 @@ def test_compile_with_the_eager_backend():
         assert torch.equal(parameter.grad.cpu(), grad)
 
 
+@pytest.mark.parametrize("backend", ["aot_eager", "npugraphs", "npugraph_ex"])
+def test_compile_for_inference(backend, monkeypatch):
+    torch._dynamo.reset()
+    replays = []
+    replay = torch.npu.NPUGraph.replay
+    monkeypatch.setattr(torch.npu.NPUGraph, "replay", lambda graph: replays.append(1) or replay(graph))
+    model = small_network().npu()
+    compiled = torch.compile(model, backend=backend)
+    with torch.no_grad():
+        for seed in range(4):
+            values = torch.randn(5, 8, generator=torch.Generator().manual_seed(seed)).npu()
+            torch.testing.assert_close(compiled(values), model(values))
+    assert bool(replays) == (backend != "aot_eager")
+
+
 OPTIMIZERS = {"Adadelta": {}, "Adafactor": {}, "Adagrad": {}, "Adam": {"amsgrad": True}, "AdamW": {},
               "Adamax": {}, "ASGD": {}, "NAdam": {}, "RAdam": {}, "RMSprop": {"momentum": 0.9},
               "Rprop": {}, "SGD": {"momentum": 0.9, "nesterov": True}}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each rank contributes to a collective, and plain arithmetic on it, for ranks.py."""
+"""What each rank contributes to a collective, and plain arithmetic on it, for ranks.py and
+ranks_uneven.py, and how they look at results and refusals."""
 
 import functools
 
@@ -26,6 +27,16 @@ def same(mine, expected, what):
     assert mine.dtype == expected.dtype and mine.shape == expected.shape, (what, mine, expected)
     assert mine.contiguous().view(torch.uint8).equal(expected.contiguous().view(torch.uint8)) \
         if mine.dim() else mine.item() == expected.item(), (what, mine, expected)
+
+
+def refused(kind, text, call):
+    """The call raises an exception of that kind, whose message has the text."""
+    try:
+        call()
+    except kind as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(f"expected {kind.__name__}: {text}")
 
 
 def reductions(dtype):

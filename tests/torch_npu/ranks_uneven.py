@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 import torch_npu
 import torch_npu.distributed as of_npu
-from rank_values import COPIED, part, reduced, same
+from rank_values import COPIED, part, reduced, refused, same
 
 ROWS = [3, 0, 2]
 
@@ -104,15 +104,6 @@ class Uneven:
             self.exchange(dtype)
         self.layouts()
         self.tensors()
-
-
-def refused(kind, text, call):
-    try:
-        call()
-    except kind as error:
-        assert text in str(error), error
-    else:
-        raise AssertionError(f"expected {kind.__name__}: {text}")
 
 
 def refusals(size):

@@ -5,7 +5,7 @@ option(ADVANCE_STEP_UNITY "Compile several source files at a time: a full build 
        ON)
 set(CMAKE_UNITY_BUILD ${ADVANCE_STEP_UNITY})
 if(NOT DEFINED CMAKE_UNITY_BUILD_BATCH_SIZE)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 endif()
 
 if(ADVANCE_STEP_TOP_LEVEL)

@@ -23,16 +23,16 @@ namespace serve {
 namespace {
 
 constexpr size_t kCosts = 4;
-using Row = std::array<double, kCosts>;
+using PerCost = std::array<double, kCosts>;
 
-Row FactorsOf(const IterationWork& work) {
+PerCost FactorsOf(const IterationWork& work) {
     return {1, static_cast<double>(work.prefillTokens), static_cast<double>(work.decodeRows),
             static_cast<double>(work.contextTokens)};
 }
 
 // Gauss with pivots, of the equations of the chosen costs; nothing: they are not determined.
-std::optional<Row> Solve(const std::array<std::array<double, kCosts + 1>, kCosts>& all,
-                         unsigned subset) {
+std::optional<PerCost> Solve(const std::array<std::array<double, kCosts + 1>, kCosts>& all,
+                             unsigned subset) {
     std::array<std::array<double, kCosts + 1>, kCosts> m = all;
     for (size_t i = 0; i < kCosts; ++i) {
         if ((subset >> i & 1U) == 0) {
@@ -62,7 +62,7 @@ std::optional<Row> Solve(const std::array<std::array<double, kCosts + 1>, kCosts
             }
         }
     }
-    Row solution{};
+    PerCost solution{};
     for (size_t i = 0; i < kCosts; ++i) {
         solution[i] = m[i][kCosts] / m[i][i];
     }
@@ -78,7 +78,7 @@ void AddResiduals(const std::vector<Measurement>& measurements, Fit& fit) {
     double spread = 0;
     for (const Measurement& m : measurements) {
         double error = m.seconds;
-        const Row factors = FactorsOf(m.work);
+        const PerCost factors = FactorsOf(m.work);
         for (size_t i = 0; i < kCosts; ++i) {
             error -= fit.seconds[i] * factors[i];
         }
@@ -167,11 +167,11 @@ std::vector<Measurement> ReadMeasurements(const std::string& path) {
 
 Fit FitCosts(const std::vector<Measurement>& measurements) {
     // Columns of length 1 keep the equations well conditioned.
-    Row scale{};
+    PerCost scale{};
     double longest = 0;
     for (const Measurement& m : measurements) {
         longest = std::max(longest, m.seconds);
-        const Row factors = FactorsOf(m.work);
+        const PerCost factors = FactorsOf(m.work);
         for (size_t i = 0; i < kCosts; ++i) {
             scale[i] += factors[i] * factors[i];
         }
@@ -181,7 +181,7 @@ Fit FitCosts(const std::vector<Measurement>& measurements) {
     }
     std::array<std::array<double, kCosts + 1>, kCosts> equations{};
     for (const Measurement& m : measurements) {
-        const Row factors = FactorsOf(m.work);
+        const PerCost factors = FactorsOf(m.work);
         for (size_t i = 0; i < kCosts; ++i) {
             for (size_t j = 0; j < kCosts; ++j) {
                 equations[i][j] += factors[i] / scale[i] * (factors[j] / scale[j]);
@@ -191,7 +191,7 @@ Fit FitCosts(const std::vector<Measurement>& measurements) {
     }
     std::optional<Fit> best;
     for (unsigned subset = 1; subset < 1U << kCosts; ++subset) {
-        const std::optional<Row> solution = Solve(equations, subset);
+        const std::optional<PerCost> solution = Solve(equations, subset);
         if (!solution || *std::min_element(solution->begin(), solution->end()) < 0) {
             continue;
         }

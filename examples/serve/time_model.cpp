@@ -18,7 +18,7 @@
 namespace serve {
 namespace {
 
-using Json = nlohmann::json;
+using ModelJson = nlohmann::json;
 
 constexpr double kPicoseconds = 1e12;  // in a second
 
@@ -48,7 +48,7 @@ int64_t Picoseconds(double seconds) {
 // A table of keys that must all be there, or may be.
 class Keys {
  public:
-    Keys(const std::string& file, const Json& json) : file_(file), json_(json) {}
+    Keys(const std::string& file, const ModelJson& json) : file_(file), json_(json) {}
 
     double Number(const char* key, double least, double most, std::optional<double> fallback = {}) {
         const auto found = json_.find(key);
@@ -85,11 +85,11 @@ class Keys {
 
  private:
     const std::string& file_;
-    const Json& json_;
+    const ModelJson& json_;
     std::map<std::string, bool> known_;
 };
 
-IterationCosts ReadCosts(const std::string& file, const Json& json) {
+IterationCosts ReadCosts(const std::string& file, const ModelJson& json) {
     Keys keys(file, json);
     const auto cost = [&](const char* key) {
         return static_cast<int64_t>(
@@ -101,7 +101,7 @@ IterationCosts ReadCosts(const std::string& file, const Json& json) {
     return costs;
 }
 
-Deployment ReadDeployment(const std::string& file, const Json& json) {
+Deployment ReadDeployment(const std::string& file, const ModelJson& json) {
     Keys keys(file, json);
     Deployment d;
     d.layers = keys.Whole("layers", 1e4);
@@ -121,12 +121,12 @@ Deployment ReadDeployment(const std::string& file, const Json& json) {
 
 // As of those that a file has itself: more would not fit in picoseconds.
 void ExpectCosts(const std::string& file, const Deployment& deployment) {
-    constexpr std::array<const char*, 4> kNames = {"iteration_us", "prefill_token_us",
-                                                   "decode_row_us", "context_token_us"};
+    constexpr std::array<const char*, 4> kCostKeys = {"iteration_us", "prefill_token_us",
+                                                      "decode_row_us", "context_token_us"};
     const std::array<double, 4> seconds = deployment.CostSeconds();
     for (size_t i = 0; i < seconds.size(); ++i) {
         if (seconds[i] * 1e6 > kMostCostMicroseconds) {
-            FailModel(file, fmt::format("{} comes to {:.3g}; expected at most {}", kNames[i],
+            FailModel(file, fmt::format("{} comes to {:.3g}; expected at most {}", kCostKeys[i],
                                         seconds[i] * 1e6, kMostCostMicroseconds));
         }
     }
@@ -175,9 +175,9 @@ TimeModel LoadTimeModel(const std::string& name) {
     if (!file) {
         FailModel(name, "cannot be opened; expected default, 7b, 8b, 13b, 70b or a JSON file");
     }
-    Json json;
+    ModelJson json;
     try {
-        json = Json::parse(file, nullptr, false);
+        json = ModelJson::parse(file, nullptr, false);
     } catch (const std::ios_base::failure& error) {
         FailModel(name, "cannot be read: " + error.code().message());
     }

@@ -2,7 +2,8 @@
 # Graph mode under the link names of CANN. libgraph is made of the objects of libadvance_step_graph
 # and has another SONAME. The other libraries define nothing and depend on libgraph. A prefix has no
 # libadvance_step_graph beside libgraph, because each would have a state of its own.
-add_library(advance_step_libgraph SHARED $<TARGET_OBJECTS:advance_step_graph>)
+add_library(advance_step_libgraph SHARED $<TARGET_OBJECTS:advance_step_graph>
+                                         $<TARGET_OBJECTS:advance_step_fmt>)
 target_link_libraries(advance_step_libgraph
   PRIVATE advance_step_flags advance_step Threads::Threads)
 set(graph_version_script ${PROJECT_BINARY_DIR}/advance_step_graph.map)

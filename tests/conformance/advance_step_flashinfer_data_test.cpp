@@ -9,6 +9,7 @@
 #include "support/runtime_test.h"
 #include "support/table.h"
 
+namespace flashinfer_data {
 namespace {
 
 using reference::FlashInferData;
@@ -186,3 +187,4 @@ TEST_F(FlashInferSettingsTest, DivergencesAreNotLookedFor) {
 }
 
 }  // namespace
+}  // namespace flashinfer_data

@@ -11,6 +11,7 @@
 #include "support/runtime_test.h"
 #include "support/table.h"
 
+namespace flashinfer_plan {
 namespace {
 
 using support::IsError;
@@ -189,3 +190,4 @@ TEST_F(FlashInferCallTest, ExecutorsAreOfOneOperator) {
 }
 
 }  // namespace
+}  // namespace flashinfer_plan

@@ -9,6 +9,7 @@
 #include "support/stderr_capture.h"
 #include "support/table.h"
 
+namespace multi_data {
 namespace {
 
 using reference::AdvanceStepData;
@@ -250,3 +251,4 @@ TEST_F(MultiDivergenceTest, IgnoreSaysNothing) {
 }
 
 }  // namespace
+}  // namespace multi_data

@@ -10,6 +10,7 @@
 #include "support/runtime_test.h"
 #include "support/table.h"
 
+namespace multi_plan {
 namespace {
 
 using support::IsError;
@@ -158,3 +159,4 @@ TEST_F(MultiCallTest, ExecutorsAreOfOneOperator) {
 }
 
 }  // namespace
+}  // namespace multi_plan

@@ -7,9 +7,12 @@
 #include "support/runtime_test.h"
 #include "support/table.h"
 
+namespace v2_data {
 namespace {
 
 using namespace conformance;
+using conformance::GoodData;
+using conformance::kInt32Max;
 using support::IsOk;
 using support::OpBatch;
 
@@ -226,3 +229,4 @@ INSTANTIATE_TEST_SUITE_P(
     support::CaseName());
 
 }  // namespace
+}  // namespace v2_data

@@ -6,9 +6,11 @@
 #include "support/runtime_test.h"
 #include "support/stderr_capture.h"
 
+namespace v2_divergence {
 namespace {
 
 using namespace conformance;
+using conformance::GoodData;
 using support::IsOk;
 using support::OpBatch;
 
@@ -90,3 +92,4 @@ TEST_F(V2DivergenceTest, ErrorFailsAndWritesNothing) {
 }
 
 }  // namespace
+}  // namespace v2_divergence

@@ -9,6 +9,7 @@
 #include "support/advance_step_v2_batch.h"
 #include "support/runtime_test.h"
 
+namespace v2_golden {
 namespace {
 
 using reference::AdvanceStepV2Data;
@@ -166,3 +167,4 @@ INSTANTIATE_TEST_SUITE_P(Conformance, V2GoldenLayoutTest,
                          testing::Values("standard", "vllm", "exact"));
 
 }  // namespace
+}  // namespace v2_golden

@@ -13,6 +13,7 @@
 #include "support/stderr_capture.h"
 #include "support/table.h"
 
+namespace v2_plan {
 namespace {
 
 using support::IsError;
@@ -270,3 +271,4 @@ TEST_F(V2CallTest, ExecutorsAreOfOneOperator) {
 }
 
 }  // namespace
+}  // namespace v2_plan

@@ -11,6 +11,7 @@
 #include "support/advance_step_v2_batch.h"
 #include "support/runtime_test.h"
 
+namespace v2_usual {
 namespace {
 
 using reference::AdvanceStepV2Data;
@@ -148,3 +149,4 @@ INSTANTIATE_TEST_SUITE_P(Machines, V2UsualTest, testing::ValuesIn(conformance::M
                          [](const auto& machine) { return machine.param.name; });
 
 }  // namespace
+}  // namespace v2_usual

@@ -71,8 +71,6 @@ inline int Replay(const Model& model, const support::Stream& stream) {
     return status == ACL_SUCCESS ? aclrtSynchronizeStream(stream.Get()) : status;
 }
 
-inline void DoNothing(void*) {}
-
 }  // namespace conformance
 
 #endif  // ADVANCE_STEP_TESTS_CONFORMANCE_CAPTURES_H_

@@ -9,6 +9,7 @@
 #include "advance_step/advance_step.hpp"
 #include "support/runtime_test.h"
 
+namespace cpp_objects {
 namespace {
 
 using advance_step::AdvanceStep;
@@ -291,3 +292,4 @@ TEST_F(CppObjectsTest, CountersAreThoseOfTheDevice) {
 }
 
 }  // namespace
+}  // namespace cpp_objects

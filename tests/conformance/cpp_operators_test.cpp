@@ -13,6 +13,7 @@
 #include "support/runtime_test.h"
 #include "support/step_golden.h"
 
+namespace cpp_operators {
 namespace {
 
 using advance_step::Error;
@@ -249,3 +250,4 @@ TEST_F(CppOperatorsTest, AdvanceStepFlashInferAsTheReference) {
 }
 
 }  // namespace
+}  // namespace cpp_operators

@@ -11,6 +11,7 @@
 #include "support/runtime_test.h"
 #include "support/table.h"
 
+namespace device_shape {
 namespace {
 
 using conformance::Arguments;
@@ -182,3 +183,4 @@ TEST_F(DeviceRunTest, TheDetectorSeesTheBlockSizeOfTheDevice) {
 }
 
 }  // namespace
+}  // namespace device_shape

@@ -8,6 +8,7 @@
 
 #include "acl/acl.h"
 #include "support/handles.h"
+#include "support/host_work.h"
 
 namespace conformance {
 
@@ -75,8 +76,6 @@ struct CallCase {
     aclError (*call)(CallArguments& a);
 };
 
-inline void DoNothing(void*) {}
-
 #define ADVSTEP_CALL(name, ...)                                                       \
     CallCase {                                                                        \
 #name, #name, [](CallArguments & a) -> aclError { return name(__VA_ARGS__); } \
@@ -86,7 +85,7 @@ inline void DoNothing(void*) {}
 inline std::vector<CallCase> StreamCalls() {
     return {ADVSTEP_CALL(aclrtSynchronizeStream, a.stream),
             ADVSTEP_CALL(aclrtStreamQuery, a.stream, &a.streamStatus),
-            ADVSTEP_CALL(aclrtLaunchHostFunc, a.stream, &DoNothing, nullptr),
+            ADVSTEP_CALL(aclrtLaunchHostFunc, a.stream, &support::DoNothing, nullptr),
             ADVSTEP_CALL(aclrtSetStreamFailureMode, a.stream, ACL_CONTINUE_ON_FAILURE),
             ADVSTEP_CALL(aclrtStreamGetId, a.stream, &a.number),
             ADVSTEP_CALL(aclrtStreamGetPriority, a.stream, &a.word),

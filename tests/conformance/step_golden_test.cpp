@@ -10,6 +10,7 @@
 #include "support/step_batch.h"
 #include "support/step_golden.h"
 
+namespace step_golden {
 namespace {
 
 using conformance::Machine;
@@ -224,3 +225,4 @@ std::vector<StepGoldenRun> ExactRuns() {
 INSTANTIATE_TEST_SUITE_P(Machines, StepTraceTest, testing::ValuesIn(ExactRuns()), RunName);
 
 }  // namespace
+}  // namespace step_golden

@@ -10,6 +10,7 @@
 #include "support/step_batch.h"
 #include "support/table.h"
 
+namespace step_plan {
 namespace {
 
 using namespace reference;
@@ -221,3 +222,4 @@ TEST_F(StepPlanTest, NeedsACurrentContext) {
 }
 
 }  // namespace
+}  // namespace step_plan

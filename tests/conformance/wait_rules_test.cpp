@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
                      a.stream),
         ADVSTEP_RULE(aclrtUnSubscribeReport, ACL_ERROR_RT_STREAM_NO_CB_REG,
                      static_cast<uint64_t>(pthread_self()), a.stream),
-        ADVSTEP_RULE(aclrtLaunchCallback, ACL_ERROR_RT_STREAM_NO_CB_REG, &conformance::DoNothing,
+        ADVSTEP_RULE(aclrtLaunchCallback, ACL_ERROR_RT_STREAM_NO_CB_REG, &support::DoNothing,
                      nullptr, ACL_CALLBACK_NO_BLOCK, a.stream)),
     support::CaseName());
 

@@ -9,7 +9,6 @@
 
 namespace {
 
-constexpr const char* kConformances[] = {"standard", "vllm", "exact"};
 constexpr int64_t kVectorCores = 7;
 
 support::OpLayout MakeLayout(FuzzInput* input, bool isVllm) {
@@ -25,7 +24,7 @@ support::OpLayout MakeLayout(FuzzInput* input, bool isVllm) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int fuzz_advance_step(const uint8_t* bytes, size_t size) {
     FuzzInput input(bytes, size);
     const std::string conformance = kConformances[input.Byte() % 3];
     UseMachine("sim:" + std::to_string(kVectorCores), conformance);

@@ -7,7 +7,7 @@
 #include "fuzz/fuzz_decode_batch.h"
 #include "support/advance_step_flashinfer_batch.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int fuzz_advance_step_flashinfer(const uint8_t* bytes, size_t size) {
     FuzzInput input(bytes, size);
     UseMachine("sim:" + std::to_string(1 + input.Byte() % 9), "standard");
     support::OpLayout layout;

@@ -7,13 +7,7 @@
 #include "fuzz/fuzz_decode_batch.h"
 #include "support/advance_step_multi_batch.h"
 
-namespace {
-
-constexpr const char* kConformances[] = {"standard", "vllm", "exact"};
-
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int fuzz_advance_step_multi(const uint8_t* bytes, size_t size) {
     FuzzInput input(bytes, size);
     const std::string conformance = kConformances[input.Byte() % 3];
     const int64_t cores = 7;

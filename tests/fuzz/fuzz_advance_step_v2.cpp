@@ -10,8 +10,6 @@
 
 namespace {
 
-constexpr const char* kConformances[] = {"standard", "vllm", "exact"};
-
 reference::AdvanceStepV2Data MakeData(FuzzInput* input) {
     reference::AdvanceStepV2Data data;
     data.numSeqs = 1 + input->Byte() % 12;
@@ -45,7 +43,7 @@ reference::AdvanceStepV2Data MakeData(FuzzInput* input) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int fuzz_advance_step_v2(const uint8_t* bytes, size_t size) {
     FuzzInput input(bytes, size);
     const std::string conformance = kConformances[input.Byte() % 3];
     UseMachine("sim:7", conformance);

@@ -210,7 +210,7 @@ class Clients : ClientGraphs {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int fuzz_clients(const uint8_t* bytes, size_t size) {
     UseMachine("Ascend910B1", "standard");
     Clients(FuzzInput(bytes, size)).Run();
     FUZZ_REQUIRE(aclrtSetDevice(0) == ACL_SUCCESS);

@@ -9,6 +9,8 @@
 #include "fuzz/fuzz_input.h"
 #include "reference/advance_step_reference.h"
 
+inline constexpr const char* kConformances[] = {"standard", "vllm", "exact"};
+
 /// A value below `below`, unless the input wants another.
 inline int64_t FuzzValue(FuzzInput* input, int64_t below) {
     const uint8_t byte = input->Byte();

@@ -7,7 +7,7 @@
 #include "fuzz/fuzz_input.h"
 #include "support/random_graph_maker.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int fuzz_graph(const uint8_t* bytes, size_t size) {
     static ge::Session* const session = [] {
         setenv("ADVANCE_STEP_SOC", "sim:3", 1);
         if (ge::GEInitialize({}) != ge::SUCCESS) {

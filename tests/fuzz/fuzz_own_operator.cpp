@@ -202,7 +202,7 @@ void OneCall(FuzzInput* input) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int fuzz_own_operator(const uint8_t* bytes, size_t size) {
     UseMachine("sim:3", "standard");
     FuzzInput input(bytes, size);
     for (int call = 0; call < 8 && (call == 0 || !input.IsOver()); ++call) {

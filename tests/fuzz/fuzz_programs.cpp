@@ -8,7 +8,7 @@
 #include "fuzz/fuzz_machine.h"
 #include "stress/program_generator.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int fuzz_programs(const uint8_t* bytes, size_t size) {
     static const stress::ProgressMonitor monitor;
     const std::vector<uint8_t> choices(bytes, bytes + size);
     stress::ProgramOptions options;

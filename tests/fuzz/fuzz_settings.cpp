@@ -45,7 +45,7 @@ void SetAll(std::string text, Environment* environment) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int fuzz_settings(const uint8_t* bytes, size_t size) {
     static const TemporaryFile file("fuzz_settings.json");
     static const TemporaryFile trace("fuzz_trace.json");
     const std::string text(reinterpret_cast<const char*>(bytes), size);

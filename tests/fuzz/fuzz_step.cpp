@@ -135,7 +135,7 @@ void CallOnce(FuzzInput* input, bool isExact) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int fuzz_step(const uint8_t* bytes, size_t size) {
     FuzzInput input(bytes, size);
     const uint8_t form = input.Byte();
     const bool isExact = form % 4 == 3;

@@ -36,7 +36,7 @@ void RequireSound(const serve::Trace& trace, const std::string& text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int fuzz_trace(const uint8_t* bytes, size_t size) {
     static const TemporaryFile file("fuzz_trace");
     file.Write(bytes, size);
     try {

@@ -20,6 +20,8 @@
 
 namespace support {
 
+inline void DoNothing(void*) {}
+
 // Queues fn. The callable stays until the process ends: work that is dropped never runs, so nobody
 // could tell when it may go. Give it copies or shared pointers, not references to locals.
 inline aclError Enqueue(aclrtStream stream, std::function<void()> fn) {

@@ -29,12 +29,14 @@ done
 [[ $python ]] || skip "no Python 3.11 with venv; expected the Debian packages python3 and python3-venv"
 [[ $(uname -m) == x86_64 ]] || skip "torch_npu is tried on x86_64 only, and this is $(uname -m)"
 
+# Of some 12,000 modules only those are compiled that are imported, and nothing is written beside the sources.
+export PYTHONPYCACHEPREFIX=$environment/pycache
 if [[ $(cat "$environment/packages" 2>/dev/null) != "${packages[*]}" ]]; then
     rm -rf "$environment"
     "$python" -m venv "$environment"
     mkdir -p "$environment/tmp"
     if ! TMPDIR=$environment/tmp "$environment/bin/pip" --quiet --disable-pip-version-check install \
-        --no-cache-dir "${packages[@]}" >"$environment/log" 2>&1; then
+        --no-cache-dir --no-compile "${packages[@]}" >"$environment/log" 2>&1; then
         tail -5 "$environment/log" >&2
         skip "the package index does not give ${packages[*]}"
     fi

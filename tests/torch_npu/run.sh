@@ -21,7 +21,7 @@ for argument in "$@"; do
         folder=
     fi
 done
-program=("$environment/bin/python" -B -m advance_step.torch_npu)
+program=("$environment/bin/python" -m advance_step.torch_npu)
 # Most of the time goes into programs of their own, so two run at a time.
 "${program[@]}" -m pytest -q -p no:cacheprovider -n 2 "$@" ${folder:+"$folder"}
 if [[ $folder ]]; then

@@ -27,11 +27,14 @@ static_assert(kParamInvalid == ACLNN_ERR_PARAM_INVALID &&
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
-enum Dim : uint8_t { kNone, kOne, kNumSeqs, kMaxBlocks };
+struct Dim {
+    enum : uint8_t { kNone, kOne, kNumSeqs, kMaxBlocks };
+};
 constexpr int64_t kDims[] = {0, 1, 4, kAtLeastOne};
 constexpr int64_t kDimsWithEmpty[] = {0, 1, 4, kAtLeastZero};
-constexpr Shapes kColumn = {{"[numSeqs]", kNumSeqs}, {"[numSeqs, 1]", kNumSeqs, kOne}};
-constexpr Shapes kTable = {{"[numSeqs, maxBlocks]", kNumSeqs, kMaxBlocks}};
+constexpr Shapes kColumn = {{"[numSeqs]", Dim::kNumSeqs},
+                            {"[numSeqs, 1]", Dim::kNumSeqs, Dim::kOne}};
+constexpr Shapes kTable = {{"[numSeqs, maxBlocks]", Dim::kNumSeqs, Dim::kMaxBlocks}};
 
 constexpr TensorArgument Argument(const char* name, const DataTypes& types, const Shapes& shapes,
                                   Layout layout = Layout::kContiguous) {

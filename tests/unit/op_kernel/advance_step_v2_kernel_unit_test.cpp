@@ -20,7 +20,7 @@ using reference::AdvanceStepV2Data;
 constexpr int64_t kSeqs[] = {45, 48};  // 48 are whole groups
 constexpr int64_t kBlockSize = 8;
 constexpr int64_t kMaxBlocks = 40;
-constexpr unsigned char kFree = 0xA5;
+constexpr unsigned char kUnwritten = 0xA5;
 
 // Plays check and commit on the data, core by core, with so many bytes to keep values in.
 void Play(const AdvanceStepKernels& kernels, Isa isa, int32_t cores, int64_t keptBytes,
@@ -42,7 +42,7 @@ void Play(const AdvanceStepKernels& kernels, Isa isa, int32_t cores, int64_t kep
         data->specToken.data(),
         data->acceptedNum.data()};
     constexpr int64_t kBehind = 4096;
-    std::vector<unsigned char> kept(static_cast<size_t>(keptBytes + kBehind), kFree);
+    std::vector<unsigned char> kept(static_cast<size_t>(keptBytes + kBehind), kUnwritten);
     for (const KernelFn phase : {kernels.check, kernels.commit}) {
         for (int32_t core = 0; core < cores; ++core) {
             Fault fault;
@@ -50,7 +50,8 @@ void Play(const AdvanceStepKernels& kernels, Isa isa, int32_t cores, int64_t kep
             ASSERT_FALSE(fault.found());
         }
     }
-    EXPECT_EQ(std::count(kept.end() - kBehind, kept.end(), kFree), kBehind) << "written behind";
+    EXPECT_EQ(std::count(kept.end() - kBehind, kept.end(), kUnwritten), kBehind)
+        << "written behind";
 }
 
 // On every instruction set, on one core and on four.

@@ -10,7 +10,7 @@
 namespace advstep {
 namespace {
 
-constexpr int64_t kTable[] = {4, -1, INT64_MAX, INT32_MAX / 4};
+constexpr int64_t kPlaceTable[] = {4, -1, INT64_MAX, INT32_MAX / 4};
 constexpr int64_t kColumns = 4;
 
 struct PlaceCase {
@@ -22,7 +22,7 @@ struct PlaceCase {
     TokenPlace place = {};    // where wide finds none
 };
 
-constexpr auto kNone = AdvanceStepFault::kNone;
+constexpr auto kNoPlace = AdvanceStepFault::kNone;
 
 class TokenPlaceTest : public testing::TestWithParam<PlaceCase> {};
 
@@ -30,15 +30,15 @@ TEST_P(TokenPlaceTest, FindsThePlaceOrTheFirstThingWrong) {
     const PlaceCase& c = GetParam();
     TokenPlace place;
     place.position = c.position;
-    EXPECT_EQ(
-        (PlaceToken<CheckedArithmetic<int32_t, int32_t>>(kTable, kColumns, c.blockSize, &place)),
-        c.narrow);
+    EXPECT_EQ((PlaceToken<CheckedArithmetic<int32_t, int32_t>>(kPlaceTable, kColumns, c.blockSize,
+                                                               &place)),
+              c.narrow);
     place = {};
     place.position = c.position;
-    EXPECT_EQ(
-        (PlaceToken<CheckedArithmetic<int64_t, int64_t>>(kTable, kColumns, c.blockSize, &place)),
-        c.wide);
-    if (c.wide == kNone) {
+    EXPECT_EQ((PlaceToken<CheckedArithmetic<int64_t, int64_t>>(kPlaceTable, kColumns, c.blockSize,
+                                                               &place)),
+              c.wide);
+    if (c.wide == kNoPlace) {
         EXPECT_EQ(place.column, c.place.column);
         EXPECT_EQ(place.block, c.place.block);
         EXPECT_EQ(place.length, c.place.length);
@@ -48,29 +48,32 @@ TEST_P(TokenPlaceTest, FindsThePlaceOrTheFirstThingWrong) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, TokenPlaceTest,
-    testing::Values(
-        PlaceCase{"First", 0, 4, kNone, kNone, {0, 0, 4, 1, 16}},
-        PlaceCase{"LastOfABlock", 3, 4, kNone, kNone, {3, 0, 4, 4, 19}},
-        PlaceCase{"Negative", -1, 4, AdvanceStepFault::kNegativePosition,
-                  AdvanceStepFault::kNegativePosition},
-        PlaceCase{"PastTheTable", 16, 4, AdvanceStepFault::kColumnOutside,
-                  AdvanceStepFault::kColumnOutside},
-        PlaceCase{"NoBlock", 7, 4, AdvanceStepFault::kNegativeBlock,
-                  AdvanceStepFault::kNegativeBlock},
-        PlaceCase{"SlotPast64Bits", 8, 4, AdvanceStepFault::kSlotTooLarge,
-                  AdvanceStepFault::kSlotTooLarge},
-        PlaceCase{
-            "LargestSlotOf32Bits", 15, 4, kNone, kNone, {15, 3, INT32_MAX / 4, 16, INT32_MAX}},
-        PlaceCase{"SlotPast32Bits",
-                  18,
-                  5,
-                  kNone,
-                  AdvanceStepFault::kSlotTooLarge,
-                  {18, 3, INT32_MAX / 4, 19, int64_t{INT32_MAX / 4} * 5 + 3}},
-        PlaceCase{"LengthPast32Bits", INT32_MAX, INT64_MAX, AdvanceStepFault::kSlotTooLarge,
-                  AdvanceStepFault::kLengthTooLarge},
-        PlaceCase{"LengthPast64Bits", INT64_MAX, INT64_MAX, AdvanceStepFault::kNegativeBlock,
-                  AdvanceStepFault::kNegativeBlock}),
+    testing::Values(PlaceCase{"First", 0, 4, kNoPlace, kNoPlace, {0, 0, 4, 1, 16}},
+                    PlaceCase{"LastOfABlock", 3, 4, kNoPlace, kNoPlace, {3, 0, 4, 4, 19}},
+                    PlaceCase{"Negative", -1, 4, AdvanceStepFault::kNegativePosition,
+                              AdvanceStepFault::kNegativePosition},
+                    PlaceCase{"PastTheTable", 16, 4, AdvanceStepFault::kColumnOutside,
+                              AdvanceStepFault::kColumnOutside},
+                    PlaceCase{"NoBlock", 7, 4, AdvanceStepFault::kNegativeBlock,
+                              AdvanceStepFault::kNegativeBlock},
+                    PlaceCase{"SlotPast64Bits", 8, 4, AdvanceStepFault::kSlotTooLarge,
+                              AdvanceStepFault::kSlotTooLarge},
+                    PlaceCase{"LargestSlotOf32Bits",
+                              15,
+                              4,
+                              kNoPlace,
+                              kNoPlace,
+                              {15, 3, INT32_MAX / 4, 16, INT32_MAX}},
+                    PlaceCase{"SlotPast32Bits",
+                              18,
+                              5,
+                              kNoPlace,
+                              AdvanceStepFault::kSlotTooLarge,
+                              {18, 3, INT32_MAX / 4, 19, int64_t{INT32_MAX / 4} * 5 + 3}},
+                    PlaceCase{"LengthPast32Bits", INT32_MAX, INT64_MAX,
+                              AdvanceStepFault::kSlotTooLarge, AdvanceStepFault::kLengthTooLarge},
+                    PlaceCase{"LengthPast64Bits", INT64_MAX, INT64_MAX,
+                              AdvanceStepFault::kNegativeBlock, AdvanceStepFault::kNegativeBlock}),
     support::CaseName());
 
 }  // namespace

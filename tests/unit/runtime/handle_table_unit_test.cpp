@@ -15,7 +15,7 @@
 namespace advstep {
 namespace {
 
-struct Thing {
+struct TableThing {
     std::atomic<int> holders{0};
     uint32_t tableIndex = 0;
     uint32_t generation = 0;
@@ -24,8 +24,8 @@ struct Thing {
 class HandleTableTest : public testing::Test {
  protected:
     support::Watchdog watchdog_{std::chrono::seconds(60)};
-    const std::unique_ptr<HandleTable<Thing>> table_ =
-        std::make_unique<HandleTable<Thing>>(HandleKind::kStream);
+    const std::unique_ptr<HandleTable<TableThing>> table_ =
+        std::make_unique<HandleTable<TableThing>>(HandleKind::kStream);
 };
 
 TEST_F(HandleTableTest, FindsWhatWasAcquired) {
@@ -65,7 +65,7 @@ TEST_F(HandleTableTest, AvailableIsWhatCanStillBeAcquired) {
 }
 
 TEST_F(HandleTableTest, LiveObjectsAreApart) {
-    std::set<Thing*> objects;
+    std::set<TableThing*> objects;
     std::set<Handle> handles;
     for (int index = 0; index < 200; ++index) {  // more than a chunk
         const auto entry = table_->Acquire();
@@ -88,7 +88,7 @@ TEST_F(HandleTableTest, ForeignNumbersAreNotFound) {
 }
 
 TEST_F(HandleTableTest, KindsDoNotKnowEachOther) {
-    const auto events = std::make_unique<HandleTable<Thing>>(HandleKind::kEvent);
+    const auto events = std::make_unique<HandleTable<TableThing>>(HandleKind::kEvent);
     const auto stream = table_->Acquire();
     const auto event = events->Acquire();
     EXPECT_EQ(table_->Find(event.handle), nullptr);
@@ -103,11 +103,11 @@ TEST_F(HandleTableTest, GenerationIsNeverZero) {
 }
 
 TEST_F(HandleTableTest, VisitsWhatIsAlive) {
-    std::vector<Thing*> things;
+    std::vector<TableThing*> things;
     for (int index = 0; index < 9000; ++index) {  // more than two groups of chunks
         things.push_back(table_->Acquire().object);
     }
-    std::set<Thing*> expected;
+    std::set<TableThing*> expected;
     for (size_t index = 0; index < things.size(); ++index) {
         if (index % 64 == 0 ? index < 4096 : index % 127 == 5) {
             expected.insert(things[index]);
@@ -116,17 +116,17 @@ TEST_F(HandleTableTest, VisitsWhatIsAlive) {
         }
     }
     const auto visit = [&] {
-        std::set<Thing*> visited;
-        table_->ForEach([&](Thing& thing) { EXPECT_TRUE(visited.insert(&thing).second); });
+        std::set<TableThing*> visited;
+        table_->ForEach([&](TableThing& thing) { EXPECT_TRUE(visited.insert(&thing).second); });
         return visited;
     };
     EXPECT_EQ(visit(), expected);
-    for (Thing* const thing : expected) {
+    for (TableThing* const thing : expected) {
         table_->Release(thing);
     }
     EXPECT_TRUE(visit().empty());
-    Thing* const again = table_->Acquire().object;
-    EXPECT_EQ(visit(), std::set<Thing*>{again});
+    TableThing* const again = table_->Acquire().object;
+    EXPECT_EQ(visit(), std::set<TableThing*>{again});
 }
 
 TEST_F(HandleTableTest, PointersAndHandlesConvert) {
@@ -136,7 +136,7 @@ TEST_F(HandleTableTest, PointersAndHandlesConvert) {
 
 TEST_F(HandleTableTest, EmptyWhileNothingIsAlive) {
     EXPECT_TRUE(table_->Empty());
-    std::vector<HandleTable<Thing>::Entry> entries;
+    std::vector<HandleTable<TableThing>::Entry> entries;
     for (int i = 0; i < 70; ++i) {  // two chunks
         entries.push_back(table_->Acquire());
         EXPECT_FALSE(table_->Empty());
@@ -152,7 +152,7 @@ TEST_F(HandleTableTest, ThreadsNeverShareALife) {
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 4; ++thread) {
         threads.emplace_back([this] {
-            std::vector<HandleTable<Thing>::Entry> held;
+            std::vector<HandleTable<TableThing>::Entry> held;
             for (int round = 0; round < 3000; ++round) {
                 const auto entry = table_->Acquire();
                 EXPECT_EQ(entry.object->holders.fetch_add(1), 0);
@@ -168,13 +168,13 @@ TEST_F(HandleTableTest, ThreadsNeverShareALife) {
     }
     int visits = 0;
     for (int round = 0; round < 200; ++round) {
-        table_->ForEach([&](Thing& thing) { visits += thing.holders.load() >= 0 ? 1 : 0; });
+        table_->ForEach([&](TableThing& thing) { visits += thing.holders.load() >= 0 ? 1 : 0; });
     }
     for (std::thread& thread : threads) {
         thread.join();
     }
     int held = 0;
-    table_->ForEach([&](Thing& thing) { held += thing.holders.load(); });
+    table_->ForEach([&](TableThing& thing) { held += thing.holders.load(); });
     EXPECT_EQ(held, 4 * 40);
     EXPECT_GE(visits, 0);
 }

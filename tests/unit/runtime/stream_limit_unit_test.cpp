@@ -53,10 +53,9 @@ class StreamLimitTest : public testing::Test {
             });
     }
 
-    static WaitLimit Milliseconds(int32_t milliseconds) {
+    static WaitLimit Milliseconds(int32_t ms) {
         WaitLimit limit;
-        EXPECT_TRUE(
-            Succeeds(MakeWaitLimit(milliseconds, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit)));
+        EXPECT_TRUE(Succeeds(MakeWaitLimit(ms, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit)));
         return limit;
     }
 };

@@ -15,14 +15,14 @@
 namespace advstep {
 namespace {
 
-struct FaultCase {
+struct StepFaultCase {
     const char* name;
     StepFault kind;
     int64_t values[3];
     const char* text;
 };
 
-class StepFaultTest : public testing::TestWithParam<FaultCase> {};
+class StepFaultTest : public testing::TestWithParam<StepFaultCase> {};
 
 TEST_P(StepFaultTest, NamesSlotAndValues) {
     StepPayload payload{};
@@ -46,81 +46,81 @@ TEST_P(StepFaultTest, NamesSlotAndValues) {
 INSTANTIATE_TEST_SUITE_P(
     Kinds, StepFaultTest,
     testing::Values(
-        FaultCase{"FreeListLen",
-                  StepFault::kFreeListLen,
-                  {41},
-                  "freeListLen is 41; expected 0 <= freeListLen <= F = 40"},
-        FaultCase{"StepLens",
-                  StepFault::kStepLens,
-                  {10},
-                  "stepLens is 10; expected 0 <= stepLens <= B = 9"},
-        FaultCase{"NeedBlockLen",
-                  StepFault::kNeedBlockLen,
-                  {2},
-                  "needBlockLen is 2; expected 0 on entry"},
-        FaultCase{
+        StepFaultCase{"FreeListLen",
+                      StepFault::kFreeListLen,
+                      {41},
+                      "freeListLen is 41; expected 0 <= freeListLen <= F = 40"},
+        StepFaultCase{"StepLens",
+                      StepFault::kStepLens,
+                      {10},
+                      "stepLens is 10; expected 0 <= stepLens <= B = 9"},
+        StepFaultCase{"NeedBlockLen",
+                      StepFault::kNeedBlockLen,
+                      {2},
+                      "needBlockLen is 2; expected 0 on entry"},
+        StepFaultCase{
             "RecoverLens", StepFault::kRecoverLens, {3}, "recoverLens is 3; expected 0 on entry"},
-        FaultCase{"EntryRange",
-                  StepFault::kStackEntryRange,
-                  {9},
-                  "stepBlockList[7] is slot 9; expected 0 <= slot < B = 9"},
-        FaultCase{"EntryTwice",
-                  StepFault::kStackEntryTwice,
-                  {4},
-                  "stepBlockList[7] is slot 4, which stands there before; expected every "
-                  "slot once"},
-        FaultCase{"EntryFlag",
-                  StepFault::kStackEntryFlag,
-                  {4},
-                  "stepBlockList[7] is slot 4, whose isBlockStep is false; expected a "
-                  "preempted slot"},
-        FaultCase{"Used",
-                  StepFault::kNegativeUsed,
-                  {-1},
-                  "slot 7: usedListLen is -1; expected at least 0"},
-        FaultCase{"Columns",
-                  StepFault::kDynamicColumns,
-                  {3, 4},
-                  "slot 7: dynamic columns begin at encoderBlockLens 3 and are "
-                  "usedListLen 4; expected them inside the 5 columns of blockTables"},
-        FaultCase{"Decoder",
-                  StepFault::kNegativeDecoder,
-                  {-6},
-                  "slot 7: seqLensDecoder is -6; expected at least 0"},
-        FaultCase{"Needed",
-                  StepFault::kNeededColumn,
-                  {20, 5},
-                  "slot 7: seqLensDecoder 20 with blockSize 4 needs column 5 of "
-                  "blockTables; expected column < W = 5"},
-        FaultCase{"Overflow",
-                  StepFault::kFreeListOverflow,
-                  {30, 11},
-                  "freeListLen is 30 with 11 dynamic blocks in use; expected no more than "
-                  "F = 40 together"},
-        FaultCase{"NoProgress",
-                  StepFault::kNoProgress,
-                  {5, 3, 12},
-                  "no progress: 5 blocks are needed, 3 are free of a pool of 12, and no "
-                  "slot is left to preempt; expected less load"},
-        FaultCase{"Grant",
-                  StepFault::kGrantOutside,
-                  {4, 2},
-                  "slot 7: recovery grants 2 blocks from column encoderBlockLens 4; "
-                  "expected them inside the 5 columns of blockTables"},
-        FaultCase{"Prompt",
-                  StepFault::kRecoveredPrompt,
-                  {-2},
-                  "slot 7: oriSeqLensEncoder is -2; expected at least 0"},
-        FaultCase{"Generated",
-                  StepFault::kRecoveredStep,
-                  {33},
-                  "slot 7: stepIdx is 33; expected 0 <= stepIdx <= P = 32"},
-        FaultCase{"Total",
-                  StepFault::kRecoveredTotal,
-                  {60, 5},
-                  "slot 7: oriSeqLensEncoder 60 and stepIdx 5 are to be replayed; "
-                  "expected 1 <= their sum <= L = 64"},
-        FaultCase{"Unknown", static_cast<StepFault>(99), {}, "slot 7: fault 99"}),
+        StepFaultCase{"EntryRange",
+                      StepFault::kStackEntryRange,
+                      {9},
+                      "stepBlockList[7] is slot 9; expected 0 <= slot < B = 9"},
+        StepFaultCase{"EntryTwice",
+                      StepFault::kStackEntryTwice,
+                      {4},
+                      "stepBlockList[7] is slot 4, which stands there before; expected every "
+                      "slot once"},
+        StepFaultCase{"EntryFlag",
+                      StepFault::kStackEntryFlag,
+                      {4},
+                      "stepBlockList[7] is slot 4, whose isBlockStep is false; expected a "
+                      "preempted slot"},
+        StepFaultCase{"Used",
+                      StepFault::kNegativeUsed,
+                      {-1},
+                      "slot 7: usedListLen is -1; expected at least 0"},
+        StepFaultCase{"Columns",
+                      StepFault::kDynamicColumns,
+                      {3, 4},
+                      "slot 7: dynamic columns begin at encoderBlockLens 3 and are "
+                      "usedListLen 4; expected them inside the 5 columns of blockTables"},
+        StepFaultCase{"Decoder",
+                      StepFault::kNegativeDecoder,
+                      {-6},
+                      "slot 7: seqLensDecoder is -6; expected at least 0"},
+        StepFaultCase{"Needed",
+                      StepFault::kNeededColumn,
+                      {20, 5},
+                      "slot 7: seqLensDecoder 20 with blockSize 4 needs column 5 of "
+                      "blockTables; expected column < W = 5"},
+        StepFaultCase{"Overflow",
+                      StepFault::kFreeListOverflow,
+                      {30, 11},
+                      "freeListLen is 30 with 11 dynamic blocks in use; expected no more than "
+                      "F = 40 together"},
+        StepFaultCase{"NoProgress",
+                      StepFault::kNoProgress,
+                      {5, 3, 12},
+                      "no progress: 5 blocks are needed, 3 are free of a pool of 12, and no "
+                      "slot is left to preempt; expected less load"},
+        StepFaultCase{"Grant",
+                      StepFault::kGrantOutside,
+                      {4, 2},
+                      "slot 7: recovery grants 2 blocks from column encoderBlockLens 4; "
+                      "expected them inside the 5 columns of blockTables"},
+        StepFaultCase{"Prompt",
+                      StepFault::kRecoveredPrompt,
+                      {-2},
+                      "slot 7: oriSeqLensEncoder is -2; expected at least 0"},
+        StepFaultCase{"Generated",
+                      StepFault::kRecoveredStep,
+                      {33},
+                      "slot 7: stepIdx is 33; expected 0 <= stepIdx <= P = 32"},
+        StepFaultCase{"Total",
+                      StepFault::kRecoveredTotal,
+                      {60, 5},
+                      "slot 7: oriSeqLensEncoder 60 and stepIdx 5 are to be replayed; "
+                      "expected 1 <= their sum <= L = 64"},
+        StepFaultCase{"Unknown", static_cast<StepFault>(99), {}, "slot 7: fault 99"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace advstep {
 namespace {
 
-struct TilingCase {
+struct StepTilingCase {
     const char* name;
     int64_t batch;
     int32_t vectorCores;
@@ -21,10 +21,10 @@ struct TilingCase {
     int64_t slotsPerCore;
 };
 
-class StepTilingTest : public testing::TestWithParam<TilingCase> {};
+class StepTilingTest : public testing::TestWithParam<StepTilingCase> {};
 
 TEST_P(StepTilingTest, EverySlotHasOneCoreAndNoCoreIsIdle) {
-    const TilingCase& row = GetParam();
+    const StepTilingCase& row = GetParam();
     StepDims dims;
     dims.batch = row.batch;
     dims.slots = row.batch + 3;
@@ -49,11 +49,12 @@ INSTANTIATE_TEST_SUITE_P(
     Table, StepTilingTest,
     testing::Values(
         //         name               batch  vectorCores  coreCount  slotsPerCore
-        TilingCase{"NoSlot", 0, 40, 0, 256}, TilingCase{"OneSlot", 1, 40, 1, 256},
-        TilingCase{"OneShare", 256, 40, 1, 256}, TilingCase{"LastCoreOneSlot", 257, 40, 2, 256},
-        TilingCase{"OneSharePerCore", 10240, 40, 40, 256},
-        TilingCase{"AWordMore", 10241, 40, 33, 320}, TilingCase{"OneCore", 257, 1, 1, 320},
-        TilingCase{"ManySlots", 100000, 48, 48, 2112}),
+        StepTilingCase{"NoSlot", 0, 40, 0, 256}, StepTilingCase{"OneSlot", 1, 40, 1, 256},
+        StepTilingCase{"OneShare", 256, 40, 1, 256},
+        StepTilingCase{"LastCoreOneSlot", 257, 40, 2, 256},
+        StepTilingCase{"OneSharePerCore", 10240, 40, 40, 256},
+        StepTilingCase{"AWordMore", 10241, 40, 33, 320}, StepTilingCase{"OneCore", 257, 1, 1, 320},
+        StepTilingCase{"ManySlots", 100000, 48, 48, 2112}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(StepTilingValuesTest, CarriesDimsAndConformance) {

@@ -128,6 +128,18 @@ TEST_F(DeviceStatusTest, UtilizationIsMeasuredFromTheFirstCallOn) {
                         {"utilizationInfo"}));
 }
 
+// A device may have the address of one of an earlier life.
+TEST_F(DeviceStatusTest, PeakIsThatOfOneLifeOfTheRuntime) {
+    for (int life = 0; life < 5; ++life) {
+        ASSERT_NO_FATAL_FAILURE(Restart({}));
+        aclrtMemUsageInfo use;
+        size_t count = 0;
+        ASSERT_TRUE(IsOk(aclrtGetMemUsageInfo(0, &use, 1, &count)));
+        EXPECT_LT(use.memPeakSize, 50'000'000U) << "life " << life;
+        const DeviceBuffer large(50'000'000);
+    }
+}
+
 TEST_F(DeviceStatusTest, MemoryUseHasItsPeak) {
     aclrtMemUsageInfo use[2];
     size_t count = 0;

@@ -4,6 +4,7 @@
 #include "src/runtime/memory/device_memory.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -252,6 +253,18 @@ void DeviceMemory::ReleaseAll(const Device* device) {
         entry = live_.erase(entry);
     }
     ReclaimLocked();
+    if (device == nullptr) {
+        ForgetDevicesLocked();
+    }
+}
+
+// The runtime has ended. A device of its next life may have the address of one that is gone.
+void DeviceMemory::ForgetDevicesLocked() {
+    for (auto entry = owned_.begin(); entry != owned_.end();) {
+        const Owned& owned = entry->second;
+        const bool empty = owned.used == 0 && owned.blocks == 0 && owned.Waiting() == 0;
+        entry = empty ? owned_.erase(entry) : std::next(entry);
+    }
 }
 
 }  // namespace advstep

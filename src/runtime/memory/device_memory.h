@@ -195,6 +195,7 @@ class DeviceMemory {
     void GiveBackLocked(const Allocation& allocation);
     void WithdrawLocked(const Allocation& allocation) noexcept;
     void RetireLocked(const Allocation& allocation);
+    void ForgetDevicesLocked();
 
     const FindPending pendingPlaces_;
     mutable std::shared_mutex mutex_;

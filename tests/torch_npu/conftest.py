@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the tests of torch_npu: programs in processes of their own, and a clean device."""
 
+import gc
 import json
 import os
 import pathlib
@@ -16,9 +17,14 @@ sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "python")]
 OURS = "advance_step "  # how a line of our log begins
 
 
+def pytest_collection_finish():
+    """Spares the collector the million objects of torch, which the tests have imported by now."""
+    gc.freeze()
+
+
 def variables_of_programs():
     """Returns this process's environment without what an installed prefix sets."""
-    variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    variables = dict(os.environ)
     for name in ("LD_LIBRARY_PATH", "ASCEND_HOME_PATH", "ASCEND_OPP_PATH", "ASCEND_TOOLKIT_HOME"):
         variables.pop(name, None)
     return variables

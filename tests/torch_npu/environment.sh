@@ -31,6 +31,7 @@ done
 
 # Of some 12,000 modules only those are compiled that are imported, and nothing is written beside the sources.
 export PYTHONPYCACHEPREFIX=$environment/pycache
+unset PYTHONDONTWRITEBYTECODE
 if [[ $(cat "$environment/packages" 2>/dev/null) != "${packages[*]}" ]]; then
     rm -rf "$environment"
     "$python" -m venv "$environment"

@@ -6,12 +6,16 @@ any other does. Each line of its input is an order in JSON, for one program or f
 of its output a list of their exit statuses.
 """
 
+import gc
 import json
 import os
 import sys
 
 import torch  # noqa: F401
 import torch_npu  # noqa: F401
+
+# The collector of a child would visit a million objects of torch, and copy their pages.
+gc.freeze()
 
 
 def next_order():

@@ -111,9 +111,9 @@ fi
 # The minutes are those of machines with two cores, faster and slower ones, where nothing is built yet.
 for name in "${parts[@]}"; do
     case $name in
-        quick) part quick "lints, tests without sanitizers; 4 to 6 minutes" run_quick ;;
-        dev) part dev "every test with address and undefined-behaviour sanitizers; 11 to 20 minutes" run_dev ;;
-        tsan) part tsan "tests in which threads meet, with the thread sanitizer; 5 to 10 minutes" run_tsan ;;
+        quick) part quick "lints, tests without sanitizers; 3 to 6 minutes" run_quick ;;
+        dev) part dev "every test with address and undefined-behaviour sanitizers; 9 to 20 minutes" run_dev ;;
+        tsan) part tsan "tests in which threads meet, with the thread sanitizer; 4 to 10 minutes" run_tsan ;;
         release) part release "packages, Python, torch_npu, valgrind; 8 to 20 minutes" run_release ;;
     esac
 done

@@ -12,6 +12,8 @@
 
 #include <cstdint>
 
+#include "op_kernel/advance_step/load_two.h"
+
 namespace advstep {
 namespace ADVSTEP_ISA {
 namespace {
@@ -75,11 +77,12 @@ template <typename Division, typename Length, typename Table>
 [[gnu::always_inline]] inline FourNumbers LoadFourBlocks(const Division& division,
                                                          const Length* lengths, uint64_t added,
                                                          const Table* blocks, int64_t stride) {
-    const auto block = [&](int64_t row) {
+    const auto entry = [&](int64_t row) {
         const uint64_t position = static_cast<uint64_t>(lengths[row]) + added;
-        return LoadBlock(division, position, blocks + row * stride);
+        return blocks + row * stride + AsNumber(division.Column(position));
     };
-    return FourNumbers{block(0), block(1), block(2), block(3)};
+    return reinterpret_cast<FourNumbers>(
+        TwoAndTwo(LoadTwo(entry(0), entry(1)), LoadTwo(entry(2), entry(3))));
 }
 
 // Computes the slots. Returns false if a row may be bad; then slots may be missing.

@@ -29,11 +29,13 @@ struct Pattern {
     alignas(64) int64_t spec[kRows][kWidth]{};   // permutation of spec tokens into rows
     KeptMask firstRows[kRows]{};                 // lanes of the vector with a first row
     KeptMask queries[kRows]{};                   // whose first row is in the vector
-    KeptMask specLanes[kRows]{};                 // as many as rows that are not first
-    int64_t specBefore[kRows]{};                 // spec tokens of the rows before the vector
+    int64_t specFrom[kRows]{};                   // first of the spec tokens that are loaded
     uint64_t firstBits = 0;                      // a bit for each row: it is a first one
 
+    // A load of spec tokens ends with those of the group. A masked load that reaches into a page
+    // which is not there takes a Zen 4 as long as three groups.
     constexpr Pattern() {
+        constexpr int64_t kLastFrom = (kRows - 1) * kWidth - kWidth;
         int64_t specTokens = 0;
         for (int64_t row = 0; row < kRows * kWidth; ++row) {
             const int64_t vector = row / kWidth;
@@ -41,7 +43,7 @@ struct Pattern {
             query[vector][lane] = PermutationFrom(row / kRows);
             index[vector][lane] = row % kRows;
             if (lane == 0) {
-                specBefore[vector] = specTokens;
+                specFrom[vector] = specTokens < kLastFrom ? specTokens : kLastFrom;
             }
             if (row % kRows == 0) {
                 firstBits |= uint64_t{1} << row;
@@ -49,8 +51,7 @@ struct Pattern {
                 queries[vector].Set(row / kRows);
                 first[vector][row / kRows] = PermutationFrom(lane);
             } else {
-                specLanes[vector].Set(specTokens - specBefore[vector]);
-                spec[vector][lane] = PermutationFrom(specTokens - specBefore[vector]);
+                spec[vector][lane] = PermutationFrom(specTokens - specFrom[vector]);
                 ++specTokens;
             }
         }
@@ -99,21 +100,16 @@ struct V2Division {
 // The sign bit is set for x < 0 and x > last.
 Vector Outside(Vector value, Vector last) { return Or(value, Subtract(last, value)); }
 
-Vector LookUpIn(const void* table, bool tables32, Vector places) {
-    return tables32 ? LookUp(static_cast<const int32_t*>(table), places)
-                    : LookUp(static_cast<const int64_t*>(table), places);
-}
-
+// Checks the positions and the sampled tokens, and keeps the places of the block ids as `more` and
+// `nextMore`. Returns the first query of a group that is not usual, or of the rest.
 template <int64_t kRows>
-int64_t PlaceV2(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, bool tables32,
-                int64_t begin, int64_t end, int64_t* kept) {
+int64_t KeepPlaces(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a,
+                   const V2Division& division, int64_t begin, int64_t end, int64_t* kept) {
     constexpr const Pattern<kRows>& pattern = kPattern<kRows>;
-    const V2Division division(t.math);
     const Vector one = Same(1);
     const Vector toLast = Same(static_cast<uint64_t>(kRows) - 1);
     const Vector mostFirst = Same(static_cast<uint64_t>(t.math.positions - kRows));
     const Vector mostBefore = Same((uint64_t{1} << 63) - static_cast<uint64_t>(kRows));
-    const Vector lastBlock = Same(static_cast<uint64_t>(t.math.lastBlock));
     const Vector stride = Same(static_cast<uint64_t>(t.blockTableStride));
     int64_t query = begin;
     Vector tableRows = Multiply(Add(Ascending(), Same(static_cast<uint64_t>(begin))), stride);
@@ -143,25 +139,65 @@ int64_t PlaceV2(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, bool t
         if (AnyBit(differ) || (SignsOf(outside) | (negative & pattern.firstBits)) != 0) {
             break;
         }
-        const Vector column = division.Column(position);
         const Vector lastColumn = division.Column(Add(position, toLast));
-        const Vector block = LookUpIn(a.common.blockTables, tables32, Add(column, tableRows));
-        const Vector next = LookUpIn(a.common.blockTables, tables32, Add(lastColumn, tableRows));
+        KeptGroup* const group = GroupOf(kept, query);
+        Store(group->position, position);
+        Store(group->more, Add(division.Column(position), tableRows));
+        Store(group->nextMore, Add(lastColumn, tableRows));
+        Store(group->rowsFirst, Subtract(division.FirstOf(lastColumn), position));
+        tableRows = Add(tableRows, nextGroup);
+        // A bit for each row: the next one is negative, or the first one of the next query.
+        uint64_t last = (negative | pattern.firstBits) >> 1 | uint64_t{1} << (kRows * kWidth - 1);
+#pragma GCC unroll 8
+        for (int64_t of = 0; of < kWidth; ++of, last >>= kRows) {
+            group->token[of] = sampled[of * kRows + static_cast<uint32_t>(__builtin_ctzll(last))];
+        }
+    }
+    return query;
+}
+
+// Looks the block ids up at the places that are kept, and checks them. Returns the first query of a
+// group with a bad one, or the end. A slot is the sum of its position and a number of the block. If
+// all rows have the same block, both numbers are the same, and either is taken.
+template <typename Table>
+int64_t KeepBlocks(const AdvanceStepV2Tiling& t, const Table* table, const V2Division& division,
+                   int64_t begin, int64_t end, int64_t* kept) {
+    const Vector toLast = Same(static_cast<uint64_t>(t.rowsPerQuery) - 1);
+    const Vector lastBlock = Same(static_cast<uint64_t>(t.math.lastBlock));
+    int64_t query = begin;
+    for (; query < end; query += kWidth) {
+        KeptGroup* const group = GroupOf(kept, query);
+        const Vector position = Load(group->position);
+        const Vector block = LookUp(table, group->more);
+        const Vector next = LookUp(table, group->nextMore);
         if (SignsOf(Or(Outside(block, lastBlock), Outside(next, lastBlock))) != 0) {
             break;
         }
-        tableRows = Add(tableRows, nextGroup);
-        // A slot is the sum of its position and a number of the block. If all rows have the same
-        // block, both numbers are the same, and either is taken.
-        KeptGroup* const group = GroupOf(kept, query);
-        Store(group->position, position);
-        Store(group->more, division.FirstOf(Subtract(block, column)));
+        const Vector lastColumn = division.Column(Add(position, toLast));
+        Store(group->more, division.FirstOf(Subtract(block, division.Column(position))));
         Store(group->nextMore, division.FirstOf(Subtract(next, lastColumn)));
-        Store(group->rowsFirst, Subtract(division.FirstOf(lastColumn), position));
-#pragma GCC unroll 8
-        for (int64_t of = 0; of < kWidth; ++of) {
-            const uint64_t behindFirst = negative >> (of * kRows) >> 1 | uint64_t{1} << (kRows - 1);
-            group->token[of] = sampled[of * kRows + __builtin_ctzll(behindFirst)];
+    }
+    return query;
+}
+
+// The two run in turns for some groups. Apart, each has many lines of memory under way at a time.
+template <int64_t kRows>
+int64_t PlaceV2(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, bool tables32,
+                int64_t begin, int64_t end, int64_t* kept) {
+    constexpr int64_t kTurn = 16 * kWidth;
+    const V2Division division(t.math);
+    const void* const table = a.common.blockTables;
+    int64_t query = begin;
+    while (query + kWidth <= end) {
+        const int64_t turnEnd = end - query < kTurn ? end : query + kTurn;
+        const int64_t usual = KeepPlaces<kRows>(t, a, division, query, turnEnd, kept);
+        const int64_t good =
+            tables32
+                ? KeepBlocks(t, static_cast<const int32_t*>(table), division, query, usual, kept)
+                : KeepBlocks(t, static_cast<const int64_t*>(table), division, query, usual, kept);
+        query = good;
+        if (good < usual || usual + kWidth <= turnEnd) {
+            break;
         }
     }
     return query;
@@ -196,10 +232,12 @@ int64_t AdvanceV2(const AdvanceStepV2Args& a, int64_t begin, int64_t end, const 
             const Mask inFirst = Less(index, Permute(from, rowsFirst));
             Store(mapping + row,
                   Add(position, Choose(Permute(from, nextMore), inFirst, Permute(from, more))));
-            const Vector rest = Load(spec + pattern.specBefore[at], pattern.specLanes[at].Get());
-            Store(a.common.inputTokens + row,
-                  Choose(Permute(pattern.spec[at], rest), pattern.firstRows[at].Get(),
-                         Permute(from, token)));
+            Vector tokens = Permute(from, token);
+            if constexpr (kRows > 1) {
+                const Vector rest = Permute(pattern.spec[at], Load(spec + pattern.specFrom[at]));
+                tokens = Choose(rest, pattern.firstRows[at].Get(), tokens);
+            }
+            Store(a.common.inputTokens + row, tokens);
         }
     }
     return query;

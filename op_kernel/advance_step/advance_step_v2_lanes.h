@@ -22,9 +22,9 @@ struct AdvanceStepV2Lanes {
     int64_t queries;  // a group: the number that is taken at a time
 
     /// Checks the queries from `begin` on, a group at a time, and keeps of each group what advance
-    /// needs. It stops at a group of which one is not of the usual form or may be bad, keeps
-    /// nothing of it, and returns the first query of the group. Otherwise it returns the first of
-    /// the rest, which is less than a group.
+    /// needs. It stops at a group of which one is not of the usual form or may be bad, and returns
+    /// the first query of the group; what it keeps of that group and of later ones is of no use.
+    /// Otherwise it returns the first of the rest, which is less than a group.
     int64_t (*place)(const AdvanceStepV2Tiling& t, const AdvanceStepV2Args& a, bool tables32,
                      int64_t begin, int64_t end, int64_t* kept);
 

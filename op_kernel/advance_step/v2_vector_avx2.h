@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "op_kernel/advance_step/load_two.h"
+
 namespace advstep {
 namespace ADVSTEP_ISA {
 namespace {
@@ -34,10 +36,6 @@ constexpr int64_t PermutationFrom(int64_t lane) { return (2 * lane + 1) << 32 | 
 
 Vector Load(const int64_t* values) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(values));
-}
-// Loads the lanes of the mask, and reads no memory of the others.
-Vector Load(const int64_t* values, Mask mask) {
-    return _mm256_maskload_epi64(reinterpret_cast<const long long*>(values), mask.lanes);
 }
 void Store(int64_t* values, Vector vector) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(values), vector);
@@ -71,13 +69,13 @@ uint64_t SignsOf(Vector a) {
 }
 bool AnyBit(Vector a) { return _mm256_testz_si256(a, a) == 0; }
 
-// Loads one by one are faster than AVX2's gather.
+// Loads the entries at four places one by one, since a gather instruction takes longer.
 template <typename Table>
-Vector LookUp(const Table* table, Vector places) {
-    const __m128i low = _mm256_castsi256_si128(places);
-    const __m128i high = _mm256_extracti128_si256(places, 1);
-    return _mm256_set_epi64x(table[_mm_extract_epi64(high, 1)], table[_mm_cvtsi128_si64(high)],
-                             table[_mm_extract_epi64(low, 1)], table[_mm_cvtsi128_si64(low)]);
+[[gnu::always_inline]] inline Vector LookUp(const Table* table, const int64_t* places) {
+    const auto two = [&](int64_t at) {
+        return LoadTwo(table + places[at], table + places[at + 1]);
+    };
+    return TwoAndTwo(two(0), two(2));
 }
 
 }  // namespace

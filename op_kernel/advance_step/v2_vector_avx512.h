@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "op_kernel/advance_step/load_two.h"
+
 namespace advstep {
 namespace ADVSTEP_ISA {
 namespace {
@@ -31,8 +33,6 @@ struct KeptMask {
 constexpr int64_t PermutationFrom(int64_t lane) { return lane; }
 
 Vector Load(const int64_t* values) { return _mm512_loadu_si512(values); }
-// Loads the lanes of the mask, and reads no memory of the others.
-Vector Load(const int64_t* values, Mask mask) { return _mm512_maskz_loadu_epi64(mask, values); }
 void Store(int64_t* values, Vector vector) { _mm512_storeu_si512(values, vector); }
 Vector Zero() { return _mm512_setzero_si512(); }
 Vector Same(uint64_t value) { return _mm512_set1_epi64(static_cast<int64_t>(value)); }
@@ -58,13 +58,19 @@ Mask Less(Vector a, Vector b) { return _mm512_cmplt_epi64_mask(a, b); }
 uint64_t SignsOf(Vector a) { return _mm512_movepi64_mask(a); }
 bool AnyBit(Vector a) { return _mm512_test_epi64_mask(a, a) != 0; }
 
-Vector LookUp(const int64_t* table, Vector places) {
-    return _mm512_mask_i64gather_epi64(Zero(), kAllLanes, places, table, 8);
+// Loads the entries at eight places one by one, since a gather instruction takes longer. The places
+// are numbers in memory: GCC would take them out of a vector at two instructions each.
+template <typename Table>
+[[gnu::always_inline]] inline __m256i LookUpFour(const Table* table, const int64_t* places) {
+    const auto two = [&](int64_t at) {
+        return LoadTwo(table + places[at], table + places[at + 1]);
+    };
+    return TwoAndTwo(two(0), two(2));
 }
-Vector LookUp(const int32_t* table, Vector places) {
-    return _mm512_maskz_cvtepi32_epi64(
-        kAllLanes,
-        _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), kAllLanes, places, table, 4));
+template <typename Table>
+[[gnu::always_inline]] inline Vector LookUp(const Table* table, const int64_t* places) {
+    return _mm512_maskz_inserti64x4(kAllLanes, _mm512_castsi256_si512(LookUpFour(table, places)),
+                                    LookUpFour(table, places + 4), 1);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "support/advance_step_v2_batch.h"
@@ -18,13 +19,12 @@ namespace {
 using reference::AdvanceStepV2Data;
 
 constexpr int64_t kSeqs[] = {45, 48};  // 48 are whole groups
+constexpr int64_t kSeveralTurns = 200;
 constexpr int64_t kBlockSize = 8;
 constexpr int64_t kMaxBlocks = 40;
 constexpr unsigned char kUnwritten = 0xA5;
 
-// Plays check and commit on the data, core by core, with so many bytes to keep values in.
-void Play(const AdvanceStepKernels& kernels, Isa isa, int32_t cores, int64_t keptBytes,
-          AdvanceStepV2Data* data) {
+AdvanceStepV2Payload PayloadOf(AdvanceStepV2Data* data, int32_t cores) {
     AdvanceStepV2Payload payload{};
     AdvanceStepV2Tiling& t = payload.tiling;
     t.rowsPerQuery = data->RowsPerQuery();
@@ -41,6 +41,13 @@ void Play(const AdvanceStepKernels& kernels, Isa isa, int32_t cores, int64_t kep
          data->seqLens.data(), data->slotMapping.data(), data->blockTables.data()},
         data->specToken.data(),
         data->acceptedNum.data()};
+    return payload;
+}
+
+// Plays check and commit on the data, core by core, with so many bytes to keep values in.
+void Play(const AdvanceStepKernels& kernels, Isa isa, int32_t cores, int64_t keptBytes,
+          AdvanceStepV2Data* data) {
+    const AdvanceStepV2Payload payload = PayloadOf(data, cores);
     constexpr int64_t kBehind = 4096;
     std::vector<unsigned char> kept(static_cast<size_t>(keptBytes + kBehind), kUnwritten);
     for (const KernelFn phase : {kernels.check, kernels.commit}) {
@@ -83,6 +90,54 @@ TEST(V2KernelTest, AnyRoomForWhatTheCheckKeeps) {
             SCOPED_TRACE(testing::Message() << seqs << " queries, " << specNum << " spec tokens");
             ASSERT_NO_FATAL_FAILURE(
                 ExpectSame(support::MakeUsualV2Data(seqs, specNum, kBlockSize, kMaxBlocks, 5)));
+        }
+    }
+}
+
+// The vector loops look the block ids up in turns, whose ends are at multiples of 64 or 128
+// queries.
+TEST(V2KernelTest, UnusualQueriesAroundTheEndsOfTurns) {
+    constexpr int64_t kSpecNum = 4;
+    const AdvanceStepV2Data usual =
+        support::MakeUsualV2Data(kSeveralTurns, kSpecNum, kBlockSize, kMaxBlocks, 6);
+    ASSERT_NO_FATAL_FAILURE(ExpectSame(usual));
+    for (const size_t query : {0, 7, 8, 63, 64, 120, 127, 128, 135, 136, 191, 192, 199}) {
+        SCOPED_TRACE(query);
+        AdvanceStepV2Data data = usual;
+        // Its rows do not follow each other.
+        std::swap(data.inputPositions[query * (kSpecNum + 1) + 1],
+                  data.inputPositions[query * (kSpecNum + 1) + 3]);
+        ASSERT_NO_FATAL_FAILURE(ExpectSame(data));
+        data.inputPositions = usual.inputPositions;
+        // Its second block is not looked at, if there is none.
+        data.blockTables[query * kMaxBlocks + kMaxBlocks - 1] = -1;
+        ASSERT_NO_FATAL_FAILURE(ExpectSame(data));
+    }
+}
+
+TEST(V2KernelTest, BadBlocksAroundTheEndsOfTurns) {
+    constexpr int64_t kSpecNum = 4;
+    const AdvanceStepV2Data good =
+        support::MakeUsualV2Data(kSeveralTurns, kSpecNum, kBlockSize, kMaxBlocks, 7);
+    std::vector<unsigned char> kept(static_cast<size_t>(kSeveralTurns) * 40);
+    for (const size_t query : {0, 7, 8, 63, 64, 120, 127, 128, 135, 136, 191, 192, 199}) {
+        AdvanceStepV2Data data = good;
+        const int64_t position =
+            data.inputPositions[query * (kSpecNum + 1)] + data.acceptedNum[query] + 1;
+        data.blockTables[query * kMaxBlocks + static_cast<size_t>(position / kBlockSize)] = -1;
+        AdvanceStepV2Data expected = data;
+        const auto error = reference::AdvanceStepV2(expected, false);
+        ASSERT_TRUE(error);
+        const AdvanceStepV2Payload payload = PayloadOf(&data, 1);
+        for (const Isa isa : unit::IsasOfThisMachine()) {
+            SCOPED_TRACE(testing::Message()
+                         << "query " << query << ", instruction set " << static_cast<int>(isa));
+            Fault fault;
+            V2Kernels(false, kSpecNum + 1)
+                .check({0, &fault, 1, isa, kept.data(), static_cast<int64_t>(kept.size())},
+                       &payload);
+            EXPECT_EQ(fault.row, error->row);
+            EXPECT_EQ(fault.kind, static_cast<int32_t>(AdvanceStepFault::kNegativeBlock));
         }
     }
 }

@@ -3,6 +3,7 @@
 
 #include "op_kernel/step/step_bits.h"
 #include "op_kernel/step/step_kernels.h"
+#include "op_kernel/step/step_lanes.h"
 #include "op_kernel/step/step_scan.h"
 #include "op_kernel/step/step_view.h"
 
@@ -89,25 +90,40 @@ SlotSets LookAtWord(const CoreContext& core, const StepView& v, int64_t first) {
     return sets;
 }
 
+// Looks at up to 64 slots from `first` on, of which one may be unusual.
+void CollectWord(const CoreContext& core, const StepView& v, RowRange slots, const StepSets& all,
+                 StepCoreCounts* counts) {
+    const int64_t first = slots.begin;
+    const SlotSets sets = first + kSlotsPerWord <= slots.end
+                              ? LookAtWord(core, v, first)
+                              : LookAtSlots(core, v, {first, slots.end});
+    ForEachSlot(sets.releases, first, [&](int64_t slot) {
+        counts->released += v.a.usedListLen[slot];
+        counts->releasing += v.a.usedListLen[slot] > 0 ? 1 : 0;
+    });
+    counts->inUse += sets.inUse;
+    const int64_t needs = CountBits(sets.needs);
+    counts->needs += needs;
+    counts->dispatched += sets.served == sets.needs ? needs : CountBits(sets.served);
+    const int64_t word = first / kSlotsPerWord;
+    all.releases[word] = sets.releases;
+    all.needs[word] = sets.needs;
+    all.served[word] = sets.served;
+}
+
 void CollectCore(const CoreContext& core, const StepView& v) {
     StepCoreCounts counts{};
-    const RowRange slots = v.SlotsOf(core.index);
-    for (int64_t first = slots.begin; first < slots.end; first += kSlotsPerWord) {
-        const int64_t word = first / kSlotsPerWord;
-        const SlotSets sets = first + kSlotsPerWord <= slots.end
-                                  ? LookAtWord(core, v, first)
-                                  : LookAtSlots(core, v, {first, slots.end});
-        ForEachSlot(sets.releases, first, [&](int64_t slot) {
-            counts.released += v.a.usedListLen[slot];
-            counts.releasing += v.a.usedListLen[slot] > 0 ? 1 : 0;
-        });
-        counts.inUse += sets.inUse;
-        const int64_t needs = CountBits(sets.needs);
-        counts.needs += needs;
-        counts.dispatched += sets.served == sets.needs ? needs : CountBits(sets.served);
-        v.releases()[word] = sets.releases;
-        v.needs()[word] = sets.needs;
-        v.served()[word] = sets.served;
+    const StepSets sets{v.releases(), v.needs(), v.served()};
+    const StepLanes* const lanes = StepLanesFor(core.isa, v.t);
+    RowRange slots = v.SlotsOf(core.index);
+    while (slots.begin < slots.end) {
+        if (lanes != nullptr) {
+            slots.begin = lanes->collect(v.t, v.a, slots.begin, slots.end, sets, &counts);
+        }
+        if (slots.begin < slots.end) {
+            CollectWord(core, v, slots, sets, &counts);
+            slots.begin += kSlotsPerWord;
+        }
     }
     v.counts()[core.index] = counts;
 }

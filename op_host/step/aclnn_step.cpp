@@ -37,8 +37,9 @@ constexpr KernelProgram kOneCoreProgram = {kCall,
                                            &op::InWords<&DescribeStepFault>,
                                            &CountStep};
 
-// So few bytes take a few microseconds, even if every slot is recovered.
-constexpr int64_t kBriefBytes = int64_t{64} << 10;
+// Even if every slot is recovered, which is rare, so few bytes take no longer than a sleeping
+// thread takes until it runs.
+constexpr int64_t kBriefBytes = int64_t{256} << 10;
 
 constexpr KernelProgram kBriefProgram = [] {
     KernelProgram program = kOneCoreProgram;

@@ -26,8 +26,8 @@ namespace {
 
 // So many rows take 30 us or more, about as long as a sleeping thread needs until it runs.
 constexpr int64_t kHeavyRows = 16384;
-// A stream's lock may be kept while so many rows run, which takes a microsecond or two.
-constexpr int64_t kBriefRows = 1024;
+// A stream's lock may be kept while so many rows run, which takes one to three microseconds.
+constexpr int64_t kBriefRows = 2048;
 // A launch that keeps at most this much data from phase to phase keeps it on the stack.
 constexpr int64_t kFewKeptBytes = 16384;
 

@@ -25,8 +25,8 @@ enum class TaskKind : uint8_t {
 /// How long a task may take.
 enum class TaskLength : uint8_t {
     kUsual,
-    kBrief,  // a few us, and no lock under which a stream's lock is taken: the thread that runs it
-             // may keep the stream's lock
+    kBrief,  // a few us, seldom as long as a heavy one, and no lock under which a stream's lock is
+             // taken: the thread that runs it may keep the stream's lock
     kHeavy,  // longer than a sleeping thread takes until it runs when woken: 10 to 30 us
 };
 

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "tests/benchmark/crew.h"
+#include "tests/benchmark/large_pages.h"
 
 /// Copies large memory to other memory, both on large pages where the system has them, with a share
 /// for each hardware thread.
@@ -20,15 +20,8 @@ class PlainCopy {
     double Run();
 
  private:
-    struct Unmap {
-        size_t bytes;
-        void operator()(unsigned char* memory) const;
-    };
-    using Pages = std::unique_ptr<unsigned char, Unmap>;
-    static Pages Map(size_t bytes);
-
     size_t bytes_;
     int threads_;
-    Pages from_, to_;
+    LargePages from_, to_;
     Crew crew_;
 };

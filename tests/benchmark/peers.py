@@ -21,14 +21,19 @@ import time
 
 BLOCK_SIZE = 16
 STRIDE = 128  # block ids of a sequence
-FIRST_LENGTH = 17
-MOST_STEPS = BLOCK_SIZE * STRIDE - FIRST_LENGTH
+MOST_LENGTH = BLOCK_SIZE * STRIDE // 2  # at the start
+MOST_STEPS = BLOCK_SIZE * STRIDE - MOST_LENGTH
 BATCH_SECONDS = 2e-3
 ROW_SIZE = 256
 CURVE_SIZES = (8, 32, 128, 256, 512, 1024, 4096, 16384, 65536)
 
 INT64, FORMAT_ND = 9, 2
 HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
+
+
+def first_lengths(size):
+    """Mixed ones: with equal ones the block ids of a step share few sets of the caches."""
+    return [17 + row * 7919 % (MOST_LENGTH - 17) for row in range(size)]
 
 
 class Library:
@@ -41,7 +46,7 @@ class Library:
         self._lib.aclGetRecentErrMsg.restype = ctypes.c_char_p
         self._size = size
         self._require(self._lib.aclrtSetDevice(0))
-        values = ([0] * size, [7] * (size - 1), [0] * size, [FIRST_LENGTH] * size, [0] * size,
+        values = ([0] * size, [7] * (size - 1), [0] * size, first_lengths(size), [0] * size,
                   range(size * STRIDE))
         shapes = ((size,), (size - 1, 1), (size,), (size,), (size,), (size, STRIDE))
         self._memory = [self._upload(each) for each in values]
@@ -120,6 +125,7 @@ class Peer:
         self._rows = module.arange(size)
         self._sampled = module.full((size, 1), 7, dtype=module.int64)
         self._tables = module.arange(size * STRIDE).reshape(size, STRIDE)
+        self._first_lengths = module.asarray(first_lengths(size), dtype=module.int64)
         self.restore()
 
     def run(self, runs):
@@ -133,7 +139,7 @@ class Peer:
             lengths[:] += 1
 
     def restore(self):
-        self._arrays[2][:] = FIRST_LENGTH
+        self._arrays[2][:] = self._first_lengths
 
     def state(self):
         return [array.tolist() for array in self._arrays]

@@ -90,7 +90,7 @@ SlotSets LookAtWord(const CoreContext& core, const StepView& v, int64_t first) {
     return sets;
 }
 
-// Looks at up to 64 slots from `first` on, of which one may be unusual.
+// Looks at the first 64 of the slots, or fewer, of which one may be unusual.
 void CollectWord(const CoreContext& core, const StepView& v, RowRange slots, const StepSets& all,
                  StepCoreCounts* counts) {
     const int64_t first = slots.begin;

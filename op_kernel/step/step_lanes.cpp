@@ -111,7 +111,7 @@ struct Places {
 [[gnu::always_inline]] inline bool KeepPlaces(const StepTiling& t, const StepArgs& a, int64_t first,
                                               uint32_t* places, Sums* used) {
     constexpr uint32_t kSign = uint32_t{1} << 31;
-    constexpr uint32_t kLarge = ~((uint32_t{1} << 25) - 1);
+    constexpr uint32_t kLarge = ~(static_cast<uint32_t>(kMostScanned) - 1);
     const auto width = static_cast<uint32_t>(t.tableWidth);
     const __m128i shift = _mm_cvtsi32_si128(t.blockShift);
     Numbers rowStarts = RowStarts(width);

@@ -39,9 +39,7 @@ extern const StepLanes kStepLanes;
 /// Returns the loop for launches of this shape, or null where there is none.
 inline const StepLanes* StepLanesFor(Isa isa, const StepTiling& t) {
 #if defined(__x86_64__)
-    // The sum of a column and of a length, and 16 rows of columns, fit 32 bits.
-    constexpr int64_t kMostColumns = int64_t{1} << 25;
-    if (isa == Isa::kBaseline || t.blockShift < 0 || t.tableWidth >= kMostColumns) {
+    if (isa == Isa::kBaseline || t.blockShift < 0 || t.tableWidth >= kMostScanned) {
         return nullptr;
     }
     return isa == Isa::kAvx512 ? &avx512::kStepLanes : &avx2::kStepLanes;

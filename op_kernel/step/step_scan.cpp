@@ -8,9 +8,6 @@
 namespace advstep {
 namespace {
 
-// The sum of 64 lengths, and 64 rows of as many columns, fit 32 bits below this.
-constexpr int64_t kMostScanned = int64_t{1} << 25;
-
 // 1 << i as a table, since vectors of the baseline cannot compute it.
 constexpr struct Bits {
     uint32_t of[32];

@@ -7,6 +7,10 @@
 
 namespace advstep {
 
+/// Slots with numbers of this size or larger are left to the code for one slot: below it the sum of
+/// 64 lengths, and 64 rows of as many columns, fit 32 bits.
+inline constexpr int64_t kMostScanned = int64_t{1} << 25;
+
 /// The distribution of one Step call over the cores: written by the host, read by every core.
 struct StepTiling {
     int32_t coreCount;     // cores with slots

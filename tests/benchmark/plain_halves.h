@@ -12,8 +12,8 @@
 
 /// The bare loop's update without a division, with the lines of the table fetched ahead, on one
 /// thread or cut in halves for two. As a launch, which writes no tensor before all rows are known
-/// to be good, it reads the table first and keeps the slots. It checks nothing and no thread waits
-/// for the other, so what two threads win is what the memory allows.
+/// to be good, it reads the table first and keeps the slots, and it has large pages. It checks
+/// nothing and no thread waits for the other, so two threads are as fast as the memory allows.
 class PlainHalves {
  public:
     /// blockSize is a power of two.

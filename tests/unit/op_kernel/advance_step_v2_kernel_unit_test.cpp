@@ -109,7 +109,7 @@ TEST(V2KernelTest, UnusualQueriesAroundTheEndsOfTurns) {
                   data.inputPositions[query * (kSpecNum + 1) + 3]);
         ASSERT_NO_FATAL_FAILURE(ExpectSame(data));
         data.inputPositions = usual.inputPositions;
-        // Its second block is not looked at, if there is none.
+        // A block id that no row needs may be anything.
         data.blockTables[query * kMaxBlocks + kMaxBlocks - 1] = -1;
         ASSERT_NO_FATAL_FAILURE(ExpectSame(data));
     }

@@ -28,7 +28,7 @@ bool SameCounts(const StepCoreCounts& a, const StepCoreCounts& b) {
     return all(a) == all(b);
 }
 
-// CollectedSlots that are all ordinary, whatever their flags.
+// Slots that are all ordinary, whatever their flags.
 struct CollectedSlots {
     CollectedSlots(int64_t batch, int64_t tableWidth, int32_t blockShift, uint64_t seed)
         : count(batch), width(tableWidth), shift(blockShift), random(seed) {

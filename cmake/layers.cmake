@@ -20,6 +20,9 @@ function(advance_step_layer)
     C_VISIBILITY_PRESET hidden
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
+  # Calls of a hundred nanoseconds depend on where in its lines of the cache a function begins. So any
+  # edit elsewhere would make them some percent faster or slower.
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-falign-functions=64>)
   if(ADVANCE_STEP_IPO)
     set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION_RELEASE ON)
     # The static twin must also link without a compiler that knows these objects.

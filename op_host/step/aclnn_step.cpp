@@ -20,53 +20,34 @@ namespace {
 
 constexpr char kCall[] = "aclnnStep";
 
-constexpr KernelProgram kProgram = {kCall,
-                                    5,
-                                    {{&StepCollect, OnFault::kFail, true},
-                                     {&StepDecide, OnFault::kFail, true},
-                                     {&StepGiveBack, OnFault::kFail, true},
-                                     {&StepHandOut, OnFault::kFail, true},
-                                     {&StepRecover, OnFault::kFail, true}},
-                                    &op::InWords<&DescribeStepFault>,
-                                    &CountStep};
+constexpr GaugedProgram kProgram = {{kCall,
+                                     5,
+                                     {{&StepCollect, OnFault::kFail, true},
+                                      {&StepDecide, OnFault::kFail, true},
+                                      {&StepGiveBack, OnFault::kFail, true},
+                                      {&StepHandOut, OnFault::kFail, true},
+                                      {&StepRecover, OnFault::kFail, true}},
+                                     &op::InWords<&DescribeStepFault>,
+                                     &CountStep},
+                                    &IsBriefStep};
 
 // A launch of one core needs no phases: there is no other core to wait for.
-constexpr KernelProgram kOneCoreProgram = {kCall,
-                                           1,
-                                           {{&StepOnOneCore, OnFault::kFail, true}},
-                                           &op::InWords<&DescribeStepFault>,
-                                           &CountStep};
+constexpr GaugedProgram kOneCoreProgram = {{kCall,
+                                            1,
+                                            {{&StepOnOneCore, OnFault::kFail, true}},
+                                            &op::InWords<&DescribeStepFault>,
+                                            &CountStep},
+                                           &IsBriefStep};
 
-// Even if every slot is recovered, which is rare, so few bytes take no longer than a sleeping
-// thread takes until it runs.
-constexpr int64_t kBriefBytes = int64_t{256} << 10;
+constexpr GaugedProgram kEmptyProgram = {
+    {kCall, 0, {}, &op::InWords<&DescribeStepFault>, &CountStep}, &IsBriefStep};
 
-constexpr KernelProgram kBriefProgram = [] {
-    KernelProgram program = kOneCoreProgram;
-    program.evenRows = true;
-    return program;
-}();
-
-constexpr KernelProgram kEmptyProgram = {
-    kCall, 0, {}, &op::InWords<&DescribeStepFault>, &CountStep};
-
-// The rows of the tables, of inputIds and of preIds that a step may move. A launch is brief only if
-// its batch is small, too.
-bool MovesLittle(const StepTiling& tiling) {
-    constexpr int64_t kMostColumns = kBriefBytes;  // so that nothing overflows
-    const int64_t tokens = std::min(tiling.inputWidth, tiling.preWidth);
-    return tokens <= kMostColumns && tiling.tableWidth <= kMostColumns &&
-           tiling.batch * (tokens * int64_t{sizeof(int64_t)} +
-                           tiling.tableWidth * int64_t{sizeof(int32_t)}) <=
-               kBriefBytes;
-}
-
-const KernelProgram& ProgramFor(const StepTiling& tiling) {
+const GaugedProgram& ProgramFor(const StepTiling& tiling) {
     switch (tiling.coreCount) {
         case 0:
             return kEmptyProgram;
         case 1:
-            return MovesLittle(tiling) ? kBriefProgram : kOneCoreProgram;
+            return kOneCoreProgram;
         default:
             return kProgram;
     }
@@ -96,6 +77,7 @@ struct Step {
     static constexpr const auto& kName = kCall;
     static constexpr const auto& kTensors = kStepSignature;
     static constexpr const char* kAttributes[] = {"blockSize"};
+    static constexpr bool kIsGauged = true;
 
     static op::Status Plan(const op::Request& request, int64_t blockSize,
                            op::Planned<Payload>* plan) {

@@ -27,6 +27,17 @@ int32_t ShiftOf(int64_t blockSize) {
     return shift;
 }
 
+// The rows of the tables, of inputIds and of preIds that a step may move.
+bool MovesLittle(const StepTiling& tiling) {
+    constexpr int64_t kMostColumns = kBriefBytes;  // so that nothing overflows
+    const int64_t tokens = std::min(tiling.inputWidth, tiling.preWidth);
+    return tiling.batch <= kMostColumns && tokens <= kMostColumns &&
+           tiling.tableWidth <= kMostColumns &&
+           tiling.batch * (tokens * int64_t{sizeof(int64_t)} +
+                           tiling.tableWidth * int64_t{sizeof(int32_t)}) <=
+               kBriefBytes;
+}
+
 }  // namespace
 
 StepTiling TileStep(const StepDims& dims, int64_t blockSize,
@@ -45,6 +56,7 @@ StepTiling TileStep(const StepDims& dims, int64_t blockSize,
     tiling.blockSize = blockSize;
     tiling.blockShift = ShiftOf(blockSize);
     tiling.blockInverse = 1.0 / static_cast<double>(blockSize);
+    tiling.movesLittle = MovesLittle(tiling) ? 1 : 0;
     return tiling;
 }
 

@@ -20,4 +20,11 @@ using advance_step::op::KernelProgram;
 using advance_step::op::LaunchCounts;
 using advance_step::op::OnFault;
 
+/// A program of which the data in memory tell whether a launch of few rows is brief. Operators of
+/// other libraries have none.
+struct GaugedProgram : KernelProgram {
+    /// Returns whether the launch takes at most a few us. It is called right before the launch.
+    bool (*isBrief)(const void* payload) = nullptr;
+};
+
 }  // namespace advstep

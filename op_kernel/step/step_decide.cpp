@@ -205,4 +205,17 @@ void StepDecide(const CoreContext& core, const void* payload) {
     }
 }
 
+// With a free block for every slot and no preempted one, no slot is preempted and none is
+// recovered. Then a step moves the ids of released blocks, which are not free before it, and one id
+// for a slot.
+bool IsBriefStep(const void* payload) {
+    const StepView v(payload);
+    if (v.t.movesLittle != 0) {
+        return true;
+    }
+    const int64_t free = *v.a.freeListLen;
+    return *v.a.stepLens == 0 && free >= v.t.batch &&
+           v.t.freeCapacity - free <= kBriefBytes / int64_t{sizeof(int32_t)};
+}
+
 }  // namespace advstep

@@ -25,6 +25,10 @@ void StepRecover(const CoreContext& core, const void* payload);
 /// All phases in one, for a launch of one core.
 void StepOnOneCore(const CoreContext& core, const void* payload);
 
+/// Returns whether a step is sure to move at most kBriefBytes. It reads two scalars at most, before
+/// the first phase.
+bool IsBriefStep(const void* payload);
+
 /// The work of a launch, read from its plan.
 LaunchCounts CountStep(const void* payload);
 

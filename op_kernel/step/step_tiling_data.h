@@ -11,6 +11,10 @@ namespace advstep {
 /// 64 lengths, and 64 rows of as many columns, fit 32 bits.
 inline constexpr int64_t kMostScanned = int64_t{1} << 25;
 
+/// A step that moves at most so many bytes of block ids and tokens takes no longer than a sleeping
+/// thread takes until it runs.
+inline constexpr int64_t kBriefBytes = int64_t{256} << 10;
+
 /// The distribution of one Step call over the cores: written by the host, read by every core.
 struct StepTiling {
     int32_t coreCount;     // cores with slots
@@ -23,6 +27,7 @@ struct StepTiling {
     int64_t preWidth;      // P: columns of preIds
     int64_t blockSize;     // tokens
     int32_t blockShift;    // its logarithm, at most 31; -1 if it is no power of two
+    int32_t movesLittle;   // at most kBriefBytes, even if it recovers every slot
     double blockInverse;   // 1 / blockSize
 };
 

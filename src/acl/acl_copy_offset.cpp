@@ -116,10 +116,11 @@ aclError aclrtMemcpyAsyncWithOffset(void** dst, size_t destMax, size_t dstDataOf
             auto* const task = new (memory) OffsetCopyTask;
             task->name = "copy";
             task->category = TaskCategory::kMemory;
-            task->describe = [](const Task& base, TraceArgs* args) {
+            static constexpr TaskType kType = {[](const Task& base, TraceArgs* args) {
                 args->Add("bytes", static_cast<int64_t>(
                                        static_cast<const OffsetCopyTask&>(base).copy.count));
-            };
+            }};
+            task->type = &kType;
             task->run = &RunOffsetCopy;
             // The task is never brief, because it takes the lock of the device memory.
             task->length =

@@ -15,6 +15,7 @@
 #include <array>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 
 #include "advance_step/operator/phase_one.hpp"
 #include "src/aclnn/executor.h"
@@ -68,6 +69,13 @@ constexpr auto MakePhaseOneName() {
 template <typename Operator>
 inline constexpr auto kPhaseOneOf = MakePhaseOneName<Operator>();
 
+// Finds Operator::kIsGauged: all programs of the operator are GaugedPrograms.
+template <typename Operator, typename = void>
+inline constexpr bool kIsGauged = false;
+template <typename Operator>
+inline constexpr bool kIsGauged<Operator, std::void_t<decltype(Operator::kIsGauged)>> =
+    Operator::kIsGauged;
+
 inline AdvStepOperatorEnvironment EnvironmentOf(const Device& device) {
     const Settings& settings = device.settings();
     return {sizeof(AdvStepOperatorEnvironment),
@@ -115,6 +123,7 @@ Status Finish(const op::Planned<typename Operator::Payload>& planned, const Devi
     plan.launch.coreCount = planned.coreCount;
     plan.launch.rows = planned.rows;
     plan.launch.payloadBytes = sizeof(typename Operator::Payload);
+    plan.gauged = kIsGauged<Operator>;
     plan.payload = &planned.payload;
     plan.workspaceBytes = planned.workspaceBytes;
     plan.workspaceAt = planned.workspaceAt;

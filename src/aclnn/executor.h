@@ -35,7 +35,8 @@ struct PlannedTensor {
 
 /// The result of phase one. `payload` holds plain bytes: tiling data and addresses.
 struct Plan {
-    KernelLaunch launch;
+    KernelLaunch launch;  // without its length
+    bool gauged = false;  // its program is a GaugedProgram
     const void* payload = nullptr;
     uint64_t workspaceBytes = 0;
     int64_t workspaceAt = -1;  // offset in the payload of the workspace's address; -1: none, as

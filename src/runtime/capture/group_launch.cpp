@@ -62,9 +62,7 @@ void DescribeGroupLaunch(const Task& base, TraceArgs* args) {
     const auto& task = static_cast<const GroupLaunchTask&>(base);
     const std::shared_ptr<const SharedRecord> newest = task.Newest();
     const Task& launch = newest != nullptr ? TaskOf(newest->record) : task.Own();
-    if (launch.describe != nullptr) {
-        launch.describe(launch, args);
-    }
+    launch.Describe(args);
 }
 
 }  // namespace
@@ -84,7 +82,8 @@ void AppendGroupLaunch(const RecordedTask& launch, TaskRecord* records) {
     task->length = own.heavy() ? TaskLength::kHeavy : TaskLength::kUsual;
     task->bytes = static_cast<uint32_t>(GroupLaunchTask::HeadBytes()) + own.bytes;
     task->run = &RunGroupLaunch;
-    task->describe = &DescribeGroupLaunch;
+    static constexpr TaskType kType = {&DescribeGroupLaunch};
+    task->type = &kType;
     task->group = launch.group;
     task->handle = launch.groupHandle;
     task->index = launch.groupIndex;

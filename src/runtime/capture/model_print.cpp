@@ -50,9 +50,7 @@ TraceArgs PrintedArgs(const RecordedTask& task, bool verbose) {
     if (!verbose) {
         return args;
     }
-    if (task.task().describe != nullptr) {
-        task.task().describe(task.task(), &args);
-    }
+    task.task().Describe(&args);
     for (const Use& use : task.uses) {
         args.Add(use.name, use.kind == Use::Kind::kMemory
                                ? fmt::format("{} with {} bytes", use.address, use.bytes)

@@ -223,6 +223,11 @@ void DescribeKernelTask(const Task& base, TraceArgs* args) {
     args->Add("cores", launch.coreCount);
 }
 
+bool IsBriefTask(const Task& base) {
+    const auto& task = static_cast<const KernelTask&>(base);
+    return static_cast<const GaugedProgram*>(task.launch.program)->isBrief(&task + 1);
+}
+
 Status RunMeasured(const KernelTask& task) {
     const Device& device = *task.launch.device;
     const auto begin = CoreUsage::Clock::now();
@@ -234,6 +239,15 @@ Status RunMeasured(const KernelTask& task) {
 }
 
 }  // namespace
+
+TaskLength LengthOf(const KernelProgram& program, int64_t rows, bool gauged) {
+    if (rows > kBriefRows) {
+        return rows > kHeavyRows ? TaskLength::kHeavy : TaskLength::kUsual;
+    }
+    return program.evenRows ? TaskLength::kBrief
+           : gauged         ? TaskLength::kGauged
+                            : TaskLength::kUsual;
+}
 
 Status RunKernelTask(const Task& base) {
     const auto& task = static_cast<const KernelTask&>(base);
@@ -268,12 +282,10 @@ KernelTask* KernelTask::Make(void* memory, const KernelLaunch& launch, const voi
     auto* const task = new (memory) KernelTask;
     task->name = launch.program->call;
     task->category = TaskCategory::kKernel;
-    task->describe = &DescribeKernelTask;
+    static constexpr TaskType kType = {&DescribeKernelTask, &IsBriefTask};
+    task->type = &kType;
     task->run = &RunKernelTask;
-    const bool brief = launch.program->evenRows && launch.rows <= kBriefRows;
-    task->length = launch.rows > kHeavyRows ? TaskLength::kHeavy
-                   : brief                  ? TaskLength::kBrief
-                                            : TaskLength::kUsual;
+    task->length = launch.length;
     task->launch = launch;
     std::memcpy(task + 1, payload, launch.payloadBytes);
     return task;

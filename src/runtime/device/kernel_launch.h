@@ -21,11 +21,15 @@ inline constexpr int64_t kRowsWorthThreads = 32768;
 struct KernelLaunch {
     const KernelProgram* program = nullptr;
     const Device* device = nullptr;
-    int32_t coreCount = 0;      // simulated cores with work
+    int32_t coreCount = 0;  // simulated cores with work
+    TaskLength length = TaskLength::kUsual;
     int64_t rows = 0;           // of work; they decide whether several threads are worth it
     uint32_t payloadBytes = 0;  // tiling and addresses
     int32_t faultCode = 0;      // not 0: the launch fails with it instead
 };
+
+/// Returns how long a launch takes. A program that is `gauged` is a GaugedProgram.
+TaskLength LengthOf(const KernelProgram& program, int64_t rows, bool gauged = false);
 
 /// Plays every phase on every core, in the device's core order, on the device's threads where that
 /// pays. Returns the fault of the lowest row of the first failing phase, worded by the operator.

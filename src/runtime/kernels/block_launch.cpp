@@ -121,6 +121,7 @@ Status LaunchBlocks(const StreamRef& stream, const Device& device, const BlockLa
     planned.device = &device;
     planned.coreCount = static_cast<int32_t>(blocks.cores);
     planned.rows = kRowsWorthThreads;  // nobody knows how long a block takes
+    planned.length = LengthOf(*planned.program, planned.rows);
     planned.payloadBytes = static_cast<uint32_t>(payload.size());
     int32_t faultCode = 0;
     ADVSTEP_RETURN_IF_ERROR(BeginLaunch(device, &faultCode));
@@ -131,7 +132,8 @@ Status LaunchBlocks(const StreamRef& stream, const Device& device, const BlockLa
     return stream.Enqueue(work, [&](void* memory) {
         KernelTask* const task = KernelTask::Make(memory, planned, payload.data());
         task->run = &RunKernelBlocks;
-        task->describe = &DescribeKernelBlocks;
+        static constexpr TaskType kType = {&DescribeKernelBlocks};
+        task->type = &kType;
         if (faultCode != 0) {
             FailWhenRun(task, faultCode);
         }

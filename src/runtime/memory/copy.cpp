@@ -196,10 +196,11 @@ CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
     auto* const task = new (memory) CopyTask;
     task->name = "copy";
     task->category = TaskCategory::kMemory;
-    task->describe = [](const Task& base, TraceArgs* args) {
+    static constexpr TaskType kType = {[](const Task& base, TraceArgs* args) {
         const auto& copy = static_cast<const CopyTask&>(base);
         args->Add("bytes", static_cast<int64_t>(copy.count * copy.rows));
-    };
+    }};
+    task->type = &kType;
     task->run = [](const Task& base) {
         const auto& copy = static_cast<const CopyTask&>(base);
         CopyRows(copy.dst, copy.src, copy.count, copy.rows, copy.dpitch, copy.spitch);
@@ -220,9 +221,10 @@ FillTask* FillTask::Make(void* memory, void* address, int32_t value, size_t coun
     auto* const task = new (memory) FillTask;
     task->name = "fill";
     task->category = TaskCategory::kMemory;
-    task->describe = [](const Task& base, TraceArgs* args) {
+    static constexpr TaskType kType = {[](const Task& base, TraceArgs* args) {
         args->Add("bytes", static_cast<int64_t>(static_cast<const FillTask&>(base).count));
-    };
+    }};
+    task->type = &kType;
     task->run = [](const Task& base) {
         const auto& fill = static_cast<const FillTask&>(base);
         FillNow(fill.address, fill.value, fill.count);

@@ -146,7 +146,7 @@ CopyBatchTask* CopyBatchTask::Make(void* memory, const CopyBatch& batch) {
     auto* const task = new (memory) CopyBatchTask;
     task->name = "copies";
     task->category = TaskCategory::kMemory;
-    task->describe = [](const Task& base, TraceArgs* args) {
+    static constexpr TaskType kType = {[](const Task& base, TraceArgs* args) {
         const auto& self = static_cast<const CopyBatchTask&>(base);
         const auto* const copies = reinterpret_cast<const Copy*>(&self + 1);
         size_t bytes = 0;
@@ -155,7 +155,8 @@ CopyBatchTask* CopyBatchTask::Make(void* memory, const CopyBatch& batch) {
         }
         args->Add("bytes", static_cast<int64_t>(bytes));
         args->Add("copies", static_cast<int64_t>(self.count));
-    };
+    }};
+    task->type = &kType;
     task->run = [](const Task& base) {
         const auto& self = static_cast<const CopyBatchTask&>(base);
         const auto* const copies = reinterpret_cast<const Copy*>(&self + 1);

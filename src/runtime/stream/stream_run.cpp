@@ -185,7 +185,7 @@ int Stream::RunBriefTasks(std::unique_lock<std::mutex>& lock, AbortableWait* wai
     // The lock is not kept for a callback or for the writing of a trace, which may take long.
     while (run < most && !Reached(wait->sequence) && !Trace::On() && !HasExceptionCallback()) {
         const Task& task = *queue_.Front();
-        if (task.length != TaskLength::kBrief || task.skip != TaskSkip::kNot) {
+        if (task.skip != TaskSkip::kNot || !task.brief()) {
             break;
         }
         const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;

@@ -32,9 +32,7 @@ const char* CategoryOf(const Task& task) {
 TraceArgs ArgsOf(const Task& task, const Ticket& place) {
     TraceArgs args;
     args.Add("task", static_cast<int64_t>(place.sequence));
-    if (task.describe != nullptr) {
-        task.describe(task, &args);
-    }
+    task.Describe(&args);
     return args;
 }
 

@@ -25,9 +25,10 @@ enum class TaskKind : uint8_t {
 /// How long a task may take.
 enum class TaskLength : uint8_t {
     kUsual,
-    kBrief,  // a few us, seldom as long as a heavy one, and no lock under which a stream's lock is
-             // taken: the thread that runs it may keep the stream's lock
-    kHeavy,  // longer than a sleeping thread takes until it runs when woken: 10 to 30 us
+    kBrief,   // a few us, seldom as long as a heavy one, and no lock under which a stream's lock is
+              // taken: the thread that runs it may keep the stream's lock
+    kGauged,  // brief or usual: TaskType::isBrief tells when it is the oldest task of its stream
+    kHeavy,   // longer than a sleeping thread takes until it runs when woken: 10 to 30 us
 };
 
 /// Why a task is not run.
@@ -36,6 +37,18 @@ enum class TaskSkip : uint8_t { kNot, kDestroyed, kAborted, kDeviceAborted, kSto
 /// The heading under which the trace shows a task. A host function and a wait have a heading by
 /// their kind.
 enum class TaskCategory : uint8_t { kMark, kKernel, kMemory };
+
+struct Task;
+
+/// The functions of all tasks of one kind. It is static data.
+struct TaskType {
+    /// Adds what the trace shows of the task beside its name. Null: the trace shows no more.
+    void (*describe)(const Task& task, TraceArgs* args) = nullptr;
+    /// Tells whether a gauged task is brief, by what is in memory right before it is run. It is
+    /// called under the stream's lock, so it must take no lock under which a stream's lock is
+    /// taken.
+    bool (*isBrief)(const Task& task) = nullptr;
+};
 
 /// The head of a queued record. The arguments of `run` follow it, as the members of a derived
 /// struct. A record is plain data: it is copied as bytes and never destroyed.
@@ -46,12 +59,22 @@ struct Task {
     TaskLength length = TaskLength::kUsual;
     TaskSkip skip = TaskSkip::kNot;  // set in the queue, before the task is run
     TaskCategory category = TaskCategory::kMark;
-    uint32_t bytes = 0;  // of the whole record, a multiple of kTaskAlignment
-    /// Adds what the trace shows of the task beside its name. Null: the trace shows no more.
-    void (*describe)(const Task& task, TraceArgs* args) = nullptr;
+    uint32_t bytes = 0;              // of the whole record, a multiple of kTaskAlignment
+    const TaskType* type = nullptr;  // null: there is nothing to say
 
     bool heavy() const { return length == TaskLength::kHeavy; }
     bool always() const { return kind == TaskKind::kAlways || kind == TaskKind::kBranchEnd; }
+    /// Returns whether the task is brief. A task that is not to be skipped is asked right before it
+    /// is run, because the data decide.
+    bool brief() const {
+        return length == TaskLength::kBrief ||
+               (length == TaskLength::kGauged && type->isBrief(*this));
+    }
+    void Describe(TraceArgs* args) const {
+        if (type != nullptr && type->describe != nullptr) {
+            type->describe(*this, args);
+        }
+    }
 };
 
 inline constexpr size_t kTaskAlignment = 16;

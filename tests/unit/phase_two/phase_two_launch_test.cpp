@@ -9,8 +9,12 @@
 #include "acl/acl.h"
 #include "aclnnop/aclnn_advance_step.h"
 #include "op_host/advance_step/advance_step_tiling.h"
+#include "op_kernel/common/kernel.h"
+#include "op_kernel/step/step_kernels.h"
+#include "reference/step_data.h"
 #include "src/runtime/commands/launcher.h"
 #include "src/runtime/stream/stream_ref.h"
+#include "support/step_batch.h"
 
 namespace advstep {
 namespace {
@@ -102,6 +106,7 @@ TEST_F(PhaseTwoLaunchTest, LaunchesThePlannedTilingOnTheGivenStream) {
                 EXPECT_STREQ(launch.program->call, "aclnnAdvanceStep");
                 EXPECT_EQ(launch.coreCount, 34);
                 EXPECT_EQ(launch.rows, kNumSeqs);
+                EXPECT_EQ(launch.length, TaskLength::kBrief);
                 EXPECT_EQ(launch.payloadBytes, sizeof(AdvanceStepPayload));
                 AdvanceStepPayload payload;
                 std::memcpy(&payload, bytes, sizeof(payload));
@@ -257,6 +262,25 @@ TEST_F(PhaseTwoLaunchTest, ADestroyedTensorHasNoPlan) {
               ACLNN_ERR_PARAM_INVALID);
     EXPECT_EQ(executor, nullptr);
     tensors_.pop_back();
+}
+
+// Only the data tell how much a step moves, whatever its number of cores.
+TEST_F(PhaseTwoLaunchTest, AStepIsGaugedByItsProgram) {
+    for (const int64_t batch : {0, 5, 2048}) {
+        reference::StepDims dims;
+        dims.batch = batch;
+        dims.slots = batch + 1;
+        support::StepBatch step(reference::IdleStepData(dims));
+        ASSERT_EQ(step.Plan(), ACLNN_SUCCESS);
+        EXPECT_CALL(launcher_, Launch)
+            .WillOnce([&](const StreamRef&, const KernelLaunch& launch, auto&&...) {
+                EXPECT_EQ(launch.length, TaskLength::kGauged);
+                const auto* const program = static_cast<const GaugedProgram*>(launch.program);
+                EXPECT_EQ(program->isBrief, &IsBriefStep);
+                return Status();
+            });
+        EXPECT_EQ(step.Launch(stream_), ACLNN_SUCCESS) << batch;
+    }
 }
 
 }  // namespace

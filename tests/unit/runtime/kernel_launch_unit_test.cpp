@@ -221,7 +221,7 @@ TEST(KernelOrderTest, CoresArePlayedInTheDevicesOrder) {
         settings.coreOrder = seed;
         const Device device(0, settings);
         played.clear();
-        EXPECT_TRUE(Succeeds(RunKernel({&program, &device, 10, 10, 0}, nullptr)));
+        EXPECT_TRUE(Succeeds(RunKernel({&program, &device, 10, {}, 10, 0}, nullptr)));
         EXPECT_EQ(played, seed ? (std::vector<int32_t>{8, 1, 5, 9, 0, 4, 3, 2, 6, 7})
                                : (std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
     }
@@ -232,7 +232,7 @@ TEST(KernelTaskTest, CarriesItsOwnCopyOfThePayload) {
     const Device device(0, Settings{});
     Board board{};
     Payload payload{&board, 3};
-    const KernelLaunch launch{&program, &device, 3, 3, sizeof(payload)};
+    const KernelLaunch launch{&program, &device, 3, {}, 3, sizeof(payload)};
     alignas(kTaskAlignment) unsigned char record[256];
     ASSERT_LE(KernelTask::BytesFor(launch), sizeof(record));
     EXPECT_EQ(KernelTask::BytesFor(launch), sizeof(KernelTask) + sizeof(payload));
@@ -246,15 +246,32 @@ TEST(KernelTaskTest, CarriesItsOwnCopyOfThePayload) {
 
 TEST(KernelTaskTest, ManyRowsAreHeavy) {
     const KernelProgram program = Program({{&First}});
+    EXPECT_EQ(LengthOf(program, 256), TaskLength::kUsual);
+    EXPECT_EQ(LengthOf(program, 16384), TaskLength::kUsual);
+    EXPECT_EQ(LengthOf(program, 16385), TaskLength::kHeavy);
+    EXPECT_EQ(LengthOf(program, 16385, true), TaskLength::kHeavy);
+}
+
+TEST(KernelTaskTest, FewEvenRowsAreBriefAndFewGaugedOnesMayBe) {
+    KernelProgram program = Program({{&First}});
+    EXPECT_EQ(LengthOf(program, 2048, true), TaskLength::kGauged);
+    EXPECT_EQ(LengthOf(program, 2049, true), TaskLength::kUsual);
+    program.evenRows = true;
+    EXPECT_EQ(LengthOf(program, 2048), TaskLength::kBrief);
+    EXPECT_EQ(LengthOf(program, 2049), TaskLength::kUsual);
+}
+
+TEST(KernelTaskTest, AGaugedTaskAsksItsProgramAboutItsPayload) {
+    const GaugedProgram program = {Program({{&First}}),
+                                   [](const void* payload) { return Of(payload).coreCount == 3; }};
     const Device device(0, Settings{});
-    const Payload payload{nullptr, 1};
+    KernelLaunch launch{&program, &device, 1, {}, 1, sizeof(Payload)};
+    launch.length = LengthOf(program, 1, true);
     alignas(kTaskAlignment) unsigned char record[256];
-    const auto isHeavy = [&](int64_t rows) {
-        return KernelTask::Make(record, {&program, &device, 1, rows, sizeof(payload)}, &payload)
-            ->heavy();
-    };
-    EXPECT_FALSE(isHeavy(256));
-    EXPECT_TRUE(isHeavy(1 << 20));
+    for (const int32_t cores : {3, 4}) {
+        const Payload payload{nullptr, cores};
+        EXPECT_EQ(KernelTask::Make(record, launch, &payload)->brief(), cores == 3) << cores;
+    }
 }
 
 TEST(FaultTest, CoreContextKeepsTheLowestRow) {

@@ -32,11 +32,13 @@ inline constexpr advstep::Handle kCaller = 0x1C5;
 
 struct TaskTraits {
     advstep::TaskKind kind = advstep::TaskKind::kPlain;
-    bool heavy = false;
+    advstep::TaskLength length = advstep::TaskLength::kUsual;
+    const advstep::TaskType* type = nullptr;
 };
-inline constexpr TaskTraits kHostFunction{advstep::TaskKind::kHostFunction, false};
-inline constexpr TaskTraits kEventRecord{advstep::TaskKind::kAlways, false};
-inline constexpr TaskTraits kHeavy{advstep::TaskKind::kPlain, true};
+inline constexpr TaskTraits kHostFunction{advstep::TaskKind::kHostFunction};
+inline constexpr TaskTraits kEventRecord{advstep::TaskKind::kAlways};
+inline constexpr TaskTraits kHeavy{advstep::TaskKind::kPlain, advstep::TaskLength::kHeavy};
+inline constexpr TaskTraits kBrief{advstep::TaskKind::kPlain, advstep::TaskLength::kBrief};
 
 // One life of a stream, and what its tasks call. The context is shared if one is given.
 class StreamBench {
@@ -80,8 +82,8 @@ class StreamBench {
                     return (*static_cast<const FunctionTask&>(base).function)();
                 };
                 task->kind = traits.kind;
-                task->length =
-                    traits.heavy ? advstep::TaskLength::kHeavy : advstep::TaskLength::kUsual;
+                task->length = traits.length;
+                task->type = traits.type;
                 task->function = mine;
                 return task;
             },

@@ -174,7 +174,8 @@ TEST_F(StreamUnitTest, EnqueueWakesWhoeverWouldNotLookInTime) {
                                 WakeCase{"AwakeHeavy", Watch::kAwake, true, 0}}) {
         workers_.SetWatch(row.watch);
         workers_.wakes = 0;
-        ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, {TaskKind::kPlain, row.heavy})));
+        ASSERT_TRUE(
+            Succeeds(a_.EnqueueCount(&count_, row.heavy ? unit::kHeavy : unit::TaskTraits{})));
         EXPECT_EQ(workers_.wakes, row.wakes) << row.name;
     }
 }

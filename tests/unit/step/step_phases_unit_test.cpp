@@ -72,8 +72,9 @@ class StepPhasesTest : public testing::Test {
 
     StepPayload Payload(int32_t cores = 2) {
         StepPayload p{};
-        p.tiling = {cores, 0,   kSlotsPerWord * (3 - cores), kBatch, kWidth, kFree, kInput, kPre, 4,
-                    2,     0.25};
+        p.tiling = {
+            cores, 0,   kSlotsPerWord * (3 - cores), kBatch, kWidth, kFree, kInput, kPre, 4, 2,
+            0,     0.25};
         p.args = {stop_.data(),    thisTime_.data(), prompt_.data(),        encoder_.data(),
                   decoder_.data(), table_.data(),    encoderBlocks_.data(), preempted_.data(),
                   stack_.data(),   &stackLen_,       recovered_.data(),     &recoverLen_,

@@ -77,6 +77,28 @@ TEST(StepTilingValuesTest, CarriesDimsAndConformance) {
     EXPECT_EQ(TileStep(dims, 3, environment).exact, 0);
 }
 
+TEST(StepTilingValuesTest, AStepMovesLittleIfAllItsRowsAreSmall) {
+    const auto movesLittle = [](int64_t batch, int64_t width, int64_t input, int64_t pre) {
+        StepDims dims;
+        dims.batch = batch;
+        dims.tableWidth = width;
+        dims.inputWidth = input;
+        dims.preWidth = pre;
+        return TileStep(dims, 16, {}).movesLittle != 0;
+    };
+    EXPECT_TRUE(movesLittle(256, 128, 64, 64));  // 256 KiB
+    EXPECT_FALSE(movesLittle(257, 128, 64, 64));
+    EXPECT_FALSE(movesLittle(256, 129, 64, 64));
+    EXPECT_FALSE(movesLittle(256, 128, 65, 65));
+    EXPECT_TRUE(movesLittle(256, 128, 65, 64));  // no more tokens are moved than either has
+    EXPECT_TRUE(movesLittle(256, 128, 64, 65));
+    EXPECT_TRUE(movesLittle(0, 128, 64, 64));
+    constexpr int64_t kHuge = int64_t{1} << 62;
+    EXPECT_FALSE(movesLittle(kHuge, 4, 4, 4));
+    EXPECT_FALSE(movesLittle(4, kHuge, 4, 4));
+    EXPECT_FALSE(movesLittle(4, 4, kHuge, kHuge));
+}
+
 TEST(StepTilingValuesTest, BlockSizesThatArePowersOfTwoAreShifts) {
     OperatorEnvironment environment;
     const auto shiftOf = [&](int64_t blockSize) {

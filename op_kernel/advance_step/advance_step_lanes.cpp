@@ -112,6 +112,12 @@ void ForEachPiece(const Division division, const Length* lengths, uint64_t added
     }
 }
 
+// A single step adds nothing to the lengths. Its loops are compiled without the addition, unless
+// they fetch lines ahead and so wait for memory.
+struct Nothing {
+    constexpr operator uint64_t() const { return 0; }
+};
+
 // The loops for one division and one size of launch. They are not inlined, so that each has all
 // registers.
 template <bool kAhead, typename Division, typename Length, typename Slot, typename Table>
@@ -119,7 +125,6 @@ struct Sized {
     [[gnu::noinline]] static bool Place(const AdvanceStepTiling& t, const AdvanceStepArgs& a,
                                         int64_t added, int64_t begin, int64_t rows, void* to) {
         const Division division(t.math);
-        const uint64_t more = static_cast<uint64_t>(added);
         const uint64_t lastPosition = static_cast<uint64_t>(t.math.positions) - 1;
         const uint64_t lastBlock = static_cast<uint64_t>(t.math.lastBlock);
         const int64_t stride = t.blockTableStride;
@@ -127,13 +132,20 @@ struct Sized {
         const Table* const blocks = static_cast<const Table*>(a.blockTables) + begin * stride;
         Slot* const slots = static_cast<Slot*>(to);
         bool good = true;
-        ForEachPiece<kAhead>(division, lengths, more, blocks, stride, rows,
-                             [&](int64_t first, int64_t piece) {
-                                 good = PlaceChecked(division, lengths + first, more, lastPosition,
-                                                     blocks + first * stride, stride, lastBlock,
-                                                     slots + first, piece) &&
-                                        good;
-                             });
+        const auto place = [&](const auto more) __attribute__((always_inline)) {
+            ForEachPiece<kAhead>(division, lengths, more, blocks, stride, rows,
+                                 [&](int64_t first, int64_t piece) {
+                                     good = PlaceChecked(division, lengths + first, more,
+                                                         lastPosition, blocks + first * stride,
+                                                         stride, lastBlock, slots + first, piece) &&
+                                            good;
+                                 });
+        };
+        if (kAhead || added != 0) {
+            place(static_cast<uint64_t>(added));
+        } else {
+            place(Nothing());
+        }
         return good;
     }
 

@@ -267,6 +267,19 @@ def test_tensors_end_with_their_last_name():
     assert torch.npu.memory_allocated() == before
 
 
+@pytest.mark.parametrize("wrong", (5, -1, 1 << 40))
+def test_a_target_that_is_no_class_is_named_with_its_row(begin, wrong):
+    """torch's kernels for "cpu" would read and write beyond the classes."""
+    loss, chances = torch.nn.functional.ctc_loss, torch.zeros(10, 2, 5)
+    for targets in (lambda last: [[1, 2, 9], [3, last, 9]], lambda last: [1, 2, 3, last]):
+        for lengths in (((10, 10), (2, 2)), (torch.tensor((10, 10)), torch.tensor((2, 2)))):
+            npu = chances.npu().requires_grad_()
+            with pytest.raises(IndexError, match=f"row 1, target 1 is {wrong}; expected 0 <= target < 5"):
+                loss(npu, torch.tensor(targets(wrong)).npu(), *lengths)
+            right = torch.tensor(targets(4))
+            same(loss(npu, right.npu(), *lengths).detach(), loss(chances, right, *lengths))
+
+
 def test_off(program):
     text = """
 import torch

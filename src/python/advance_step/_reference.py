@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from . import _own_pairs
+from . import _ctc, _own_pairs
 from ._draws import Draws
 from ._turns import Turns
 
@@ -166,6 +166,8 @@ class _Operators:
                 host["pin_memory"] = None
             with (torch.npu.device(device) if device is not None else torch.no_grad(),
                   self.turn(name, [] if device is None else [device])):
+                if op._schema.name in _ctc.NAMES:
+                    _ctc.check_targets(op._schema.name, host)
                 with torch._C._AutoDispatchBelowADInplaceOrView():
                     if draws and device is not None:
                         with self.draws.of(given.get("generator"), device) as generator:

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "ctc.h"
 #include "generators.h"
 #include "out_form.h"
 #include "trials.h"
@@ -35,6 +36,7 @@ struct Operator {
     bool writes = false;   // it may resize its outputs: it has an out= argument
     bool factors = false;  // of linear algebra: "meta" gives its outputs other strides than "cpu"
     bool grows = false;    // it resizes empty tensors that it writes in place
+    bool ctc = false;      // its targets are checked; it always runs at once
     std::vector<size_t> inPlace;  // tensors that it writes, except out= arguments
     int generator = -1;           // the index of that argument
     int device = -1;
@@ -75,6 +77,7 @@ inline Operator Describe(const c10::OperatorHandle& handle) {
     // Quantization aware training: the first call gives the statistics of each channel their size.
     described.grows = schema.name() == "aten::_fused_moving_avg_obs_fq_helper";
     described.factors = IsOfMatrices(schema.name());
+    described.ctc = IsCtc(schema.name());
     described.pointwise = handle.hasTag(at::Tag::pointwise);
     described.dynamicShape = handle.hasTag(at::Tag::dynamic_output_shape) ||
                              handle.hasTag(at::Tag::data_dependent_output);

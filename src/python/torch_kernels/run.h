@@ -69,6 +69,9 @@ class HostKernel : public c10::OperatorKernel {
             op_.handle.callBoxed(host);
         } else {
             const Turn turn(stream.handle());
+            if (op_.ctc) {
+                CheckCtcTargets(op_.handle.schema(), host);
+            }
             op_.handle.callBoxed(host);
         }
         views.TakeResized();

@@ -3,6 +3,7 @@
 
 import gc
 import sys
+import threading
 import weakref
 
 import advance_step
@@ -174,3 +175,44 @@ def test_a_call_between_the_steps_of_a_run(waits, monkeypatch):
     assert stream.dirty and any(plan is held for plan, _ in stream._held.values())
     stream.synchronize()
     assert not stream._held and not stream.dirty
+
+
+class Ended:
+    """An array whose end runs a function, as a finalizer of the program may."""
+
+    def __init__(self, array, end):
+        self.array, self.end = array, end
+        self.__array_interface__ = array.__array_interface__
+
+    def __del__(self):
+        self.end()
+
+
+@pytest.mark.parametrize("wait", ("call", "stream", "device"))
+def test_finalizers_of_two_threads_do_not_wait_for_each_other(wait):
+    """Arrays of queued work end when it has been waited for. Their finalizers use the other thread's stream."""
+    streams = advance_step.Stream(0), advance_step.Stream(1)
+    both, ended = threading.Barrier(2), []  # the barrier: both threads are in a finalizer
+
+    def work(mine, other):
+        _, sizes, arrays = ready()
+        call = advance_step.prepare_advance_step(*ready(2)[2], *sizes, stream=other)
+
+        def end():
+            both.wait(60)
+            call()
+            ended.append(mine)
+
+        advance_step.advance_step(Ended(arrays[0], end), *arrays[1:], *sizes, stream=mine, wait=False)
+        if wait == "call":
+            advance_step.advance_step(*ready(3)[2], *sizes, stream=mine)
+        else:
+            (mine if wait == "stream" else mine.device).synchronize()
+
+    threads = [threading.Thread(target=work, args=pair, daemon=True)
+               for pair in (streams, streams[::-1])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(ended) == 2

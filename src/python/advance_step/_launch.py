@@ -77,8 +77,12 @@ def _run(plan: Plan, stream: Stream, arrays: Any, wait: bool) -> int:
     call reports the failure of this run. The stream keeps the arrays until a synchronisation has
     waited for the run. A call of a finalizer or a signal handler may come between any two steps.
 
+    The arrays of work that has been waited for end after the lock is free, because their finalizers
+    may use a stream that another thread has, whose finalizers use this one.
+
     Returns RUNTIME_ERROR, with nothing queued, or 0; raises other failures.
     """
+    ended: dict[int, Any] = {}
     with stream._lock:
         key = id(plan)
         queued = key in stream._held  # by an earlier run, whose arrays have the same memory
@@ -96,7 +100,7 @@ def _run(plan: Plan, stream: Stream, arrays: Any, wait: bool) -> int:
             code = _synchronize(stream._argument)
             # Another call may have queued work after the wait.
             if stream._newest == run and code not in NOT_WAITED:
-                stream._held.clear()
+                ended, stream._held = stream._held, ended
                 stream.dirty = False
             if code:
                 _library.check(code, "aclrtSynchronizeStream")

@@ -22,6 +22,9 @@ class Stream(OneOwner):
 
     ``with stream:`` makes the stream, and its device, the thread's current ones.
 
+    A finalizer of an object in a reference cycle must not use a stream of another thread: the
+    collector may run it within a call on this stream, for which that thread's finalizer may wait.
+
     Args:
         device: the device, its index, or None for the thread's current device.
         priority: 0 (greatest) to 7; it does not change results.

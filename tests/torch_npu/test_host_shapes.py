@@ -129,6 +129,18 @@ def test_layouts_of_images(batch):
         both(lambda x, mode=mode: functional.pad(x, (1,) * 6, mode=mode), volume)
 
 
+def test_layouts_of_sequences():
+    """torch composes max_pool1d by the type of the device, and by whether there is a gradient."""
+    torch.manual_seed(7)
+    pool, leaf = torch.nn.functional.max_pool1d, lambda x: x.detach().requires_grad_()
+    for shape in ((3, 8), (2, 3, 8), (1, 3, 8), (2, 1, 8), (0, 3, 8)):
+        for given in (torch.randn(shape).mT.contiguous().mT, torch.randn(shape).bfloat16(),
+                      torch.randn(shape)[..., ::2]):
+            for options in ({}, {"stride": 1, "padding": 1}, {"dilation": 2, "ceil_mode": True}):
+                both(lambda x, options=options: pool(x, 2, **options), given)
+                both(lambda x, options=options: pool(leaf(x), 2, **options).detach(), given)
+
+
 def test_layouts_of_large_and_expanded_arguments():
     torch.manual_seed(6)
     for count in (4, 200):

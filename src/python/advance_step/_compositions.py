@@ -2,9 +2,9 @@
 """Operators that torch has for accelerators only, composed of its other operators.
 
 Recurrent cells, the parts of SyncBatchNorm, and a question about nested tensors have no kernel for
-"cpu" that could run on "npu" tensors, and torch composes attention by the type of the device. Both
-forms of the host operators use these definitions. The operators they call are queued and captured
-like those of a program.
+"cpu" that could run on "npu" tensors, and torch composes attention and max_pool1d by the type of
+the device. Both forms of the host operators use these definitions. The operators they call are
+queued and captured like those of a program.
 """
 
 from __future__ import annotations
@@ -201,6 +201,25 @@ class _Attention:
             query, key, value, attn_mask, **others)
 
 
+class _MaxPool1d:
+    """max_pool1d, whose result is contiguous on "cpu" if there is no gradient. torch composes it of
+    max_pool2d for other devices, which keeps the layout of the input."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+
+    def __call__(self, tensor: Any, *arguments: Any, **options: Any) -> Any:
+        torch = self.torch
+        pooled = torch.ops.aten.max_pool1d.default.decompose(tensor, *arguments, **options)
+        forward = torch.autograd.forward_ad._current_level >= 0
+        if (type(tensor) not in (torch.Tensor, torch.nn.Parameter) or forward
+                or tensor.requires_grad and torch.is_grad_enabled()):
+            return pooled
+        strides = torch.empty(pooled.shape, device="meta").stride()
+        return pooled if pooled.stride() == strides else pooled.clone(
+            memory_format=torch.contiguous_format)
+
+
 def register(torch: Any) -> None:
     """Registers the compositions, except those of operators that an aclnn function computes."""
     cells, norm = _Cells(torch), _SyncBatchNorm(torch)
@@ -224,8 +243,9 @@ def register(torch: Any) -> None:
         if name.lstrip("_") not in own:
             library.impl(getattr(torch.ops.aten, name).default, kernel, "PrivateUse1",
                          allow_override=True)
-    # Attention is registered above autograd, too: its gradient is that of the operators of which it
-    # is composed.
-    for key in ("PrivateUse1", "AutogradPrivateUse1"):
-        library.impl(torch.ops.aten.scaled_dot_product_attention.default, _Attention(torch), key,
-                     allow_override=True)
+    # These are registered above autograd, too: their gradients are those of the operators of which
+    # they are composed.
+    for operator, composed in ((torch.ops.aten.scaled_dot_product_attention, _Attention(torch)),
+                               (torch.ops.aten.max_pool1d, _MaxPool1d(torch))):
+        for key in ("PrivateUse1", "AutogradPrivateUse1"):
+            library.impl(operator.default, composed, key, allow_override=True)

@@ -2,8 +2,8 @@
 """torch_npu.profiler by torch's own profiler, because the device has no profiler.
 
 The times are those of this CPU. A trace has each operator on the thread that asked for it, and once
-more on the thread that ran it in the order of its stream. Options of an NPU's profiler are accepted
-and have no effect.
+more on the thread that ran it in the order of its stream; the Python form runs it at once, on the
+first thread. Options of an NPU's profiler are accepted and have no effect.
 """
 
 from __future__ import annotations

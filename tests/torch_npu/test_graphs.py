@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.npu.NPUGraph: capture, replay, shared pools, updates, host functions."""
 
+import ctypes
+
+import pytest
 import torch
 import torch_npu
 from decode import Decode, SpeculativeDecode
@@ -132,6 +135,26 @@ def test_an_update_after_the_replay_that_waits_for_it():
         decode.expect_one_more()
     first.check()
     second.check()
+
+
+@pytest.mark.parametrize("end", (lambda graphs: graphs.clear(), lambda graphs: graphs[0].reset()),
+                         ids=("dropped", "reset"))
+def test_a_graph_that_ends_before_its_replay_leaves_no_model(end):
+    runtime, model = ctypes.CDLL("libascendcl.so"), ctypes.c_void_p()
+    decode, graphs = Decode.steady(15), [torch.npu.NPUGraph()]
+    torch.npu.synchronize()
+    with torch.npu.graph(graphs[0]):
+        stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)
+        runtime.aclmdlRICaptureGetInfo(stream, ctypes.byref(ctypes.c_int()), ctypes.byref(model))
+        torch_npu.npu_advance_step_flashattn(*decode.tensors, *decode.sizes)
+    stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)
+    assert runtime.advstepDelayStream(stream, ctypes.c_uint64(100_000)) == 0
+    graphs[0].replay()
+    end(graphs)  # torch_npu warns
+    capture(decode)
+    assert runtime.aclmdlRIGetId(model, ctypes.byref(ctypes.c_uint32())) == 107017
+    decode.expect_one_more()
+    decode.check()
 
 
 def test_a_failing_capture_leaves_the_stream_usable():

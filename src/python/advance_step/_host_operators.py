@@ -64,7 +64,7 @@ def autoload() -> None:
         torch_npu: Any = importlib.import_module("torch_npu")  # whose place the registrations take
     except ImportError:
         return
-    from . import _compositions, _marks, _native, _parallel, _profiler, _reference
+    from . import _compositions, _graphs, _marks, _native, _parallel, _profiler, _reference
     library = _native.load(torch, queue=wanted == "queue")
     if library is not None:
         _ranks.register(torch)
@@ -75,6 +75,7 @@ def autoload() -> None:
         _reference.register(torch, torch_npu)
         _state["form"] = "python"
     _compositions.register(torch)
+    _graphs.register(torch)
     _parallel.register(torch)
     _profiler.register(torch)
     _marks.register(torch)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of graphs that ended before their replays.
+
+torch_npu destroys the model of an NPUGraph with the graph. The runtime refuses that while a replay is
+pending, torch_npu warns and does not try again, and the model would stay until the process ends. So
+the next capture tries again.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import weakref
+from typing import Any
+
+_RUNNING = 107037  # ACL_ERROR_RT_MODEL_RUNNING
+_THREAD_LEVEL = 0  # aclrtLastErrLevel
+_ended: collections.deque[int] = collections.deque()  # models of graphs that have ended
+
+
+def _destroy_ended(runtime: Any) -> None:
+    """Destroys those whose replays have ended. torch_npu has destroyed most of them itself."""
+    failed = False
+    for _ in range(len(_ended)):
+        try:
+            model = _ended.popleft()
+        except IndexError:
+            break  # another thread has taken it
+        code = runtime.aclmdlRIDestroy(ctypes.c_void_p(model))
+        failed = failed or code != 0
+        if code == _RUNNING:
+            _ended.append(model)
+    if failed:  # no failure of the program
+        runtime.aclGetRecentErrMsg()
+        runtime.aclrtGetLastError(_THREAD_LEVEL)
+
+
+def _captured(runtime: Any, stream: int) -> int:
+    """Returns the model that the stream is captured into, or 0."""
+    status, model = ctypes.c_int(), ctypes.c_void_p()
+    runtime.aclmdlRICaptureGetInfo(ctypes.c_void_p(stream), ctypes.byref(status),
+                                   ctypes.byref(model))
+    return model.value or 0
+
+
+def register(torch: Any) -> None:
+    """Makes graphs remember their models."""
+    runtime = ctypes.CDLL("libascendcl.so")
+    graph = torch.npu.NPUGraph
+    begin, end, reset = graph.capture_begin, graph.capture_end, graph.reset
+
+    def capture_begin(self: Any, *arguments: Any, **options: Any) -> Any:
+        _destroy_ended(runtime)
+        return begin(self, *arguments, **options)
+
+    def capture_end(self: Any, *arguments: Any, **options: Any) -> Any:
+        model = _captured(runtime, torch.npu.current_stream().npu_stream)
+        result = end(self, *arguments, **options)
+        if model:
+            self._advance_step_end = weakref.finalize(self, _ended.append, model)
+            self._advance_step_end.atexit = False  # the end of the context destroys its models
+        return result
+
+    def reset_and_note(self: Any, *arguments: Any, **options: Any) -> Any:
+        if hasattr(self, "_advance_step_end"):
+            self._advance_step_end()
+        return reset(self, *arguments, **options)
+
+    graph.capture_begin, graph.capture_end, graph.reset = capture_begin, capture_end, reset_and_note

@@ -3,7 +3,28 @@
 
 #include "src/graph/device.h"
 
+#include <array>
+#include <atomic>
+
 namespace advstep::graph {
+namespace {
+
+// The aborts of each device, by its number. The callback counts an abort when launches are refused
+// and nothing has been dropped yet.
+std::array<std::atomic<uint64_t>, 1024> abortsOf{};
+
+std::atomic<uint64_t>& AbortsOf(int32_t deviceId) {
+    return abortsOf[static_cast<uint32_t>(deviceId) % abortsOf.size()];
+}
+
+int32_t CountAbort(int32_t deviceId, aclrtDeviceTaskAbortStage stage, uint32_t, void*) {
+    if (stage == ACL_RT_DEVICE_TASK_ABORT_PRE) {
+        AbortsOf(deviceId).fetch_add(1);
+    }
+    return 0;
+}
+
+}  // namespace
 
 Outcome CheckAcl(const char* call, int32_t code) {
     if (code == ACL_SUCCESS) {
@@ -37,10 +58,17 @@ Outcome DeviceContext::Open(std::optional<int32_t> deviceId) {
     uint32_t count = 0;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckAcl("aclrtGetDeviceCount", aclrtGetDeviceCount(&count)));
     const bool exists = deviceId && *deviceId >= 0 && static_cast<uint32_t>(*deviceId) < count;
+    deviceId_ = exists ? *deviceId : 0;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(
-        CheckAcl("aclrtCreateContext", aclrtCreateContext(&context_, exists ? *deviceId : 0)));
+        CheckAcl("aclrtCreateContext", aclrtCreateContext(&context_, deviceId_)));
+    // Set anew for each run, because the end of the runtime removes it.
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(
+        CheckAcl("aclrtSetDeviceTaskAbortCallback",
+                 aclrtSetDeviceTaskAbortCallback("advance_step graph mode", &CountAbort, nullptr)));
     return CheckAcl("aclmdlRICaptureThreadExchangeMode", aclmdlRICaptureThreadExchangeMode(&mode_));
 }
+
+uint64_t DeviceContext::aborts() const { return AbortsOf(deviceId_).load(); }
 
 KeepContext::KeepContext() {
     if (aclrtGetCurrentContext(&context_) != ACL_SUCCESS) {

@@ -25,7 +25,7 @@ Outcome FindCapture(aclrtStream stream, aclmdlRICaptureStatus* status);
 
 /// A new context, current in this thread. Its default stream runs the operators. Each run has one,
 /// so that a program may reset the device between runs. Captures of other threads do not restrict
-/// this thread while it is open.
+/// this thread while it is open, and aborts of the device are counted.
 class DeviceContext {
  public:
     DeviceContext() = default;
@@ -37,8 +37,14 @@ class DeviceContext {
     /// no number.
     Outcome Open(std::optional<int32_t> deviceId);
 
+    /// Returns the number of aborts of the device. If it is the same before a launch and after the
+    /// synchronisation, no aclrtDeviceTaskAbort has dropped the launch. The synchronisation itself
+    /// does not know of an abort that came before it.
+    uint64_t aborts() const;
+
  private:
     aclrtContext context_ = nullptr;
+    int32_t deviceId_ = 0;
     aclmdlRICaptureMode mode_ = ACL_MODEL_RI_CAPTURE_MODE_RELAXED;  // swapped with the thread's
 };
 

@@ -23,8 +23,8 @@ Outcome MakeMemory(size_t bytes, SharedMemory* memory) {
 
 class GraphRun {
  public:
-    GraphRun(const GraphModel& model, const RunPlan& plan)
-        : model_(model), plan_(plan), memory_(plan.values.size()) {
+    GraphRun(const GraphModel& model, const RunPlan& plan, const DeviceContext& context)
+        : model_(model), plan_(plan), context_(context), memory_(plan.values.size()) {
         for (const PlannedValue& value : plan.values) {
             usesLeft_.push_back(value.uses);
         }
@@ -134,10 +134,17 @@ class GraphRun {
                 return allocated;
             }
         }
+        const uint64_t aborts = context_.aborts();
         int32_t code = planned.calls.run(workspace.address(), planned.workspaceSize,
                                          planned.executor, nullptr);
         if (code == ACLNN_SUCCESS) {
             code = aclrtSynchronizeStream(nullptr);
+        }
+        if (code == ACLNN_SUCCESS && context_.aborts() != aborts) {
+            return Fail(kInnerError,
+                        "operator {} of type {} failed: code {}: an aclrtDeviceTaskAbort may have "
+                        "dropped it",
+                        name, call.kind->type, int{ACL_ERROR_RT_DEVICE_TASK_ABORT});
         }
         return code == ACLNN_SUCCESS ? Outcome() : OperatorFailure(call, name, code);
     }
@@ -157,6 +164,7 @@ class GraphRun {
 
     const GraphModel& model_;
     const RunPlan& plan_;
+    const DeviceContext& context_;
     std::vector<SharedMemory> memory_;  // memory of each value, until its last use
     std::vector<size_t> usesLeft_;
 };
@@ -172,7 +180,7 @@ Outcome RunModel(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
     ADVSTEP_GRAPH_RETURN_IF_ERROR(variables->Hold(model, &held));
     DeviceContext context;  // destroyed after the memory
     ADVSTEP_GRAPH_RETURN_IF_ERROR(context.Open(deviceId));
-    return GraphRun(model, plan).Run(&held, outputs);
+    return GraphRun(model, plan, context).Run(&held, outputs);
 }
 
 }  // namespace advstep::graph

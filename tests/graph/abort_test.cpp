@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// RunGraph and aclrtDeviceTaskAbort.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "graph/tied_operator_fixture.h"
+#include "support/host_work.h"
+
+namespace {
+
+using graphs::Succeeded;
+using graphs::TiedOperatorTest;
+using graphs::ValuesOf;
+
+int32_t abortedDevice = 0;
+
+// Launches aclnnTestMix behind a host function, and aborts the work of a device before the launch
+// begins and before the run waits for it.
+aclnnStatus RunAroundAnAbort(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                             aclrtStream stream) {
+    const support::HostGate gate(stream);
+    EXPECT_TRUE(gate.WaitEntered());
+    const aclnnStatus code = aclnnTestMix(workspace, workspaceSize, executor, stream);
+    // The host function is running work of device 0.
+    EXPECT_EQ(aclrtDeviceTaskAbort(abortedDevice, 1),
+              abortedDevice == 0 ? ACL_ERROR_RT_WAIT_TIMEOUT : ACL_SUCCESS);
+    return code;
+}
+
+constexpr AdvStepGraphOperator kAroundAnAbort =
+    advance_step::op::MakeGraphTie<graphs::Mix, &aclnnTestMixGetWorkspaceSize, &RunAroundAnAbort>(
+        "TestMixAborted");
+const advance_step::op::GraphRegistration registration(&kAroundAnAbort);
+
+}  // namespace
+
+namespace ge {
+
+REG_OP(TestMixAborted)
+    .INPUT(read_in, TensorType({DT_INT64}))
+    .INPUT(state, TensorType({DT_INT64}))
+    .OUTPUT(state_out, TensorType({DT_INT64}))
+    .OUTPUT(sum, TensorType({DT_INT64}))
+    .ATTR(narrow, Int, 1)
+    .ATTR(flag, Bool, false)
+    .ATTR(real, Float, 0.0F)
+    .ATTR(scale, Float, 0.0F)
+    .ATTR(ints, ListInt, {})
+    .ATTR(reals, ListFloat, {})
+    .ATTR(bools, ListBool, {})
+    .OP_END_FACTORY_REG(TestMixAborted)
+
+}  // namespace ge
+
+namespace {
+
+TEST_F(TiedOperatorTest, ARunFailsIfAnAbortDropsItsOperator) {
+    abortedDevice = 0;
+    for (int run = 0; run < 2; ++run) {
+        EXPECT_TRUE(Refuses(ge::op::TestMixAborted("dropped"),
+                            {"E19999", "Session::RunGraph: operator dropped of type ",
+                             "TestMixAborted failed: code 107022: "}));
+        std::vector<ge::Tensor> results;
+        ASSERT_TRUE(Succeeded(RunOne(NewMix("later"), &results)));
+    }
+}
+
+TEST_F(TiedOperatorTest, AnAbortOfAnotherDeviceLeavesARunAlone) {
+    abortedDevice = 1;
+    std::vector<ge::Tensor> results;
+    ASSERT_TRUE(Succeeded(RunOne(ge::op::TestMixAborted("kept"), &results)));
+    EXPECT_EQ(ValuesOf(results), (std::vector<std::vector<int64_t>>{{101, 202}, {2, 3}}));
+}
+
+}  // namespace

@@ -3,10 +3,12 @@
 
 #include "src/graph/graph_bytes.h"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
 #include "src/graph/byte_stream.h"
+#include "src/graph/node_check.h"
 
 namespace advstep::graph {
 namespace {
@@ -115,10 +117,13 @@ AttrValue MakeAttr(size_t index) {
     return AttrValue(std::in_place_index<kIndex>);
 }
 
-// Returns the number of values that an enumeration in the file may have.
+// Return the number of values that an enumeration in the file may have, and its name.
 constexpr uint64_t LimitOf(ge::DataType) { return ge::DT_MAX + 1; }
 constexpr uint64_t LimitOf(ge::Format) { return ge::FORMAT_MAX + 1; }
 constexpr uint64_t LimitOf(ge::Placement) { return ge::kPlacementEnd + 1; }
+const char* TypeOf(ge::DataType) { return "ge::DataType"; }
+const char* TypeOf(ge::Format) { return "ge::Format"; }
+const char* TypeOf(ge::Placement) { return "ge::Placement"; }
 
 // Writes values. It does not change them, but Visit has no const form.
 class Saver {
@@ -129,7 +134,9 @@ class Saver {
             uint32_t bits = 0;
             std::memcpy(&bits, &value, sizeof bits);
             writer_.Number(bits);
-        } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+        } else if constexpr (std::is_enum_v<T>) {
+            Enumeration(value);
+        } else if constexpr (std::is_arithmetic_v<T>) {
             writer_.Number(static_cast<uint64_t>(value));
         } else if constexpr (std::is_same_v<T, std::string>) {
             writer_.Text(value);
@@ -157,10 +164,27 @@ class Saver {
             std::visit(*this, value);
         }
     }
+    void operator()(ModelNode& node) {
+        node_ = &node;
+        Visit(*this, node);
+    }
     const std::string& bytes() const { return writer_.bytes(); }
+    Outcome outcome() const { return outcome_; }
 
  private:
+    template <class T>
+    void Enumeration(T value) {
+        const auto number = static_cast<uint64_t>(value);
+        if (outcome_.ok() && number >= LimitOf(T())) {
+            outcome_ = Fail(kBadTensor, "{} has a {} of {}; expected 0 to {}", Describe(*node_),
+                            TypeOf(T()), static_cast<int64_t>(number), LimitOf(T()) - 1);
+        }
+        writer_.Number(number);
+    }
+
     ByteWriter writer_;
+    const ModelNode* node_ = nullptr;  // that is being written; only nodes have enumerations
+    Outcome outcome_;                  // the first failure
 };
 
 class Loader {
@@ -231,25 +255,23 @@ bool LinksExist(const GraphModel& model) {
             all = all && source < model.nodes.size();
         }
     }
-    for (const ValueId& output : model.outputs) {
-        all = all && exists(output);
-    }
-    for (const size_t target : model.targets) {
-        all = all && target < model.nodes.size();
-    }
-    return all;
+    const auto isNode = [&](size_t node) { return node < model.nodes.size(); };
+    return all && std::all_of(model.outputs.begin(), model.outputs.end(), exists) &&
+           std::all_of(model.targets.begin(), model.targets.end(), isNode);
 }
 
 }  // namespace
 
-std::string BytesOf(const GraphModel& model) {
+Outcome WriteModel(const GraphModel& model, std::string* bytes) {
     GraphModel copy = model;
     Saver saver;
     saver(copy);
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(saver.outcome());
     ByteWriter head;
     head.Number(kVersion);
     head.Number(ChecksumOf(saver.bytes()));
-    return std::string(kMark) + head.bytes() + saver.bytes();
+    *bytes = std::string(kMark) + head.bytes() + saver.bytes();
+    return {};
 }
 
 Outcome ReadModel(std::string_view bytes, GraphModel* model) {

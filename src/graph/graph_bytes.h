@@ -11,11 +11,13 @@
 
 namespace advstep::graph {
 
-/// Makes the contents of a graph file: a mark, a version, a checksum and the model.
-std::string BytesOf(const GraphModel& model);
+/// Makes the contents of a graph file: a mark, a version, a checksum and the model. Returns a
+/// failure if a data type, a format or a placement is no value of its enumeration, since ReadModel
+/// would refuse it.
+Outcome WriteModel(const GraphModel& model, std::string* bytes);
 
-/// Reads what BytesOf made. Returns a failure, and leaves *model unspecified, if the bytes are of
-/// another format or version, damaged, or describe links to nodes or outputs that do not exist.
+/// Reads what WriteModel made. Returns a failure, and leaves *model unspecified, if the bytes are
+/// of another format or version, damaged, or describe links to nodes or outputs that do not exist.
 Outcome ReadModel(std::string_view bytes, GraphModel* model);
 
 }  // namespace advstep::graph

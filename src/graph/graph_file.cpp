@@ -23,7 +23,12 @@ Outcome Save(const GraphState& graph, const char* file) {
             return Fail(kInnerError, "graph {}: {}", model->name, node.faults.front());
         }
     }
-    return ReplaceFile(file, BytesOf(*model));
+    std::string bytes;
+    if (const Outcome written = WriteModel(*model, &bytes); !written.ok()) {
+        return {written.status(), written.kind(),
+                fmt::format("graph {}: {}", model->name, written.text())};
+    }
+    return ReplaceFile(file, bytes);
 }
 
 Outcome Load(GraphState& graph, const char* file) {

@@ -210,6 +210,31 @@ TEST_F(GraphFileTest, EveryByteMayBeWrong) {
     }
 }
 
+// No call would load them again.
+TEST_F(GraphFileTest, NumbersOutsideTheirEnumerationsAreNotSaved) {
+    Save();
+    const std::string before = Read(Path());
+    const auto refused = [&](const char* what) {
+        ge::Graph graph("odd");
+        graph.SetInputs(sources_);
+        EXPECT_EQ(graph.SaveToFile(Path().c_str()), ge::GRAPH_FAILED);
+        EXPECT_TRUE(Read(Path()) == before);
+        EXPECT_EQ(Files(), 1U);
+        return HasError({"E13025", "Graph::SaveToFile: graph odd: operator advance of type ",
+                         "AdvanceStep has a ge::", what});
+    };
+    advance_.SetAttr("types", std::vector<ge::DataType>{static_cast<ge::DataType>(44)});
+    EXPECT_TRUE(refused("DataType of 44; expected 0 to 43"));
+    advance_.SetAttr("types", std::vector<ge::DataType>{});
+    ge::TensorDesc desc(ge::Shape({4}), ge::FORMAT_ND, static_cast<ge::DataType>(63));
+    ASSERT_EQ(advance_.UpdateOutputDesc("seq_lens", desc), ge::GRAPH_SUCCESS);
+    EXPECT_TRUE(refused("DataType of 63; expected 0 to 43"));
+    desc.SetDataType(ge::DT_INT64);
+    desc.SetPlacement(static_cast<ge::Placement>(3));
+    ASSERT_EQ(advance_.UpdateOutputDesc("seq_lens", desc), ge::GRAPH_SUCCESS);
+    EXPECT_TRUE(refused("Placement of 3; expected 0 to 2"));
+}
+
 TEST_F(GraphFileTest, ANameMayBeAsLongAsTheFileSystemAllows) {
     ge::Graph graph("long name");
     graph.SetInputs(sources_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Synchronisations with a limit.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <memory>
@@ -149,6 +150,71 @@ TEST_F(TimeoutTest, HostFunctionsRunElsewhere) {
                                       : aclrtSynchronizeEventWithTimeout(event.Get(), timeout)));
     }
     EXPECT_EQ(*mine, 0);
+}
+
+// Makes every start of a thread fail: no machine has addresses for such a stack.
+class NoNewThreads {
+ public:
+    NoNewThreads() {
+        EXPECT_EQ(pthread_getattr_default_np(&before_), 0);
+        pthread_attr_t attributes;
+        EXPECT_EQ(pthread_getattr_default_np(&attributes), 0);
+        EXPECT_EQ(pthread_attr_setstacksize(&attributes, size_t{1} << 60), 0);
+        EXPECT_EQ(pthread_setattr_default_np(&attributes), 0);
+        EXPECT_EQ(pthread_attr_destroy(&attributes), 0);
+    }
+    ~NoNewThreads() {
+        EXPECT_EQ(pthread_setattr_default_np(&before_), 0);
+        EXPECT_EQ(pthread_attr_destroy(&before_), 0);
+    }
+    NoNewThreads(const NoNewThreads&) = delete;
+    NoNewThreads& operator=(const NoNewThreads&) = delete;
+
+ private:
+    pthread_attr_t before_{};
+};
+
+// Then nobody else would ever run a host function or a long fill.
+TEST_F(TimeoutTest, ACallWithoutAnEndRunsAllWorkIfNoThreadCanBeStarted) {
+    ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_LOG", "off"}}));
+    constexpr size_t kBytes = size_t{1} << 20;
+    const support::DeviceBuffer memory(kBytes);
+    const Stream stream = MakeStream();
+    const Event event = MakeEvent();
+    const Recorder recorder;
+    const NoNewThreads none;
+    for (int kind = 0; kind < 3; ++kind) {
+        ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), kind)));
+        ASSERT_TRUE(IsOk(aclrtMemsetAsync(memory.Get(), kBytes, kind, kBytes, stream.Get())));
+        ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+        EXPECT_TRUE(IsOk(kind == 0   ? aclrtSynchronizeStreamWithTimeout(stream.Get(), -1)
+                         : kind == 1 ? aclrtSynchronizeDeviceWithTimeout(-1)
+                                     : aclrtSynchronizeEventWithTimeout(event.Get(), -1)));
+    }
+    EXPECT_EQ(recorder.Values(), (std::vector<int>{0, 1, 2}));
+    EXPECT_EQ(memory.Download<char>(), std::vector<char>(kBytes, 2));
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 3)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                        aclrtSynchronizeStreamWithTimeout(stream.Get(), kShort)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+}
+
+// The only thread is taken up by a host function that waits for the work.
+TEST_F(TimeoutTest, ACallWithoutAnEndRunsAllWorkIfTheOnlyThreadWaits) {
+    ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_LOG", "off"}}));
+    const Stream held = MakeStream();
+    const Stream stream = MakeStream();
+    const support::DeviceBuffer memory(8);
+    const Recorder recorder;
+    ASSERT_TRUE(IsOk(aclrtMemsetAsync(memory.Get(), 8, 0, 8, stream.Get())));
+    ASSERT_TRUE(support::Eventually(
+        [&] { return StatusOf(stream) == ACL_STREAM_STATUS_COMPLETE; }));  // by the first thread
+    const NoNewThreads none;
+    const HostGate gate(held.Get());
+    ASSERT_TRUE(gate.WaitEntered());
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStreamWithTimeout(stream.Get(), -1)));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{1});
 }
 
 TEST_F(TimeoutTest, FailuresAreReportedOnce) {

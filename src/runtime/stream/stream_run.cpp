@@ -219,15 +219,6 @@ FrontObstacle Stream::LookAtFront(WaitClock::time_point* again) {
     return frontWait_.Look(static_cast<WaitTask*>(queue_.Front()), sequence, again);
 }
 
-bool Stream::LeftToOthers(const WaitLimit& limit) const {
-    if (!limit.timed) {
-        return false;
-    }
-    const Task* const front = queue_.Front();
-    const bool runs = front->skip == TaskSkip::kNot || front->always();
-    return runs && (front->kind == TaskKind::kHostFunction || front->heavy() || limit.Expired());
-}
-
 FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
                                   const AbortableWait* wait, const WaitLimit& waitLimit,
                                   int lockKept) {
@@ -238,7 +229,8 @@ FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t l
             WaitClock::time_point again = WaitClock::time_point::max();
             obstacle = LookAtFront(&again);
         }
-        if (obstacle.kind == FrontObstacle::Kind::kNone && LeftToOthers(waitLimit)) {
+        if (obstacle.kind == FrontObstacle::Kind::kNone && waitLimit.timed &&
+            LeftToOthers(waitLimit)) {
             obstacle.kind = FrontObstacle::Kind::kLeft;
         }
         if (obstacle.kind != FrontObstacle::Kind::kNone) {
@@ -258,6 +250,9 @@ FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t l
         lock.unlock();
         workers_->Wake();
         lock.lock();
+        if (left && workers_->LeavesAllTo(waitLimit)) {
+            obstacle = {};  // no worker could be woken
+        }
     }
     return obstacle;
 }

@@ -108,6 +108,13 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front,
     --sleepers_;
 }
 
+bool Stream::LeftToOthers(const WaitLimit& limit) const {
+    const Task* const front = queue_.Front();
+    const bool runs = front->skip == TaskSkip::kNot || front->always();
+    return runs && (front->kind == TaskKind::kHostFunction || front->heavy() || limit.Expired()) &&
+           !workers_->LeavesAllTo(limit);
+}
+
 Status Stream::AbortedError(int32_t code) {
     return Error(code, "the {} while this waited for it",
                  code == ACL_ERROR_RT_STREAM_ABORT ? "stream was aborted or destroyed"

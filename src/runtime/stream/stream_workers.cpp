@@ -53,13 +53,15 @@ void StreamWorkers::EnsureWatcherLocked() {
             threads_.reserve(threads_.size() + 1);  // a started thread must have a place
             threads_.push_back(StartThread("advstep-stream", [this] { ThreadMain(); }));
         } catch (const std::exception& error) {
-            // Synchronising threads still run all work. The next Wake tries again.
+            // Synchronising threads still run the work. The next Wake tries again.
             watch_.store(WorkerControl::Watch::kAsleep);
+            missing_.store(true);
             Log(LogLevel::kError, "cannot start a stream worker: {}", error.what());
             return;
         }
     }
     hasWatcher_ = true;
+    missing_.store(false);
     called_ = true;
     spare_.notify_one();
 }
@@ -80,10 +82,15 @@ void StreamWorkers::StepAside() {
         return;
     }
     isWatcher = false;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    hasWatcher_ = false;
-    lastNap_ = {};  // work was found
-    EnsureWatcherLocked();
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        hasWatcher_ = false;
+        lastNap_ = {};  // work was found
+        EnsureWatcherLocked();
+    }
+    if (missing_.load()) {
+        NudgeSleepers();
+    }
 }
 
 bool StreamWorkers::BecomeWatcher() {
@@ -95,6 +102,7 @@ bool StreamWorkers::BecomeWatcher() {
     --spares_;
     called_ = false;
     hasWatcher_ = true;
+    missing_.store(false);
     isWatcher = true;
     return !stop_;
 }
@@ -223,6 +231,7 @@ void StreamWorkers::Stop() {
     stop_ = false;
     woken_ = false;
     hasWatcher_ = false;
+    missing_.store(false);
     called_ = false;
     watch_.store(WorkerControl::Watch::kAsleep);
 }

@@ -5,6 +5,8 @@
 
 #include <atomic>
 
+#include "src/runtime/task/wait_limit.h"
+
 namespace advstep {
 
 /// The services of the threads that run streams in the background (stream_workers.h).
@@ -32,7 +34,18 @@ class WorkerControl {
 
     Watch watch() const { return watch_.load(); }
 
+    /// Returns whether a thread that waits leaves nothing to others: no thread could be started,
+    /// and the wait has no end at which it would return.
+    bool LeavesAllTo(const WaitLimit& limit) const {
+        return limit.until == WaitClock::time_point::max() && missing_.load();
+    }
+
  protected:
+    // No thread looks at the streams, because none could be started. Wake stores it before it
+    // returns, and StepAside before it nudges the sleepers, which may have left work to the thread
+    // that steps aside.
+    std::atomic<bool> missing_{false};
+
     // Enqueuers read it under their stream's lock. The watcher stores it before it takes those
     // locks for its last look. So either that look sees the task, or the enqueuer sees kAsleep, or
     // Wake has stored kAwake since: then the watcher looks again before it sleeps.

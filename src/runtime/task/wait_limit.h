@@ -13,7 +13,7 @@ namespace advstep {
 using WaitClock = std::chrono::steady_clock;
 
 /// The time that a synchronisation may take. A `timed` one also leaves host functions and long work
-/// to the workers, even if `until` never comes.
+/// to the workers, even if `until` never comes, unless there are none and it never comes.
 struct WaitLimit {
     bool timed = false;
     WaitClock::time_point until = WaitClock::time_point::max();

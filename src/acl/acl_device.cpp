@@ -19,8 +19,7 @@ Status SynchronizeDevice(const WaitLimit& limit) {
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
     ADVSTEP_RETURN_IF_ERROR(CaptureRegistry::Instance().CheckNoneOn(current.device));
-    ADVSTEP_RETURN_IF_ERROR(DrainDevice(current.device, limit));
-    return TakeDeviceFailure(current.device);
+    return SynchronizeStreamsOf(current.device, limit);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // A destruction that waits for a stream's work: who may end that work, and how.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 
 #include "acl/acl.h"
@@ -71,6 +72,30 @@ TEST_F(DestroyWaitTest, ASecondOrdinaryDestructionIsRefused) {
     EXPECT_TRUE(IsCode(ACL_ERROR_RT_INVALID_HANDLE, aclrtDestroyStream(held)));
     gate.Open();
     destroyer.join();
+}
+
+// The synchronisation still waits for another stream when this one ends.
+TEST_F(DestroyWaitTest, ASynchronisationOfTheDeviceReportsTheFailure) {
+    ASSERT_NO_FATAL_FAILURE(Restart({{"ADVANCE_STEP_LOG", "off"}}));
+    const aclrtContext context = support::CurrentContext();
+    const Stream held = MakeStream();
+    int code = ACL_SUCCESS;
+    const auto until = std::chrono::steady_clock::now() + support::kPatience;
+    // A synchronisation that comes too late finds the stream no more.
+    while (code == ACL_SUCCESS && std::chrono::steady_clock::now() < until) {
+        Stream stream = MakeStream();
+        ASSERT_TRUE(IsOk(support::EnqueueFailure(stream.Get())));
+        const support::HostGate gate(held.Get());
+        std::thread waiter([&] {
+            EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+            code = aclrtSynchronizeDevice();
+        });
+        std::this_thread::yield();
+        EXPECT_TRUE(IsOk(aclrtDestroyStream(stream.Release())));
+        gate.Open();
+        waiter.join();
+    }
+    EXPECT_EQ(code, ACL_ERROR_FAILURE);
 }
 
 }  // namespace

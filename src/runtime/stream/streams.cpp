@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <list>
 #include <new>
 
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/stream/stream_state.h"
+#include "src/runtime/stream/wait_in_list.h"
 #include "src/runtime/task/ticket.h"
 #include "src/runtime/task/wait_limit.h"
 
@@ -189,17 +191,32 @@ Status DrainDevice(const Device* device, const WaitLimit& limit) {
 
 Status DrainForTeardown(const Device* device) { return DrainDevice(device, ToTheEnd()); }
 
-Status TakeDeviceFailure(const Device* device) {
+Status SynchronizeStreamsOf(const Device* device, const WaitLimit& limit) {
     std::vector<LiveStream> busy = BusyStreams(device);
     std::sort(busy.begin(), busy.end(), [](const LiveStream& a, const LiveStream& b) {
         return a.identity.id < b.identity.id;
     });
-    for (const LiveStream& entry : busy) {
-        // The failures of models' own streams are reported by the replays.
-        if (!entry.identity.hidden) {
-            ADVSTEP_RETURN_IF_ERROR(entry.stream->TakeFailure());
+    // All waits are entered before the first one begins. A stream that another thread ends
+    // meanwhile hands its failures to its wait.
+    std::list<Stream::WaitInList> waits;
+    for (const LiveStream& live : busy) {
+        if (live.identity.hidden) {
+            waits.emplace_back(live.stream);  // the replays report the failures
+        } else {
+            waits.emplace_back(live.stream, 0);
         }
-        entry.stream->ForgetBusy();
+        if (!waits.back().EnterForAll(live.identity.handle)) {
+            waits.pop_back();
+        }
+    }
+    for (Stream::WaitInList& wait : waits) {
+        ADVSTEP_RETURN_IF_ERROR(wait.Wait(limit));
+    }
+    for (Stream::WaitInList& wait : waits) {
+        ADVSTEP_RETURN_IF_ERROR(wait.TakeFailure());
+    }
+    for (const LiveStream& live : busy) {
+        live.stream->ForgetBusy();
     }
     return {};
 }

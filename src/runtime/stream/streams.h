@@ -68,8 +68,9 @@ Status DrainDevice(const Device* device, const WaitLimit& limit = {});
 /// callback of the calling thread.
 Status DrainForTeardown(const Device* device);
 
-/// Returns the first unreported failure of the device's streams, in the order of their creation.
-/// The failure counts as reported.
-Status TakeDeviceFailure(const Device* device);
+/// Waits for all work that is queued on the device now. Returns the first unreported failure of its
+/// streams, in the order of their creation, also of streams that are destroyed meanwhile. The
+/// failures of that stream up to now count as reported. Codes also as WaitFor.
+Status SynchronizeStreamsOf(const Device* device, const WaitLimit& limit = {});
 
 }  // namespace advstep

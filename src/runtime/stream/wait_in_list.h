@@ -48,6 +48,25 @@ class Stream::WaitInList {
     AbortableWait* Get() { return &wait_; }
     int32_t AbortCode() const { return wait_.abortCode.load(std::memory_order_acquire); }
 
+    /// Enters a wait for everything that is queued now. False: the stream has ended.
+    bool EnterForAll(Handle handle) {
+        const std::lock_guard<std::mutex> lock(stream_.mutex_);
+        if (stream_.identity_.handle != handle) {
+            return false;
+        }
+        EnterForTasksLocked(0);
+        return true;
+    }
+    /// Waits for the place that was entered. Codes as WaitFor.
+    Status Wait(const WaitLimit& limit) {
+        return WaitListed({&stream_, wait_.sequence}, limit, this);
+    }
+    /// As TakeFailureLocked. A wait that reports no failures returns success.
+    Status TakeFailure() {
+        const std::lock_guard<std::mutex> lock(stream_.mutex_);
+        return wait_.takesFailures ? TakeFailureLocked() : Status();
+    }
+
     /// Leaves the list, and returns the failure that the wait reports, if any.
     Status TakeFailureLocked() {
         LeaveLocked();

@@ -80,7 +80,7 @@ TEST(BusyMarksTest, WhatAnIdleDeviceHasDoneCameBeforeTheLook) {
     std::atomic<bool> forgotten{false};  // relaxed, so that it brings nothing along
     std::thread waiter([&] {
         EXPECT_TRUE(Succeeds(DrainDevice(&device)));
-        EXPECT_TRUE(Succeeds(TakeDeviceFailure(&device)));
+        EXPECT_TRUE(Succeeds(SynchronizeStreamsOf(&device)));
         forgotten.store(true, std::memory_order_relaxed);
     });
     std::thread reader([&] {

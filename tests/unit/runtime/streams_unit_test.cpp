@@ -175,11 +175,10 @@ TEST_F(StreamsTest, DeviceFailuresComeInTheOrderOfTheStreams) {
     ASSERT_TRUE(Succeeds(EnqueueFailure(DefaultOf(b_), 507014)));
     ASSERT_TRUE(Succeeds(EnqueueFailure(second, 507015)));
     ASSERT_TRUE(Succeeds(EnqueueFailure(first, 507035)));
-    ASSERT_TRUE(Succeeds(DrainDevice(nullptr)));
-    EXPECT_TRUE(FailsWith(507035, TakeDeviceFailure(&deviceA_)));
-    EXPECT_TRUE(FailsWith(507015, TakeDeviceFailure(&deviceA_)));
-    EXPECT_TRUE(Succeeds(TakeDeviceFailure(&deviceA_)));
-    EXPECT_TRUE(FailsWith(507014, TakeDeviceFailure(&deviceB_)));
+    EXPECT_TRUE(FailsWith(507035, SynchronizeStreamsOf(&deviceA_)));
+    EXPECT_TRUE(FailsWith(507015, SynchronizeStreamsOf(&deviceA_)));
+    EXPECT_TRUE(Succeeds(SynchronizeStreamsOf(&deviceA_)));
+    EXPECT_TRUE(FailsWith(507014, SynchronizeStreamsOf(&deviceB_)));
 }
 
 // A look at a device finds what is busy, whatever was idle at the look before.
@@ -198,9 +197,9 @@ TEST_F(StreamsTest, AStreamIsFoundAgainAfterItWasIdle) {
         opened.Set();
         ASSERT_TRUE(Succeeds(DrainDevice(&deviceA_)));
         EXPECT_TRUE(PendingPlaces(&deviceA_).empty());
-        EXPECT_TRUE(Succeeds(TakeDeviceFailure(&deviceB_)));
-        EXPECT_TRUE(FailsWith(507014, TakeDeviceFailure(&deviceA_)));
-        EXPECT_TRUE(Succeeds(TakeDeviceFailure(&deviceA_)));
+        EXPECT_TRUE(Succeeds(SynchronizeStreamsOf(&deviceB_)));
+        EXPECT_TRUE(FailsWith(507014, SynchronizeStreamsOf(&deviceA_)));
+        EXPECT_TRUE(Succeeds(SynchronizeStreamsOf(&deviceA_)));
     }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "acl/acl_base.h"
 #include "src/runtime/stream/streams.h"
@@ -17,11 +18,18 @@ struct GroupLaunchTask : Task {
     TaskGroup* group;
     Handle handle;
     size_t index;
+    bool begun;  // Own() describes the launch that is run
 
     static constexpr size_t HeadBytes() { return AlignedTaskBytes(sizeof(GroupLaunchTask)); }
     const Task& Own() const {
         return *reinterpret_cast<const Task*>(reinterpret_cast<const unsigned char*>(this) +
                                               HeadBytes());
+    }
+    Task& Own() { return const_cast<Task&>(std::as_const(*this).Own()); }
+    // Overwrites the own launch with another one, as far as there is room.
+    void Replace(const Task& launch) {
+        std::memcpy(static_cast<void*>(&Own()), static_cast<const void*>(&launch),
+                    std::min<size_t>(launch.bytes, OwnBytes()));
     }
     size_t OwnBytes() const { return bytes - HeadBytes(); }
     // Null: the group has ended.
@@ -36,17 +44,18 @@ Status RunLaunch(const Task& base, const Task& launch) {
 }
 
 // A launch may write into its record, but not into the one that all replays share. So a copy of
-// that is run, in the place of the task's own launch: the queued record belongs to this thread.
+// that is run, in the place of the task's own launch: the queued record belongs to this thread. The
+// trace describes the launch there, since another update may have replaced the newest one by then.
 Status RunGroupLaunch(const Task& base) {
-    const auto& task = static_cast<const GroupLaunchTask&>(base);
+    auto& task = const_cast<GroupLaunchTask&>(static_cast<const GroupLaunchTask&>(base));
     const std::shared_ptr<const SharedRecord> newest = task.Newest();
+    task.begun = true;
     if (newest == nullptr) {
         return RunLaunch(base, task.Own());
     }
     const Task& shared = TaskOf(newest->record);
     if (shared.bytes <= task.OwnBytes()) {
-        std::memcpy(const_cast<void*>(static_cast<const void*>(&task.Own())),
-                    static_cast<const void*>(&shared), shared.bytes);
+        task.Replace(shared);
         return RunLaunch(base, task.Own());
     }
     TaskRecord copy;  // of a longer launch, by an update after this one was queued
@@ -55,12 +64,17 @@ Status RunGroupLaunch(const Task& base) {
     } catch (const std::bad_alloc&) {
         return Status(ACL_ERROR_BAD_ALLOC);
     }
+    if (shared.type == task.Own().type) {
+        task.Replace(shared);  // a description needs only the beginning
+    } else {
+        task.Own().type = nullptr;
+    }
     return RunLaunch(base, TaskOf(copy));
 }
 
 void DescribeGroupLaunch(const Task& base, TraceArgs* args) {
     const auto& task = static_cast<const GroupLaunchTask&>(base);
-    const std::shared_ptr<const SharedRecord> newest = task.Newest();
+    const std::shared_ptr<const SharedRecord> newest = task.begun ? nullptr : task.Newest();
     const Task& launch = newest != nullptr ? TaskOf(newest->record) : task.Own();
     launch.Describe(args);
 }
@@ -87,6 +101,7 @@ void AppendGroupLaunch(const RecordedTask& launch, TaskRecord* records) {
     task->group = launch.group;
     task->handle = launch.groupHandle;
     task->index = launch.groupIndex;
+    task->begun = false;
 }
 
 }  // namespace advstep

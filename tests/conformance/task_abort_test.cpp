@@ -98,6 +98,8 @@ struct Heard {
     int32_t result = 0;
     int launch = -1;
     char* query = nullptr;
+    aclmdlRI model = nullptr;
+    std::vector<int> replays;
 };
 
 int32_t Hear(int32_t deviceId, aclrtDeviceTaskAbortStage stage, uint32_t timeout, void* args) {
@@ -107,6 +109,11 @@ int32_t Hear(int32_t deviceId, aclrtDeviceTaskAbortStage stage, uint32_t timeout
     heard->stages.push_back(stage);
     if (heard->query != nullptr && heard->launch == -1) {
         heard->launch = conformance::AdvanceOneQuery(heard->query);
+    }
+    if (heard->model != nullptr) {
+        heard->replays.push_back(aclmdlRIExecuteAsync(heard->model, nullptr));
+        heard->replays.push_back(aclmdlRIExecute(heard->model, -1));
+        EXPECT_NE(support::TakeMessage().find("expected a replay after it"), std::string::npos);
     }
     return heard->result;
 }
@@ -163,6 +170,54 @@ TEST_F(TaskAbortTest, RefusesLaunchesMeanwhile) {
     EXPECT_EQ(buffer.Download<int64_t>(), conformance::OneQuery());
     ASSERT_TRUE(IsOk(conformance::AdvanceOneQuery(buffer.At(0))));
     conformance::ExpectAdvanced(buffer.Download<int64_t>());
+}
+
+TEST_F(TaskAbortTest, RefusesReplaysMeanwhile) {
+    const Stream stream = MakeStream();
+    const Recorder recorder;
+    aclmdlRI model = nullptr;
+    ASSERT_TRUE(IsOk(aclmdlRICaptureBegin(stream.Get(), ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL)));
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    ASSERT_TRUE(IsOk(aclmdlRICaptureEnd(stream.Get(), &model)));
+    Heard heard;
+    heard.model = model;
+    ASSERT_TRUE(IsOk(aclrtSetDeviceTaskAbortCallback("replay", &Hear, &heard)));
+    for (size_t abort = 1; abort <= 2; ++abort) {
+        EXPECT_TRUE(IsOk(aclrtDeviceTaskAbort(0, 500)));
+        EXPECT_EQ(heard.replays, std::vector<int>(4 * abort, ACL_ERROR_RT_DEVICE_TASK_ABORT));
+        EXPECT_EQ(recorder.Values().size(), abort - 1);
+        // The next replay is queued behind this one, in one go.
+        ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model, nullptr)));
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+        EXPECT_EQ(recorder.Values().size(), abort);
+    }
+    EXPECT_TRUE(IsOk(aclmdlRIDestroy(model)));
+}
+
+// The work of one stream is dropped long before that of the other, which waits for it.
+TEST_F(TaskAbortTest, WorkThatWaitsForDroppedWorkDoesNotStart) {
+    const Stream first = MakeStream();
+    std::vector<Stream> between(300);
+    for (Stream& stream : between) {
+        stream = MakeStream();
+    }
+    const Stream last = MakeStream();
+    const support::Event event = support::MakeEvent();
+    const Recorder recorder;
+    for (int round = 0; round < 20; ++round) {
+        const aclrtStream held = round % 2 == 0 ? first.Get() : last.Get();
+        const aclrtStream waiting = round % 2 == 0 ? last.Get() : first.Get();
+        uint64_t hold = 0;
+        ASSERT_TRUE(IsOk(advstepHoldStream(held, &hold)));
+        ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), held)));
+        ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(waiting, event.Get())));
+        ASSERT_TRUE(IsOk(recorder.Mark(waiting, round)));
+        ASSERT_TRUE(IsOk(aclrtDeviceTaskAbort(0, 0)));
+        ASSERT_EQ(recorder.Values(), std::vector<int>{}) << "in round " << round;
+    }
+    EXPECT_TRUE(IsOk(recorder.Mark(last.Get(), 20)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeDevice()));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{20});
 }
 
 TEST_F(TaskAbortTest, WaitsForRunningWorkAsLongAsItMay) {

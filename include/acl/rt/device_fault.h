@@ -91,8 +91,9 @@ ADVSTEP_API aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo* memUce
 
 /// Ends the work of all streams of a device. The call makes the callbacks with stage PRE, drops the
 /// work that has not started, waits for the work that is running, and makes the callbacks with
-/// stage POST. Synchronisations that wait for dropped work, and launches during the abort, return
-/// ACL_ERROR_RT_DEVICE_TASK_ABORT. The streams take new work afterwards. Captures go on.
+/// stage POST. Synchronisations that wait for dropped work, and launches and replays during the
+/// abort, return ACL_ERROR_RT_DEVICE_TASK_ABORT. The streams take new work afterwards. Captures go
+/// on.
 /// @param[in] timeout  the most milliseconds to wait for running work, up to 2160000 (36 minutes);
 ///                     0: for ever
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID     deviceId is not in [0, device count)

@@ -120,6 +120,7 @@ ADVSTEP_API aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
 /// @retval ACL_ERROR_RT_MODEL_CAPTURED       the model is still being captured
 /// @retval ACL_ERROR_RT_STREAM_CAPTURED      the stream is being captured
 /// @retval ACL_ERROR_STREAM_TASK_GROUP_INTR  the stream updates a task group
+/// @retval ACL_ERROR_RT_DEVICE_TASK_ABORT    aclrtDeviceTaskAbort of the device is under way
 /// @retval ACL_ERROR_RT_PARAM_INVALID        captured memory has been freed; modelRI is a sub-graph
 /// @retval ACL_ERROR_RT_INVALID_HANDLE       modelRI or a captured notify or event has been
 ///                                           destroyed; the binary of a captured kernel has been

@@ -11,6 +11,7 @@
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/capture/condition.h"
+#include "src/runtime/commands/launcher.h"
 #include "src/runtime/commands/notify.h"
 #include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/stream/streams.h"
@@ -152,6 +153,7 @@ Status Model::Replay(Handle handle, const StreamRef& stream) {
     ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
     ADVSTEP_RETURN_IF_ERROR(stream.Check());
     ADVSTEP_RETURN_IF_ERROR(CheckContext(stream.caller));
+    ADVSTEP_RETURN_IF_ERROR(RefuseDuringAbort(*context_.device, "a replay"));
     Ticket end;
     return ReplayLocked(stream, false, &end);
 }

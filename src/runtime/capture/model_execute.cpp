@@ -10,6 +10,7 @@
 #include "src/runtime/capture/model.h"
 #include "src/runtime/commands/callbacks.h"
 #include "src/runtime/commands/event.h"
+#include "src/runtime/commands/launcher.h"
 #include "src/runtime/commands/notify.h"
 #include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/stream/streams.h"
@@ -117,6 +118,7 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
         ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
         ADVSTEP_RETURN_IF_ERROR(CheckContext(caller));
+        ADVSTEP_RETURN_IF_ERROR(RefuseDuringAbort(*context_.device, "a replay"));
         ADVSTEP_RETURN_IF_ERROR(CheckCallbacks());
         ADVSTEP_RETURN_IF_ERROR(FindExecution(&index));
         Execution& execution = executions_[index];

@@ -10,6 +10,7 @@
 #include "src/runtime/capture/condition.h"
 #include "src/runtime/capture/model.h"
 #include "src/runtime/capture/replay_wait.h"
+#include "src/runtime/device/device.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/stream/streams.h"
@@ -105,7 +106,8 @@ void Model::ForgetEndedReplays() {
 bool Model::ReplaysPlainly(const StreamRef& stream) const {
     return plain_ && context_.handle == stream.caller &&
            checkedEpoch_ == TheDeviceMemory().epoch() && replays_.size() == 1 &&
-           replays_[0].stream == stream.stream;
+           replays_[0].stream == stream.stream &&
+           context_.device->aborts().load(std::memory_order_relaxed) == 0;
 }
 
 // The order of the stream covers the replay before. The enqueue itself checks the stream.

@@ -33,11 +33,17 @@ void FailWhenRun(KernelTask* task, int32_t code) {
     task->run = &FailLaunchTask;
 }
 
+Status RefuseDuringAbort(const Device& device, const char* what) {
+    return device.aborts().load(std::memory_order_relaxed) == 0
+               ? Status()
+               : Error(ACL_ERROR_RT_DEVICE_TASK_ABORT,
+                       "aclrtDeviceTaskAbort of device {} is under way; expected {} after it",
+                       device.id(), what);
+}
+
 Status BeginLaunch(const Device& device, int32_t* faultCode) {
     if (__builtin_expect(device.aborts().load(std::memory_order_relaxed) > 0, 0)) {
-        return Error(ACL_ERROR_RT_DEVICE_TASK_ABORT,
-                     "aclrtDeviceTaskAbort of device {} is under way; expected a launch after it",
-                     device.id());
+        ADVSTEP_RETURN_IF_ERROR(RefuseDuringAbort(device, "a launch"));
     }
     return FaultsWanted() ? CountLaunch(faultCode) : Status();
 }

@@ -31,6 +31,9 @@ Launcher& TheLauncher();
 /// *faultCode is set, for FailWhenRun.
 Status BeginLaunch(const Device& device, int32_t* faultCode);
 
+/// 107022: an abort of the device is under way. `what` names what the call begins.
+Status RefuseDuringAbort(const Device& device, const char* what);
+
 /// Makes a queued launch fail with the code when it is run.
 void FailWhenRun(KernelTask* task, int32_t code);
 

@@ -35,6 +35,9 @@ class Device {
     CoreUsage& usage() const { return usage_; }
     /// The number of threads in aclrtDeviceTaskAbort; launches are refused meanwhile.
     std::atomic<int32_t>& aborts() const { return aborts_; }
+    /// The number of threads that are dropping the work of the device's streams, one stream after
+    /// another. Meanwhile no task starts that has not been dropped.
+    std::atomic<int32_t>& drops() const { return drops_; }
     /// The number of calls of aclrtDeviceTaskAbort so far.
     std::atomic<uint64_t>& abortsEver() const { return abortsEver_; }
 
@@ -53,6 +56,7 @@ class Device {
     mutable DeviceCoreLimits limits_;
     mutable CoreUsage usage_;
     mutable std::atomic<int32_t> aborts_{0};
+    mutable std::atomic<int32_t> drops_{0};
     mutable std::atomic<uint64_t> abortsEver_{0};
 };
 

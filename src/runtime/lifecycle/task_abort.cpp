@@ -52,6 +52,22 @@ class AbortUnderWay {
     const Device& device_;
 };
 
+// Holds back the tasks of the device that have not been dropped, while it lives.
+class DropUnderWay {
+ public:
+    explicit DropUnderWay(const Device& device) : device_(device) { device_.drops().fetch_add(1); }
+    ~DropUnderWay() {
+        device_.drops().fetch_sub(1);
+        Workers().Wake();
+        Workers().NudgeSleepers();
+    }
+    DropUnderWay(const DropUnderWay&) = delete;
+    DropUnderWay& operator=(const DropUnderWay&) = delete;
+
+ private:
+    const Device& device_;
+};
+
 Status CallAll(const Device& device, aclrtDeviceTaskAbortStage stage, uint32_t timeout) {
     std::vector<AbortCallback> all;
     {
@@ -88,10 +104,10 @@ void AbortThose(const Device& device, Belongs&& belongs) {
     });
 }
 
-// A stream that waits for the work of another one is aborted before that one, because it could
-// continue otherwise: first the streams of the program, then those of models, and those of a
-// sub-graph after those of its parent.
+// A replay, and a task with a sub-graph, is dropped before what other streams run for it: first the
+// streams of the program, then those of models, and those of a sub-graph after those of its parent.
 void AbortStreams(const Device& device) {
+    const DropUnderWay underWay(device);
     AbortThose(device,
                [](const Stream&, const StreamIdentity& identity) { return !identity.hidden; });
     int deepest = 0;

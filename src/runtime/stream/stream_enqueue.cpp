@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of an enqueue beside queueing: the limit of the queue, waking a worker, the mark.
+#include <algorithm>
+
 #include "acl/acl_base.h"
 #include "src/runtime/stream/stream.h"
 
@@ -24,6 +26,15 @@ bool Stream::NeedsWaking(bool heavy) const {
     return workers_->watch() >= (heavy                  ? Watch::kResting
                                  : guess_.NobodyWaits() ? Watch::kNapping
                                                         : Watch::kAsleep);
+}
+
+bool Stream::ReachedOrTellWorkers(uint64_t sequence) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (Reached(sequence)) {
+        return true;
+    }
+    tellWorkersAt_ = std::min(tellWorkersAt_, sequence);
+    return false;
 }
 
 bool Stream::QueuedForWaiters() {

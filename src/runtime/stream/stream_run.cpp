@@ -10,6 +10,7 @@
 #include "src/base/boundary.h"
 #include "src/base/fork.h"
 #include "src/base/no_cancellation.h"
+#include "src/runtime/device/device.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/exception_info.h"
 #include "src/runtime/stream/run_frame.h"
@@ -73,6 +74,15 @@ Status WaitExpired(const WaitTask& task) noexcept {
     } catch (...) {
         return Status(ACL_ERROR_RT_WAIT_TIMEOUT);
     }
+}
+
+// Returns whether a task may not start yet, because an abort of the device has not come to its
+// stream. The task may follow a wait for a task of another stream, which the abort has dropped. A
+// thread that has seen that one end sees drops() above 0.
+bool HeldBack(const Device* device, const Task& task) {
+    return device != nullptr &&
+           __builtin_expect(device->drops().load(std::memory_order_acquire) > 0, 0) &&
+           task.skip == TaskSkip::kNot;
 }
 
 }  // namespace
@@ -185,7 +195,8 @@ int Stream::RunBriefTasks(std::unique_lock<std::mutex>& lock, AbortableWait* wai
     // The lock is not kept for a callback or for the writing of a trace, which may take long.
     while (run < most && !Reached(wait->sequence) && !Trace::On() && !HasExceptionCallback()) {
         const Task& task = *queue_.Front();
-        if (task.skip != TaskSkip::kNot || !task.brief()) {
+        if (task.skip != TaskSkip::kNot || HeldBack(identity_.context.device, task) ||
+            !task.brief()) {
             break;
         }
         const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
@@ -212,6 +223,9 @@ bool Stream::FrontWaits() const {
 }
 
 FrontObstacle Stream::LookAtFront(WaitClock::time_point* again) {
+    if (HeldBack(identity_.context.device, *queue_.Front())) {
+        return {FrontObstacle::Kind::kPoll, {}, 0, 0};  // the abort wakes workers and sleepers
+    }
     if (!FrontWaits()) {
         return {};
     }
@@ -225,7 +239,7 @@ FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t l
     claimant_ = Self();
     FrontObstacle obstacle;
     while (!queue_.Empty() && !Reached(limit) && (wait == nullptr || wait->abortCode == 0)) {
-        if (FrontWaits()) {
+        if (FrontWaits() || HeldBack(identity_.context.device, *queue_.Front())) {
             WaitClock::time_point again = WaitClock::time_point::max();
             obstacle = LookAtFront(&again);
         }
@@ -255,15 +269,6 @@ FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t l
         }
     }
     return obstacle;
-}
-
-bool Stream::ReachedOrTellWorkers(uint64_t sequence) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (Reached(sequence)) {
-        return true;
-    }
-    tellWorkersAt_ = std::min(tellWorkersAt_, sequence);
-    return false;
 }
 
 bool Stream::RunSome(bool thorough, WaitClock::time_point* again) {

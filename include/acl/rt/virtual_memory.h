@@ -56,8 +56,9 @@ ADVSTEP_API aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
 ADVSTEP_API aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
 
 /// Maps size bytes of physical memory, starting at offset, to addresses of one reservation. The
-/// same memory may be mapped more than once. If the range was mapped before, the call waits for the
-/// work that was queued before its aclrtUnmapMem.
+/// same memory may be mapped more than once; a copy whose sides share bytes at different addresses
+/// then has arbitrary results. If the range was mapped before, the call waits for the work that was
+/// queued before its aclrtUnmapMem.
 /// @param[in] size   bytes; >= 1, else ACL_ERROR_INVALID_PARAM
 /// @param[in] flags  0
 /// @retval ACL_ERROR_INVALID_PARAM           virPtr or handle is NULL

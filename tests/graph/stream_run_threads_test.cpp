@@ -72,6 +72,34 @@ ge::Graph MakeGraphWithMemory(const std::vector<int64_t>& sampled, int64_t queri
     return graph;
 }
 
+// A run that has begun keeps the graph until it is queued, and frees it if it is the last one.
+TEST_F(StreamRunTest, AGraphIsRemovedWhileAnotherThreadRunsIt) {
+    const ge::Graph graph = MakeGraphWithMemory(data_.sampledTokenIds, 3);
+    aclrtContext context = nullptr;
+    ASSERT_EQ(aclrtGetCurrentContext(&context), ACL_SUCCESS);
+    Tensors inputs = Of(memory_);
+    inputs.erase(inputs.begin() + 1);
+    for (int round = 0; round < 50; ++round) {
+        ASSERT_TRUE(Succeeded(Session().AddGraphWithCopy(1, graph)));
+        std::atomic<bool> begun{false};
+        std::thread runner([&] {
+            ASSERT_EQ(aclrtSetCurrentContext(context), ACL_SUCCESS);
+            ge::Status status = ge::SUCCESS;
+            while (status == ge::SUCCESS) {
+                status = Run(1, inputs, {results_[0]->Tensor()});
+                begun = true;
+            }
+            EXPECT_TRUE(Failed(status, {"E10062", "has no graph 1"}, 1343242242));
+        });
+        while (!begun) {
+            std::this_thread::yield();
+        }
+        EXPECT_TRUE(Succeeded(Session().RemoveGraph(1)));
+        runner.join();
+        Synchronize();
+    }
+}
+
 // Runs that are queued behind work that does not go on, more often than prepared runs are kept, and
 // a run that is refused. None of them may wait for that work, be it of the stream or of another.
 TEST_F(StreamRunTest, ARunWaitsForNoStream) {

@@ -44,17 +44,22 @@ Assignment ReadAssignment(const std::string& path, const std::vector<Request>& r
     }
     Assignment assignment(requests.size(), -1);
     std::string text;
+    bool hasHeader = false;
     for (int64_t number = 1; std::getline(file, text); ++number) {
         if (!text.empty() && text.back() == '\r') {  // as in traces
             text.pop_back();
         }
+        if (text.find_first_not_of(" \t") == text.npos) {  // as in traces
+            continue;
+        }
         const auto fail = [&](const std::string& what) {
             throw AssignmentError(fmt::format("{}:{}: {}", path, number, what));
         };
-        if (number == 1) {
+        if (!hasHeader) {
             if (text != kHeader) {
                 fail(fmt::format("the header is not {}", kHeader));
             }
+            hasHeader = true;
             continue;
         }
         const std::string_view view = text;
@@ -76,6 +81,9 @@ Assignment ReadAssignment(const std::string& path, const std::vector<Request>& r
             fail(fmt::format("line {} has had a replica before", line));
         }
         assignment[place->second] = replica;
+    }
+    if (!hasHeader) {
+        throw AssignmentError(fmt::format("{}: the header {} is missing", path, kHeader));
     }
     for (size_t i = 0; i < requests.size(); ++i) {
         if (assignment[i] < 0) {

@@ -24,6 +24,7 @@ using Assignment = std::vector<int64_t>;
 /// The text of the file.
 std::string AssignmentText(const std::vector<Request>& requests, const Assignment& assignment);
 
+/// Blank lines are skipped.
 /// @throws AssignmentError  the file cannot be read or is malformed, or does not give each request
 ///                          one replica of [0, replicas)
 Assignment ReadAssignment(const std::string& path, const std::vector<Request>& requests,

@@ -49,6 +49,14 @@ TEST_F(AssignmentTest, LinesMayEndAsOnWindows) {
     EXPECT_EQ(Read("line,replica\r\n2,1\r\n3,0\r\n4,1\r\n"), (Assignment{1, 0, 1}));
 }
 
+TEST_F(AssignmentTest, BlankLinesAreSkippedAndCounted) {
+    EXPECT_EQ(Read("line,replica\n2,1\n3,0\n4,1\n\n"), (Assignment{1, 0, 1})) << "at the end";
+    EXPECT_EQ(Read("\nline,replica\n2,1\n \t\n3,0\n\r\n4,1\n"), (Assignment{1, 0, 1}));
+    EXPECT_THAT(Complaint("line,replica\n\n2,x\n"), testing::HasSubstr(":3: expected two whole"));
+    EXPECT_THAT(Complaint("\nlines\n"), testing::HasSubstr(":2: the header is not line,replica"));
+    EXPECT_THAT(Complaint("\n \n"), testing::HasSubstr("the header line,replica is missing"));
+}
+
 TEST_F(AssignmentTest, NamesTheLineThatIsWrong) {
     using testing::HasSubstr;
     EXPECT_THAT(Complaint("lines\n"), HasSubstr(":1: the header is not line,replica"));

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "decimal.h"
 #include "option_range.h"
 #include "time_model.h"
 #include "trace_generator.h"
@@ -36,9 +37,10 @@ int64_t BlocksOfCache(const Options& options, const TimeModel& model) {
                         "size of a token's K and V follows",
                         options.kvCache, options.timeModel));
     }
-    double gigabytes = model.deployment->FreeGb();
-    if (options.kvCache != "rest" &&
-        (!CLI::detail::lexical_cast(options.kvCache, gigabytes) || !(gigabytes > 0))) {
+    const double gigabytes = options.kvCache == "rest"
+                                 ? model.deployment->FreeGb()
+                                 : DecimalOf<double>(options.kvCache).value_or(0);
+    if (options.kvCache != "rest" && !(gigabytes > 0)) {
         throw TimeModelError(
             fmt::format("--kv-cache {}: expected a number of GB, or rest", options.kvCache));
     }
@@ -84,19 +86,22 @@ void AddServingOptions(CLI::App& app, Options& options) {
            "--limit", options.limit,
            "serve the first N requests by arrival only; of a file whose lines ascend so far, no "
            "more is read than these and 10000 after them")
-        ->check(CLI::Range(int64_t{1}, INT64_MAX));
+        ->transform(Whole(1));
     app.add_option("--max-seqs", options.maxSeqs, "sequences decoded at a time")
-        ->check(CLI::Range(int64_t{1}, kMaxSeqs))
+        ->transform(Whole(1, kMaxSeqs))
         ->capture_default_str();
     app.add_option("--block-size", options.blockSize, "tokens per KV cache block")
-        ->check(CLI::Range(int64_t{1}, kMaxBlockSize))
+        ->transform(Whole(1, kMaxBlockSize))
         ->capture_default_str();
     CLI::Option* blocks = app.add_option("--blocks", options.blocks,
                                          "KV cache blocks; default: as many as hold 524288 tokens")
-                              ->check(CLI::Range(int64_t{1}, kMaxBlocks));
+                              ->transform(Whole(1, kMaxBlocks));
     app.add_option("--kv-cache", options.kvCache,
                    "GB of KV cache, for the model of --time-model; rest: what its weights leave of "
                    "nine tenths of the memory")
+        ->check([](const std::string& text) {
+            return text.empty() ? "expected a number of GB, or rest" : "";
+        })
         ->excludes(blocks);
     app.add_option("--time-model", options.timeModel, kTimeModelHelp)->capture_default_str();
     app.add_option("--free-ratio", options.freeRatio,
@@ -105,12 +110,12 @@ void AddServingOptions(CLI::App& app, Options& options) {
         ->check(Between(0, 1))
         ->capture_default_str();
     app.add_option("--max-len", options.maxLen, "tokens of the longest sequence, prompt included")
-        ->check(CLI::Range(int64_t{1}, kMaxLen))
+        ->transform(Whole(1, kMaxLen))
         ->capture_default_str();
     app.add_option("--speculative", options.speculative,
                    "spec tokens that a draft model proposes for every sequence and pass, "
                    "0 to 128; 0: aclnnAdvanceStep moves the sequences, else aclnnAdvanceStepV2")
-        ->check(CLI::Range(int64_t{0}, kMaxSpecTokens))
+        ->transform(Whole(0, kMaxSpecTokens))
         ->capture_default_str();
     app.add_option("--scheduler", options.chunked,
                    "prefill-first: prompts whole, together within the token budget; chunked: what "
@@ -120,7 +125,7 @@ void AddServingOptions(CLI::App& app, Options& options) {
         ->default_str("prefill-first");
     app.add_option("--token-budget", options.tokenBudget,
                    "tokens of an iteration that --scheduler shares out")
-        ->check(CLI::Range(int64_t{1}, kMaxLen))
+        ->transform(Whole(1, kMaxLen))
         ->capture_default_str();
     app.add_option("--ttft-target", options.targets.ttft,
                    "seconds to the first token in which a request is good")

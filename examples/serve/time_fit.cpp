@@ -6,15 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include "csv_line.h"
+#include "decimal.h"
 #include "line_reader.h"
 #include "time_model.h"
 #include "trace_format.h"
@@ -90,17 +89,9 @@ void AddResiduals(const std::vector<Measurement>& measurements, Fit& fit) {
     fit.rSquared = spread > 0 ? 1 - squares / spread : 1;
 }
 
-// A number that is all of the text, with an exponent or without; nothing: it is none.
-std::optional<double> NumberOf(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
-                                                                    : std::nullopt;
-}
-
 int64_t TokensOf(std::string_view column, std::string_view text) {
     constexpr int64_t kMostTokens = 1'000'000'000'000'000;  // a double has them exactly
-    const std::optional<double> value = NumberOf(text);
+    const std::optional<double> value = DecimalOf<double>(text);
     if (!value || !(*value >= 0 && *value <= kMostTokens) || *value != std::floor(*value)) {
         throw LineError(fmt::format("{} is {}; expected a whole number from 0 to {}", column,
                                     Quote(text), kMostTokens));
@@ -110,7 +101,7 @@ int64_t TokensOf(std::string_view column, std::string_view text) {
 
 double SecondsOf(std::string_view column, std::string_view text) {
     constexpr double kMostSeconds = kMostCostMicroseconds / 1e6;
-    const std::optional<double> value = NumberOf(text);
+    const std::optional<double> value = DecimalOf<double>(text);
     if (!value || !(*value >= 0 && *value <= kMostSeconds)) {
         throw LineError(fmt::format("{} is {}; expected a number from 0 to {}", column, Quote(text),
                                     kMostSeconds));

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "decimal.h"
 #include "interrupt.h"
 #include "toy_model.h"
 #include "trace_format.h"
@@ -99,14 +99,12 @@ double DrawGap(const GeneratorOptions& options, int64_t index, Random& random) {
 }
 
 double ParseNumber(std::string_view name, std::string_view text, double least, double most) {
-    const std::string copy(text);
-    char* end = nullptr;
-    const double value = std::strtod(copy.c_str(), &end);
-    if (copy.empty() || *end != '\0' || !(value >= least && value <= most)) {
+    const std::optional<double> value = DecimalOf<double>(text);
+    if (!value || !(*value >= least && *value <= most)) {
         FailGenerator(fmt::format("{} is {}; expected a number from {} to {}", name, Quote(text),
                                   least, most));
     }
-    return value;
+    return *value;
 }
 
 int64_t ParseWhole(std::string_view name, std::string_view text, double least, double most) {

@@ -3,11 +3,16 @@
 
 #include "cluster_options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
+#include <type_traits>
 
+#include "decimal.h"
 #include "option_range.h"
 #include "request_trace.h"
 #include "time_model.h"
@@ -17,39 +22,60 @@ namespace {
 
 constexpr int64_t kMaxRanks = 1 << 20;
 
-std::string ToRankFault(const std::string& text, RankFault* fault, std::string* rest) {
-    std::istringstream stream(text);
-    char colon = 0;
-    const bool valid = stream >> fault->rank >> colon && colon == ':' && stream >> fault->step &&
-                       fault->rank >= 0 && fault->step >= 0;
-    std::getline(stream, *rest);
-    return valid ? "" : text + " is not RANK:STEP";
+// Whether the text is RANK:STEP.
+bool ToRankFault(std::string_view text, RankFault* fault) {
+    const size_t colon = text.find(':');
+    if (colon == text.npos) {
+        return false;
+    }
+    const std::optional<int> rank = DecimalOf<int>(text.substr(0, colon));
+    const std::optional<int64_t> step = DecimalOf<int64_t>(text.substr(colon + 1));
+    fault->rank = rank.value_or(-1);
+    fault->step = step.value_or(-1);
+    return fault->rank >= 0 && fault->step >= 0;
+}
+
+// Whether the text is RANK:STEP:TENSOR.
+bool ToFlipFault(std::string_view text, FlipFault* fault) {
+    const size_t colon = text.rfind(':');
+    fault->tensor = colon == text.npos ? "" : text.substr(colon + 1);
+    return !fault->tensor.empty() && ToRankFault(text.substr(0, colon), fault);
 }
 
 void AddTestOptions(CLI::App& app, ClusterOptions& options) {
-    // An empty group: --help does not list them, docs/scaling.md does.
-    const auto add = [&](const char* name, RankFault* fault, std::string* tensor) {
+    constexpr int64_t kMostMicroseconds = 3'600'000'000;  // as of --timeout
+    // An empty group: --help does not list them, docs/internals/scaling.md does.
+    const auto add = [&](const std::string& name, const char* form, auto* fault, auto toFault) {
         app.add_option_function<std::string>(
                name,
-               [fault, tensor](const std::string& text) {
-                   std::string rest;
-                   const std::string problem = ToRankFault(text, fault, &rest);
-                   const bool named = rest.size() > 1 && rest[0] == ':';
-                   if (!problem.empty() || named != (tensor != nullptr)) {
-                       throw CLI::ValidationError(text,
-                                                  "expected RANK:STEP, --flip-at :TENSOR too");
-                   }
-                   if (tensor != nullptr) {
-                       *tensor = rest.substr(1);
+               [=](const std::string& text) {
+                   if (!toFault(text, fault)) {
+                       throw CLI::ValidationError(
+                           name, fmt::format("Value {} is not of the form {}, with whole numbers "
+                                             "from 0",
+                                             text, form));
                    }
                })
             ->group("");
     };
-    add("--kill-at", &options.killAt, nullptr);
-    add("--stop-at", &options.stopAt, nullptr);
-    add("--flip-at", &options.flipAt, &options.flipAt.tensor);
-    app.add_option("--slow-rank", options.slowRank)->group("");
-    app.add_option("--slow-us", options.slowMicroseconds)->group("");
+    add("--kill-at", "RANK:STEP", &options.killAt, ToRankFault);
+    add("--stop-at", "RANK:STEP", &options.stopAt, ToRankFault);
+    add("--flip-at", "RANK:STEP:TENSOR", &options.flipAt, ToFlipFault);
+    const auto addNumber = [&](const std::string& name, auto* number, int64_t most) {
+        app.add_option_function<std::string>(
+               name,
+               [=](std::string text) {
+                   // A validator's message would not name an option of the empty group.
+                   const std::string problem = Whole(0, most)(text);
+                   if (!problem.empty()) {
+                       throw CLI::ValidationError(name, problem);
+                   }
+                   *number = DecimalOf<std::decay_t<decltype(*number)>>(text).value();
+               })
+            ->group("");
+    };
+    addNumber("--slow-rank", &options.slowRank, kMaxRanks);
+    addNumber("--slow-us", &options.slowMicroseconds, kMostMicroseconds);
 }
 
 }  // namespace
@@ -79,10 +105,10 @@ ParsedClusterOptions ParseClusterOptions(int argc, char** argv, bool talks) {
         "step. Run it under mpirun with as many ranks; with --assignment, without mpirun."};
     AddServingOptions(app, options.serving);
     app.add_option("--data-parallel", options.dataParallel, "replicas, each with its own requests")
-        ->check(CLI::Range(int64_t{1}, kMaxRanks))
+        ->transform(Whole(1, kMaxRanks))
         ->capture_default_str();
     app.add_option("--tensor-parallel", options.tensorParallel, "ranks of a replica")
-        ->check(CLI::Range(int64_t{1}, kMaxRanks))
+        ->transform(Whole(1, kMaxRanks))
         ->capture_default_str();
     app.add_option("--window", options.windowSeconds,
                    "seconds of virtual time, 0.001 to 3600, whose arrivals are dispatched together")

@@ -146,10 +146,10 @@ int Main(int argc, char** argv) {
     SimulationOptions options;
     CLI::App app{"Simulates the dispatcher of serve_mpi in virtual time."};
     app.add_option("--replicas", options.replicas)
-        ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
+        ->transform(Whole(1, 1'000'000))
         ->capture_default_str();
     app.add_option("--requests-per-replica", options.requestsPerReplica)
-        ->check(CLI::Range(int64_t{1}, int64_t{1000}))
+        ->transform(Whole(1, 1000))
         ->capture_default_str();
     app.add_option("--rate", options.ratePerReplica, "requests a second for each replica")
         ->check(Between(0.001, 1000))

@@ -37,6 +37,12 @@ refused() {
 }
 refused '--window: Value nan not in range 0.001 to 3600' --window nan
 refused '--rate: Value nan not in range 0.001 to 1000' --rate nan
+for value in 5x '' -1 0x5 99999999999999999999 ' 5'; do
+    refused "^--replicas: Value $value not in range 1 to 1000000" --replicas "$value"
+    refused "^--requests-per-replica: Value $value not in range 1 to 1000" --requests-per-replica "$value"
+    refused "^--rate: Value $value not in range 0.001 to 1000" --rate "$value"
+    refused "^--window: Value $value not in range 0.001 to 3600" --window "$value"
+done
 if [[ -w /dev/full ]]; then
     out=$("$simulation" --replicas 10 2>&1 >/dev/full) && fail "status 0 with a full output" "$out"
     [[ $out == 'dispatch_simulation: standard output: No space left on device' ]] || fail "a full output" "$out"

@@ -104,6 +104,29 @@ ends)
         ((status == 1)) && grep -q "serve_mpi: ${way##*:}" "$folder/out" || fail "a pipe $way: exit status $status"
     done
     ;;
+numbers)
+    # As serve's; the first rank tells.
+    refused() {
+        local option=$1 words=$2 value
+        shift 2
+        for value; do
+            bad "^$option: Value $value $words" -- "$option" "$value"
+        done
+    }
+    for row in '--limit not in range 1 to 9223372036854775807' '--data-parallel not in range 1 to 1048576' \
+        '--tensor-parallel not in range 1 to 1048576' '--slow-rank not in range 0 to 1048576' '--slow-us not in range 0 to 3600000000'; do
+        refused "${row%% *}" "${row#* }" 5x '' -1 0x5 99999999999999999999
+    done
+    for row in '--window not in range 0.001 to 3600' '--timeout not in range 1 to 3600'; do
+        refused "${row%% *}" "${row#* }" 5x '' -1 0x5 1e999
+    done
+    for option in --kill-at --stop-at; do
+        refused "$option" 'is not of the form RANK:STEP, with whole numbers from 0' 0:5x '' : 5 0: :5 -1:5 0:-5 0x1:5 0:0x5 \
+            ' 0:5' '0: 5' 0:5: 0:5:Step.freeList 99999999999:5 0:99999999999999999999
+    done
+    refused --flip-at 'is not of the form RANK:STEP:TENSOR, with whole numbers from 0' 0:5 0:5: 0:5x:Step.freeList '' \
+        :5:Step.freeList -1:5:Step.freeList 0x1:5:Step.freeList 0:99999999999999999999:Step.freeList
+    ;;
 *) fail "no such case: $2" ;;
 esac
 echo "serve_mpi $2: good"

@@ -32,6 +32,33 @@ arguments)
     bad '--trace: File is actually a directory' -- "$folder"
     bad "$folder: cannot be read: Is a directory" -- --time-model "$folder"
     ;;
+numbers)
+    # Options take decimal numbers in their range, and nothing before or behind them.
+    refused() {
+        local option=$1 words=$2 value
+        shift 2
+        for value; do
+            bad "^$option: Value $value not in range $words" -- "$option" "$value" --sweep rate
+        done
+    }
+    for row in '--limit 1 to 9223372036854775807' '--max-seqs 1 to 1048576' '--block-size 1 to 65536' \
+        '--blocks 1 to 268435456' '--max-len 1 to 268435456' '--speculative 0 to 128' '--token-budget 1 to 268435456'; do
+        refused "${row%% *}" "${row#* }" 5x x5 '' -1 0x5 99999999999999999999 -99999999999999999999 ' 5' '5 ' +5 5.0 1e1 nan
+    done
+    for row in '--free-ratio 0 to 1' '--ttft-target 1e-06 to 1000000' '--tpot-target 1e-06 to 1000000' '--attainment 1e-06 to 1'; do
+        refused "${row%% *}" "${row#* }" 0.5x x '' -1 0x1p-1 1e999 -1e999 ' 0.5' '0.5 ' +0.5 nan inf
+    done
+    bad '^--kv-cache: expected a number of GB, or rest' -- --kv-cache '' --time-model 7b
+    for value in 5x x -1 0x5 1e999 ' 5' '5 ' +5 nan; do
+        bad "serve: --kv-cache $value: expected a number of GB, or rest" -- --kv-cache "$value" --time-model 7b
+        for part in rate= cv= burst= count= seed= prompt=constant: generated=lognormal:5:; do
+            bad "serve: --generate: ${part%%=*} is \"$value\"; expected a number from" -- --generate "$part$value"
+        done
+    done
+    # A zero in front makes no other number of it.
+    good --limit 010 --max-seqs 08
+    check 's["requests"] == s["completed"] == 10'
+    ;;
 limit)
     # The first by arrival, wherever they are in the file; a sorted file is not read to its end.
     printf '%s\n2024-01-01 00:00:09,9,1\n2024-01-01 00:00:02,2,1\n2024-01-01 00:00:01,1,1\n' \

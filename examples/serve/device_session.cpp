@@ -5,14 +5,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
 
 #include "advance_step/host_operator.h"
+#include "standard_streams.h"
 
 namespace serve {
 namespace {
+
+constexpr const char* kEndOfRun = "end of run";  // a kernel's name
 
 std::string Describe(int code, const char* call) {
     const char* message = aclGetRecentErrMsg();
@@ -52,10 +60,7 @@ DeviceSession::~DeviceSession() {
     Report(aclFinalize(), "aclFinalize");
 }
 
-Stream::Stream() {
-    // No other thread changes the environment.
-    const char* trace = std::getenv("ADVANCE_STEP_TRACE");  // NOLINT(concurrency-mt-unsafe)
-    traced_ = trace != nullptr && *trace != '\0';
+Stream::Stream() : traced_(!DeviceTracePath().empty()) {
     Check(aclrtCreateStream(&stream_), "aclrtCreateStream");
 }
 
@@ -87,7 +92,41 @@ void Stream::Launch(aclrtHostFunc kernel, void* args, const char* name) {
     Check(advstepLaunchHostOperator(stream_, &operation), "advstepLaunchHostOperator");
 }
 
+void Stream::EndTrace() {
+    if (traced_) {
+        Launch([](void* /*args*/) {}, nullptr, kEndOfRun);
+        Synchronize();
+    }
+}
+
 void Stream::Synchronize() { Check(aclrtSynchronizeStream(stream_), "aclrtSynchronizeStream"); }
+
+std::string DeviceTracePath() {
+    // No other thread changes the environment.
+    const char* const path = std::getenv("ADVANCE_STEP_TRACE");  // NOLINT(concurrency-mt-unsafe)
+    return path != nullptr ? path : "";
+}
+
+bool DeviceTraceIsWhole() {
+    constexpr std::streamoff kTailBytes = 1 << 16;  // far more than may follow the last kernel
+    const std::string path = DeviceTracePath();
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) {
+        return true;
+    }
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    if (!file) {
+        return true;
+    }
+    file.seekg(std::max<std::streamoff>(0, file.tellg() - std::streampos(kTailBytes)));
+    const std::string tail(std::istreambuf_iterator<char>(file), {});
+    if (tail.find(fmt::format("\"name\":\"{}\"", kEndOfRun)) != tail.npos) {
+        return true;
+    }
+    Tell(fmt::format("{}: the trace of the device ends early: not all of it could be written",
+                     path));
+    return false;
+}
 
 Event::Event() { Check(aclrtCreateEvent(&event_), "aclrtCreateEvent"); }
 

@@ -51,11 +51,22 @@ class Stream {
     /// kernel in a trace.
     void Launch(aclrtHostFunc kernel, void* args, const char* name);
     void Synchronize();
+    /// Runs, in a trace of the device, the kernel "end of run", the last one of a run.
+    void EndTrace();
 
  private:
     aclrtStream stream_ = nullptr;
     bool traced_;
 };
+
+/// The file of ADVANCE_STEP_TRACE; empty: there is no trace.
+std::string DeviceTracePath();
+
+/// For the end of a session whose last stream has had EndTrace. The library goes on without a trace
+/// when the disk is full, and logs it; the file is valid JSON all the same.
+/// Tells that the file lacks the end of the run.
+/// @return  whether it has it, or is none that can be read again, as a pipe
+bool DeviceTraceIsWhole();
 
 /// An event with timing.
 class Event {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "device_session.h"
 #include "finished_request.h"
 #include "interrupt.h"
 #include "output_file.h"
@@ -37,6 +38,7 @@ struct Outcome {
     RunRecord record;
     std::vector<FinishedRequest> finished;  // if a file of them is wanted
     RunTimeline timeline;                   // the same
+    bool ended = false;                     // without an error
 };
 
 // Keeps what the files want of the run.
@@ -80,6 +82,7 @@ Outcome Serve(const Trace& trace, const Options& options) {
     const auto start = std::chrono::steady_clock::now();
     try {
         server.Run();
+        outcome.ended = true;
     } catch (const AclError& error) {
         Tell(error.what());
     } catch (const Stuck& error) {
@@ -131,13 +134,16 @@ int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>&
     fmt::print("\n{}\n  {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}\n", options.TraceName(),
                "requests/s", "TTFT p50", "TTFT p99", "TPOT p50", "TPOT p99", "goodput",
                "meet targets");
+    bool traced = true;  // each trial begins the trace of the device anew
     const RateSweep sweep =
         SweepRate(trace.requests, options.attainment, [&](const std::vector<Request>& requests) {
             Trace changed;
             changed.requests = requests;
             changed.rejected = trace.rejected;
             try {
-                return Serve(changed, options).statistics;
+                const Outcome outcome = Serve(changed, options);
+                traced = !outcome.ended || DeviceTraceIsWhole();
+                return outcome.statistics;
             } catch (const InterruptedEarly&) {
                 // The trials before it count, as they do after an interrupt in the midst of one.
                 Statistics none;
@@ -160,7 +166,7 @@ int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>&
     const bool written = Written(
         summary, [&] { return JsonText(ToJson(sweep, options)); }, "--summary");
     FlushStandardOutput();
-    return completed && sweep.best && written ? EXIT_SUCCESS : EXIT_FAILURE;
+    return completed && sweep.best && written && traced ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int Main(int argc, char** argv) {
@@ -208,7 +214,8 @@ int Main(int argc, char** argv) {
                1);  // NOLINT(concurrency-mt-unsafe)
     }
     const Outcome outcome = Serve(trace, options);
-    bool written = Written(
+    bool written = !outcome.ended || DeviceTraceIsWhole();
+    written &= Written(
         summary, [&] { return JsonText(SummaryJson(options, outcome.statistics)); }, "--summary");
     written &= Written(
         requests, [&] { return FinishedText(outcome.finished); }, "--requests");

@@ -7,10 +7,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 
 #include "decimal.h"
+#include "device_session.h"
 #include "option_range.h"
 #include "time_model.h"
 #include "trace_generator.h"
@@ -157,10 +157,8 @@ std::vector<NamedFile> Options::Outputs() const {
 
 std::vector<NamedFile> Options::Written() const {
     std::vector<NamedFile> written = Outputs();
-    // No other thread changes the environment.
-    const char* const device = std::getenv("ADVANCE_STEP_TRACE");  // NOLINT(concurrency-mt-unsafe)
-    if (traceJson.empty() && device != nullptr) {
-        written.push_back({"ADVANCE_STEP_TRACE", device});
+    if (traceJson.empty()) {
+        written.push_back({"ADVANCE_STEP_TRACE", DeviceTracePath()});
     }
     return written;
 }

@@ -71,6 +71,7 @@ void Server::Run() {
             throw AclError(error.what() + DescribeSlots(), error.Code());
         }
     }
+    stream_.EndTrace();
 }
 
 std::string Server::DescribeSlots() const {

@@ -25,6 +25,7 @@ struct ClusterResult {
     int64_t rejected = 0;                          // of the trace, and never served
     int64_t windows = 0;                           // of the dispatcher
     double wallSeconds = 0;
+    bool traced = true;  // of a replay: no trace of a device ends early
 
     /// Of the replica's leader.
     const RankState& Leader(int64_t replica, const ClusterOptions& options) const {

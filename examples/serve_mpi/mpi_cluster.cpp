@@ -15,6 +15,7 @@
 
 #include "cluster_progress.h"
 #include "cluster_summary.h"
+#include "device_session.h"
 #include "interrupt.h"
 #include "mpi_compare.h"
 #include "mpi_exchange.h"
@@ -100,7 +101,8 @@ class FirstRank {
 
     int Finish() {
         const bool written = Report();
-        const int status = result_.Good() && written ? EXIT_SUCCESS : EXIT_FAILURE;
+        const bool traced = DeviceTraceIsWhole();
+        const int status = result_.Good() && written && traced ? EXIT_SUCCESS : EXIT_FAILURE;
         for (int rank = 1; rank < link_.Layout().Ranks(); ++rank) {
             link_.Send(rank, Link::kEnd, Packer().Put(status).Take());
         }
@@ -230,6 +232,7 @@ int RunOtherRank(Link& link, const ClusterOptions& options) {
         const auto limits = Unpacker(first).Get<RequestLimits>();
         const std::unique_ptr<TimedExchange> exchange = MakeExchange(link);
         RankResult own = ServeGranted(link, options, limits, *exchange);
+        const bool traced = DeviceTraceIsWhole();
         if (link.Rank() != link.GroupRanks().front()) {
             own.untold.clear();  // its leader tells
             own.gaps.clear();
@@ -240,7 +243,7 @@ int RunOtherRank(Link& link, const ClusterOptions& options) {
         link.Receive(0, Link::kServed, kWhatOthersSay);
         // Rank 0 writes the files, which may be pipes.
         const Bytes end = link.Receive(0, Link::kEnd, "the files", false);
-        return Unpacker(end).Get<int>();
+        return traced ? Unpacker(end).Get<int>() : EXIT_FAILURE;
     } catch (const InterruptedEarly&) {
         link.EndTerminated();
     } catch (const ClusterError& error) {

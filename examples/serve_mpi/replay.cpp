@@ -10,6 +10,7 @@
 #include <string>
 
 #include "assignment.h"
+#include "device_session.h"
 #include "interrupt.h"
 #include "server.h"
 #include "state_digest.h"
@@ -37,8 +38,9 @@ class ReplayObserver : public ServerObserver {
     StateDigest digest_;
 };
 
-// Serves the requests of a replica and adds what came of it to the result.
-void Serve(int64_t replica, const std::vector<Request>& requests, const RequestLimits& limits,
+// Serves the requests of a replica and adds what came of it to the result. Returns whether the run
+// ended without an error.
+bool Serve(int64_t replica, const std::vector<Request>& requests, const RequestLimits& limits,
            const ClusterOptions& options, ClusterResult& result) {
     TraceSource source(requests, limits);
     ReplayObserver observer(replica, &result.finished);
@@ -57,6 +59,7 @@ void Serve(int64_t replica, const std::vector<Request>& requests, const RequestL
     result.ranks.back().statistics.interrupted = Interrupted();
     result.buckets.push_back(server.Record().Buckets());
     result.gaps.Add(server.Record().Latencies().itl.Sorted());
+    return result.failure.empty();
 }
 
 // A replica whose server was not made, since a signal came before.
@@ -85,7 +88,8 @@ ClusterResult ReplayAssignment(const ClusterOptions& options) {
             continue;
         }
         try {
-            Serve(replica, own, limits, options, result);
+            const bool ended = Serve(replica, own, limits, options, result);
+            result.traced &= !ended || DeviceTraceIsWhole();
         } catch (const InterruptedEarly&) {
             if (replica == 0) {
                 throw;

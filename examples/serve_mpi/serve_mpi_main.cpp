@@ -55,7 +55,8 @@ int Replay(const ClusterOptions& options) {
     // The replicas are groups of one here.
     ClusterOptions single = options;
     single.tensorParallel = 1;
-    bool written = Written(
+    bool written = result.traced;
+    written &= Written(
         summary, [&] { return ClusterSummaryText(single, result); }, "--summary");
     written &= Written(
         requests, [&] { return FinishedText(result.finished); }, "--requests");

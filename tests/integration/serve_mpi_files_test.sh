@@ -55,6 +55,18 @@ files)
             fail "a full standard output: exit status $status"
         check 's["state"] == "complete"'
     fi
+    # A disk that becomes full ends the trace of the device, and not in silence.
+    run --limit 4 --assignment-out "$folder/assignment.csv"
+    for way in "" "--assignment $folder/assignment.csv"; do
+        on_small_disk true 2>/dev/null || continue
+        status=0
+        # shellcheck disable=SC2086
+        ADVANCE_STEP_TRACE=$folder/disk/device.json on_small_disk "$serve" $way --limit 4 \
+            --summary "$folder/summary.json" >"$folder/out" 2>&1 || status=$?
+        ((status == 1)) && grep -q "serve_mpi: $folder/disk/device.json: the trace of the device ends early" "$folder/out" ||
+            fail "a full disk $way: exit status $status"
+        check 's["state"] == "complete"'
+    done
     ;;
 ends)
     # A replay that fails writes its files, as serve does.

@@ -63,6 +63,12 @@ assert not differences, differences
 PYTHON
 }
 
+# on_small_disk COMMAND...: $folder/disk has room for 24 KiB. Fails where nothing can be mounted.
+on_small_disk() {
+    mkdir -p "$folder/disk"
+    unshare -rm sh -c 'mount -t tmpfs -o size=24k small "$0" && exec "$@"' "$folder/disk" "$@"
+}
+
 at_once() {
     echo "$header"
     for _ in $(seq 64); do

@@ -247,9 +247,26 @@ assert set(launched) == {"aclnnAdvanceStep", "aclnnStep"}
 # The model's kernels have names, too.
 model = set(kernels) - set(launched)
 assert model == {"prefill", "gather rows", "decode", "note blocks", "poison lost blocks",
-                 "report slots", "read cells", "load slots"}, model
+                 "report slots", "read cells", "load slots", "end of run"}, model
+assert kernels[-1] == "end of run"
 assert not any(e["ph"] == "X" and e["cat"] == "host" for e in events)
 PYTHON
+    # A disk that becomes full, while the run goes on or at its end, ends the trace, and not in silence.
+    for tokens in 400 20; do
+        for way in "--trace-json $folder/disk/device.json" ""; do
+            on_small_disk true 2>/dev/null || continue
+            status=0
+            # shellcheck disable=SC2086
+            ADVANCE_STEP_LOG=off ADVANCE_STEP_TRACE=$folder/disk/device.json on_small_disk "$serve" $way --summary "$folder/summary.json" \
+                --generate "count=1,prompt=constant:5,generated=constant:$tokens" >"$folder/out" 2>&1 || status=$?
+            ((status == 1)) && grep -q "serve: $folder/disk/device.json: the trace of the device ends early" "$folder/out" ||
+                fail "a full disk: exit status $status"
+            (($(value completed) == 1)) && grep -q iterations "$folder/out" || fail "no summary, or no table"
+        done
+    done
+    # What is no file that can be read again is not looked at.
+    run --limit 2 --max-seqs 2 --trace-json /dev/null
+    ((status == 0)) || fail "a trace for nobody: exit status $status"
     ;;
 *) fail "no such case: $2" ;;
 esac

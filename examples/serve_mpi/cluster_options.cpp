@@ -8,11 +8,14 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <type_traits>
 
 #include "decimal.h"
+#include "device_session.h"
 #include "option_range.h"
 #include "request_trace.h"
 #include "time_model.h"
@@ -81,7 +84,7 @@ void AddTestOptions(CLI::App& app, ClusterOptions& options) {
 }  // namespace
 
 std::vector<NamedFile> ClusterOptions::Outputs() const {
-    std::vector<NamedFile> outputs = serving.Written();
+    std::vector<NamedFile> outputs = serving.Outputs();
     outputs.push_back({"--assignment-out", assignmentOut});
     return outputs;
 }
@@ -92,6 +95,41 @@ std::vector<NamedFile> ClusterOptions::Inputs() const {
     return inputs;
 }
 
+void ClusterOptions::ExpectDistinctFiles() const {
+    std::vector<NamedFile> others = Outputs();
+    const std::vector<NamedFile> inputs = Inputs();
+    ExpectDistinct(others, inputs);
+    others.insert(others.end(), inputs.begin(), inputs.end());
+    for (int64_t index = 0; index < DeviceTraces(); ++index) {
+        ExpectDistinct({{"ADVANCE_STEP_TRACE", DeviceTraceOf(index)}}, others);
+    }
+}
+
+std::string ClusterOptions::DeviceTraceOf(int64_t index) const {
+    std::error_code ignored;
+    const std::filesystem::file_status status = std::filesystem::status(deviceTrace, ignored);
+    if (DeviceTraces() < 2 || (exists(status) && !is_regular_file(status))) {
+        return deviceTrace;
+    }
+    const std::filesystem::path whole(deviceTrace);
+    const char* const part = assignmentIn.empty() ? "rank" : "replica";
+    return (whole.parent_path() / fmt::format("{}.{}{}{}", whole.stem().string(), part, index,
+                                              whole.extension().string()))
+        .string();
+}
+
+void ClusterOptions::ChooseDeviceTrace(int64_t index) const {
+    if (!deviceTrace.empty()) {
+        // MPI's threads do not ask for it, and the library has none now.
+        setenv("ADVANCE_STEP_TRACE", DeviceTraceOf(index).c_str(),
+               1);  // NOLINT(concurrency-mt-unsafe)
+    }
+}
+
+int64_t ClusterOptions::DeviceTraces() const {
+    return deviceTrace.empty() ? 0 : assignmentIn.empty() ? Ranks() : dataParallel;
+}
+
 int64_t ClusterOptions::WindowTicks() const {
     return std::llround(windowSeconds * static_cast<double>(kTicksPerSecond));
 }
@@ -99,6 +137,7 @@ int64_t ClusterOptions::WindowTicks() const {
 ParsedClusterOptions ParseClusterOptions(int argc, char** argv, bool talks) {
     ParsedClusterOptions parsed;
     ClusterOptions& options = parsed.options;
+    options.deviceTrace = DeviceTracePath();
     CLI::App app{
         "Serves a request trace on the ranks of MPI: DATA-PARALLEL replicas of the server of\n"
         "serve, each of TENSOR-PARALLEL ranks that keep the same state and compare it after every\n"

@@ -33,6 +33,7 @@ struct ClusterOptions {
     std::string assignmentOut;  // empty: no file
     bool mixedDevices = false;
     bool progress = false;
+    std::string deviceTrace;  // as ADVANCE_STEP_TRACE was at the start; empty: no trace
 
     RankFault killAt;  // SIGKILL
     RankFault stopAt;  // SIGSTOP: alive, but silent
@@ -42,8 +43,19 @@ struct ClusterOptions {
 
     std::vector<NamedFile> Outputs() const;
     std::vector<NamedFile> Inputs() const;
+    /// @throws std::runtime_error  two files, traces of devices included, are the same
+    void ExpectDistinctFiles() const;
+    /// The trace of a rank or, with assignmentIn, of a replica: with deviceTrace run.json it is
+    /// run.rank1.json, run.replica1.json. A single one has deviceTrace itself, and so have all if
+    /// that is no regular file, as /dev/null.
+    std::string DeviceTraceOf(int64_t index) const;
+    /// Sets ADVANCE_STEP_TRACE, which the next aclInit reads, to that file.
+    void ChooseDeviceTrace(int64_t index) const;
     int64_t WindowTicks() const;
     int64_t Ranks() const { return dataParallel * tensorParallel; }
+
+ private:
+    int64_t DeviceTraces() const;
 };
 
 struct ParsedClusterOptions {

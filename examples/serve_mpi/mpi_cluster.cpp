@@ -59,7 +59,7 @@ class FirstRank {
         : link_(link), options_(options), start_(std::chrono::steady_clock::now()) {}
 
     void Run() {
-        ExpectDistinct(options_.Outputs(), options_.Inputs());
+        options_.ExpectDistinctFiles();
         OpenSummary();
         OpenIfNamed(assignment_, options_.assignmentOut, "the assignment");
         OpenIfNamed(requests_, options_.serving.requests, "the requests");

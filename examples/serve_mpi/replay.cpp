@@ -87,6 +87,7 @@ ClusterResult ReplayAssignment(const ClusterOptions& options) {
         if (!result.failure.empty()) {
             continue;
         }
+        options.ChooseDeviceTrace(replica);
         try {
             const bool ended = Serve(replica, own, limits, options, result);
             result.traced &= !ended || DeviceTraceIsWhole();

@@ -37,7 +37,7 @@ void EmulateOtherDevice(int rank) {
 
 int Replay(const ClusterOptions& options) {
     CatchInterrupt();
-    ExpectDistinct(options.Outputs(), options.Inputs());
+    options.ExpectDistinctFiles();
     std::optional<OutputFile> summary;
     std::optional<OutputFile> requests;
     std::optional<OutputFile> report;
@@ -84,6 +84,7 @@ int ServeOnRanks(const ClusterOptions& options, int ranks, int rank) {
     if (options.mixedDevices) {
         EmulateOtherDevice(rank);
     }
+    options.ChooseDeviceTrace(rank);
     Link link({static_cast<int>(options.dataParallel), static_cast<int>(options.tensorParallel)},
               options.timeoutSeconds);
     return rank == 0 ? RunFirstRank(link, options) : RunOtherRank(link, options);

@@ -136,6 +136,31 @@ two_by_two)
     expect_good 4 "${two_by_two[@]}" --mixed-devices
     expect_as_in_one_process "${two_by_two[@]}"
     ;;
+traces)
+    # Each rank writes a trace of its own, as does each replica of one process.
+    whole() {
+        python3 - "$@" <<'PYTHON' || fail "traces: $(ls "$folder")"
+import json, sys
+for path in sys.argv[1:]:
+    kernels = [e["name"] for e in json.load(open(path))["traceEvents"] if e["ph"] == "X" and e["cat"] == "kernel"]
+    assert kernels.count("aclnnStep") > 1 and kernels.index("end of run") == len(kernels) - 1, (path, kernels[-3:])
+PYTHON
+        rm "$@" && [[ -z $(compgen -G "$folder/*device*") ]] || fail "traces: $(ls "$folder")"
+    }
+    export ADVANCE_STEP_TRACE=$folder/v1.device.json
+    expect_good 4 "${two_by_two[@]}" --limit 8
+    whole "$folder"/v1.device.rank{0,1,2,3}.json
+    expect_as_in_one_process "${two_by_two[@]}" --limit 8
+    whole "$folder"/v1.device.replica{0,1}.json
+    # A single one has the name itself. What is no file is shared.
+    expect_good 1 --limit 4 && whole "$folder/v1.device.json"
+    ADVANCE_STEP_TRACE=$folder/device expect_good 2 --data-parallel 2 --limit 8
+    whole "$folder"/device.rank{0,1}
+    ADVANCE_STEP_TRACE=/dev/null expect_good 2 --data-parallel 2 --limit 8
+    # None of them is another file of the run.
+    ranks 2 --data-parallel 2 --limit 8 --report "$folder/v1.device.rank1.json"
+    ((status != 0)) && grep -q -- "--report and ADVANCE_STEP_TRACE name the same file" "$folder/out" || fail "one file for both"
+    ;;
 slow)
     expect_good 4 "${two_by_two[@]}" --limit 60 --slow-rank 3 --slow-us 2000
     expect_as_in_one_process "${two_by_two[@]}" --limit 60

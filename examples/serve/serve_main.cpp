@@ -131,9 +131,6 @@ int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>&
             "--sweep rate makes many runs; --requests, --report, --timeline and --trace-json are "
             "of one");
     }
-    fmt::print("\n{}\n  {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}\n", options.TraceName(),
-               "requests/s", "TTFT p50", "TTFT p99", "TPOT p50", "TPOT p99", "goodput",
-               "meet targets");
     bool traced = true;  // each trial begins the trace of the device anew
     const RateSweep sweep =
         SweepRate(trace.requests, options.attainment, [&](const std::vector<Request>& requests) {
@@ -152,6 +149,11 @@ int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>&
                 return none;
             }
         });
+    const bool written = Written(
+        summary, [&] { return JsonText(ToJson(sweep, options)); }, "--summary");
+    fmt::print("\n{}\n  {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}\n", options.TraceName(),
+               "requests/s", "TTFT p50", "TTFT p99", "TPOT p50", "TPOT p99", "goodput",
+               "meet targets");
     for (const RateTrial& trial : sweep.trials) {
         PrintTrial(trial);
     }
@@ -163,8 +165,6 @@ int Sweep(const Trace& trace, const Options& options, std::optional<OutputFile>&
                              : fmt::format("every rate up to {:.4f} requests a second meets the "
                                            "targets",
                                            *sweep.best));
-    const bool written = Written(
-        summary, [&] { return JsonText(ToJson(sweep, options)); }, "--summary");
     FlushStandardOutput();
     return completed && sweep.best && written && traced ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -115,6 +115,12 @@ sys.exit(serve.wait())' "$serve" --generate rate=50,count=3000 --max-len 30000 -
         ((status == 1)) || fail "a full standard output ended with exit status $status"
         grep -q 'standard output: .*No space left' "$folder/out" || fail "no word of it"
         [[ -s $folder/full.json ]] || fail "no summary"
+        # A sweep whose table is longer than a buffer, most of it the name of the trace.
+        status=0
+        "$serve" --generate "$(printf 'rate=5,%.0s' {1..500})count=50" --sweep rate --ttft-target 1 \
+            --summary "$folder/sweep.json" >/dev/full 2>"$folder/out" || status=$?
+        ((status == 1)) && grep -q 'No space left' "$folder/out" || fail "a sweep to a full standard output: status $status"
+        grep -q '"trials"' "$folder/sweep.json" || fail "no summary of the sweep"
         status=0
         "$serve" --help >/dev/full 2>"$folder/out" || status=$?
         ((status == 1)) || fail "help to a full standard output ended with exit status $status"

@@ -191,7 +191,7 @@ int Main(int argc, char** argv) {
         return EXIT_SUCCESS;
     }
     ExpectDistinct(options.Written(), options.Inputs());
-    ExpectNoStandardStream({"--trace-json", options.traceJson});
+    ExpectNoStandardStream(options.DeviceTrace());
     std::optional<OutputFile> summary;
     std::optional<OutputFile> requests;
     std::optional<OutputFile> report;

@@ -155,10 +155,15 @@ std::vector<NamedFile> Options::Outputs() const {
             {"--trace-json", traceJson}};
 }
 
+NamedFile Options::DeviceTrace() const {
+    return traceJson.empty() ? NamedFile{"ADVANCE_STEP_TRACE", DeviceTracePath()}
+                             : NamedFile{"--trace-json", traceJson};
+}
+
 std::vector<NamedFile> Options::Written() const {
     std::vector<NamedFile> written = Outputs();
     if (traceJson.empty()) {
-        written.push_back({"ADVANCE_STEP_TRACE", DeviceTracePath()});
+        written.push_back(DeviceTrace());
     }
     return written;
 }

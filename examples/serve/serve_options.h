@@ -60,7 +60,9 @@ struct Options {
 
     const std::string& TraceName() const { return generate.empty() ? trace : generate; }
     std::vector<NamedFile> Outputs() const;
-    /// Those, and the trace that ADVANCE_STEP_TRACE asks for.
+    /// The trace of the device, which --trace-json or ADVANCE_STEP_TRACE asks for.
+    NamedFile DeviceTrace() const;
+    /// Outputs() and DeviceTrace().
     std::vector<NamedFile> Written() const;
     std::vector<NamedFile> Inputs() const;
 

@@ -101,7 +101,9 @@ void ClusterOptions::ExpectDistinctFiles() const {
     ExpectDistinct(others, inputs);
     others.insert(others.end(), inputs.begin(), inputs.end());
     for (int64_t index = 0; index < DeviceTraces(); ++index) {
-        ExpectDistinct({{"ADVANCE_STEP_TRACE", DeviceTraceOf(index)}}, others);
+        const NamedFile trace = {"ADVANCE_STEP_TRACE", DeviceTraceOf(index)};
+        ExpectDistinct({trace}, others);
+        ExpectNoStandardStream(trace);
     }
 }
 

@@ -43,7 +43,8 @@ struct ClusterOptions {
 
     std::vector<NamedFile> Outputs() const;
     std::vector<NamedFile> Inputs() const;
-    /// @throws std::runtime_error  two files, traces of devices included, are the same
+    /// @throws std::runtime_error  two files, traces of devices included, are the same, or such a
+    ///                             trace is the file of the standard output or error
     void ExpectDistinctFiles() const;
     /// The trace of a rank or, with assignmentIn, of a replica: with deviceTrace run.json it is
     /// run.rank1.json, run.replica1.json. A single one has deviceTrace itself, and so have all if

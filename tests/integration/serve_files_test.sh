@@ -53,10 +53,13 @@ outputs)
     grep -q '"completed": 2' "$folder/log" && grep -q 'TTFT' "$folder/log" || fail "$(cat "$folder/log")"
     # Not from the device, which writes while the table is printed.
     echo before >"$folder/log"
-    status=0
-    "$serve" --limit 2 --trace-json /dev/stdout >>"$folder/log" 2>"$folder/out" || status=$?
-    ((status == 1)) && grep -q -- '--trace-json is /dev/stdout, .*; expected a file of its own' "$folder/out" ||
-        fail "a device trace in the standard output: exit status $status"
+    for way in '--trace-json /dev/stdout' ''; do
+        status=0
+        # shellcheck disable=SC2086
+        ADVANCE_STEP_TRACE=/dev/stdout "$serve" --limit 2 $way >>"$folder/log" 2>"$folder/out" || status=$?
+        ((status == 1)) && grep -q -- ' is /dev/stdout, .*; expected a file of its own' "$folder/out" ||
+            fail "a device trace in the standard output: exit status $status"
+    done
     [[ $(cat "$folder/log") == before ]] || fail "the log was changed"
     rm "$folder/log"
     # A long name, and a file that is mounted by itself.

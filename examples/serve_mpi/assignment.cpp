@@ -7,7 +7,6 @@
 
 #include <charconv>
 #include <cstddef>
-#include <fstream>
 #include <string_view>
 #include <unordered_map>
 
@@ -32,12 +31,8 @@ std::string AssignmentText(const std::vector<Request>& requests, const Assignmen
     return text;
 }
 
-Assignment ReadAssignment(const std::string& path, const std::vector<Request>& requests,
-                          int64_t replicas) {
-    std::ifstream file(path);
-    if (!file) {
-        throw AssignmentError(fmt::format("{}: cannot be opened", path));
-    }
+Assignment ReadAssignment(std::istream& file, const std::string& path,
+                          const std::vector<Request>& requests, int64_t replicas) {
     std::unordered_map<int64_t, size_t> places;  // of a line of the trace
     for (size_t i = 0; i < requests.size(); ++i) {
         places[requests[i].line] = i;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -25,10 +26,12 @@ using Assignment = std::vector<int64_t>;
 std::string AssignmentText(const std::vector<Request>& requests, const Assignment& assignment);
 
 /// Blank lines are skipped.
-/// @throws AssignmentError  the file cannot be read or is malformed, or does not give each request
-///                          one replica of [0, replicas)
-Assignment ReadAssignment(const std::string& path, const std::vector<Request>& requests,
-                          int64_t replicas);
+/// @param file  the text of a file
+/// @param path  its name, for messages
+/// @throws AssignmentError  the text is malformed, or does not give each request one replica of
+///                          [0, replicas)
+Assignment ReadAssignment(std::istream& file, const std::string& path,
+                          const std::vector<Request>& requests, int64_t replicas);
 
 /// The requests of one replica, in their order.
 std::vector<Request> RequestsOf(int64_t replica, const std::vector<Request>& requests,

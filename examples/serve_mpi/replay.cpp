@@ -5,13 +5,18 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
+#include <memory>
 #include <new>
+#include <sstream>
 #include <string>
 
 #include "assignment.h"
 #include "device_session.h"
 #include "interrupt.h"
+#include "line_reader.h"
 #include "server.h"
 #include "state_digest.h"
 
@@ -37,6 +42,17 @@ class ReplayObserver : public ServerObserver {
     std::vector<FinishedRequest>* finished_;
     StateDigest digest_;
 };
+
+// As a trace is read: a signal ends the wait for a pipe.
+std::string TextOf(const std::string& path) {
+    const std::unique_ptr<ByteSource> bytes = OpenBytes(path);
+    std::string text;
+    std::array<char, 1 << 16> buffer{};
+    while (const size_t count = bytes->Read(buffer.data(), buffer.size())) {
+        text.append(buffer.data(), count);
+    }
+    return text;
+}
 
 // Serves the requests of a replica and adds what came of it to the result. Returns whether the run
 // ended without an error.
@@ -76,8 +92,9 @@ ClusterResult ReplayAssignment(const ClusterOptions& options) {
     const auto start = std::chrono::steady_clock::now();
     const Trace trace = LoadTrace(options.serving);
     const RequestLimits limits = LimitsOf(trace.requests);
+    std::istringstream file(TextOf(options.assignmentIn));
     const Assignment assignment =
-        ReadAssignment(options.assignmentIn, trace.requests, options.dataParallel);
+        ReadAssignment(file, options.assignmentIn, trace.requests, options.dataParallel);
     ClusterResult result;
     result.requests = static_cast<int64_t>(trace.requests.size());
     result.rejected = trace.rejected;

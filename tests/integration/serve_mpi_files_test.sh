@@ -115,6 +115,18 @@ ends)
         wait "$pid" || status=$?
         ((status == 1)) && grep -q "serve_mpi: ${way##*:}" "$folder/out" || fail "a pipe $way: exit status $status"
     done
+    # The same for the assignment, for which a replay waits once it has the trace.
+    "$serve" --limit 2 --assignment "$folder/pipe" --summary "$folder/other.json" >"$folder/out" 2>&1 &
+    pid=$!
+    until [[ -n $(find "$folder" -name '.serve-*') ]]; do kill -0 "$pid" || fail "no run"; done
+    kill -TERM "$pid"
+    status=0
+    wait "$pid" || status=$?
+    ((status == 1)) && grep -q "serve_mpi: interrupted before the run" "$folder/out" || fail "an assignment: exit status $status"
+    (echo line,replica && seq -f '%.0f,0' 2 3) >"$folder/pipe" &
+    run --limit 2 --assignment "$folder/pipe"
+    wait "$!"
+    ((status == 0)) || fail "an assignment from a pipe: exit status $status"
     ;;
 numbers)
     # As serve's; the first rank tells.

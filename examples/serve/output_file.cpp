@@ -50,6 +50,17 @@ int OpenWaiting(const std::string& path) {
     }
 }
 
+// Follows symbolic links, the last of which may name a file that does not exist yet. The result is
+// a link only if there are too many.
+fs::path BehindLinks(fs::path path) {
+    constexpr int kMostLinks = 40;  // as Linux follows
+    std::error_code error;
+    for (int links = 0; links < kMostLinks && fs::is_symlink(path, error); ++links) {
+        path = path.parent_path() / fs::read_symlink(path, error);
+    }
+    return path;
+}
+
 // Returns the standard output or error if the path is the file to which it goes, else -1. A program
 // that printed there, too, would lose one of both if the file were replaced.
 int StandardStreamOf(const std::string& path) {
@@ -82,8 +93,8 @@ bool Same(const std::string& a, const std::string& b) {
         // Both may be a terminal, or /dev/null.
         return fs::is_regular_file(a, ignored);
     }
-    const fs::path first = fs::weakly_canonical(fs::absolute(a, ignored), ignored);
-    const fs::path second = fs::weakly_canonical(fs::absolute(b, ignored), ignored);
+    const fs::path first = fs::weakly_canonical(fs::absolute(BehindLinks(a), ignored), ignored);
+    const fs::path second = fs::weakly_canonical(fs::absolute(BehindLinks(b), ignored), ignored);
     return !fs::exists(a, ignored) && !first.empty() && first == second;
 }
 
@@ -96,9 +107,12 @@ OutputFile::OutputFile(std::string path, std::string what)
     if (fs::exists(status) && !fs::is_regular_file(status)) {
         descriptor_ = OpenWaiting(path_);
     } else {
-        target_ = fs::exists(status) ? fs::canonical(path_, ignored).string() : path_;
+        target_ =
+            (fs::exists(status) ? fs::canonical(path_, ignored) : BehindLinks(path_)).string();
         const int standard = StandardStreamOf(target_);
-        if (standard >= 0) {
+        if (fs::is_symlink(target_, ignored)) {
+            errno = ELOOP;
+        } else if (standard >= 0) {
             shared_ = true;
             descriptor_ = fcntl(standard, F_DUPFD_CLOEXEC, 0);
         } else {

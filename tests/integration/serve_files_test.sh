@@ -46,6 +46,20 @@ outputs)
     [[ -L $folder/name.json && $(stat -c %a "$folder/summary.json") == 640 ]] || fail "mode or link"
     check 's["completed"] == 2'
     [[ $(ls -A "$folder" | wc -l) == 7 ]] || fail "files were left: $(ls -A "$folder")"
+    # A link to a file that is not there yet, by way of another link and another folder.
+    mkdir "$folder/runs"
+    ln -s new.json "$folder/runs/latest"
+    ln -s runs/latest "$folder/latest.json"
+    run --limit 2 --summary "$folder/latest.json"
+    ((status == 0)) && [[ -L $folder/latest.json && -L $folder/runs/latest ]] && grep -q '"completed": 2' "$folder/runs/new.json" ||
+        fail "a link to no file yet: exit status $status"
+    rm "$folder/runs/new.json"
+    bad '--summary and --requests name the same file' -- --limit 2 --summary "$folder/latest.json" \
+        --requests "$folder/runs/new.json"
+    ln -s loop "$folder/runs/loop"
+    bad 'loop: the summary cannot be written: Too many levels' -- --limit 2 --summary "$folder/runs/loop"
+    [[ -L $folder/runs/loop ]] || fail "a loop of links was replaced"
+    rm -r "$folder/runs" "$folder/latest.json"
     # The file to which the standard output goes keeps what is there, and gets both.
     echo before >"$folder/log"
     "$serve" --limit 2 --summary /dev/stdout >>"$folder/log" || fail "exit status $?"

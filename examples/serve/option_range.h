@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges of options that take a number.
+// Checks of the values of options: ranges of numbers, and texts that may not be empty.
 
 #pragma once
 
@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -39,6 +40,14 @@ inline CLI::Validator Whole(int64_t least, int64_t most = std::numeric_limits<in
                 return "";
             },
             fmt::format("INT in [{} - {}]", least, most)};
+}
+
+/// For Option::check. A script gives an empty text if its variable was never set.
+/// @param expected  the noun of the message: "the path of a file"
+inline std::function<std::string(const std::string&)> NotEmpty(const char* expected) {
+    return [expected](const std::string& text) {
+        return text.empty() ? fmt::format("expected {}", expected) : "";
+    };
 }
 
 }  // namespace serve

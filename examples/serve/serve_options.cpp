@@ -78,9 +78,7 @@ void AddServingOptions(CLI::App& app, Options& options) {
         }
     });
     app.add_option("--generate", options.generate, kGeneratorHelp)
-        ->check([](const std::string& text) {
-            return text.empty() ? "expected KEY=VALUE, as arrivals=poisson,rate=4" : "";
-        })
+        ->check(NotEmpty("KEY=VALUE, as arrivals=poisson,rate=4"))
         ->excludes(trace);
     app.add_option(
            "--limit", options.limit,
@@ -99,9 +97,7 @@ void AddServingOptions(CLI::App& app, Options& options) {
     app.add_option("--kv-cache", options.kvCache,
                    "GB of KV cache, for the model of --time-model; rest: what its weights leave of "
                    "nine tenths of the memory")
-        ->check([](const std::string& text) {
-            return text.empty() ? "expected a number of GB, or rest" : "";
-        })
+        ->check(NotEmpty("a number of GB, or rest"))
         ->excludes(blocks);
     app.add_option("--time-model", options.timeModel, kTimeModelHelp)->capture_default_str();
     app.add_option("--free-ratio", options.freeRatio,
@@ -136,11 +132,15 @@ void AddServingOptions(CLI::App& app, Options& options) {
     app.add_flag("--reject", options.reject,
                  "leave out, and count, requests that never fit; otherwise one ends the run before "
                  "it begins");
-    app.add_option("--summary", options.summary, "write the summary to this file as JSON");
+    app.add_option("--summary", options.summary, "write the summary to this file as JSON")
+        ->check(NotEmpty("the path of a file"));
     app.add_option("--requests", options.requests,
-                   "write what became of each request to this file as CSV");
-    CLI::Option* report = app.add_option(
-        "--report", options.report, "write an HTML page with what happened over time to this file");
+                   "write what became of each request to this file as CSV")
+        ->check(NotEmpty("the path of a file"));
+    CLI::Option* report =
+        app.add_option("--report", options.report,
+                       "write an HTML page with what happened over time to this file")
+            ->check(NotEmpty("the path of a file"));
     app.add_option("--compare", options.compare,
                    "hold the run, on the page of --report, against the one of this report")
         ->check(CLI::ExistingFile)
@@ -196,7 +196,8 @@ ParsedOptions ParseOptions(int argc, char** argv) {
     AddServingOptions(app, options);
     app.add_option("--timeline", options.timeline,
                    "write iterations, requests and counters in virtual time to this file, for "
-                   "Perfetto or chrome://tracing");
+                   "Perfetto or chrome://tracing")
+        ->check(NotEmpty("the path of a file"));
     CLI::Option* sweep = app.add_option(
         "--sweep", options.sweep,
         "rate: serve the trace faster and slower, for the largest rate of requests at which enough "
@@ -213,7 +214,8 @@ ParsedOptions ParseOptions(int argc, char** argv) {
         ->check(CLI::ExistingFile);
     app.add_option("--trace-json", options.traceJson,
                    "write what the device does, and when, to this file, for Perfetto or "
-                   "chrome://tracing; as ADVANCE_STEP_TRACE, which it overrides");
+                   "chrome://tracing; as ADVANCE_STEP_TRACE, which it overrides")
+        ->check(NotEmpty("the path of a file"));
 
     try {
         app.parse(argc, argv);

@@ -161,7 +161,8 @@ ParsedClusterOptions ParseClusterOptions(int argc, char** argv, bool talks) {
         ->capture_default_str();
     CLI::Option* const out =
         app.add_option("--assignment-out", options.assignmentOut,
-                       "write which request went to which replica to this file");
+                       "write which request went to which replica to this file")
+            ->check(NotEmpty("the path of a file"));
     app.add_option("--assignment", options.assignmentIn,
                    "serve the replicas one after the other in one process, with the requests that "
                    "this file gives them")

@@ -144,6 +144,7 @@ numbers)
     for row in '--window not in range 0.001 to 3600' '--timeout not in range 1 to 3600'; do
         refused "${row%% *}" "${row#* }" 5x '' -1 0x5 1e999
     done
+    bad '^--assignment-out: expected the path of a file' -- --assignment-out ''
     for option in --kill-at --stop-at; do
         refused "$option" 'is not of the form RANK:STEP, with whole numbers from 0' 0:5x '' : 5 0: :5 -1:5 0:-5 0x1:5 0:0x5 \
             ' 0:5' '0: 5' 0:5: 0:5:Step.freeList 99999999999:5 0:99999999999999999999

@@ -30,6 +30,10 @@ arguments)
     ! grep -q -- --trace "$folder/out" || fail "the trace is told"
     bad '--trace: File does not exist: .*no-such.csv' -- "$folder/no-such.csv"
     bad '--trace: File is actually a directory' -- "$folder"
+    # An empty name, as of a variable that was never set, is refused.
+    for option in --summary --requests --report --timeline --trace-json; do
+        bad "^$option: expected the path of a file" -- "$option" '' --limit 2
+    done
     bad "$folder: cannot be read: Is a directory" -- --time-model "$folder"
     ;;
 numbers)

@@ -30,6 +30,7 @@ void PrepareStandardStreams(const char* program) {
         }
     }
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 void Tell(const std::string& text) noexcept {

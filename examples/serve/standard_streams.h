@@ -8,8 +8,8 @@
 namespace serve {
 
 /// Before anything is opened: a standard stream that is closed becomes one on which every transfer
-/// fails, so that no file gets its number; a reader that goes away is an error of the write, and
-/// ends nothing by itself.
+/// fails, so that no file gets its number; a reader that goes away, or a limit of the sizes of
+/// files, is an error of the write, and ends nothing by itself.
 /// @param program  the name before messages, "serve"; must outlive the process
 void PrepareStandardStreams(const char* program);
 

@@ -125,6 +125,25 @@ sys.exit(serve.wait())' "$serve" --generate rate=50,count=3000 --max-len 30000 -
         fail "a pipe without a reader: exit status $status"
     grep -q 'iterations' "$folder/out" && [[ -s $folder/report.html ]] || fail "no table, or no report"
     rm "$folder/pipe" "$folder/many.csv" "$folder/report.html"
+    # A limit of the sizes of files is one, too: set while the report waits for its reader.
+    mkfifo "$folder/pipe"
+    exec 9<>"$folder/pipe"
+    dd if=/dev/zero of="$folder/pipe" bs=65536 count=1 oflag=nonblock 2>/dev/null
+    rm -f "$folder/summary.json"
+    "$serve" --summary "$folder/summary.json" --report "$folder/pipe" --timeline "$folder/timeline.json" \
+        >"$folder/out" 2>&1 9>&- &
+    pid=$!
+    until [[ -s $folder/summary.json ]]; do kill -0 "$pid" || fail "no run"; done
+    prlimit --fsize=16384 --pid "$pid"
+    exec 8<"$folder/pipe" 9>&-
+    cat <&8 >/dev/null
+    exec 8<&-
+    status=0
+    wait "$pid" || status=$?
+    ((status == 1)) && grep -q 'timeline.json: the timeline cannot be written: File too large' "$folder/out" ||
+        fail "a limit of 16 KiB: exit status $status"
+    grep -q iterations "$folder/out" && [[ ! -e $folder/timeline.json ]] || fail "no table, or a part of the timeline"
+    rm "$folder/pipe"
     # Standard output that takes nothing.
     if [[ -w /dev/full ]]; then
         status=0

@@ -3,10 +3,15 @@
 
 #include "interrupt.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace serve {
@@ -19,6 +24,12 @@ std::atomic<int64_t> firstTerminate{0};
 std::atomic<bool> isOneOfSeveral{false};  // not of the handlers: CatchTerminate was called
 static_assert(std::atomic<int64_t>::is_always_lock_free, "a handler must not wait for a lock");
 
+// The paths of temporary files, each with a zero behind it. They are written once, in order, by the
+// thread that makes the files, before endedCount counts them; handlers in any thread read them.
+constexpr size_t kMostEnded = 16;
+std::array<std::array<char, PATH_MAX>, kMostEnded> endedPaths;
+std::atomic<size_t> endedCount{0};
+
 // Only calls what a handler may call.
 void HandleInterrupt(int number) {
     constexpr int64_t kSecond = 1'000'000'000;
@@ -28,6 +39,9 @@ void HandleInterrupt(int number) {
     int64_t first = 0;
     std::atomic<int64_t>& mine = number == SIGINT ? firstInterrupt : firstTerminate;
     if (!mine.compare_exchange_strong(first, now) && now - first >= kSecond) {
+        for (size_t i = 0; i < endedCount.load(std::memory_order_acquire); ++i) {
+            unlink(endedPaths[i].data());
+        }
         signal(number, SIG_DFL);
         raise(number);  // takes effect when the handler returns
     }
@@ -61,6 +75,14 @@ bool Terminated() { return Came() && isOneOfSeveral.load(std::memory_order_relax
 
 const char* SignalName() {
     return firstInterrupt.load(std::memory_order_relaxed) != 0 ? "SIGINT" : "SIGTERM";
+}
+
+void RemoveWhenEnded(const std::string& path) {
+    const size_t count = endedCount.load(std::memory_order_relaxed);
+    if (count < kMostEnded && path.size() < PATH_MAX) {
+        std::copy(path.begin(), path.end(), endedPaths[count].begin());
+        endedCount.store(count + 1, std::memory_order_release);
+    }
 }
 
 void ThrowIfInterrupted() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace serve {
 
@@ -19,6 +20,10 @@ void CatchTerminate();
 bool Terminated();
 /// "SIGINT" or "SIGTERM", when either came.
 const char* SignalName();
+
+/// From now on a signal that ends the process removes the file first. Nothing happens if the file
+/// is gone by then. At most 16 files of a process are remembered.
+void RemoveWhenEnded(const std::string& path);
 
 /// The run has not begun, and will not.
 class InterruptedEarly : public std::runtime_error {

@@ -139,7 +139,9 @@ void OutputFile::OpenTarget() {
         descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);  // of a folder without room
         inPlace_ = descriptor_ >= 0;
         errno = reason;
+        return;
     }
+    RemoveWhenEnded(temporary_);
 }
 
 OutputFile::~OutputFile() {

@@ -235,18 +235,21 @@ signals)
     exec 9>&-
     heard --summary "$folder/pipe" --limit 2
     heard --generate count=200000000
-    # Whoever signals again a second later does not want to wait for the end: the table has no reader.
+    # Whoever signals again a second later does not want to wait for the end: the report has no reader. The
+    # summary has been written before it, and what becomes the timeline is removed.
     exec 9<>"$folder/pipe"
     dd if=/dev/zero of="$folder/pipe" bs=65536 count=1 oflag=nonblock 2>/dev/null
-    "$serve" --trace "$folder/long.csv" --limit 2 >"$folder/pipe" 2>&1 9>&- &
+    "$serve" --limit 2 --summary "$folder/summary.json" --report "$folder/pipe" --timeline "$folder/timeline.json" \
+        >"$folder/out" 2>&1 9>&- &
     pid=$!
-    until [[ /proc/$pid/exe -ef $serve ]]; do :; done
-    until ((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$pid/status") & 0x4000)); do :; done
+    until [[ -s $folder/summary.json ]]; do kill -0 "$pid" || fail "no run"; done
+    [[ -n $(find "$folder" -name '.serve-*') ]] || fail "the timeline is not made beside its place"
     begin=$(date +%s%N)
     while kill -TERM "$pid" 2>/dev/null; do :; done
     status=0
     wait "$pid" || status=$?
     ((status == 143 && $(date +%s%N) - begin >= 1000000000)) || fail "many SIGTERMs: exit status $status"
+    [[ -z $(find "$folder" -name '.serve-*') && ! -e $folder/timeline.json ]] || fail "a temporary file is left"
     exec 9>&-
     ;;
 *) fail "no such case: $2" ;;

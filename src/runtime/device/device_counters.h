@@ -33,9 +33,7 @@ class DeviceCounters {
                 AddAlone(&sheet->counters[counter], more);
             });
         } else {
-            AddCounts(counts, [this](Counter counter, int64_t more) {
-                AddShared(&sheets_[kOwnedSheets].counters[counter], more);
-            });
+            AddSharedCounts(counts);
         }
     }
 
@@ -114,6 +112,13 @@ class DeviceCounters {
         add(kPreempted, counts.preempted);
         add(kDispatched, counts.dispatched);
         add(kRecovered, counts.recovered);
+    }
+
+    // It is a call of its own, so that the usual addition saves no registers for it.
+    [[gnu::noinline]] void AddSharedCounts(const LaunchCounts& counts) {
+        AddCounts(counts, [this](Counter counter, int64_t more) {
+            AddShared(&sheets_[kOwnedSheets].counters[counter], more);
+        });
     }
 
     // Adds to a sheet that no other thread writes. It adds zeros as well, which costs less than a

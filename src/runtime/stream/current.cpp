@@ -61,23 +61,15 @@ void ForgetCurrentContext(Handle context) {
     }
 }
 
-Status FindStream(const void* handle, StreamRef* stream) {
-    if (!current.alive()) {
-        ADVSTEP_RETURN_IF_ERROR(MakeCurrent());
-    }
-    const ContextRef* const context = &current;
-    if (handle == nullptr) {
-        *stream = {context->defaultStream, context->defaultStreamHandle, context->handle};
-        return {};
-    }
-    const Handle number = ToHandle(handle);
-    Stream* const found = Streams().Find(number);
-    if (found == nullptr) {
-        return Error(ACL_ERROR_RT_INVALID_HANDLE, "stream {} is no stream; expected a live stream",
-                     handle);
-    }
-    *stream = {found, number, context->handle};
-    return {};
+Status MakeCurrentAndFind(const void* handle, StreamRef* stream) {
+    ADVSTEP_RETURN_IF_ERROR(MakeCurrent());
+    // Another thread may have destroyed it since.
+    return current.alive() ? FindStream(handle, stream) : NoContext();
+}
+
+Status NoStream(const void* handle) {
+    return Error(ACL_ERROR_RT_INVALID_HANDLE, "stream {} is no stream; expected a live stream",
+                 handle);
 }
 
 }  // namespace advstep

@@ -6,6 +6,7 @@
 #include "src/base/status.h"
 #include "src/runtime/stream/context.h"
 #include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/streams.h"
 
 namespace advstep {
 
@@ -39,9 +40,27 @@ class KeepCurrentContext {
 /// Leaves the thread without a current context if this is the current one.
 void ForgetCurrentContext(Handle context);
 
+/// Makes a context current as CurrentContext does, and then calls FindStream.
+Status MakeCurrentAndFind(const void* handle, StreamRef* stream);
+
+/// 107017: the handle can be no stream.
+Status NoStream(const void* handle);
+
 /// Finds the stream of a handle, or the current context's default stream if `handle` is null.
 /// 107002: the thread has no current context. 107017: the handle can be no stream. Each call of
 /// Stream checks whether the stream is alive and of this context.
-Status FindStream(const void* handle, StreamRef* stream);
+inline Status FindStream(const void* handle, StreamRef* stream) {
+    const ContextRef* const context = LiveContext();
+    if (__builtin_expect(context == nullptr, 0)) {
+        return MakeCurrentAndFind(handle, stream);
+    }
+    if (handle == nullptr) {
+        *stream = {context->defaultStream, context->defaultStreamHandle, context->handle};
+        return {};
+    }
+    Stream* const found = Streams().Find(ToHandle(handle));
+    *stream = {found, ToHandle(handle), context->handle};
+    return __builtin_expect(found != nullptr, 1) ? Status() : NoStream(handle);
+}
 
 }  // namespace advstep

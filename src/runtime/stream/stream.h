@@ -4,13 +4,11 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <type_traits>
 
 #include "src/base/status.h"
 #include "src/runtime/stream/abortable_wait.h"
@@ -89,9 +87,8 @@ class Stream : public PartOfTask {
     }
 
     /// Waits for the work that is queued now, running it if no other thread does, and returns its
-    /// first unreported failure.
-    /// 107027: the stream is captured. Other codes as WaitFor.
-    Status Synchronize(Handle handle, Handle caller, const WaitLimit& limit = {});
+    /// first unreported failure. 107027: the stream is captured. Other codes as WaitFor.
+    Status Synchronize(Handle handle, Handle caller, const WaitLimit& limit = kNoLimit);
 
     Status Query(Handle handle, Handle caller, bool* complete);
     /// Skips work that has not started, and its waits return 107023. *closing: another is in Close.
@@ -150,11 +147,10 @@ class Stream : public PartOfTask {
     bool RunSome(bool thorough, WaitClock::time_point* again);
 
     /// Returns whether something has been queued since the last call, on a stream for whose work
-    /// threads wait. Only the watcher calls this.
+    /// threads wait. This call and the next one are the watcher's.
     bool QueuedForWaiters();
     /// Returns whether waiting threads have run much since the last QueuedForWaiters, so that they
-    /// will run the rest as well. A worker that took some of it would only be in their way. Only
-    /// the watcher calls this.
+    /// will run the rest as well. A worker that took some of it would only be in their way.
     bool WaitersRunIt() const;
     /// Returns whether the stream's work is left to the workers, as far as one can tell.
     bool NobodyWaits() const { return guess_.NobodyWaits(); }
@@ -223,11 +219,11 @@ class Stream : public PartOfTask {
 
     /// Claims the stream, runs it up to `limit` and lets go. The lock is held on entry and exit,
     /// and released while a task runs, except for brief tasks among the first `lockKept`, which are
-    /// few because enqueuers have to wait. Returns the obstacle at which it ended early. It ends
-    /// early without one if the wait for which it runs has been aborted.
+    /// few because enqueuers have to wait. Returns the obstacle at which it ended early, if any: an
+    /// abort of its wait is none.
     FrontObstacle ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
-                              const AbortableWait* wait = nullptr, const WaitLimit& waitLimit = {},
-                              int lockKept = 0);
+                              const AbortableWait* wait = nullptr,
+                              const WaitLimit& waitLimit = kNoLimit, int lockKept = 0);
     /// Returns whether the front is a wait that may not be over. The queue is not empty.
     bool FrontWaits() const;
     /// Returns the obstacle of the front, if any. The queue is not empty.
@@ -236,10 +232,9 @@ class Stream : public PartOfTask {
     void RunFront(std::unique_lock<std::mutex>& lock, bool keepLock);
     /// Removes the front, which has ended. True: the caller wakes the workers, without the lock.
     bool EndFront(uint64_t sequence);
-    /// Runs up to `most` brief tasks, none after the place of the wait, and returns how many. There
-    /// are tasks and no claimant. It claims nothing: the lock stays taken, except to wake workers
-    /// at the end. Before it is released, the wait is entered in the list.
-    int RunBriefTasks(std::unique_lock<std::mutex>& lock, AbortableWait* wait, int most);
+    /// Runs up to *most brief tasks, none after `last`, and lowers *most by their number. There are
+    /// tasks and no claimant. The lock stays taken. True: the caller wakes the workers, without it.
+    bool RunBriefTasks(uint64_t last, int* most);
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
     void Fail(uint64_t sequence, Status status) noexcept;
 

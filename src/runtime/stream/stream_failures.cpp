@@ -34,7 +34,7 @@ void StreamFailures::Add(uint64_t sequence, Status status) noexcept {
     }
 }
 
-Status StreamFailures::Take(uint64_t sequence, uint64_t last) {
+Status StreamFailures::TakeFirst(uint64_t sequence, uint64_t last) {
     const auto first =
         std::find_if(failures_.begin(), failures_.end(),
                      [&](const Failure& failure) { return failure.last > sequence; });

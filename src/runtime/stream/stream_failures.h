@@ -25,7 +25,9 @@ class StreamFailures {
 
     /// Returns the first failure of a task after `sequence` and up to `last`. The failures between
     /// are reported with it: all of them are removed.
-    Status Take(uint64_t sequence, uint64_t last);
+    Status Take(uint64_t sequence, uint64_t last) {
+        return failures_.empty() ? Status() : TakeFirst(sequence, last);
+    }
 
     /// Returns whether all failures have been reported.
     bool empty() const { return failures_.empty(); }
@@ -47,6 +49,8 @@ class StreamFailures {
         uint64_t last;
         Status status;
     };
+
+    Status TakeFirst(uint64_t sequence, uint64_t last);
 
     std::vector<Failure> failures_;  // never reallocated in a life
     Status refusal_;

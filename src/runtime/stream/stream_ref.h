@@ -34,7 +34,7 @@ struct StreamRef {
     }
     Status Check() const { return stream->Check(handle, caller); }
     Status CheckFree() const { return stream->CheckFree(handle, caller); }
-    Status Synchronize(const WaitLimit& limit = {}) const {
+    Status Synchronize(const WaitLimit& limit = kNoLimit) const {
         return stream->Synchronize(handle, caller, limit);
     }
     Status Query(bool* complete) const { return stream->Query(handle, caller, complete); }

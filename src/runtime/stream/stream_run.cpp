@@ -190,10 +190,9 @@ inline bool Stream::EndFront(uint64_t sequence) {
     return wake;
 }
 
-int Stream::RunBriefTasks(std::unique_lock<std::mutex>& lock, AbortableWait* wait, int most) {
-    int run = 0;
+bool Stream::RunBriefTasks(uint64_t last, int* most) {
     // The lock is not kept for a callback or for the writing of a trace, which may take long.
-    while (run < most && !Reached(wait->sequence) && !Trace::On() && !HasExceptionCallback()) {
+    while (*most > 0 && !Reached(last) && !Trace::On() && !HasExceptionCallback()) {
         const Task& task = *queue_.Front();
         if (task.skip != TaskSkip::kNot || HeldBack(identity_.context.device, task) ||
             !task.brief()) {
@@ -204,16 +203,12 @@ int Stream::RunBriefTasks(std::unique_lock<std::mutex>& lock, AbortableWait* wai
         if (__builtin_expect(!status.ok(), 0)) {
             Fail(sequence, std::move(status));
         }
-        ++run;
+        --*most;
         if (EndFront(sequence)) {
-            waits_.Add(wait);
-            lock.unlock();
-            workers_->Wake();
-            lock.lock();
-            break;  // another thread may have claimed the rest
+            return true;
         }
     }
-    return run;
+    return false;
 }
 
 bool Stream::FrontWaits() const {

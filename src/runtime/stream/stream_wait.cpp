@@ -122,36 +122,46 @@ Status Stream::AbortedError(int32_t code) {
 }
 
 Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {
-    WaitInList wait(this, 0);
     std::unique_lock<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
     ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
-    const Ticket now{this, issued_.load(std::memory_order_relaxed)};
-    wait.Get()->sequence = now.sequence;
-    if (!Reached(now.sequence)) {
-        guess_.Waited();
+    const uint64_t last = issued_.load(std::memory_order_relaxed);
+    if (Reached(last)) {
+        return failures_.Take(0, last);
     }
+    guess_.Waited();
+    // The usual case, a few brief tasks that no thread has begun, is handled here in one go.
     int lockKept = 4;  // tasks for which the lock is kept
-    // The usual case, work that no thread has begun and that can be run, is handled here in one go.
-    // WaitFor handles all other cases.
+    bool wakes = false;
     const bool runs = !limit.timed && !NeedsThisThread();
-    if (claimant_ == nullptr && !Reached(now.sequence) && runs) {
-        lockKept -= RunBriefTasks(lock, wait.Get(), lockKept);
+    if (claimant_ == nullptr && runs) {
+        wakes = RunBriefTasks(last, &lockKept);
+        if (!wakes && Reached(last)) {
+            return failures_.Take(0, last);
+        }
     }
-    if (!Reached(now.sequence)) {
-        wait.EnterLocked();  // before the lock is released, so that no abort is missed
-        if (claimant_ == nullptr && runs) {
-            (void)ClaimAndRun(lock, now.sequence, wait.Get(), limit, lockKept);
-        }
-        if (!Reached(now.sequence) && wait.AbortCode() == 0) {
-            lock.unlock();
-            ADVSTEP_RETURN_IF_ERROR(WaitListed(now, limit, &wait));
-            lock.lock();
-        }
+    // It leaves the list under the lock, and ends without it, because it may write to the log.
+    WaitInList wait(this, 0);
+    wait.Get()->sequence = last;
+    wait.EnterLocked();  // before the lock is released, so that no abort is missed
+    if (wakes) {
+        lock.unlock();
+        workers_->Wake();
+        lock.lock();
+    }
+    if (claimant_ == nullptr && !Reached(last) && runs) {
+        (void)ClaimAndRun(lock, last, wait.Get(), limit, lockKept);
+    }
+    if (!Reached(last) && wait.AbortCode() == 0) {
+        lock.unlock();
+        ADVSTEP_RETURN_IF_ERROR(WaitListed({this, last}, limit, &wait));
+        lock.lock();
     }
     wait.LeaveLocked();
     const int32_t abort = wait.AbortCode();  // while the lock was released
-    return abort != 0 ? AbortedError(abort) : wait.TakeFailureLocked();
+    Status result = abort != 0 ? AbortedError(abort) : wait.TakeFailureLocked();
+    lock.unlock();
+    return result;
 }
 
 Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {

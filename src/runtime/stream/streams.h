@@ -62,7 +62,7 @@ void ReleaseStream(Stream* stream, Handle handle);
 
 /// Waits for all work that is queued on the device now, also on streams that another thread is
 /// destroying. Null: all devices.
-Status DrainDevice(const Device* device, const WaitLimit& limit = {});
+Status DrainDevice(const Device* device, const WaitLimit& limit = kNoLimit);
 
 /// As DrainDevice, except that an abort does not end the wait. 207000: a stream waits for a
 /// callback of the calling thread.
@@ -71,6 +71,6 @@ Status DrainForTeardown(const Device* device);
 /// Waits for all work that is queued on the device now. Returns the first unreported failure of its
 /// streams, in the order of their creation, also of streams that are destroyed meanwhile. The
 /// failures of that stream up to now count as reported. Codes also as WaitFor.
-Status SynchronizeStreamsOf(const Device* device, const WaitLimit& limit = {});
+Status SynchronizeStreamsOf(const Device* device, const WaitLimit& limit = kNoLimit);
 
 }  // namespace advstep

@@ -28,7 +28,7 @@ bool Reached(const Ticket& ticket);
 /// 207000: the point needs the calling thread itself, which runs a host function of the stream or
 /// has to run a callback for it. 107023, 107022: the work of the ticket's stream is aborted
 /// meanwhile, or that of its device. The limit's expiredCode: the limit expires.
-Status WaitFor(const Ticket& ticket, const WaitLimit& limit = {});
+Status WaitFor(const Ticket& ticket, const WaitLimit& limit = kNoLimit);
 
 /// Returns true while the calling thread runs a task of any stream.
 bool InsideTask();

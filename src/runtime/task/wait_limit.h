@@ -26,6 +26,9 @@ struct WaitLimit {
     }
 };
 
+/// The limit of a wait that takes as long as the work. It is a constant, so that no call makes it.
+inline constexpr WaitLimit kNoLimit;
+
 /// Returns the limit of a wait for work that must have ended: even an abort does not end the wait.
 inline WaitLimit ToTheEnd() {
     WaitLimit limit;

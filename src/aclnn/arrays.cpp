@@ -71,7 +71,7 @@ void Make(const char* call, ValuesKind kind, const void* bytes, size_t byteCount
     if (byteCount > 0) {
         std::memcpy(copied.get(), bytes, byteCount);
     }
-    Values* const values = ObjectPool<Values>::Instance().Acquire();
+    Values* const values = ObjectPool<Values>::Acquire();
     values->dataType = dataType;
     values->count = count;
     values->bytes = std::move(copied);
@@ -150,7 +150,7 @@ bool End(ValuesKind kind, const Handle* handle, Values* taken) {
                        }
                        taken->count = values->count;
                        taken->bytes = std::move(values->bytes);
-                       ObjectPool<Values>::Instance().Release(values);
+                       ObjectPool<Values>::Release(values);
                        return {};
                    })
         .ok();

@@ -166,10 +166,9 @@ bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** 
     if (!key.useful() || workspaceSize == nullptr || executor == nullptr) {
         return false;
     }
-    aclOpExecutor* const record = ObjectPool<aclOpExecutor>::Instance().AcquireLike<kExecutorLooks>(
+    aclOpExecutor* const record = ObjectPool<aclOpExecutor>::AcquireFitting<kExecutorLooks>(
         [&](const aclOpExecutor& other) { return other.key == key; });
-    if (!(record->key == key)) {
-        RecycleExecutor(record);
+    if (record == nullptr) {
         return false;
     }
     *workspaceSize = record->workspaceBytes;
@@ -178,7 +177,7 @@ bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** 
 }
 
 Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
-    aclOpExecutor* const made = ObjectPool<aclOpExecutor>::Instance().AcquireLike<kExecutorLooks>(
+    aclOpExecutor* const made = ObjectPool<aclOpExecutor>::AcquireLike<kExecutorLooks>(
         [&](const aclOpExecutor& record) { return record.slots == plan.slots; });
     made->key = plan.key != nullptr ? *plan.key : PlanKey();
     // The results of LookAtAddresses stay valid if a record gets the same addresses again.
@@ -217,7 +216,7 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
 }
 
 void RecycleExecutor(aclOpExecutor* executor) noexcept {
-    ObjectPool<aclOpExecutor>::Instance().Release(executor);
+    ObjectPool<aclOpExecutor>::Release(executor);
 }
 
 }  // namespace advstep

@@ -60,6 +60,7 @@ struct aclOpExecutor {
     static constexpr size_t kMostPayload = 512;
 
     std::atomic<State> state{State::kFree};
+    aclOpExecutor* nextFree = nullptr;  // belongs to the ObjectPool
     advstep::PlanKey key;  // of the plan in the record; it stays after the record is spent
     advstep::KernelLaunch launch;
     uint64_t workspaceBytes = 0;
@@ -77,7 +78,6 @@ struct aclOpExecutor {
     bool apart = false;    // no two spans overlap; gaps between rows count as part of a span
     advstep::PlannedTensor tensors[kMostTensors];
     alignas(advstep::kTaskAlignment) unsigned char payload[kMostPayload];
-    aclOpExecutor* nextFree = nullptr;  // belongs to the ObjectPool
 
     void SetAddress(int32_t index, uint8_t* address) {
         tensors[index].address = address;

@@ -14,35 +14,40 @@ namespace advstep {
 
 /// A pool of objects that are never freed. A released object can still be read, so the library can
 /// detect and report the use of a destroyed object. T is default-constructed once and has a public
-/// member `T* nextFree`, which belongs to the pool.
+/// member `T* nextFree`, which belongs to the pool. There is one pool for each type.
 ///
 /// Each thread caches some free objects. The others are in the pool's own list, which mutex_
-/// guards. There is one pool for each type.
+/// guards. A call that needs only the cache looks at nothing else.
 template <typename T>
 class ObjectPool {
  public:
-    static ObjectPool& Instance() {
-        static NeverDestroyed<ObjectPool> pool;  // lives longer than every thread's cache
-        return *pool;
-    }
-
-    T* Acquire() {
+    static T* Acquire() {
         Cache& cache = ThreadCache();
         if (cache.first == nullptr) {
-            Refill(&cache, cache.closed ? 1 : kBatch);
+            Instance().Refill(&cache);
         }
-        T* const object = cache.first;
-        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): Refill has added one
-        cache.first = object->nextFree;
-        --cache.count;
-        return object;
+        return Take(&cache.first);
+    }
+
+    /// Takes one of the last kLooks objects that this thread released: the first for which
+    /// fits(const T&) is true. Null: there is none.
+    template <size_t kLooks, typename Fits>
+    static T* AcquireFitting(Fits&& fits) {
+        T** link = &ThreadCache().first;
+        for (size_t look = 0; look < kLooks && *link != nullptr; ++look) {
+            if (fits(**link)) {
+                return Take(link);
+            }
+            link = &(*link)->nextFree;
+        }
+        return nullptr;
     }
 
     /// Returns one of the last kLooks objects that this thread released: the first for which
     /// fits(const T&) is true, or else the oldest of them. So a thread that uses some objects in
     /// turn gets each of them with the contents that it had before.
     template <size_t kLooks, typename Fits>
-    T* AcquireLike(Fits&& fits) {
+    static T* AcquireLike(Fits&& fits) {
         Cache& cache = ThreadCache();
         if (cache.count < kLooks) {
             return Acquire();
@@ -51,18 +56,14 @@ class ObjectPool {
         for (size_t look = 1; look < kLooks && !fits(**link); ++look) {
             link = &(*link)->nextFree;
         }
-        T* const object = *link;
-        *link = object->nextFree;
-        --cache.count;
-        return object;
+        return Take(link);
     }
 
-    void Release(T* object) noexcept {
+    static void Release(T* object) noexcept {
         Cache& cache = ThreadCache();
-        object->nextFree = cache.first;
-        cache.first = object;
-        if (++cache.count > 2 * kBatch || cache.closed) {
-            Return(&cache, cache.closed ? cache.count : kBatch);
+        Push(&cache.first, object);
+        if (__builtin_expect(++cache.count > cache.most, 0)) {
+            Instance().TakeBack(&cache);
         }
     }
 
@@ -74,34 +75,52 @@ class ObjectPool {
     struct Cache {
         T* first;
         size_t count;
-        bool watched;  // the thread has a CacheCloser
+        size_t most;  // 0 before the thread has a CacheCloser, and in a closed cache
         bool closed;
     };
 
     struct CacheCloser {
         Cache* cache;
         ~CacheCloser() {
-            Instance().Return(cache, cache->count);
+            cache->most = 0;
             cache->closed = true;
+            Instance().Return(cache, cache->count);
         }
     };
+
+    // The pool lives longer than every thread's cache.
+    static ObjectPool& Instance() {
+        static NeverDestroyed<ObjectPool> pool;
+        return *pool;
+    }
 
     static Cache& ThreadCache() {
         // initial-exec saves a function call on every access, at the price of some static TLS.
         [[gnu::tls_model("initial-exec")]] static thread_local Cache cache{};
-        if (!cache.watched) {
-            WatchThread(&cache);
-        }
         return cache;
     }
 
-    static void WatchThread(Cache* cache) {
-        thread_local const CacheCloser closer{cache};
-        (void)closer;
-        cache->watched = true;
+    // Takes an object from the place in the thread's cache that points to it.
+    static T* Take(T** link) {
+        T* const object = *link;
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): Refill has added one
+        *link = object->nextFree;
+        --ThreadCache().count;
+        return object;
     }
 
-    void Refill(Cache* cache, size_t most) {
+    // The first use of a thread's cache that fills it or adds to it.
+    static void Open(Cache* cache) {
+        thread_local const CacheCloser closer{cache};
+        (void)closer;
+        cache->most = 2 * kBatch;
+    }
+
+    [[gnu::noinline]] void Refill(Cache* cache) {
+        if (cache->most == 0 && !cache->closed) {
+            Open(cache);
+        }
+        const size_t most = cache->closed ? 1 : kBatch;
         const std::lock_guard<std::mutex> lock(mutex_);
         if (free_ == nullptr) {
             chunks_.push_back(std::make_unique<T[]>(kBatch));
@@ -115,6 +134,15 @@ class ObjectPool {
             Push(&cache->first, object);
             ++cache->count;
         }
+    }
+
+    // Takes objects from a cache that holds more than its most.
+    [[gnu::noinline]] void TakeBack(Cache* cache) noexcept {
+        if (cache->most == 0 && !cache->closed) {
+            Open(cache);
+            return;
+        }
+        Return(cache, cache->closed ? cache->count : kBatch);
     }
 
     void Return(Cache* cache, size_t count) noexcept {

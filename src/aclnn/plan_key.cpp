@@ -3,6 +3,8 @@
 
 #include "src/aclnn/plan_key.h"
 
+#include <algorithm>
+
 #include "src/aclnn/tensor.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/stream/current.h"
@@ -34,6 +36,7 @@ PlanKey::PlanKey(const void* table, const aclTensor* const* tensors, size_t tens
         numbers_[count++] = version;
     }
     count_ = count;
+    std::fill_n(numbers_.begin() + count, PaddedCount(count) - count, 0);
 }
 
 }  // namespace advstep

@@ -21,7 +21,7 @@ class PlanKey {
     PlanKey(const PlanKey& other) { *this = other; }
     PlanKey& operator=(const PlanKey& other) {
         count_ = other.count_;
-        std::copy_n(other.numbers_.begin(), count_, numbers_.begin());
+        std::copy_n(other.numbers_.begin(), PaddedCount(count_), numbers_.begin());
         return *this;
     }
 
@@ -33,18 +33,26 @@ class PlanKey {
 
     bool useful() const { return count_ > 0; }
     bool operator==(const PlanKey& other) const {
-        bool equal = count_ == other.count_ && useful();
-        for (uint32_t index = 0; equal && index < count_; ++index) {
-            equal = numbers_[index] == other.numbers_[index];
+        if (count_ != other.count_ || !useful() || numbers_[0] != other.numbers_[0]) {
+            return false;
         }
-        return equal;
+        uint64_t differing = 0;
+        for (uint32_t index = 0; index < count_; index += kGroup) {
+            for (uint32_t place = index; place < index + kGroup; ++place) {
+                differing |= numbers_[place] ^ other.numbers_[place];
+            }
+        }
+        return differing == 0;
     }
 
  private:
     static constexpr uint32_t kMostNumbers = 32;
+    static constexpr uint32_t kGroup = 4;  // numbers that are compared with one branch
+
+    static uint32_t PaddedCount(uint32_t count) { return (count + kGroup - 1) / kGroup * kGroup; }
 
     uint32_t count_ = 0;
-    std::array<uint64_t, kMostNumbers> numbers_;
+    std::array<uint64_t, kMostNumbers> numbers_;  // those after the count, up to a group, are 0
 };
 
 }  // namespace advstep

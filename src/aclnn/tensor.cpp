@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates, describes and destroys tensors. Null pointers and destroyed tensors are refused.
+// Creates, changes and destroys tensors. Null pointers and destroyed tensors are refused.
 
 #include "src/aclnn/tensor.h"
 
@@ -144,49 +144,30 @@ void FillOrGiveBack(const TensorArguments& arguments, aclTensor* tensor) {
     try {
         Fill(arguments, tensor);
     } catch (...) {
-        ObjectPool<aclTensor>::Instance().Release(tensor);
+        ObjectPool<aclTensor>::Release(tensor);
         throw;
     }
 }
 
-Status CheckAlive(const aclTensor* tensor) {
-    return IsAlive(tensor) ? Status() : NoTensorError(tensor, "tensor");
-}
-
-Status Destroy(aclTensor* tensor) {
+// Returns false if the tensor has been destroyed before.
+bool Destroy(aclTensor* tensor) {
     uint32_t alive = aclTensor::kAlive;
     if (!tensor->magic.compare_exchange_strong(alive, 0, std::memory_order_relaxed)) {
-        return Status(ACLNN_ERR_PARAM_INVALID);
+        return false;
     }
     tensor->version.store(0, std::memory_order_relaxed);
-    if (tensor->largeDims != nullptr) {
+    if (__builtin_expect(tensor->largeDims != nullptr, 0)) {
         tensor->largeDims.reset();
         tensor->lastVersion = 0;  // the description is destroyed, so Describes must not read it
     }
-    ObjectPool<aclTensor>::Instance().Release(tensor);
-    return {};
+    ObjectPool<aclTensor>::Release(tensor);
+    return true;
 }
 
-// The body of a getter: checks the tensor and both outputs, then calls read(tensor).
-template <typename Read>
-aclnnStatus Get(const char* call, const aclTensor* tensor, const void* out1, const char* name1,
-                const void* out2, const char* name2, Read&& read) {
-    return AclnnBoundary(call, ACLNN_ERR_INNER, [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(CheckAlive(tensor));
-        if (out1 == nullptr || out2 == nullptr) {
-            return Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a pointer",
-                         out1 == nullptr ? name1 : name2);
-        }
-        read(*tensor);
-        return {};
-    });
-}
-
-void CopyOut(const int64_t* values, int64_t count, int64_t** out, uint64_t* outCount) {
-    auto* const copy = new int64_t[static_cast<size_t>(count)];
-    std::copy_n(values, count, copy);
-    *out = copy;
-    *outCount = static_cast<uint64_t>(count);
+[[gnu::noinline]] bool DestroyNoted(aclTensor* tensor) {
+    return Freeing(ObjectKind::kTensor, tensor,
+                   [&] { return Destroy(tensor) ? Status() : Status(ACLNN_ERR_PARAM_INVALID); })
+        .ok();
 }
 
 }  // namespace
@@ -199,8 +180,8 @@ Status advstep::NoTensorError(const aclTensor* tensor, const char* argument) {
 }
 
 bool advstep::DestroyTensor(const aclTensor* tensor) {
-    const auto destroy = [&] { return Destroy(const_cast<aclTensor*>(tensor)); };
-    return Freeing(ObjectKind::kTensor, tensor, destroy).ok();
+    auto* const destroyed = const_cast<aclTensor*>(tensor);
+    return TrackingObjects() ? DestroyNoted(destroyed) : Destroy(destroyed);
 }
 
 aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
@@ -211,7 +192,7 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
         const TensorArguments arguments{viewDims, viewDimsNum, dataType,       stride,    offset,
                                         format,   storageDims, storageDimsNum, tensorData};
         ADVSTEP_RETURN_IF_ERROR(CheckShapes(arguments));
-        aclTensor* const tensor = ObjectPool<aclTensor>::Instance().AcquireLike<kTensorLooks>(
+        aclTensor* const tensor = ObjectPool<aclTensor>::AcquireLike<kTensorLooks>(
             [&](const aclTensor& destroyed) { return destroyed.view.data == tensorData; });
         if (Describes(*tensor, arguments)) {
             tensor->version.store(tensor->lastVersion, std::memory_order_relaxed);
@@ -238,7 +219,7 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
                           aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
                           void* tensorDataAddr) {
     return AclnnBoundary("aclInitTensor", ACLNN_ERR_INNER, [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(CheckAlive(tensor));
+        ADVSTEP_RETURN_IF_ERROR(CheckTensor(tensor, "tensor"));
         const TensorArguments arguments{viewDims,    viewDimsNum,    dataType,
                                         stride,      offset,         format,
                                         storageDims, storageDimsNum, tensorDataAddr};
@@ -248,53 +229,11 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
     });
 }
 
-aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
-    return Get(
-        "aclGetViewShape", tensor, viewDims, "viewDims", viewDimsNum, "viewDimsNum",
-        [&](const aclTensor& t) { CopyOut(t.view.dims, t.view.rank, viewDims, viewDimsNum); });
-}
-
-aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
-                               uint64_t* storageDimsNum) {
-    return Get("aclGetStorageShape", tensor, storageDims, "storageDims", storageDimsNum,
-               "storageDimsNum", [&](const aclTensor& t) {
-                   CopyOut(t.storageDims, static_cast<int64_t>(t.storageRank), storageDims,
-                           storageDimsNum);
-               });
-}
-
-aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue,
-                              uint64_t* stridesNum) {
-    return Get("aclGetViewStrides", tensor, stridesValue, "stridesValue", stridesNum, "stridesNum",
-               [&](const aclTensor& t) {
-                   CopyOut(t.view.strides, t.view.rank, stridesValue, stridesNum);
-               });
-}
-
-aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {
-    return Get("aclGetViewOffset", tensor, offset, "offset", offset, "offset",
-               [&](const aclTensor& t) { *offset = t.view.offset; });
-}
-
-aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format) {
-    return Get("aclGetFormat", tensor, format, "format", format, "format",
-               [&](const aclTensor& t) { *format = t.view.format; });
-}
-
-aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
-    return Get("aclGetDataType", tensor, dataType, "dataType", dataType, "dataType",
-               [&](const aclTensor& t) { *dataType = t.view.dataType; });
-}
-
 aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
-    return Get("aclSetRawTensorAddr", tensor, tensor, "tensor", tensor, "tensor",
-               [&](const aclTensor&) {
-                   tensor->view.data = static_cast<uint8_t*>(addr);
-                   Renew(tensor);
-               });
-}
-
-aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr) {
-    return Get("aclGetRawTensorAddr", tensor, addr, "addr", addr, "addr",
-               [&](const aclTensor& t) { *addr = t.view.data; });
+    return AclnnBoundary("aclSetRawTensorAddr", ACLNN_ERR_INNER, [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(CheckTensor(tensor, "tensor"));
+        tensor->view.data = static_cast<uint8_t*>(addr);
+        Renew(tensor);
+        return {};
+    });
 }

@@ -22,12 +22,12 @@ struct aclTensor {
     // The version of the description; different descriptions have different ones. 0: destroyed.
     std::atomic<uint64_t> version{0};
     uint64_t lastVersion = 0;  // of the description, which both stay after the destruction; 0: none
+    aclTensor* nextFree = nullptr;  // belongs to the ObjectPool
+    std::unique_ptr<int64_t[]> largeDims;
     advstep::TensorView view;  // its arrays are in inlineDims, or in largeDims for many axes
     const int64_t* storageDims = nullptr;
     uint64_t storageRank = 0;
     int64_t inlineDims[3 * kInlineRank]{};
-    std::unique_ptr<int64_t[]> largeDims;
-    aclTensor* nextFree = nullptr;  // belongs to the ObjectPool
 };
 
 namespace advstep {
@@ -39,15 +39,16 @@ Status NoTensorError(const aclTensor* tensor, const char* argument);
 /// Destroys a tensor. Returns false, without a message, if it has been destroyed before.
 bool DestroyTensor(const aclTensor* tensor);
 
-inline bool IsAlive(const aclTensor* tensor) {
-    return tensor != nullptr && tensor->magic.load(std::memory_order_relaxed) == aclTensor::kAlive;
+/// Refuses a tensor that is null or destroyed. The codes are those of NoTensorError.
+inline Status CheckTensor(const aclTensor* tensor, const char* argument) {
+    const bool alive =
+        tensor != nullptr && tensor->magic.load(std::memory_order_relaxed) == aclTensor::kAlive;
+    return alive ? Status() : NoTensorError(tensor, argument);
 }
 
-/// Finds the view of a tensor argument. The codes are those of NoTensorError.
+/// Finds the view of a tensor argument. Codes as CheckTensor.
 inline Status ViewOf(const aclTensor* tensor, const char* argument, TensorView* view) {
-    if (!IsAlive(tensor)) {
-        return NoTensorError(tensor, argument);
-    }
+    ADVSTEP_RETURN_IF_ERROR(CheckTensor(tensor, argument));
     *view = tensor->view;
     return {};
 }

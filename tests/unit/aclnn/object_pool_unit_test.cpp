@@ -24,105 +24,152 @@ struct Thing {
 };
 
 TEST(ObjectPoolTest, ReleasedObjectComesBackFirst) {
-    auto& pool = ObjectPool<Thing<0>>::Instance();
-    auto* const first = pool.Acquire();
-    pool.Release(first);
-    EXPECT_EQ(pool.Acquire(), first);
-    pool.Release(first);
+    using Pool = ObjectPool<Thing<0>>;
+    auto* const first = Pool::Acquire();
+    Pool::Release(first);
+    EXPECT_EQ(Pool::Acquire(), first);
+    Pool::Release(first);
 }
 
 TEST(ObjectPoolTest, ObjectsInHandAreApart) {
-    auto& pool = ObjectPool<Thing<1>>::Instance();
+    using Pool = ObjectPool<Thing<1>>;
     std::set<Thing<1>*> held;
     for (int index = 0; index < 500; ++index) {
-        EXPECT_TRUE(held.insert(pool.Acquire()).second);
+        EXPECT_TRUE(held.insert(Pool::Acquire()).second);
     }
     for (Thing<1>* const thing : held) {
-        pool.Release(thing);
+        Pool::Release(thing);
     }
 }
 
 TEST(ObjectPoolTest, ReleasedObjectsAreUsedBeforeNewOnesAreMade) {
-    auto& pool = ObjectPool<Thing<2>>::Instance();
+    using Pool = ObjectPool<Thing<2>>;
     std::set<Thing<2>*> known;
     for (int round = 0; round < 20; ++round) {
         std::vector<Thing<2>*> held;
         for (int index = 0; index < 200; ++index) {  // more than a thread keeps to itself
-            held.push_back(pool.Acquire());
+            held.push_back(Pool::Acquire());
             known.insert(held.back());
         }
         for (Thing<2>* const thing : held) {
-            pool.Release(thing);
+            Pool::Release(thing);
         }
     }
     EXPECT_LE(known.size(), 224U);  // the 200 in hand, rounded up to batches
 }
 
 TEST(ObjectPoolTest, TakenBackObjectCanStillBeLookedAt) {
-    auto& pool = ObjectPool<Thing<3>>::Instance();
-    auto* const thing = pool.Acquire();
+    using Pool = ObjectPool<Thing<3>>;
+    auto* const thing = Pool::Acquire();
     thing->holders = 5;
-    pool.Release(thing);
+    Pool::Release(thing);
     EXPECT_EQ(thing->holders, 5);  // the address sanitizer watches
 }
 
 TEST(ObjectPoolTest, EndedThreadLeavesItsObjectsToOthers) {
-    auto& pool = ObjectPool<Thing<4>>::Instance();
+    using Pool = ObjectPool<Thing<4>>;
     Thing<4>* theirs = nullptr;
     std::thread([&] {
-        theirs = pool.Acquire();
-        pool.Release(theirs);
+        theirs = Pool::Acquire();
+        Pool::Release(theirs);
     }).join();
     std::set<Thing<4>*> held;
     for (int index = 0; index < 32; ++index) {  // as many as the thread had taken at a time
-        held.insert(pool.Acquire());
+        held.insert(Pool::Acquire());
     }
     EXPECT_EQ(held.count(theirs), 1U);
     for (Thing<4>* const thing : held) {
-        pool.Release(thing);
+        Pool::Release(thing);
     }
 }
 
-// Destroyed after the thread's share of the pool.
+TEST(ObjectPoolTest, ThreadThatOnlyReleasesLeavesItsObjectsToOthers) {
+    using Pool = ObjectPool<Thing<7>>;
+    std::set<Thing<7>*> given;
+    for (int index = 0; index < 32; ++index) {  // all that the pool has
+        given.insert(Pool::Acquire());
+    }
+    std::thread([&] {
+        for (Thing<7>* const thing : given) {
+            Pool::Release(thing);
+        }
+    }).join();
+    std::set<Thing<7>*> held;
+    for (int index = 0; index < 32; ++index) {
+        held.insert(Pool::Acquire());
+    }
+    EXPECT_EQ(held, given);
+    for (Thing<7>* const thing : held) {
+        Pool::Release(thing);
+    }
+}
+
+TEST(ObjectPoolTest, OnlyAFittingObjectOfTheLastOnesIsTaken) {
+    using Pool = ObjectPool<Thing<8>>;
+    Thing<8>* things[4];
+    for (int index = 0; index < 4; ++index) {
+        things[index] = Pool::Acquire();
+        things[index]->holders = index;
+    }
+    for (Thing<8>* const thing : things) {
+        Pool::Release(thing);
+    }
+    const auto take = [](int holders) {
+        return Pool::AcquireFitting<3>(
+            [&](const Thing<8>& thing) { return thing.holders == holders; });
+    };
+    EXPECT_EQ(take(0), nullptr);  // three others have been released since
+    EXPECT_EQ(take(5), nullptr);
+    EXPECT_EQ(take(2), things[2]);
+    EXPECT_EQ(take(2), nullptr);
+    EXPECT_EQ(take(0), things[0]);
+    EXPECT_EQ(Pool::Acquire(), things[3]);  // the others have kept their order
+    EXPECT_EQ(Pool::Acquire(), things[1]);
+    for (Thing<8>* const thing : {things[0], things[1], things[2], things[3]}) {
+        Pool::Release(thing);
+    }
+}
+
+// Destroyed after the thread's share of the Pool::
 struct LateUser {
     ~LateUser() {
-        auto& pool = ObjectPool<Thing<6>>::Instance();
-        Thing<6>* const thing = pool.Acquire();
+        using Pool = ObjectPool<Thing<6>>;
+        Thing<6>* const thing = Pool::Acquire();
         EXPECT_NE(thing, nullptr);
-        pool.Release(thing);
+        Pool::Release(thing);
         *used = thing;
     }
     Thing<6>** used = nullptr;
 };
 
 TEST(ObjectPoolTest, EndingThreadMayStillUseIt) {
-    auto& pool = ObjectPool<Thing<6>>::Instance();
+    using Pool = ObjectPool<Thing<6>>;
     Thing<6>* used = nullptr;
     std::thread([&] {
         thread_local LateUser late;
         late.used = &used;
-        pool.Release(pool.Acquire());
+        Pool::Release(Pool::Acquire());
     }).join();
     std::set<Thing<6>*> held;
     for (int index = 0; index < 32; ++index) {
-        held.insert(pool.Acquire());
+        held.insert(Pool::Acquire());
     }
     EXPECT_EQ(held.count(used), 1U);  // the ended thread has kept nothing
     for (Thing<6>* const thing : held) {
-        pool.Release(thing);
+        Pool::Release(thing);
     }
 }
 
 TEST(ObjectPoolTest, ObjectsTravelBetweenThreads) {
     const support::Watchdog watchdog(std::chrono::seconds(60));
-    auto& pool = ObjectPool<Thing<5>>::Instance();
+    using Pool = ObjectPool<Thing<5>>;
     std::mutex mutex;
     std::vector<Thing<5>*> travelling;  // acquired by one thread, released by another
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 4; ++thread) {
         threads.emplace_back([&] {
             for (int round = 0; round < 3000; ++round) {
-                Thing<5>* const mine = pool.Acquire();
+                Thing<5>* const mine = Pool::Acquire();
                 EXPECT_EQ(mine->holders.fetch_add(1), 0);
                 Thing<5>* other = nullptr;
                 {
@@ -136,7 +183,7 @@ TEST(ObjectPoolTest, ObjectsTravelBetweenThreads) {
                 }
                 if (other != nullptr) {
                     EXPECT_EQ(other->holders.fetch_sub(1), 1);
-                    pool.Release(other);
+                    Pool::Release(other);
                 }
             }
         });

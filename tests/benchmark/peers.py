@@ -6,8 +6,9 @@
 
 One call of the library is phase one, phase two and aclrtSynchronizeStream, all checks included, on
 six tensors that live. It is made from Python, through ctypes with arguments that are made once: as the
-three functions, and as one function in C around them; and from C, as runtimes do. One call of a peer is the same update in place, with vectorised indexing, on
-arrays that live. Batches of all in turns, in one process. A peer that is not installed is said
+three functions, and as one function in C around them; and from C, as runtimes do. That function takes one
+pointer and keeps the interpreter's lock. One call of a peer is the same update in place, with vectorised
+indexing, on arrays that live. Batches of all in turns, in one process. A peer that is not installed is said
 to be missing.
 """
 
@@ -36,12 +37,20 @@ def first_lengths(size):
     return [17 + row * 7919 % (MOST_LENGTH - 17) for row in range(size)]
 
 
+class Calls(ctypes.Structure):
+    """AdvanceStepCalls of peer_calls.cpp."""
+
+    _fields_ = (("runs", ctypes.c_int64), ("tensors", ctypes.c_void_p),
+                ("num_seqs", ctypes.c_int64), ("block_size", ctypes.c_int64))
+
+
 class Library:
     """aclnnAdvanceStep on a batch in device memory; the last row is padding."""
 
     def __init__(self, folder, size):
         self._lib = ctypes.CDLL(f"{folder}/libadvance_step.so")
-        self._from_c = ctypes.CDLL(f"{folder}/libpeer_calls.so").RunAdvanceStepCalls
+        self._from_c = ctypes.PyDLL(f"{folder}/libpeer_calls.so").RunAdvanceStepCalls
+        self._from_c.argtypes = (ctypes.c_void_p,)
         self._lib.aclCreateTensor.restype = ctypes.c_void_p
         self._lib.aclGetRecentErrMsg.restype = ctypes.c_char_p
         self._size = size
@@ -53,12 +62,12 @@ class Library:
         self._lengths = (ctypes.c_int64 * size)(*values[3])
         tensors = [self._tensor(*each) for each in zip(shapes, self._memory)]
         self._handles = (ctypes.c_void_p * len(tensors))(*(each.value for each in tensors))
+        self._calls = Calls(1, ctypes.addressof(self._handles), size, BLOCK_SIZE)
         self._executor = ctypes.c_void_p()
         self._plan = (*tensors, ctypes.c_int64(size), ctypes.c_int64(size - 1),
                       ctypes.c_int64(BLOCK_SIZE), ctypes.byref(ctypes.c_uint64()),
                       ctypes.byref(self._executor))
         self._run = (None, ctypes.c_uint64(0), self._executor, None)
-        self._once = self._from_c_arguments(1)
 
     def _require(self, status):
         if status != 0:
@@ -87,17 +96,14 @@ class Library:
                 self._require(1)
 
     def run_in_one_call(self, runs):
-        step, once = self._from_c, self._once
+        step, once = self._from_c, ctypes.addressof(self._calls)
         for _ in range(runs):
-            if step(*once):
+            if step(once):
                 self._require(1)
 
     def run_from_c(self, runs):
-        self._require(self._from_c(*self._from_c_arguments(runs)))
-
-    def _from_c_arguments(self, runs):
-        return (ctypes.c_int64(runs), self._handles, ctypes.c_int64(self._size),
-                ctypes.c_int64(BLOCK_SIZE))
+        calls = Calls(runs, self._calls.tensors, self._size, BLOCK_SIZE)
+        self._require(self._from_c(ctypes.addressof(calls)))
 
     def restore(self):
         size = ctypes.c_size_t(ctypes.sizeof(self._lengths))

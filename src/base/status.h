@@ -58,8 +58,11 @@ class [[nodiscard]] Status {
     uintptr_t word_ = 0;
 };
 
+/// Makes a failure with a message. It is cold, so that calls that succeed neither jump over its
+/// code nor save registers for it.
 template <typename... Args>
-Status Error(int32_t code, fmt::format_string<Args...> format, Args&&... args) {
+[[gnu::cold, gnu::noinline]] Status Error(int32_t code, fmt::format_string<Args...> format,
+                                          Args&&... args) {
     return Status(code, fmt::format(format, std::forward<Args>(args)...));
 }
 

@@ -47,29 +47,32 @@ RecordedTask RecordWaitTask(const CapturePlace& place, int64_t timeoutNanosecond
 }
 
 int32_t FindUnjoined(const ModelBody& body) {
-    // The number of tasks of each branch for which the end of branch 0 waits. The numbers grow
-    // until no wait adds anything.
-    std::vector<size_t> covered(body.branches.size(), 0);
-    covered[0] = body.branches[0].size();
-    std::vector<size_t> followed(body.branches.size(), 0);
+    struct Reach {
+        size_t covered = 0;   // tasks of the branch for which the end of branch 0 waits
+        size_t followed = 0;  // those of them whose waits have been followed
+    };
+    std::vector<Reach> branches(body.branches.size());
+    branches[0].covered = body.branches[0].size();
+    // The numbers grow until no wait adds anything.
     for (bool grown = true; grown;) {
         grown = false;
-        for (size_t branch = 0; branch < covered.size(); ++branch) {
-            for (; followed[branch] < covered[branch]; ++followed[branch]) {
-                const RecordedTask& task = body.branches[branch][followed[branch]];
+        for (size_t branch = 0; branch < branches.size(); ++branch) {
+            Reach& reach = branches[branch];
+            for (; reach.followed < reach.covered; ++reach.followed) {
+                const RecordedTask& task = body.branches[branch][reach.followed];
                 if (task.waitBranch == RecordedTask::kNoWait) {
                     continue;
                 }
-                size_t& reached = covered[static_cast<size_t>(task.waitBranch)];
-                if (task.waitPosition > reached) {
-                    reached = task.waitPosition;
+                size_t& covered = branches[static_cast<size_t>(task.waitBranch)].covered;
+                if (task.waitPosition > covered) {
+                    covered = task.waitPosition;
                     grown = true;
                 }
             }
         }
     }
-    for (size_t branch = 0; branch < covered.size(); ++branch) {
-        if (covered[branch] < body.branches[branch].size()) {
+    for (size_t branch = 0; branch < branches.size(); ++branch) {
+        if (branches[branch].covered < body.branches[branch].size()) {
             return static_cast<int32_t>(branch);
         }
     }

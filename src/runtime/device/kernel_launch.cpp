@@ -228,7 +228,7 @@ bool IsBriefTask(const Task& base) {
     return static_cast<const GaugedProgram*>(task.launch.program)->isBrief(&task + 1);
 }
 
-Status RunMeasured(const KernelTask& task) {
+[[gnu::noinline]] Status RunMeasured(const KernelTask& task) {
     const Device& device = *task.launch.device;
     const auto begin = CoreUsage::Clock::now();
     Status status = RunKernel(task.launch, &task + 1);

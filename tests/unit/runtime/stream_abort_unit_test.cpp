@@ -60,6 +60,28 @@ class StreamAbortTest : public testing::Test {
     std::vector<int> order_;
 };
 
+// The end of a brief task for which another stream waits: the workers are woken without the lock.
+TEST_F(StreamAbortTest, EndsASynchronisationThatWakesWorkersAfterABriefTask) {
+    Ticket first;
+    ASSERT_TRUE(Succeeds(a_.Enqueue([] { return Status(); }, unit::kBrief, &first)));
+    ASSERT_TRUE(Succeeds(Note(&a_, 2, unit::kBrief)));
+    ASSERT_TRUE(Succeeds(b_.EnqueueWait(first)));
+    EXPECT_FALSE(b_.RunSome(true));
+    workers_.onWake = [this] { Abort(a_); };
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_ABORT, a_.Synchronize()));
+    EXPECT_TRUE(order_.empty());
+}
+
+TEST_F(StreamAbortTest, StreamThatEndsThenHandsItsFailureToTheSynchronisation) {
+    Ticket first;
+    ASSERT_TRUE(Succeeds(
+        a_.Enqueue([] { return Status(507035, "told by a test"); }, unit::kBrief, &first)));
+    ASSERT_TRUE(Succeeds(b_.EnqueueWait(first)));
+    EXPECT_FALSE(b_.RunSome(true));
+    workers_.onWake = [this] { EXPECT_TRUE(Succeeds(a_.Close(false))); };
+    EXPECT_TRUE(FailsWith(507035, a_.Synchronize(), {"told by a test"}));
+}
+
 // The thread synchronises a_ and runs b_ for it. An abort of a_ releases it after the task of b_
 // that it runs, not after all of them.
 TEST_F(StreamAbortTest, ReleasesAThreadThatHelpsAnotherStream) {

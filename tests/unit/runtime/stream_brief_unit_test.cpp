@@ -26,13 +26,13 @@ class StreamBriefTest : public testing::Test {
         asked = 0;
     }
 
-    Status Enqueue(const unit::TaskTraits& traits) {
+    Status Enqueue(const unit::TaskTraits& traits, Ticket* ticket = nullptr) {
         return bench_.Enqueue(
             [this] {
                 ways_.push_back(InsideTask() ? Way::kUnlocked : Way::kLocked);
                 return Status();
             },
-            traits);
+            traits, ticket);
     }
 
     static inline bool isBrief;
@@ -52,6 +52,36 @@ TEST_F(StreamBriefTest, BriefTasksRunUnderTheLockAndOthersDoNot) {
     ASSERT_TRUE(Succeeds(Enqueue({})));
     ASSERT_TRUE(Succeeds(bench_.Synchronize()));
     EXPECT_EQ(ways_, (std::vector<Way>{Way::kLocked, Way::kUnlocked}));
+}
+
+// Enqueuers wait meanwhile.
+TEST_F(StreamBriefTest, TheLockIsKeptForFourTasks) {
+    for (int task = 0; task < 6; ++task) {
+        ASSERT_TRUE(Succeeds(Enqueue(unit::kBrief)));
+    }
+    ASSERT_TRUE(Succeeds(bench_.Synchronize()));
+    EXPECT_EQ(ways_, (std::vector<Way>{Way::kLocked, Way::kLocked, Way::kLocked, Way::kLocked,
+                                       Way::kUnlocked, Way::kUnlocked}));
+}
+
+TEST_F(StreamBriefTest, WorkersAreWokenForAStreamThatWaitsForABriefTask) {
+    Stream other;
+    unit::StreamBench waiting(&other, 0x257, &workers_);
+    for (int place = 0; place < 3; ++place) {
+        SCOPED_TRACE(place);
+        ways_.clear();
+        Ticket tickets[3];
+        for (Ticket& ticket : tickets) {
+            ASSERT_TRUE(Succeeds(Enqueue(unit::kBrief, &ticket)));
+        }
+        ASSERT_TRUE(Succeeds(waiting.EnqueueWait(tickets[place])));
+        EXPECT_FALSE(waiting.RunSome(true));
+        workers_.wakes = 0;
+        ASSERT_TRUE(Succeeds(bench_.Synchronize()));
+        EXPECT_EQ(workers_.wakes, 1);
+        EXPECT_EQ(ways_, (std::vector<Way>(3, Way::kLocked)));
+        EXPECT_TRUE(waiting.RunSome(true));
+    }
 }
 
 TEST_F(StreamBriefTest, AGaugedTaskIsAskedOnce) {

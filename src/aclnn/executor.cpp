@@ -13,7 +13,7 @@
 namespace advstep {
 namespace {
 
-constexpr size_t kExecutorLooks = 4;  // the number of operators that a program typically alternates
+constexpr size_t kExecutorLooks = 8;  // the number of plans that a program typically has in turns
 
 // Returns the elements from the first one to the last one of a view that CheckExtent passes.
 int64_t SpannedElements(const TensorView& view) {
@@ -177,8 +177,10 @@ bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** 
 }
 
 Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
+    // Plans that may come again stay as long as possible: a record that cannot be found is taken
+    // first, and else the oldest one.
     aclOpExecutor* const made = ObjectPool<aclOpExecutor>::AcquireLike<kExecutorLooks>(
-        [&](const aclOpExecutor& record) { return record.slots == plan.slots; });
+        [](const aclOpExecutor& record) { return !record.key.useful(); });
     made->key = plan.key != nullptr ? *plan.key : PlanKey();
     // The results of LookAtAddresses stay valid if a record gets the same addresses again.
     bool asBefore = made->slots == plan.slots && made->launch.device == plan.launch.device &&

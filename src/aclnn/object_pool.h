@@ -29,8 +29,8 @@ class ObjectPool {
         return Take(&cache.first);
     }
 
-    /// Takes one of the last kLooks objects that this thread released: the first for which
-    /// fits(const T&) is true. Null: there is none.
+    /// Takes one of the first kLooks objects in the thread's cache, where those that it released
+    /// last come first: the first one for which fits(const T&) is true. Null: there is none.
     template <size_t kLooks, typename Fits>
     static T* AcquireFitting(Fits&& fits) {
         T** link = &ThreadCache().first;
@@ -43,14 +43,16 @@ class ObjectPool {
         return nullptr;
     }
 
-    /// Returns one of the last kLooks objects that this thread released: the first for which
-    /// fits(const T&) is true, or else the oldest of them. So a thread that uses some objects in
-    /// turn gets each of them with the contents that it had before.
+    /// As AcquireFitting, but takes the last one of the kLooks objects if none fits. So a thread
+    /// that uses some objects in turn gets each of them with the contents that it had before.
     template <size_t kLooks, typename Fits>
     static T* AcquireLike(Fits&& fits) {
         Cache& cache = ThreadCache();
         if (cache.count < kLooks) {
-            return Acquire();
+            Instance().Refill(&cache);
+            if (cache.count < kLooks) {
+                return Acquire();  // the cache is closed
+            }
         }
         T** link = &cache.first;
         for (size_t look = 1; look < kLooks && !fits(**link); ++look) {
@@ -103,19 +105,20 @@ class ObjectPool {
     // Takes an object from the place in the thread's cache that points to it.
     static T* Take(T** link) {
         T* const object = *link;
-        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): Refill has added one
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the callers have looked
         *link = object->nextFree;
         --ThreadCache().count;
         return object;
     }
 
-    // The first use of a thread's cache that fills it or adds to it.
+    // Lets the cache keep objects, and return them when the thread ends.
     static void Open(Cache* cache) {
         thread_local const CacheCloser closer{cache};
         (void)closer;
         cache->most = 2 * kBatch;
     }
 
+    // Adds objects behind those in the cache, up to a batch.
     [[gnu::noinline]] void Refill(Cache* cache) {
         if (cache->most == 0 && !cache->closed) {
             Open(cache);
@@ -128,12 +131,16 @@ class ObjectPool {
                 Push(&free_, &chunks_.back()[index]);
             }
         }
-        while (free_ != nullptr && cache->count < most) {
-            T* const object = free_;
-            free_ = object->nextFree;
-            Push(&cache->first, object);
-            ++cache->count;
+        T** end = &cache->first;
+        while (*end != nullptr) {
+            end = &(*end)->nextFree;
         }
+        for (; free_ != nullptr && cache->count < most; ++cache->count) {
+            *end = free_;
+            end = &free_->nextFree;
+            free_ = free_->nextFree;
+        }
+        *end = nullptr;
     }
 
     // Takes objects from a cache that holds more than its most.
@@ -145,12 +152,20 @@ class ObjectPool {
         Return(cache, cache->closed ? cache->count : kBatch);
     }
 
+    // Returns the last objects in the cache.
     void Return(Cache* cache, size_t count) noexcept {
+        T** link = &cache->first;
+        for (size_t kept = cache->count - count; kept > 0; --kept) {
+            link = &(*link)->nextFree;
+        }
+        T* object = *link;
+        *link = nullptr;
+        cache->count -= count;
         const std::lock_guard<std::mutex> lock(mutex_);
-        for (; count > 0; --count, --cache->count) {
-            T* const object = cache->first;
-            cache->first = object->nextFree;
+        while (object != nullptr) {
+            T* const next = object->nextFree;
             Push(&free_, object);
+            object = next;
         }
     }
 

@@ -34,6 +34,8 @@ class OwnPlanTest : public support::DeviceTest {
         in_ = DeviceBuffer(Values{1, 2, 3, 4, 5});
         bias_ = DeviceBuffer(Values{10, 20, 30, 40, 50});
         out_ = DeviceBuffer(Values(kCount, -7));
+        const auto in = TensorOf(in_), out = TensorOf(out_);
+        ASSERT_TRUE(IsOk(support::PassEarlierPlans(in.Get(), out.Get(), kCount)));
     }
     static support::Tensor TensorOf(const DeviceBuffer& buffer) {
         return support::Tensor(support::TensorSpec{{kCount}, buffer.Get(), ACL_INT64});
@@ -92,15 +94,13 @@ TEST_F(OwnPlanTest, APlanForOtherCoresOrAnotherDeviceIsNotFound) {
     EXPECT_FALSE(planned());
     EXPECT_TRUE(planned());
     ASSERT_TRUE(IsOk(aclrtResetDeviceResLimit(0)));
-    EXPECT_FALSE(planned());
-    EXPECT_TRUE(planned());
+    EXPECT_TRUE(planned()) << "the first plan is still there";
     ASSERT_TRUE(IsOk(aclrtSetDevice(1)));
     OwnCall elsewhere(in.Get(), nullptr, out.Get(), 1, kCount);
     EXPECT_TRUE(IsOk(elsewhere.Plan()));
     EXPECT_EQ(elsewhere.isPlanned, 0);
     EXPECT_NE(elsewhere.Run(nullptr), ACLNN_SUCCESS) << "the memory is of device 0";
     EXPECT_TRUE(IsOk(aclrtResetDevice(1)));
-    ASSERT_TRUE(IsOk(aclrtSetDevice(0)));
 }
 
 // Memory that the program has registered is still there, but no longer the device's.

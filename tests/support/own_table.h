@@ -110,6 +110,20 @@ struct OwnCall {
     int32_t isPlanned = 0;
 };
 
+// Makes other plans of these tensors, so that phase one, which looks at the last plans only, finds
+// none of an earlier test. Theirs are equal if the memory has the same addresses.
+inline aclnnStatus PassEarlierPlans(const aclTensor* in, const aclTensor* out, int64_t count) {
+    aclnnStatus code = 0;
+    for (int64_t add = 8000; add < 8016 && code == 0; ++add) {
+        OwnCall other(in, nullptr, out, add, count);
+        code = other.Plan();
+        if (code == 0) {
+            code = aclDestroyAclOpExecutor(other.executor);
+        }
+    }
+    return code;
+}
+
 }  // namespace support
 
 #endif  // ADVANCE_STEP_TESTS_SUPPORT_OWN_TABLE_H_

@@ -130,7 +130,52 @@ TEST(ObjectPoolTest, OnlyAFittingObjectOfTheLastOnesIsTaken) {
     }
 }
 
-// Destroyed after the thread's share of the Pool::
+// Most of the objects of the thread are in hand.
+TEST(ObjectPoolTest, ObjectsInTurnsKeepTheirContentsIfFewAreFree) {
+    using Pool = ObjectPool<Thing<9>>;
+    std::vector<Thing<9>*> inHand;
+    for (int index = 0; index < 30; ++index) {
+        inHand.push_back(Pool::Acquire());
+    }
+    const auto use = [](int holders) {
+        Thing<9>* const thing =
+            Pool::AcquireLike<8>([&](const Thing<9>& other) { return other.holders == holders; });
+        const bool again = thing->holders == holders;
+        thing->holders = holders;
+        Pool::Release(thing);
+        return again;
+    };
+    for (int holders = 1; holders <= 8; ++holders) {
+        EXPECT_FALSE(use(holders)) << holders;
+    }
+    for (int turn = 0; turn < 3; ++turn) {
+        for (int holders = 1; holders <= 8; ++holders) {
+            EXPECT_TRUE(use(holders)) << holders;
+        }
+    }
+    for (Thing<9>* const thing : inHand) {
+        Pool::Release(thing);
+    }
+}
+
+TEST(ObjectPoolTest, AThreadKeepsWhatItReleasedLast) {
+    using Pool = ObjectPool<Thing<10>>;
+    std::vector<Thing<10>*> things;
+    for (int index = 0; index < 96; ++index) {
+        things.push_back(Pool::Acquire());
+    }
+    for (Thing<10>* const thing : things) {  // more than a thread keeps
+        Pool::Release(thing);
+    }
+    for (size_t back = 1; back <= 32; ++back) {
+        EXPECT_EQ(Pool::Acquire(), things[things.size() - back]) << back;
+    }
+    for (size_t back = 1; back <= 32; ++back) {
+        Pool::Release(things[things.size() - back]);
+    }
+}
+
+// Destroyed after the thread's share of the pool.
 struct LateUser {
     ~LateUser() {
         using Pool = ObjectPool<Thing<6>>;

@@ -96,6 +96,9 @@ class PlanBench {
         Extra().data = static_cast<uint8_t*>(extra);
     }
 
+    // The key of the plans from here on.
+    void UseKey(const advstep::PlanKey* key) { plan_.key = key; }
+
     advstep::Status Make(aclOpExecutor** executor) {
         const AddPayload payload{4, nullptr, nullptr, nullptr, nullptr, nullptr};
         static const advstep::TensorSlot kSlots[] = {{"out", true, offsetof(AddPayload, out)},

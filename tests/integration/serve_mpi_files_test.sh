@@ -102,27 +102,24 @@ ends)
         check "s['state'] == 'failed' and s['failure'].startswith('SIG$signal at step ')"
     done
     [[ $(ls -A "$folder") != *.serve-* ]] || fail "temporary files are left"
-    # While it waits for the writer of a pipe.
     mkfifo "$folder/pipe"
-    for way in ":SIGTERM at step 0" "--assignment $folder/plan.csv:interrupted before the run"; do
-        # shellcheck disable=SC2086
-        "$serve" "$folder/pipe" ${way%%:*} --summary "$folder/other.json" >"$folder/out" 2>&1 &
+    # A signal while it waits for the writer of the pipe; it ends with the words.
+    interrupt() {
+        local words=$1
+        shift
+        "$serve" "$@" --summary "$folder/other.json" >"$folder/out" 2>&1 &
         pid=$!
-        # It catches signals before it makes its files, and reads the trace then.
+        # It catches signals before it makes its files, and reads the pipe then.
         until [[ -n $(find "$folder" -name '.serve-*') ]]; do kill -0 "$pid" || fail "no run"; done
         kill -TERM "$pid"
         status=0
         wait "$pid" || status=$?
-        ((status == 1)) && grep -q "serve_mpi: ${way##*:}" "$folder/out" || fail "a pipe $way: exit status $status"
-    done
-    # The same for the assignment, for which a replay waits once it has the trace.
-    "$serve" --limit 2 --assignment "$folder/pipe" --summary "$folder/other.json" >"$folder/out" 2>&1 &
-    pid=$!
-    until [[ -n $(find "$folder" -name '.serve-*') ]]; do kill -0 "$pid" || fail "no run"; done
-    kill -TERM "$pid"
-    status=0
-    wait "$pid" || status=$?
-    ((status == 1)) && grep -q "serve_mpi: interrupted before the run" "$folder/out" || fail "an assignment: exit status $status"
+        ((status == 1)) && grep -q "serve_mpi: $words" "$folder/out" || fail "a pipe, $*: exit status $status"
+    }
+    interrupt 'SIGTERM at step 0' "$folder/pipe"
+    interrupt 'interrupted before the run' "$folder/pipe" --assignment "$folder/plan.csv"
+    # A replay waits for the assignment once it has the trace.
+    interrupt 'interrupted before the run' --limit 2 --assignment "$folder/pipe"
     (echo line,replica && seq -f '%.0f,0' 2 3) >"$folder/pipe" &
     run --limit 2 --assignment "$folder/pipe"
     wait "$!"

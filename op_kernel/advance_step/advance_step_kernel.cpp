@@ -42,13 +42,24 @@ void Commit(const CoreContext& core, const void* payload) {
 }
 
 template <typename Rows>
-void CheckAndCommit(const CoreContext& core, const void* payload) {
-    const AdvanceStepPayload& p = Payload(payload);
+[[gnu::noinline]] void CheckAndCommitByPieces(const CoreContext& core,
+                                              const AdvanceStepPayload& p) {
     const Pieces<Rows> pieces(core, p.tiling, p.args);
     CheckPieces(core, p, pieces);
     if (!core.fault->found()) {
         pieces.Advance({});
         pieces.Blank();
+    }
+}
+
+template <typename Rows>
+void CheckAndCommit(const CoreContext& core, const void* payload) {
+    const AdvanceStepPayload& p = Payload(payload);
+    const Pieces<Rows> pieces(core, p.tiling, p.args);
+    if (pieces.CheckThenAdvance()) {
+        pieces.Blank();
+    } else {
+        CheckAndCommitByPieces<Rows>(core, p);
     }
 }
 

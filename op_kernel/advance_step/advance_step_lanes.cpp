@@ -118,12 +118,25 @@ struct Nothing {
     constexpr operator uint64_t() const { return 0; }
 };
 
+// Calls one of the functions that write rows whose slots are known.
+template <typename Length, typename Slot>
+[[gnu::always_inline]] inline bool MoveBy(bool (*move)(const int64_t*, const Slot*, int64_t*,
+                                                       int64_t*, Length*, Slot*, int64_t),
+                                          const AdvanceStepArgs& a, int64_t begin, int64_t rows,
+                                          const void* slots) {
+    return move(a.sampledTokenIds + begin, static_cast<const Slot*>(slots), a.inputTokens + begin,
+                a.inputPositions + begin, static_cast<Length*>(a.seqLens) + begin,
+                static_cast<Slot*>(a.slotMapping) + begin, rows);
+}
+
 // The loops for one division and one size of launch. They are not inlined, so that each has all
-// registers.
+// registers. A check of a launch that fetches nothing ahead can end with the loop that moves its
+// rows.
 template <bool kAhead, typename Division, typename Length, typename Slot, typename Table>
 struct Sized {
     [[gnu::noinline]] static bool Place(const AdvanceStepTiling& t, const AdvanceStepArgs& a,
-                                        int64_t added, int64_t begin, int64_t rows, void* to) {
+                                        int64_t added, int64_t begin, int64_t rows, void* to,
+                                        bool thenMove) {
         const Division division(t.math);
         const uint64_t lastPosition = static_cast<uint64_t>(t.math.positions) - 1;
         const uint64_t lastBlock = static_cast<uint64_t>(t.math.lastBlock);
@@ -133,18 +146,21 @@ struct Sized {
         Slot* const slots = static_cast<Slot*>(to);
         bool good = true;
         const auto place = [&](const auto more) __attribute__((always_inline)) {
-            ForEachPiece<kAhead>(division, lengths, more, blocks, stride, rows,
-                                 [&](int64_t first, int64_t piece) {
-                                     good = PlaceChecked(division, lengths + first, more,
-                                                         lastPosition, blocks + first * stride,
-                                                         stride, lastBlock, slots + first, piece) &&
-                                            good;
-                                 });
+            ForEachPiece<kAhead>(
+                division, lengths, more, blocks, stride, rows, [&](int64_t first, int64_t piece) {
+                    good = PlaceChecked<kAhead>(division, lengths + first, more, lastPosition,
+                                                blocks + first * stride, stride, lastBlock,
+                                                slots + first, piece) &&
+                           good;
+                });
         };
         if (kAhead || added != 0) {
             place(static_cast<uint64_t>(added));
         } else {
             place(Nothing());
+        }
+        if (!kAhead && good && thenMove) {
+            return MoveBy<Length, Slot>(&MoveRowsWithSlots, a, begin, rows, to);
         }
         return good;
     }
@@ -167,38 +183,61 @@ struct Sized {
     }
 };
 
+// Calls work(Sized) for the launch's division.
+template <bool kAhead, typename Length, typename Slot, typename Table, typename Work>
+[[gnu::always_inline]] inline auto WithDivision(const AdvanceStepTiling& t, const Work& work) {
+    switch (t.math.division) {
+        case BlockDivision::kShift:
+            return work(Sized<kAhead, ByShift, Length, Slot, Table>());
+        case BlockDivision::kMultiply:
+            return work(Sized<kAhead, ByMultiplier, Length, Slot, Table>());
+        default:
+            return work(Sized<kAhead, ByDivision, Length, Slot, Table>());
+    }
+}
+
 // Calls work(Sized) for the launch's size and division.
 template <typename Length, typename Slot, typename Table, typename Work>
 auto WithSize(const AdvanceStepTiling& t, const Work& work) {
-    const bool ahead = t.numSeqs >= kRowsBeyondCaches;
-    switch (t.math.division) {
-        case BlockDivision::kShift:
-            return ahead ? work(Sized<true, ByShift, Length, Slot, Table>())
-                         : work(Sized<false, ByShift, Length, Slot, Table>());
-        case BlockDivision::kMultiply:
-            return ahead ? work(Sized<true, ByMultiplier, Length, Slot, Table>())
-                         : work(Sized<false, ByMultiplier, Length, Slot, Table>());
-        default:
-            return ahead ? work(Sized<true, ByDivision, Length, Slot, Table>())
-                         : work(Sized<false, ByDivision, Length, Slot, Table>());
-    }
+    return t.numSeqs >= kRowsBeyondCaches ? WithDivision<true, Length, Slot, Table>(t, work)
+                                          : WithDivision<false, Length, Slot, Table>(t, work);
 }
 
 template <typename Length, typename Slot, typename Table>
 bool Place(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t added, int64_t begin,
            int64_t rows, void* slots) {
     return WithSize<Length, Slot, Table>(
-        t, [&](auto sized) { return sized.Place(t, a, added, begin, rows, slots); });
+        t, [&](auto sized) { return sized.Place(t, a, added, begin, rows, slots, false); });
 }
 
 template <typename Length, typename Slot>
 void Advance(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t begin, int64_t rows,
              const void* slots) {
-    const auto move = t.numSeqs < kRowsStreamed ? &MoveRowsWithSlots<Length, Slot>
-                                                : &StreamRowsWithSlots<Length, Slot>;
-    move(a.sampledTokenIds + begin, static_cast<const Slot*>(slots), a.inputTokens + begin,
-         a.inputPositions + begin, static_cast<Length*>(a.seqLens) + begin,
-         static_cast<Slot*>(a.slotMapping) + begin, rows);
+    if (t.numSeqs < kRowsStreamed) {
+        MoveBy<Length, Slot>(&MoveRowsWithSlots, a, begin, rows, slots);
+    } else {
+        MoveBy<Length, Slot>(&StreamRowsWithSlots, a, begin, rows, slots);
+    }
+}
+
+template <typename Length, typename Slot, typename Table>
+[[gnu::noinline]] bool PlaceThenAdvanceAhead(const AdvanceStepTiling& t, const AdvanceStepArgs& a,
+                                             int64_t begin, int64_t rows, void* slots) {
+    if (!Place<Length, Slot, Table>(t, a, 0, begin, rows, slots)) {
+        return false;
+    }
+    Advance<Length, Slot>(t, a, begin, rows, slots);
+    return true;
+}
+
+template <typename Length, typename Slot, typename Table>
+bool PlaceThenAdvance(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t begin,
+                      int64_t rows, void* slots) {
+    if (__builtin_expect(t.numSeqs >= kRowsBeyondCaches, 0)) {
+        return PlaceThenAdvanceAhead<Length, Slot, Table>(t, a, begin, rows, slots);
+    }
+    return WithDivision<false, Length, Slot, Table>(
+        t, [&](auto sized) { return sized.Place(t, a, 0, begin, rows, slots, true); });
 }
 
 template <typename Length, typename Slot, typename Table>
@@ -209,8 +248,8 @@ void PlaceAndAdvance(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64
 
 template <typename Length, typename Slot, typename Table>
 constexpr AdvanceStepLanes Lanes() {
-    return {&Place<Length, Slot, Table>, &Advance<Length, Slot>,
-            &PlaceAndAdvance<Length, Slot, Table>};
+    return {&Place<Length, Slot, Table>, &PlaceThenAdvance<Length, Slot, Table>,
+            &Advance<Length, Slot>, &PlaceAndAdvance<Length, Slot, Table>};
 }
 
 }  // namespace

@@ -20,6 +20,10 @@ struct AdvanceStepLanes {
     bool (*place)(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t added,
                   int64_t begin, int64_t rows, void* slots);
 
+    /// As place with nothing added and then, if it returns true, advance with its slots.
+    bool (*placeThenAdvance)(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t begin,
+                             int64_t rows, void* slots);
+
     /// Writes the rows, all of which have passed the check: with the slots that are given, or with
     /// slots that it computes.
     void (*advance)(const AdvanceStepTiling& t, const AdvanceStepArgs& a, int64_t begin,

@@ -61,9 +61,7 @@ template <typename Numbers>
 [[gnu::always_inline]] inline bool Negative(uint64_t signs) { return (signs >> 63) != 0; }
 
 [[gnu::always_inline]] inline bool AnyNegative(FourNumbers signs) {
-    const FourNumbers signBits = FourOf(uint64_t{1} << 63);
-    return _mm256_testz_si256(reinterpret_cast<__m256i>(signs),
-                              reinterpret_cast<__m256i>(signBits)) == 0;
+    return _mm256_movemask_pd(reinterpret_cast<__m256d>(signs)) != 0;
 }
 
 // The block id of a row whose position is inside the table.
@@ -85,8 +83,21 @@ template <typename Division, typename Length, typename Table>
         TwoAndTwo(LoadTwo(entry(0), entry(1)), LoadTwo(entry(2), entry(3))));
 }
 
-// Computes the slots. Returns false if a row may be bad; then slots may be missing.
+// Computes the slots of four rows, whose positions are inside the table. The sign bits of the
+// result tell bad block ids.
 template <typename Division, typename Length, typename Slot, typename Table>
+[[gnu::always_inline]] inline FourNumbers PlaceFour(const Division& division, FourNumbers position,
+                                                    const Length* lengths, uint64_t added,
+                                                    const Table* blocks, int64_t stride,
+                                                    uint64_t lastBlock, Slot* slots) {
+    const FourNumbers block = LoadFourBlocks(division, lengths, added, blocks, stride);
+    const FourNumbers signs = Outside(block, lastBlock);
+    StoreFour(division.Slot(block, division.Column(position), position), slots);
+    return signs;
+}
+
+// Computes the slots. Returns false if a row may be bad; then slots may be missing.
+template <bool kAhead, typename Division, typename Length, typename Slot, typename Table>
 [[gnu::always_inline]] inline bool PlaceChecked(const Division division,
                                                 const Length* __restrict lengths, uint64_t added,
                                                 uint64_t lastPosition,
@@ -100,9 +111,20 @@ template <typename Division, typename Length, typename Slot, typename Table>
         if (AnyNegative(Outside(position, lastPosition))) {
             return false;
         }
-        const FourNumbers block = LoadFourBlocks(division, lengths + row, added, blocks, stride);
-        fourSigns |= Outside(block, lastBlock);
-        StoreFour(division.Slot(block, division.Column(position), position), slots + row);
+        fourSigns |= PlaceFour(division, position, lengths + row, added, blocks, stride, lastBlock,
+                               slots + row);
+    }
+    // The last rows together with some that have been placed already.
+    if (!kAhead && row < rows && rows >= kFour) {
+        blocks -= (kFour - (rows - row)) * stride;
+        row = rows - kFour;
+        const FourNumbers position = LoadFour(lengths + row) + added;
+        if (AnyNegative(Outside(position, lastPosition))) {
+            return false;
+        }
+        fourSigns |= PlaceFour(division, position, lengths + row, added, blocks, stride, lastBlock,
+                               slots + row);
+        return !AnyNegative(fourSigns);
     }
     uint64_t signs = lastBlock;
     for (; row < rows; ++row, blocks += stride) {

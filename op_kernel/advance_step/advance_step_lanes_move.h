@@ -10,6 +10,8 @@ namespace advstep {
 namespace ADVSTEP_ISA {
 namespace {
 
+// The functions that move rows return true, so that a check can end with a jump to one.
+
 // The caches lose the results of a launch of this many rows before anything reads them.
 constexpr int64_t kRowsStreamed = int64_t{1} << 22;
 
@@ -30,9 +32,10 @@ inline void EndStoresBeyondCaches() {}
 #endif
 
 template <typename Length, typename Slot>
-void MoveRowsWithSlots(const int64_t* __restrict sampled, const Slot* __restrict slots,
-                       int64_t* __restrict tokens, int64_t* __restrict positions,
-                       Length* __restrict lengths, Slot* __restrict slotMapping, int64_t rows) {
+[[gnu::noinline]] bool MoveRowsWithSlots(const int64_t* __restrict sampled,
+                                         const Slot* __restrict slots, int64_t* __restrict tokens,
+                                         int64_t* __restrict positions, Length* __restrict lengths,
+                                         Slot* __restrict slotMapping, int64_t rows) {
     for (int64_t row = 0; row < rows; ++row) {
         const Length position = lengths[row];
         tokens[row] = sampled[row];
@@ -40,12 +43,13 @@ void MoveRowsWithSlots(const int64_t* __restrict sampled, const Slot* __restrict
         lengths[row] = static_cast<Length>(position + 1);
         slotMapping[row] = slots[row];
     }
+    return true;
 }
 
 // As MoveRowsWithSlots, for launches whose results the caches cannot hold. Each array has its turn
 // for some rows, so that the processor collects whole lines: parts of lines cost as much each.
 template <typename Length, typename Slot>
-void StreamRowsWithSlots(const int64_t* __restrict sampled, const Slot* __restrict slots,
+bool StreamRowsWithSlots(const int64_t* __restrict sampled, const Slot* __restrict slots,
                          int64_t* __restrict tokens, int64_t* __restrict positions,
                          Length* __restrict lengths, Slot* __restrict slotMapping, int64_t rows) {
     constexpr int64_t kTurn = 128;
@@ -65,6 +69,7 @@ void StreamRowsWithSlots(const int64_t* __restrict sampled, const Slot* __restri
         }
     }
     EndStoresBeyondCaches();
+    return true;
 }
 
 }  // namespace

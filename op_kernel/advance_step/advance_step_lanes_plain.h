@@ -44,8 +44,9 @@ bool PlaceInside(const Division division, const Length* __restrict lengths, uint
     return !Negative(signs);
 }
 
-// Computes the slots. Returns false if a row may be bad; then slots may be missing.
-template <typename Division, typename Length, typename Slot, typename Table>
+// Computes the slots. Returns false if a row may be bad; then slots may be missing. The first
+// parameter of the template is for other instruction sets.
+template <bool, typename Division, typename Length, typename Slot, typename Table>
 bool PlaceChecked(const Division division, const Length* __restrict lengths, uint64_t added,
                   uint64_t lastPosition, const Table* __restrict blocks, int64_t stride,
                   uint64_t lastBlock, Slot* __restrict slots, int64_t rows) {

@@ -34,7 +34,9 @@ class Pieces {
           lanes_(LanesFor(core.isa, sizeof(typename Rows::LengthType) == sizeof(int32_t),
                           sizeof(Slot) == sizeof(int32_t),
                           sizeof(typename Rows::TableType) == sizeof(int32_t))),
-          rows_(RowsOf(core, t)),
+          // A call for all cores, as most are, needs no products.
+          rows_(core.index == 0 && core.count >= t.coreCount ? RowRange{0, t.numSeqs}
+                                                             : RowsOf(core, t)),
           queriesEnd_(std::min(rows_.end, t.numQueries)) {}
 
     /// Calls visit(good, rows) for the queries of the core, piece by piece. `good` is false if a
@@ -61,6 +63,14 @@ class Pieces {
         }
     }
 
+    /// Checks the queries of the core and moves them, if the slots of all have room. False: there
+    /// is none, a query may be bad, or there are no queries; nothing has moved.
+    bool CheckThenAdvance() const {
+        const int64_t queries = queriesEnd_ - rows_.begin;
+        return queries > 0 && Room() >= queriesEnd_ &&
+               lanes_.placeThenAdvance(t_, a_, rows_.begin, queries, KeptSlots({}) + rows_.begin);
+    }
+
     /// Blanks the padding rows of the core.
     void Blank() const {
         for (int64_t row = std::max(rows_.begin, t_.numQueries); row < rows_.end; ++row) {
@@ -69,11 +79,14 @@ class Pieces {
     }
 
  private:
+    // Returns the number of slots that there is memory for.
+    int64_t Room() const {
+        return static_cast<int64_t>(static_cast<uint64_t>(core_.keptBytes) / kKeptBytesPerRow);
+    }
+
     // Returns the rows of the core whose slots are kept: the first ones, as many as have room.
     RowRange Kept(const StepOfLaunch& step) const {
-        const int64_t room =
-            static_cast<int64_t>(static_cast<uint64_t>(core_.keptBytes) / kKeptBytesPerRow) -
-            step.index * t_.numSeqs;
+        const int64_t room = Room() - step.index * t_.numSeqs;
         return {rows_.begin, std::max(rows_.begin, std::min(room, queriesEnd_))};
     }
 

@@ -12,6 +12,7 @@
 #include "src/runtime/device/kernel_launch.h"
 #include "tests/benchmark/dashboard/advance_sides.h"
 #include "tests/benchmark/dashboard/rows.h"
+#include "tests/benchmark/plain_moves.h"
 #include "tests/benchmark/require.h"
 
 namespace bench {
@@ -102,6 +103,16 @@ Prepared PrepareKernel(int64_t numSeqs, int64_t blockSize, How how) {
     return {{SideOf(kernel, how), BareLoopSide(std::move(initial), blockSize), true}, ""};
 }
 
+// Check and update beside the moves alone, whose speed the caches decide.
+Prepared PrepareRoofline(int64_t numSeqs) {
+    const BareBatch initial = MakeMixedBatch(numSeqs, kStride, kDefaultBlockSize);
+    const auto kernel = std::make_shared<Kernel>(initial, kDefaultBlockSize, How::kChecked);
+    const auto moves = std::make_shared<PlainMoves>(initial, kDefaultBlockSize);
+    return {{SideOf(kernel, How::kChecked),
+             InARow([](int64_t) {}, [moves] { moves->Run(); }, kernel->batch()->mostSteps()), true},
+            ""};
+}
+
 Row KernelRow(std::string name, std::string what, double goal, int64_t numSeqs, int64_t blockSize,
               How how) {
     return {std::move(name), std::move(what), "B0", AtMost(goal),
@@ -126,6 +137,11 @@ Rows KernelRows() {
         rows.push_back(KernelRow(fmt::format("kernel_checked_{}", numSeqs),
                                  fmt::format("kernel and data checks, N = {}", numSeqs), 0.40,
                                  numSeqs, kDefaultBlockSize, How::kChecked));
+    }
+    for (const int64_t numSeqs : {64, 256, 1024}) {
+        rows.push_back({fmt::format("roofline_{}", numSeqs),
+                        fmt::format("speed with checks over bare moves, N = {}", numSeqs),
+                        "bare moves", SpeedupOf(0.9), [=] { return PrepareRoofline(numSeqs); }});
     }
     rows.push_back(KernelRow("kernel_16k", "kernel, N = 16k, one thread", 0.60, 16384,
                              kDefaultBlockSize, How::kUpdate));

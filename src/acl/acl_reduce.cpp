@@ -115,7 +115,7 @@ Status Reduce(const ReduceRanges& ranges, ReducePayload payload, size_t unit, ac
     payload.elements = static_cast<int64_t>(ranges.bytes / unit);
     payload.elementsPerCore =
         std::max(kLeastReduceElements, (payload.elements + cores - 1) / cores);
-    KernelLaunch launch;
+    PlannedLaunch launch;
     launch.program = &kReduceProgram;
     launch.device = current.device;
     launch.coreCount = static_cast<int32_t>((payload.elements + payload.elementsPerCore - 1) /

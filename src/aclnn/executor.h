@@ -35,8 +35,8 @@ struct PlannedTensor {
 
 /// The result of phase one. `payload` holds plain bytes: tiling data and addresses.
 struct Plan {
-    KernelLaunch launch;  // without its length
-    bool gauged = false;  // its program is a GaugedProgram
+    PlannedLaunch launch;  // without its length
+    bool gauged = false;   // its program is a GaugedProgram
     const void* payload = nullptr;
     uint64_t workspaceBytes = 0;
     int64_t workspaceAt = -1;  // offset in the payload of the workspace's address; -1: none, as
@@ -62,7 +62,7 @@ struct aclOpExecutor {
     std::atomic<State> state{State::kFree};
     aclOpExecutor* nextFree = nullptr;  // belongs to the ObjectPool
     advstep::PlanKey key;  // of the plan in the record; it stays after the record is spent
-    advstep::KernelLaunch launch;
+    advstep::PlannedLaunch launch;
     uint64_t workspaceBytes = 0;
     int64_t workspaceAt = -1;
     bool allDistinct = false;

@@ -85,7 +85,7 @@ typedef struct {
     int32_t coreCount;    /* simulated cores with work, from 0 to the environment's vectorCores */
     const void* program;  /* advance_step::op::KernelProgram, static data */
     int64_t rows;         /* rows of work, at least 0: many rows may run on several threads */
-    const void* payload;  /* payloadBytes of the table, 8-byte aligned; it is copied */
+    const void* payload;  /* payloadBytes of the table; kernels get a copy at a multiple of 16 */
     uint64_t workspaceBytes; /* the size that phase one reports; 0: phase two needs no workspace */
     int64_t workspaceAt;     /* offset in the payload of the workspace's address; -1: none */
     int32_t allDistinct;     /* 1: read tensors too must not overlap each other */

@@ -50,7 +50,7 @@ Status BeginLaunch(const Device& device, int32_t* faultCode) {
 
 Status Launcher::CheckStream(const StreamRef& stream) { return stream.Check(); }
 
-Status Launcher::Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload,
+Status Launcher::Launch(const StreamRef& stream, const PlannedLaunch& launch, const void* payload,
                         const Work& work) {
     int32_t faultCode = 0;
     ADVSTEP_RETURN_IF_ERROR(BeginLaunch(*launch.device, &faultCode));

@@ -20,7 +20,7 @@ class Launcher {
 
     /// Queues a copy of the launch and its payload. `work` has the size of the KernelTask and lists
     /// the memory that the launch uses. Codes as Stream::Enqueue.
-    virtual Status Launch(const StreamRef& stream, const KernelLaunch& launch, const void* payload,
+    virtual Status Launch(const StreamRef& stream, const PlannedLaunch& launch, const void* payload,
                           const Work& work);
 };
 

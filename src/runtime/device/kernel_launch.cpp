@@ -274,11 +274,11 @@ Status RunKernel(const KernelLaunch& launch, const void* payload) {
     return plain ? RunPlainly(launch, payload, kept) : RunAtLength(launch, payload, kept);
 }
 
-size_t KernelTask::BytesFor(const KernelLaunch& launch) {
+size_t KernelTask::BytesFor(const PlannedLaunch& launch) {
     return sizeof(KernelTask) + launch.payloadBytes;
 }
 
-KernelTask* KernelTask::Make(void* memory, const KernelLaunch& launch, const void* payload) {
+KernelTask* KernelTask::Make(void* memory, const PlannedLaunch& launch, const void* payload) {
     auto* const task = new (memory) KernelTask;
     task->name = launch.program->call;
     task->category = TaskCategory::kKernel;

@@ -17,15 +17,19 @@ class Device;
 /// launch whose rows cost an unknown time is planned with this number, so that it uses the threads.
 inline constexpr int64_t kRowsWorthThreads = 32768;
 
-/// One planned run of a kernel: everything except the payload, which is `payloadBytes` plain bytes.
+/// One run of a kernel: everything except the payload.
 struct KernelLaunch {
     const KernelProgram* program = nullptr;
     const Device* device = nullptr;
     int32_t coreCount = 0;  // simulated cores with work
-    TaskLength length = TaskLength::kUsual;
-    int64_t rows = 0;           // of work; they decide whether several threads are worth it
+    int32_t faultCode = 0;  // not 0: the launch fails with it instead
+    int64_t rows = 0;       // of work; they decide whether several threads are worth it
+};
+
+/// A launch with what its record needs besides. The payload is `payloadBytes` plain bytes.
+struct PlannedLaunch : KernelLaunch {
     uint32_t payloadBytes = 0;  // tiling and addresses
-    int32_t faultCode = 0;      // not 0: the launch fails with it instead
+    TaskLength length = TaskLength::kUsual;
 };
 
 /// Returns how long a launch takes. A program that is `gauged` is a GaugedProgram.
@@ -35,13 +39,15 @@ TaskLength LengthOf(const KernelProgram& program, int64_t rows, bool gauged = fa
 /// pays. Returns the fault of the lowest row of the first failing phase, worded by the operator.
 Status RunKernel(const KernelLaunch& launch, const void* payload);
 
-/// A launch as a stream's record. The payload follows the record.
+/// A launch as a stream's record. The payload follows the record, at a multiple of kTaskAlignment:
+/// it may be of a type with that alignment.
 struct KernelTask : Task {
     KernelLaunch launch;
 
-    static size_t BytesFor(const KernelLaunch& launch);
-    static KernelTask* Make(void* memory, const KernelLaunch& launch, const void* payload);
+    static size_t BytesFor(const PlannedLaunch& launch);
+    static KernelTask* Make(void* memory, const PlannedLaunch& launch, const void* payload);
 };
+static_assert(sizeof(KernelTask) % kTaskAlignment == 0);
 
 /// The `run` of a KernelTask: RunKernel, measured if the use of the cores is asked for.
 Status RunKernelTask(const Task& base);

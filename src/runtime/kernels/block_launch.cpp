@@ -116,7 +116,7 @@ Status LaunchBlocks(const StreamRef& stream, const Device& device, const BlockLa
         ADVSTEP_RETURN_IF_ERROR(CheckDeviceArgs(device, launch.deviceArgs, launch.argsBytes));
     }
     const std::vector<unsigned char> payload = MakePayload(blocks, launch);
-    KernelLaunch planned;
+    PlannedLaunch planned;
     planned.program = function.program;
     planned.device = &device;
     planned.coreCount = static_cast<int32_t>(blocks.cores);

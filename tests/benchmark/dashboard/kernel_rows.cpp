@@ -73,7 +73,7 @@ class Kernel {
 
     std::shared_ptr<AdvanceBatch> batch_;
     aclOpExecutor* executor_;
-    advstep::KernelLaunch launch_;
+    advstep::PlannedLaunch launch_;
     advstep::KernelProgram update_;
     advstep::KernelFn checked_ = nullptr;
     mutable std::vector<unsigned char> kept_;  // what the check leaves for the update

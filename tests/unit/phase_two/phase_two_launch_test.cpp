@@ -32,7 +32,7 @@ class MockLauncher : public Launcher {
  public:
     MOCK_METHOD(Status, CheckStream, (const StreamRef& stream), (override));
     MOCK_METHOD(Status, Launch,
-                (const StreamRef& stream, const KernelLaunch& launch, const void* payload,
+                (const StreamRef& stream, const PlannedLaunch& launch, const void* payload,
                  const Work& work),
                 (override));
 };
@@ -102,7 +102,7 @@ TEST_F(PhaseTwoLaunchTest, LaunchesThePlannedTilingOnTheGivenStream) {
     const auto onOurStream = testing::Field(&StreamRef::handle, ToHandle(stream_));
     EXPECT_CALL(launcher_, Launch(onOurStream, _, _, _))
         .WillOnce(
-            [&](const StreamRef&, const KernelLaunch& launch, const void* bytes, const Work&) {
+            [&](const StreamRef&, const PlannedLaunch& launch, const void* bytes, const Work&) {
                 EXPECT_STREQ(launch.program->call, "aclnnAdvanceStep");
                 EXPECT_EQ(launch.coreCount, 34);
                 EXPECT_EQ(launch.rows, kNumSeqs);
@@ -133,7 +133,7 @@ TEST_F(PhaseTwoLaunchTest, RepeatableExecutorLaunchesEveryTimeAlike) {
     ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), ACLNN_SUCCESS);
     EXPECT_CALL(launcher_, Launch)
         .Times(3)
-        .WillRepeatedly([](const StreamRef&, const KernelLaunch&, const void* bytes, const Work&) {
+        .WillRepeatedly([](const StreamRef&, const PlannedLaunch&, const void* bytes, const Work&) {
             ExpectPlannedTiling(static_cast<const AdvanceStepPayload*>(bytes)->tiling);
             return Status();
         });
@@ -156,7 +156,7 @@ TEST_F(PhaseTwoLaunchTest, ResourceLimitsCutTheTiling) {
     EXPECT_CALL(launcher_, Launch)
         .Times(2)
         .WillRepeatedly(
-            [&](const StreamRef&, const KernelLaunch& launch, const void* bytes, const Work&) {
+            [&](const StreamRef&, const PlannedLaunch& launch, const void* bytes, const Work&) {
                 const auto& tiling = static_cast<const AdvanceStepPayload*>(bytes)->tiling;
                 EXPECT_EQ(tiling.coreCount, launch.coreCount);
                 EXPECT_EQ(tiling.exactCores, kVectorCores);
@@ -208,10 +208,11 @@ TEST_F(PhaseTwoLaunchTest, AFailedLaunchSpendsTheExecutor) {
 TEST_F(PhaseTwoLaunchTest, PlansFollowEveryChangeOfTheCall) {
     AdvanceStepPayload launched;
     EXPECT_CALL(launcher_, Launch)
-        .WillRepeatedly([&](const StreamRef&, const KernelLaunch&, const void* bytes, const Work&) {
-            std::memcpy(&launched, bytes, sizeof(launched));
-            return Status();
-        });
+        .WillRepeatedly(
+            [&](const StreamRef&, const PlannedLaunch&, const void* bytes, const Work&) {
+                std::memcpy(&launched, bytes, sizeof(launched));
+                return Status();
+            });
     const auto run = [&] {
         EXPECT_EQ(aclnnAdvanceStep(nullptr, 0, PhaseOne(), stream_), ACLNN_SUCCESS);
         return launched;
@@ -273,7 +274,7 @@ TEST_F(PhaseTwoLaunchTest, AStepIsGaugedByItsProgram) {
         support::StepBatch step(reference::IdleStepData(dims));
         ASSERT_EQ(step.Plan(), ACLNN_SUCCESS);
         EXPECT_CALL(launcher_, Launch)
-            .WillOnce([&](const StreamRef&, const KernelLaunch& launch, auto&&...) {
+            .WillOnce([&](const StreamRef&, const PlannedLaunch& launch, auto&&...) {
                 EXPECT_EQ(launch.length, TaskLength::kGauged);
                 const auto* const program = static_cast<const GaugedProgram*>(launch.program);
                 EXPECT_EQ(program->isBrief, &IsBriefStep);

@@ -114,7 +114,6 @@ class KernelLaunchTest : public testing::TestWithParam<MachineCase> {
         launch.device = &device_;
         launch.coreCount = coreCount;
         launch.rows = GetParam().rows;
-        launch.payloadBytes = sizeof(payload);
         return RunKernel(launch, &payload);
     }
 
@@ -221,7 +220,7 @@ TEST(KernelOrderTest, CoresArePlayedInTheDevicesOrder) {
         settings.coreOrder = seed;
         const Device device(0, settings);
         played.clear();
-        EXPECT_TRUE(Succeeds(RunKernel({&program, &device, 10, {}, 10, 0}, nullptr)));
+        EXPECT_TRUE(Succeeds(RunKernel({&program, &device, 10, 0, 10}, nullptr)));
         EXPECT_EQ(played, seed ? (std::vector<int32_t>{8, 1, 5, 9, 0, 4, 3, 2, 6, 7})
                                : (std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
     }
@@ -232,7 +231,7 @@ TEST(KernelTaskTest, CarriesItsOwnCopyOfThePayload) {
     const Device device(0, Settings{});
     Board board{};
     Payload payload{&board, 3};
-    const KernelLaunch launch{&program, &device, 3, {}, 3, sizeof(payload)};
+    const PlannedLaunch launch{{&program, &device, 3, 0, 3}, sizeof(payload)};
     alignas(kTaskAlignment) unsigned char record[256];
     ASSERT_LE(KernelTask::BytesFor(launch), sizeof(record));
     EXPECT_EQ(KernelTask::BytesFor(launch), sizeof(KernelTask) + sizeof(payload));
@@ -265,7 +264,7 @@ TEST(KernelTaskTest, AGaugedTaskAsksItsProgramAboutItsPayload) {
     const GaugedProgram program = {Program({{&First}}),
                                    [](const void* payload) { return Of(payload).coreCount == 3; }};
     const Device device(0, Settings{});
-    KernelLaunch launch{&program, &device, 1, {}, 1, sizeof(Payload)};
+    PlannedLaunch launch{{&program, &device, 1, 0, 1}, sizeof(Payload)};
     launch.length = LengthOf(program, 1, true);
     alignas(kTaskAlignment) unsigned char record[256];
     for (const int32_t cores : {3, 4}) {

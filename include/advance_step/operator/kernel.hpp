@@ -163,7 +163,8 @@ struct KernelProgram {
     KernelFn firstTwo = nullptr;
 };
 
-/// Returns a program of the phases in `run`, in order. A fault in any of them fails the launch.
+/// Returns a program of the phases in `run`, in order. A fault in any of them fails the launch. A
+/// program of more than kMostPhases phases has their number, by which phase one refuses its plan.
 /// @param[in] call  name of the phase-two function, static text
 constexpr KernelProgram MakeKernelProgram(const char* call, DescribeFn describe,
                                           std::initializer_list<KernelFn> run) {
@@ -172,8 +173,9 @@ constexpr KernelProgram MakeKernelProgram(const char* call, DescribeFn describe,
     program.describe = describe;
     for (const KernelFn phase : run) {
         if (program.phaseCount < KernelProgram::kMostPhases) {
-            program.phases[program.phaseCount++].run = phase;
+            program.phases[program.phaseCount].run = phase;
         }
+        ++program.phaseCount;
     }
     return program;
 }

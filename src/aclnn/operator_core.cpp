@@ -22,6 +22,7 @@ namespace {
 struct KeptPlan {
     PlanKey key;
     const Device* device;
+    int32_t vectorCores;  // of the environment, whatever limit is set until advstepFinishPlan
 };
 static_assert(sizeof(KeptPlan) <= sizeof(AdvStepOperatorCall::kept));
 static_assert(std::is_trivially_destructible_v<KeptPlan>);
@@ -108,7 +109,7 @@ Status BeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,
     auto* const kept =
         new (call->kept) KeptPlan{PlanKey(&op, call->tensors, op.table->tensorCount,
                                           call->attributes, call->attributeCount, op.optional),
-                                  nullptr};
+                                  nullptr, 0};
     *isPlanned = PlannedBefore(kept->key, call->workspaceSize, call->executor) ? 1 : 0;
     if (*isPlanned != 0) {
         return {};
@@ -119,6 +120,7 @@ Status BeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,
     ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&kept->device));
     ADVSTEP_RETURN_IF_ERROR(CheckDims(op, views));
     *environment = EnvironmentFor(*kept->device);
+    kept->vectorCores = environment->vectorCores;
     return {};
 }
 
@@ -172,7 +174,6 @@ Status CheckProgram(const AdvStepOperator& op, const KernelProgram* program, int
                                            program->keptBytesPerRow));
 }
 
-// Checks the workspace's size and the place of its address.
 Status CheckWorkspace(const AdvStepOperator& op, const AdvStepOperatorPlan& plan) {
     constexpr int64_t kPointerBytes = sizeof(void*);
     const int64_t payloadBytes = op.table->payloadBytes;
@@ -202,13 +203,13 @@ Status CheckWorkspace(const AdvStepOperator& op, const AdvStepOperatorPlan& plan
     return {};
 }
 
-Status CheckPlan(const AdvStepOperator& op, const Device& device, const AdvStepOperatorPlan& plan) {
+Status CheckPlan(const AdvStepOperator& op, int32_t vectorCores, const AdvStepOperatorPlan& plan) {
     ADVSTEP_RETURN_IF_ERROR(
         CheckProgram(op, static_cast<const KernelProgram*>(plan.program), plan.coreCount));
-    const int32_t cores = device.settings().soc.vectorCores;
-    if (plan.coreCount < 0 || plan.coreCount > cores) {
-        return WrongPlan(op, fmt::format("coreCount is {}; expected 0 <= coreCount <= {}",
-                                         plan.coreCount, cores));
+    if (plan.coreCount < 0 || plan.coreCount > vectorCores) {
+        return WrongPlan(op, fmt::format("coreCount is {}; expected 0 <= coreCount <= the "
+                                         "environment's vectorCores = {}",
+                                         plan.coreCount, vectorCores));
     }
     if (plan.rows < 0) {
         return WrongPlan(op, fmt::format("rows is {}; expected at least 0", plan.rows));
@@ -236,7 +237,7 @@ Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* view
         }
     }
     // A plan for tensors that cannot be says nothing about the operator, so it comes second.
-    ADVSTEP_RETURN_IF_ERROR(CheckPlan(op, *kept.device, *asked));
+    ADVSTEP_RETURN_IF_ERROR(CheckPlan(op, kept.vectorCores, *asked));
     Plan plan;
     plan.launch.program = static_cast<const KernelProgram*>(asked->program);
     plan.launch.device = kept.device;
@@ -296,5 +297,4 @@ aclnnStatus advstepRefuseCall(const AdvStepOperator* op, aclnnStatus code, const
 }
 
 const char* advstepDataTypeName(aclDataType dataType) { return KnownNameOf(dataType); }
-
 const char* advstepFormatName(aclFormat format) { return KnownNameOf(format); }

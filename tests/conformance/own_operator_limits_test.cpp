@@ -62,5 +62,25 @@ TEST_F(OwnLimitsTest, SixPhasesRunAndSevenAreRefused) {
     EXPECT_EQ(seven.executor, nullptr);
 }
 
+// The limit of the plan is what the operator was told, whatever a thread sets meanwhile.
+TEST_F(OwnLimitsTest, APlanUsesNoMoreCoresThanItsEnvironmentHas) {
+    const auto in = TensorOf(in_), out = TensorOf(out_);
+    ASSERT_TRUE(IsOk(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE, 3)));
+    support::OwnCall more(in.Get(), nullptr, out.Get(), 900, kCount);
+    ASSERT_TRUE(IsOk(more.Begin()));
+    ASSERT_TRUE(IsOk(aclrtResetDeviceResLimit(0)));
+    EXPECT_EQ(more.Finish(), ACLNN_ERR_INNER);
+    EXPECT_EQ(support::TakeMessage(),
+              "aclnnOwnGetWorkspaceSize: the plan of operator aclnnOwn is wrong: coreCount is 4; "
+              "expected 0 <= coreCount <= the environment's vectorCores = 3");
+    EXPECT_EQ(more.executor, nullptr);
+    support::OwnCall many(in.Get(), nullptr, out.Get(), 901, kCount);
+    ASSERT_TRUE(IsOk(many.Begin()));
+    ASSERT_TRUE(IsOk(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE, 3)));
+    EXPECT_TRUE(IsOk(many.Finish()));
+    EXPECT_EQ(aclDestroyAclOpExecutor(many.executor), 0);
+    ASSERT_TRUE(IsOk(aclrtResetDeviceResLimit(0)));
+}
+
 }  // namespace
 }  // namespace conformance

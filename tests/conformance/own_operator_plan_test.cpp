@@ -90,7 +90,7 @@ TEST_F(OwnPlanTest, APlanForOtherCoresOrAnotherDeviceIsNotFound) {
     };
     EXPECT_FALSE(planned());
     EXPECT_TRUE(planned());
-    ASSERT_TRUE(IsOk(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE, 3)));
+    ASSERT_TRUE(IsOk(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE, 5)));
     EXPECT_FALSE(planned());
     EXPECT_TRUE(planned());
     ASSERT_TRUE(IsOk(aclrtResetDeviceResLimit(0)));
@@ -160,10 +160,10 @@ TEST_F(OwnPlanTest, FailsOnPurpose) {
 
 TEST_F(OwnPlanTest, CoreLimitsReachTheEnvironment) {
     const auto in = TensorOf(in_), out = TensorOf(out_);
-    ASSERT_TRUE(IsOk(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE, 3)));
+    ASSERT_TRUE(IsOk(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_VECTOR_CORE, 5)));
     OwnCall call(in.Get(), nullptr, out.Get(), 1, kCount);
     ASSERT_TRUE(IsOk(call.Plan()));
-    EXPECT_EQ(call.environment.vectorCores, 3);
+    EXPECT_EQ(call.environment.vectorCores, 5);
     EXPECT_EQ(call.environment.socVectorCores, 40);
     EXPECT_EQ(aclDestroyAclOpExecutor(call.executor), 0);
     ASSERT_TRUE(IsOk(aclrtResetDeviceResLimit(0)));
@@ -205,8 +205,10 @@ TEST_F(OwnPlanTest, WrongPlansAreRefused) {
         {[&](auto* p) { p->program = &manyPhases; }, "its program has 7 phases; expected 1 to 6"},
         {[&](auto* p) { p->program = &noFunction; }, "phase 1 has no function"},
         {[&](auto* p) { p->program = &kept; }, "keptBytesPerRow is -1; expected at least 0"},
-        {[](auto* p) { p->coreCount = 41; }, "coreCount is 41; expected 0 <= coreCount <= 40"},
-        {[](auto* p) { p->coreCount = -1; }, "coreCount is -1; expected 0 <= coreCount <= 40"},
+        {[](auto* p) { p->coreCount = 41; },
+         "coreCount is 41; expected 0 <= coreCount <= the environment's vectorCores = 40"},
+        {[](auto* p) { p->coreCount = -1; },
+         "coreCount is -1; expected 0 <= coreCount <= the environment's vectorCores = 40"},
         {[](auto* p) { p->rows = -1; }, "rows is -1; expected at least 0"},
         {[](auto* p) { p->workspaceAt = 44; },
          "workspaceAt is 44; expected -1 or the offset of a pointer in the payload of 48 bytes"},

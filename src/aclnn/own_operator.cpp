@@ -4,6 +4,7 @@
 #include "src/aclnn/own_operator.h"
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string_view>
 
@@ -73,6 +74,12 @@ void WarnOfSameName(const AdvStepOperator& op) {
     }
 }
 
+// Returns the name of a table's call, which is at the same place in every version.
+std::string NameOf(const AdvStepOperatorTable& table) {
+    constexpr size_t kNameEnds = offsetof(AdvStepOperatorTable, call) + sizeof(table.call);
+    return table.structBytes >= kNameEnds && table.call != nullptr ? table.call : "";
+}
+
 // Finds the record of another table of the same operator; null if there is none.
 const AdvStepOperator* OtherForm(const AdvStepOperator& op) {
     const AdvStepOperator* other = lastRegistered.load(std::memory_order_acquire);
@@ -135,10 +142,9 @@ Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator
     const std::string file = LibraryOf(&table);
     made->library = NameOfLibrary(file);
     Status status = CheckTable(table);
-    // A table of another version may have its name at another place.
-    const bool isKnown = table.interfaceVersion == ADVSTEP_OPERATOR_INTERFACE;
-    made->call = isKnown && table.call != nullptr ? table.call : "of another version";
-    made->phaseOne = made->call + "GetWorkspaceSize";
+    const std::string name = NameOf(table);
+    made->call = name.empty() ? "without a name" : name;
+    made->phaseOne = name.empty() ? made->call : name + "GetWorkspaceSize";
     if (status.ok()) {
         for (uint32_t place = 0; place < table.tensorCount; ++place) {
             const AdvStepOperatorTensor& tensor = table.tensors[place];

@@ -44,7 +44,8 @@ typedef struct {
     int32_t isOptional; /* 1: the call may pass null for it */
 } AdvStepOperatorTensor;
 
-/// The table of an operator. The table and everything that it points to are static data.
+/// The table of an operator. The table and everything that it points to are static data. The first
+/// three members are the same in every version, so that a refusal names the operator.
 typedef struct {
     uint32_t structBytes;                 /* sizeof(AdvStepOperatorTable) */
     uint32_t interfaceVersion;            /* ADVSTEP_OPERATOR_INTERFACE */

@@ -6,14 +6,17 @@
 ///
 /// The names in REG_OP and in the operator's table are equal apart from case and underscores:
 /// block_tables is blockTables. A tensor that the calls read is an INPUT, or an OPTIONAL_INPUT if
-/// it may be left out. A tensor that they write is an OUTPUT. If there is also an INPUT of its
-/// name, the output updates that input, and may be called NAME_out. Attributes of kind Int, Float
-/// and Bool are integers, floating-point numbers and bools of the call; each of the three may be
-/// an aclScalar of the call too. ListInt, ListFloat and ListBool are arrays of the call.
+/// it may be left out: it is Presence::kOptional, or a class Shorter of the operator lacks it. A
+/// tensor that they write is an OUTPUT. If there is also an INPUT of its name, the output updates
+/// that input, and may be called NAME_out. Attributes of kind Int, Float and Bool are integers,
+/// floating-point numbers and bools of the call; each of the three may be an aclScalar of the call
+/// too. ListInt, ListFloat and ListBool are arrays of the call.
 ///
 /// An operator with an output that updates no input has one more member, which sets its shape:
 ///
 ///     static Status Infer(const TensorView* views, ATTRIBUTES..., InferredTensor* tensors)
+///
+/// Infer is called for all forms of a call; the view of a tensor that is left out is not present.
 ///
 /// Only the plain functions of operator/graph_core.h are here in C and in C++ before C++17.
 #ifndef ADVSTEP_ADVANCE_STEP_GRAPH_OPERATOR_H_

@@ -53,10 +53,10 @@ typedef struct {
 /// A tie: a type of graph operators and the aclnn calls that run it. The tie and everything that it
 /// points to are static data.
 typedef struct {
-    uint32_t structBytes;                    /* sizeof(AdvStepGraphOperator) */
-    uint32_t attributeCount;                 /* at most ADVSTEP_GRAPH_MOST_ATTRIBUTES */
-    const char* type;                        /* as REG_OP spells it */
-    const AdvStepOperatorTable* table;       /* of the aclnn calls */
+    uint32_t structBytes;              /* sizeof(AdvStepGraphOperator) */
+    uint32_t attributeCount;           /* at most ADVSTEP_GRAPH_MOST_ATTRIBUTES */
+    const char* type;                  /* as REG_OP spells it */
+    const AdvStepOperatorTable* table; /* of the aclnn calls; isOptional: plan takes null for it */
     const AdvStepGraphAttribute* attributes; /* in the order of the aclnn call */
     /// Phase one. tensors has the tensors of the table, in its order; values has an entry for each
     /// attribute.

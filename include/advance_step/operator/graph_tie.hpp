@@ -175,6 +175,39 @@ struct [[gnu::visibility("hidden")]] GraphCalls {
 template <typename Operator, auto kPhaseOne, typename... Parameters>
 GraphCalls<Operator, kPhaseOne, Parameters...> CallsOf(aclnnStatus (*)(Parameters...));
 
+// Returns the number of tensors that every form of an operator has.
+template <typename Operator>
+constexpr size_t TensorsOfShortest() {
+    if constexpr (kHasShorter<Operator>) {
+        return TensorsOfShortest<typename Operator::Shorter>();
+    } else {
+        return Operator::kTensors.size();
+    }
+}
+
+template <typename Operator>
+constexpr auto TiedTensors() {
+    auto tensors = PlainTensors<Operator>();
+    for (size_t place = TensorsOfShortest<Operator>(); place < tensors.size(); ++place) {
+        tensors[place].isOptional = 1;
+    }
+    return tensors;
+}
+
+template <typename Operator>
+constexpr AdvStepOperatorTable TiedTable(const AdvStepOperatorTensor* tensors) {
+    AdvStepOperatorTable table = Record<Operator>::kTable;
+    table.tensors = tensors;
+    return table;
+}
+
+// The table of a tie, in which the tensors that some form of the operator lacks are optional.
+template <typename Operator>
+struct [[gnu::visibility("hidden")]] TiedForms {
+    static constexpr auto kTensors = TiedTensors<Operator>();
+    static constexpr AdvStepOperatorTable kTable = TiedTable<Operator>(kTensors.data());
+};
+
 }  // namespace detail
 /// @endcond
 
@@ -186,7 +219,7 @@ constexpr AdvStepGraphOperator MakeGraphTie(const char* type) {
     tie.structBytes = sizeof(tie);
     tie.attributeCount = static_cast<uint32_t>(Calls::kAttributes);
     tie.type = type;
-    tie.table = &detail::Record<Operator>::kTable;
+    tie.table = &detail::TiedForms<Operator>::kTable;
     tie.attributes = Calls::kRows.data();
     tie.plan = &Calls::Plan;
     tie.run = kPhaseTwo;
@@ -199,12 +232,12 @@ constexpr AdvStepGraphOperator MakeGraphTie(const char* type) {
 /// Ties a type when it is constructed: ADVSTEP_GRAPH_OPERATOR defines one as a static object.
 // clang-format off
 struct [[gnu::visibility("hidden")]] GraphRegistration {
-    // clang-format on
     /// Ties the type.
     explicit GraphRegistration(const AdvStepGraphOperator* tie) {
         (void)advstepTieGraphOperator(tie);
     }
 };
+// clang-format on
 
 }  // namespace advance_step::op
 

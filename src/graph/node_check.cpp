@@ -74,7 +74,10 @@ Outcome CheckNode(const ModelNode& node, std::shared_ptr<const OperatorKind>* ma
         kind = made->get();
     }
     if (kind == nullptr) {
-        return Fail(kUnsupported, "{} has no kernel here", Describe(node));
+        return Fail(kUnsupported,
+                    "{} has no kernel here; expected a loaded library that ties the type (linkers "
+                    "drop a library that the program does not call, unless --no-as-needed is set)",
+                    Describe(node));
     }
     ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckLinks(node, *kind));
     for (const std::string& attr : node.requiredAttrs) {

@@ -77,7 +77,9 @@ TEST_F(TiedOperatorTest, AnIrThatDoesNotFitNamesOperatorAndArgument) {
                                                     "attribute more, which aclnnTestMix does not "
                                                     "take"}));
     EXPECT_TRUE(Refuses(ge::op::TestUntied("i"),
-                        {"EZ3003", "operator i of type TestUntied has no kernel here"}));
+                        {"EZ3003",
+                         "operator i of type TestUntied has no kernel here; expected a loaded "
+                         "library that ties the type"}));
 }
 
 TEST_F(TiedOperatorTest, AWrongAttributeNamesOperatorAndValue) {

@@ -12,7 +12,9 @@ install_moved runtime devel static mock graph_runtime graph
 lib=$(dirname "$(find "$moved" -name libadvance_step.so)")
 project=$scratch/own_operator
 cp -r "$root/examples/own_operator" "$project"
+# Linkers of some systems drop libraries that seem unused.
 quietly cmake -G Ninja -S "$project" -B "$project/build" -DCMAKE_PREFIX_PATH="$moved" \
+    -DCMAKE_EXE_LINKER_FLAGS=-Wl,--as-needed \
     -DCMAKE_CXX_FLAGS="-O1 -Wall -Wextra -Wpedantic -Wshadow -Werror"
 quietly cmake --build "$project/build"
 quietly ctest --test-dir "$project/build" --output-on-failure

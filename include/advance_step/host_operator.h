@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/// Does the work, on any thread. Like a host function, it must not wait for the device.
+/// Does the work, on any thread, in the default floating-point environment. Like a host function, it
+/// must not wait for the device.
 /// @param[out] message      room for the reason of a failure, a text that ends with 0
 /// @param[in]  messageSize  the size of message in bytes
 /// @return 0, or the code with which the task fails

@@ -16,7 +16,8 @@
 ///
 /// Blocks run in any order, and several at a time on different threads. A block writes only memory
 /// that no other block of the launch reads or writes, and does not wait for another block, so that
-/// the result does not depend on the order. A kernel makes no call of acl or aclnn. C99 and C++11.
+/// the result does not depend on the order. A kernel runs in the default floating-point environment
+/// and makes no call of acl or aclnn. C99 and C++11.
 #ifndef ADVSTEP_ADVANCE_STEP_KERNEL_H_
 #define ADVSTEP_ADVANCE_STEP_KERNEL_H_
 

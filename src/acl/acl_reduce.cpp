@@ -123,6 +123,7 @@ Status Reduce(const ReduceRanges& ranges, ReducePayload payload, size_t unit, ac
     launch.rows = payload.elements;
     launch.length = LengthOf(kReduceProgram, payload.elements);
     launch.payloadBytes = sizeof(payload);
+    launch.run = &RunFloatKernelTask;
     Work work(KernelTask::BytesFor(launch));
     work.foreign = foreign;
     work.listUses = &ListRanges;

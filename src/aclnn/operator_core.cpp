@@ -84,14 +84,12 @@ Status CheckDims(const AdvStepOperator& op, const AdvStepTensorView* views) {
 
 AdvStepOperatorEnvironment EnvironmentFor(const Device& device) {
     const Settings& settings = device.settings();
-    AdvStepOperatorEnvironment environment{};
-    environment.structBytes = sizeof(environment);
-    environment.conformance = static_cast<int32_t>(settings.conformance);
-    environment.onDivergence = static_cast<int32_t>(settings.onDivergence);
-    environment.vectorCores = PlanningVectorCores(device);
-    environment.socVectorCores = settings.soc.vectorCores;
-    environment.unifiedBufferBytes = settings.soc.unifiedBufferBytes;
-    return environment;
+    return {sizeof(AdvStepOperatorEnvironment),
+            static_cast<int32_t>(settings.conformance),
+            static_cast<int32_t>(settings.onDivergence),
+            PlanningVectorCores(device),
+            settings.soc.vectorCores,
+            settings.soc.unifiedBufferBytes};
 }
 
 Status BeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,
@@ -244,6 +242,7 @@ Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* view
     plan.launch.coreCount = asked->coreCount;
     plan.launch.rows = asked->rows;
     plan.launch.payloadBytes = op.table->payloadBytes;
+    plan.launch.run = &RunFloatKernelTask;
     plan.payload = asked->payload;
     plan.workspaceBytes = asked->workspaceBytes;
     plan.workspaceAt = asked->workspaceAt;

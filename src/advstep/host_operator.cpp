@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/base/boundary.h"
+#include "src/base/float_environment.h"
 #include "src/base/log.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/stream/current.h"
@@ -37,6 +38,7 @@ class HostOperator {
 
     Status Run() const {
         const NoCancellation noCancellation;  // the function must not be unwound by pthread_cancel
+        const DefaultFloatEnvironment environment;
         char message[1024] = "";
         const int32_t code = operation_.run(operation_.args, message, sizeof message);
         message[sizeof message - 1] = '\0';

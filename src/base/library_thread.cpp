@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals, CPUs and names of the library's threads.
+// Signals, CPUs, floating-point environment and names of the library's threads.
 
 #include "src/base/library_thread.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
+
+#include "src/base/float_environment.h"
 
 namespace advstep {
 namespace {
@@ -46,6 +48,7 @@ void BecomeLibraryThread(const char* name) noexcept {
         (void)sched_setaffinity(0, sizeof(processCpus.sets), processCpus.sets);
     }
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    DefaultFloatEnvironment::Set();  // a new thread has its creator's
 }
 
 }  // namespace advstep

@@ -24,7 +24,8 @@ class BlockedSignals {
 };
 
 /// Prepares the calling thread, which the library has just started: sets its name, gives it the
-/// CPUs that the process had when the library was loaded, and disables pthread_cancel for it.
+/// CPUs that the process had when the library was loaded and the default floating-point
+/// environment, and disables pthread_cancel for it.
 void BecomeLibraryThread(const char* name) noexcept;
 
 /// Starts a thread of the library. All of the library's threads are started here. They block every

@@ -11,8 +11,9 @@ extern "C" {
 
 /// Registers a callback for failed tasks. The library calls callback(info) for every task that
 /// fails in any stream, for instance an operator that met bad data or a host function that threw.
-/// The thread that ran the task makes the call, with the stream's context current, before the task
-/// counts as ended. A synchronisation that reports the failure returns after the callback.
+/// The thread that ran the task makes the call, with the stream's context current and in the default
+/// floating-point environment, before the task counts as ended. A synchronisation that reports the
+/// failure returns after the callback.
 ///
 /// The callback may make acl calls under the rules of a host function of that stream: a call that
 /// would wait for the stream returns ACL_ERROR_RT_FEATURE_NOT_SUPPORT. Exceptions of the callback

@@ -72,8 +72,8 @@ ADVSTEP_API aclError aclrtSynchronizeStream(aclrtStream stream);
 ADVSTEP_API aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
 
 /// Queues the call fn(args). Later work of the stream waits for it. fn runs with the stream's
-/// context current and must not wait for its own stream. If fn throws, the task fails with
-/// ACL_ERROR_FAILURE. [context]
+/// context current and in the default floating-point environment, and must not wait for its own
+/// stream. If fn throws, the task fails with ACL_ERROR_FAILURE. [context]
 /// @param[in] args  passed to fn; may be NULL
 ADVSTEP_API aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args);
 

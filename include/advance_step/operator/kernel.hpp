@@ -80,7 +80,8 @@ struct CoreContext {
 };
 
 /// Runs the part of one core. It writes only data that no other core uses in this phase, so cores
-/// may run in any order on any number of threads. It does not allocate, lock, log or throw.
+/// may run in any order on any number of threads. It does not allocate, lock, log or throw. It runs
+/// in the default floating-point environment, and leaves the rounding mode as it was.
 using KernelFn = void (*)(const CoreContext& core, const void* payload);
 
 /// The effect of a fault in a phase: the launch fails, or the log gets a warning.

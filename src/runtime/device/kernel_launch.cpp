@@ -15,6 +15,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/boundary.h"
+#include "src/base/float_environment.h"
 #include "src/base/log.h"
 #include "src/base/trace_event.h"
 #include "src/runtime/device/device.h"
@@ -257,6 +258,11 @@ Status RunKernelTask(const Task& base) {
     return RunKernel(task.launch, &task + 1);
 }
 
+Status RunFloatKernelTask(const Task& base) {
+    const DefaultFloatEnvironment environment;
+    return RunKernelTask(base);
+}
+
 Status RunKernel(const KernelLaunch& launch, const void* payload) {
     int64_t wanted = 0;
     if (__builtin_mul_overflow(launch.rows, int64_t{launch.program->keptBytesPerRow}, &wanted)) {
@@ -284,7 +290,7 @@ KernelTask* KernelTask::Make(void* memory, const PlannedLaunch& launch, const vo
     task->category = TaskCategory::kKernel;
     static constexpr TaskType kType = {&DescribeKernelTask, &IsBriefTask};
     task->type = &kType;
-    task->run = &RunKernelTask;
+    task->run = launch.run;
     task->length = launch.length;
     task->launch = launch;
     std::memcpy(task + 1, payload, launch.payloadBytes);

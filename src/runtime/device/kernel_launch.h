@@ -17,6 +17,13 @@ class Device;
 /// launch whose rows cost an unknown time is planned with this number, so that it uses the threads.
 inline constexpr int64_t kRowsWorthThreads = 32768;
 
+/// The `run` of a KernelTask: RunKernel, measured if the use of the cores is asked for.
+Status RunKernelTask(const Task& base);
+
+/// The same in the default floating-point environment, for programs that may compute with
+/// floating-point numbers. The operators of this library compute with integers.
+Status RunFloatKernelTask(const Task& base);
+
 /// One run of a kernel: everything except the payload.
 struct KernelLaunch {
     const KernelProgram* program = nullptr;
@@ -30,6 +37,7 @@ struct KernelLaunch {
 struct PlannedLaunch : KernelLaunch {
     uint32_t payloadBytes = 0;  // tiling and addresses
     TaskLength length = TaskLength::kUsual;
+    Status (*run)(const Task& task) = &RunKernelTask;  // of the task
 };
 
 /// Returns how long a launch takes. A program that is `gauged` is a GaugedProgram.
@@ -48,8 +56,5 @@ struct KernelTask : Task {
     static KernelTask* Make(void* memory, const PlannedLaunch& launch, const void* payload);
 };
 static_assert(sizeof(KernelTask) % kTaskAlignment == 0);
-
-/// The `run` of a KernelTask: RunKernel, measured if the use of the cores is asked for.
-Status RunKernelTask(const Task& base);
 
 }  // namespace advstep

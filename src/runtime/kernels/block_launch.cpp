@@ -123,6 +123,7 @@ Status LaunchBlocks(const StreamRef& stream, const Device& device, const BlockLa
     planned.rows = kRowsWorthThreads;  // nobody knows how long a block takes
     planned.length = LengthOf(*planned.program, planned.rows);
     planned.payloadBytes = static_cast<uint32_t>(payload.size());
+    planned.run = &RunKernelBlocks;
     int32_t faultCode = 0;
     ADVSTEP_RETURN_IF_ERROR(BeginLaunch(device, &faultCode));
     Work work(KernelTask::BytesFor(planned));
@@ -131,7 +132,6 @@ Status LaunchBlocks(const StreamRef& stream, const Device& device, const BlockLa
     work.source = &launch;
     return stream.Enqueue(work, [&](void* memory) {
         KernelTask* const task = KernelTask::Make(memory, planned, payload.data());
-        task->run = &RunKernelBlocks;
         static constexpr TaskType kType = {&DescribeKernelBlocks};
         task->type = &kType;
         if (faultCode != 0) {

@@ -15,6 +15,7 @@
 #include "advance_step/kernel.h"
 #include "src/base/boundary.h"
 #include "src/base/crash_signal.h"
+#include "src/base/float_environment.h"
 #include "src/base/log.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
@@ -115,6 +116,7 @@ void PlayCore(const CoreContext& core, const void* payload) {
     const char* const name = RecordOf(payload).launch.program->call;
     EnsureAlternateStack();
     const NoCancellation noCancellation;
+    const DefaultFloatEnvironment environment;
     const TaskScope task;
     for (auto block = static_cast<uint32_t>(core.index); block < blocks.count;
          block += blocks.cores) {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 
+#include "src/base/float_environment.h"
 #include "src/base/fork.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/stream/user_callback.h"
@@ -37,6 +38,7 @@ void TellException(const StreamIdentity& identity, uint64_t sequence, int32_t co
     info.threadId = static_cast<uint32_t>(gettid());
     info.deviceId = static_cast<uint32_t>(identity.context.device->id());
     info.errorCode = static_cast<uint32_t>(code);
+    const DefaultFloatEnvironment environment;  // as in host functions, since any thread gets here
     RunUserCallback("the exception callback", identity.context, [&] { callback(&info); });
 }
 

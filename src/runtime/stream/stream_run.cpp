@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "acl/acl_base.h"
 #include "src/base/boundary.h"
+#include "src/base/float_environment.h"
 #include "src/base/fork.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/device/device.h"
@@ -48,8 +50,8 @@ Status RunCatching(const Task& task) noexcept {
     }
 }
 
-// A host function sees its stream's context as the current one on whatever thread it runs. The
-// thread's context, message and last error are the same after it as before.
+// A host function sees its stream's context and the default floating-point environment on whatever
+// thread it runs. The thread's context, message, last error and environment return after it.
 Status RunTask(const Task& task, const ContextRef& context) noexcept {
     ++taskDepth;
     Status status;
@@ -57,6 +59,10 @@ Status RunTask(const Task& task, const ContextRef& context) noexcept {
         const NoCancellation noCancellation;  // the function might be a cancellation point
         const KeepErrors keepErrors;
         const KeepCurrentContext keepContext(context);
+        std::optional<DefaultFloatEnvironment> environment;  // costs more than a look
+        if (__builtin_expect(!DefaultFloatEnvironment::IsSet(), 0)) {
+            environment.emplace();
+        }
         status = RunCatching(task);
     } else {
         status = RunCatching(task);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between float and half precision.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "acl/acl_base.h"
 
@@ -11,6 +13,11 @@ constexpr uint32_t kHalfSign = 0x8000;
 constexpr uint32_t kMostHalf = 0x7BFF;  // 65504
 constexpr int kHalfFractionBits = 10;
 constexpr int kHalfBias = 15;
+constexpr uint32_t kFloatOfMostHalf = 0x477FE000;
+constexpr uint32_t kFloatFractionBits = 23;
+constexpr uint32_t kFloatHidden = 1U << kFloatFractionBits;
+constexpr uint32_t kLeastNormal = 113;  // a float's exponent of the least normal half, 2^-14
+constexpr uint32_t kMostBelow = 12;  // a float that is smaller is less than half of a half's unit
 
 }  // namespace
 
@@ -24,21 +31,27 @@ float aclFloat16ToFloat(aclFloat16 value) {
     return (value & kHalfSign) != 0 ? -magnitude : magnitude;
 }
 
+// It computes with integers, since the rounding mode of the calling thread must not change the
+// result.
 aclFloat16 aclFloatToFloat16(float value) {
-    const uint32_t sign = std::signbit(value) ? kHalfSign : 0;
-    const double magnitude = std::fabs(static_cast<double>(value));
-    if (!(magnitude <= 65504.0)) {  // true for a NaN too
+    uint32_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(bits));
+    const uint32_t sign = (bits >> 16) & kHalfSign;
+    const uint32_t magnitude = bits & 0x7FFFFFFF;
+    if (magnitude > kFloatOfMostHalf) {  // true for a NaN too
         return static_cast<aclFloat16>(sign | kMostHalf);
     }
-    if (magnitude == 0) {
-        return static_cast<aclFloat16>(sign);
-    }
-    int exponent = 0;
-    (void)std::frexp(magnitude, &exponent);  // magnitude = [0.5, 1) * 2^exponent
-    const int least = 1 - kHalfBias + 1;     // the exponent of the least normal half, in that form
-    const int unit = (exponent < least ? least : exponent) - 1 - kHalfFractionBits;
-    // nearbyint rounds to nearest even. A carry out of the fraction increments the exponent.
-    const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
-    const auto above = static_cast<uint32_t>(exponent < least ? 0 : exponent - least);
-    return static_cast<aclFloat16>(sign | (units + (above << kHalfFractionBits)));
+    const uint32_t exponent = magnitude >> kFloatFractionBits;
+    const uint32_t hidden = exponent == 0 ? 0 : kFloatHidden;
+    const uint32_t significand = (magnitude & (kFloatHidden - 1)) | hidden;
+    // A subnormal half has the exponent of the least normal half, so it drops more bits.
+    const uint32_t below = exponent < kLeastNormal ? kLeastNormal - exponent : 0;
+    const uint32_t dropped = kFloatFractionBits - kHalfFractionBits + std::min(below, kMostBelow);
+    const uint32_t units = significand >> dropped;
+    const uint32_t rest = significand & ((uint32_t{1} << dropped) - 1);
+    const uint32_t half = uint32_t{1} << (dropped - 1);
+    const uint32_t up = rest > half || (rest == half && units % 2 == 1) ? 1 : 0;
+    // A carry out of the fraction increments the exponent.
+    const uint32_t above = below > 0 ? 0 : exponent - kLeastNormal;
+    return static_cast<aclFloat16>(sign | (units + up + (above << kHalfFractionBits)));
 }

@@ -3,6 +3,7 @@
 // device.
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -218,6 +219,19 @@ TEST(Float16Test, RoundsToTheNearestAndToEven) {
             ASSERT_EQ(aclFloatToFloat16(side * std::nextafter(middle, inf)), sign | (half + 1))
                 << half;
         }
+    }
+}
+
+TEST(Float16Test, RoundsInTheSameWayInEveryRoundingMode) {
+    for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+        std::fesetround(mode);
+        const aclFloat16 up = aclFloatToFloat16(1.0007F);  // 1 + 0.72 units
+        const aclFloat16 down = aclFloatToFloat16(1.0002F);
+        const aclFloat16 subnormal = aclFloatToFloat16(0x1.8p-24F);
+        std::fesetround(FE_TONEAREST);
+        EXPECT_EQ(up, 0x3C01);
+        EXPECT_EQ(down, 0x3C00);
+        EXPECT_EQ(subnormal, 2);
     }
 }
 

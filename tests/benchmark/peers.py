@@ -5,16 +5,16 @@
     peers.py --libraries FOLDER --json FILE [--curves]
 
 One call of the library is phase one, phase two and aclrtSynchronizeStream, all checks included, on
-six tensors that live. It is made from Python, through ctypes with arguments that are made once: as the
-three functions, and as one function in C around them; and from C, as runtimes do. That function takes one
-pointer and keeps the interpreter's lock. One call of a peer is the same update in place, with vectorised
-indexing, on arrays that live. Batches of all in turns, in one process. A peer that is not installed is said
-to be missing.
+six tensors that live. It is made from Python as one function in C, which takes one pointer and keeps the
+interpreter's lock: by an extension module, and by ctypes; and from C, as runtimes do. One call of a peer is
+the same update in place, with vectorised indexing, on arrays that live. Batches of all in turns, in one
+process. A peer that is not installed is said to be missing.
 """
 
 import argparse
 import ctypes
 import importlib
+import importlib.util
 import json
 import os
 import sys
@@ -37,8 +37,17 @@ def first_lengths(size):
     return [17 + row * 7919 % (MOST_LENGTH - 17) for row in range(size)]
 
 
+def extension_in(folder):
+    """Returns the function of the module that is built where the headers of Python are."""
+    spec = importlib.util.spec_from_file_location("advance_step_peer",
+                                                  f"{folder}/advance_step_peer.abi3.so")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.run
+
+
 class Calls(ctypes.Structure):
-    """AdvanceStepCalls of peer_calls.cpp."""
+    """AdvanceStepCalls of peer_calls.h."""
 
     _fields_ = (("runs", ctypes.c_int64), ("tensors", ctypes.c_void_p),
                 ("num_seqs", ctypes.c_int64), ("block_size", ctypes.c_int64))
@@ -49,6 +58,7 @@ class Library:
 
     def __init__(self, folder, size):
         self._lib = ctypes.CDLL(f"{folder}/libadvance_step.so")
+        self._extension = extension_in(folder)
         self._from_c = ctypes.PyDLL(f"{folder}/libpeer_calls.so").RunAdvanceStepCalls
         self._from_c.argtypes = (ctypes.c_void_p,)
         self._lib.aclCreateTensor.restype = ctypes.c_void_p
@@ -63,11 +73,6 @@ class Library:
         tensors = [self._tensor(*each) for each in zip(shapes, self._memory)]
         self._handles = (ctypes.c_void_p * len(tensors))(*(each.value for each in tensors))
         self._calls = Calls(1, ctypes.addressof(self._handles), size, BLOCK_SIZE)
-        self._executor = ctypes.c_void_p()
-        self._plan = (*tensors, ctypes.c_int64(size), ctypes.c_int64(size - 1),
-                      ctypes.c_int64(BLOCK_SIZE), ctypes.byref(ctypes.c_uint64()),
-                      ctypes.byref(self._executor))
-        self._run = (None, ctypes.c_uint64(0), self._executor, None)
 
     def _require(self, status):
         if status != 0:
@@ -88,15 +93,13 @@ class Library:
             dims, rank, INT64, None, ctypes.c_int64(0), FORMAT_ND, dims, rank, memory))
 
     def run(self, runs):
-        lib, plan, run = self._lib, self._plan, self._run
-        plan_call = lib.aclnnAdvanceStepGetWorkspaceSize
-        run_call, synchronize = lib.aclnnAdvanceStep, lib.aclrtSynchronizeStream
-        for _ in range(runs):
-            if plan_call(*plan) or run_call(*run) or synchronize(None):
-                self._require(1)
+        self._repeat(self._extension, runs)
 
-    def run_in_one_call(self, runs):
-        step, once = self._from_c, ctypes.addressof(self._calls)
+    def run_by_ctypes(self, runs):
+        self._repeat(self._from_c, runs)
+
+    def _repeat(self, step, runs):
+        once = ctypes.addressof(self._calls)
         for _ in range(runs):
             if step(once):
                 self._require(1)
@@ -153,7 +156,7 @@ class Peer:
 
 def ways(library, peer):
     """The sides and what runs them; the peer is the last."""
-    return [(library, library.run), (library, library.run_in_one_call),
+    return [(library, library.run), (library, library.run_by_ctypes),
             (library, library.run_from_c), (peer, peer.run)]
 
 
@@ -241,7 +244,7 @@ def main():
     results = {"curves": {}}
     for name in ("torch", "numpy"):
         rows, points = measure(name, options.libraries, options.curves)
-        for row, way in zip(rows, ("", "_one_call", "_from_c")):
+        for row, way in zip(rows, ("", "_ctypes", "_from_c")):
             results[f"peer_{name}{way}"] = row
         results["curves"][name] = points
     with open(options.json, "w", encoding="utf-8") as file:

@@ -29,14 +29,14 @@ optional() {
 }
 examples/install_packages.sh libbenchmark-dev python3
 optional pocl-opencl-icd ocl-icd-opencl-dev opencl-headers
-optional python3-numpy
+optional python3-numpy python3-dev
 if [[ -n $plots ]]; then
     optional python3-matplotlib
 fi
 
 # Tests would have the library compiled and linked otherwise.
 cmake --preset release -DADVANCE_STEP_BUILD_BENCHMARKS=ON -DADVANCE_STEP_BUILD_TESTS=OFF
-cmake --build --preset release --target dashboard graph_benchmark peer_calls
+cmake --build --preset release --target dashboard graph_benchmark peers
 
 # The environment of tests/torch_npu has numpy and torch. Else Debian's packages are Debian's Python's, which
 # need not be the first one.

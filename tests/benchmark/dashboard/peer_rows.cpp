@@ -12,12 +12,14 @@ Rows PeerRows() {
     constexpr double kMicrosecond = 1e3;
     constexpr double kOfCpu = 1.1;
     constexpr double kOfEager = 0.5;
-    return {{"peer_torch", "full call through ctypes, N = 256", "torch", AtMost(kOfTorch), nullptr},
-            {"peer_torch_one_call", "full call as one foreign function, N = 256", "torch",
+    return {{"peer_torch", "full call as one function of Python, N = 256", "torch",
+             AtMost(kOfTorch), nullptr},
+            {"peer_torch_ctypes", "full call as one function by ctypes, N = 256", "torch",
              AtMost(kOfTorch), nullptr},
             {"peer_torch_from_c", "full call from C, N = 256", "torch", AtMost(kOfTorch), nullptr},
-            {"peer_numpy", "full call through ctypes, N = 256", "numpy", AtMost(kOfNumpy), nullptr},
-            {"peer_numpy_one_call", "full call as one foreign function, N = 256", "numpy",
+            {"peer_numpy", "full call as one function of Python, N = 256", "numpy",
+             AtMost(kOfNumpy), nullptr},
+            {"peer_numpy_ctypes", "full call as one function by ctypes, N = 256", "numpy",
              AtMost(kOfNumpy), nullptr},
             {"peer_numpy_from_c", "full call from C, N = 256", "numpy", AtMost(kOfNumpy), nullptr},
             {"graph_loop_8", "a step of a decode loop as a graph on a stream, N = 8", "calls",

@@ -58,6 +58,18 @@ Status AddOffset(const char* name, const void* pointer, size_t offset, uintptr_t
                        name, offset, pointer, UINTPTR_MAX);
 }
 
+// The task may use memory that was freed, unmapped or closed after the task was queued. That memory
+// is rare, so it is looked for last. It stays until this task has ended, as does live memory that
+// another thread frees now.
+Status CheckRanges(const CopyRequest& request) {
+    CopySides sides;
+    Status live = CheckCopyRanges(TheDeviceMemory(), request, &sides);
+    return live.ok() || (UsableInTask(request.dst, request.count) &&
+                         UsableInTask(request.src, request.count))
+               ? Status()
+               : Error(live.code(), "aclrtMemcpyAsyncWithOffset: {}", live.message());
+}
+
 Status RunOffsetCopy(const Task& base) {
     const OffsetCopy& copy = static_cast<const OffsetCopyTask&>(base).copy;
     uintptr_t dst = 0;
@@ -69,11 +81,7 @@ Status RunOffsetCopy(const Task& base) {
     request.src = reinterpret_cast<const void*>(src);
     request.count = request.destMax = copy.count;
     request.kind = ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;
-    CopySides sides;
-    Status ranges = CheckCopyRanges(TheDeviceMemory(), request, &sides);
-    if (!ranges.ok()) {
-        return Error(ranges.code(), "aclrtMemcpyAsyncWithOffset: {}", ranges.message());
-    }
+    ADVSTEP_RETURN_IF_ERROR(CheckRanges(request));
     CopyNow(request);
     return {};
 }

@@ -98,8 +98,8 @@ ADVSTEP_API aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, co
 
 /// Copies count bytes from *src + srcDataOffset to *dst + dstDataOffset, in stream order. The copy
 /// reads both pointers when it runs. It fails with ACL_ERROR_RT_PARAM_INVALID if a range is not
-/// inside one allocation then, and a synchronisation reports that. With count 0 nothing is queued.
-/// [context]
+/// inside one allocation then, and a synchronisation reports that. Memory that is freed, unmapped
+/// or closed after this call may still be used. With count 0 nothing is queued. [context]
 /// @param[in] dst, src  addresses in device memory, multiples of 8; each holds a pointer to device
 ///                      memory
 /// @param[in] destMax   bytes that *dst has room for; >= dstDataOffset + count

@@ -155,6 +155,7 @@ void DeviceMemory::ReclaimLocked(Owned* owned) {
         if (!oldest.pending.empty()) {
             break;
         }
+        ForgetRegistrationsInsideLocked(oldest.allocation);
         GiveBackLocked(oldest.allocation);
     }
     // At most as many entries move as are removed, so the cost of each block is constant.
@@ -212,8 +213,28 @@ bool DeviceMemory::Find(const void* address, Allocation* allocation) const {
         return false;
     }
     *allocation = *found;
-    allocation->mapped = allocation->mapped || MappedInsideLocked(*found, wanted);
+    allocation->mapped = allocation->mapped || MappedInside(inside_, *found, wanted);
     return true;
+}
+
+// The retired block is DeviceMemory's own. Its owner gives it back under this lock, and only when
+// its places have been reached, which the running task prevents after the lock is released.
+bool DeviceMemory::FindKept(const void* address, Allocation* allocation) const {
+    const auto wanted = reinterpret_cast<uintptr_t>(address);
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    for (const auto& [device, owned] : owned_) {
+        for (size_t index = owned.front; index < owned.retired.size(); ++index) {
+            const Retired& retired = owned.retired[index];
+            if (wanted - retired.allocation.begin < retired.allocation.bytes &&
+                InsideTaskBefore(retired.pending)) {
+                *allocation = retired.allocation;
+                allocation->mapped =
+                    allocation->mapped || MappedInside(endedInside_, retired.allocation, wanted);
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 uint64_t DeviceMemory::FreeBytes(const Device& device) {

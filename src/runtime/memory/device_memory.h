@@ -131,6 +131,11 @@ class DeviceMemory {
     /// Finds the allocation in which an address lies. False: there is none.
     bool Find(const void* address, Allocation* allocation) const;
 
+    /// Finds the freed block or closed import in which an address lies, if the calling thread runs
+    /// a task that was queued before it was freed. It is kept until that task has ended, whatever
+    /// other threads do. False: there is none.
+    bool FindKept(const void* address, Allocation* allocation) const;
+
     /// Calls visit(const Allocation&) with that allocation, if there is one. Nothing frees it
     /// meanwhile. `visit` takes no lock.
     template <typename Visit>
@@ -156,6 +161,12 @@ class DeviceMemory {
     void ReleaseAll(const Device* device);
 
  private:
+    struct Inside {
+        uintptr_t begin;
+        size_t bytes;
+        bool mapped;
+    };
+    using Registrations = std::map<uintptr_t, Inside>;  // by begin
     struct Retired {
         Allocation allocation;
         std::vector<Ticket> pending;  // the last is removed when it is reached
@@ -171,11 +182,6 @@ class DeviceMemory {
         size_t Waiting() const { return retired.size() - front; }
     };
     using Live = std::map<uintptr_t, Allocation>;
-    struct Inside {
-        uintptr_t begin;
-        size_t bytes;
-        bool mapped;
-    };
 
     Status ChargeLocked(const Device* device, size_t bytes);
     Status CheckRegisteredLocked(const void* address) const;
@@ -185,8 +191,10 @@ class DeviceMemory {
     Status AlreadyRegistered(const void* address, size_t bytes, uintptr_t begin,
                              size_t known) const;
     const Allocation* FindLocked(uintptr_t address) const;
-    bool MappedInsideLocked(const Allocation& block, uintptr_t address) const;
+    static bool MappedInside(const Registrations& inside, const Allocation& block,
+                             uintptr_t address);
     void EndRegistrationsInsideLocked(const Allocation& block);
+    void ForgetRegistrationsInsideLocked(const Allocation& block);
     Live::iterator LastBefore(uintptr_t end, uintptr_t begin);
     void DropStaleLocked(uintptr_t begin, size_t bytes);
     static void ReserveRetired(Owned* owned);
@@ -199,8 +207,9 @@ class DeviceMemory {
 
     const FindPending pendingPlaces_;
     mutable std::shared_mutex mutex_;
-    Live live_;                           // by begin
-    std::map<uintptr_t, Inside> inside_;  // registrations inside blocks of pinned host memory
+    Live live_;                                       // by begin
+    Registrations inside_;                            // inside blocks of pinned host memory
+    Registrations endedInside_;                       // those of retired blocks, for FindKept
     std::unordered_map<const Device*, Owned> owned_;  // by device; null: pinned host memory
     std::atomic<uint64_t> epoch_{1};
     uint64_t imports_ = 0;  // the number of the last import

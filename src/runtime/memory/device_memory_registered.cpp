@@ -58,19 +58,30 @@ Status DeviceMemory::RegisterInsideLocked(const Allocation& block, uintptr_t beg
     return {};
 }
 
-bool DeviceMemory::MappedInsideLocked(const Allocation& block, uintptr_t address) const {
-    if (inside_.empty() || block.kind != MemoryKind::kPinnedHost ||
+bool DeviceMemory::MappedInside(const Registrations& inside, const Allocation& block,
+                                uintptr_t address) {
+    if (inside.empty() || block.kind != MemoryKind::kPinnedHost ||
         block.origin != MemoryOrigin::kAllocated) {
         return false;
     }
-    const auto found = FindMeeting(inside_, address, 1);
-    return found != inside_.end() && found->second.mapped;
+    const auto found = FindMeeting(inside, address, 1);
+    return found != inside.end() && found->second.mapped;
 }
 
 // Ends the registrations inside a block that is freed. Work that uses the block keeps its memory,
 // with or without a registration.
 void DeviceMemory::EndRegistrationsInsideLocked(const Allocation& block) {
-    inside_.erase(inside_.lower_bound(block.begin), inside_.lower_bound(block.end()));
+    const auto end = inside_.lower_bound(block.end());
+    for (auto entry = inside_.lower_bound(block.begin); entry != end;) {
+        endedInside_.insert(inside_.extract(entry++));  // needs no memory, so a free cannot fail
+    }
+}
+
+void DeviceMemory::ForgetRegistrationsInsideLocked(const Allocation& block) {
+    if (!endedInside_.empty()) {
+        endedInside_.erase(endedInside_.lower_bound(block.begin),
+                           endedInside_.lower_bound(block.end()));
+    }
 }
 
 Status DeviceMemory::CheckRegisteredLocked(const void* address) const {

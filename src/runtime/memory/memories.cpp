@@ -20,10 +20,42 @@ Memories& TheMemories() {
     return *memories;
 }
 
+// Live memory comes first: what leaves it meanwhile is found among what is kept, because both
+// objects enter it there before they release the lock under which it leaves.
+bool FindInTask(const void* address, Allocation* allocation) {
+    return TheDeviceMemory().Find(address, allocation) ||
+           TheDeviceMemory().FindKept(address, allocation) ||
+           TheVirtualMemory().FindKept(address, allocation);
+}
+
+bool OneAllocation(const Allocation& part, const Allocation& next) {
+    return part.origin == MemoryOrigin::kMapped && next.origin == MemoryOrigin::kMapped &&
+           part.reservation == next.reservation && part.device == next.device;
+}
+
 }  // namespace
 
 DeviceMemory& TheDeviceMemory() { return TheMemories().device; }
 
 VirtualMemory& TheVirtualMemory() { return TheMemories().mapped; }
+
+// Mapped neighbours are one allocation, also if some of them have been unmapped since.
+bool UsableInTask(const void* address, size_t bytes) {
+    Allocation part;
+    if (!FindInTask(address, &part) || !part.UsableOnDevice()) {
+        return false;
+    }
+    while (part.BytesFrom(address) < bytes) {
+        const auto* const end = reinterpret_cast<const void*>(part.end());
+        bytes -= part.BytesFrom(address);
+        Allocation next;
+        if (!FindInTask(end, &next) || !OneAllocation(part, next)) {
+            return false;
+        }
+        address = end;
+        part = next;
+    }
+    return true;
+}
 
 }  // namespace advstep

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cstddef>
+
 #include "src/runtime/memory/device_memory.h"
 #include "src/runtime/memory/virtual_memory.h"
 
@@ -12,5 +14,9 @@ namespace advstep {
 
 DeviceMemory& TheDeviceMemory();
 VirtualMemory& TheVirtualMemory();
+
+/// Returns whether the task that the calling thread runs may use the range on a device: it lies in
+/// one allocation, each part of which is live or has been freed since the task was queued.
+bool UsableInTask(const void* address, size_t bytes);
 
 }  // namespace advstep

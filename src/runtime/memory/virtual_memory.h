@@ -87,6 +87,10 @@ class VirtualMemory {
     /// Ends a mapping. 107000: `address` is not the start of one.
     Status Unmap(void* address);
 
+    /// Finds the unmapped range in which an address lies, if the calling thread runs a task that
+    /// was queued before the aclrtUnmapMem. As DeviceMemory::FindKept.
+    bool FindKept(const void* address, Allocation* allocation) const;
+
     /// Returns whether a part of the range is reserved.
     bool Reserved(const void* address, size_t bytes) const;
 

@@ -120,6 +120,23 @@ void VirtualMemory::RetireLocked(Mapping& mapping) {
     EnterRetired(&mapping);
 }
 
+// The retired mapping is VirtualMemory's own and is taken down under this lock, and only when its
+// places have been reached, which the running task prevents after the lock is released. A mapping
+// is retired under the lock after it has left DeviceMemory, so retiredCount_ may be 0 until then.
+bool VirtualMemory::FindKept(const void* address, Allocation* allocation) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = FindMeeting(mappings_, reinterpret_cast<uintptr_t>(address), 1);
+    if (found == mappings_.end() || !found->second.retired ||
+        !InsideTaskBefore(found->second.pending)) {
+        return false;
+    }
+    const Mapping& mapping = found->second;
+    *allocation = {mapping.begin,         mapping.bytes,
+                   MemoryKind::kDevice,   mapping.physical->device,
+                   MemoryOrigin::kMapped, mapping.reservation->begin};
+    return true;
+}
+
 void VirtualMemory::EnterRetired(Mapping* mapping) {
     RetiredMappings& retired = retired_.at(mapping->physical->device);
     mapping->olderRetired = retired.last;

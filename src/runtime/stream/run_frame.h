@@ -4,6 +4,9 @@
 #pragma once
 
 #include <atomic>
+#include <vector>
+
+#include "src/runtime/task/ticket.h"
 
 namespace advstep {
 
@@ -42,6 +45,9 @@ class PartOfTask {
 
     /// Returns the number of streams of which this one's work is a part, one in a task of the next.
     int Depth() const;
+
+    /// As ::advstep::InsideTaskBefore.
+    static bool InsideTaskBefore(const std::vector<Ticket>& places);
 
  protected:
     /// Returns whether the calling thread runs a task of this stream, or a part of such a task in

@@ -50,6 +50,24 @@ bool PartOfTask::NeedsThisThread() const {
     return false;
 }
 
+// Only the innermost task counts, because the outer ones merely wait for it or for others.
+bool PartOfTask::InsideTaskBefore(const std::vector<Ticket>& places) {
+    const RunFrame* const frame = RunFrame::innermost;
+    for (const PartOfTask* stream = frame != nullptr ? frame->stream() : nullptr; stream != nullptr;
+         stream = stream->parent_.load(std::memory_order_relaxed)) {
+        for (const Ticket& place : places) {
+            if (place.stream == stream && !Reached(place)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool InsideTaskBefore(const std::vector<Ticket>& places) {
+    return PartOfTask::InsideTaskBefore(places);
+}
+
 int PartOfTask::Depth() const {
     int depth = 0;
     for (const PartOfTask* stream = parent_.load(std::memory_order_relaxed); stream != nullptr;

@@ -33,6 +33,10 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit = kNoLimit);
 /// Returns true while the calling thread runs a task of any stream.
 bool InsideTask();
 
+/// Returns whether the calling thread runs a task that ends before one of the places is reached, or
+/// a part of such a task in another stream. That place stays unreached until the task has ended.
+bool InsideTaskBefore(const std::vector<Ticket>& places);
+
 /// Marks the calling thread as one that runs a task, until the end of the scope. It is for a thread
 /// that helps another one with its task.
 class TaskScope {

@@ -13,6 +13,9 @@ namespace advstep {
 
 namespace {
 
+// A mapping is as old as its reservation: whatever was captured in a reserved range is a mapping of
+// that reservation, which may be unmapped and mapped again. Other memory that has come to the
+// address is younger than the capture.
 Status CheckStillThere(const Use& use) {
     Allocation allocation;
     return TheDeviceMemory().Find(use.address, &allocation) && allocation.born <= use.epoch &&

@@ -44,7 +44,7 @@ struct Allocation {
     const Device* device = nullptr;  // the device that has the memory; null: pinned host memory
     MemoryOrigin origin = MemoryOrigin::kAllocated;
     uintptr_t reservation = 0;     // of mapped memory: where the reserved range begins
-    uint64_t born = 0;             // the epoch at the allocation; 0 for mapped memory
+    uint64_t born = 0;             // the epoch at the allocation, or at the reservation
     GuardRecord* guard = nullptr;  // of a guarded block
     bool mapped = false;           // host memory that has an address on every device
     bool pageable = false;         // registered memory that was not pinned
@@ -106,6 +106,9 @@ class DeviceMemory {
     /// memory. Codes as CheckRegistered.
     Status Unregister(void* address, std::vector<Ticket>* pending);
 
+    /// Returns the epoch at which a range of addresses was reserved. Everything that was found
+    /// there before has left by then.
+    uint64_t EnterReserved(uintptr_t begin, size_t bytes);
     /// Enters a mapped range. It joins its neighbours of the same reservation and device.
     void EnterMapped(const Allocation& range);
     /// Removes a range from a mapped allocation at once.

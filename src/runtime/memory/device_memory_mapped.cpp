@@ -7,6 +7,12 @@
 
 namespace advstep {
 
+uint64_t DeviceMemory::EnterReserved(uintptr_t begin, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    DropStaleLocked(begin, bytes);
+    return epoch();
+}
+
 void DeviceMemory::EnterMapped(const Allocation& range) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     DropStaleLocked(range.begin, range.bytes);

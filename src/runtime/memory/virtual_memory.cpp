@@ -38,7 +38,8 @@ Status VirtualMemory::Reserve(const Device* device, size_t bytes, size_t alignme
     }
     const auto begin = reinterpret_cast<uintptr_t>(got);
     try {
-        reservations_.emplace(begin, Reservation{begin, bytes, device, 0, false});
+        const uint64_t born = memory_.EnterReserved(begin, bytes);
+        reservations_.emplace(begin, Reservation{begin, bytes, device, 0, false, born});
     } catch (...) {
         ReleaseAddresses(got, bytes);
         throw;

@@ -86,7 +86,7 @@ Status VirtualMemory::PlaceMapping(const Mapping& mapping, uint64_t offset) {
     try {
         memory_.EnterMapped({mapping.begin, mapping.bytes, MemoryKind::kDevice,
                              mapping.physical->device, MemoryOrigin::kMapped,
-                             mapping.reservation->begin});
+                             mapping.reservation->begin, mapping.reservation->born});
     } catch (...) {
         // No work uses the range, so it is taken down at once.
         entry->second.retired = true;

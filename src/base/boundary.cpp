@@ -104,4 +104,12 @@ const char* WordCaught(const char* unknown) noexcept {
     return StopThreadExit() ? "it called pthread_exit; expected it to return" : unknown;
 }
 
+Status WordThrown(int32_t code, const char* subject, const char* what) noexcept {
+    try {
+        return Error(code, "{} threw an exception: {}", subject, what);
+    } catch (...) {
+        return Status(code);
+    }
+}
+
 }  // namespace advstep

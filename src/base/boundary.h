@@ -48,6 +48,10 @@ aclError TakeLastError() noexcept;
 /// for a pthread_exit in a function of the program, which is then stopped (StopThreadExit).
 const char* WordCaught(const char* unknown) noexcept;
 
+/// Returns the code with "<subject> threw an exception: <what>", or without words if the host is
+/// out of memory. It is for exceptions of functions of the program.
+Status WordThrown(int32_t code, const char* subject, const char* what) noexcept;
+
 /// The body of an extern "C" acl or aclrt function: runs `body`, which returns a Status, and
 /// converts its failure or an exception into a code and a message. `call` is the function's own
 /// name.

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <new>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "conformance/callback_fixture.h"
@@ -92,13 +95,18 @@ TEST_F(CallbackTest, ProcessReportRefusesBadTimeoutsAndThreads) {
 TEST_F(CallbackTest, AThrowingCallbackCountsAsRun) {
     const Stream stream = MakeStream();
     Subscribe(stream);
-    ASSERT_TRUE(IsOk(Launch([] { throw std::runtime_error("thrown by a test"); }, kBlock, stream)));
-    ASSERT_TRUE(IsOk(recorder_.Mark(stream.Get(), 1)));
-    EXPECT_TRUE(IsError(ACL_ERROR_INTERNAL_ERROR, aclrtProcessReport(kLong),
-                        {"aclrtProcessReport: ", "thrown by a test"}));
-    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
-    EXPECT_EQ(recorder_.Values(), std::vector<int>{1});
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_REPORT_TIMEOUT, aclrtProcessReport(kShort)));
+    const auto throws = [&](std::function<void()> callback, const char* words, int mark) {
+        ASSERT_TRUE(IsOk(Launch(std::move(callback), kBlock, stream)));
+        ASSERT_TRUE(IsOk(recorder_.Mark(stream.Get(), mark)));
+        EXPECT_TRUE(IsError(ACL_ERROR_INTERNAL_ERROR, aclrtProcessReport(kLong),
+                            {"aclrtProcessReport: the callback threw an exception: ", words}));
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_REPORT_TIMEOUT, aclrtProcessReport(kShort)));
+    };
+    throws([] { throw std::runtime_error("thrown by a test"); }, "thrown by a test", 1);
+    throws([] { throw std::bad_alloc(); }, "bad_alloc", 2);
+    throws([] { throw 5; }, "not a std::exception", 3);
+    EXPECT_EQ(recorder_.Values(), (std::vector<int>{1, 2, 3}));
     Unsubscribe(stream);
 }
 

@@ -6,10 +6,12 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <exception>
 #include <iterator>
 #include <new>
 
 #include "acl/acl_base.h"
+#include "src/base/boundary.h"
 #include "src/base/fork.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
@@ -22,6 +24,19 @@ namespace {
 thread_local int callbackDepth = 0;
 
 const ForkHook forgetCallbackDepth([](void*) noexcept { callbackDepth = 0; });
+
+// An exception is not left to the boundary of the call, which would take it for the library's own.
+Status CallCatching(aclrtCallback function, void* userData) noexcept {
+    constexpr const char* kSubject = "the callback";
+    try {
+        function(userData);
+        return {};
+    } catch (const std::exception& error) {
+        return WordThrown(ACL_ERROR_INTERNAL_ERROR, kSubject, error.what());
+    } catch (...) {
+        return WordThrown(ACL_ERROR_INTERNAL_ERROR, kSubject, WordCaught("not a std::exception"));
+    }
+}
 
 }  // namespace
 
@@ -256,8 +271,7 @@ Status Callbacks::Process(const WaitLimit& limit) {
                 }
             } ended{this, callback.id};
             ++callbackDepth;
-            callback.function(callback.userData);
-            return {};
+            return CallCatching(callback.function, callback.userData);
         }
         if (limit.Expired()) {
             return Error(ACL_ERROR_RT_REPORT_TIMEOUT, "no callback within the timeout of {} ms",

@@ -32,12 +32,7 @@ const ForkHook forgetTask([](void*) noexcept {
 constexpr uint64_t kTasksPerVisit = 64;  // a worker runs them before it looks at other streams
 
 Status WordException(const Task& task, const char* what) noexcept {
-    try {
-        return Error(ACL_ERROR_FAILURE, "{} threw an exception: {}",
-                     task.name != nullptr ? task.name : "a task", what);
-    } catch (...) {
-        return Status(ACL_ERROR_FAILURE);
-    }
+    return WordThrown(ACL_ERROR_FAILURE, task.name != nullptr ? task.name : "a task", what);
 }
 
 Status RunCatching(const Task& task) noexcept {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <new>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -142,6 +144,39 @@ TEST_F(TaskAbortTest, CallbacksComeBeforeAndAfter) {
     ASSERT_NO_FATAL_FAILURE(Restart({}));
     EXPECT_TRUE(IsOk(aclrtDeviceTaskAbort(0, 500)));
     EXPECT_EQ(later.stages.size(), 4U) << "they end with the runtime";
+}
+
+// A throw is as a result other than 0: the abort ends there.
+TEST_F(TaskAbortTest, ACallbackThatThrowsIsNamed) {
+    struct Throw {
+        aclrtDeviceTaskAbortStage at;
+        void (*what)();
+        const char* words;
+    };
+    const auto callback = [](int32_t, aclrtDeviceTaskAbortStage stage, uint32_t, void* args) {
+        const auto& asked = *static_cast<Throw*>(args);
+        stage == asked.at ? asked.what() : void();
+        return int32_t{0};
+    };
+    for (Throw asked :
+         {Throw{ACL_RT_DEVICE_TASK_ABORT_PRE, [] { throw std::runtime_error("boom"); }, "boom"},
+          Throw{ACL_RT_DEVICE_TASK_ABORT_PRE, [] { throw std::bad_alloc(); }, "bad_alloc"},
+          Throw{ACL_RT_DEVICE_TASK_ABORT_POST, [] { throw 5; }, "not a std::exception"}}) {
+        Heard later;
+        const Recorder recorder;
+        ASSERT_TRUE(IsOk(aclrtSetDeviceTaskAbortCallback("throws", callback, &asked)));
+        ASSERT_TRUE(IsOk(aclrtSetDeviceTaskAbortCallback("later", &Hear, &later)));
+        uint64_t hold = 0;
+        ASSERT_TRUE(IsOk(advstepHoldStream(nullptr, &hold)));
+        ASSERT_TRUE(IsOk(recorder.Mark(nullptr, 1)));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_INTERNAL_ERROR, aclrtDeviceTaskAbort(0, 500),
+                            {"the callback \"throws\" at stage ", asked.words}, {asked.at}));
+        const bool dropped = asked.at == ACL_RT_DEVICE_TASK_ABORT_POST;
+        EXPECT_EQ(later.stages, std::vector<int>(dropped ? 1 : 0, 0));
+        (void)advstepReleaseHold(hold);  // it may be dropped, too
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+        EXPECT_EQ(recorder.Values().size(), dropped ? 0U : 1U);
+    }
 }
 
 TEST_F(TaskAbortTest, ACancelledThreadEndsAfterTheCallbacks) {

@@ -64,7 +64,7 @@ typedef enum {
 } aclrtDeviceTaskAbortStage;
 
 /// A callback that aclrtDeviceTaskAbort makes before and after it ends the work. A result other
-/// than 0 ends the abort with an error.
+/// than 0, or an exception, ends the abort with an error.
 typedef int32_t (*aclrtDeviceTaskAbortCallback)(int32_t deviceId, aclrtDeviceTaskAbortStage stage,
                                                 uint32_t timeout, void* args);
 
@@ -99,7 +99,8 @@ ADVSTEP_API aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo* memUce
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID     deviceId is not in [0, device count)
 /// @retval ACL_ERROR_RT_PARAM_INVALID        timeout is too large
 /// @retval ACL_ERROR_RT_WAIT_TIMEOUT         work was still running after the timeout; it continues
-/// @retval ACL_ERROR_RT_INTERNAL_ERROR       a callback did not return 0: the abort ends there
+/// @retval ACL_ERROR_RT_INTERNAL_ERROR       a callback did not return 0, or threw an
+///                                           exception: the abort ends there
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
 ADVSTEP_API aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout);
 

@@ -3,6 +3,7 @@
 #include "src/runtime/lifecycle/task_abort.h"
 
 #include <algorithm>
+#include <exception>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -68,6 +69,32 @@ class DropUnderWay {
     const Device& device_;
 };
 
+Status WordThrowOf(const AbortCallback& callback, aclrtDeviceTaskAbortStage stage,
+                   const char* what) {
+    return Error(ACL_ERROR_RT_INTERNAL_ERROR,
+                 "the callback \"{}\" at stage {} threw an exception: {}", callback.name,
+                 static_cast<int>(stage), what);
+}
+
+// An exception is as a result other than 0.
+Status CallOne(const AbortCallback& callback, const Device& device, aclrtDeviceTaskAbortStage stage,
+               uint32_t timeout) {
+    const NoCancellation noCancellation;  // the callback might be a cancellation point
+    const KeepErrors keepErrors;
+    int32_t result = 0;
+    try {
+        result = callback.callback(device.id(), stage, timeout, callback.args);
+    } catch (const std::exception& error) {
+        return WordThrowOf(callback, stage, error.what());
+    } catch (...) {
+        return WordThrowOf(callback, stage, WordCaught("not a std::exception"));
+    }
+    return result == 0 ? Status()
+                       : Error(ACL_ERROR_RT_INTERNAL_ERROR,
+                               "the callback \"{}\" returned {} at stage {}; expected 0",
+                               callback.name, result, static_cast<int>(stage));
+}
+
 Status CallAll(const Device& device, aclrtDeviceTaskAbortStage stage, uint32_t timeout) {
     std::vector<AbortCallback> all;
     {
@@ -76,17 +103,7 @@ Status CallAll(const Device& device, aclrtDeviceTaskAbortStage stage, uint32_t t
         all = callbacks.all;
     }
     for (const AbortCallback& each : all) {
-        int32_t result = 0;
-        {
-            const NoCancellation noCancellation;  // the callback might be a cancellation point
-            const KeepErrors keepErrors;
-            result = each.callback(device.id(), stage, timeout, each.args);
-        }
-        if (result != 0) {
-            return Error(ACL_ERROR_RT_INTERNAL_ERROR,
-                         "the callback \"{}\" returned {} at stage {}; expected 0", each.name,
-                         result, static_cast<int>(stage));
-        }
+        ADVSTEP_RETURN_IF_ERROR(CallOne(each, device, stage, timeout));
     }
     return {};
 }

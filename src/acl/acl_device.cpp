@@ -56,12 +56,12 @@ aclError aclrtGetDeviceCount(uint32_t* count) {
 }
 
 aclError aclrtSynchronizeDevice(void) {
-    return AclBoundary("aclrtSynchronizeDevice", [] { return SynchronizeDevice(WaitLimit{}); });
+    return AclBoundary("aclrtSynchronizeDevice", [] { return SynchronizeDevice(kNoLimit); });
 }
 
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
     return AclBoundary("aclrtSynchronizeDeviceWithTimeout", [&]() -> Status {
-        WaitLimit limit;
+        WaitLimit limit{"the work of the device"};
         ADVSTEP_RETURN_IF_ERROR(MakeWaitLimit(timeout, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit));
         return SynchronizeDevice(limit);
     });

@@ -227,12 +227,12 @@ aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
 }
 
 aclError aclrtSynchronizeEvent(aclrtEvent event) {
-    return AclBoundary("aclrtSynchronizeEvent", [&] { return Synchronize(event, WaitLimit{}); });
+    return AclBoundary("aclrtSynchronizeEvent", [&] { return Synchronize(event, kNoLimit); });
 }
 
 aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
     return AclBoundary("aclrtSynchronizeEventWithTimeout", [&]() -> Status {
-        WaitLimit limit;
+        WaitLimit limit{"event", event};
         ADVSTEP_RETURN_IF_ERROR(MakeWaitLimit(timeout, ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, &limit));
         return Synchronize(event, limit);
     });

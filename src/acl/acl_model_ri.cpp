@@ -140,7 +140,7 @@ aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout) {
     return AclBoundary("aclmdlRIExecute", [&]() -> Status {
         Model* model = nullptr;
         ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
-        WaitLimit limit;
+        WaitLimit limit{"modelRI", modelRI};
         ADVSTEP_RETURN_IF_ERROR(MakeWaitLimit(timeout, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit));
         ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
         ContextRef current;

@@ -145,6 +145,29 @@ TEST_F(SharedSyncTest, TheMakerOfAnEventIsGone) {
     EXPECT_TRUE(Gave(ACL_ERROR_RT_PARAM_INVALID, there));
 }
 
+// The latest record is this process's own, but not one of this object.
+TEST_F(SharedSyncTest, AnEventThatItsMakerOpens) {
+    const support::Event event = MakeShared();
+    Words own = HandleOf(event.Get());
+    OpenEvent(&own);
+    ASSERT_TRUE(Gave(0, own));
+    const support::Event opened(own.Pointer(0));
+    aclrtIpcEventHandle handle{};
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcGetEventHandle(opened.Get(), &handle),
+                        {"event 0x", " is of aclrtIpcOpenEventHandle; expected one of "}));
+    const support::HostGate gate(nullptr);
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), nullptr)));
+    for (const support::Event* const each : {&event, &opened}) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
+                            aclrtSynchronizeEventWithTimeout(each->Get(), 10),
+                            {"event 0x",
+                             " is not complete after the timeout of 10 ms; expected it "
+                             "to complete before"}));
+    }
+    gate.Open();
+    EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(opened.Get())));
+}
+
 TEST_F(SharedSyncTest, WhatSuchAnEventIsNotFor) {
     const support::Event event = MakeShared();
     const support::Event plain = support::MakeEventExWithFlag(ACL_EVENT_SYNC);
@@ -165,7 +188,7 @@ TEST_F(SharedSyncTest, WhatSuchAnEventIsNotFor) {
     EXPECT_TRUE(IsError(kNot, aclrtGetEventId(event.Get(), &id), {"event"}));
     aclrtIpcEventHandle handle{};
     EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcGetEventHandle(plain.Get(), &handle),
-                        {"ACL_EVENT_IPC"}));
+                        {"event 0x", " is not of ACL_EVENT_IPC; expected one of "}));
     aclrtEvent made = nullptr;
     EXPECT_TRUE(
         IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtIpcOpenEventHandle(handle, &made), {"key"}));

@@ -150,6 +150,15 @@ TEST_F(SharedSyncTest, ListsOfNotifies) {
         Keep(w, aclrtNotifyGetExportKey(w->Pointer(0), w->text, sizeof(w->text), 0));
     };
     EXPECT_TRUE(Gave(ACL_ERROR_RT_PARAM_INVALID, other_.Run(exportThere, there)));
+    const Notify own = MakeNotify();  // an import of the process that exports it
+    std::string ownKey = KeyOf(own.Get());
+    aclrtNotify notifyOfKey = nullptr;
+    ASSERT_TRUE(IsOk(aclrtNotifyImportByKey(&notifyOfKey, ownKey.data(), 0)));
+    const Notify imported(notifyOfKey);
+    char room[65];
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
+                        aclrtNotifyGetExportKey(imported.Get(), room, sizeof(room), 0),
+                        {"notify 0x", " is of aclrtNotifyImportByKey; expected one of "}));
 }
 
 TEST_F(SharedSyncTest, BatchReset) {

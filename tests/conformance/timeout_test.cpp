@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <memory>
+#include <sstream>
+#include <string>
 #include <thread>
 
 #include "acl/acl.h"
@@ -78,16 +80,23 @@ TEST_F(TimeoutTest, ExpiresAndTheWorkGoesOn) {
     const HostGate gate(stream.Get());
     ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
     ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+    const std::string is = " is not complete after the timeout of " + std::to_string(kShort) +
+                           " ms; expected it to complete before";
+    const auto named = [&](const char* what, const void* handle) {
+        std::ostringstream words;
+        words << what << handle << is;
+        return words.str();
+    };
     for (int i = 0; i < 3; ++i) {
         EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
                             aclrtSynchronizeStreamWithTimeout(stream.Get(), kShort),
-                            {"aclrtSynchronizeStreamWithTimeout: "}));
+                            {named("aclrtSynchronizeStreamWithTimeout: stream ", stream.Get())}));
         EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
                             aclrtSynchronizeDeviceWithTimeout(kShort),
-                            {"aclrtSynchronizeDeviceWithTimeout: "}));
+                            {"aclrtSynchronizeDeviceWithTimeout: the work of the device" + is}));
         EXPECT_TRUE(IsError(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
                             aclrtSynchronizeEventWithTimeout(event.Get(), kShort),
-                            {"aclrtSynchronizeEventWithTimeout: "}));
+                            {named("aclrtSynchronizeEventWithTimeout: event ", event.Get())}));
     }
     EXPECT_EQ(StatusOf(stream), ACL_STREAM_STATUS_NOT_READY);
     gate.Open();

@@ -48,9 +48,10 @@ Status Event::Export(Handle handle, ShareKey* key) {
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     if (board_ == nullptr || board_->State()->Imported()) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "event {} is not of aclrtCreateEventExWithFlag with ACL_EVENT_IPC; expected "
-                     "such an event of this process",
-                     ToPointer(handle));
+                     "event {} is {}; expected one of aclrtCreateEventExWithFlag with "
+                     "ACL_EVENT_IPC",
+                     ToPointer(handle),
+                     board_ == nullptr ? "not of ACL_EVENT_IPC" : "of aclrtIpcOpenEventHandle");
     }
     return board_->State()->Export(ShareKind::kEvent, true, key);
 }
@@ -86,10 +87,7 @@ Status Event::SynchronizeShared(Handle handle, const WaitLimit& limit, bool* sha
         }
         ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
         if (limit.Expired()) {
-            return Error(limit.expiredCode,
-                         "event {} is not complete; expected another process's record to complete "
-                         "within {} ms",
-                         ToPointer(handle), limit.milliseconds);
+            return ExpiredError(limit);
         }
         const NoCancellation noCancellation;
         std::this_thread::sleep_for(kLook);  // no process wakes threads of another one

@@ -83,6 +83,12 @@ Status NotifyTable::Export(const void* handle, bool open, ShareKey* key) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(Find(handle, &notify));
+        if (notify->state->Imported()) {
+            return Error(
+                ACL_ERROR_RT_PARAM_INVALID,
+                "notify {} is of aclrtNotifyImportByKey; expected one of aclrtCreateNotify",
+                handle);
+        }
         ADVSTEP_RETURN_IF_ERROR(notify->state->Export(ShareKind::kNotify, open, key));
         notify->shared.store(true);
     }

@@ -154,6 +154,7 @@ Status AbortDeviceTasks(const Device& device, uint32_t timeout) {
         ADVSTEP_RETURN_IF_ERROR(
             MakeWaitLimit(static_cast<int32_t>(timeout), ACL_ERROR_RT_WAIT_TIMEOUT, &limit));
         limit.evenIfAborted = true;
+        limit.what = "the running work of the device";
     }
     const AbortUnderWay underWay(device);
     ADVSTEP_RETURN_IF_ERROR(CallAll(device, ACL_RT_DEVICE_TASK_ABORT_PRE, timeout));

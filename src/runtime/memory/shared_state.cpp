@@ -55,10 +55,6 @@ Status SharedState::Import(ShareKind kind, ShareKey key, const char* argument,
 }
 
 Status SharedState::Export(ShareKind kind, bool open, ShareKey* key) {
-    if (Imported()) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "it is of another process; expected an object that this process has made");
-    }
     if (key_ == 0) {
         ShareOffer offer;
         offer.kind = kind;

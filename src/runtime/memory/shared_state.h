@@ -34,8 +34,8 @@ class SharedState {
     void* Get() const { return begin_; }
     bool Imported() const { return pages_ == nullptr; }
 
-    /// Exports the state, or finds its key if it is exported already. 107000: it is another
-    /// process's. The caller's lock guards the calls of one object.
+    /// Exports the state, which is not imported, or finds its key if it is exported already. The
+    /// caller's lock guards the calls of one object.
     Status Export(ShareKind kind, bool open, ShareKey* key);
     /// Ends the export.
     void Withdraw() noexcept;

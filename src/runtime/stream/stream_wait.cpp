@@ -21,10 +21,6 @@ Status WaitsForItself(const char* what, Handle stream) {
                  what);
 }
 
-Status Expired(const WaitLimit& limit) {
-    return Error(limit.expiredCode, "still waits after the timeout of {} ms", limit.milliseconds);
-}
-
 bool Stays(const Task& task) {
     return task.kind == TaskKind::kTicketWait && static_cast<const TicketWaitTask&>(task).stays;
 }
@@ -230,7 +226,7 @@ Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInLi
     };
     while (!ticket.stream->Reached(ticket.sequence) && wait->AbortCode() == 0) {
         if (limit.Expired()) {
-            return Expired(limit);
+            return ExpiredError(limit);
         }
         Stream& stream = *next.stream;
         std::unique_lock<std::mutex> lock(stream.mutex_);

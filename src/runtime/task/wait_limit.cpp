@@ -20,4 +20,13 @@ Status MakeWaitLimit(int32_t milliseconds, int32_t expiredCode, WaitLimit* limit
     return {};
 }
 
+Status ExpiredError(const WaitLimit& limit) {
+    constexpr const char* kExpected = "expected it to complete before";
+    return limit.whose != nullptr
+               ? Error(limit.expiredCode, "{} {} is not complete after the timeout of {} ms; {}",
+                       limit.what, limit.whose, limit.milliseconds, kExpected)
+               : Error(limit.expiredCode, "{} is not complete after the timeout of {} ms; {}",
+                       limit.what, limit.milliseconds, kExpected);
+}
+
 }  // namespace advstep

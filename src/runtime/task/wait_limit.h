@@ -15,6 +15,8 @@ using WaitClock = std::chrono::steady_clock;
 /// The time that a synchronisation may take. A `timed` one also leaves host functions and long work
 /// to the workers, even if `until` never comes, unless there are none and it never comes.
 struct WaitLimit {
+    const char* what = "work";    // for the message of a wait that expires, static text
+    const void* whose = nullptr;  // the handle of that stream, event or model; null: there is none
     bool timed = false;
     WaitClock::time_point until = WaitClock::time_point::max();
     int32_t expiredCode = 0;
@@ -25,6 +27,9 @@ struct WaitLimit {
         return until != WaitClock::time_point::max() && WaitClock::now() >= until;
     }
 };
+
+/// The limit's expiredCode, with a message that names what has not completed.
+Status ExpiredError(const WaitLimit& limit);
 
 /// The limit of a wait that takes as long as the work. It is a constant, so that no call makes it.
 inline constexpr WaitLimit kNoLimit;

@@ -3,7 +3,9 @@
 
 #include "aclnnop/aclnn_advance_step_flashinfer.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "advance_step/operator.h"
 #include "op_host/advance_step/aclnn_advance_step_plan.h"
@@ -78,6 +80,16 @@ struct AdvanceStepFlashInfer {
         plan->workspaceBytes = layout.bytes();
         plan->workspaceAt = offsetof(Payload, workspace);
         return {};
+    }
+
+    // A query may copy all its block ids, and four of them take about as long as a row without any.
+    static int64_t WorkOf(const op::Planned<Payload>& plan) {
+        constexpr int64_t kBlocksPerRow = 4;
+        const AdvanceStepTiling& rows = plan.payload.tiling.rows;
+        int64_t copied = 0;
+        return __builtin_mul_overflow(rows.numQueries, rows.maxBlocks / kBlocksPerRow, &copied)
+                   ? std::numeric_limits<int64_t>::max()
+                   : std::max(plan.rows, copied);
     }
 };
 

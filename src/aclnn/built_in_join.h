@@ -76,6 +76,21 @@ template <typename Operator>
 inline constexpr bool kIsGauged<Operator, std::void_t<decltype(Operator::kIsGauged)>> =
     Operator::kIsGauged;
 
+// Finds Operator::WorkOf, which returns the rows of work that a launch may take as long as.
+template <typename Operator, typename = void>
+inline constexpr bool kTellsWork = false;
+template <typename Operator>
+inline constexpr bool kTellsWork<Operator, std::void_t<decltype(&Operator::WorkOf)>> = true;
+
+template <typename Operator>
+TaskLength LengthOfPlan(const op::Planned<typename Operator::Payload>& planned) {
+    int64_t rows = planned.rows;
+    if constexpr (kTellsWork<Operator>) {
+        rows = Operator::WorkOf(planned);
+    }
+    return LengthOf(*planned.program, rows, kIsGauged<Operator>);
+}
+
 inline AdvStepOperatorEnvironment EnvironmentOf(const Device& device) {
     const Settings& settings = device.settings();
     return {sizeof(AdvStepOperatorEnvironment),
@@ -122,8 +137,8 @@ Status Finish(const op::Planned<typename Operator::Payload>& planned, const Devi
     plan.launch.device = &device;
     plan.launch.coreCount = planned.coreCount;
     plan.launch.rows = planned.rows;
+    plan.launch.length = LengthOfPlan<Operator>(planned);
     plan.launch.payloadBytes = sizeof(typename Operator::Payload);
-    plan.gauged = kIsGauged<Operator>;
     plan.payload = &planned.payload;
     plan.workspaceBytes = planned.workspaceBytes;
     plan.workspaceAt = planned.workspaceAt;

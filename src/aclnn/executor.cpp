@@ -186,7 +186,6 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     bool asBefore = made->slots == plan.slots && made->launch.device == plan.launch.device &&
                     made->tensorCount == plan.tensorCount;
     made->launch = plan.launch;
-    made->launch.length = LengthOf(*plan.launch.program, plan.launch.rows, plan.gauged);
     made->workspaceBytes = plan.workspaceBytes;
     made->workspaceAt = plan.workspaceBytes > 0 ? plan.workspaceAt : -1;
     made->workspaceEpoch = 0;

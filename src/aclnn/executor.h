@@ -35,8 +35,7 @@ struct PlannedTensor {
 
 /// The result of phase one. `payload` holds plain bytes: tiling data and addresses.
 struct Plan {
-    PlannedLaunch launch;  // without its length
-    bool gauged = false;   // its program is a GaugedProgram
+    PlannedLaunch launch;
     const void* payload = nullptr;
     uint64_t workspaceBytes = 0;
     int64_t workspaceAt = -1;  // offset in the payload of the workspace's address; -1: none, as

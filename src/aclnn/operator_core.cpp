@@ -34,9 +34,7 @@ const char* PhaseOneOf(const AdvStepOperator* op) {
 }
 
 Status RequireGiven(const void* pointer, const char* argument) {
-    return pointer != nullptr
-               ? Status()
-               : Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a pointer", argument);
+    return RequireOutput(pointer, argument);
 }
 
 Status RequireSize(const char* name, uint32_t bytes, size_t expected) {
@@ -241,6 +239,7 @@ Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* view
     plan.launch.device = kept.device;
     plan.launch.coreCount = asked->coreCount;
     plan.launch.rows = asked->rows;
+    plan.launch.length = LengthOfForeign(*plan.launch.program, asked->rows);
     plan.launch.payloadBytes = op.table->payloadBytes;
     plan.launch.run = &RunFloatKernelTask;
     plan.payload = asked->payload;

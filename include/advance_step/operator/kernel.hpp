@@ -157,7 +157,9 @@ struct KernelProgram {
     DescribeFn describe = nullptr;                         ///< null: a fault is reported as numbers
     LaunchCounts (*count)(const void* payload) = nullptr;  ///< after a success; may be null
     int32_t keptBytesPerRow = 0;                           ///< bytes of CoreContext::kept it wants
-    bool evenRows = false;  ///< every row takes about the same time, and little of it
+    /// Every row takes about the same time, and little of it, so a launch of few rows is short work.
+    /// Otherwise each launch counts as long: threads that wait with a timeout do not run it.
+    bool evenRows = false;
     /// Runs the first two phases in one call, for a thread that runs all cores in order. The second
     /// phase runs only if the first has found no fault. Both phases are of OnFault::kFail. Null if
     /// there is no such function.

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "acl/acl_base.h"
-#include "src/runtime/stream/streams.h"
 
 namespace advstep {
 namespace {
@@ -36,13 +35,6 @@ struct GroupLaunchTask : Task {
     std::shared_ptr<const SharedRecord> Newest() const { return group->Newest(handle, index); }
 };
 
-Status RunLaunch(const Task& base, const Task& launch) {
-    if (launch.heavy() && !base.heavy()) {
-        Workers().StepAside();  // the stream could not know that the launch is heavy
-    }
-    return launch.run(launch);
-}
-
 // A launch may write into its record, but not into the one that all replays share. So a copy of
 // that is run, in the place of the task's own launch: the queued record belongs to this thread. The
 // trace describes the launch there, since another update may have replaced the newest one by then.
@@ -51,12 +43,12 @@ Status RunGroupLaunch(const Task& base) {
     const std::shared_ptr<const SharedRecord> newest = task.Newest();
     task.begun = true;
     if (newest == nullptr) {
-        return RunLaunch(base, task.Own());
+        return task.Own().run(task.Own());
     }
     const Task& shared = TaskOf(newest->record);
     if (shared.bytes <= task.OwnBytes()) {
         task.Replace(shared);
-        return RunLaunch(base, task.Own());
+        return task.Own().run(task.Own());
     }
     TaskRecord copy;  // of a longer launch, by an update after this one was queued
     try {
@@ -69,7 +61,7 @@ Status RunGroupLaunch(const Task& base) {
     } else {
         task.Own().type = nullptr;
     }
-    return RunLaunch(base, TaskOf(copy));
+    return TaskOf(copy).run(TaskOf(copy));
 }
 
 void DescribeGroupLaunch(const Task& base, TraceArgs* args) {
@@ -91,9 +83,8 @@ void AppendGroupLaunch(const RecordedTask& launch, TaskRecord* records) {
     const Task& own = launch.task();
     task->name = own.name;
     task->category = own.category;
-    // The length is never brief: the stream's lock would be kept while the launch of an update,
-    // which may take longer, runs.
-    task->length = own.heavy() ? TaskLength::kHeavy : TaskLength::kUsual;
+    // An update may bring a launch that takes longer.
+    task->length = own.heavy() ? TaskLength::kHeavy : TaskLength::kUnknown;
     task->bytes = static_cast<uint32_t>(GroupLaunchTask::HeadBytes()) + own.bytes;
     task->run = &RunGroupLaunch;
     static constexpr TaskType kType = {&DescribeGroupLaunch};

@@ -25,10 +25,6 @@
 namespace advstep {
 namespace {
 
-// So many rows take 30 us or more, about as long as a sleeping thread needs until it runs.
-constexpr int64_t kHeavyRows = 16384;
-// A stream's lock may be kept while so many rows run, which takes one to three microseconds.
-constexpr int64_t kBriefRows = 2048;
 // A launch that keeps at most this much data from phase to phase keeps it on the stack.
 constexpr int64_t kFewKeptBytes = 16384;
 
@@ -240,15 +236,6 @@ bool IsBriefTask(const Task& base) {
 }
 
 }  // namespace
-
-TaskLength LengthOf(const KernelProgram& program, int64_t rows, bool gauged) {
-    if (rows > kBriefRows) {
-        return rows > kHeavyRows ? TaskLength::kHeavy : TaskLength::kUsual;
-    }
-    return program.evenRows ? TaskLength::kBrief
-           : gauged         ? TaskLength::kGauged
-                            : TaskLength::kUsual;
-}
 
 Status RunKernelTask(const Task& base) {
     const auto& task = static_cast<const KernelTask&>(base);

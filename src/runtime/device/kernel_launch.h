@@ -40,8 +40,28 @@ struct PlannedLaunch : KernelLaunch {
     Status (*run)(const Task& task) = &RunKernelTask;  // of the task
 };
 
-/// Returns how long a launch takes. A program that is `gauged` is a GaugedProgram.
-TaskLength LengthOf(const KernelProgram& program, int64_t rows, bool gauged = false);
+/// So many rows take 30 us or more, about as long as a sleeping thread needs until it runs.
+inline constexpr int64_t kHeavyRows = 16384;
+/// A stream's lock may be kept while so many rows run, which takes one to three microseconds.
+inline constexpr int64_t kBriefRows = 2048;
+
+/// Returns how long a launch of this library takes. A program that is `gauged` is a GaugedProgram.
+inline TaskLength LengthOf(const KernelProgram& program, int64_t rows, bool gauged = false) {
+    if (rows > kBriefRows) {
+        return rows > kHeavyRows ? TaskLength::kHeavy
+               : gauged          ? TaskLength::kUnknown
+                                 : TaskLength::kUsual;
+    }
+    return program.evenRows ? TaskLength::kBrief
+           : gauged         ? TaskLength::kGauged
+                            : TaskLength::kUsual;
+}
+
+/// Returns how long a launch of another library's program takes. The rows tell nothing unless the
+/// program says that they are even.
+inline TaskLength LengthOfForeign(const KernelProgram& program, int64_t rows) {
+    return program.evenRows || rows > kHeavyRows ? LengthOf(program, rows) : TaskLength::kUnknown;
+}
 
 /// Plays every phase on every core, in the device's core order, on the device's threads where that
 /// pays. Returns the fault of the lowest row of the first failing phase, worded by the operator.

@@ -235,6 +235,9 @@ class Stream : public PartOfTask {
     /// Runs up to *most brief tasks, none after `last`, and lowers *most by their number. There are
     /// tasks and no claimant. The lock stays taken. True: the caller wakes the workers, without it.
     bool RunBriefTasks(uint64_t last, int* most);
+    /// Steps aside if the task may take long. Only the watcher asks a gauged one: a synchronisation
+    /// has asked it already, which takes time.
+    void StepAsideFor(const Task& task);
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
     void Fail(uint64_t sequence, Status status) noexcept;
 

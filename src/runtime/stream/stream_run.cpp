@@ -95,12 +95,18 @@ TaskScope::~TaskScope() { --taskDepth; }
 
 const void* Stream::Self() { return reinterpret_cast<const void*>(pthread_self()); }
 
+void Stream::StepAsideFor(const Task& task) {
+    if (task.length != TaskLength::kGauged || (workers_->Watches() && task.mayTakeLong())) {
+        workers_->StepAside();
+    }
+}
+
 Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock) {
     const ContextRef context = identity_.context;
     running_ = true;
     lock.unlock();
-    if (task.heavy() || task.kind == TaskKind::kHostFunction) {
-        workers_->StepAside();
+    if (task.length >= TaskLength::kGauged || task.kind == TaskKind::kHostFunction) {
+        StepAsideFor(task);
     }
     if (traced) {
         trace_.Begin({this, completed_.load(std::memory_order_relaxed) + 1});

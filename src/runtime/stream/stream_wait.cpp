@@ -125,8 +125,7 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front,
 bool Stream::LeftToOthers(const WaitLimit& limit) const {
     const Task* const front = queue_.Front();
     const bool runs = front->skip == TaskSkip::kNot || front->always();
-    return runs && (front->kind == TaskKind::kHostFunction || front->heavy() || limit.Expired()) &&
-           !workers_->LeavesAllTo(limit);
+    return runs && (front->mayTakeLong() || limit.Expired()) && !workers_->LeavesAllTo(limit);
 }
 
 Status Stream::AbortedError(int32_t code) {

@@ -93,6 +93,8 @@ void StreamWorkers::StepAside() {
     }
 }
 
+bool StreamWorkers::Watches() const { return isWatcher; }
+
 bool StreamWorkers::BecomeWatcher() {
     std::unique_lock<std::mutex> lock(mutex_);
     ++spares_;

@@ -35,6 +35,7 @@ class StreamWorkers : public WorkerControl {
 
     void Wake() override;
     void StepAside() override;
+    bool Watches() const override;
     void NudgeSleepers() override;
 
     /// Ends all threads. There is no pending work, and the caller is none of the threads. The next

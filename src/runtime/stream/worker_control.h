@@ -28,6 +28,9 @@ class WorkerControl {
     /// is the watcher, another thread takes over.
     virtual void StepAside() = 0;
 
+    /// Returns whether the calling thread is the watcher.
+    virtual bool Watches() const { return false; }
+
     /// Makes the threads that sleep at any stream look again at what they wait for. Not called with
     /// a stream's lock held.
     virtual void NudgeSleepers() = 0;

@@ -27,8 +27,9 @@ enum class TaskLength : uint8_t {
     kUsual,
     kBrief,   // a few us, seldom as long as a heavy one, and no lock under which a stream's lock is
               // taken: the thread that runs it may keep the stream's lock
-    kGauged,  // brief or usual: TaskType::isBrief tells when it is the oldest task of its stream
-    kHeavy,   // longer than a sleeping thread takes until it runs when woken: 10 to 30 us
+    kGauged,  // brief or unknown: TaskType::isBrief tells when it is the oldest task of its stream
+    kUnknown,  // perhaps as long as a heavy one, mostly not: no thread is woken for it
+    kHeavy,    // longer than a sleeping thread takes until it runs when woken: 10 to 30 us
 };
 
 /// Why a task is not run.
@@ -44,7 +45,7 @@ struct Task;
 struct TaskType {
     /// Adds what the trace shows of the task beside its name. Null: the trace shows no more.
     void (*describe)(const Task& task, TraceArgs* args) = nullptr;
-    /// Tells whether a gauged task is brief, by what is in memory right before it is run. It is
+    /// Tells whether a gauged task is brief, by what is in memory before it is run. It may be
     /// called under the stream's lock, so it must take no lock under which a stream's lock is
     /// taken.
     bool (*isBrief)(const Task& task) = nullptr;
@@ -63,6 +64,12 @@ struct Task {
     const TaskType* type = nullptr;  // null: there is nothing to say
 
     bool heavy() const { return length == TaskLength::kHeavy; }
+    /// Returns whether the task may take long, so that others must not be held up by it. The thread
+    /// that asks has the stream's claim, and the task is not to be skipped.
+    bool mayTakeLong() const {
+        return length >= TaskLength::kUnknown || kind == TaskKind::kHostFunction ||
+               (length == TaskLength::kGauged && !type->isBrief(*this));
+    }
     bool always() const { return kind == TaskKind::kAlways || kind == TaskKind::kBranchEnd; }
     /// Returns whether the task is brief. A task that is not to be skipped is asked right before it
     /// is run, because the data decide.

@@ -243,23 +243,6 @@ TEST(KernelTaskTest, CarriesItsOwnCopyOfThePayload) {
     EXPECT_EQ(board.firstOnes, 6);
 }
 
-TEST(KernelTaskTest, ManyRowsAreHeavy) {
-    const KernelProgram program = Program({{&First}});
-    EXPECT_EQ(LengthOf(program, 256), TaskLength::kUsual);
-    EXPECT_EQ(LengthOf(program, 16384), TaskLength::kUsual);
-    EXPECT_EQ(LengthOf(program, 16385), TaskLength::kHeavy);
-    EXPECT_EQ(LengthOf(program, 16385, true), TaskLength::kHeavy);
-}
-
-TEST(KernelTaskTest, FewEvenRowsAreBriefAndFewGaugedOnesMayBe) {
-    KernelProgram program = Program({{&First}});
-    EXPECT_EQ(LengthOf(program, 2048, true), TaskLength::kGauged);
-    EXPECT_EQ(LengthOf(program, 2049, true), TaskLength::kUsual);
-    program.evenRows = true;
-    EXPECT_EQ(LengthOf(program, 2048), TaskLength::kBrief);
-    EXPECT_EQ(LengthOf(program, 2049), TaskLength::kUsual);
-}
-
 TEST(KernelTaskTest, AGaugedTaskAsksItsProgramAboutItsPayload) {
     const GaugedProgram program = {Program({{&First}}),
                                    [](const void* payload) { return Of(payload).coreCount == 3; }};

@@ -20,9 +20,11 @@ class CountingWorkers : public advstep::WorkerControl {
  public:
     void Wake() override { ++wakes; }
     void StepAside() override { ++stepsAside; }
+    bool Watches() const override { return watches; }
     void NudgeSleepers() override { ++nudges; }
     void SetWatch(Watch watch) { watch_.store(watch); }
 
+    bool watches = false;  // the thread of the test counts as the watcher
     std::atomic<int> wakes{0};
     std::atomic<int> stepsAside{0};
     std::atomic<int> nudges{0};
@@ -38,6 +40,7 @@ struct TaskTraits {
 inline constexpr TaskTraits kHostFunction{advstep::TaskKind::kHostFunction};
 inline constexpr TaskTraits kEventRecord{advstep::TaskKind::kAlways};
 inline constexpr TaskTraits kHeavy{advstep::TaskKind::kPlain, advstep::TaskLength::kHeavy};
+inline constexpr TaskTraits kUnknown{advstep::TaskKind::kPlain, advstep::TaskLength::kUnknown};
 inline constexpr TaskTraits kBrief{advstep::TaskKind::kPlain, advstep::TaskLength::kBrief};
 
 // One life of a stream, and what its tasks call. The context is shared if one is given.

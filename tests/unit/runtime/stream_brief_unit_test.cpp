@@ -123,12 +123,36 @@ TEST_F(StreamBriefTest, AFailureOfABriefGaugedTaskIsReported) {
     EXPECT_EQ(ways_, (std::vector<Way>{Way::kLocked}));
 }
 
-// Only a synchronisation asks.
 TEST_F(StreamBriefTest, WorkersDoNotKeepTheLock) {
     isBrief = true;
     ASSERT_TRUE(Succeeds(Enqueue(kGauged)));
     EXPECT_TRUE(bench_.RunSome(true));
     EXPECT_EQ(asked, 0);
+    EXPECT_EQ(ways_, (std::vector<Way>{Way::kUnlocked}));
+}
+
+TEST_F(StreamBriefTest, TheWatcherStepsAsideForAGaugedTaskThatIsNotBrief) {
+    workers_.watches = true;
+    for (const bool brief : {true, false}) {
+        isBrief = brief;
+        workers_.stepsAside = 0;
+        ASSERT_TRUE(Succeeds(Enqueue(kGauged)));
+        EXPECT_TRUE(bench_.RunSome(true));
+        EXPECT_EQ(workers_.stepsAside, brief ? 0 : 1);
+    }
+}
+
+TEST_F(StreamBriefTest, AGaugedTaskThatIsNotBriefIsLeftToWorkersBeforeATimeout) {
+    const auto synchronize = [&](int32_t timeout) {
+        WaitLimit limit;
+        EXPECT_TRUE(Succeeds(MakeWaitLimit(timeout, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit)));
+        return stream_.Synchronize(bench_.GetHandle(), unit::kCaller, limit);
+    };
+    ASSERT_TRUE(Succeeds(Enqueue(kGauged)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, synchronize(5)));
+    EXPECT_TRUE(ways_.empty());
+    isBrief = true;
+    EXPECT_TRUE(Succeeds(synchronize(100000)));
     EXPECT_EQ(ways_, (std::vector<Way>{Way::kUnlocked}));
 }
 

@@ -158,24 +158,25 @@ TEST_F(StreamUnitTest, RefusedEnqueueConstructsNothing) {
 struct WakeCase {
     const char* name;
     WorkerControl::Watch watch;
-    bool heavy;
+    unit::TaskTraits task;
     int wakes;
 };
 
 TEST_F(StreamUnitTest, EnqueueWakesWhoeverWouldNotLookInTime) {
     using Watch = WorkerControl::Watch;
-    for (const WakeCase& row : {WakeCase{"Asleep", Watch::kAsleep, false, 1},
-                                WakeCase{"AsleepHeavy", Watch::kAsleep, true, 1},
-                                WakeCase{"Napping", Watch::kNapping, false, 0},
-                                WakeCase{"NappingHeavy", Watch::kNapping, true, 1},
-                                WakeCase{"Resting", Watch::kResting, false, 0},
-                                WakeCase{"RestingHeavy", Watch::kResting, true, 1},
-                                WakeCase{"Awake", Watch::kAwake, false, 0},
-                                WakeCase{"AwakeHeavy", Watch::kAwake, true, 0}}) {
+    for (const WakeCase& row : {WakeCase{"Asleep", Watch::kAsleep, {}, 1},
+                                WakeCase{"AsleepUnknown", Watch::kAsleep, unit::kUnknown, 1},
+                                WakeCase{"AsleepHeavy", Watch::kAsleep, unit::kHeavy, 1},
+                                WakeCase{"Napping", Watch::kNapping, {}, 0},
+                                WakeCase{"NappingUnknown", Watch::kNapping, unit::kUnknown, 0},
+                                WakeCase{"NappingHeavy", Watch::kNapping, unit::kHeavy, 1},
+                                WakeCase{"Resting", Watch::kResting, {}, 0},
+                                WakeCase{"RestingHeavy", Watch::kResting, unit::kHeavy, 1},
+                                WakeCase{"Awake", Watch::kAwake, {}, 0},
+                                WakeCase{"AwakeHeavy", Watch::kAwake, unit::kHeavy, 0}}) {
         workers_.SetWatch(row.watch);
         workers_.wakes = 0;
-        ASSERT_TRUE(
-            Succeeds(a_.EnqueueCount(&count_, row.heavy ? unit::kHeavy : unit::TaskTraits{})));
+        ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, row.task)));
         EXPECT_EQ(workers_.wakes, row.wakes) << row.name;
     }
 }
@@ -184,12 +185,27 @@ TEST_F(StreamUnitTest, LongTasksMakeTheWatcherStepAside) {
     ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_)));
     EXPECT_TRUE(Succeeds(a_.Synchronize()));
     EXPECT_EQ(workers_.stepsAside, 0);
-    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, unit::kHeavy)));
-    EXPECT_TRUE(Succeeds(a_.Synchronize()));
-    EXPECT_EQ(workers_.stepsAside, 1);
-    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, unit::kHostFunction)));
-    EXPECT_TRUE(Succeeds(a_.Synchronize()));
-    EXPECT_EQ(workers_.stepsAside, 2);
+    int expected = 0;
+    for (const unit::TaskTraits& task : {unit::kHeavy, unit::kUnknown, unit::kHostFunction}) {
+        ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, task)));
+        EXPECT_TRUE(Succeeds(a_.Synchronize()));
+        EXPECT_EQ(workers_.stepsAside, ++expected);
+    }
+}
+
+// A synchronisation without a timeout runs them by itself: no worker runs here.
+TEST_F(StreamUnitTest, LongTasksAreLeftToWorkersBeforeATimeout) {
+    for (const unit::TaskTraits& task : {unit::kHeavy, unit::kUnknown, unit::kHostFunction}) {
+        WaitLimit limit;
+        ASSERT_TRUE(Succeeds(MakeWaitLimit(5, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit)));
+        count_ = 0;
+        ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, task)));
+        EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                              a_.Get().Synchronize(a_.GetHandle(), unit::kCaller, limit)));
+        EXPECT_EQ(count_, 0);
+        EXPECT_TRUE(Succeeds(a_.Synchronize()));
+        EXPECT_EQ(count_, 1);
+    }
 }
 
 TEST_F(StreamUnitTest, RunSomeTakesABoundedNumberOfTasks) {

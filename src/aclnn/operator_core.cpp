@@ -241,7 +241,7 @@ Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* view
     plan.launch.rows = asked->rows;
     plan.launch.length = LengthOfForeign(*plan.launch.program, asked->rows);
     plan.launch.payloadBytes = op.table->payloadBytes;
-    plan.launch.run = &RunFloatKernelTask;
+    plan.launch.run = &RunForeignKernelTask;
     plan.payload = asked->payload;
     plan.workspaceBytes = asked->workspaceBytes;
     plan.workspaceAt = asked->workspaceAt;
@@ -284,8 +284,8 @@ aclnnStatus advstepRunOperator(const AdvStepOperator* op, void* workspace, uint6
     return AclnnBoundary(op != nullptr ? op->call.c_str() : kNoOperator, ACLNN_ERR_INNER,
                          [&]() -> Status {
                              ADVSTEP_RETURN_IF_ERROR(RequireOperator(op));
-                             return RunExecutor(op->table->call, op->owner, workspace,
-                                                workspaceSize, executor, stream);
+                             return RunTimedExecutor(op->table->call, op->owner, workspace,
+                                                     workspaceSize, executor, stream);
                          });
 }
 

@@ -30,4 +30,9 @@ int32_t PlanningVectorCores(const Device& device);
 Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_t workspaceSize,
                    aclOpExecutor* executor, aclrtStream stream);
 
+/// As RunExecutor, for operators of other libraries. A launch that takes longer than the limit of
+/// aclrtSetOpExecuteTimeOut at this call fails with 507034.
+Status RunTimedExecutor(const char* call, const void* owner, void* workspace,
+                        uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream);
+
 }  // namespace advstep

@@ -22,14 +22,14 @@ std::atomic<Launcher*> replacement{nullptr};  // null: the real one
 
 Status FailLaunchTask(const Task& base) {
     const KernelLaunch& launch = static_cast<const KernelTask&>(base).launch;
-    return Error(launch.faultCode, "{}: made to fail with {} by advstepFailLaunch",
-                 launch.program->call, launch.faultCode);
+    return Error(launch.argument, "{}: made to fail with {} by advstepFailLaunch",
+                 launch.program->call, launch.argument);
 }
 
 }  // namespace
 
 void FailWhenRun(KernelTask* task, int32_t code) {
-    task->launch.faultCode = code;
+    task->launch.argument = code;
     task->run = &FailLaunchTask;
 }
 

@@ -17,6 +17,9 @@ class Device;
 /// launch whose rows cost an unknown time is planned with this number, so that it uses the threads.
 inline constexpr int64_t kRowsWorthThreads = 32768;
 
+/// The unit of time limits of operators, in microseconds.
+inline constexpr uint64_t kTimeLimitUnit = 4294967;
+
 /// The `run` of a KernelTask: RunKernel, measured if the use of the cores is asked for.
 Status RunKernelTask(const Task& base);
 
@@ -24,12 +27,16 @@ Status RunKernelTask(const Task& base);
 /// floating-point numbers. The operators of this library compute with integers.
 Status RunFloatKernelTask(const Task& base);
 
+/// The same for operators of other libraries, whose time limit in kTimeLimitUnits is the launch's
+/// argument. 507034: the launch has taken longer, which does not end it.
+Status RunForeignKernelTask(const Task& base);
+
 /// One run of a kernel: everything except the payload.
 struct KernelLaunch {
     const KernelProgram* program = nullptr;
     const Device* device = nullptr;
     int32_t coreCount = 0;  // simulated cores with work
-    int32_t faultCode = 0;  // not 0: the launch fails with it instead
+    int32_t argument = 0;   // of the task's `run`
     int64_t rows = 0;       // of work; they decide whether several threads are worth it
 };
 
@@ -76,5 +83,8 @@ struct KernelTask : Task {
     static KernelTask* Make(void* memory, const PlannedLaunch& launch, const void* payload);
 };
 static_assert(sizeof(KernelTask) % kTaskAlignment == 0);
+
+/// RunKernelTask. `timeoutCode`: the launch has taken longer than `microseconds`; 0 is no limit.
+Status RunKernelTaskWithin(const Task& base, uint64_t microseconds, int32_t timeoutCode);
 
 }  // namespace advstep

@@ -4,7 +4,6 @@
 #include "src/runtime/kernels/kernel_blocks.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -178,18 +177,7 @@ Status RunKernelBlocks(const Task& base) {
     auto* const blocks = reinterpret_cast<KernelBlocks*>(
         const_cast<KernelTask*>(static_cast<const KernelTask*>(&base)) + 1);
     FillPlaces(blocks);
-    const auto begin = std::chrono::steady_clock::now();
-    Status status = RunKernelTask(base);
-    const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
-                          std::chrono::steady_clock::now() - begin)
-                          .count();
-    if (status.ok() && blocks->microseconds != 0 &&
-        static_cast<uint64_t>(took) > blocks->microseconds) {
-        return Error(blocks->timeoutCode, "{}: took {} us; expected at most {} us",
-                     static_cast<const KernelTask&>(base).launch.program->call, took,
-                     blocks->microseconds);
-    }
-    return status;
+    return RunKernelTaskWithin(base, blocks->microseconds, blocks->timeoutCode);
 }
 
 void DescribeKernelBlocks(const Task& base, TraceArgs* args) {

@@ -6,13 +6,15 @@
 #include <atomic>
 #include <cstdint>
 
+#include "src/runtime/device/kernel_launch.h"
+
 namespace advstep {
 
 inline constexpr int kProcessParameters = 4;
 
 /// Each option is independent of the others, so each is atomic by itself.
 struct ProcessOptions {
-    static constexpr uint64_t kTimeoutUnit = 4294967;  // microseconds
+    static constexpr uint64_t kTimeoutUnit = kTimeLimitUnit;  // microseconds
     static constexpr uint64_t kMostTimeoutUnits = 254;
 
     std::atomic<int64_t> parameters[kProcessParameters];  // by aclSysParamOpt

@@ -290,12 +290,10 @@ bool Stream::RunSome(bool thorough, WaitClock::time_point* again) {
             return true;
         }
     }
-    if (obstacle.kind == FrontObstacle::Kind::kPoll) {
-        return false;
-    }
     // The other stream is asked after the lock is released, because no two streams' locks are held
     // together. A thread that reaches the ticket after the answer wakes the workers.
-    return obstacle.ticket.stream->ReachedOrTellWorkers(obstacle.ticket.sequence);
+    return obstacle.kind != FrontObstacle::Kind::kPoll &&
+           obstacle.ticket.stream->ReachedOrTellWorkers(obstacle.ticket.sequence);
 }
 
 }  // namespace advstep

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the launches of phase two count as, by what they may move.
+// How long the launches of phase two count as, by what they may move, and their time limits.
 #include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
 
 #include "acl/acl.h"
 #include "src/runtime/commands/launcher.h"
 #include "support/advance_step_flashinfer_batch.h"
+#include "support/handles.h"
+#include "support/own_table.h"
+#include "support/tensor.h"
 
 namespace advstep {
 namespace {
 
-// Keeps the length of the last launch, and queues nothing.
+// Keeps the last launch, and queues nothing.
 class LengthLauncher : public Launcher {
  public:
-    Status Launch(const StreamRef& /*stream*/, const KernelLaunch& launch, const void* /*payload*/,
+    Status Launch(const StreamRef& /*stream*/, const PlannedLaunch& launch, const void* /*payload*/,
                   const Work& /*work*/) override {
-        length = launch.length;
+        last = launch;
         return {};
     }
-    TaskLength length = TaskLength::kUsual;
+    PlannedLaunch last;
 };
 
 class PhaseTwoLengthTest : public testing::Test {
@@ -51,8 +57,27 @@ TEST_F(PhaseTwoLengthTest, BlocksOfFlashInferCountBesideItsRows) {
             support::MakeBatch(c.numSeqs, c.numQueries, 16, c.maxBlocks, 1), 0));
         ASSERT_EQ(batch.Plan(), ACLNN_SUCCESS);
         ASSERT_EQ(batch.Launch(nullptr), ACLNN_SUCCESS);
-        EXPECT_EQ(launcher_.length, c.length);
+        EXPECT_EQ(launcher_.last.length, c.length);
+        EXPECT_EQ(launcher_.last.run, &RunKernelTask);
     }
+}
+
+// The limit is that of the time when the launch is queued.
+TEST_F(PhaseTwoLengthTest, LaunchesOfOtherLibrariesHaveTheTimeLimit) {
+    const support::DeviceBuffer in(std::vector<int64_t>{1}), out(std::vector<int64_t>{0});
+    const support::Tensor self(support::TensorSpec{{1}, in.Get(), ACL_INT64});
+    const support::Tensor result(support::TensorSpec{{1}, out.Get(), ACL_INT64});
+    support::OwnCall call(self.Get(), nullptr, result.Get(), 1, 1);
+    ASSERT_EQ(call.Plan(), ACLNN_SUCCESS);
+    ASSERT_EQ(aclSetAclOpExecutorRepeatable(call.executor), ACLNN_SUCCESS);
+    for (const auto& [milliseconds, units] : {std::pair{0, 254}, {1, 1}, {5000, 2}}) {
+        ASSERT_EQ(aclrtSetOpExecuteTimeOutWithMs(static_cast<uint32_t>(milliseconds)), ACL_SUCCESS);
+        ASSERT_EQ(call.Run(nullptr), ACLNN_SUCCESS);
+        EXPECT_EQ(launcher_.last.run, &RunForeignKernelTask);
+        EXPECT_EQ(launcher_.last.argument, units);
+        EXPECT_EQ(launcher_.last.length, TaskLength::kUnknown);
+    }
+    EXPECT_EQ(aclDestroyAclOpExecutor(call.executor), ACLNN_SUCCESS);
 }
 
 }  // namespace

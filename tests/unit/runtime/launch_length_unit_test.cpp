@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long launches count as, by their programs and rows.
+// How long launches count as, by their programs and rows, and their time limits.
 #include <gtest/gtest.h>
 
+#include <chrono>
+
+#include "acl/acl_base.h"
+#include "src/runtime/device/device.h"
 #include "src/runtime/device/kernel_launch.h"
+#include "unit/status_check.h"
 
 namespace advstep {
 namespace {
@@ -36,6 +41,37 @@ TEST(LaunchLengthTest, RowsOfOtherLibrariesTellLittleUnlessTheyAreEven) {
     for (const int64_t rows : {0, 2048, 2049, 16384, 16385}) {
         EXPECT_EQ(LengthOfForeign(program, rows), LengthOf(program, rows)) << rows;
     }
+}
+
+// The kernel of it takes 3 us or more.
+TEST(LaunchLengthTest, ALaunchThatTakesLongerThanItsLimitFailsAtItsEnd) {
+    using Clock = std::chrono::steady_clock;
+    KernelProgram program;
+    program.call = "aclnnSlow";
+    program.phaseCount = 1;
+    program.phases[0].run = [](const CoreContext&, const void* payload) {
+        const auto begin = Clock::now();
+        while (Clock::now() - begin < std::chrono::microseconds(3)) {
+        }
+        ++**static_cast<int* const*>(payload);
+    };
+    const Device device(0, Settings{});
+    int runs = 0;
+    const int* const payload = &runs;
+    PlannedLaunch launch;
+    launch.program = &program;
+    launch.device = &device;
+    launch.coreCount = 1;
+    launch.payloadBytes = sizeof(payload);
+    alignas(kTaskAlignment) unsigned char record[256];
+    const Task& task = *KernelTask::Make(record, launch, &payload);
+    constexpr int32_t kCode = ACL_ERROR_RT_VECTOR_CORE_TIMEOUT;
+    EXPECT_TRUE(unit::FailsWith(kCode, RunKernelTaskWithin(task, 1, kCode),
+                                {"aclnnSlow: took ", "; expected at most 1 us"}));
+    EXPECT_TRUE(unit::Succeeds(RunKernelTaskWithin(task, 0, kCode)));
+    EXPECT_TRUE(unit::Succeeds(RunKernelTaskWithin(task, UINT64_MAX, kCode)));
+    EXPECT_TRUE(unit::Succeeds(RunForeignKernelTask(task)));
+    EXPECT_EQ(runs, 4);
 }
 
 }  // namespace

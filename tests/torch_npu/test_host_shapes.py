@@ -154,6 +154,17 @@ def test_layouts_of_large_and_expanded_arguments():
         both(lambda x: (x > 0.5) ** 2, given)
 
 
+def test_losses_of_one_sample_that_are_not_reduced():
+    functional, given = torch.nn.functional, torch.tensor([0.5, -1, 2, 0, 1])
+    for x in (given, given[None]):
+        classes = torch.tensor([1, 0, -1, 2, 3]).expand(x.shape).clone()
+        for reduction in ("none", "mean"):
+            both(lambda *two, kind=reduction: functional.multilabel_margin_loss(
+                *two, reduction=kind), x, classes)
+            both(lambda *two, kind=reduction: functional.multi_margin_loss(
+                *two, reduction=kind), x, torch.tensor(1).expand(x.shape[:-1]).clone())
+
+
 def test_dropout_draws_from_the_generator_of_the_device():
     given = torch.ones(50)
     torch.manual_seed(9)

@@ -152,6 +152,8 @@ def test_layouts_of_large_and_expanded_arguments():
         both(lambda x: x[0, 0].bfloat16().expand(x.shape) * x.bfloat16(), given)
         both(lambda x: (x > 0.5) ** True, given)
         both(lambda x: (x > 0.5) ** 2, given)
+        for exponent in (True, [True], 2, 2.5):
+            both(lambda x, exponent=exponent: torch._foreach_pow([x > 0.5], exponent)[0], given)
 
 
 def test_losses_of_one_sample_that_are_not_reduced():

@@ -93,7 +93,9 @@ inline Disagree DisagreeOf(const std::string& name) {
     if (strided.count(name) != 0) {
         return Disagree::kIfStrided;
     }
-    return name == "aten::pow.Tensor_Scalar" ? Disagree::kIfBool : Disagree::kNever;
+    static const std::set<std::string> ofBool{
+        "aten::pow.Tensor_Scalar", "aten::_foreach_pow.Scalar", "aten::_foreach_pow.ScalarList"};
+    return ofBool.count(name) != 0 ? Disagree::kIfBool : Disagree::kNever;
 }
 
 /// Returns whether the kernels for "cpu" and "meta" disagree about a call with these arguments.

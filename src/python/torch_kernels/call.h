@@ -36,9 +36,12 @@ struct Operator {
     bool writes = false;   // it may resize its outputs: it has an out= argument
     bool factors = false;  // of linear algebra: "meta" gives its outputs other strides than "cpu"
     bool grows = false;    // it resizes empty tensors that it writes in place
-    bool ctc = false;      // its targets are checked; it always runs at once
-    std::vector<size_t> inPlace;  // tensors that it writes, except out= arguments
-    int generator = -1;           // the index of that argument
+    bool computesInDefault = false;  // it may compute integers in torch's default dtype
+    bool alerts = false;             // it asks for the deterministic mode, and may refuse
+    bool addsInOrder = false;        // in the deterministic mode: by one thread
+    bool ctc = false;                // its targets are checked; it always runs at once
+    std::vector<size_t> inPlace;     // tensors that it writes, except out= arguments
+    int generator = -1;              // the index of that argument
     int device = -1;
     int pinMemory = -1;
     bool boolIndices = false;                // the shapes depend on data only if an index is a mask
@@ -47,12 +50,12 @@ struct Operator {
     std::optional<c10::OperatorHandle> out;  // its out= form; none if it draws
 };
 
-/// Returns whether an operator computes factors or solutions of matrices, by LAPACK.
-inline bool IsOfMatrices(const std::string& name) {
-    static const std::set<std::string> names{"aten::ormqr", "aten::lu_solve",
-                                             "aten::triangular_solve", "aten::cholesky_inverse"};
-    return names.count(name) != 0 || name.rfind("aten::linalg_", 0) == 0 ||
-           name.rfind("aten::_linalg_", 0) == 0;
+/// Returns whether torch's kernel for "cpu" refuses the deterministic mode, at least with some
+/// arguments. The mode is one for the process, so no other thread can have that of the call.
+inline bool IsNotDeterministic(const std::string& name) {
+    static const std::set<std::string> names{"aten::put", "aten::put_", "aten::max_unpool2d",
+                                             "aten::max_unpool3d"};
+    return names.count(name) != 0;
 }
 
 inline Operator Describe(const c10::OperatorHandle& handle) {
@@ -79,6 +82,12 @@ inline Operator Describe(const c10::OperatorHandle& handle) {
     described.factors = IsOfMatrices(schema.name());
     described.ctc = IsCtc(schema.name());
     described.pointwise = handle.hasTag(at::Tag::pointwise);
+    described.computesInDefault = described.pointwise || schema.name() == "aten::logsumexp" ||
+                                  schema.name().rfind("aten::_foreach_", 0) == 0;
+    described.alerts = IsNotDeterministic(schema.name());
+    described.addsInOrder = schema.name() == "aten::index_put" ||
+                            schema.name() == "aten::index_put_" ||
+                            schema.name() == "aten::_index_put_impl_";
     described.dynamicShape = handle.hasTag(at::Tag::dynamic_output_shape) ||
                              handle.hasTag(at::Tag::data_dependent_output);
     for (size_t index = 0; index < schema.arguments().size(); ++index) {

@@ -13,6 +13,8 @@
 
 #include "backlog.h"
 #include "call.h"
+#include "denormals.h"
+#include "promotion.h"
 #include "threads.h"
 #include "turn.h"
 
@@ -28,15 +30,16 @@ struct BelowAutograd {
 
 /// The state of torch in which a queued operator runs. It may run in any thread that waits for the
 /// stream, which may be within a mode of Python's or use another number of threads. So the state of
-/// the thread is restored afterwards.
+/// the thread is restored afterwards. State that torch has once for the process stays as it is.
 struct RunScope {
-    explicit RunScope(int wanted) : threads(wanted) {}
+    RunScope(int wanted, unsigned flush) : threads(wanted), denormals(flush) {}
 
     const c10::impl::ForceDispatchKeyGuard keys{
         c10::default_included_set, c10::default_excluded_set |
                                        c10::autograd_dispatch_keyset_with_ADInplaceOrView |
                                        c10::autocast_dispatch_keyset};
     const ThreadsScope threads;
+    const DenormalsScope denormals;
 };
 
 /// A view that an operator writes in place.
@@ -75,12 +78,14 @@ struct Queued {
     at::Generator generator;          // of the device; undefined: nothing is drawn
     std::shared_ptr<Engine> engine;
     int threads;
+    unsigned denormals;  // as in DenormalsScope
     const void* stream;
     std::vector<Written> written;  // in place, as it was when the operator was queued
-    Backlog* backlog = nullptr;    // of the stream; null: a model keeps the operator
+    Promotion promotion = {};
+    Backlog* backlog = nullptr;  // of the stream; null: a model keeps the operator
 
     void Run() const {
-        const RunScope scope(threads);
+        const RunScope scope(threads, denormals);
         std::optional<Drawing> drawing;
         torch::jit::Stack stack = arguments;
         if (engine != nullptr && !op.out) {
@@ -88,6 +93,7 @@ struct Queued {
             stack[static_cast<size_t>(op.generator)] = engine->cpu;
         }
         const Turn turn(stream);
+        promotion.Cast(op, &stack);
         if (op.out) {
             RunInPlace(&stack);
             return;

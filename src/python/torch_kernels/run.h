@@ -55,6 +55,7 @@ class HostKernel : public c10::OperatorKernel {
                    const CurrentStream& stream, int threads, torch::jit::Stack* stack) {
         const BelowAutograd below;
         const ThreadsScope scope(threads);
+        const DenormalsScope denormals(DenormalsOfCaller());
         if (RunInPlace(arguments, device, stream, stack)) {
             return;
         }
@@ -144,6 +145,13 @@ class HostKernel : public c10::OperatorKernel {
         if (draws && !recording) {
             return false;  // the offset of the generator is known after the draws
         }
+        if (!recording && (op_.alerts || Promotion::MayWrite(op_, arguments))) {
+            return false;  // what torch has once for the process has to be that of the call
+        }
+        if (op_.alerts && at::globalContext().deterministicAlgorithms()) {
+            shapes_.ThrowIfNotDeterministic(arguments);
+        }
+        const bool inOrder = op_.addsInOrder && at::globalContext().deterministicAlgorithms();
         std::shared_ptr<const std::vector<ResultShapes>> shapes;
         if (op_.anyFresh || op_.writes || !op_.onlyTensors || op_.dynamicShape) {
             shapes = Grows(arguments) ? nullptr : shapes_.Of(arguments, recording);
@@ -163,10 +171,12 @@ class HostKernel : public c10::OperatorKernel {
                                                       {},
                                                       {},
                                                       nullptr,
-                                                      threads,
+                                                      inOrder ? 1 : threads,
+                                                      DenormalsOfCaller(),
                                                       stream.handle(),
                                                       {}});
         queued->written = Written::Of(op_, queued->arguments);
+        queued->promotion = Promotion::Of(op_, arguments, shapes.get());
         std::vector<c10::IValue> results;
         const auto make = [&](const TensorShape& shape) {
             if (!shape.defined) {

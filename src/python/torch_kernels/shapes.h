@@ -87,6 +87,18 @@ class Shapes {
         return false;
     }
 
+    /// Throws what the kernel for "cpu" throws in the deterministic mode, and warns as it does.
+    void ThrowIfNotDeterministic(c10::ArrayRef<c10::IValue> arguments) const {
+        const BelowAutograd below;
+        std::vector<c10::IValue> given;
+        std::vector<c10::IValue> results;
+        std::exception_ptr refused;
+        (void)CallOn(c10::kCPU, arguments, &given, &results, &refused);
+        if (refused != nullptr) {
+            std::rethrow_exception(refused);
+        }
+    }
+
  private:
     static constexpr size_t kMostKnown = 256;  // for each operator
 

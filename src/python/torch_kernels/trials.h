@@ -98,6 +98,14 @@ inline Disagree DisagreeOf(const std::string& name) {
     return ofBool.count(name) != 0 ? Disagree::kIfBool : Disagree::kNever;
 }
 
+/// Returns whether an operator computes factors or solutions of matrices, by LAPACK.
+inline bool IsOfMatrices(const std::string& name) {
+    static const std::set<std::string> names{"aten::ormqr", "aten::lu_solve",
+                                             "aten::triangular_solve", "aten::cholesky_inverse"};
+    return names.count(name) != 0 || name.rfind("aten::linalg_", 0) == 0 ||
+           name.rfind("aten::_linalg_", 0) == 0;
+}
+
 /// Returns whether the kernels for "cpu" and "meta" disagree about a call with these arguments.
 /// `pointwise`: the operator works element by element. "meta" computes those of 16 bits in float32,
 /// and forgets the strides of an expanded argument then.

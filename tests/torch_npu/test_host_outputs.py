@@ -69,6 +69,16 @@ def test_shapes_and_strides_are_those_of_cpu(call):
     assert [(tensor.shape, tensor.stride()) for tensor in call("npu")] == expected
 
 
+@pytest.mark.parametrize("dtype, call", (
+    (torch.float32, lambda x, out: torch.linalg.inv(x, out=out)),
+    (torch.int64, lambda x, out: torch.nonzero(x, out=out)),
+    (torch.float32, lambda x, out: torch.mm(x.t(), x.t(), out=out))))
+def test_empty_outputs_get_the_strides_of_cpu(begin, dtype, call):
+    given = torch.tensor([[2., 1., 0.], [0., 4., 2.], [1., 0., 8.]])
+    expected = call(given, torch.empty(0, dtype=dtype))
+    same(call(given.npu(), torch.empty(0, dtype=dtype, device="npu")), expected)
+
+
 def test_attention_without_weights_has_none():
     layer = torch.nn.MultiheadAttention(8, 2, batch_first=True).npu().eval()
     query = torch.ones(2, 3, 8, device="npu")

@@ -60,6 +60,7 @@ class _Views:
         for npu, view in self.tensors:
             if npu.shape != view.shape:
                 npu.resize_(view.shape)
+                npu.as_strided_(view.shape, view.stride())  # kernels of matrices choose others
                 # torch_npu queues its copy of the old bytes, which would overwrite the new ones.
                 self.torch.npu.current_stream(npu.device).synchronize()
             elif not self.grow:

@@ -113,17 +113,12 @@ class HistcKernel : public c10::OperatorKernel {
     HostKernel host_;
 };
 
-class Silent : public c10::WarningHandler {
- public:
-    void process(const c10::Warning&) override {}  // each registration replaces another one
-};
-
 class Registrar {
  public:
     explicit Registrar(std::set<std::string> kept) : kept_(std::move(kept)) {}
 
     size_t Run() {
-        Silent silent;
+        Silent silent;  // each registration replaces another one
         const c10::WarningUtils::WarningHandlerGuard quiet(&silent);
         size_t taken = 0;
         for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {

@@ -11,6 +11,7 @@
 
 #include "queued.h"
 #include "shapes.h"
+#include "without_data.h"
 
 namespace advstep_torch {
 
@@ -38,8 +39,10 @@ class HostKernel : public c10::OperatorKernel {
         if (state == StreamState::kIdle && (!settings.queueAlways || settings.blocking)) {
             RunAtOnce(arguments, *device, stream, threads, stack);
         } else if (!Queue(arguments, *device, stream, state, threads, stack)) {
+            const std::vector<c10::IValue> kept(arguments.begin(), arguments.end());
             stream.Wait();
             RunAtOnce(arguments, *device, stream, threads, stack);
+            shapes_.Ran(kept);
         }
     }
 
@@ -92,7 +95,7 @@ class HostKernel : public c10::OperatorKernel {
         if (!op_.out || !Large(arguments)) {
             return false;
         }
-        const auto shapes = shapes_.Of(arguments, false);
+        const auto shapes = shapes_.Of(arguments, Next::kRunsAtOnce);
         if (!shapes) {
             return false;
         }
@@ -113,6 +116,7 @@ class HostKernel : public c10::OperatorKernel {
             op_.out->callBoxed(host);
         }
         views.TakeResized();
+        shapes_.Ran(arguments);
         torch::jit::drop(*stack, arguments.size());
         stack->insert(stack->end(), results.begin(), results.end());
         return true;
@@ -148,13 +152,18 @@ class HostKernel : public c10::OperatorKernel {
         if (!recording && (op_.alerts || Promotion::MayWrite(op_, arguments))) {
             return false;  // what torch has once for the process has to be that of the call
         }
+        if (Overlaps(op_, arguments, recording) && !recording) {
+            return false;
+        }
         if (op_.alerts && at::globalContext().deterministicAlgorithms()) {
-            shapes_.ThrowIfNotDeterministic(arguments);
+            WithoutData(op_).ThrowIfNotDeterministic(arguments);
         }
         const bool inOrder = op_.addsInOrder && at::globalContext().deterministicAlgorithms();
         std::shared_ptr<const std::vector<ResultShapes>> shapes;
         if (op_.anyFresh || op_.writes || !op_.onlyTensors || op_.dynamicShape) {
-            shapes = Grows(arguments) ? nullptr : shapes_.Of(arguments, recording);
+            shapes = Grows(arguments)
+                         ? nullptr
+                         : shapes_.Of(arguments, recording ? Next::kIsRecorded : Next::kIsQueued);
             if (!shapes) {
                 TORCH_CHECK(!recording, op_.name,
                             " cannot be captured: the shapes of its results depend on data, or are "

@@ -4,9 +4,6 @@
 
 #pragma once
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/record_function.h>
-
 #include <algorithm>
 #include <exception>
 #include <memory>
@@ -20,10 +17,15 @@
 
 #include "out_sizes.h"
 #include "queued.h"
+#include "refusals.h"
 #include "signature.h"
 #include "tensor_shape.h"
+#include "without_data.h"
 
 namespace advstep_torch {
+
+/// The way in which an operator whose shapes are asked for will run.
+enum class Next { kRunsAtOnce, kIsQueued, kIsRecorded };
 
 /// The shapes of one operator. torch's kernels for "meta" are Python and take some 50 us, so the
 /// answers are kept by signature.
@@ -31,12 +33,12 @@ class Shapes {
  public:
     using Answer = std::shared_ptr<const std::vector<ResultShapes>>;
 
-    explicit Shapes(const Operator& op) : op_(op) {}
+    explicit Shapes(const Operator& op) : op_(op), kernels_(op) {}
 
     /// Returns the shapes of the results. Null: they depend on data, or torch has no such function.
-    /// An error of the kernel for "meta" is thrown while recording. Otherwise it is left to the
-    /// operator itself, which runs then.
-    Answer Of(c10::ArrayRef<c10::IValue> arguments, bool recording) {
+    /// An error of the kernel for "meta", or of dtypes on "cpu", is thrown while recording.
+    /// Otherwise it is left to the operator itself, which runs then.
+    Answer Of(c10::ArrayRef<c10::IValue> arguments, Next next) {
         if (Dynamic(arguments)) {
             return nullptr;
         }
@@ -51,8 +53,9 @@ class Shapes {
                 return found->second;
             }
         }
-        Answer answer = Ask(arguments, recording);
-        if (signature && answer) {
+        Answer answer = Ask(arguments, next);
+        if (signature && answer &&
+            (next != Next::kRunsAtOnce || HasRun(Dtypes(op_, arguments).Key()))) {
             const std::lock_guard<std::mutex> lock(mutex_);
             if (known_.size() >= kMostKnown) {
                 known_.clear();
@@ -74,7 +77,8 @@ class Shapes {
                 return false;
             }
         }
-        if (IsRefused(arguments, recording)) {
+        if (IsRefused(arguments, recording) ||
+            IsRefusedByCpu(arguments, 0, recording ? Next::kIsRecorded : Next::kIsQueued)) {
             return true;
         }
         if (signature) {
@@ -87,17 +91,8 @@ class Shapes {
         return false;
     }
 
-    /// Throws what the kernel for "cpu" throws in the deterministic mode, and warns as it does.
-    void ThrowIfNotDeterministic(c10::ArrayRef<c10::IValue> arguments) const {
-        const BelowAutograd below;
-        std::vector<c10::IValue> given;
-        std::vector<c10::IValue> results;
-        std::exception_ptr refused;
-        (void)CallOn(c10::kCPU, arguments, &given, &results, &refused);
-        if (refused != nullptr) {
-            std::rethrow_exception(refused);
-        }
-    }
+    /// Notes that the operator has run with such arguments, so that no trial is needed for them.
+    void Ran(c10::ArrayRef<c10::IValue> arguments) { NoteRun(Dtypes(op_, arguments).Key()); }
 
  private:
     static constexpr size_t kMostKnown = 256;  // for each operator
@@ -118,95 +113,6 @@ class Shapes {
         return false;
     }
 
-    /// Returns the arguments on "meta", or on "cpu" for a trial: ones, by which integers can be
-    /// divided, or zeros, which are right as indices.
-    std::vector<c10::IValue> Without(c10::ArrayRef<c10::IValue> arguments,
-                                     c10::Device device) const {
-        std::vector<c10::IValue> meta;
-        std::vector<std::pair<const void*, at::Tensor>> known;
-        MapTensors(arguments, &meta, [&](const at::Tensor& tensor) {
-            if (!IsNpu(tensor)) {
-                return tensor;
-            }
-            for (const auto& [impl, made] : known) {
-                if (impl == tensor.unsafeGetTensorImpl()) {
-                    return made;
-                }
-            }
-            at::Tensor made = NewLike(tensor, device);
-            if (device.type() == c10::kCPU) {
-                made.fill_(op_.pointwise ? 1 : 0);
-            }
-            known.emplace_back(tensor.unsafeGetTensorImpl(), made);
-            return made;
-        });
-        if (op_.device >= 0) {
-            meta[static_cast<size_t>(op_.device)] = device;
-        }
-        if (op_.generator >= 0) {
-            meta[static_cast<size_t>(op_.generator)] =
-                device.type() == c10::kCPU ? c10::IValue(at::detail::createCPUGenerator())
-                                           : c10::IValue();
-        }
-        if (op_.pinMemory >= 0) {
-            meta[static_cast<size_t>(op_.pinMemory)] = c10::IValue();
-        }
-        return meta;
-    }
-
-    /// The results of the kernel for "meta", and the arguments that it may have resized. False: it
-    /// has none, or refuses the arguments; the reason is in `refused`.
-    bool Call(c10::ArrayRef<c10::IValue> arguments, std::vector<c10::IValue>* given,
-              std::vector<c10::IValue>* results, std::exception_ptr* refused) const {
-        const bool trial = NeedsTrial(op_.disagree, op_.pointwise, arguments);
-        return CallOn(trial ? c10::kCPU : c10::kMeta, arguments, given, results, refused);
-    }
-
-    bool CallOn(c10::Device device, c10::ArrayRef<c10::IValue> arguments,
-                std::vector<c10::IValue>* given, std::vector<c10::IValue>* results,
-                std::exception_ptr* refused) const {
-        const at::DisableRecordFunctionGuard unseen;  // by profilers
-        *results = Without(arguments, device);
-        *given = *results;
-        try {
-            op_.handle.callBoxed(*results);
-            return true;
-        } catch (const c10::NotImplementedError&) {
-            return false;
-        } catch (const std::exception&) {
-            *refused = std::current_exception();
-            return false;
-        }
-    }
-
-    /// Throws an exception that the kernel for "meta" does not throw again: a handler of a signal,
-    /// such as Ctrl-C, raised it in the middle of the kernel's Python.
-    void ThrowIfNotItsOwn(c10::ArrayRef<c10::IValue> arguments,
-                          const std::exception_ptr& first) const {
-        if (MessageOf(first, /*ofC=*/true)) {
-            return;
-        }
-        std::vector<c10::IValue> given;
-        std::vector<c10::IValue> results;
-        std::exception_ptr second;
-        (void)Call(arguments, &given, &results, &second);
-        if (second == nullptr ||
-            MessageOf(first, /*ofC=*/false) != MessageOf(second, /*ofC=*/false)) {
-            std::rethrow_exception(first);
-        }
-    }
-
-    /// The message of an exception. `ofC`: none if Python may have raised it.
-    static std::optional<std::string> MessageOf(const std::exception_ptr& thrown, bool ofC) {
-        try {
-            std::rethrow_exception(thrown);
-        } catch (const c10::Error& error) {
-            return error.what_without_backtrace();
-        } catch (const std::exception& error) {
-            return ofC ? std::nullopt : std::optional<std::string>(error.what());
-        }
-    }
-
     /// Returns whether two elements of an argument that is written have the same memory. Kernels
     /// for "cpu" refuse most of these, those for "meta" none.
     bool WritesTwice(c10::ArrayRef<c10::IValue> arguments) const {
@@ -222,35 +128,86 @@ class Shapes {
         std::vector<c10::IValue> results;
         std::exception_ptr refused;
         if (!WritesTwice(arguments)) {
-            if (Call(arguments, &given, &results, &refused) || refused == nullptr) {
+            if (kernels_.Call(arguments, &given, &results, &refused) || refused == nullptr) {
                 return false;
             }
-            ThrowIfNotItsOwn(arguments, refused);
+            kernels_.ThrowIfNotItsOwn(arguments, refused);
         }
         if (!recording) {
             return true;
         }
         // "meta" refuses some calls that "cpu" takes, and no run follows that could tell.
         std::exception_ptr ofCpu;
-        (void)CallOn(c10::kCPU, arguments, &given, &results, &ofCpu);
+        (void)kernels_.CallOn(c10::kCPU, arguments, &given, &results, &ofCpu);
         if (ofCpu != nullptr) {
             std::rethrow_exception(ofCpu);
         }
         return false;
     }
 
-    Answer Ask(c10::ArrayRef<c10::IValue> arguments, bool recording) const {
+    bool HasRun(const std::string& key) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return ran_.count(key) != 0;
+    }
+
+    void NoteRun(const std::string& key) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (ran_.size() >= kMostKnown) {
+            ran_.clear();
+        }
+        ran_.insert(key);
+    }
+
+    /// Returns whether the kernel for "cpu" refuses a trial of a call that is queued. An error of
+    /// dtypes is thrown while recording. `results`: their bytes.
+    bool IsRefusedByCpu(c10::ArrayRef<c10::IValue> arguments, size_t results, Next next) {
+        if (next == Next::kRunsAtOnce) {
+            return false;
+        }
+        const Dtypes dtypes(op_, arguments);
+        if (!dtypes.WantsTrial(results) || HasRun(dtypes.Key())) {
+            return false;
+        }
+        const BelowAutograd below;
+        std::vector<c10::IValue> given;
+        std::vector<c10::IValue> made;
+        std::exception_ptr refused;
+        Silent silent;  // the run warns
+        const c10::WarningUtils::WarningHandlerGuard quiet(&silent);
+        if (kernels_.CallOn(c10::kCPU, arguments, &given, &made, &refused)) {
+            NoteRun(dtypes.Key());
+            return false;
+        }
+        if (refused == nullptr || next != Next::kIsRecorded) {
+            return refused != nullptr;
+        }
+        if (Dtypes::AreMeantBy(WithoutData::MessageOf(refused, /*ofC=*/false).value_or(""))) {
+            std::rethrow_exception(refused);
+        }
+        return false;
+    }
+
+    Answer Ask(c10::ArrayRef<c10::IValue> arguments, Next next) {
+        const bool recording = next == Next::kIsRecorded;
         const BelowAutograd below;
         std::vector<c10::IValue> given;
         std::vector<c10::IValue> meta;
         std::exception_ptr refused;
-        if (!Call(arguments, &given, &meta, &refused)) {
+        if (!kernels_.Call(arguments, &given, &meta, &refused)) {
             if (refused != nullptr && recording) {
                 std::rethrow_exception(refused);
             }
             if (refused != nullptr) {
-                ThrowIfNotItsOwn(arguments, refused);
+                kernels_.ThrowIfNotItsOwn(arguments, refused);
             }
+            return nullptr;
+        }
+        size_t bytes = 0;
+        for (const c10::IValue& result : meta) {
+            bytes +=
+                result.isTensor() && result.toTensor().defined() ? result.toTensor().nbytes() : 0;
+        }
+        if (IsRefusedByCpu(arguments, bytes, next)) {
             return nullptr;
         }
         if (op_.writes && !OutSizes(op_).Take(arguments, given)) {
@@ -273,9 +230,11 @@ class Shapes {
     }
 
     const Operator& op_;
-    std::mutex mutex_;  // guards the two sets; held for look-ups only, never while Python may run
+    const WithoutData kernels_;
+    std::mutex mutex_;  // guards the three sets; held for look-ups only, never while Python may run
     std::unordered_map<std::string, Answer> known_;
     std::unordered_set<std::string> accepted_;  // signatures that Refuses has answered with false
+    std::unordered_set<std::string> ran_;       // keys of Dtypes that "cpu" has taken
 };
 
 }  // namespace advstep_torch

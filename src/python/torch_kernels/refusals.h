@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls that a kernel for "cpu" may refuse where that for "meta" does not: for their dtypes, or
+// because what they write overlaps what they read.
+
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/MemoryOverlap.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include "call.h"
+
+namespace advstep_torch {
+
+/// The dtypes of a call's tensors, and whether a trial on "cpu" of the call is wanted.
+class Dtypes {
+ public:
+    Dtypes(const Operator& op, c10::ArrayRef<c10::IValue> arguments) {
+        for (size_t index = 0; index < arguments.size(); ++index) {
+            const c10::IValue& value = arguments[index];
+            if (value.isTensor()) {
+                Add(value.toTensor());
+            } else if (value.isList()) {
+                key_ += '[';
+                for (const c10::IValue& element : value.toListRef()) {
+                    if (element.isTensor()) {
+                        Add(element.toTensor());
+                    }
+                }
+            } else if (value.isInt() && op.handle.schema().arguments()[index].real_type()->kind() ==
+                                            c10::TypeKind::ScalarTypeType) {
+                key_ += std::to_string(value.toInt()) + ';';
+            } else {
+                key_ += value.isNone() ? 'n' : value.isDouble() ? 'd' : 'v';
+            }
+        }
+        // Zeros are no pivots, and some of these kernels do not look.
+        const auto begins = [&](const char* with) { return op.name.rfind(with, 0) == 0; };
+        const bool unsafe =
+            op.ctc || begins("aten::lu_") || begins("aten::_weight_") || (op.factors && integers_);
+        wanted_ = !unsafe && (mixed_ || unusual_ || begins("aten::bitwise_") || begins("aten::__"));
+    }
+
+    const std::string& Key() const { return key_; }
+
+    /// `results`: their bytes.
+    bool WantsTrial(size_t results) const {
+        constexpr size_t kMost = size_t{64} << 20;  // bytes, which the trial allocates and fills
+        return wanted_ && !empty_ && bytes_ <= kMost && results <= kMost;
+    }
+
+    /// Returns whether an error of a kernel speaks of dtypes; others may be of the trial's data.
+    static bool AreMeantBy(const std::string& message) {
+        std::string lower(message);
+        std::transform(lower.begin(), lower.end(), lower.begin(),
+                       [](unsigned char letter) { return std::tolower(letter); });
+        return lower.find("type") != std::string::npos ||
+               lower.find("not implemented for") != std::string::npos;
+    }
+
+ private:
+    void Add(const at::Tensor& tensor) {
+        if (!tensor.defined()) {
+            key_ += 'u';
+            return;
+        }
+        const at::ScalarType dtype = tensor.scalar_type();
+        const bool number = tensor.unsafeGetTensorImpl()->is_wrapped_number();
+        key_ += static_cast<char>('A' + static_cast<int>(dtype));
+        key_ += number ? 'w' : tensor.dim() == 0 ? '0' : 't';
+        if (number || !IsNpu(tensor)) {
+            return;
+        }
+        bytes_ += tensor.nbytes();
+        empty_ = empty_ || tensor.numel() == 0;
+        integers_ = integers_ || c10::isIntegralType(dtype, /*includeBool=*/true);
+        unusual_ =
+            unusual_ || (dtype != at::kFloat && dtype != at::kDouble && dtype != at::kBFloat16);
+        mixed_ = mixed_ || (first_ != at::ScalarType::Undefined && first_ != dtype);
+        first_ = dtype;
+    }
+
+    std::string key_;
+    at::ScalarType first_ = at::ScalarType::Undefined;
+    size_t bytes_ = 0;
+    bool empty_ = false;  // kernels look at no dtype then
+    bool integers_ = false;
+    bool unusual_ = false;
+    bool mixed_ = false;
+    bool wanted_ = false;
+};
+
+/// Returns whether an argument that is written overlaps itself or a part of another one. Kernels of
+/// operators that work element by element refuse that, which is thrown while recording.
+inline bool Overlaps(const Operator& op, c10::ArrayRef<c10::IValue> arguments, bool recording) {
+    const std::vector<c10::Argument>& described = op.handle.schema().arguments();
+    for (size_t index = 0; index < arguments.size(); ++index) {
+        if (!IsWritten(described[index]) || !arguments[index].isTensor() ||
+            !IsNpu(arguments[index].toTensor())) {
+            continue;
+        }
+        const at::Tensor& written = arguments[index].toTensor();
+        const bool throws = recording && op.pointwise;
+        if (described[index].is_out() && at::has_internal_overlap(written) == at::MemOverlap::Yes) {
+            if (throws) {
+                at::assert_no_internal_overlap(written);
+            }
+            return true;
+        }
+        for (const c10::IValue& value : arguments) {
+            if (!value.isTensor() || !IsNpu(value.toTensor()) ||
+                at::get_overlap_status(written, value.toTensor()) !=
+                    at::MemOverlapStatus::Partial) {
+                continue;
+            }
+            if (throws) {
+                at::assert_no_partial_overlap(written, value.toTensor());
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace advstep_torch

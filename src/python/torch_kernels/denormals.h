@@ -4,7 +4,7 @@
 #pragma once
 
 #if defined(__SSE2__)
-#include <immintrin.h>
+#include <xmmintrin.h>
 #endif
 
 #include <atomic>

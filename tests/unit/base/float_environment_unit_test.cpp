@@ -8,7 +8,7 @@
 #include <cfenv>
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include <xmmintrin.h>
 #endif
 
 namespace advstep {

@@ -91,16 +91,6 @@ TaskLength LengthOfPlan(const op::Planned<typename Operator::Payload>& planned) 
     return LengthOf(*planned.program, rows, kIsGauged<Operator>);
 }
 
-inline AdvStepOperatorEnvironment EnvironmentOf(const Device& device) {
-    const Settings& settings = device.settings();
-    return {sizeof(AdvStepOperatorEnvironment),
-            static_cast<int32_t>(settings.conformance),
-            static_cast<int32_t>(settings.onDivergence),
-            PlanningVectorCores(device),
-            settings.soc.vectorCores,
-            settings.soc.unifiedBufferBytes};
-}
-
 template <typename Operator>
 Status ViewsOf(const aclTensor* const* tensors, TensorView* views) {
     for (size_t place = 0; place < Operator::kTensors.size(); ++place) {

@@ -33,10 +33,6 @@ const char* PhaseOneOf(const AdvStepOperator* op) {
     return op != nullptr ? op->phaseOne.c_str() : kNoOperator;
 }
 
-Status RequireGiven(const void* pointer, const char* argument) {
-    return RequireOutput(pointer, argument);
-}
-
 Status RequireSize(const char* name, uint32_t bytes, size_t expected) {
     return bytes == expected ? Status()
                              : Error(ACLNN_ERR_INNER, "{} has structBytes {}; expected {}", name,
@@ -51,10 +47,10 @@ Status RequireOperator(const AdvStepOperator* op) {
 }
 
 Status RequireCall(const AdvStepOperatorCall* call) {
-    ADVSTEP_RETURN_IF_ERROR(RequireGiven(call, "call"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(call, "call"));
     ADVSTEP_RETURN_IF_ERROR(RequireSize("call", call->structBytes, sizeof(AdvStepOperatorCall)));
     ADVSTEP_RETURN_IF_ERROR(RequireOperator(call->op));
-    return RequireGiven(call->tensors, "call->tensors");
+    return RequireOutput(call->tensors, "call->tensors");
 }
 
 Status ViewsOf(const AdvStepOperatorCall& call, AdvStepTensorView* views) {
@@ -80,26 +76,16 @@ Status CheckDims(const AdvStepOperator& op, const AdvStepTensorView* views) {
     return {};
 }
 
-AdvStepOperatorEnvironment EnvironmentFor(const Device& device) {
-    const Settings& settings = device.settings();
-    return {sizeof(AdvStepOperatorEnvironment),
-            static_cast<int32_t>(settings.conformance),
-            static_cast<int32_t>(settings.onDivergence),
-            PlanningVectorCores(device),
-            settings.soc.vectorCores,
-            settings.soc.unifiedBufferBytes};
-}
-
 Status BeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,
                  AdvStepOperatorEnvironment* environment, int32_t* isPlanned) {
     ADVSTEP_RETURN_IF_ERROR(RequireCall(call));
-    ADVSTEP_RETURN_IF_ERROR(RequireGiven(views, "views"));
-    ADVSTEP_RETURN_IF_ERROR(RequireGiven(environment, "environment"));
-    ADVSTEP_RETURN_IF_ERROR(RequireGiven(isPlanned, "isPlanned"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(views, "views"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(environment, "environment"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(isPlanned, "isPlanned"));
     ADVSTEP_RETURN_IF_ERROR(
         RequireSize("environment", environment->structBytes, sizeof(AdvStepOperatorEnvironment)));
     if (call->attributes == nullptr && call->attributeCount > 0) {
-        return RequireGiven(nullptr, "call->attributes");
+        return RequireOutput(nullptr, "call->attributes");
     }
     const AdvStepOperator& op = *call->op;
     auto* const kept =
@@ -115,7 +101,7 @@ Status BeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->executor, "executor"));
     ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&kept->device));
     ADVSTEP_RETURN_IF_ERROR(CheckDims(op, views));
-    *environment = EnvironmentFor(*kept->device);
+    *environment = EnvironmentOf(*kept->device);
     kept->vectorCores = environment->vectorCores;
     return {};
 }
@@ -216,15 +202,15 @@ Status CheckPlan(const AdvStepOperator& op, int32_t vectorCores, const AdvStepOp
 Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* views,
                   const AdvStepOperatorPlan* asked) {
     ADVSTEP_RETURN_IF_ERROR(RequireCall(call));
-    ADVSTEP_RETURN_IF_ERROR(RequireGiven(views, "views"));
-    ADVSTEP_RETURN_IF_ERROR(RequireGiven(asked, "plan"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(views, "views"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(asked, "plan"));
     ADVSTEP_RETURN_IF_ERROR(RequireSize("plan", asked->structBytes, sizeof(AdvStepOperatorPlan)));
-    ADVSTEP_RETURN_IF_ERROR(RequireGiven(asked->payload, "plan->payload"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(asked->payload, "plan->payload"));
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->workspaceSize, "workspaceSize"));
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->executor, "executor"));
     const auto& kept = *reinterpret_cast<const KeptPlan*>(call->kept);
     const AdvStepOperator& op = *call->op;
-    ADVSTEP_RETURN_IF_ERROR(RequireGiven(kept.device, "the device of advstepBeginPlan"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(kept.device, "the device of advstepBeginPlan"));
     const TensorView* pointers[ADVSTEP_OPERATOR_MOST_TENSORS];
     for (uint32_t place = 0; place < op.table->tensorCount; ++place) {
         pointers[place] = static_cast<const TensorView*>(&views[place]);
@@ -260,9 +246,9 @@ Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* view
 
 aclnnStatus advstepRegisterOperator(const AdvStepOperatorTable* table, const AdvStepOperator** op) {
     return AclnnBoundary("advstepRegisterOperator", ACLNN_ERR_INNER, [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(RequireGiven(op, "op"));
+        ADVSTEP_RETURN_IF_ERROR(RequireOutput(op, "op"));
         *op = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(RequireGiven(table, "table"));
+        ADVSTEP_RETURN_IF_ERROR(RequireOutput(table, "table"));
         return RegisterOperator(*table, op);
     });
 }

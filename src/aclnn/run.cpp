@@ -222,6 +222,16 @@ int32_t PlanningVectorCores(const Device& device) {
     return static_cast<int32_t>(CoresInEffect(device, ACL_RT_DEV_RES_VECTOR_CORE));
 }
 
+AdvStepOperatorEnvironment EnvironmentOf(const Device& device) {
+    const Settings& settings = device.settings();
+    return {sizeof(AdvStepOperatorEnvironment),
+            static_cast<int32_t>(settings.conformance),
+            static_cast<int32_t>(settings.onDivergence),
+            PlanningVectorCores(device),
+            settings.soc.vectorCores,
+            settings.soc.unifiedBufferBytes};
+}
+
 Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_t workspaceSize,
                    aclOpExecutor* executor, aclrtStream stream) {
     return SpendAndLaunch<false>(call, owner, workspace, workspaceSize, executor, stream);

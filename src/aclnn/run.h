@@ -7,13 +7,14 @@
 
 #include "acl/acl_base.h"
 #include "aclnn/acl_meta.h"
+#include "advance_step/operator/core.h"
 #include "op_kernel/common/kernel.h"
 #include "src/base/status.h"
 #include "src/runtime/device/device.h"
 
 namespace advstep {
 
-/// 161001: the output argument is null.
+/// 161001: the pointer of the argument, such as an output's, is null.
 Status RequireOutput(const void* pointer, const char* argument);
 
 /// Finds the device for which phase one plans. 361001: the thread has no current context.
@@ -22,6 +23,9 @@ Status PlanningDevice(const Device** device);
 /// Returns the number of vector cores that the calling thread may plan with on that device, by its
 /// resource limits.
 int32_t PlanningVectorCores(const Device& device);
+
+/// Returns what an operator plans for.
+AdvStepOperatorEnvironment EnvironmentOf(const Device& device);
 
 /// Phase two of every operator: spends the executor (unless it is repeatable) and queues its
 /// launch. `call` is the name of the extern "C" function, and `owner` is the owner of the

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cfenv>
 #include <functional>
 #include <memory>
 
@@ -50,6 +51,35 @@ class HostFunctionTest : public support::DeviceTest {
         return result.Wait();
     }
 };
+
+// Neither the thread that waits nor the next function sees what a function has changed, whichever
+// thread runs them.
+TEST_F(HostFunctionTest, ChangesTheFloatingPointEnvironmentForItselfOnly) {
+    const Stream stream = MakeStream();
+    for (const bool atOnce : {true, false}) {
+        int modes[2] = {-1, -1};
+        for (int& mode : modes) {
+            ASSERT_TRUE(IsOk(aclrtLaunchHostFunc(
+                stream.Get(),
+                [](void* found) {
+                    *static_cast<int*>(found) = std::fegetround();
+                    std::fesetround(FE_DOWNWARD);
+                },
+                &mode)));
+        }
+        if (!atOnce) {
+            ASSERT_TRUE(support::Eventually([&] {
+                aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+                (void)aclrtStreamQuery(stream.Get(), &status);
+                return status == ACL_STREAM_STATUS_COMPLETE;
+            }));
+        }
+        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+        EXPECT_EQ(modes[0], FE_TONEAREST) << atOnce;
+        EXPECT_EQ(modes[1], FE_TONEAREST) << atOnce;
+        EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+    }
+}
 
 TEST_F(HostFunctionTest, HasTheContextOfItsStream) {
     const aclrtContext primary = support::CurrentContext();

@@ -24,7 +24,8 @@ inline constexpr uint64_t kTimeLimitUnit = 4294967;
 Status RunKernelTask(const Task& base);
 
 /// The same in the default floating-point environment, for programs that may compute with
-/// floating-point numbers. The operators of this library compute with integers.
+/// floating-point numbers. Step and the kinds of AdvanceStep need no such environment: they compute
+/// with integers, and with doubles where every rounding mode gives the same.
 Status RunFloatKernelTask(const Task& base);
 
 /// The same for operators of other libraries, whose time limit in kTimeLimitUnits is the launch's

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <optional>
 #include <utility>
 
 #include "acl/acl_base.h"
@@ -45,6 +44,18 @@ Status RunCatching(const Task& task) noexcept {
     }
 }
 
+Status RunInDefaultEnvironment(const Task& task) noexcept {
+    if (__builtin_expect(!DefaultFloatEnvironment::IsSet(), 0)) {
+        const DefaultFloatEnvironment environment;  // costs more than a look
+        return RunCatching(task);
+    }
+    Status status = RunCatching(task);
+    if (__builtin_expect(!DefaultFloatEnvironment::IsSet(), 0)) {
+        DefaultFloatEnvironment::Set();  // the function has changed it
+    }
+    return status;
+}
+
 // A host function sees its stream's context and the default floating-point environment on whatever
 // thread it runs. The thread's context, message, last error and environment return after it.
 Status RunTask(const Task& task, const ContextRef& context) noexcept {
@@ -54,11 +65,7 @@ Status RunTask(const Task& task, const ContextRef& context) noexcept {
         const NoCancellation noCancellation;  // the function might be a cancellation point
         const KeepErrors keepErrors;
         const KeepCurrentContext keepContext(context);
-        std::optional<DefaultFloatEnvironment> environment;  // costs more than a look
-        if (__builtin_expect(!DefaultFloatEnvironment::IsSet(), 0)) {
-            environment.emplace();
-        }
-        status = RunCatching(task);
+        status = RunInDefaultEnvironment(task);
     } else {
         status = RunCatching(task);
     }
@@ -218,12 +225,6 @@ bool Stream::RunBriefTasks(uint64_t last, int* most) {
     return false;
 }
 
-bool Stream::FrontWaits() const {
-    const Task& front = *queue_.Front();
-    return FrontWait::IsWait(front) && front.skip == TaskSkip::kNot &&
-           !frontWait_.Over(completed_.load(std::memory_order_relaxed) + 1);
-}
-
 FrontObstacle Stream::LookAtFront(WaitClock::time_point* again) {
     if (HeldBack(identity_.context.device, *queue_.Front())) {
         return {FrontObstacle::Kind::kPoll, {}, 0, 0};  // the abort wakes workers and sleepers
@@ -262,11 +263,11 @@ FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t l
     // A worker that looked while this thread had the claim may have gone to sleep since. Work that
     // is left to the workers must not wait for the end of a nap.
     const bool left = obstacle.kind == FrontObstacle::Kind::kLeft;
-    if (!queue_.Empty() && NeedsWaking(left)) {
+    if (!queue_.Empty() && (left || NeedsWaking(false))) {
         lock.unlock();
         workers_->Wake();
         lock.lock();
-        if (left && workers_->LeavesAllTo(waitLimit)) {
+        if (left && !queue_.Empty() && workers_->MustRun(waitLimit, *queue_.Front())) {
             obstacle = {};  // no worker could be woken
         }
     }

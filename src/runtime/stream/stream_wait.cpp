@@ -122,10 +122,16 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front,
     --sleepers_;
 }
 
+bool Stream::FrontWaits() const {
+    const Task& front = *queue_.Front();
+    return FrontWait::IsWait(front) && front.skip == TaskSkip::kNot &&
+           !frontWait_.Over(completed_.load(std::memory_order_relaxed) + 1);
+}
+
 bool Stream::LeftToOthers(const WaitLimit& limit) const {
     const Task* const front = queue_.Front();
     const bool runs = front->skip == TaskSkip::kNot || front->always();
-    return runs && (front->mayTakeLong() || limit.Expired()) && !workers_->LeavesAllTo(limit);
+    return runs && (front->mayTakeLong() || limit.Expired()) && !workers_->MustRun(limit, *front);
 }
 
 Status Stream::AbortedError(int32_t code) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "src/runtime/task/task.h"
 #include "src/runtime/task/wait_limit.h"
 
 namespace advstep {
@@ -13,7 +14,7 @@ namespace advstep {
 class WorkerControl {
  public:
     enum class Watch : int {
-        kAwake,    // a thread is looking, and looks again before it naps or sleeps
+        kAwake,    // a thread is looking, and looks again before it sleeps, perhaps after a nap
         kResting,  // a thread has just run something, and looks again in a moment
         kNapping,  // a thread looks when its nap is over
         kAsleep,   // no thread looks until one is woken
@@ -37,10 +38,13 @@ class WorkerControl {
 
     Watch watch() const { return watch_.load(); }
 
-    /// Returns whether a thread that waits leaves nothing to others: no thread could be started,
-    /// and the wait has no end at which it would return.
-    bool LeavesAllTo(const WaitLimit& limit) const {
-        return limit.until == WaitClock::time_point::max() && missing_.load();
+    /// Returns whether a thread that waits has to run the task, although it may take long: no
+    /// thread could be started, and the wait has no end at which it would return. With an end, the
+    /// thread takes what is seldom long, or nobody would ever run it.
+    bool MustRun(const WaitLimit& limit, const Task& task) const {
+        const bool seldomLong = !task.heavy() && task.kind != TaskKind::kHostFunction;
+        return missing_.load() &&
+               (limit.until == WaitClock::time_point::max() || (seldomLong && !limit.Expired()));
     }
 
  protected:

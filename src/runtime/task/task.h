@@ -28,7 +28,7 @@ enum class TaskLength : uint8_t {
     kBrief,   // a few us, seldom as long as a heavy one, and no lock under which a stream's lock is
               // taken: the thread that runs it may keep the stream's lock
     kGauged,  // brief or unknown: TaskType::isBrief tells when it is the oldest task of its stream
-    kUnknown,  // perhaps as long as a heavy one, mostly not: no thread is woken for it
+    kUnknown,  // perhaps as long as a heavy one, mostly not: an enqueue wakes no resting thread
     kHeavy,    // longer than a sleeping thread takes until it runs when woken: 10 to 30 us
 };
 

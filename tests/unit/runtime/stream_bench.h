@@ -23,6 +23,7 @@ class CountingWorkers : public advstep::WorkerControl {
     bool Watches() const override { return watches; }
     void NudgeSleepers() override { ++nudges; }
     void SetWatch(Watch watch) { watch_.store(watch); }
+    void SetMissing() { missing_.store(true); }
 
     bool watches = false;  // the thread of the test counts as the watcher
     std::atomic<int> wakes{0};

@@ -142,6 +142,34 @@ TEST_F(StreamLimitTest, TimedSynchronisationRunsShortWorkOnly) {
     }
 }
 
+// A worker that naps is woken even if it counts as awake: it naps before it looks again.
+TEST_F(StreamLimitTest, WhatIsLeftWakesAWorkerThatCountsAsAwake) {
+    workers_.SetWatch(WorkerControl::Watch::kAwake);
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, unit::kUnknown)));
+    const int wakes = workers_.wakes;
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                          streamA_.Synchronize(a_.GetHandle(), unit::kCaller, Milliseconds(2))));
+    EXPECT_GT(workers_.wakes, wakes);
+    EXPECT_TRUE(Succeeds(a_.Synchronize()));
+}
+
+TEST_F(StreamLimitTest, WithoutWorkersATimedSynchronisationRunsWhatIsSeldomLong) {
+    workers_.SetMissing();
+    ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, unit::kUnknown)));
+    EXPECT_TRUE(
+        Succeeds(streamA_.Synchronize(a_.GetHandle(), unit::kCaller, Milliseconds(100000))));
+    EXPECT_EQ(count_, 1);
+    for (const unit::TaskTraits traits : {unit::kHostFunction, unit::kHeavy}) {
+        ASSERT_TRUE(Succeeds(a_.EnqueueCount(&count_, traits)));
+        const int before = count_;
+        EXPECT_TRUE(
+            FailsWith(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                      streamA_.Synchronize(a_.GetHandle(), unit::kCaller, Milliseconds(2))));
+        EXPECT_EQ(count_, before);
+        EXPECT_TRUE(Succeeds(a_.Synchronize()));
+    }
+}
+
 TEST_F(StreamLimitTest, ForEverAlsoLeavesHostFunctionsToTheWorkers) {
     std::thread::id ranOn;
     ASSERT_TRUE(Succeeds(a_.Enqueue(

@@ -28,6 +28,8 @@ BATCH_SECONDS = 2e-3
 ROW_SIZE = 256
 CURVE_SIZES = (8, 32, 128, 256, 512, 1024, 4096, 16384, 65536)
 
+WAYS = ("", "_ctypes", "_from_c")  # suffixes of rows
+
 INT64, FORMAT_ND = 9, 2
 HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
 
@@ -38,9 +40,11 @@ def first_lengths(size):
 
 
 def extension_in(folder):
-    """Returns the function of the module that is built where the headers of Python are."""
-    spec = importlib.util.spec_from_file_location("advance_step_peer",
-                                                  f"{folder}/advance_step_peer.abi3.so")
+    """Returns the function of the module that is built where the headers of Python are, or None."""
+    path = f"{folder}/advance_step_peer.abi3.so"
+    if not os.path.exists(path):
+        return None
+    spec = importlib.util.spec_from_file_location("advance_step_peer", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.run
@@ -91,6 +95,9 @@ class Library:
         rank = ctypes.c_uint64(len(shape))
         return ctypes.c_void_p(self._lib.aclCreateTensor(
             dims, rank, INT64, None, ctypes.c_int64(0), FORMAT_ND, dims, rank, memory))
+
+    def has_extension(self):
+        return self._extension is not None
 
     def run(self, runs):
         self._repeat(self._extension, runs)
@@ -155,15 +162,18 @@ class Peer:
 
 
 def ways(library, peer):
-    """The sides and what runs them; the peer is the last."""
-    return [(library, library.run), (library, library.run_by_ctypes),
-            (library, library.run_from_c), (peer, peer.run)]
+    """By the suffix of their row, the sides and what runs them; the peer is the last."""
+    found = {"": (library, library.run), "_ctypes": (library, library.run_by_ctypes),
+             "_from_c": (library, library.run_from_c), "peer": (peer, peer.run)}
+    if not library.has_extension():
+        del found[""]
+    return found
 
 
 def require_same(library, peer):
     """All must make the same update, or the comparison says nothing."""
     states = []
-    for side, run in ways(library, peer):
+    for side, run in ways(library, peer).values():
         side.restore()
         run(2 * BLOCK_SIZE)
         states.append(side.state())
@@ -188,12 +198,12 @@ def runs_of(side, run):
 def interleave(library, peer, seconds):
     """A series of each way."""
     sides = ways(library, peer)
-    runs = [runs_of(*side) for side in sides]
-    series = [[] for _ in sides]
+    runs = {way: runs_of(*side) for way, side in sides.items()}
+    series = {way: [] for way in sides}
     end = time.monotonic() + seconds
-    while len(series[0]) < 9 or time.monotonic() < end:
-        for index, side in enumerate(sides):
-            series[index].append(time_batch(*side, runs[index]))
+    while len(series["peer"]) < 9 or time.monotonic() < end:
+        for way, side in sides.items():
+            series[way].append(time_batch(*side, runs[way]))
     return series, runs
 
 
@@ -205,10 +215,12 @@ def others_seconds():
     return (sum(times) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK") - own.user - own.system
 
 
-def as_row(series, runs, library, other_cores):
+def as_row(series, runs, way, other_cores):
+    if way not in series:
+        return {"why": "the build found no headers of Python"}
     return {"other_cores": other_cores,
-            "library_ns": series[library], "library_runs": runs[library],
-            "baseline_ns": series[-1], "baseline_runs": runs[-1]}
+            "library_ns": series[way], "library_runs": runs[way],
+            "baseline_ns": series["peer"], "baseline_runs": runs["peer"]}
 
 
 def median(values):
@@ -221,7 +233,7 @@ def measure(name, folder, curves):
         module = importlib.import_module(name)
     except (ImportError, OSError):  # not there, or not able to load
         missing = {"why": f"{name} cannot be imported by {sys.executable}"}
-        return [missing] * 3, []
+        return dict.fromkeys(WAYS, missing), []
     library, peer = Library(folder, ROW_SIZE), Peer(module, ROW_SIZE)
     require_same(library, peer)
     begin, others = time.monotonic(), others_seconds()
@@ -230,9 +242,8 @@ def measure(name, folder, curves):
     points = []
     for size in CURVE_SIZES if curves else ():
         here, _ = interleave(Library(folder, size), Peer(module, size), 0.3)
-        points.append({"n": size, "python_ns": median(here[0]), "c_ns": median(here[2]),
-                       "peer_ns": median(here[-1])})
-    return [as_row(series, runs, way, other_cores) for way in range(3)], points
+        points.append({"n": size, "peer_ns": median(here["peer"])})
+    return {way: as_row(series, runs, way, other_cores) for way in WAYS}, points
 
 
 def main():
@@ -244,7 +255,7 @@ def main():
     results = {"curves": {}}
     for name in ("torch", "numpy"):
         rows, points = measure(name, options.libraries, options.curves)
-        for row, way in zip(rows, ("", "_ctypes", "_from_c")):
+        for way, row in rows.items():
             results[f"peer_{name}{way}"] = row
         results["curves"][name] = points
     with open(options.json, "w", encoding="utf-8") as file:

@@ -50,7 +50,7 @@ class Dtypes {
 
     /// `results`: their bytes.
     bool WantsTrial(size_t results) const {
-        constexpr size_t kMost = size_t{64} << 20;  // bytes, which the trial allocates and fills
+        constexpr size_t kMost = size_t{4} << 20;  // bytes: the trial computes with as many
         return wanted_ && !empty_ && bytes_ <= kMost && results <= kMost;
     }
 

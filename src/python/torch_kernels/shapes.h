@@ -202,6 +202,9 @@ class Shapes {
             }
             return nullptr;
         }
+        if (next != Next::kRunsAtOnce && NeedsTrial(op_.disagree, op_.pointwise, arguments)) {
+            NoteRun(Dtypes(op_, arguments).Key());  // that was the kernel for "cpu"
+        }
         size_t bytes = 0;
         for (const c10::IValue& result : meta) {
             bytes +=

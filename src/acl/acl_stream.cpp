@@ -73,7 +73,7 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
     return AclBoundary("aclrtSynchronizeStreamWithTimeout", [&]() -> Status {
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        WaitLimit limit{"stream", ToPointer(found.handle)};
+        WaitLimit limit{stream != nullptr ? "stream" : "the default stream", stream};
         ADVSTEP_RETURN_IF_ERROR(MakeWaitLimit(timeout, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit));
         return found.Synchronize(limit);
     });

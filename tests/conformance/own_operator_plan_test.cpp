@@ -22,7 +22,6 @@ using support::DeviceBuffer;
 using support::IsOk;
 using support::OwnCall;
 using support::TakeMessage;
-
 using Values = std::vector<int64_t>;
 
 class OwnPlanTest : public support::DeviceTest {

@@ -44,7 +44,7 @@ configure() {
     fi
     cmake --fresh --preset "$1" "${options[@]}"
 }
-# build BUDGET PRESET [TARGET ...]: fails before the first step if they are more than the budget says.
+# build NAME PRESET [TARGET ...]: prints first how many steps it takes.
 build() {
     configure "$2"
     tests/lint/check_budgets.py steps "$1" "build/$2" "${@:3}"
@@ -61,6 +61,7 @@ run_quick() {
     fi
     build quick "$preset" "${targets[@]}"
     tests/lint/check_budgets.py headers quick "build/$preset"
+    tests/lint/warn_of_prose.py
     ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --no-tests=error \
         -L "^($labels)\$" "${left_out[@]}"
 }

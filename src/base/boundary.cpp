@@ -56,7 +56,7 @@ int32_t RecordFailure(const char* call, int32_t code, const char* message) noexc
 }
 
 int32_t RecordFailure(const char* call, const Status& status) noexcept {
-    return RecordFailure(call, status.code(), status.message().c_str());
+    return RecordFailure(call, status.code(), status.message());
 }
 
 aclError RecordAclFailure(const char* call, int32_t code, const char* message) noexcept {

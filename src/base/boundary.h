@@ -19,7 +19,7 @@ int32_t RecordFailure(const char* call, const Status& status) noexcept;
 /// As RecordFailure, and keeps the code for aclrtGetLastError as well.
 aclError RecordAclFailure(const char* call, int32_t code, const char* message) noexcept;
 inline aclError RecordAclFailure(const char* call, const Status& status) noexcept {
-    return RecordAclFailure(call, status.code(), status.message().c_str());
+    return RecordAclFailure(call, status.code(), status.message());
 }
 
 /// Keeps the thread's message and last error, and restores them when it is destroyed. It surrounds

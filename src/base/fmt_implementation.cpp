@@ -8,8 +8,17 @@
 
 namespace advstep {
 
-// The address puts the inline function into this object file, so that all others can link to it.
-extern std::string (*const vformatInThisObject)(fmt::string_view, fmt::format_args);
-std::string (*const vformatInThisObject)(fmt::string_view, fmt::format_args) = &fmt::vformat;
+// The addresses put the inline functions into this object file, so that all others can link to
+// them, also those that include fmt/format.h.
+struct FmtFunctions {
+    std::string (*vformat)(fmt::string_view, fmt::format_args);
+    fmt::detail::thousands_sep_result<char> (*thousandsSep)(fmt::detail::locale_ref);
+    char (*decimalPoint)(fmt::detail::locale_ref);
+    bool (*isPrintable)(uint32_t);
+};
+extern const FmtFunctions fmtInThisObject;
+const FmtFunctions fmtInThisObject = {&fmt::vformat, &fmt::detail::thousands_sep_impl<char>,
+                                      &fmt::detail::decimal_point_impl<char>,
+                                      &fmt::detail::is_printable};
 
 }  // namespace advstep

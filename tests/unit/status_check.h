@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "src/base/status.h"
 
@@ -26,7 +27,7 @@ inline testing::AssertionResult FailsWith(int32_t code, const advstep::Status& s
                                            << "; message: " << status.message();
     }
     for (const std::string& part : parts) {
-        if (status.message().find(part) == std::string::npos) {
+        if (std::string_view(status.message()).find(part) == std::string::npos) {
             return testing::AssertionFailure()
                    << "no \"" << part << "\" in the message: " << status.message();
         }

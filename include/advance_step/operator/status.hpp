@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The outcome of a check: success, or a code and a message. Part of operator.h.
+/// The outcome of a call or a check: success, or a code and a message. Part of operator.h.
 #ifndef ADVSTEP_ADVANCE_STEP_OPERATOR_STATUS_HPP_
 #define ADVSTEP_ADVANCE_STEP_OPERATOR_STATUS_HPP_
 
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -20,21 +19,47 @@ inline constexpr int32_t kParamInvalid = ACLNN_ERR_PARAM_INVALID;
 /// The code for a shape or an attribute that is out of its range.
 inline constexpr int32_t kTilingError = ACLNN_ERR_INNER_TILING_ERROR;
 
-/// The outcome of a check: success, or a code of aclnn/acl_meta.h with a message `<argument> <what
-/// it is>; expected <rule>`. A success allocates nothing.
+/// The outcome of a call or a check: success, or a code of acl/acl_base.h or aclnn/acl_meta.h with
+/// a message `<argument> <what it is>; expected <rule>`. A success allocates nothing.
 class [[nodiscard]] Status {
  public:
     /// A success.
     Status() = default;
-    /// A failure; `code` is not 0.
-    Status(int32_t code, std::string message) : failure_(new Failure{code, std::move(message)}) {}
+    /// A failure; 0 is a success.
+    Status(int32_t code, std::string message) {
+        if (code != 0) {
+            word_ = reinterpret_cast<uintptr_t>(new Failure{code, std::move(message)});
+        }
+    }
+    /// A failure without a message of its own, for use when memory is short.
+    explicit Status(int32_t code) noexcept
+        : word_(code == 0 ? 0 : uintptr_t{static_cast<uint32_t>(code)} << 1 | 1) {}
+    Status(Status&& other) noexcept : word_(std::exchange(other.word_, 0)) {}
+    Status& operator=(Status&& other) noexcept {
+        std::swap(word_, other.word_);
+        return *this;
+    }
+    ~Status() {
+        if (word_ != 0) {
+            Forget();
+        }
+    }
 
     /// Returns whether this is a success.
-    bool ok() const { return failure_ == nullptr; }
+    bool ok() const { return word_ == 0; }
     /// Returns the code; 0 for a success.
-    int32_t code() const { return failure_ == nullptr ? 0 : failure_->code; }
-    /// Returns the message; empty for a success.
-    const char* message() const { return failure_ == nullptr ? "" : failure_->message.c_str(); }
+    int32_t code() const {
+        return HasMessage() ? failure()->code
+                            : static_cast<int32_t>(static_cast<uint32_t>(word_ >> 1));
+    }
+    /// Returns the message without the name of the call, which the caller adds; empty for a
+    /// success.
+    const char* message() const {
+        if (HasMessage()) {
+            return failure()->message.c_str();
+        }
+        return ok() ? "" : "no memory was left to say more";
+    }
 
  private:
     struct Failure {
@@ -42,7 +67,21 @@ class [[nodiscard]] Status {
         std::string message;
     };
 
-    std::unique_ptr<Failure> failure_;
+    bool HasMessage() const { return word_ != 0 && (word_ & 1) == 0; }
+    Failure* failure() const { return reinterpret_cast<Failure*>(word_); }
+#if defined(__GNUC__)
+    __attribute__((cold, noinline))
+#endif
+    void
+    Forget() noexcept {
+        if (HasMessage()) {
+            delete failure();
+        }
+    }
+
+    // 0: a success; odd: a code without a message; even: the address of a Failure. It is one word,
+    // so that a success costs one store and one test.
+    uintptr_t word_ = 0;
 };
 
 /// @cond Inner parts.

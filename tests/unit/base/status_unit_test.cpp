@@ -14,21 +14,21 @@ TEST(StatusTest, IsSuccessByDefault) {
     const Status status;
     EXPECT_TRUE(status.ok());
     EXPECT_EQ(status.code(), 0);
-    EXPECT_EQ(status.message(), "");
+    EXPECT_STREQ(status.message(), "");
 }
 
 TEST(StatusTest, KeepsCodeAndMessage) {
     const Status status(107000, "count is 3");
     EXPECT_FALSE(status.ok());
     EXPECT_EQ(status.code(), 107000);
-    EXPECT_EQ(status.message(), "count is 3");
+    EXPECT_STREQ(status.message(), "count is 3");
 }
 
 TEST(StatusTest, FailureWithoutMemoryForWordsSaysSo) {
     const Status status(200000);
     EXPECT_FALSE(status.ok());
     EXPECT_EQ(status.code(), 200000);
-    EXPECT_NE(status.message().find("no memory"), std::string::npos);
+    EXPECT_STREQ(status.message(), "no memory was left to say more");
 }
 
 TEST(StatusTest, ErrorFormatsItsMessage) {
@@ -40,7 +40,7 @@ TEST(StatusTest, MoveTakesTheMessageAlong) {
     Status from(507035, "query 3");
     const Status to = std::move(from);
     EXPECT_EQ(to.code(), 507035);
-    EXPECT_EQ(to.message(), "query 3");
+    EXPECT_STREQ(to.message(), "query 3");
 }
 
 TEST(StatusTest, SuccessIsCheapToCarry) { EXPECT_LE(sizeof(Status), 2 * sizeof(void*)); }

@@ -83,10 +83,10 @@ TEST_F(CopyTest, EveryKindWantsItsSidesOnTheDevice) {
         for (const Place place : {kPageable, kPinned}) {
             const Status dst = Check(place, kDevice, 10, row.kind);
             EXPECT_EQ(dst.code(), row.dstOnDevice ? ACL_ERROR_RT_PARAM_INVALID : 0) << row.kind;
-            EXPECT_EQ(dst.message().rfind("dst is ", 0) == 0, row.dstOnDevice);
+            EXPECT_EQ(std::string(dst.message()).rfind("dst is ", 0) == 0, row.dstOnDevice);
             const Status src = Check(kDevice, place, 10, row.kind);
             EXPECT_EQ(src.code(), row.srcOnDevice ? ACL_ERROR_RT_PARAM_INVALID : 0) << row.kind;
-            EXPECT_EQ(src.message().rfind("src is ", 0) == 0, row.srcOnDevice);
+            EXPECT_EQ(std::string(src.message()).rfind("src is ", 0) == 0, row.srcOnDevice);
         }
         EXPECT_TRUE(Succeeds(Check(kDevice, kDevice2, 10, row.kind))) << row.kind;
     }

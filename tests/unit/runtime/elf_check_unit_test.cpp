@@ -83,7 +83,7 @@ TEST(ElfCheckTest, ARangeOutsideTheBytesIsRefused) {
         one.spoil(&parts);
         const Status status = CheckParts(parts);
         EXPECT_EQ(status.code(), ACL_ERROR_RT_PARAM_INVALID) << one.name;
-        EXPECT_EQ(status.message(), one.says) << one.name;
+        EXPECT_STREQ(status.message(), one.says) << one.name;
     }
 }
 

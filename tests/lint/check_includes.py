@@ -7,6 +7,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+RULES = ROOT / "tests/lint/include_rules.json"
 FOLDERS = ["include", "opp", "src", "op_host", "op_kernel", "examples", "tests"]
 # What an include may be relative to: clients see include/, those of graph mode the folders that CANN's
 # samples name, the project its root, tests also tests/.
@@ -33,6 +34,25 @@ def to_regex(pattern, names):
         else:
             out += part if "\\" in part else re.escape(part)
     return re.compile(out + "$")
+
+
+def expand_floors(rules, floors):
+    """Replaces `below` by the patterns of the folder itself and of the folders on lower floors."""
+    for root, order in floors.items():
+        for level, folders in enumerate(order):
+            lower = [f"{root}/{name}/*" for floor in order[:level] for name in floor]
+            for name in folders:
+                own = f"{root}/{name}/*"
+                for rule in rules:
+                    if rule["files"] == own:
+                        rule["may"] = [pattern for entry in rule["may"]
+                                       for pattern in ([own, *lower] if entry == "below" else [entry])]
+
+
+def load_rules():
+    table = json.loads(RULES.read_text())
+    expand_floors(table["rules"], table["floors"])
+    return table["rules"]
 
 
 def find_rule(rules, path):
@@ -67,7 +87,7 @@ def check_include(rule, names, path, style, name):
 
 
 def main():
-    rules = json.loads((ROOT / "tests/lint/include_rules.json").read_text())["rules"]
+    rules = load_rules()
     bad = []
     files = 0
     includes = 0

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the kind of an operator, compares a node with its tie, and infers shapes.
+
+#include "src/graph/run/operator_kind.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "src/base/thread_exit.h"
+#include "src/graph/ir/tensor.h"
+#include "src/graph/run/device.h"
+
+namespace advstep::graph {
+namespace {
+
+// Returns the name without underscores, in lower case: block_tables and blockTables are one name.
+std::string PlainName(const std::string& name) {
+    std::string plain;
+    for (const char letter : name) {
+        if (letter != '_') {
+            plain += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        }
+    }
+    return plain;
+}
+
+bool IsNameOf(const std::string& name, const char* argument) {
+    return PlainName(name) == PlainName(argument);
+}
+
+const ModelInput* InputFor(const ModelNode& node, const char* argument) {
+    const auto found =
+        std::find_if(node.inputs.begin(), node.inputs.end(),
+                     [&](const ModelInput& input) { return IsNameOf(input.name, argument); });
+    return found == node.inputs.end() ? nullptr : &*found;
+}
+
+const std::string* OutputFor(const ModelNode& node, const std::string& argument) {
+    const auto found =
+        std::find_if(node.outputs.begin(), node.outputs.end(),
+                     [&](const std::string& output) { return IsNameOf(output, argument.c_str()); });
+    return found == node.outputs.end() ? nullptr : &*found;
+}
+
+// Adds the rules of one tensor of the table.
+Outcome AddTensor(const ModelNode& node, const AdvStepOperatorTensor& tensor, OperatorKind* kind) {
+    const char* const call = kind->tie->table->call;
+    const bool isWritten = tensor.isWritten != 0;
+    const bool isOptional = tensor.isOptional != 0;
+    const ModelInput* const input = InputFor(node, tensor.name);
+    const std::string* output = isWritten ? OutputFor(node, tensor.name) : nullptr;
+    if (isWritten && input != nullptr && output == nullptr) {
+        output = OutputFor(node, std::string(tensor.name) + "_out");
+        if (output == nullptr) {
+            return Fail(kInnerError,
+                        "{} has an input {}, which {} writes, and no output for it; expected an "
+                        "output {} or {}_out",
+                        Describe(node), input->name, call, input->name, input->name);
+        }
+    }
+    OperatorKind::TiedPlace place;
+    if (input != nullptr) {
+        if (isWritten && !input->source && input->isOptional) {
+            return Fail(kUnlinkedInput,
+                        "input {} of {} is not linked; expected a link, since output {} is an "
+                        "update of it",
+                        input->name, Describe(node), *output);
+        }
+        place.input = kind->inputs.size();
+        kind->inputs.push_back({input->name, isOptional});
+    }
+    if (output != nullptr) {
+        place.output = kind->outputs.size();
+        const size_t updated = place.input.value_or(OutputRule::kNew);
+        kind->outputs.push_back({*output, updated, updated});
+    }
+    if (input == nullptr && output == nullptr && !isOptional) {
+        return Fail(kInnerError, "{} has no {} {}, which {} {}; expected one in its IR",
+                    Describe(node), isWritten ? "output" : "input", tensor.name, call,
+                    isWritten ? "writes" : "reads");
+    }
+    kind->places.push_back(place);
+    return {};
+}
+
+Outcome MakeKind(const ModelNode& node, const AdvStepGraphOperator& tie, OperatorKind* kind) {
+    kind->type = node.type;
+    kind->tie = &tie;
+    for (uint32_t place = 0; place < tie.table->tensorCount; ++place) {
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(AddTensor(node, tie.table->tensors[place], kind));
+    }
+    for (const OutputRule& rule : kind->outputs) {
+        if (rule.isNew() && tie.infer == nullptr) {
+            return Fail(kInnerError,
+                        "output {} of {} is no update of an input, and {} has no function Infer; "
+                        "expected one",
+                        rule.name, Describe(node), tie.table->call);
+        }
+    }
+    return {};
+}
+
+const char* KindName(int32_t kind) {
+    static constexpr const char* kKindNames[] = {
+        "Int", "Float", "Bool", "Int, Float or Bool", "ListInt", "ListFloat", "ListBool"};
+    return kKindNames[kind];
+}
+
+// Reads one attribute. False: it has another kind.
+bool ReadValue(const AttrValue& from, const AdvStepGraphAttribute& attribute, TiedValues* all) {
+    AdvStepGraphValue value{};
+    value.kind = attribute.kind;
+    const bool isNumber = attribute.kind == ADVSTEP_GRAPH_NUMBER;
+    if (const auto* integer = std::get_if<int64_t>(&from);
+        integer != nullptr && (isNumber || attribute.kind == ADVSTEP_GRAPH_INT)) {
+        value.kind = ADVSTEP_GRAPH_INT;
+        value.integer = *integer;
+    } else if (const auto* real = std::get_if<float>(&from);
+               real != nullptr && (isNumber || attribute.kind == ADVSTEP_GRAPH_FLOAT)) {
+        value.kind = ADVSTEP_GRAPH_FLOAT;
+        value.real = *real;
+    } else if (const auto* truth = std::get_if<bool>(&from);
+               truth != nullptr && (isNumber || attribute.kind == ADVSTEP_GRAPH_BOOL)) {
+        value.kind = ADVSTEP_GRAPH_BOOL;
+        value.integer = *truth ? 1 : 0;
+    } else if (const auto* integers = std::get_if<std::vector<int64_t>>(&from);
+               integers != nullptr && attribute.kind == ADVSTEP_GRAPH_LIST_INT) {
+        all->integers.push_back(*integers);
+        value.list = all->integers.back().data();
+        value.count = integers->size();
+    } else if (const auto* reals = std::get_if<std::vector<float>>(&from);
+               reals != nullptr && attribute.kind == ADVSTEP_GRAPH_LIST_FLOAT) {
+        all->reals.push_back(*reals);
+        value.list = all->reals.back().data();
+        value.count = reals->size();
+    } else if (const auto* truths = std::get_if<std::vector<bool>>(&from);
+               truths != nullptr && attribute.kind == ADVSTEP_GRAPH_LIST_BOOL) {
+        all->truths.push_back(std::make_unique<bool[]>(truths->size()));
+        std::copy(truths->begin(), truths->end(), all->truths.back().get());
+        value.list = all->truths.back().get();
+        value.count = truths->size();
+    } else {
+        return false;
+    }
+    all->values.push_back(value);
+    return true;
+}
+
+// Refuses attributes that the call does not take, because their values would be lost silently.
+// Attributes that begin with an underscore are the framework's.
+Outcome CheckTaken(const ModelNode& node, const AdvStepGraphOperator& tie) {
+    for (const auto& attr : node.attrs) {
+        const std::string& name = attr.first;
+        const bool isTaken = std::any_of(
+            tie.attributes, tie.attributes + tie.attributeCount,
+            [&](const AdvStepGraphAttribute& taken) { return IsNameOf(name, taken.name); });
+        if (!isTaken && name.front() != '_') {
+            return Fail(kInnerError, "{} has an attribute {}, which {} does not take",
+                        Describe(node), name, tie.table->call);
+        }
+    }
+    return {};
+}
+
+AdvStepTensorView ViewOfValue(const ValueDesc& desc, std::vector<int64_t>* strides) {
+    strides->assign(desc.dims.size(), 1);
+    for (size_t axis = desc.dims.size(); axis-- > 1;) {
+        // An empty tensor may have dimensions whose product is too large; nothing reads its
+        // strides.
+        (void)__builtin_mul_overflow((*strides)[axis], std::max<int64_t>(desc.dims[axis], 1),
+                                     &(*strides)[axis - 1]);
+    }
+    AdvStepTensorView view{};
+    view.dataType = static_cast<aclDataType>(desc.dataType);
+    view.format = ACL_FORMAT_ND;
+    view.rank = static_cast<int64_t>(desc.dims.size());
+    view.dims = desc.dims.data();
+    view.strides = strides->data();
+    view.itemSize = static_cast<int64_t>(ByteSize({}, desc.dataType).value_or(1));
+    view.packedBytes = static_cast<int64_t>(desc.bytes);
+    return view;
+}
+
+Outcome TakeShape(const ModelNode& node, const OutputRule& rule, const AdvStepGraphShape& shape,
+                  ValueDesc* desc) {
+    const std::string output = fmt::format("output {} of {}", rule.name, Describe(node));
+    if (shape.dataType == ACL_DT_UNDEFINED || shape.rank < 0 ||
+        shape.rank > ADVSTEP_GRAPH_MOST_DIMS) {
+        return Fail(kInnerError, "Infer sets no shape for {}; expected one of at most {} axes",
+                    output, ADVSTEP_GRAPH_MOST_DIMS);
+    }
+    desc->dims.assign(shape.dims, shape.dims + shape.rank);
+    desc->dataType = static_cast<ge::DataType>(shape.dataType);
+    const std::optional<size_t> bytes = ByteSize(desc->dims, desc->dataType);
+    if (!bytes) {
+        return Fail(kInnerError,
+                    "Infer sets shape {} and data type {} for {}; expected dimensions >= 0, "
+                    "elements of a known size and fewer than 2^63 bytes",
+                    ShapeText(desc->dims), NameOf(desc->dataType), output);
+    }
+    desc->bytes = *bytes;
+    return {};
+}
+
+Outcome CheckLinks(const ModelNode& node, const OperatorKind& kind) {
+    for (const ModelInput& input : node.inputs) {
+        if (!input.source && input.isOptional && input.hasDesc) {
+            return Fail(kUnlinkedInput,
+                        "optional input {} of {} has a description and no link; expected both "
+                        "or none",
+                        input.name, Describe(node));
+        }
+        if (!input.source && !input.isOptional) {
+            return Fail(kUnlinkedInput, "input {} of {} is not linked", input.name, Describe(node));
+        }
+        if (std::none_of(kind.inputs.begin(), kind.inputs.end(),
+                         [&](const InputRule& rule) { return input.name == rule.name; })) {
+            return Fail(kInnerError, "{} has an input {}, which its kernel does not know",
+                        Describe(node), input.name);
+        }
+    }
+    for (const InputRule& rule : kind.inputs) {
+        const bool isDeclared =
+            std::any_of(node.inputs.begin(), node.inputs.end(),
+                        [&](const ModelInput& input) { return input.name == rule.name; });
+        if (!rule.isOptional && (!isDeclared || !FindSource(node, rule.name))) {
+            return Fail(kUnlinkedInput, "input {} of {} is not linked", rule.name, Describe(node));
+        }
+    }
+    for (const std::string& output : node.outputs) {
+        if (std::none_of(kind.outputs.begin(), kind.outputs.end(),
+                         [&](const OutputRule& rule) { return output == rule.name; })) {
+            return Fail(kInnerError, "{} has an output {}, which its kernel does not know",
+                        Describe(node), output);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+const OperatorKind* FindOperatorKind(const std::string& type) {
+    for (const OperatorKind* kind : {&AdvanceStepKind(), &StepKind()}) {
+        if (type == kind->type) {
+            return kind;
+        }
+    }
+    return nullptr;
+}
+
+Outcome FindTiedKind(const ModelNode& node, std::shared_ptr<const OperatorKind>* kind) {
+    const AdvStepGraphOperator* tie = nullptr;
+    if (const aclnnStatus code = advstepFindGraphOperator(node.type.c_str(), &tie);
+        code != ACLNN_SUCCESS) {
+        return Fail(kUnsupported, "{} cannot run: {}", Describe(node), TakeAclMessage(code));
+    }
+    kind->reset();
+    if (tie == nullptr) {
+        return {};
+    }
+    auto made = std::make_shared<OperatorKind>();
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakeKind(node, *tie, made.get()));
+    *kind = std::move(made);
+    return {};
+}
+
+Outcome CheckNode(const ModelNode& node, std::shared_ptr<const OperatorKind>* made) {
+    if (node.IsSource()) {
+        return node.outputs.size() == 1 ? Outcome()
+                                        : Fail(kInnerError, "{} has {} outputs; expected 1",
+                                               Describe(node), node.outputs.size());
+    }
+    const OperatorKind* kind = FindOperatorKind(node.type);
+    if (kind != nullptr) {
+        *made = {std::shared_ptr<void>(), kind};  // it is never destroyed
+    } else {
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(FindTiedKind(node, made));
+        kind = made->get();
+    }
+    if (kind == nullptr) {
+        return Fail(kUnsupported,
+                    "{} has no kernel here; expected a loaded library that ties the type (linkers "
+                    "drop a library that the program does not call, unless --no-as-needed is set)",
+                    Describe(node));
+    }
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckLinks(node, *kind));
+    for (const std::string& attr : node.requiredAttrs) {
+        if (node.attrs.count(attr) == 0) {
+            return Fail(kInnerError, "required attribute {} of {} is not set", attr,
+                        Describe(node));
+        }
+    }
+    for (const char* attr : kind->attrs) {
+        if (FindAttr<int64_t>(node, attr) == nullptr) {
+            return Fail(kInnerError, "attribute {} of {} is not set to an integer", attr,
+                        Describe(node));
+        }
+    }
+    return {};
+}
+
+Outcome ReadTiedValues(const ModelNode& node, const OperatorKind& kind,
+                       std::shared_ptr<const TiedValues>* values) {
+    const AdvStepGraphOperator& tie = *kind.tie;
+    auto read = std::make_shared<TiedValues>();
+    for (uint32_t place = 0; place < tie.attributeCount; ++place) {
+        const AdvStepGraphAttribute& attribute = tie.attributes[place];
+        const auto found =
+            std::find_if(node.attrs.begin(), node.attrs.end(),
+                         [&](const auto& attr) { return IsNameOf(attr.first, attribute.name); });
+        if (found == node.attrs.end()) {
+            return Fail(kInnerError,
+                        "{} has no attribute {}, which {} takes; expected one in its "
+                        "IR",
+                        Describe(node), attribute.name, tie.table->call);
+        }
+        if (!ReadValue(found->second, attribute, read.get())) {
+            return Fail(kInnerError, "attribute {} of {} has another kind; expected {}",
+                        found->first, Describe(node), KindName(attribute.kind));
+        }
+        const int64_t integer = read->values.back().integer;
+        if (attribute.kind == ADVSTEP_GRAPH_INT &&
+            (integer < attribute.least || integer > attribute.most)) {
+            return Fail(kInnerError, "attribute {} of {} is {}; expected {} <= {} <= {}",
+                        found->first, Describe(node), integer, attribute.least, found->first,
+                        attribute.most);
+        }
+    }
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckTaken(node, tie));
+    *values = std::move(read);
+    return {};
+}
+
+Outcome InferTied(const ModelNode& node, const OperatorKind& kind, const TiedValues& values,
+                  const std::vector<const ValueDesc*>& inputs,
+                  const std::vector<ValueDesc*>& outputs) {
+    const AdvStepGraphOperator& tie = *kind.tie;
+    const size_t count = kind.places.size();
+    std::vector<AdvStepTensorView> views(count, AdvStepTensorView{});
+    std::vector<std::vector<int64_t>> strides(count);
+    std::vector<AdvStepGraphShape> shapes(count, AdvStepGraphShape{});
+    for (size_t place = 0; place < count; ++place) {
+        const std::optional<size_t> input = kind.places[place].input;
+        views[place].dataType = ACL_DT_UNDEFINED;
+        shapes[place].dataType = ACL_DT_UNDEFINED;
+        if (input && inputs[*input] != nullptr) {
+            views[place] = ViewOfValue(*inputs[*input], &strides[place]);
+        }
+    }
+    char message[1020] = "";
+    const char* words = message;
+    aclnnStatus code = ACLNN_ERR_INNER;
+    try {
+        code =
+            tie.infer(views.data(), values.values.data(), shapes.data(), message, sizeof(message));
+    } catch (...) {  // the operator's library catches each std::exception
+        words = StopThreadExit() ? "it called pthread_exit; expected it to return"
+                                 : "unknown exception";
+    }
+    if (code != ACLNN_SUCCESS) {
+        return Fail(kInnerError, "the shapes of {} cannot be inferred: code {}: {}", Describe(node),
+                    code, words);
+    }
+    for (size_t place = 0; place < count; ++place) {
+        const std::optional<size_t> output = kind.places[place].output;
+        if (output && kind.outputs[*output].isNew()) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(
+                TakeShape(node, kind.outputs[*output], shapes[place], outputs[*output]));
+        }
+    }
+    return {};
+}
+
+}  // namespace advstep::graph

@@ -12,7 +12,7 @@
 namespace advstep::graph {
 namespace {
 
-constexpr std::string_view kMark = "ADVSTEP_GRAPH\r\n\x1a";
+constexpr std::string_view kMagic = "ADVSTEP_GRAPH\r\n\x1a";
 constexpr uint64_t kVersion = 1;
 
 // FNV-1a in 64 bits.
@@ -340,22 +340,22 @@ Outcome WriteModel(const GraphModel& model, std::string* bytes) {
     ByteWriter head;
     head.Number(kVersion);
     head.Number(ChecksumOf(saver.bytes()));
-    *bytes = std::string(kMark) + head.bytes() + saver.bytes();
+    *bytes = std::string(kMagic) + head.bytes() + saver.bytes();
     return {};
 }
 
 Outcome ReadModel(std::string_view bytes, GraphModel* model) {
-    if (bytes.substr(0, kMark.size()) != kMark) {
+    if (bytes.substr(0, kMagic.size()) != kMagic) {
         return Fail(kInnerError, "is no graph file of this library; expected one of SaveToFile");
     }
-    ByteReader head(bytes.substr(kMark.size()));
+    ByteReader head(bytes.substr(kMagic.size()));
     const uint64_t version = head.Number();
     if (head.ok() && version != kVersion) {
         return Fail(kInnerError, "is a graph file of version {}; expected version {}", version,
                     kVersion);
     }
     const uint64_t checksum = head.Number();
-    const std::string_view body = head.ok() ? bytes.substr(kMark.size() + 16) : std::string_view();
+    const std::string_view body = head.ok() ? bytes.substr(kMagic.size() + 16) : std::string_view();
     Loader loader(body);
     if (head.ok() && ChecksumOf(body) == checksum) {
         *model = {};

@@ -11,7 +11,7 @@
 
 namespace advstep::graph {
 
-/// Makes the contents of a graph file: a mark, a version, a checksum and the model. Returns a
+/// Makes the contents of a graph file: a magic text, a version, a checksum and the model. Returns a
 /// failure if a data type, a format or a placement is no value of its enumeration, since ReadModel
 /// would refuse it.
 Outcome WriteModel(const GraphModel& model, std::string* bytes);

@@ -55,7 +55,7 @@ ThreadMessages* Messages() {
     return messages;
 }
 
-void Keep(Lines& lines, std::string line) {
+void Append(Lines& lines, std::string line) {
     std::replace(line.begin(), line.end(), '\n', ' ');
     lines.push_back(std::move(line));
     if (lines.size() > kMostLines) {
@@ -96,8 +96,8 @@ ge::Status ReportError(const char* call, const Outcome& outcome) noexcept {
             const std::string line = fmt::format("{}({}): {}: {}", outcome.kind().title,
                                                  outcome.kind().code, call, outcome.text());
             WriteToLog(line);
-            if (ThreadMessages* kept = Messages(); kept != nullptr) {
-                Keep(kept->errors, line);
+            if (ThreadMessages* own = Messages(); own != nullptr) {
+                Append(own->errors, line);
             }
         } catch (...) {  // memory is too short for the message; the status is still returned
         }
@@ -106,8 +106,8 @@ ge::Status ReportError(const char* call, const Outcome& outcome) noexcept {
 }
 
 void ReportWarning(const std::string& line) {
-    if (ThreadMessages* kept = Messages(); kept != nullptr) {
-        Keep(kept->warnings, line);
+    if (ThreadMessages* own = Messages(); own != nullptr) {
+        Append(own->warnings, line);
     }
 }
 

@@ -70,7 +70,7 @@ Outcome DeviceContext::Open(std::optional<int32_t> deviceId) {
 
 uint64_t DeviceContext::aborts() const { return AbortsOf(deviceId_).load(); }
 
-KeepContext::KeepContext() {
+SavedContext::SavedContext() {
     if (aclrtGetCurrentContext(&context_) != ACL_SUCCESS) {
         context_ = nullptr;
         // To have no context is no failure of the run.
@@ -79,7 +79,7 @@ KeepContext::KeepContext() {
     }
 }
 
-KeepContext::~KeepContext() {
+SavedContext::~SavedContext() {
     if (context_ != nullptr) {
         (void)aclrtSetCurrentContext(context_);
     }

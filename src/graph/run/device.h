@@ -50,12 +50,12 @@ class DeviceContext {
 
 /// Makes the context that the thread has current again at the end of the object's life, for a run
 /// in a thread of the program's functions.
-class KeepContext {
+class SavedContext {
  public:
-    KeepContext();
-    ~KeepContext();
-    KeepContext(const KeepContext&) = delete;
-    KeepContext& operator=(const KeepContext&) = delete;
+    SavedContext();
+    ~SavedContext();
+    SavedContext(const SavedContext&) = delete;
+    SavedContext& operator=(const SavedContext&) = delete;
 
  private:
     aclrtContext context_ = nullptr;

@@ -35,7 +35,7 @@ class GraphRun {
 
     // Runs the plan. Operators update copies of the variables. The new values replace the old ones
     // when nothing can fail any more.
-    Outcome Run(VariableStore::Held* variables, std::vector<ge::Tensor>* outputs) {
+    Outcome Run(VariableStore::Lease* variables, std::vector<ge::Tensor>* outputs) {
         for (const PlannedSource& source : plan_.sources) {
             SharedMemory& memory = memory_[source.value];
             ADVSTEP_GRAPH_RETURN_IF_ERROR(
@@ -176,11 +176,11 @@ Outcome RunModel(const GraphModel& model, const std::vector<ge::Tensor>& inputs,
                  std::vector<ge::Tensor>* outputs) {
     RunPlan plan;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(MakePlan(model, inputs, PlanFor::kRun, &plan));
-    VariableStore::Held held;
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(variables->Hold(model, &held));
+    VariableStore::Lease lease;
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(variables->Acquire(model, &lease));
     DeviceContext context;  // destroyed after the memory
     ADVSTEP_GRAPH_RETURN_IF_ERROR(context.Open(deviceId));
-    return GraphRun(model, plan, context).Run(&held, outputs);
+    return GraphRun(model, plan, context).Run(&lease, outputs);
 }
 
 }  // namespace advstep::graph

@@ -11,18 +11,18 @@
 
 namespace advstep::graph {
 
-VariableStore::Held::~Held() {
+VariableStore::Lease::~Lease() {
     if (run_.owns_lock()) {
         store_->holder_ = std::thread::id();
     }
 }
 
-const uint8_t* VariableStore::Held::BytesOf(const std::string& name) const {
+const uint8_t* VariableStore::Lease::BytesOf(const std::string& name) const {
     const std::lock_guard<std::mutex> lock(store_->mutex_);  // only this run changes the bytes
     return store_->variables_.at(name).memory->address();
 }
 
-void VariableStore::Held::Replace(const std::string& name, const uint8_t* bytes) const {
+void VariableStore::Lease::Replace(const std::string& name, const uint8_t* bytes) const {
     const std::lock_guard<std::mutex> lock(store_->mutex_);
     const Variable& variable = store_->variables_.at(name);
     if (variable.desc.bytes > 0) {
@@ -84,7 +84,7 @@ Outcome VariableStore::Check(const GraphModel& model) {
     return {};
 }
 
-Outcome VariableStore::CheckNotHeldHere() const {
+Outcome VariableStore::CheckNotLeasedHere() const {
     return holder_ != std::this_thread::get_id()
                ? Outcome()
                : Fail(kBadSession,
@@ -92,15 +92,15 @@ Outcome VariableStore::CheckNotHeldHere() const {
                       "operator's run has; expected a call after the run");
 }
 
-Outcome VariableStore::Hold(const GraphModel& model, Held* held) {
+Outcome VariableStore::Acquire(const GraphModel& model, Lease* lease) {
     for (const ModelNode& node : model.nodes) {
         if (!node.IsVariable()) {
             continue;
         }
-        if (!held->run_.owns_lock()) {
-            ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckNotHeldHere());
-            held->run_ = std::unique_lock<std::mutex>(runs_);
-            held->store_ = this;
+        if (!lease->run_.owns_lock()) {
+            ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckNotLeasedHere());
+            lease->run_ = std::unique_lock<std::mutex>(runs_);
+            lease->store_ = this;
             holder_ = std::this_thread::get_id();
         }
         const std::lock_guard<std::mutex> lock(mutex_);

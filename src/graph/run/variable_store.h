@@ -27,12 +27,12 @@ class VariableStore {
     /// the values from before the run until it replaces them, and need not wait: functions of the
     /// program's operators, which the run calls, may wait for a reader. The work of streams does
     /// not wait either: a program synchronises its streams first.
-    class Held {
+    class Lease {
      public:
-        Held() = default;
-        ~Held();
-        Held(const Held&) = delete;
-        Held& operator=(const Held&) = delete;
+        Lease() = default;
+        ~Lease();
+        Lease(const Lease&) = delete;
+        Lease& operator=(const Lease&) = delete;
 
         const uint8_t* BytesOf(const std::string& name) const;
         void Replace(const std::string& name, const uint8_t* bytes) const;
@@ -46,7 +46,7 @@ class VariableStore {
     /// Makes the variables of a graph that do not exist yet, and waits for the run that has them.
     /// Fails if one exists with another shape or data type, and if that run is of this thread: an
     /// operator's function of the program, which a run calls, would wait for that run.
-    Outcome Hold(const GraphModel& model, Held* held);
+    Outcome Acquire(const GraphModel& model, Lease* lease);
 
     /// Compares the variables of a graph with those that exist. It makes none.
     Outcome Check(const GraphModel& model);
@@ -69,10 +69,10 @@ class VariableStore {
     // Describes the variable of the node, and compares it with the one that exists.
     Outcome DescribeLocked(const ModelNode& node, const ge::Tensor& initial, ValueDesc* desc) const;
     Outcome EnsureLocked(const ModelNode& node);
-    Outcome CheckNotHeldHere() const;
+    Outcome CheckNotLeasedHere() const;
 
-    std::mutex runs_;                        // of a Held; mutex_ is taken after it
-    std::atomic<std::thread::id> holder_{};  // of a Held, which sets and clears it under runs_
+    std::mutex runs_;                        // of a Lease; mutex_ is taken after it
+    std::atomic<std::thread::id> holder_{};  // of a Lease, which sets and clears it under runs_
     std::mutex mutex_;  // guards the map and the bytes, and is held for a moment only
     std::map<std::string, Variable> variables_;
 };

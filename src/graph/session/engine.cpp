@@ -67,7 +67,7 @@ Outcome ParseOptions(const OptionMap& options, Options* parsed) {
     return {};
 }
 
-Engine& Engine::The() {
+Engine& Engine::Instance() {
     static NeverDestroyed<Engine> engine;
     return *engine;
 }
@@ -133,11 +133,11 @@ Outcome Engine::CheckOwn(const std::shared_ptr<SessionCore>& core) const {
                       core->id());
 }
 
-void Engine::Keep(std::shared_ptr<SessionCore> core) noexcept {
+void Engine::Abandon(std::shared_ptr<SessionCore> core) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
     SessionCore& added = *core;
-    added.SetNextKept(std::move(kept_));
-    kept_ = std::move(core);
+    added.SetNextAbandoned(std::move(abandoned_));
+    abandoned_ = std::move(core);
 }
 
 }  // namespace advstep::graph

@@ -30,7 +30,7 @@ class Engine {
  public:
     /// Returns the engine. It is never destroyed, because sessions that were not destroyed may run
     /// while the process ends. The child of a fork has a new one, without sessions.
-    static Engine& The();
+    static Engine& Instance();
 
     Outcome Initialize(const OptionMap& options);
     /// Ends the sessions. It does so outside the lock, because callbacks that they wait for may
@@ -48,8 +48,8 @@ class Engine {
     /// Fails if the core is not of this engine.
     Outcome CheckOwn(const std::shared_ptr<SessionCore>& core) const;
 
-    /// Keeps a core of the parent of a fork, which cannot be destroyed here.
-    void Keep(std::shared_ptr<SessionCore> core) noexcept;
+    /// Takes a core of the parent of a fork, which cannot be destroyed here, and never destroys it.
+    void Abandon(std::shared_ptr<SessionCore> core) noexcept;
 
  private:
     std::mutex mutex_;  // guards the members below; code that holds it takes no session's lock
@@ -57,7 +57,7 @@ class Engine {
     Options options_;
     uint64_t lastId_ = 0;
     std::vector<std::weak_ptr<SessionCore>> sessions_;
-    std::shared_ptr<SessionCore> kept_;  // the first of a list
+    std::shared_ptr<SessionCore> abandoned_;  // the first of a list
 };
 
 }  // namespace advstep::graph

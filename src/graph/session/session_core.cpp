@@ -96,11 +96,11 @@ Outcome SessionCore::RunGraphAsync(uint32_t graphId, const std::vector<ge::Tenso
     }
     // If the job cannot be queued, the callback is destroyed without the lock, because this may run
     // destructors of the program.
-    auto kept = std::make_shared<ge::RunAsyncCallback>(std::move(callback));
+    auto shared = std::make_shared<ge::RunAsyncCallback>(std::move(callback));
     const std::lock_guard<std::mutex> lock(mutex_);
     EntryPointer entry;
     ADVSTEP_GRAPH_RETURN_IF_ERROR(FindLocked(graphId, kUnknownGraph, &entry));
-    QueueLocked([this, entry = std::move(entry), copies = std::move(copies), callback = kept] {
+    QueueLocked([this, entry = std::move(entry), copies = std::move(copies), callback = shared] {
         std::vector<ge::Tensor> outputs;
         const ge::Status status = Boundary("Session::RunGraphAsync", [&] {
             return RunModel(*entry->model, copies, deviceId_, &variables_, &outputs);
@@ -112,7 +112,7 @@ Outcome SessionCore::RunGraphAsync(uint32_t graphId, const std::vector<ge::Tenso
         }
         DropMessages();  // those that the callback did not read
     });
-    kept.reset();  // the job's owner is the last one
+    shared.reset();  // the job's owner is the last one
     return {};
 }
 
@@ -234,7 +234,7 @@ Outcome SessionCore::InWorker(std::unique_lock<std::mutex>& lock,
         // other's graphs without a deadlock.
         lock.unlock();
         {
-            const KeepContext keepContext;
+            const SavedContext savedContext;
             outcome = Catch(job);
         }
         lock.lock();

@@ -37,8 +37,8 @@ class SessionCore : public std::enable_shared_from_this<SessionCore> {
     /// The engine that made the session. The next functions are those that take no lock.
     const Engine* engine() const { return &engine_; }
     uint64_t id() const { return id_; }
-    /// Links the engine's list of sessions that it keeps.
-    void SetNextKept(std::shared_ptr<SessionCore> next) { nextKept_ = std::move(next); }
+    /// Links the engine's list of abandoned sessions.
+    void SetNextAbandoned(std::shared_ptr<SessionCore> next) { nextAbandoned_ = std::move(next); }
 
     Outcome AddGraph(uint32_t graphId, const ge::Graph& graph, bool isCopy);
     Outcome RemoveGraph(uint32_t graphId);
@@ -82,8 +82,8 @@ class SessionCore : public std::enable_shared_from_this<SessionCore> {
     const Engine& engine_;
     const uint64_t id_;
     const std::optional<int32_t> deviceId_;
-    VariableStore variables_;                // has a lock of its own
-    std::shared_ptr<SessionCore> nextKept_;  // guarded by the lock of an engine
+    VariableStore variables_;                     // has a lock of its own
+    std::shared_ptr<SessionCore> nextAbandoned_;  // guarded by the lock of an engine
 
     // Guards the members below. It is never held while a graph runs or a callback is called.
     mutable std::mutex mutex_;

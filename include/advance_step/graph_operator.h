@@ -17,6 +17,13 @@
 ///     static Status Infer(const TensorView* views, ATTRIBUTES..., InferredTensor* tensors)
 ///
 /// Infer is called for all forms of a call; the view of a tensor that is left out is not present.
+/// It may also set the shape of an output that updates an input, which is otherwise the input's.
+///
+/// Two more members are optional. Choose takes other calls for some nodes, by calls->Take, or
+/// refuses them. A class with kIsTolerant = true serves IRs that lack an output for a tensor that
+/// is updated, and nodes with attributes that the calls do not take; both are errors otherwise.
+///
+///     static Status Choose(const TensorView* views, ATTRIBUTES..., ChosenCalls* calls)
 ///
 /// Only the plain functions of operator/graph_core.h are here in C and in C++ before C++17.
 #ifndef ADVSTEP_ADVANCE_STEP_GRAPH_OPERATOR_H_

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ties that libraries have made between types of graph operators and their aclnn calls.
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +24,7 @@ struct TiedType {
     std::string type;
     std::string library;
     std::string wrong;         // the message of a wrong tie; empty: the tie is right
+    bool isBuiltIn = false;    // of this library itself
     TiedType* next = nullptr;  // the record that was made before
 };
 
@@ -28,9 +32,11 @@ struct TiedType {
 // may load libraries, and the child of a fork finds a complete list.
 std::atomic<TiedType*> lastTied{nullptr};
 
-// The types that graph mode itself has.
-constexpr std::string_view kBuiltIn[] = {"AdvanceStep", "Step",  "Data",    "RefData",
-                                         "Variable",    "Const", "Constant"};
+// The types of sources, which graph mode itself has.
+constexpr std::string_view kSources[] = {"Data", "RefData", "Variable", "Const", "Constant"};
+
+// The bytes of a tie that has no function choose, as libraries have it that were compiled before.
+constexpr size_t kBytesWithoutChoice = offsetof(AdvStepGraphOperator, choose);
 
 Status CheckAttributes(const AdvStepGraphOperator& tie) {
     if (tie.attributeCount > ADVSTEP_GRAPH_MOST_ATTRIBUTES ||
@@ -52,31 +58,9 @@ Status CheckAttributes(const AdvStepGraphOperator& tie) {
     return {};
 }
 
-Status CheckTie(const AdvStepGraphOperator& tie) {
-    if (tie.structBytes != sizeof(AdvStepGraphOperator)) {
-        return Error(ACLNN_ERR_PARAM_INVALID,
-                     "it has structBytes {}; expected {}: compile it with the headers of this "
-                     "library",
-                     tie.structBytes, sizeof(AdvStepGraphOperator));
-    }
-    if (tie.type == nullptr || tie.type[0] == '\0') {
-        return Error(ACLNN_ERR_PARAM_INVALID, "type is {}; expected the name of REG_OP",
-                     tie.type == nullptr ? "null" : "empty");
-    }
-    for (const std::string_view type : kBuiltIn) {
-        if (type == tie.type) {
-            return Error(ACLNN_ERR_PARAM_INVALID,
-                         "type is {}, which graph mode has itself; expected another", type);
-        }
-    }
-    if (tie.table == nullptr || tie.plan == nullptr || tie.run == nullptr) {
-        return Error(ACLNN_ERR_PARAM_INVALID, "{} is null; expected that of the operator",
-                     tie.table == nullptr  ? "table"
-                     : tie.plan == nullptr ? "plan"
-                                           : "run");
-    }
-    ADVSTEP_RETURN_IF_ERROR(CheckTable(*tie.table));
-    return CheckAttributes(tie);
+bool IsKnownSize(const AdvStepGraphOperator& tie) {
+    return tie.structBytes == sizeof(AdvStepGraphOperator) ||
+           tie.structBytes == kBytesWithoutChoice;
 }
 
 // Finds the first tie that was made for a type. Later ones do not count.
@@ -89,6 +73,38 @@ const TiedType* FindTied(std::string_view type) {
     return found;
 }
 
+// Returns whether graph mode has the type itself: a source, or an operator of this library.
+bool IsTaken(std::string_view type) {
+    const TiedType* const first = FindTied(type);
+    return (first != nullptr && first->isBuiltIn) ||
+           std::find(std::begin(kSources), std::end(kSources), type) != std::end(kSources);
+}
+
+Status CheckTie(const AdvStepGraphOperator& tie, bool isBuiltIn) {
+    if (!IsKnownSize(tie)) {
+        return Error(ACLNN_ERR_PARAM_INVALID,
+                     "it has structBytes {}; expected {}: compile it with the headers of this "
+                     "library",
+                     tie.structBytes, sizeof(AdvStepGraphOperator));
+    }
+    if (tie.type == nullptr || tie.type[0] == '\0') {
+        return Error(ACLNN_ERR_PARAM_INVALID, "type is {}; expected the name of REG_OP",
+                     tie.type == nullptr ? "null" : "empty");
+    }
+    if (!isBuiltIn && IsTaken(tie.type)) {
+        return Error(ACLNN_ERR_PARAM_INVALID,
+                     "type is {}, which graph mode has itself; expected another", tie.type);
+    }
+    if (tie.table == nullptr || tie.plan == nullptr || tie.run == nullptr) {
+        return Error(ACLNN_ERR_PARAM_INVALID, "{} is null; expected that of the operator",
+                     tie.table == nullptr  ? "table"
+                     : tie.plan == nullptr ? "plan"
+                                           : "run");
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckTable(*tie.table));
+    return CheckAttributes(tie);
+}
+
 void Push(TiedType* tied) {
     tied->next = lastTied.load(std::memory_order_relaxed);
     while (!lastTied.compare_exchange_weak(tied->next, tied, std::memory_order_acq_rel)) {
@@ -99,10 +115,10 @@ Status Tie(const AdvStepGraphOperator& tie) {
     auto made = std::make_unique<TiedType>();
     const std::string file = LibraryOf(&tie);
     made->library = NameOfLibrary(file);
-    const bool isKnown = tie.structBytes == sizeof(AdvStepGraphOperator);
-    made->type = isKnown && tie.type != nullptr ? tie.type : "";
-    Status status = CheckTie(tie);
-    if (status.ok()) {
+    made->isBuiltIn = file == LibraryOf(&lastTied);
+    made->type = IsKnownSize(tie) && tie.type != nullptr ? tie.type : "";
+    Status status = CheckTie(tie, made->isBuiltIn);
+    if (status.ok() && !made->isBuiltIn) {  // this library itself is never unloaded
         status = KeepLoaded(file);
     }
     made->tie = status.ok() ? &tie : nullptr;

@@ -59,7 +59,9 @@ constexpr AdvStepGraphOperator kOwnTie = {
         return ACLNN_ERR_INNER;
     },
     [](void*, uint64_t, aclOpExecutor*, aclrtStream) -> int32_t { return ACLNN_ERR_INNER; },
-    nullptr};
+    nullptr,
+    nullptr,
+    0};
 
 }  // namespace
 

@@ -50,6 +50,18 @@ typedef struct {
     int64_t dims[ADVSTEP_GRAPH_MOST_DIMS];
 } AdvStepGraphShape;
 
+/// A pair of aclnn calls that runs a node: the two calls of a tie, or others that its function
+/// choose has set.
+typedef struct {
+    /// Phase one. tensors has the tensors of the tie's table, in its order; values has an entry for
+    /// each attribute.
+    aclnnStatus (*plan)(const aclTensor* const* tensors, const AdvStepGraphValue* values,
+                        uint64_t* workspaceSize, aclOpExecutor** executor);
+    /// Phase two.
+    aclnnStatus (*run)(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                       aclrtStream stream);
+} AdvStepGraphCalls;
+
 /// A tie: a type of graph operators and the aclnn calls that run it. The tie and everything that it
 /// points to are static data.
 typedef struct {
@@ -67,9 +79,19 @@ typedef struct {
                        aclrtStream stream);
     /// Sets the shapes of the written tensors that are no inputs; NULL if the operator has none.
     /// views and shapes have an entry for each tensor of the table; the view of such an output has
-    /// the data type ACL_DT_UNDEFINED. After a failure, message has its text, which ends with 0.
+    /// the data type ACL_DT_UNDEFINED. It may also set the shape of a written tensor that is an
+    /// input: the output then has that shape, and a run needs an input of as many bytes. After a
+    /// failure, message has its text, which ends with 0.
     aclnnStatus (*infer)(const AdvStepTensorView* views, const AdvStepGraphValue* values,
                          AdvStepGraphShape* shapes, char* message, uint64_t messageBytes);
+    /// Chooses the calls of one node; NULL: plan and run serve every node. views is as for infer,
+    /// and *calls is plan and run before. After a failure, which refuses the node, message has its
+    /// text, which ends with 0. A tie that ends before this member has neither this nor the next.
+    aclnnStatus (*choose)(const AdvStepTensorView* views, const AdvStepGraphValue* values,
+                          AdvStepGraphCalls* calls, char* message, uint64_t messageBytes);
+    /// 1: a node may lack outputs of updates, and have attributes that the calls do not take. A
+    /// tensor that its IR lacks is an input that is not linked. 0: all three are errors of the IR.
+    int32_t isTolerant;
 } AdvStepGraphOperator;
 
 /// Ties a type of graph operators to its aclnn calls while a library is loaded. The library then

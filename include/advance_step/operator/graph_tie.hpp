@@ -37,6 +37,15 @@ struct InferredTensor : AdvStepGraphShape {
 };
 static_assert(sizeof(InferredTensor) == sizeof(AdvStepGraphShape), "they are passed as arrays");
 
+/// The two calls that run a node. An operator's function Choose may take others.
+struct ChosenCalls : AdvStepGraphCalls {
+    /// Takes the two calls of an operator of the same attributes whose tensors are the first ones
+    /// of the tied operator's.
+    template <typename Operator, auto kPhaseOne, auto kPhaseTwo>
+    void Take();
+};
+static_assert(sizeof(ChosenCalls) == sizeof(AdvStepGraphCalls), "it is passed as its base");
+
 /// @cond Inner parts.
 namespace detail {
 
@@ -53,6 +62,17 @@ template <typename Operator, typename = void>
 inline constexpr bool kHasInfer = false;
 template <typename Operator>
 inline constexpr bool kHasInfer<Operator, std::void_t<decltype(&Operator::Infer)>> = true;
+
+template <typename Operator, typename = void>
+inline constexpr bool kHasChoose = false;
+template <typename Operator>
+inline constexpr bool kHasChoose<Operator, std::void_t<decltype(&Operator::Choose)>> = true;
+
+template <typename Operator, typename = void>
+inline constexpr bool kIsTolerant = false;
+template <typename Operator>
+inline constexpr bool kIsTolerant<Operator, std::void_t<decltype(Operator::kIsTolerant)>> =
+    Operator::kIsTolerant;
 
 // The functions of a tie, for a phase one with these parameters. The last two parameters are the
 // outputs of phase one.
@@ -122,9 +142,10 @@ struct [[gnu::visibility("hidden")]] GraphCalls {
                 GraphArgument<Parameter<kPlace>>(values[kPlace - TensorsBefore(kPlace)]));
         }
     }
-    template <size_t... kPlaces>
-    static Status InferWith(const TensorView* views, const AdvStepGraphValue* values,
-                            InferredTensor* tensors, std::index_sequence<kPlaces...>) {
+    // Calls a function with the values of the attributes.
+    template <typename Function, size_t... kPlaces>
+    static Status WithAttributes(const AdvStepGraphValue* values, const Function& function,
+                                 std::index_sequence<kPlaces...>) {
         const auto held = std::tuple_cat(Read<kPlaces>(values)...);
         return std::apply(
             [&](const auto&... argument) -> Status {
@@ -135,7 +156,7 @@ struct [[gnu::visibility("hidden")]] GraphCalls {
                         if (!(attribute.isPresent() && ...)) {
                             return Error(ACLNN_ERR_INNER, "no memory for the attributes");
                         }
-                        return Operator::Infer(views, attribute.value()..., tensors);
+                        return function(attribute.value()...);
                     },
                     read);
             },
@@ -151,24 +172,40 @@ struct [[gnu::visibility("hidden")]] GraphCalls {
         message[length] = '\0';
         return code;
     }
-    static aclnnStatus Infer(const AdvStepTensorView* views, const AdvStepGraphValue* values,
-                             AdvStepGraphShape* shapes, char* message, uint64_t messageBytes) {
-        const auto infer = [&] {
-            const Status status = InferWith(static_cast<const TensorView*>(views), values,
-                                            static_cast<InferredTensor*>(shapes), Places());
+    // Calls a function of the operator with the values of the attributes, and puts its failure into
+    // words.
+    template <typename Function>
+    static aclnnStatus Ask(const AdvStepGraphValue* values, char* message, uint64_t messageBytes,
+                           const Function& function) {
+        const auto ask = [&] {
+            const Status status = WithAttributes(values, function, Places());
             return status.ok() ? ACLNN_SUCCESS
                                : Say(status.code(), status.message(), message, messageBytes);
         };
 #if defined(__cpp_exceptions)
         // Graph mode catches the rest, because a pthread_exit must not end in a catch block here.
         try {
-            return infer();
+            return ask();
         } catch (const std::exception& error) {
             return Say(ACLNN_ERR_INNER, error.what(), message, messageBytes);
         }
 #else
-        return infer();
+        return ask();
 #endif
+    }
+    static aclnnStatus Infer(const AdvStepTensorView* views, const AdvStepGraphValue* values,
+                             AdvStepGraphShape* shapes, char* message, uint64_t messageBytes) {
+        return Ask(values, message, messageBytes, [&](const auto&... attribute) {
+            return Operator::Infer(static_cast<const TensorView*>(views), attribute...,
+                                   static_cast<InferredTensor*>(shapes));
+        });
+    }
+    static aclnnStatus Choose(const AdvStepTensorView* views, const AdvStepGraphValue* values,
+                              AdvStepGraphCalls* calls, char* message, uint64_t messageBytes) {
+        return Ask(values, message, messageBytes, [&](const auto&... attribute) {
+            return Operator::Choose(static_cast<const TensorView*>(views), attribute...,
+                                    static_cast<ChosenCalls*>(calls));
+        });
     }
 };
 
@@ -211,6 +248,12 @@ struct [[gnu::visibility("hidden")]] TiedForms {
 }  // namespace detail
 /// @endcond
 
+template <typename Operator, auto kPhaseOne, auto kPhaseTwo>
+void ChosenCalls::Take() {
+    plan = &decltype(detail::CallsOf<Operator, kPhaseOne>(kPhaseOne))::Plan;
+    run = kPhaseTwo;
+}
+
 /// Returns the tie of a type to the two calls of an operator, for ADVSTEP_GRAPH_OPERATOR.
 template <typename Operator, auto kPhaseOne, auto kPhaseTwo>
 constexpr AdvStepGraphOperator MakeGraphTie(const char* type) {
@@ -226,6 +269,10 @@ constexpr AdvStepGraphOperator MakeGraphTie(const char* type) {
     if constexpr (detail::kHasInfer<Operator>) {
         tie.infer = &Calls::Infer;
     }
+    if constexpr (detail::kHasChoose<Operator>) {
+        tie.choose = &Calls::Choose;
+    }
+    tie.isTolerant = detail::kIsTolerant<Operator> ? 1 : 0;
     return tie;
 }
 

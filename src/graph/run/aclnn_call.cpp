@@ -8,42 +8,53 @@
 namespace advstep::graph {
 namespace {
 
+// Returns what has the shape that the operator has inferred for an update: an input, if one has it.
+std::string OwnerOf(const RunPlan& plan, const PlannedCall& call, const ValueDesc& inferred) {
+    for (size_t input = 0; input < call.inputs.size(); ++input) {
+        const ValueDesc* desc =
+            call.inputs[input] ? &plan.values[*call.inputs[input]].desc : nullptr;
+        if (desc != nullptr && desc->dims == inferred.dims && desc->dataType == inferred.dataType) {
+            return call.kind->inputs[input].name;
+        }
+    }
+    return "the inferred shape";
+}
+
 // An output has the inferred type and shape, but its memory has the size of the input that it
 // updates.
 Outcome CheckInferredSizes(const RunPlan& plan, const PlannedCall& call, const std::string& name) {
-    for (const OutputRule& rule : call.kind->outputs) {
+    for (size_t output = 0; output < call.outputs.size(); ++output) {
+        const OutputRule& rule = call.kind->outputs[output];
         if (rule.isNew()) {
             continue;
         }
-        const ValueDesc& like = plan.values[*call.inputs[rule.like]].desc;
+        const ValueDesc& inferred = plan.values[call.outputs[output]].desc;
         const ValueDesc& updated = plan.values[*call.inputs[rule.input]].desc;
-        if (like.bytes != updated.bytes || like.dataType != updated.dataType) {
+        if (inferred.bytes != updated.bytes || inferred.dataType != updated.dataType) {
             return Fail(kInnerError,
                         "Tiling func of op {} failed: operator {}: {} has {} bytes; expected "
                         "the data type and the {} bytes of {}",
                         call.kind->type, name, call.kind->inputs[rule.input].name, updated.bytes,
-                        like.bytes, call.kind->inputs[rule.like].name);
+                        inferred.bytes, OwnerOf(plan, call, inferred));
         }
     }
     return {};
 }
 
-// Makes the call of phase one of an operator of another library, with the tensors of its table.
-aclnnStatus PlanTied(const PlannedCall& call, const std::vector<TensorHandle>& tensors,
-                     PlannedExecutor* planned) {
-    std::vector<const aclTensor*> tied;
-    for (const OperatorKind::TiedPlace& place : call.kind->places) {
+// Returns the tensors of the tied calls, in the order of the tie's table.
+std::vector<const aclTensor*> InTableOrder(const PlannedCall& call,
+                                           const std::vector<TensorHandle>& tensors) {
+    std::vector<const aclTensor*> ordered;
+    for (const OperatorKind::Place& place : call.kind->places) {
         const aclTensor* tensor = nullptr;
         if (place.input) {
             tensor = tensors[*place.input].get();
         } else if (place.output) {
             tensor = tensors[call.inputs.size() + *place.output].get();
         }
-        tied.push_back(tensor);
+        ordered.push_back(tensor);
     }
-    planned->calls.run = call.kind->tie->run;
-    return call.kind->tie->plan(tied.data(), call.tiedAttrs->values.data(), &planned->workspaceSize,
-                                &planned->executor);
+    return ordered;
 }
 
 }  // namespace
@@ -51,7 +62,7 @@ aclnnStatus PlanTied(const PlannedCall& call, const std::vector<TensorHandle>& t
 Outcome PlanAclnn(const RunPlan& plan, const PlannedCall& call, const std::string& name,
                   const std::vector<void*>& addresses, PlannedExecutor* planned) {
     std::vector<TensorHandle> tensors(call.inputs.size() + call.outputs.size());
-    OperatorArguments arguments;
+    std::vector<const ValueDesc*> inputs;
     for (size_t input = 0; input < call.inputs.size(); ++input) {
         const ValueDesc* desc =
             call.inputs[input] ? &plan.values[*call.inputs[input]].desc : nullptr;
@@ -61,8 +72,7 @@ Outcome PlanAclnn(const RunPlan& plan, const PlannedCall& call, const std::strin
                 return Outcome::OutOfMemory();
             }
         }
-        arguments.descs.push_back(desc);
-        arguments.tensors.push_back(tensors[input].get());
+        inputs.push_back(desc);
     }
     for (size_t output = 0; output < call.outputs.size(); ++output) {
         if (call.kind->outputs[output].isNew()) {
@@ -73,14 +83,11 @@ Outcome PlanAclnn(const RunPlan& plan, const PlannedCall& call, const std::strin
             }
         }
     }
-    int32_t code = ACLNN_SUCCESS;
-    if (call.kind->tie != nullptr) {
-        code = PlanTied(call, tensors, planned);
-    } else {
-        arguments.attrs = call.attrs;
-        ADVSTEP_GRAPH_RETURN_IF_ERROR(call.kind->choose(arguments, &planned->calls));
-        code = planned->calls.plan(arguments, &planned->workspaceSize, &planned->executor);
-    }
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(
+        ChooseCalls(*call.kind, *call.attributes, inputs, &planned->calls));
+    const int32_t code =
+        planned->calls.plan(InTableOrder(call, tensors).data(), call.attributes->values.data(),
+                            &planned->workspaceSize, &planned->executor);
     if (code != ACLNN_SUCCESS) {
         return Fail(kInnerError, "Tiling func of op {} failed: operator {}, code {}: {}",
                     call.kind->type, name, code, TakeAclMessage(code));

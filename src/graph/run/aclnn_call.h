@@ -14,7 +14,7 @@ namespace advstep::graph {
 
 /// An operator call that phase one has planned. Its owner runs or destroys the executor.
 struct PlannedExecutor {
-    AclnnCalls calls{};  // of an operator of another library: phase two only
+    AdvStepGraphCalls calls{};
     aclOpExecutor* executor = nullptr;
     uint64_t workspaceSize = 0;
 };

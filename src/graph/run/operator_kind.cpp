@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the kind of an operator, compares a node with its tie, and infers shapes.
+// Compares a node with the tie of its type, reads its attributes, and asks the operator for shapes.
 
 #include "src/graph/run/operator_kind.h"
 
 #include <algorithm>
-#include <cctype>
+#include <cstddef>
 
 #include "src/base/thread_exit.h"
 #include "src/graph/ir/tensor.h"
@@ -13,19 +13,37 @@
 namespace advstep::graph {
 namespace {
 
-// Returns the name without underscores, in lower case: block_tables and blockTables are one name.
-std::string PlainName(const std::string& name) {
-    std::string plain;
-    for (const char letter : name) {
-        if (letter != '_') {
-            plain += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-        }
-    }
-    return plain;
+char LowerOf(char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
+// Returns whether two names are equal apart from case and underscores, as block_tables and
+// blockTables are. It is called for each pair of names of a node and its tie in each plan.
 bool IsNameOf(const std::string& name, const char* argument) {
-    return PlainName(name) == PlainName(argument);
+    for (const char* letter = name.c_str();; ++letter, ++argument) {
+        while (*letter == '_') {
+            ++letter;
+        }
+        while (*argument == '_') {
+            ++argument;
+        }
+        if (LowerOf(*letter) != LowerOf(*argument)) {
+            return false;
+        }
+        if (*letter == '\0') {
+            return true;
+        }
+    }
+}
+
+// Returns the name of an argument as IRs spell it: block_tables for blockTables.
+std::string IrNameOf(const char* argument) {
+    std::string name;
+    for (; *argument != '\0'; ++argument) {
+        name += LowerOf(*argument) == *argument ? "" : "_";
+        name += LowerOf(*argument);
+    }
+    return name;
 }
 
 const ModelInput* InputFor(const ModelNode& node, const char* argument) {
@@ -35,12 +53,19 @@ const ModelInput* InputFor(const ModelNode& node, const char* argument) {
     return found == node.inputs.end() ? nullptr : &*found;
 }
 
-const std::string* OutputFor(const ModelNode& node, const std::string& argument) {
+const std::string* OutputFor(const ModelNode& node, const char* argument) {
     const auto found =
         std::find_if(node.outputs.begin(), node.outputs.end(),
-                     [&](const std::string& output) { return IsNameOf(output, argument.c_str()); });
+                     [&](const std::string& output) { return IsNameOf(output, argument); });
     return found == node.outputs.end() ? nullptr : &*found;
 }
+
+// Returns whether a tie has the members choose and isTolerant, which those of older libraries lack.
+bool HasChoice(const AdvStepGraphOperator& tie) {
+    return tie.structBytes > offsetof(AdvStepGraphOperator, choose);
+}
+
+bool IsTolerant(const AdvStepGraphOperator& tie) { return HasChoice(tie) && tie.isTolerant != 0; }
 
 // Adds the rules of one tensor of the table.
 Outcome AddTensor(const ModelNode& node, const AdvStepOperatorTensor& tensor, OperatorKind* kind) {
@@ -50,15 +75,17 @@ Outcome AddTensor(const ModelNode& node, const AdvStepOperatorTensor& tensor, Op
     const ModelInput* const input = InputFor(node, tensor.name);
     const std::string* output = isWritten ? OutputFor(node, tensor.name) : nullptr;
     if (isWritten && input != nullptr && output == nullptr) {
-        output = OutputFor(node, std::string(tensor.name) + "_out");
-        if (output == nullptr) {
+        output = OutputFor(node, (std::string(tensor.name) + "_out").c_str());
+        if (output == nullptr && IsTolerant(*kind->tie)) {
+            output = &input->name;  // of a value that nothing reads
+        } else if (output == nullptr) {
             return Fail(kInnerError,
                         "{} has an input {}, which {} writes, and no output for it; expected an "
                         "output {} or {}_out",
                         Describe(node), input->name, call, input->name, input->name);
         }
     }
-    OperatorKind::TiedPlace place;
+    OperatorKind::Place place;
     if (input != nullptr) {
         if (isWritten && !input->source && input->isOptional) {
             return Fail(kUnlinkedInput,
@@ -71,13 +98,15 @@ Outcome AddTensor(const ModelNode& node, const AdvStepOperatorTensor& tensor, Op
     }
     if (output != nullptr) {
         place.output = kind->outputs.size();
-        const size_t updated = place.input.value_or(OutputRule::kNew);
-        kind->outputs.push_back({*output, updated, updated});
+        kind->outputs.push_back({*output, place.input.value_or(OutputRule::kNew)});
     }
     if (input == nullptr && output == nullptr && !isOptional) {
-        return Fail(kInnerError, "{} has no {} {}, which {} {}; expected one in its IR",
-                    Describe(node), isWritten ? "output" : "input", tensor.name, call,
-                    isWritten ? "writes" : "reads");
+        if (!IsTolerant(*kind->tie)) {
+            return Fail(kInnerError, "{} has no {} {}, which {} {}; expected one in its IR",
+                        Describe(node), isWritten ? "output" : "input", tensor.name, call,
+                        isWritten ? "writes" : "reads");
+        }
+        kind->inputs.push_back({IrNameOf(tensor.name), false});  // which is not linked
     }
     kind->places.push_back(place);
     return {};
@@ -107,7 +136,8 @@ const char* KindName(int32_t kind) {
 }
 
 // Reads one attribute. False: it has another kind.
-bool ReadValue(const AttrValue& from, const AdvStepGraphAttribute& attribute, TiedValues* all) {
+bool ReadValue(const AttrValue& from, const AdvStepGraphAttribute& attribute,
+               AttributeValues* all) {
     AdvStepGraphValue value{};
     value.kind = attribute.kind;
     const bool isNumber = attribute.kind == ADVSTEP_GRAPH_NUMBER;
@@ -146,15 +176,15 @@ bool ReadValue(const AttrValue& from, const AdvStepGraphAttribute& attribute, Ti
     return true;
 }
 
-// Refuses attributes that the call does not take, because their values would be lost silently.
-// Attributes that begin with an underscore are the framework's.
+// Refuses attributes that the call does not take, because their values would be lost silently,
+// unless the operator is tolerant. Attributes that begin with an underscore are the framework's.
 Outcome CheckTaken(const ModelNode& node, const AdvStepGraphOperator& tie) {
     for (const auto& attr : node.attrs) {
         const std::string& name = attr.first;
         const bool isTaken = std::any_of(
             tie.attributes, tie.attributes + tie.attributeCount,
             [&](const AdvStepGraphAttribute& taken) { return IsNameOf(name, taken.name); });
-        if (!isTaken && name.front() != '_') {
+        if (!isTaken && name.front() != '_' && !IsTolerant(tie)) {
             return Fail(kInnerError, "{} has an attribute {}, which {} does not take",
                         Describe(node), name, tie.table->call);
         }
@@ -181,6 +211,41 @@ AdvStepTensorView ViewOfValue(const ValueDesc& desc, std::vector<int64_t>* strid
     return view;
 }
 
+// The views of a node's inputs, one for each tensor of the tie's table.
+class Views {
+ public:
+    Views(const OperatorKind& kind, const std::vector<const ValueDesc*>& inputs)
+        : views_(kind.places.size(), AdvStepTensorView{}), strides_(kind.places.size()) {
+        for (size_t place = 0; place < views_.size(); ++place) {
+            const std::optional<size_t> input = kind.places[place].input;
+            views_[place].dataType = ACL_DT_UNDEFINED;
+            if (input && inputs[*input] != nullptr) {
+                views_[place] = ViewOfValue(*inputs[*input], &strides_[place]);
+            }
+        }
+    }
+    const AdvStepTensorView* data() const { return views_.data(); }
+
+ private:
+    std::vector<AdvStepTensorView> views_;
+    std::vector<std::vector<int64_t>> strides_;
+};
+
+// Calls a function of the operator, which has a buffer for the words of a failure.
+template <typename Function>
+aclnnStatus Ask(const Function& function, std::string* words) {
+    char message[1020] = "";
+    try {
+        const aclnnStatus code = function(message, sizeof(message));
+        *words = message;
+        return code;
+    } catch (...) {  // the operator's library catches each std::exception
+        *words = StopThreadExit() ? "it called pthread_exit; expected it to return"
+                                  : "unknown exception";
+        return ACLNN_ERR_INNER;
+    }
+}
+
 Outcome TakeShape(const ModelNode& node, const OutputRule& rule, const AdvStepGraphShape& shape,
                   ValueDesc* desc) {
     const std::string output = fmt::format("output {} of {}", rule.name, Describe(node));
@@ -199,6 +264,23 @@ Outcome TakeShape(const ModelNode& node, const OutputRule& rule, const AdvStepGr
                     ShapeText(desc->dims), NameOf(desc->dataType), output);
     }
     desc->bytes = *bytes;
+    return {};
+}
+
+// Makes the kind of a node from the tie of its type, or null if there is none.
+Outcome FindKind(const ModelNode& node, std::shared_ptr<const OperatorKind>* kind) {
+    const AdvStepGraphOperator* tie = nullptr;
+    if (const aclnnStatus code = advstepFindGraphOperator(node.type.c_str(), &tie);
+        code != ACLNN_SUCCESS) {
+        return Fail(kUnsupported, "{} cannot run: {}", Describe(node), TakeAclMessage(code));
+    }
+    kind->reset();
+    if (tie == nullptr) {
+        return {};
+    }
+    auto made = std::make_shared<OperatorKind>();
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakeKind(node, *tie, made.get()));
+    *kind = std::move(made);
     return {};
 }
 
@@ -239,70 +321,33 @@ Outcome CheckLinks(const ModelNode& node, const OperatorKind& kind) {
 
 }  // namespace
 
-const OperatorKind* FindOperatorKind(const std::string& type) {
-    for (const OperatorKind* kind : {&AdvanceStepKind(), &StepKind()}) {
-        if (type == kind->type) {
-            return kind;
-        }
-    }
-    return nullptr;
-}
-
-Outcome FindTiedKind(const ModelNode& node, std::shared_ptr<const OperatorKind>* kind) {
-    const AdvStepGraphOperator* tie = nullptr;
-    if (const aclnnStatus code = advstepFindGraphOperator(node.type.c_str(), &tie);
-        code != ACLNN_SUCCESS) {
-        return Fail(kUnsupported, "{} cannot run: {}", Describe(node), TakeAclMessage(code));
-    }
-    kind->reset();
-    if (tie == nullptr) {
-        return {};
-    }
-    auto made = std::make_shared<OperatorKind>();
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(MakeKind(node, *tie, made.get()));
-    *kind = std::move(made);
-    return {};
-}
-
-Outcome CheckNode(const ModelNode& node, std::shared_ptr<const OperatorKind>* made) {
+Outcome CheckNode(const ModelNode& node, std::shared_ptr<const OperatorKind>* kind) {
     if (node.IsSource()) {
         return node.outputs.size() == 1 ? Outcome()
                                         : Fail(kInnerError, "{} has {} outputs; expected 1",
                                                Describe(node), node.outputs.size());
     }
-    const OperatorKind* kind = FindOperatorKind(node.type);
-    if (kind != nullptr) {
-        *made = {std::shared_ptr<void>(), kind};  // it is never destroyed
-    } else {
-        ADVSTEP_GRAPH_RETURN_IF_ERROR(FindTiedKind(node, made));
-        kind = made->get();
-    }
-    if (kind == nullptr) {
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(FindKind(node, kind));
+    if (*kind == nullptr) {
         return Fail(kUnsupported,
                     "{} has no kernel here; expected a loaded library that ties the type (linkers "
                     "drop a library that the program does not call, unless --no-as-needed is set)",
                     Describe(node));
     }
-    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckLinks(node, *kind));
+    ADVSTEP_GRAPH_RETURN_IF_ERROR(CheckLinks(node, **kind));
     for (const std::string& attr : node.requiredAttrs) {
         if (node.attrs.count(attr) == 0) {
             return Fail(kInnerError, "required attribute {} of {} is not set", attr,
                         Describe(node));
         }
     }
-    for (const char* attr : kind->attrs) {
-        if (FindAttr<int64_t>(node, attr) == nullptr) {
-            return Fail(kInnerError, "attribute {} of {} is not set to an integer", attr,
-                        Describe(node));
-        }
-    }
     return {};
 }
 
-Outcome ReadTiedValues(const ModelNode& node, const OperatorKind& kind,
-                       std::shared_ptr<const TiedValues>* values) {
+Outcome ReadAttributes(const ModelNode& node, const OperatorKind& kind,
+                       std::shared_ptr<const AttributeValues>* values) {
     const AdvStepGraphOperator& tie = *kind.tie;
-    auto read = std::make_shared<TiedValues>();
+    auto read = std::make_shared<AttributeValues>();
     for (uint32_t place = 0; place < tie.attributeCount; ++place) {
         const AdvStepGraphAttribute& attribute = tie.attributes[place];
         const auto found =
@@ -331,44 +376,55 @@ Outcome ReadTiedValues(const ModelNode& node, const OperatorKind& kind,
     return {};
 }
 
-Outcome InferTied(const ModelNode& node, const OperatorKind& kind, const TiedValues& values,
-                  const std::vector<const ValueDesc*>& inputs,
-                  const std::vector<ValueDesc*>& outputs) {
-    const AdvStepGraphOperator& tie = *kind.tie;
-    const size_t count = kind.places.size();
-    std::vector<AdvStepTensorView> views(count, AdvStepTensorView{});
-    std::vector<std::vector<int64_t>> strides(count);
-    std::vector<AdvStepGraphShape> shapes(count, AdvStepGraphShape{});
-    for (size_t place = 0; place < count; ++place) {
-        const std::optional<size_t> input = kind.places[place].input;
-        views[place].dataType = ACL_DT_UNDEFINED;
-        shapes[place].dataType = ACL_DT_UNDEFINED;
-        if (input && inputs[*input] != nullptr) {
-            views[place] = ViewOfValue(*inputs[*input], &strides[place]);
-        }
+Outcome InferOutputs(const ModelNode& node, const OperatorKind& kind, const AttributeValues& values,
+                     const std::vector<const ValueDesc*>& inputs,
+                     const std::vector<ValueDesc*>& outputs) {
+    if (kind.tie->infer == nullptr) {
+        return {};
     }
-    char message[1020] = "";
-    const char* words = message;
-    aclnnStatus code = ACLNN_ERR_INNER;
-    try {
-        code =
-            tie.infer(views.data(), values.values.data(), shapes.data(), message, sizeof(message));
-    } catch (...) {  // the operator's library catches each std::exception
-        words = StopThreadExit() ? "it called pthread_exit; expected it to return"
-                                 : "unknown exception";
+    const Views views(kind, inputs);
+    std::vector<AdvStepGraphShape> shapes(kind.places.size(), AdvStepGraphShape{});
+    for (AdvStepGraphShape& shape : shapes) {
+        shape.dataType = ACL_DT_UNDEFINED;
     }
+    std::string words;
+    const aclnnStatus code = Ask(
+        [&](char* message, uint64_t bytes) {
+            return kind.tie->infer(views.data(), values.values.data(), shapes.data(), message,
+                                   bytes);
+        },
+        &words);
     if (code != ACLNN_SUCCESS) {
         return Fail(kInnerError, "the shapes of {} cannot be inferred: code {}: {}", Describe(node),
                     code, words);
     }
-    for (size_t place = 0; place < count; ++place) {
+    for (size_t place = 0; place < shapes.size(); ++place) {
         const std::optional<size_t> output = kind.places[place].output;
-        if (output && kind.outputs[*output].isNew()) {
+        if (output && (kind.outputs[*output].isNew() ||
+                       (HasChoice(*kind.tie) && shapes[place].dataType != ACL_DT_UNDEFINED))) {
             ADVSTEP_GRAPH_RETURN_IF_ERROR(
                 TakeShape(node, kind.outputs[*output], shapes[place], outputs[*output]));
         }
     }
     return {};
+}
+
+Outcome ChooseCalls(const OperatorKind& kind, const AttributeValues& values,
+                    const std::vector<const ValueDesc*>& inputs, AdvStepGraphCalls* calls) {
+    *calls = {kind.tie->plan, kind.tie->run};
+    if (!HasChoice(*kind.tie) || kind.tie->choose == nullptr) {
+        return {};
+    }
+    const Views views(kind, inputs);
+    std::string words;
+    const aclnnStatus code = Ask(
+        [&](char* message, uint64_t bytes) {
+            return kind.tie->choose(views.data(), values.values.data(), calls, message, bytes);
+        },
+        &words);
+    return code == ACLNN_SUCCESS
+               ? Outcome()
+               : Fail(kInnerError, "Tiling func of op {} failed: {}", kind.type, words);
 }
 
 }  // namespace advstep::graph

@@ -181,39 +181,32 @@ class Planner {
             }
             call.outputs.push_back(value);
             if (!rule.isNew()) {
-                plan_.values[value].desc = plan_.values[*call.inputs[rule.like]].desc;
+                plan_.values[value].desc = plan_.values[*call.inputs[rule.input]].desc;
                 ADVSTEP_GRAPH_RETURN_IF_ERROR(
                     Update(node, rule.name, *call.inputs[rule.input], value));
             }
         }
-        for (const char* attr : call.kind->attrs) {
-            call.attrs.push_back(*FindAttr<int64_t>(node, attr));
-        }
-        if (call.kind->tie != nullptr) {
-            ADVSTEP_GRAPH_RETURN_IF_ERROR(PlanTied(node, &call));
-        }
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(AskOperator(node, &call));
         plan_.calls.push_back(std::move(call));
         return {};
     }
 
-    // Reads the attributes of an operator of another library, and asks it for shapes.
-    Outcome PlanTied(const ModelNode& node, PlannedCall* call) {
-        ADVSTEP_GRAPH_RETURN_IF_ERROR(ReadTiedValues(node, *call->kind, &call->tiedAttrs));
+    // Reads the attributes of an operator, and asks it for shapes.
+    Outcome AskOperator(const ModelNode& node, PlannedCall* call) {
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(ReadAttributes(node, *call->kind, &call->attributes));
         std::vector<const ValueDesc*> inputs;
         for (const std::optional<size_t>& input : call->inputs) {
             inputs.push_back(input ? &plan_.values[*input].desc : nullptr);
         }
         std::vector<ValueDesc*> outputs;
-        bool hasNew = false;
         for (size_t output = 0; output < call->outputs.size(); ++output) {
             outputs.push_back(&plan_.values[call->outputs[output]].desc);
             if (call->kind->outputs[output].isNew()) {
-                hasNew = true;
                 outputs.back()->dims = {0};  // stays if the shapes are unknown
             }
         }
-        return hasNew && use_ != PlanFor::kLinks
-                   ? InferTied(node, *call->kind, *call->tiedAttrs, inputs, outputs)
+        return use_ != PlanFor::kLinks
+                   ? InferOutputs(node, *call->kind, *call->attributes, inputs, outputs)
                    : Outcome();
     }
 

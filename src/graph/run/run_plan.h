@@ -33,8 +33,7 @@ struct PlannedCall {
     std::shared_ptr<const OperatorKind> kind;
     std::vector<std::optional<size_t>> inputs;  // values, in the order of the kind
     std::vector<size_t> outputs;                // likewise, also those that no node declares
-    std::vector<int64_t> attrs;
-    std::shared_ptr<const TiedValues> tiedAttrs;  // of an operator of another library
+    std::shared_ptr<const AttributeValues> attributes;
 };
 
 /// One tensor that exists at the start of a run.

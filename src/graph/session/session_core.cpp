@@ -28,18 +28,6 @@ SessionCore::SessionCore(const Engine& engine, uint64_t id, bool isAlive,
                          std::optional<int32_t> deviceId)
     : engine_(engine), id_(id), deviceId_(deviceId), isAlive_(isAlive) {}
 
-Outcome SessionCore::FindLocked(uint32_t graphId, ge::Status unknown, EntryPointer* entry) const {
-    if (!isAlive_) {
-        return Fail(kBadSession, "session {} has ended, or was made without GEInitialize", id_);
-    }
-    const auto found = graphs_.find(graphId);
-    if (found == graphs_.end()) {
-        return {unknown, kBadSession, fmt::format("session {} has no graph {}", id_, graphId)};
-    }
-    *entry = found->second;
-    return {};
-}
-
 Outcome SessionCore::AddGraph(uint32_t graphId, const ge::Graph& graph, bool isCopy) {
     const std::lock_guard<std::mutex> lock(mutex_);  // a graph's own lock is taken inside
     EntryPointer entry;
@@ -217,6 +205,18 @@ void SessionCore::End(bool isDestruction) {
     // Another thread may be joining the worker, or may run a graph from a callback of another
     // session.
     changed_.wait(lock, [this] { return !hasWorker_ && !isRunning_; });
+}
+
+Outcome SessionCore::FindLocked(uint32_t graphId, ge::Status unknown, EntryPointer* entry) const {
+    if (!isAlive_) {
+        return Fail(kBadSession, "session {} has ended, or was made without GEInitialize", id_);
+    }
+    const auto found = graphs_.find(graphId);
+    if (found == graphs_.end()) {
+        return {unknown, kBadSession, fmt::format("session {} has no graph {}", id_, graphId)};
+    }
+    *entry = found->second;
+    return {};
 }
 
 Outcome SessionCore::InWorker(std::unique_lock<std::mutex>& lock,

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copy and fill calls: immediate or in a stream, by rows and in batches.
+// Copies and fills, immediate or in a stream, by rows, in batches and at offsets; reductions.
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
 
 #include "acl/acl_rt.h"
+#include "op_kernel/reduce/reduce_kernel.h"
 #include "src/base/boundary.h"
+#include "src/base/trace_event.h"
 #include "src/runtime/capture/capture_registry.h"
+#include "src/runtime/commands/launcher.h"
+#include "src/runtime/device/device.h"
 #include "src/runtime/memory/copy.h"
 #include "src/runtime/memory/copy_batch.h"
 #include "src/runtime/memory/copy_work.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
+#include "src/runtime/stream/resource_limit.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/stream/wait_in_list.h"
 #include "src/runtime/task/ticket.h"
@@ -181,6 +190,208 @@ Status CheckFilled(void* devPtr, size_t maxCount, size_t count, CopySides* sides
     return CheckFill(Memory(), devPtr, "devPtr", count, sides);
 }
 
+// Copies at offsets: the pointers are read when the copy runs.
+
+struct OffsetCopy {
+    void** dst;
+    const void** src;
+    size_t dstOffset;
+    size_t srcOffset;
+    size_t count;
+};
+
+struct OffsetCopyTask : Task {
+    OffsetCopy copy;
+};
+
+// The pointer may lie in memory of any device, because its value, which is read when the copy runs,
+// may be an address of any device too.
+Status CheckPointer(const char* name, const void* address) {
+    Allocation allocation;
+    if (reinterpret_cast<uintptr_t>(address) % sizeof(void*) != 0 ||
+        !TheDeviceMemory().Find(address, &allocation) || !allocation.UsableOnDevice() ||
+        allocation.BytesFrom(address) < sizeof(void*)) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "{} is {}; expected device memory with a pointer, at a multiple of {}", name,
+                     address, sizeof(void*));
+    }
+    return {};
+}
+
+void ListPointers(const void* source, std::vector<Use>* uses) {
+    const auto& copy = *static_cast<const OffsetCopy*>(source);
+    uses->push_back({Use::Kind::kMemory, "dst", copy.dst, sizeof(void*)});
+    uses->push_back({Use::Kind::kMemory, "src", copy.src, sizeof(void*)});
+}
+
+// The sum is one of numbers: the pointer may be null or wrong, and the offset of any size.
+Status AddOffset(const char* name, const void* pointer, size_t offset, uintptr_t* address) {
+    return !__builtin_add_overflow(reinterpret_cast<uintptr_t>(pointer), offset, address)
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID,
+                       "aclrtMemcpyAsyncWithOffset: {}DataOffset is {} from {}; expected an "
+                       "address of at most {:#x}",
+                       name, offset, pointer, UINTPTR_MAX);
+}
+
+// The task may use memory that was freed, unmapped or closed after the task was queued. That memory
+// is rare, so it is looked for last. It stays until this task has ended, as does live memory that
+// another thread frees now.
+Status CheckOffsetRanges(const CopyRequest& request) {
+    CopySides sides;
+    Status live = CheckCopyRanges(TheDeviceMemory(), request, &sides);
+    return live.ok() || (UsableInTask(request.dst, request.count) &&
+                         UsableInTask(request.src, request.count))
+               ? Status()
+               : Error(live.code(), "aclrtMemcpyAsyncWithOffset: {}", live.message());
+}
+
+Status RunOffsetCopy(const Task& base) {
+    const OffsetCopy& copy = static_cast<const OffsetCopyTask&>(base).copy;
+    uintptr_t dst = 0;
+    uintptr_t src = 0;
+    ADVSTEP_RETURN_IF_ERROR(AddOffset("dst", *copy.dst, copy.dstOffset, &dst));
+    ADVSTEP_RETURN_IF_ERROR(AddOffset("src", *copy.src, copy.srcOffset, &src));
+    CopyRequest request;
+    request.dst = reinterpret_cast<void*>(dst);
+    request.src = reinterpret_cast<const void*>(src);
+    request.count = request.destMax = copy.count;
+    request.kind = ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;
+    ADVSTEP_RETURN_IF_ERROR(CheckOffsetRanges(request));
+    CopyNow(request);
+    return {};
+}
+
+Status CheckOffsetArguments(const OffsetCopy& copy, size_t destMax, aclrtMemcpyKind kind) {
+    if (kind != ACL_MEMCPY_INNER_DEVICE_TO_DEVICE) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "kind is {}; expected ACL_MEMCPY_INNER_DEVICE_TO_DEVICE {}",
+                     static_cast<int>(kind), static_cast<int>(ACL_MEMCPY_INNER_DEVICE_TO_DEVICE));
+    }
+    if (copy.dstOffset > destMax || copy.count > destMax - copy.dstOffset) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "count is {} at dstDataOffset {}; expected both inside destMax = {}",
+                     copy.count, copy.dstOffset, destMax);
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckPointer("dst", copy.dst));
+    return CheckPointer("src", copy.src);
+}
+
+// Reductions: a kernel of the vector cores of the device.
+
+struct ReduceRanges {
+    const void* dst;
+    const void* src;
+    uint64_t bytes;
+};
+
+void ListReduced(const void* source, std::vector<Use>* uses) {
+    const auto& ranges = *static_cast<const ReduceRanges*>(source);
+    uses->push_back({Use::Kind::kMemory, "dst", ranges.dst, ranges.bytes});
+    uses->push_back({Use::Kind::kMemory, "src", ranges.src, ranges.bytes});
+}
+
+Status FindReduceKind(aclrtReduceKind kind, ReduceKind* found) {
+    const auto number = static_cast<int>(kind);
+    if (number < ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM || number > ACL_RT_MEMCPY_SDMA_AUTOMATIC_EQUAL) {
+        return Error(ACL_ERROR_INVALID_PARAM, "kind is {}; expected an aclrtReduceKind", number);
+    }
+    *found = static_cast<ReduceKind>(number - ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM);
+    return {};
+}
+
+Status FindReduceType(aclDataType type, ReduceType* found) {
+    switch (static_cast<int>(type)) {
+        case ACL_INT8:
+            *found = ReduceType::kInt8;
+            return {};
+        case ACL_INT16:
+            *found = ReduceType::kInt16;
+            return {};
+        case ACL_INT32:
+            *found = ReduceType::kInt32;
+            return {};
+        case ACL_FLOAT16:
+            *found = ReduceType::kFloat16;
+            return {};
+        case ACL_BF16:
+            *found = ReduceType::kBfloat16;
+            return {};
+        case ACL_FLOAT:
+            *found = ReduceType::kFloat;
+            return {};
+        default:
+            return Error(ACL_ERROR_INVALID_PARAM,
+                         "type is {}; expected ACL_INT8, INT16, INT32, FLOAT16, BF16 or FLOAT",
+                         static_cast<int>(type));
+    }
+}
+
+// *foreign is set if the range is memory of another device than the stream's.
+Status CheckReduced(const char* name, const void* address, uint64_t bytes, size_t unit,
+                    bool* foreign) {
+    if (reinterpret_cast<uintptr_t>(address) % unit != 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "{} is {}; expected a multiple of {}", name,
+                     address, unit);
+    }
+    Allocation allocation;
+    if (!TheDeviceMemory().Find(address, &allocation) || !allocation.UsableOnDevice()) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "{} is {}, which lies in no device allocation; expected device memory", name,
+                     address);
+    }
+    if (allocation.BytesFrom(address) < bytes) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "count is {} in a range of {} bytes; expected {} inside one allocation", bytes,
+                     allocation.BytesFrom(address), name);
+    }
+    const ContextRef* const current = LiveContext();
+    *foreign = *foreign || (allocation.OfDevice() &&
+                            (current == nullptr || current->device != allocation.device));
+    return {};
+}
+
+// Refuses ranges that overlap in part, because a core would read elements that another core writes.
+Status RefuseOverlap(const void* dst, const void* src, uint64_t bytes) {
+    const auto first = reinterpret_cast<uintptr_t>(std::min(dst, src));
+    const auto second = reinterpret_cast<uintptr_t>(std::max(dst, src));
+    return dst == src || second - first >= bytes
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID,
+                       "dst is {} and src {}, which overlap in {} bytes; expected the same address "
+                       "or ranges apart",
+                       dst, src, bytes - (second - first));
+}
+
+Status Reduce(const ReduceRanges& ranges, ReducePayload payload, size_t unit, aclrtStream stream) {
+    StreamRef target;
+    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+    ContextRef current;
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    bool foreign = false;
+    ADVSTEP_RETURN_IF_ERROR(CheckReduced("dst", ranges.dst, ranges.bytes, unit, &foreign));
+    ADVSTEP_RETURN_IF_ERROR(CheckReduced("src", ranges.src, ranges.bytes, unit, &foreign));
+    ADVSTEP_RETURN_IF_ERROR(RefuseOverlap(ranges.dst, ranges.src, ranges.bytes));
+    const int64_t cores = CoresInEffect(*current.device, ACL_RT_DEV_RES_VECTOR_CORE);
+    payload.elements = static_cast<int64_t>(ranges.bytes / unit);
+    payload.elementsPerCore =
+        std::max(kLeastReduceElements, (payload.elements + cores - 1) / cores);
+    PlannedLaunch launch;
+    launch.program = &kReduceProgram;
+    launch.device = current.device;
+    launch.coreCount = static_cast<int32_t>((payload.elements + payload.elementsPerCore - 1) /
+                                            payload.elementsPerCore);
+    launch.rows = payload.elements;
+    launch.length = LengthOf(kReduceProgram, payload.elements);
+    launch.payloadBytes = sizeof(payload);
+    launch.run = &RunFloatKernelTask;
+    Work work(KernelTask::BytesFor(launch));
+    work.foreign = foreign;
+    work.listUses = &ListReduced;
+    work.source = &ranges;
+    return TheLauncher().Launch(target, launch, &payload, work);
+}
+
 }  // namespace
 
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
@@ -198,13 +409,6 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
 aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                           aclrtMemcpyKind kind, aclrtStream stream) {
     return AclBoundary("aclrtMemcpyAsync", [&] {
-        return CopyBytesAsync({dst, destMax, src, count, kind}, stream);
-    });
-}
-
-aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count,
-                                       aclrtMemcpyKind kind, aclrtStream stream) {
-    return AclBoundary("aclrtMemcpyAsyncWithCondition", [&] {
         return CopyBytesAsync({dst, destMax, src, count, kind}, stream);
     });
 }
@@ -279,5 +483,72 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
         return target.Enqueue(WorkOf(range), [&](void* memory) {
             return FillTask::Make(memory, devPtr, value, count);
         });
+    });
+}
+
+aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src, size_t count,
+                                       aclrtMemcpyKind kind, aclrtStream stream) {
+    return AclBoundary("aclrtMemcpyAsyncWithCondition", [&] {
+        return CopyBytesAsync({dst, destMax, src, count, kind}, stream);
+    });
+}
+
+aclError aclrtMemcpyAsyncWithOffset(void** dst, size_t destMax, size_t dstDataOffset,
+                                    const void** src, size_t count, size_t srcDataOffset,
+                                    aclrtMemcpyKind kind, aclrtStream stream) {
+    return AclBoundary("aclrtMemcpyAsyncWithOffset", [&]() -> Status {
+        StreamRef target;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+        if (count == 0) {
+            return target.Check();
+        }
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(dst, "dst"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(src, "src"));
+        const OffsetCopy copy{dst, src, dstDataOffset, srcDataOffset, count};
+        ADVSTEP_RETURN_IF_ERROR(CheckOffsetArguments(copy, destMax, kind));
+        Work work(sizeof(OffsetCopyTask));
+        work.foreign = true;  // the pointers may lead to any device
+        work.listUses = &ListPointers;
+        work.source = &copy;
+        return target.Enqueue(work, [&](void* memory) {
+            auto* const task = new (memory) OffsetCopyTask;
+            task->name = "copy";
+            task->category = TaskCategory::kMemory;
+            static constexpr TaskType kType = {[](const Task& base, TraceArgs* args) {
+                args->Add("bytes", static_cast<int64_t>(
+                                       static_cast<const OffsetCopyTask&>(base).copy.count));
+            }};
+            task->type = &kType;
+            task->run = &RunOffsetCopy;
+            // The task is never brief, because it takes the lock of the device memory.
+            task->length =
+                LengthOfCopy(count) == TaskLength::kHeavy ? TaskLength::kHeavy : TaskLength::kUsual;
+            task->copy = copy;
+            return task;
+        });
+    });
+}
+
+aclError aclrtReduceAsync(void* dst, const void* src, uint64_t count, aclrtReduceKind kind,
+                          aclDataType type, aclrtStream stream, void* reserve) {
+    return AclBoundary("aclrtReduceAsync", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(dst, "dst"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(src, "src"));
+        if (reserve != nullptr) {
+            return Error(ACL_ERROR_INVALID_PARAM, "reserve is {}; expected NULL", reserve);
+        }
+        ReducePayload payload;
+        payload.dst = dst;
+        payload.src = src;
+        ADVSTEP_RETURN_IF_ERROR(FindReduceKind(kind, &payload.kind));
+        ADVSTEP_RETURN_IF_ERROR(FindReduceType(type, &payload.type));
+        const size_t unit = aclDataTypeSize(type);
+        if (count == 0 || count % unit != 0) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "count is {} bytes; expected a multiple of the {} bytes of an element, "
+                         "above 0",
+                         count, unit);
+        }
+        return Reduce({dst, src, count}, payload, unit, stream);
     });
 }

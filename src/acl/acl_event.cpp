@@ -17,6 +17,7 @@ using namespace advstep;
 
 namespace {
 
+constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr uint32_t kEventFlags =
     ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE;
 constexpr uint32_t kUnsupportedFlags = ACL_EVENT_DEVICE_USE_ONLY | ACL_EVENT_IPC;
@@ -69,24 +70,25 @@ Status MakeEventWithFlag(const char* call, aclrtEvent* event, uint32_t flag, Eve
     return MakeEvent(call, event, traits);
 }
 
+Status FindBoth(aclrtEvent event, aclrtStream stream, Event** found, StreamRef* target) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
+    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, target));
+    return FindEvent(event, found);
+}
+
 // Finds the event and the stream and calls a member function of Event with them.
 Status OnStream(aclrtEvent event, aclrtStream stream,
                 Status (Event::*action)(Handle, const StreamRef&)) {
-    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
-    StreamRef target;
-    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
     Event* found = nullptr;
-    ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
+    StreamRef target;
+    ADVSTEP_RETURN_IF_ERROR(FindBoth(event, stream, &found, &target));
     return (found->*action)(ToHandle(event), target);
 }
 
 Status WaitForEvent(aclrtEvent event, aclrtStream stream, uint32_t seconds) {
-    constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
-    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(event, "event"));
-    StreamRef target;
-    ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
     Event* found = nullptr;
-    ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
+    StreamRef target;
+    ADVSTEP_RETURN_IF_ERROR(FindBoth(event, stream, &found, &target));
     return found->WaitOn(ToHandle(event), target, seconds * kNanosecondsPerSecond);
 }
 
@@ -149,6 +151,13 @@ Status CheckTimed(const Event::State& state, const char* argument) {
     return {};
 }
 
+Status CheckFlag(uint32_t flag) {
+    return flag <= ACL_EVENT_RECORD_EXTERNAL
+               ? Status()
+               : Error(ACL_ERROR_INVALID_PARAM, "flag is {}; expected DEFAULT 0 or EXTERNAL 1",
+                       flag);
+}
+
 }  // namespace
 
 aclError aclrtCreateEvent(aclrtEvent* event) {
@@ -193,39 +202,6 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
     });
 }
 
-aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status) {
-    return AclBoundary("aclrtQueryEventWaitStatus", [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(status, "status"));
-        Event::State state;
-        ADVSTEP_RETURN_IF_ERROR(ReadEvent(event, "event", &state));
-        ADVSTEP_RETURN_IF_ERROR(RefuseExWithFlag(state, event, "another kind of event"));
-        *status =
-            state.waitsPassed ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
-        return {};
-    });
-}
-
-aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
-    return AclBoundary("aclrtResetEvent", [&] { return OnStream(event, stream, &Event::Reset); });
-}
-
-aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout) {
-    return AclBoundary("aclrtStreamWaitEventWithTimeout", [&]() -> Status {
-        if (timeout < 0) {
-            return Error(ACL_ERROR_RT_PARAM_INVALID,
-                         "timeout is {}; expected seconds, or 0 for ever", timeout);
-        }
-        return WaitForEvent(event, stream, static_cast<uint32_t>(timeout));
-    });
-}
-
-aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
-    return AclBoundary("aclrtSetOpWaitTimeout", [&]() -> Status {
-        EventWaitSeconds().store(timeout, std::memory_order_relaxed);
-        return {};
-    });
-}
-
 aclError aclrtSynchronizeEvent(aclrtEvent event) {
     return AclBoundary("aclrtSynchronizeEvent", [&] { return Synchronize(event, kNoLimit); });
 }
@@ -260,6 +236,27 @@ aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
     });
 }
 
+aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
+    return AclBoundary("aclrtResetEvent", [&] { return OnStream(event, stream, &Event::Reset); });
+}
+
+aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout) {
+    return AclBoundary("aclrtStreamWaitEventWithTimeout", [&]() -> Status {
+        if (timeout < 0) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "timeout is {}; expected seconds, or 0 for ever", timeout);
+        }
+        return WaitForEvent(event, stream, static_cast<uint32_t>(timeout));
+    });
+}
+
+aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
+    return AclBoundary("aclrtSetOpWaitTimeout", [&]() -> Status {
+        EventWaitSeconds().store(timeout, std::memory_order_relaxed);
+        return {};
+    });
+}
+
 aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent) {
     return AclBoundary("aclrtEventElapsedTime", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ms, "ms"));
@@ -288,6 +285,18 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
     });
 }
 
+aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status) {
+    return AclBoundary("aclrtQueryEventWaitStatus", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(status, "status"));
+        Event::State state;
+        ADVSTEP_RETURN_IF_ERROR(ReadEvent(event, "event", &state));
+        ADVSTEP_RETURN_IF_ERROR(RefuseExWithFlag(state, event, "another kind of event"));
+        *status =
+            state.waitsPassed ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
+        return {};
+    });
+}
+
 aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId) {
     return AclBoundary("aclrtGetEventId", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(eventId, "eventId"));
@@ -296,5 +305,33 @@ aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId) {
         ADVSTEP_RETURN_IF_ERROR(RefuseShared(state, "event"));
         *eventId = Events().Find(ToHandle(event))->tableIndex;
         return {};
+    });
+}
+
+aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag) {
+    return AclBoundary("aclrtRecordEventWithFlag", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(CheckFlag(flag));
+        Event* found = nullptr;
+        StreamRef target;
+        ADVSTEP_RETURN_IF_ERROR(FindBoth(event, stream, &found, &target));
+        return flag == ACL_EVENT_RECORD_EXTERNAL ? found->RecordInModel(ToHandle(event), target)
+                                                 : found->Record(ToHandle(event), target);
+    });
+}
+
+aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout,
+                                      uint32_t flag) {
+    return AclBoundary("aclrtStreamWaitEventWithFlag", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(CheckFlag(flag));
+        if (flag == ACL_EVENT_WAIT_EXTERNAL && timeout != 0) {
+            return Error(ACL_ERROR_INVALID_PARAM,
+                         "timeout is {} with flag EXTERNAL; expected 0, for ever", timeout);
+        }
+        Event* found = nullptr;
+        StreamRef target;
+        ADVSTEP_RETURN_IF_ERROR(FindBoth(event, stream, &found, &target));
+        return flag == ACL_EVENT_WAIT_EXTERNAL
+                   ? found->WaitInModel(ToHandle(event), target)
+                   : found->WaitOn(ToHandle(event), target, timeout * kNanosecondsPerSecond);
     });
 }

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls that capture, replay and destroy models.
+// Models: their capture with its conditional tasks, their replay and their prints.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <vector>
+
 #include "acl/acl_rt.h"
-#include "src/acl/capture_mode.h"
 #include "src/base/boundary.h"
 #include "src/base/live_objects.h"
+#include "src/base/log.h"
+#include "src/base/no_cancellation.h"
+#include "src/base/open_file.h"
+#include "src/base/status.h"
 #include "src/runtime/capture/capture.h"
+#include "src/runtime/capture/capture_part.h"
 #include "src/runtime/capture/capture_registry.h"
 #include "src/runtime/capture/model.h"
 #include "src/runtime/stream/current.h"
@@ -16,6 +29,17 @@ using namespace advstep;
 
 namespace {
 
+// 107000: `mode` is none of aclmdlRICaptureMode.
+Status CheckCaptureMode(aclmdlRICaptureMode mode, const char* argument) {
+    const auto number = static_cast<int>(mode);
+    return number >= ACL_MODEL_RI_CAPTURE_MODE_GLOBAL && number <= ACL_MODEL_RI_CAPTURE_MODE_RELAXED
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID,
+                       "{} is {}; expected ACL_MODEL_RI_CAPTURE_MODE_GLOBAL 0, THREAD_LOCAL 1 or "
+                       "RELAXED 2",
+                       argument, number);
+}
+
 // The capture calls refuse a null stream; it does not denote the default stream.
 Status FindNamedStream(aclrtStream stream, StreamRef* found) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(stream, "stream"));
@@ -25,6 +49,50 @@ Status FindNamedStream(aclrtStream stream, StreamRef* found) {
 Status RequireModel(aclmdlRI modelRI, Model** model) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(modelRI, "modelRI"));
     return FindModel(modelRI, model);
+}
+
+Status CheckTask(const aclmdlRICondTaskParams& params, uint32_t flags) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(params.handle, "params.handle"));
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(params.modelRIArray, "params.modelRIArray"));
+    constexpr uint32_t kMostSubGraphs = 65536;
+    const auto type = static_cast<uint32_t>(params.type);
+    if (type > ACL_MODEL_RI_COND_TYPE_SWITCH) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "params.type is {}; expected ACL_MODEL_RI_COND_TYPE_IF 0, WHILE 1 or SWITCH 2",
+                     type);
+    }
+    const uint32_t most = type == ACL_MODEL_RI_COND_TYPE_IF      ? 2
+                          : type == ACL_MODEL_RI_COND_TYPE_WHILE ? 1
+                                                                 : kMostSubGraphs;
+    if (params.size == 0 || params.size > most) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "params.size is {}; expected 1 to {} sub-graphs for type {}", params.size,
+                     most, type);
+    }
+    return flags == 0 ? Status()
+                      : Error(ACL_ERROR_RT_PARAM_INVALID, "flags is {:#x}; expected 0", flags);
+}
+
+Status WriteFile(const char* path, const std::string& text) {
+    const NoCancellation noCancellation;
+    const int descriptor = OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC);
+    std::FILE* const file = descriptor >= 0 ? fdopen(descriptor, "w") : nullptr;
+    int wrong = file != nullptr ? 0 : errno;
+    if (file == nullptr && descriptor >= 0) {
+        (void)close(descriptor);
+    }
+    if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) != text.size()) {
+        wrong = errno;
+    }
+    if (file != nullptr && std::fclose(file) != 0 && wrong == 0) {  // it writes what is left
+        wrong = errno;
+    }
+    if (wrong == 0) {
+        return {};
+    }
+    return Error(ACL_ERROR_RT_PARAM_INVALID,
+                 "path is {}, which cannot be written ({}); expected a file that can", path,
+                 FileErrorText(wrong));
 }
 
 }  // namespace
@@ -157,5 +225,97 @@ aclError aclmdlRIDestroy(aclmdlRI modelRI) {
             Freeing(ObjectKind::kModel, modelRI, [&] { return model->Close(ToHandle(modelRI)); }));
         Models().Release(model);
         return {};
+    });
+}
+
+aclError aclmdlRICondHandleCreate(aclmdlRI modelRI, uint32_t defaultLaunchValue,
+                                  aclmdlRICondHandleFlag flag, aclmdlRICondHandle* handle) {
+    return AclBoundary("aclmdlRICondHandleCreate", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(modelRI, "modelRI"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
+        const auto number = static_cast<uint32_t>(flag);
+        if (number > ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "flag is {}; expected 0 or ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT 1",
+                         number);
+        }
+        Handle made = 0;
+        ADVSTEP_RETURN_IF_ERROR(
+            CreateCondition(ToHandle(modelRI), defaultLaunchValue, number != 0, &made));
+        *handle = ToPointer(made);
+        return {};
+    });
+}
+
+aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle handle, uint64_t** ptr) {
+    return AclBoundary("aclmdlRICondHandleGetCondPtr", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ptr, "ptr"));
+        return FindConditionVariable(handle, ptr);
+    });
+}
+
+aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStream stream, uint32_t flags) {
+    return AclBoundary("aclmdlRIAddCondTask", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(stream, "stream"));
+        ADVSTEP_RETURN_IF_ERROR(CheckTask(params, flags));
+        StreamRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        return AddConditionalTask(params, found);
+    });
+}
+
+aclError aclmdlRICaptureToModelRIBegin(aclrtStream stream, aclmdlRI modelRI,
+                                       aclmdlRICaptureMode mode) {
+    return AclBoundary("aclmdlRICaptureToModelRIBegin", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(stream, "stream"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(modelRI, "modelRI"));
+        ADVSTEP_RETURN_IF_ERROR(CheckCaptureMode(mode, "mode"));
+        StreamRef found;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        return BeginPartCapture(found, modelRI, mode);
+    });
+}
+
+aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t* modelRIId) {
+    return AclBoundary("aclmdlRIGetId", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(modelRIId, "modelRIId"));
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
+        Status usable = model->Check(ToHandle(modelRI));
+        if (!usable.ok() && usable.code() != ACL_ERROR_RT_MODEL_CAPTURED) {
+            return usable;
+        }
+        *modelRIId = IndexOf(ToHandle(modelRI));
+        return {};
+    });
+}
+
+aclError aclmdlRIDebugPrint(aclmdlRI modelRI) {
+    return AclBoundary("aclmdlRIDebugPrint", [&]() -> Status {
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
+        std::vector<std::string> lines;
+        ADVSTEP_RETURN_IF_ERROR(model->Print(ToHandle(modelRI), &lines));
+        for (const std::string& line : lines) {
+            LogLine(LogLevel::kInfo, line);
+        }
+        return {};
+    });
+}
+
+aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char* path, uint32_t flags) {
+    return AclBoundary("aclmdlRIDebugJsonPrint", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(path, "path"));
+        if (flags > ACL_MDLRI_DEBUG_JSON_PRINT_VERBOSE) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "flags is {:#x}; expected SUMMARY 0 or VERBOSE 1", flags);
+        }
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
+        std::string json;
+        ADVSTEP_RETURN_IF_ERROR(model->PrintEvents(
+            ToHandle(modelRI), flags == ACL_MDLRI_DEBUG_JSON_PRINT_VERBOSE, &json));
+        return WriteFile(path, json);
     });
 }

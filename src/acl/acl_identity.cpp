@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Initialisation, errors and identity.
+// The last error of a thread, and what the runtime says of itself.
+
 #include "acl/acl.h"
 #include "src/base/boundary.h"
-#include "src/base/dtype.h"
-#include "src/base/live_objects.h"
 #include "src/runtime/lifecycle/device_registry.h"
 
 using namespace advstep;
@@ -18,34 +17,6 @@ Status CheckLevel(aclrtLastErrLevel level) {
 }
 
 }  // namespace
-
-aclError aclInit(const char* configPath) {
-    return AclBoundary("aclInit", [&] { return DeviceRegistry::Instance().Init(configPath); });
-}
-
-aclError aclFinalize(void) {
-    return AclBoundary("aclFinalize", []() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Finalize());
-        ReportLeaks("aclFinalize");
-        return {};
-    });
-}
-
-aclError aclFinalizeReference(uint64_t* refCount) {
-    return AclBoundary("aclFinalizeReference", [&]() -> Status {
-        uint64_t left = 0;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().FinalizeReference(&left));
-        if (left == 0) {
-            ReportLeaks("aclFinalizeReference");
-        }
-        if (refCount != nullptr) {
-            *refCount = left;
-        }
-        return {};
-    });
-}
-
-const char* aclGetRecentErrMsg(void) { return TakeRecentMessage(); }
 
 aclError aclrtPeekAtLastError(aclrtLastErrLevel level) {
     const aclError bad = AclBoundary("aclrtPeekAtLastError", [&] { return CheckLevel(level); });
@@ -86,5 +57,3 @@ aclError aclrtGetRunMode(aclrtRunMode* runMode) {
         return {};
     });
 }
-
-size_t aclDataTypeSize(aclDataType dataType) { return SizeOf(dataType); }

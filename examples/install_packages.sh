@@ -4,7 +4,7 @@
 # Leaves apt alone when all of them are there.
 set -euo pipefail
 
-packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libjs-dygraphs zlib1g-dev libzstd-dev "$@")
+packages=(g++ cmake ninja-build python3 libfmt-dev nlohmann-json3-dev libcli11-dev libjs-dygraphs zlib1g-dev libzstd-dev "$@")
 
 if ! command -v dpkg-query >/dev/null; then
     echo "install_packages.sh: not a Debian system; needed are: ${packages[*]}" >&2

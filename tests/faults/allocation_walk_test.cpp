@@ -25,14 +25,14 @@ constexpr unsigned kSecondsPerAttempt = 60;
 
 std::vector<Call> AllCalls() {
     std::vector<Call> all;
-    for (const auto& part :
-         {faults::RuntimeCalls(), faults::StreamCalls(), faults::MemoryCalls(),
-          faults::CaptureCalls(), faults::ClientCalls(), faults::SharingCalls(),
-          faults::MoreStreamCalls(), faults::ConditionalCalls(), faults::KernelCalls()}) {
+    for (const auto& part : {faults::RuntimeCalls(), faults::StreamCalls(), faults::MemoryCalls(),
+                             faults::CaptureCalls(), faults::ClientCalls(), faults::SharingCalls(),
+                             faults::MoreStreamCalls(), faults::ConditionalCalls(),
+                             faults::KernelCalls(), faults::PlainCalls()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
-    for (const auto& part :
-         {faults::TensorCalls(), faults::OperatorCalls(), faults::OwnOperatorCalls()}) {
+    for (const auto& part : {faults::TensorCalls(), faults::OperatorCalls(),
+                             faults::OwnOperatorCalls(), faults::PlainAclnnCalls()}) {
         std::transform(part.begin(), part.end(), std::back_inserter(all), &faults::OfAclnn);
     }
     return all;

@@ -141,21 +141,12 @@ std::vector<Call> ObjectCalls() {
 
 std::vector<Call> StatusCalls() {
     return {
-        ADVSTEP_PLAIN(aclrtGetLogicDevIdByUserDevId, 0, reinterpret_cast<int32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtGetUserDevIdByLogicDevId, 0, reinterpret_cast<int32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtGetLogicDevIdByPhyDevId, 0, reinterpret_cast<int32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtGetPhyDevIdByLogicDevId, 0, reinterpret_cast<int32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtGetUserDevIdByPhyDevId, 0, reinterpret_cast<int32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtGetPhyDevIdByUserDevId, 0, reinterpret_cast<int32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtDeviceGetBareTgid, reinterpret_cast<int32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtQueryDeviceStatus, 0, reinterpret_cast<aclrtDeviceStatus*>(s.host)),
         {"aclrtGetDeviceUtilizationRate", nullptr,
          [](Scene&) -> int {
              aclrtUtilizationInfo info = {0, 0, 0, 0, nullptr};
              return aclrtGetDeviceUtilizationRate(0, &info);
          },
          nullptr},
-        ADVSTEP_PLAIN(aclrtDeviceGetUuid, 0, reinterpret_cast<aclrtUuid*>(s.host)),
         {"aclrtGetMemUsageInfo", nullptr,
          [](Scene& s) -> int {
              aclrtMemUsageInfo use;
@@ -196,16 +187,11 @@ std::vector<Call> StatusCalls() {
          },
          nullptr},
         ADVSTEP_PLAIN(aclrtSetDeviceSatMode, ACL_RT_OVERFLOW_MODE_INFNAN),
-        ADVSTEP_PLAIN(aclrtGetDeviceSatMode, reinterpret_cast<aclrtFloatOverflowMode*>(s.host)),
         ADVSTEP_PLAIN(aclrtGetOverflowStatus, s.device, 64, s.stream),
-        ADVSTEP_PLAIN(aclrtResetOverflowStatus, s.stream),
         ADVSTEP_PLAIN(aclrtSetStreamOverflowSwitch, s.stream, 0),
-        ADVSTEP_PLAIN(aclrtGetStreamOverflowSwitch, s.stream, reinterpret_cast<uint32_t*>(s.host)),
         ADVSTEP_PLAIN(aclrtSetOpExecuteTimeOut, 0),
         ADVSTEP_PLAIN(aclrtSetOpExecuteTimeOutWithMs, 0),
         ADVSTEP_PLAIN(aclrtSetOpExecuteTimeOutV2, 0, reinterpret_cast<uint64_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtGetOpTimeOutInterval, reinterpret_cast<uint64_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtGetOpExecuteTimeout, reinterpret_cast<uint32_t*>(s.host)),
         ADVSTEP_PLAIN(aclrtCmoAsync, s.device, 64, ACL_RT_CMO_TYPE_PREFETCH, s.stream),
         {"aclmdlInitDump", nullptr, [](Scene&) -> int { return aclmdlInitDump(); },
          [](Scene&) -> int { return aclmdlFinalizeDump(); }},

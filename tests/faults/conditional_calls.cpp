@@ -80,7 +80,6 @@ std::vector<Call> ConditionalCalls() {
          [](Scene& s) {
              return First({Finish(s), aclmdlRIDestroy(s.made), aclrtDestroyEvent(s.more)});
          }},
-        ADVSTEP_PLAIN(aclrtStreamStop, s.stream),
     };
 }
 

@@ -33,8 +33,6 @@ std::vector<Call> RuntimeCalls() {
         {"aclFinalize", nullptr, [](Scene&) -> int { return aclFinalize(); }, nullptr, true},
         {"aclFinalizeReference", nullptr,
          [](Scene& s) -> int { return aclFinalizeReference(&s.number); }, nullptr, true},
-        ADVSTEP_PLAIN(aclrtGetDevice, reinterpret_cast<int32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtGetDeviceCount, reinterpret_cast<uint32_t*>(s.host)),
         {"aclrtSetDevice", nullptr, [](Scene&) -> int { return aclrtSetDevice(1); },
          [](Scene&) -> int {
              return First({aclrtResetDevice(1), aclrtSetDevice(0), aclrtResetDevice(0)});
@@ -54,7 +52,6 @@ std::vector<Call> RuntimeCalls() {
                            aclrtSetCurrentContext(s.context)});
          },
          [](Scene&) -> int { return aclrtResetDeviceForce(1); }, nullptr},
-        ADVSTEP_PLAIN(aclrtSynchronizeDevice, ),
         ADVSTEP_PLAIN(aclrtSynchronizeDeviceWithTimeout, 10000),
         ADVSTEP_PLAIN(aclrtGetMemInfo, ACL_HBM_MEM, reinterpret_cast<size_t*>(s.host),
                       reinterpret_cast<size_t*>(s.host)),
@@ -68,11 +65,8 @@ std::vector<Call> RuntimeCalls() {
         {"aclrtDeviceDisablePeerAccess",
          [](Scene&) -> int { return aclrtDeviceEnablePeerAccess(1, 0); },
          [](Scene&) -> int { return aclrtDeviceDisablePeerAccess(1); }, nullptr},
-        ADVSTEP_PLAIN(aclrtGetVersion, reinterpret_cast<int32_t*>(s.host),
-                      reinterpret_cast<int32_t*>(s.host), reinterpret_cast<int32_t*>(s.host)),
         {"aclrtGetSocName", nullptr,
          [](Scene&) { return aclrtGetSocName() != nullptr ? 0 : ACL_ERROR_BAD_ALLOC; }, nullptr},
-        ADVSTEP_PLAIN(aclrtGetRunMode, reinterpret_cast<aclrtRunMode*>(s.host)),
         ADVSTEP_PLAIN(aclrtPeekAtLastError, ACL_RT_THREAD_LEVEL),
         ADVSTEP_PLAIN(aclrtGetLastError, ACL_RT_THREAD_LEVEL),
         {"aclGetRecentErrMsg", nullptr,
@@ -94,7 +88,6 @@ std::vector<Call> RuntimeCalls() {
                            aclrtSetCurrentContext(s.context)});
          },
          [](Scene& s) -> int { return aclrtDestroyContext(s.made); }, nullptr},
-        ADVSTEP_PLAIN(aclrtSetCurrentContext, s.context),
         ADVSTEP_PLAIN(aclrtGetCurrentContext, &s.made),
         ADVSTEP_PLAIN(aclrtCtxGetCurrentDefaultStream, &s.made),
 
@@ -102,20 +95,14 @@ std::vector<Call> RuntimeCalls() {
         ADVSTEP_MAKES(aclrtCreateEventWithFlag, aclrtDestroyEvent, &s.made, ACL_EVENT_SYNC),
         ADVSTEP_MAKES(aclrtCreateEventExWithFlag, aclrtDestroyEvent, &s.made, ACL_EVENT_SYNC),
         ADVSTEP_TAKES(aclrtDestroyEvent, aclrtCreateEvent(&s.made), s.made),
-        ADVSTEP_PLAIN(aclrtRecordEvent, s.event, s.stream),
-        ADVSTEP_PLAIN(aclrtStreamWaitEvent, s.stream, s.event),
         ADVSTEP_PLAIN(aclrtStreamWaitEventWithTimeout, s.stream, s.event, 10),
-        ADVSTEP_PLAIN(aclrtSynchronizeEvent, s.event),
         ADVSTEP_PLAIN(aclrtSynchronizeEventWithTimeout, s.event, 10000),
-        ADVSTEP_PLAIN(aclrtQueryEventStatus, s.event,
-                      reinterpret_cast<aclrtEventRecordedStatus*>(s.host)),
         ADVSTEP_PLAIN(aclrtQueryEvent, s.plain, reinterpret_cast<aclrtEventStatus*>(s.host)),
         ADVSTEP_PLAIN(aclrtResetEvent, s.resettable, s.stream),
         ADVSTEP_PLAIN(aclrtEventElapsedTime, reinterpret_cast<float*>(s.host), s.event, s.plain),
         ADVSTEP_PLAIN(aclrtEventGetTimestamp, s.event, &s.number),
         ADVSTEP_PLAIN(aclrtQueryEventWaitStatus, s.plain,
                       reinterpret_cast<aclrtEventWaitStatus*>(s.host)),
-        ADVSTEP_PLAIN(aclrtGetEventId, s.event, reinterpret_cast<uint32_t*>(s.host)),
         {"aclrtSetOpWaitTimeout", nullptr, [](Scene&) -> int { return aclrtSetOpWaitTimeout(7); },
          nullptr},
 
@@ -148,7 +135,6 @@ std::vector<Call> RuntimeCalls() {
              return advstepReadCounters(0, &counters);
          },
          nullptr},
-        ADVSTEP_PLAIN(advstepResetCounters, 0),
         {"advstepCheckKvInvariants", nullptr, [](Scene&) { return CheckEmptyState(); }, nullptr},
         {"advstepFailLaunch", nullptr,
          [](Scene&) -> int { return advstepFailLaunch(1, 1, ADVSTEP_FAULT_AT_CALL); }, nullptr},

@@ -86,6 +86,9 @@ std::vector<Call> OperatorCalls();
 std::vector<Call> ClientCalls();
 std::vector<Call> KernelCalls();
 std::vector<Call> OwnOperatorCalls();
+// Of the functions in no table: src/catalogue/make_lists.py makes them.
+std::vector<Call> PlainCalls();
+std::vector<Call> PlainAclnnCalls();
 
 // The first code that is not 0.
 inline int First(std::initializer_list<int> codes) {

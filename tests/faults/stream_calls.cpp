@@ -35,10 +35,7 @@ std::vector<Call> StreamCalls() {
                  {aclrtCreateStream(&s.made), aclrtLaunchHostFunc(s.made, &Nothing, nullptr)});
          },
          [](Scene& s) -> int { return aclrtDestroyStreamForce(s.made); }, nullptr},
-        ADVSTEP_PLAIN(aclrtSynchronizeStream, s.stream),
         ADVSTEP_PLAIN(aclrtSynchronizeStreamWithTimeout, s.stream, 10000),
-        ADVSTEP_PLAIN(aclrtStreamAbort, s.stream),
-        ADVSTEP_PLAIN(aclrtStreamQuery, s.stream, reinterpret_cast<aclrtStreamStatus*>(s.host)),
         ADVSTEP_PLAIN(aclrtLaunchHostFunc, s.stream, &Nothing, nullptr),
         {"aclrtLaunchHostFuncs", nullptr,  // more than a segment of the queue holds
          [](Scene& s) -> int {
@@ -73,11 +70,6 @@ std::vector<Call> StreamCalls() {
              return aclrtSetStreamFailureMode(s.stream, ACL_CONTINUE_ON_FAILURE);
          },
          nullptr},
-        ADVSTEP_PLAIN(aclrtStreamGetId, s.stream, reinterpret_cast<int32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtStreamGetPriority, s.stream, reinterpret_cast<uint32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtStreamGetFlags, s.stream, reinterpret_cast<uint32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtDeviceGetStreamPriorityRange, reinterpret_cast<int32_t*>(s.host),
-                      reinterpret_cast<int32_t*>(s.host)),
         {"aclrtSetStreamAttribute", nullptr,
          [](Scene& s) -> int {
              aclrtStreamAttrValue value = Priority();
@@ -90,7 +82,6 @@ std::vector<Call> StreamCalls() {
              return aclrtGetStreamAttribute(s.stream, ACL_STREAM_ATTR_PRIORITY, &value);
          },
          nullptr},
-        ADVSTEP_PLAIN(aclrtGetStreamAvailableNum, reinterpret_cast<uint32_t*>(s.host)),
 
         {"aclrtSubscribeReport", nullptr, &Subscribe, &Unsubscribe},
         {"aclrtUnSubscribeReport", &Subscribe, &Unsubscribe, nullptr},
@@ -112,14 +103,12 @@ std::vector<Call> StreamCalls() {
          [](Scene& s) -> int { return aclrtCreateNotify(&s.made, 0); },
          [](Scene& s) -> int { return aclrtDestroyNotify(s.made); }},
         ADVSTEP_TAKES(aclrtDestroyNotify, aclrtCreateNotify(&s.made, 0), s.made),
-        ADVSTEP_PLAIN(aclrtRecordNotify, s.notify, s.stream),
         {"aclrtWaitAndResetNotify",
          [](Scene& s) -> int {
              return First(
                  {aclrtRecordNotify(s.notify, s.stream), aclrtSynchronizeStream(s.stream)});
          },
          [](Scene& s) -> int { return aclrtWaitAndResetNotify(s.notify, s.stream, 10); }, nullptr},
-        ADVSTEP_PLAIN(aclrtGetNotifyId, s.notify, reinterpret_cast<uint32_t*>(s.host)),
         ADVSTEP_PLAIN(aclrtValueWrite, s.device, 5, 0, s.stream),
         {"aclrtValueWait",
          [](Scene& s) -> int {
@@ -134,11 +123,9 @@ std::vector<Call> StreamCalls() {
         ADVSTEP_PLAIN(aclrtSetDeviceResLimit, 0, ACL_RT_DEV_RES_VECTOR_CORE, 3),
         ADVSTEP_PLAIN(aclrtGetDeviceResLimit, 0, ACL_RT_DEV_RES_VECTOR_CORE,
                       reinterpret_cast<uint32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtResetDeviceResLimit, 0),
         ADVSTEP_PLAIN(aclrtSetStreamResLimit, s.stream, ACL_RT_DEV_RES_VECTOR_CORE, 3),
         ADVSTEP_PLAIN(aclrtGetStreamResLimit, s.stream, ACL_RT_DEV_RES_VECTOR_CORE,
                       reinterpret_cast<uint32_t*>(s.host)),
-        ADVSTEP_PLAIN(aclrtResetStreamResLimit, s.stream),
         {"aclrtUseStreamResInCurrentThread", nullptr,
          [](Scene& s) -> int { return aclrtUseStreamResInCurrentThread(s.stream); },
          [](Scene& s) -> int { return aclrtUnuseStreamResInCurrentThread(s.stream); }},

@@ -1,68 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each library of the prefix like CANN's has the names of its list, and the lists lose none.
+"""Each library of the prefix like CANN's has the names that the catalogue of functions gives it.
 
 check_cann_names.py FOLDER libadvance_step.so   FOLDER: the libraries, build/<preset>/cann/lib64
-check_cann_names.py --update                    adds to the lists what the headers have declared
 """
 import ctypes
 import os
 import pathlib
-import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LISTS = ROOT / "src" / "cann" / "names"
 CLIENTS = ROOT / "src" / "cann" / "clients"
-DECLARATION = re.compile(r"ADVSTEP_(?:PREFIX_)?API\s+[\w\s*]*?(\w+)\s*\(")
-# The libraries that CANN has the functions of a header in. The last pattern that fits counts.
-HOMES = {
-    "acl/**/*.h": ("libascendcl", "libacl_rt"),
-    "acl/acl_op.h": ("libascendcl",),
-    "acl/acl_op_compiler.h": ("libacl_op_compiler",),
-    "aclnn/*.h": ("libnnopbase",),
-    "aclnnop/*.h": ("libopapi", "libopapi_math", "libopapi_nn"),
-}
-OWN_HEADERS = ("acl/acl_op.h", "acl/acl_op_compiler.h")
+TABLES = "src/catalogue/functions"
+# Libraries of which the catalogue has no names. Graph mode is C++, and check_graph_exports.py looks at it.
+WITHOUT_NAMES = ("libacl_tdt_channel", "libge_compiler", "libge_runner", "libgraph", "libgraph_base", "libhccl")
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "src/catalogue"))
+
+from catalogue import Catalogue  # noqa: E402
 
 
 class Dl_info(ctypes.Structure):
     _fields_ = [("file", ctypes.c_char_p), ("base", ctypes.c_void_p), ("name", ctypes.c_char_p),
                 ("address", ctypes.c_void_p)]
-
-
-def read_list(path):
-    """Returns {name: whether the library itself defines it}."""
-    names = {}
-    for line in path.read_text().splitlines():
-        words = line.split()
-        if words and words[0] != "#":
-            names[words[0]] = words[1:] == ["own"]
-    return names
-
-
-def homes():
-    """Returns {function: (header, libraries)} of the public headers."""
-    found = {}
-    for pattern, libraries in HOMES.items():
-        for header in (ROOT / "include").glob(pattern):
-            text = re.sub(r"^\s*#.*$", "", header.read_text(), flags=re.M)
-            for name in DECLARATION.findall(text):
-                found[name] = (header.relative_to(ROOT / "include").as_posix(), libraries)
-    return found
-
-
-def update():
-    for name, (header, libraries) in homes().items():
-        for library in libraries:
-            path = LISTS / f"{library}.txt"
-            names = read_list(path)
-            if name not in names:
-                names[name] = header in OWN_HEADERS
-                head = [line for line in path.read_text().splitlines() if line.startswith("#")]
-                lines = [f"{key} own" if own else key for key, own in sorted(names.items())]
-                path.write_text("\n".join(head + lines) + "\n")
 
 
 def exports(library):
@@ -84,10 +45,12 @@ def where(handle, name):
     return pathlib.Path(os.fsdecode(info.file)).name
 
 
-def check_library(path, folder, runtime):
-    """Yields what is wrong with the library of one list."""
-    library = path.stem
+def check_library(library, names, folder, runtime):
+    """Yields what is wrong with a library that has these names: {name: whether it defines it itself}."""
     file = folder / f"{library}.so"
+    if not file.exists():
+        yield f"{TABLES} has names of {library}, which is not there; add it to src/cann/CMakeLists.txt"
+        return
     dynamic = subprocess.run(["readelf", "-d", file], check=True, capture_output=True,
                              text=True).stdout
     if f"Library soname: [{library}.so]" not in dynamic:
@@ -95,53 +58,46 @@ def check_library(path, folder, runtime):
     if "Shared library: [libadvance_step.so." not in dynamic:
         yield f"{library}.so does not depend on libadvance_step"
     handle = ctypes.CDLL(str(file))
-    names = read_list(path)
     for name in sorted(exports(file) - set(names)):
-        yield f"{library}.so has {name}, and names/{path.name} does not"
+        yield f"{library}.so has {name}, and no row of {TABLES} gives it to that library; correct its libraries"
     for name, own in names.items():
         home = where(handle, name)
         if home is None:
-            yield f"{library}.so has no {name}"
+            yield f"{library}.so has no {name}; build it again, or define {name}"
         elif own and name in runtime:
-            yield f"{name} is in libadvance_step: take it from src/cann, and \"own\" from {path.name}"
+            yield f"{name} is in libadvance_step; take it from src/cann, or give it a family that is defined there"
         elif not own and home == f"{library}.so":
-            yield f"{library}.so forwards {name}, and no library has it"
+            yield f"{library}.so forwards {name}, and no library has it; define it in src or op_host"
         elif own and home != f"{library}.so":
-            yield f"{name} of {library}.so is in {home}"
+            yield f"{name} of {library}.so is in {home}; define it in src/cann"
 
 
 def check(folder, advance_step):
     # The library that is tested, and no other of that SONAME.
     ctypes.CDLL(advance_step)
     runtime = exports(advance_step)
-    lists = sorted(LISTS.glob("*.txt"))
-    for path in lists:
-        yield from check_library(path, folder, runtime)
+    libraries = {**dict.fromkeys(WITHOUT_NAMES, {}), **Catalogue(ROOT).prefix_names()}
+    for library, names in sorted(libraries.items()):
+        yield from check_library(library, names, folder, runtime)
     built = {file.name for file in folder.glob("*.so")} - {"libadvance_step.so"}
-    for name in sorted(built - {f"{path.stem}.so" for path in lists}):
-        yield f"{name} has no list in names/"
-    for name, (header, libraries) in sorted(homes().items()):
-        for library in libraries:
-            if name not in read_list(LISTS / f"{library}.txt"):
-                yield f"{name} of {header} is not in names/{library}.txt: --update adds it"
+    for name in sorted(built - {f"{library}.so" for library in libraries}):
+        yield f"{name} is in the prefix, and no row of {TABLES} has a name of it"
     # A client binds its names through any of the libraries that it depends on.
     for path in sorted(CLIENTS.glob("*.txt")):
-        needed = read_list(path)
+        needed = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
         bound = [ctypes.CDLL(str(folder / name)) for name in needed if name.endswith(".so")]
         for name in needed:
             if not name.endswith(".so") and all(where(handle, name) is None for handle in bound):
-                yield f"{path.stem} binds {name}, and no library of the prefix has it"
+                yield f"{path.stem} binds {name}, and no library of the prefix has it; add it to {TABLES}"
 
 
 def main():
-    if sys.argv[1:] == ["--update"]:
-        update()
-        return 0
     problems = list(check(pathlib.Path(sys.argv[1]), sys.argv[2]))
     for problem in problems:
         print(problem)
-    total = sum(len(read_list(path)) for path in LISTS.glob("*.txt"))
-    print(f"{total} names in {len(list(LISTS.glob('*.txt')))} libraries")
+    names = Catalogue(ROOT).prefix_names()
+    total = sum(map(len, names.values()))
+    print(f"{total} names in {len(names)} libraries, and {len(WITHOUT_NAMES)} without names")
     return 1 if problems or total < 350 else 0
 
 

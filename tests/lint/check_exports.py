@@ -1,44 +1,44 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The library exports every function that a public header declares, and nothing else.
+"""The library exports every function that the catalogue says it has, and nothing else.
 
-Functions marked ADVSTEP_PREFIX_API are those of the prefix's libraries, and the library has none of
-them: check_cann_names.py. It also has what only those libraries call, in PRIVATE.
+lint_catalogue compares the catalogue with the public headers, check_cann_names.py with the prefix's libraries.
 
 check_exports.py libadvance_step.so
 """
 import pathlib
-import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DECLARATION = re.compile(r"ADVSTEP_API\s+[\w\s*]*?(\w+)\s*\(")
+TABLES = "src/catalogue/functions"
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "src/catalogue"))
+
+from catalogue import LIBRARY, Catalogue  # noqa: E402
 
 
-PRIVATE = ROOT / "src" / "advstep" / "client_failure.h"
+def read_exports(library):
+    listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True,
+                             text=True).stdout
+    lines = [line.split() for line in listing.splitlines()]
+    return {words[-1].split("@")[0] for words in lines if words[-2] != "A"}  # A: the version node itself
 
 
 def main():
-    declared = set()
-    for header in (*(ROOT / "include").rglob("*.h"), PRIVATE):
-        text = re.sub(r"^\s*#.*$", "", header.read_text(), flags=re.M)
-        declared |= set(DECLARATION.findall(text))
-    listing = subprocess.run(["nm", "-D", "--defined-only", sys.argv[1]], check=True,
-                             capture_output=True, text=True).stdout
-    exported = set()
-    for line in listing.splitlines():
-        kind, name = line.split()[-2:]
-        if kind != "A":  # the version node itself
-            exported.add(name.split("@")[0])
-    for name in sorted(declared - exported):
-        print(f"declared but not exported: {name}")
-    for name in sorted(exported - declared):
-        print(f"exported but in no header: {name}")
-    if declared != exported or len(declared) < 50:
-        return 1
-    print(f"{len(declared)} functions declared and exported")
-    return 0
+    catalogue = Catalogue(ROOT)
+    wanted = catalogue.exported(LIBRARY)
+    exported = read_exports(sys.argv[1])
+    problems = [f"{name} has a row in {TABLES}, and the library has no such function; define it in src or op_host, "
+                "or correct the row" for name in sorted(wanted - exported)]
+    problems += [f"{name} is exported and has no row in {TABLES}; add one" for name in sorted(exported - wanted)]
+    for function in catalogue.functions:
+        if not function.there and any(name == function.name or function.name.endswith("*") and
+                                      name.startswith(function.name[:-1]) for name in exported):
+            problems.append(f"{function.table}: {function.name} is said to be absent, and the library exports it; "
+                            "correct the row")
+    print("\n".join(problems) or f"{len(exported)} functions are exported as the catalogue says")
+    return 1 if problems or len(wanted) < 300 else 0
 
 
 if __name__ == "__main__":

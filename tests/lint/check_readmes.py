@@ -10,7 +10,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("src", "op_host", "op_kernel", "tests", "examples")
-DATA = ("tests/golden", "tests/fuzz/corpus")
+DATA = ("tests/golden", "tests/fuzz/corpus", "src/catalogue/functions")
 
 
 def source_folders():

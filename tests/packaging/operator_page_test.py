@@ -107,11 +107,7 @@ def build_program(tree, name, text):
 
 
 def check_lists(tree):
-    """The lists that no lint of the page reads: the includes of the mock, and the code of the fault table."""
-    header = (tree / "include/advance_step/testing/acl_functions.h").read_text(encoding="utf-8")
-    for path in sorted((tree / "include/aclnnop").glob("*.h")):
-        if f'"aclnnop/{path.name}"' not in header:
-            fail(f"the mock does not include {path.name}")
+    """The code of the fault table, which no lint of the page reads."""
     run(["g++", "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Iinclude", "-Itests",
          "tests/faults/operator_calls.cpp"], tree)
 

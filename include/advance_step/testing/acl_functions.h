@@ -7,20 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "acl/acl.h"
-#include "aclnn/acl_meta.h"
-#include "aclnn/aclnn_base.h"
-#include "aclnnop/aclnn_advance_step.h"
-#include "aclnnop/aclnn_advance_step_flashinfer.h"
-#include "aclnnop/aclnn_advance_step_multi.h"
-#include "aclnnop/aclnn_advance_step_v2.h"
-#include "aclnnop/aclnn_step.h"
-#include "advance_step/counters.h"
-#include "advance_step/fault_injection.h"
-#include "advance_step/host_operator.h"
-#include "advance_step/kv_invariants.h"
-#include "advance_step/operator/core.h"
-#include "advance_step/operator/graph_core.h"
+#include "advance_step/testing/function_headers.inc"
 
 namespace advance_step::testing {
 

@@ -94,10 +94,14 @@ class Catalogue:
 
     def _add(self, row, table):
         family = self.families.get(row["family"])
-        if family is None or row["support"] not in STATES or not row["since"]:
-            self.wrong.append(f"{table}: the row of {row['name']} has an unknown family or support, or no version")
+        if family is None or row["support"] not in STATES or not row["since"] or None in row:
+            self.wrong.append(f"{table}: the row of {row['name']} has an unknown family or support, no version, or too "
+                              "many columns; src/catalogue/README.md says what they are")
             return
         libraries = tuple((row["libraries"] or family.libraries).split())
+        if family.defined_by == PREFIX and not libraries:
+            self.wrong.append(f"{table}: the row of {row['name']} has no library that could define it; add one")
+            return
         self.functions.append(Function(row["name"], row["header"], row["since"], row["support"], family, libraries,
                                        tuple(row["clients"].split()), table))
 
@@ -150,7 +154,7 @@ class Catalogue:
 
 def read_table(path):
     with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        return list(csv.DictReader(file, restval=""))
 
 
 def read_declarations(header, include):

@@ -56,19 +56,19 @@ def main():
         if name in number_of:
             wanted[number_of[name]] = name
         else:
-            wrong.append(f"{name} is defined in no header")
+            wrong.append(f"{name} is used in the sources, and no header of include defines it; correct the name")
     rows = documented()
     for code, name, complete in rows:
         if not complete:
-            wrong.append(f"docs/errors.md: {code} {name} lacks a cause or a remedy")
+            wrong.append(f"docs/errors.md: {code} {name} lacks a cause or a remedy; add it to the row")
         if code not in wanted:
-            wrong.append(f"docs/errors.md: {code} {name} is returned nowhere")
+            wrong.append(f"docs/errors.md: {code} {name} is returned nowhere; remove the row")
         elif number_of.get(whole_name(code, name)) != code:
-            wrong.append(f"docs/errors.md: {code} is {wanted[code]}, not {whole_name(code, name)}")
+            wrong.append(f"docs/errors.md: {code} is {wanted[code]}, not {whole_name(code, name)}; correct the row")
         if sum(row[0] == code for row in rows) > 1:
-            wrong.append(f"docs/errors.md: {code} has several rows")
+            wrong.append(f"docs/errors.md: {code} has several rows; join them")
     for code in sorted(set(wanted) - {row[0] for row in rows}):
-        wrong.append(f"docs/errors.md lacks {code} {wanted[code]}")
+        wrong.append(f"docs/errors.md has no row for {code} {wanted[code]}, which the sources return; add one")
     print("\n".join(wrong) or f"{len(wanted)} codes, {len(rows)} rows")
     return 1 if wrong or len(wanted) < 40 else 0
 

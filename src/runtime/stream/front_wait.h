@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "src/runtime/task/task.h"
-#include "src/runtime/task/wait_limit.h"
+#include "src/runtime/task/ticket.h"
 
 namespace advstep {
 

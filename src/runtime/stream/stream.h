@@ -26,7 +26,6 @@
 #include "src/runtime/task/task.h"
 #include "src/runtime/task/task_queue.h"
 #include "src/runtime/task/ticket.h"
-#include "src/runtime/task/wait_limit.h"
 #include "src/runtime/trace/trace.h"
 
 namespace advstep {

@@ -13,7 +13,6 @@
 #include "src/runtime/stream/stream_state.h"
 #include "src/runtime/stream/wait_in_list.h"
 #include "src/runtime/task/ticket.h"
-#include "src/runtime/task/wait_limit.h"
 
 namespace advstep {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "src/base/status.h"
 #include "src/runtime/stream/stream.h"
-#include "src/runtime/task/wait_limit.h"
+#include "src/runtime/task/ticket.h"
 
 namespace advstep {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks and makes the limit of a wait.
-#include "src/runtime/task/wait_limit.h"
+// Makes the limits of waits, and words their end.
+
+#include "src/runtime/task/ticket.h"
 
 #include "acl/acl_base.h"
 

@@ -28,10 +28,6 @@ struct FrontObstacle {
 /// deadline. Plain data that the stream's lock guards. Every answer concerns one sequence.
 class FrontWait {
  public:
-    static bool IsWait(const Task& task) {
-        return task.kind == TaskKind::kTicketWait || task.kind == TaskKind::kPollWait;
-    }
-
     /// Returns whether the wait has been found to be over.
     bool Over(uint64_t sequence) const { return over_ == sequence; }
     /// Returns whether the wait ended by its timeout.

@@ -35,7 +35,7 @@ void Stream::Open(const StreamIdentity& identity, WorkerControl* workers, BusyMa
     const Device* const device = identity.context.device;
     queueLimit_ = identity.hidden || device == nullptr ? 0 : device->settings().queueTasks;
     roomUpTo_ = 0;
-    trace_.Open(identity.context.device, identity.id, identity.hidden);
+    trace_.Open(device != nullptr ? device->id() : 0, identity.id, identity.hidden);
 }
 
 Status Stream::UnusableError(Handle handle, Handle caller) const {

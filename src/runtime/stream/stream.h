@@ -18,7 +18,6 @@
 #include "src/runtime/stream/skipped_tasks.h"
 #include "src/runtime/stream/stream_failures.h"
 #include "src/runtime/stream/stream_identity.h"
-#include "src/runtime/stream/stream_trace.h"
 #include "src/runtime/stream/waiter_guess.h"
 #include "src/runtime/stream/worker_control.h"
 #include "src/runtime/task/handle_table.h"

@@ -124,7 +124,7 @@ void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front,
 
 bool Stream::FrontWaits() const {
     const Task& front = *queue_.Front();
-    return FrontWait::IsWait(front) && front.skip == TaskSkip::kNot &&
+    return front.waits() && front.skip == TaskSkip::kNot &&
            !frontWait_.Over(completed_.load(std::memory_order_relaxed) + 1);
 }
 

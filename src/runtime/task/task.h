@@ -70,6 +70,8 @@ struct Task {
         return length >= TaskLength::kUnknown || kind == TaskKind::kHostFunction ||
                (length == TaskLength::kGauged && !type->isBrief(*this));
     }
+    /// Returns whether the task is a WaitTask.
+    bool waits() const { return kind == TaskKind::kTicketWait || kind == TaskKind::kPollWait; }
     bool always() const { return kind == TaskKind::kAlways || kind == TaskKind::kBranchEnd; }
     /// Returns whether the task is brief. A task that is not to be skipped is asked right before it
     /// is run, because the data decide.

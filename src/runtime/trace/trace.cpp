@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens and closes the trace file, names its tracks and writes its events.
+// Writes the trace file: names tracks, and adds the slices of tasks and of cores.
 
 #include "src/runtime/trace/trace.h"
 
@@ -23,6 +23,35 @@ constexpr int32_t kFirstCoreThread = 1 << 30;  // above every stream's number
 const struct AtExit {
     ~AtExit() { Trace::Instance().Close(); }
 } atExit;
+
+thread_local TracedTask tracedTask;  // that the thread runs; set only while there is a trace
+
+const char* CategoryOf(const Task& task) {
+    if (task.kind == TaskKind::kHostFunction) {
+        return "host";
+    }
+    if (task.waits()) {
+        return "wait";
+    }
+    switch (task.category) {
+        case TaskCategory::kKernel:
+            return "kernel";
+        case TaskCategory::kMemory:
+            return "memory";
+        case TaskCategory::kMark:
+            break;
+    }
+    return "mark";
+}
+
+TraceArgs ArgsOf(const Task& task, const Ticket& place) {
+    TraceArgs args;
+    args.Add("task", static_cast<int64_t>(place.sequence));
+    task.Describe(&args);
+    return args;
+}
+
+const char* NameOf(const Task& task) { return task.name != nullptr ? task.name : "task"; }
 
 }  // namespace
 
@@ -119,7 +148,7 @@ TraceTrack Trace::CoreTrackLocked(int32_t device) {
     return track;
 }
 
-void Trace::KeepPlaceLocked(const Ticket& place, const ArrowEnd& end) {
+void Trace::RememberPlaceLocked(const Ticket& place, const ArrowEnd& end) {
     placeOrder_.push_back(place);
     places_[place] = end;
     if (placeOrder_.size() > kMostPlaces) {
@@ -143,7 +172,7 @@ void Trace::AddTask(const TraceTrack& track, const Ticket& place, const TraceSli
         end.time = std::max(end.time, from->second.time);
         WriteLocked(ArrowEvents(++arrows_, moved.name, from->second, end));
     }
-    KeepPlaceLocked(place, end);
+    RememberPlaceLocked(place, end);
 }
 
 void Trace::AddSkipped(const TraceTrack& track, const TraceSlice& slice, const TraceArgs& args) {
@@ -162,6 +191,80 @@ void Trace::AddCores(int32_t device, const TraceSlice& slice, const TraceArgs& a
     if (file_.IsOpen()) {
         WriteLocked(SliceEvent(CoreTrackLocked(device), SinceStart(slice), args));
     }
+}
+
+void StreamTrace::Open(int32_t device, int32_t stream, bool ofModel) {
+    device_ = device;
+    stream_ = stream;
+    ofModel_ = ofModel;
+    hasTrack_ = false;
+}
+
+void StreamTrace::BecameOldest() { oldestSince_ = Trace::Now(); }
+
+TraceTrack StreamTrace::Track() {
+    if (!hasTrack_) {
+        track_ = Trace::Instance().AddStream(device_, stream_, ofModel_);
+        hasTrack_ = true;
+    }
+    return track_;
+}
+
+void StreamTrace::Begin(const Ticket& place) {
+    place_ = place;
+    tracedTask = {stream_, place.sequence};
+    begin_ = Trace::Now();
+}
+
+void StreamTrace::End(const Task& task, int32_t code) noexcept {
+    const int64_t end = Trace::Now();
+    const int64_t begin = task.waits() ? oldestSince_ : begin_;
+    Trace::TryTo([&] {
+        const TraceSlice slice{NameOf(task), CategoryOf(task), begin, end};
+        TraceArgs args = ArgsOf(task, place_);
+        if (code != 0) {
+            args.Add("code", code);
+        }
+        const bool reached = task.kind == TaskKind::kTicketWait && code == 0;
+        Trace::Instance().AddTask(
+            Track(), place_, slice, args,
+            reached ? static_cast<const TicketWaitTask&>(task).ticket : Ticket{});
+    });
+}
+
+void StreamTrace::Skipped(const Task& task, const Ticket& place) noexcept {
+    const int64_t end = Trace::Now();
+    const int64_t begin = task.waits() ? oldestSince_ : end;
+    Trace::TryTo([&] {
+        TraceArgs args = ArgsOf(task, place);
+        args.Add("skipped", 1);
+        Trace::Instance().AddSkipped(Track(), {NameOf(task), "skipped", begin, end}, args);
+    });
+}
+
+TracedKernel TracedKernel::Now(int32_t device, const char* call) {
+    const bool traced = Trace::On();
+    return {traced, device, call, traced ? tracedTask : TracedTask{}};
+}
+
+CoreSlice::CoreSlice(const TracedKernel& kernel, int32_t phase, int32_t first, int32_t count)
+    : kernel_(kernel),
+      phase_(phase),
+      first_(first),
+      count_(count),
+      begin_(kernel.traced ? Trace::Now() : 0) {}
+
+void CoreSlice::Add() const noexcept {
+    const TraceSlice slice{kernel_.call, "cores", begin_, Trace::Now()};
+    Trace::TryTo([&] {
+        TraceArgs args;
+        args.Add("stream", kernel_.task.stream);
+        args.Add("task", static_cast<int64_t>(kernel_.task.sequence));
+        args.Add("phase", phase_);
+        args.Add("first", first_);
+        args.Add("cores", count_);
+        Trace::Instance().AddCores(kernel_.device, slice, args);
+    });
 }
 
 }  // namespace advstep

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace of the process: a track per stream and per thread that plays cores.
+// The trace of the process: its file, the slices of streams and those of simulated cores.
 
 #pragma once
 
@@ -95,7 +95,7 @@ class Trace {
     void WriteLocked(std::string_view events);
     void NameDeviceLocked(int32_t device);
     TraceTrack CoreTrackLocked(int32_t device);
-    void KeepPlaceLocked(const Ticket& place, const ArrowEnd& end);
+    void RememberPlaceLocked(const Ticket& place, const ArrowEnd& end);
     TraceSlice SinceStart(const TraceSlice& slice) const;
 
     inline static std::atomic<bool> on_{false};
@@ -111,6 +111,77 @@ class Trace {
     std::map<std::pair<int32_t, int32_t>, int32_t> coreTracks_;  // by device and thread
     std::unordered_map<Ticket, ArrowEnd, PlaceHash, SamePlace> places_;  // where tasks ended
     std::deque<Ticket> placeOrder_;                                      // oldest first
+};
+
+/// A stream's part of the trace: a slice for each task and each wait. It belongs to the claimant,
+/// as the front record does. An enqueuer touches it, under the stream's lock, when its task has
+/// just become the front. The caller checks whether there is a trace (Trace::On).
+class StreamTrace {
+ public:
+    /// Begins the trace of the stream's new life. Its track is made when the first event is added.
+    void Open(int32_t device, int32_t stream, bool ofModel);
+
+    /// Notes that a task has become the stream's oldest.
+    void BecameOldest();
+
+    /// Begin and End are called around a task that is run, or at the end of a wait. `code` is the
+    /// result of the task.
+    void Begin(const Ticket& place);
+    void End(const Task& task, int32_t code) noexcept;
+
+    /// Adds a task that is skipped, or a wait that is given up.
+    void Skipped(const Task& task, const Ticket& place) noexcept;
+
+ private:
+    TraceTrack Track();
+
+    int32_t device_ = 0;
+    int32_t stream_ = 0;
+    bool ofModel_ = false;
+    bool hasTrack_ = false;
+    TraceTrack track_;
+    Ticket place_;             // the place of the task that has begun
+    int64_t begin_ = 0;        // when the task began
+    int64_t oldestSince_ = 0;  // when the front became the oldest task
+};
+
+/// A task of a stream, as the trace names it.
+struct TracedTask {
+    int32_t stream = -1;  // none
+    uint64_t sequence = 0;
+};
+
+/// The kernel that the calling thread has begun to run, as the threads that play its cores see it.
+struct TracedKernel {
+    bool traced = false;
+    int32_t device = 0;
+    const char* call = nullptr;  // static text
+    TracedTask task;
+
+    static TracedKernel Now(int32_t device, const char* call);
+};
+
+/// Times the cores of one phase that the calling thread plays one after another, if the kernel is
+/// traced.
+class CoreSlice {
+ public:
+    CoreSlice(const TracedKernel& kernel, int32_t phase, int32_t first, int32_t count);
+    ~CoreSlice() {
+        if (kernel_.traced) {
+            Add();
+        }
+    }
+    CoreSlice(const CoreSlice&) = delete;
+    CoreSlice& operator=(const CoreSlice&) = delete;
+
+ private:
+    void Add() const noexcept;
+
+    const TracedKernel& kernel_;
+    const int32_t phase_;
+    const int32_t first_;  // in the order in which the cores are played
+    const int32_t count_;
+    const int64_t begin_;
 };
 
 }  // namespace advstep

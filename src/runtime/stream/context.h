@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context: a device as one part of a program sees it.
+// Contexts: a device as one part of a program sees it, and the table of all of them.
 
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "src/base/status.h"
 #include "src/runtime/task/handle_table.h"
 
 namespace advstep {
@@ -50,5 +51,15 @@ struct ContextRef {
 
     bool alive() const { return context != nullptr && context->Alive(handle); }
 };
+
+/// The contexts of all devices. The table is never destroyed, because threads and queued work may
+/// outlive main().
+HandleTable<Context>& Contexts();
+
+/// Makes a context with its default stream.
+ContextRef CreateContext(Device* device, bool primary);
+
+/// Finds the live context of a handle. 107017: there is none.
+Status FindContext(const void* handle, ContextRef* context);
 
 }  // namespace advstep

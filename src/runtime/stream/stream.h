@@ -11,13 +11,11 @@
 #include <mutex>
 
 #include "src/base/status.h"
-#include "src/runtime/stream/abortable_wait.h"
 #include "src/runtime/stream/busy_marks.h"
 #include "src/runtime/stream/front_wait.h"
 #include "src/runtime/stream/run_frame.h"
-#include "src/runtime/stream/skipped_tasks.h"
-#include "src/runtime/stream/stream_failures.h"
 #include "src/runtime/stream/stream_identity.h"
+#include "src/runtime/stream/task_results.h"
 #include "src/runtime/stream/waiter_guess.h"
 #include "src/runtime/stream/worker_control.h"
 #include "src/runtime/task/handle_table.h"

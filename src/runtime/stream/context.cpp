@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creates, finds and destroys contexts.
 
-#include "src/runtime/stream/contexts.h"
+#include "src/runtime/stream/context.h"
 
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"

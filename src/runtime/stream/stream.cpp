@@ -15,7 +15,7 @@ namespace advstep {
 
 bool Reached(const Ticket& ticket) { return ticket.stream->Reached(ticket.sequence); }
 
-void Stream::Open(const StreamIdentity& identity, WorkerControl* workers, BusyMarks* marks) {
+void Stream::Open(const StreamIdentity& identity, WorkerControl* workers, BusySet* busySet) {
     const std::lock_guard<std::mutex> lock(mutex_);
     failures_.Open();  // first: it may throw
     identity_ = identity;
@@ -23,9 +23,9 @@ void Stream::Open(const StreamIdentity& identity, WorkerControl* workers, BusyMa
     if (workers_ != workers) {
         workers_ = workers;  // stored once, because it is read without the lock
     }
-    if (marks_ != marks) {
-        marks_ = marks;  // in the first life: an object stays in its table
-        marked_ = false;
+    if (busySet_ != busySet) {
+        busySet_ = busySet;  // in the first life: an object stays in its table
+        inBusySet_ = false;
     }
     closing_ = false;
     modeSet_ = false;
@@ -98,7 +98,7 @@ Status Stream::Close(Handle handle, Handle caller, bool drop) {
     failures_.LogUnreported(handle);
     identity_ = StreamIdentity{};
     recorder_ = nullptr;
-    ForgetBusyLocked();  // so that looks at the busy streams skip this one
+    LeaveBusySetIfIdleLocked();  // so that looks at the busy streams skip this one
     return {};
 }
 

@@ -11,12 +11,11 @@
 #include <mutex>
 
 #include "src/base/status.h"
-#include "src/runtime/stream/busy_marks.h"
+#include "src/runtime/stream/busy_set.h"
 #include "src/runtime/stream/front_wait.h"
 #include "src/runtime/stream/run_frame.h"
 #include "src/runtime/stream/stream_identity.h"
 #include "src/runtime/stream/task_results.h"
-#include "src/runtime/stream/waiter_guess.h"
 #include "src/runtime/stream/worker_control.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/recorder.h"
@@ -42,7 +41,7 @@ class Stream : public PartOfTask {
     static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
     class WaitInList;
 
-    void Open(const StreamIdentity& identity, WorkerControl* workers, BusyMarks* marks = nullptr);
+    void Open(const StreamIdentity& identity, WorkerControl* workers, BusySet* busySet = nullptr);
 
     /// Appends a record that `fill(void*)` constructs, or hands it to the recorder. `caller` is the
     /// handle of the caller's context. 107017: the stream has ended. 107003: it is of another
@@ -149,10 +148,10 @@ class Stream : public PartOfTask {
     /// will run the rest as well. A worker that took some of it would only be in their way.
     bool WaitersRunIt() const;
     /// Returns whether the stream's work is left to the workers, as far as one can tell.
-    bool NobodyWaits() const { return guess_.NobodyWaits(); }
+    bool NobodyWaits() const { return unwaited_.NobodyWaits(); }
 
-    /// Clears the stream's mark if it has neither work nor unreported failures.
-    void ForgetBusy();
+    /// Removes the stream from the set of busy ones if it has neither work nor unreported failures.
+    void LeaveBusySetIfIdle();
 
     /// Returns whether the stream is alive or being closed, and is of this device and context
     /// (null: any). Sets *identity if it is.
@@ -209,7 +208,7 @@ class Stream : public PartOfTask {
     void SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why);
     void DropLocked();
     bool RecordingLocked();
-    void ForgetBusyLocked();
+    void LeaveBusySetIfIdleLocked();
     bool NeedsWaking(bool heavy) const;
     void NoteQueued(uint64_t first);
 
@@ -269,9 +268,9 @@ class Stream : public PartOfTask {
     uint64_t roomUpTo_ = 0;           // there is room up to this task, perhaps also beyond it
     const void* claimant_ = nullptr;  // identity of the thread that runs tasks; null: nobody
     bool running_ = false;            // the front runs, or its callback, with the lock released
-    bool marked_ = true;              // a copy of the bit in marks_; true without marks
-    BusyMarks* marks_ = nullptr;
-    WaiterGuess guess_;
+    bool inBusySet_ = true;           // whether busySet_ has it; true without a set
+    BusySet* busySet_ = nullptr;
+    UnwaitedBursts unwaited_;
     // The counters at the watcher's last call of QueuedForWaiters.
     std::atomic<uint64_t> issuedBefore_{0};
     std::atomic<uint64_t> completedBefore_{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of an enqueue beside queueing: the limit of the queue, waking a worker, the mark.
+// The parts of an enqueue beside queueing: the limit of the queue, waking a worker, the busy set.
 #include <algorithm>
 
 #include "acl/acl_base.h"
@@ -23,9 +23,9 @@ bool Stream::NeedsWaking(bool heavy) const {
     using Watch = WorkerControl::Watch;
     // A worker that rests is not woken for light work, because waking it costs an enqueuer more
     // than the rest costs the work.
-    return workers_->watch() >= (heavy                  ? Watch::kResting
-                                 : guess_.NobodyWaits() ? Watch::kNapping
-                                                        : Watch::kAsleep);
+    return workers_->watch() >= (heavy                     ? Watch::kResting
+                                 : unwaited_.NobodyWaits() ? Watch::kNapping
+                                                           : Watch::kAsleep);
 }
 
 bool Stream::ReachedOrTellWorkers(uint64_t sequence) {
@@ -42,25 +42,25 @@ bool Stream::QueuedForWaiters() {
     const bool queued = issuedBefore_.load(std::memory_order_relaxed) != issued;
     issuedBefore_.store(issued, std::memory_order_relaxed);
     completedBefore_.store(completed_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    return queued && !guess_.NobodyWaits();
+    return queued && !unwaited_.NobodyWaits();
 }
 
 bool Stream::WaitersRunIt() const {
     constexpr uint64_t kSome = 8;
-    return !guess_.NobodyWaits() && completed_.load(std::memory_order_relaxed) >
-                                        completedBefore_.load(std::memory_order_relaxed) + kSome;
+    return !unwaited_.NobodyWaits() && completed_.load(std::memory_order_relaxed) >
+                                           completedBefore_.load(std::memory_order_relaxed) + kSome;
 }
 
-void Stream::ForgetBusy() {
+void Stream::LeaveBusySetIfIdle() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ForgetBusyLocked();
+    LeaveBusySetIfIdleLocked();
 }
 
-void Stream::ForgetBusyLocked() {
+void Stream::LeaveBusySetIfIdleLocked() {
     const bool idle = queue_.Empty() && (failures_.empty() || identity_.handle == 0);
-    if (idle && marked_ && marks_ != nullptr) {
-        marked_ = false;
-        marks_->Clear(tableIndex);
+    if (idle && inBusySet_ && busySet_ != nullptr) {
+        inBusySet_ = false;
+        busySet_->Remove(tableIndex);
     }
 }
 

@@ -12,12 +12,12 @@
 namespace advstep {
 
 inline void Stream::NoteQueued(uint64_t first) {
-    if (!marked_) {
-        marked_ = true;
-        marks_->Set(tableIndex);
+    if (!inBusySet_) {
+        inBusySet_ = true;
+        busySet_->Add(tableIndex);
     }
     if (first == completed_.load(std::memory_order_relaxed) + 1) {
-        guess_.BurstBegins();
+        unwaited_.BurstBegins();
         if (Trace::On()) {
             trace_.BecameOldest();
         }

@@ -148,7 +148,7 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
     if (Reached(last)) {
         return failures_.Take(0, last);
     }
-    guess_.Waited();
+    unwaited_.Waited();
     // The usual case, a few brief tasks that no thread has begun, is handled here in one go.
     int lockKept = 4;  // tasks for which the lock is kept
     bool wakes = false;
@@ -206,7 +206,7 @@ Status Stream::WaitInList::WaitAndTakeFailure(uint64_t sequence, const WaitLimit
 
 Status Stream::WaitInList::WaitForTasks(uint64_t sequence, const WaitLimit& limit) {
     ADVSTEP_RETURN_IF_ERROR(WaitAndTakeFailure(sequence, limit));
-    return wait_.skipped.Word();  // the wait has left the list, so nobody else touches it
+    return wait_.skipped.AsStatus();  // the wait has left the list, so nobody else touches it
 }
 
 void Stream::WaitInList::LogFailure() const noexcept {
@@ -218,7 +218,7 @@ Status Stream::WaitInList::WaitForTask() {
     ADVSTEP_RETURN_IF_ERROR(WaitListed({&stream_, wait_.sequence}, ToTheEnd(), this));
     const std::lock_guard<std::mutex> lock(stream_.mutex_);
     LeaveLocked();
-    return wait_.skipped.Word();
+    return wait_.skipped.AsStatus();
 }
 
 Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInList* wait) {
@@ -239,7 +239,7 @@ Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInLi
             startAgain();  // the obstacle is gone: go on from the ticket
             continue;
         }
-        stream.guess_.Waited();
+        stream.unwaited_.Waited();
         if (stream.claimant_ == Stream::Self() || stream.NeedsThisThread()) {
             return WaitsForItself("which is running the host function that calls it",
                                   stream.identity_.handle);

@@ -22,7 +22,7 @@ namespace {
 struct StreamTables {
     HandleTable<Stream> streams{HandleKind::kStream};
     HandleTable<Stream> branches{HandleKind::kBranchStream};
-    BusyMarks busy;  // of `streams`; the few branches have none
+    BusySet busy;  // of `streams`; the few branches are in none
     StreamWorkers workers{streams, &branches};
 };
 
@@ -53,7 +53,7 @@ std::vector<LiveStream> BusyStreams(const Device* device) {
         if (stream.BelongsTo(device, nullptr, &identity)) {
             busy.push_back({&stream, identity});
         } else {
-            stream.ForgetBusy();
+            stream.LeaveBusySetIfIdle();
         }
     });
     return busy;
@@ -80,8 +80,8 @@ void OpenStream(const HandleTable<Stream>::Entry& entry, const ContextRef& conte
     identity.priority = priority;
     identity.flags = flags;
     identity.hidden = hidden;
-    const bool marked = static_cast<HandleKind>(entry.handle & 0xFF) == HandleKind::kStream;
-    entry.object->Open(identity, &Workers(), marked ? &TheStreamTables().busy : nullptr);
+    const bool known = static_cast<HandleKind>(entry.handle & 0xFF) == HandleKind::kStream;
+    entry.object->Open(identity, &Workers(), known ? &TheStreamTables().busy : nullptr);
 }
 
 // Opens a stream in a new entry, which is released again if there is no memory.
@@ -215,7 +215,7 @@ Status SynchronizeStreamsOf(const Device* device, const WaitLimit& limit) {
         ADVSTEP_RETURN_IF_ERROR(wait.TakeFailure());
     }
     for (const LiveStream& live : busy) {
-        live.stream->ForgetBusy();
+        live.stream->LeaveBusySetIfIdle();
     }
     return {};
 }

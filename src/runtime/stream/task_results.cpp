@@ -77,7 +77,7 @@ void StreamFailures::LogUnreported(Handle stream) const {
     }
 }
 
-Status SkipReason::Word() const {
+Status SkipReason::AsStatus() const {
     switch (why) {
         case TaskSkip::kNot:
             return {};
@@ -104,7 +104,7 @@ Status SkippedTasks::CheckRan(uint64_t sequence) const {
     while (parts_[part].first > sequence) {
         --part;
     }
-    return parts_[part].reason.Word();
+    return parts_[part].reason.AsStatus();
 }
 
 }  // namespace advstep

@@ -66,7 +66,7 @@ struct SkipReason {
     int32_t failure = 0;  // the code of the failure at which the stream stopped
 
     /// Returns the code for which the task was skipped, or success for kNot.
-    Status Word() const;
+    Status AsStatus() const;
 
     bool operator==(const SkipReason& other) const {
         return why == other.why && failure == other.failure;

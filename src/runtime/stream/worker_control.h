@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests that streams make of the background threads.
+// The requests that streams make of the background threads, and the habit that tells whether they
+// are needed.
 
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "src/runtime/task/task.h"
 #include "src/runtime/task/ticket.h"
@@ -57,6 +59,37 @@ class WorkerControl {
     // locks for its last look. So either that look sees the task, or the enqueuer sees kAsleep, or
     // Wake has stored kAwake since: then the watcher looks again before it sleeps.
     std::atomic<Watch> watch_{Watch::kAsleep};
+};
+
+/// Counts the bursts of work in a row for which no thread has waited. A burst is the work that is
+/// queued from the moment at which the stream was empty. A thread that waits for work also runs it.
+/// If no thread has waited for any of the last bursts, none is expected to wait for the next one,
+/// so that one is left to the workers. The answer only decides when a worker is woken, never
+/// whether.
+///
+/// The stream's lock guards all changes; the watcher reads without it.
+class UnwaitedBursts {
+ public:
+    /// Notes that work has been queued on an empty stream.
+    void BurstBegins() {
+        const uint8_t bursts = bursts_.load(std::memory_order_relaxed);
+        bursts_.store(bursts == kMost ? kUnwaited - 1 : bursts + 1, std::memory_order_relaxed);
+    }
+    /// Notes that a thread waits for work that has not ended.
+    void Waited() { bursts_.store(0, std::memory_order_relaxed); }
+
+    /// Returns whether no thread is expected to wait for the work that is being queued.
+    bool NobodyWaits() const { return bursts_.load(std::memory_order_relaxed) >= kUnwaited; }
+
+ private:
+    // The first bursts of a stream are no habit, nor is a single unwaited burst between others that
+    // threads wait for.
+    static constexpr uint8_t kUnwaited = 3;
+    // A woken worker may be so fast that a thread finds nothing left to wait for. So one burst in
+    // 254 is left to a thread, to see whether one comes for it.
+    static constexpr uint8_t kMost = 255;
+
+    std::atomic<uint8_t> bursts_{0};  // that no thread has waited for
 };
 
 }  // namespace advstep

@@ -18,7 +18,7 @@ enum class TaskKind : uint8_t {
     kHostFunction,  // the user's code: may block for as long as it likes
     kTicketWait,    // a TicketWaitTask: ends when its ticket is reached; never run
     kPollWait,      // a PollWaitTask: ends when its condition holds
-    kAlways,        // a mark: runs even if it is among the tasks to be skipped
+    kAlways,        // runs even if it is among the tasks to be skipped
     kBranchEnd,     // a BranchEndTask: runs even then, and `skipped` is called at once
 };
 

@@ -13,7 +13,7 @@ TEST(SkippedTasksTest, AdjoiningTasksKeepTheirOwnReasons) {
     SkippedTasks skipped;
     skipped.StoppedWith(507035);
     for (const uint64_t sequence : {5, 6}) {
-        EXPECT_EQ(skipped.Ended(sequence, TaskSkip::kStopped).Word().code(), 507035);
+        EXPECT_EQ(skipped.Ended(sequence, TaskSkip::kStopped).AsStatus().code(), 507035);
     }
     skipped.StoppedWith(500001);
     skipped.Ended(7, TaskSkip::kStopped);
@@ -46,7 +46,7 @@ TEST(SkippedTasksTest, TheReasonMayChangeAtEveryTask) {
     for (uint64_t sequence = 2; sequence <= 100; ++sequence) {
         const bool even = sequence % 2 == 0;
         EXPECT_EQ(
-            skipped.Ended(sequence, even ? TaskSkip::kAborted : TaskSkip::kDestroyed).Word().code(),
+            skipped.Ended(sequence, even ? TaskSkip::kAborted : TaskSkip::kDestroyed).AsStatus().code(),
             even ? ACL_ERROR_RT_STREAM_ABORT : ACL_ERROR_RT_INVALID_HANDLE);
     }
     EXPECT_EQ(skipped.CheckRan(1).code(), 507035);

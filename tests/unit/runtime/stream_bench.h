@@ -48,11 +48,11 @@ inline constexpr TaskTraits kBrief{advstep::TaskKind::kPlain, advstep::TaskLengt
 class StreamBench {
  public:
     StreamBench(advstep::Stream* stream, advstep::Handle handle, advstep::WorkerControl* workers,
-                advstep::Context* context = nullptr, advstep::BusyMarks* marks = nullptr)
+                advstep::Context* context = nullptr, advstep::BusySet* busySet = nullptr)
         : stream_(stream),
           workers_(workers),
           context_(context == nullptr ? &own_ : context),
-          marks_(marks) {
+          busySet_(busySet) {
         Open(handle);
     }
     StreamBench(const StreamBench&) = delete;
@@ -63,7 +63,7 @@ class StreamBench {
         identity.handle = handle_ = handle;
         identity.context.context = context_;
         identity.context.handle = kCaller;
-        stream_->Open(identity, workers_, marks_);
+        stream_->Open(identity, workers_, busySet_);
     }
 
     advstep::Stream& Get() const { return *stream_; }
@@ -135,7 +135,7 @@ class StreamBench {
     advstep::WorkerControl* const workers_;
     advstep::Context own_;
     advstep::Context* const context_;
-    advstep::BusyMarks* const marks_;
+    advstep::BusySet* const busySet_;
     advstep::Handle handle_ = 0;
     std::mutex mutex_;
     std::deque<std::function<advstep::Status()>> functions_;

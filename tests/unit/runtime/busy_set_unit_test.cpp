@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the marks of busy streams: what a look without locks may rely on, and whose marks end.
-#include "src/runtime/stream/busy_marks.h"
+// Tests of the set of busy streams: what a look without locks may rely on, and who leaves it.
+#include "src/runtime/stream/busy_set.h"
 
 #include <gtest/gtest.h>
 
@@ -23,44 +23,44 @@ namespace {
 
 using unit::Succeeds;
 
-std::vector<uint32_t> Marked(const BusyMarks& marks) {
+std::vector<uint32_t> PlacesIn(const BusySet& busy) {
     std::vector<uint32_t> places;
-    marks.ForEach([&](uint32_t place) { places.push_back(place); });
+    busy.ForEach([&](uint32_t place) { places.push_back(place); });
     return places;
 }
 
-TEST(BusyMarksTest, FindsThePlacesThatAreSet) {
-    const auto marks = std::make_unique<BusyMarks>();
-    EXPECT_TRUE(Marked(*marks).empty());
+TEST(BusySetTest, FindsThePlacesThatWereAdded) {
+    const auto busy = std::make_unique<BusySet>();
+    EXPECT_TRUE(PlacesIn(*busy).empty());
     for (const uint32_t place : {130U, 0U, 63U, 64U, 1048575U}) {
-        marks->Set(place);
+        busy->Add(place);
     }
-    EXPECT_EQ(Marked(*marks), (std::vector<uint32_t>{0, 63, 64, 130, 1048575}));
-    marks->Clear(64);
-    marks->Clear(1048575);
-    EXPECT_EQ(Marked(*marks), (std::vector<uint32_t>{0, 63, 130}));
+    EXPECT_EQ(PlacesIn(*busy), (std::vector<uint32_t>{0, 63, 64, 130, 1048575}));
+    busy->Remove(64);
+    busy->Remove(1048575);
+    EXPECT_EQ(PlacesIn(*busy), (std::vector<uint32_t>{0, 63, 130}));
 }
 
 // Streams come and go in a long program: those that have ended cost a look nothing.
-TEST(BusyMarksTest, AStreamThatHasEndedHasNoMark) {
+TEST(BusySetTest, AStreamThatHasEndedIsNotInTheSet) {
     constexpr uint32_t kPlace = 70;
-    const auto marks = std::make_unique<BusyMarks>();
+    const auto busy = std::make_unique<BusySet>();
     unit::CountingWorkers workers;
     Stream stream;
     stream.tableIndex = kPlace;
     for (const bool drop : {false, true}) {
-        unit::StreamBench bench(&stream, drop ? 0x257 : 0x157, &workers, nullptr, marks.get());
+        unit::StreamBench bench(&stream, drop ? 0x257 : 0x157, &workers, nullptr, busy.get());
         std::atomic<int> count{0};
         ASSERT_TRUE(Succeeds(bench.EnqueueCount(&count)));
-        EXPECT_EQ(Marked(*marks), std::vector<uint32_t>{kPlace});
+        EXPECT_EQ(PlacesIn(*busy), std::vector<uint32_t>{kPlace});
         ASSERT_TRUE(Succeeds(bench.Close(drop)));
-        EXPECT_TRUE(Marked(*marks).empty());
+        EXPECT_TRUE(PlacesIn(*busy).empty());
     }
 }
 
 // The thread sanitizer sees whether a device that is found idle has done its work before the look:
-// a thread that finds the mark cleared takes no lock of the stream.
-TEST(BusyMarksTest, WhatAnIdleDeviceHasDoneCameBeforeTheLook) {
+// a thread that does not find it in the set takes no lock of the stream.
+TEST(BusySetTest, WhatAnIdleDeviceHasDoneCameBeforeTheLook) {
     Device device{0, Settings{}};
     const ContextRef context = CreateContext(&device, false);
     const StreamRef stream{context.defaultStream, context.defaultStreamHandle, context.handle};

@@ -49,11 +49,11 @@ void SetContextMaker(Status (*make)()) { contextMaker.store(make, std::memory_or
 
 void SetCurrentContext(const ContextRef& context) { current = context; }
 
-KeepCurrentContext::KeepCurrentContext(const ContextRef& during) : before_(current) {
+CurrentContextScope::CurrentContextScope(const ContextRef& during) : before_(current) {
     current = during;
 }
 
-KeepCurrentContext::~KeepCurrentContext() { current = before_; }
+CurrentContextScope::~CurrentContextScope() { current = before_; }
 
 void ForgetCurrentContext(Handle context) {
     if (current.handle == context) {

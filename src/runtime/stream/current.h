@@ -26,12 +26,12 @@ void SetCurrentContext(const ContextRef& context);
 
 /// Makes a context the thread's current one, and restores the earlier one when it is destroyed
 /// itself.
-class KeepCurrentContext {
+class CurrentContextScope {
  public:
-    explicit KeepCurrentContext(const ContextRef& during);
-    ~KeepCurrentContext();
-    KeepCurrentContext(const KeepCurrentContext&) = delete;
-    KeepCurrentContext& operator=(const KeepCurrentContext&) = delete;
+    explicit CurrentContextScope(const ContextRef& during);
+    ~CurrentContextScope();
+    CurrentContextScope(const CurrentContextScope&) = delete;
+    CurrentContextScope& operator=(const CurrentContextScope&) = delete;
 
  private:
     const ContextRef before_;

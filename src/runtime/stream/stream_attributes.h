@@ -18,7 +18,7 @@ struct StreamAttributes {
     uint32_t userTag = 0;
     uint32_t cacheOpInfo = 0;
     CoreLimits limits;
-    bool destroyAnnounced = false;  // to the callbacks of stream_state.h
+    bool destroyAnnounced = false;  // to the callbacks of stream_callbacks.h
 };
 
 }  // namespace advstep

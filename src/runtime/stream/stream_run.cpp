@@ -13,9 +13,9 @@
 #include "src/base/no_cancellation.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/stream/current.h"
-#include "src/runtime/stream/exception_info.h"
 #include "src/runtime/stream/run_frame.h"
 #include "src/runtime/stream/stream.h"
+#include "src/runtime/stream/stream_callbacks.h"
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {
@@ -64,7 +64,7 @@ Status RunTask(const Task& task, const ContextRef& context) noexcept {
     if (task.kind == TaskKind::kHostFunction) {
         const NoCancellation noCancellation;  // the function might be a cancellation point
         const KeepErrors keepErrors;
-        const KeepCurrentContext keepContext(context);
+        const CurrentContextScope scope(context);
         status = RunInDefaultEnvironment(task);
     } else {
         status = RunCatching(task);

@@ -1,43 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks for the creation and the destruction of streams. Default streams, which begin and end
-// with their context, are not announced.
+// Forwards to the header that this one was folded into.
 
 #pragma once
 
-#include <vector>
-
-#include "acl/rt/types.h"
-#include "src/base/status.h"
-#include "src/runtime/stream/stream_ref.h"
-
-namespace advstep {
-
-/// Registers a callback under its name, in place of an earlier one. A null callback removes the
-/// name. 107000: there is no such name to remove. A call that is under way in another thread may
-/// end after this call.
-Status SetStreamStateCallback(const char* name, aclrtStreamStateCallback callback, void* args);
-void ForgetStreamStateCallbacks();
-
-/// Calls the callbacks with CREATE_POST. No lock is held.
-void TellStreamCreated(const ContextRef& context, Handle handle);
-
-/// Calls the callbacks with DESTROY_PRE, once per stream even if several threads are about to
-/// destroy it. No lock is held when streams are added. The destructor withdraws the announcement of
-/// the streams that still live, because their destruction was refused.
-class DestroyAnnouncement {
- public:
-    DestroyAnnouncement() = default;
-    ~DestroyAnnouncement();
-    DestroyAnnouncement(const DestroyAnnouncement&) = delete;
-    DestroyAnnouncement& operator=(const DestroyAnnouncement&) = delete;
-
-    /// Announces a stream. Codes as Stream::AnnounceDestroy.
-    Status Add(const StreamRef& stream);
-    /// Announces every stream of the context, or of all contexts if `context` is null.
-    void AddAllOf(const Context* context);
-
- private:
-    std::vector<StreamRef> announced_;
-};
-
-}  // namespace advstep
+#include "src/runtime/stream/stream_callbacks.h"

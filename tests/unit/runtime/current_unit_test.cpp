@@ -93,7 +93,7 @@ TEST_F(CurrentTest, OnlyTheNamedContextIsForgotten) {
 TEST_F(CurrentTest, KeptContextComesBack) {
     SetCurrentContext(a_);
     {
-        const KeepCurrentContext keep(b_);
+        const CurrentContextScope scope(b_);
         EXPECT_EQ(Current(), b_.handle);
         SetCurrentContext({});
     }

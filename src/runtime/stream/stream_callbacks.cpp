@@ -1,20 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the callbacks for created and destroyed streams and calls them.
+// Holds the callbacks about streams and calls them.
 
-#include "src/runtime/stream/stream_state.h"
+#include "src/runtime/stream/stream_callbacks.h"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <string>
 
 #include "acl/acl_base.h"
+#include "src/base/boundary.h"
+#include "src/base/float_environment.h"
+#include "src/base/fork.h"
+#include "src/base/log.h"
 #include "src/base/never_destroyed.h"
+#include "src/base/no_cancellation.h"
+#include "src/runtime/device/device.h"
+#include "src/runtime/stream/current.h"
 #include "src/runtime/stream/streams.h"
-#include "src/runtime/stream/user_callback.h"
 
 namespace advstep {
 namespace {
+
+// Calls user code in the middle of an acl call or of a task. The stream's context is current
+// during the call. The thread's context, message and last error are the same after it as before.
+// An exception of the code is logged; neither the acl call nor the task is undone.
+template <typename Call>
+void RunUserCallback(const char* name, const ContextRef& context, Call&& call) noexcept {
+    const NoCancellation noCancellation;
+    const KeepErrors keepErrors;
+    const CurrentContextScope scope(context);
+    const auto log = [name](const char* what) {
+        Log(LogLevel::kError, "{} threw an exception: {}", name, what);
+    };
+    try {
+        call();
+    } catch (const std::exception& error) {
+        log(error.what());
+    } catch (...) {
+        log(WordCaught("not a std::exception"));
+    }
+}
 
 struct Registration {
     std::string name;
@@ -49,6 +78,10 @@ void Tell(const ContextRef& context, Handle handle, aclrtStreamState state) {
                         [&] { each.callback(ToPointer(handle), state, each.args); });
     }
 }
+
+std::atomic<aclrtExceptionInfoCallback> exceptionCallback{nullptr};
+
+const ForkHook forgetCallback([](void*) noexcept { exceptionCallback = nullptr; });
 
 }  // namespace
 
@@ -125,6 +158,27 @@ void DestroyAnnouncement::AddAllOf(const Context* context) {
     for (const StreamRef& stream : streams) {
         (void)Add(stream);  // fails for a stream that another thread is destroying
     }
+}
+
+void SetExceptionCallback(aclrtExceptionInfoCallback callback) {
+    exceptionCallback.store(callback, std::memory_order_release);
+}
+
+bool HasExceptionCallback() { return exceptionCallback.load(std::memory_order_relaxed) != nullptr; }
+
+void TellException(const StreamIdentity& identity, uint64_t sequence, int32_t code) noexcept {
+    const aclrtExceptionInfoCallback callback = exceptionCallback.load(std::memory_order_acquire);
+    if (callback == nullptr) {
+        return;
+    }
+    rtExceptionInfo info;
+    info.taskId = static_cast<uint32_t>(sequence);
+    info.streamId = static_cast<uint32_t>(identity.id);
+    info.threadId = static_cast<uint32_t>(gettid());
+    info.deviceId = static_cast<uint32_t>(identity.context.device->id());
+    info.errorCode = static_cast<uint32_t>(code);
+    const DefaultFloatEnvironment environment;  // as in host functions, since any thread gets here
+    RunUserCallback("the exception callback", identity.context, [&] { callback(&info); });
 }
 
 }  // namespace advstep

@@ -8,7 +8,7 @@
 #include "src/base/status.h"
 #include "src/runtime/device/core_limits.h"
 #include "src/runtime/device/device.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 
 namespace advstep {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements a stream's life, its checks, synchronisation and failures.
+// A stream's life, its queue, its failures and its captures. The threads that run a stream or wait
+// for it are in stream_run.cpp.
 
 #include "src/runtime/stream/stream.h"
 
@@ -9,11 +10,22 @@
 #include "acl/acl_base.h"
 #include "src/base/log.h"
 #include "src/runtime/device/device.h"
-#include "src/runtime/task/ticket.h"
 
 namespace advstep {
+namespace {
 
-bool Reached(const Ticket& ticket) { return ticket.stream->Reached(ticket.sequence); }
+bool Stays(const Task& task) {
+    return task.kind == TaskKind::kTicketWait && static_cast<const TicketWaitTask&>(task).stays;
+}
+
+bool EndsTaskBefore(const Task* task) {
+    return task != nullptr && task->kind == TaskKind::kPollWait &&
+           static_cast<const PollWaitTask*>(task)->endsTaskBefore;
+}
+
+}  // namespace
+
+// The life of a stream.
 
 void Stream::Open(const StreamIdentity& identity, WorkerControl* workers, BusySet* busySet) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -36,39 +48,6 @@ void Stream::Open(const StreamIdentity& identity, WorkerControl* workers, BusySe
     queueLimit_ = identity.hidden || device == nullptr ? 0 : device->settings().queueTasks;
     roomUpTo_ = 0;
     trace_.Open(device != nullptr ? device->id() : 0, identity.id, identity.hidden);
-}
-
-Status Stream::UnusableError(Handle handle, Handle caller) const {
-    if (identity_.handle != handle || closing_) {
-        return Error(ACL_ERROR_RT_INVALID_HANDLE,
-                     "stream {} is no stream or has been destroyed; expected a live stream",
-                     ToPointer(handle));
-    }
-    return Error(ACL_ERROR_RT_STREAM_CONTEXT,
-                 "stream {} belongs to context {}; expected the current context {}",
-                 ToPointer(handle), ToPointer(identity_.context.handle), ToPointer(caller));
-}
-
-Status Stream::Check(Handle handle, Handle caller) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return CheckUsable(handle, caller);
-}
-
-Status Stream::Query(Handle handle, Handle caller, bool* complete) {
-    bool wake = false;
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
-        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
-        *complete = Reached(issued_.load(std::memory_order_relaxed));
-        // The caller does not run the work, and may poll until another thread has run it.
-        wake = !*complete && claimant_ == nullptr && !FrontWaits() &&
-               workers_->watch() >= WorkerControl::Watch::kNapping;
-    }
-    if (wake) {
-        workers_->Wake();
-    }
-    return {};
 }
 
 Status Stream::Close(Handle handle, Handle caller, bool drop) {
@@ -120,6 +99,32 @@ void Stream::WithdrawDestroy(Handle handle) {
     }
 }
 
+Status Stream::Check(Handle handle, Handle caller) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return CheckUsable(handle, caller);
+}
+
+bool Stream::BelongsTo(const Device* device, const Context* context, StreamIdentity* identity) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (identity_.handle == 0 || (device != nullptr && identity_.context.device != device) ||
+        (context != nullptr && identity_.context.context != context)) {
+        return false;
+    }
+    *identity = identity_;
+    return true;
+}
+
+Status Stream::UnusableError(Handle handle, Handle caller) const {
+    if (identity_.handle != handle || closing_) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE,
+                     "stream {} is no stream or has been destroyed; expected a live stream",
+                     ToPointer(handle));
+    }
+    return Error(ACL_ERROR_RT_STREAM_CONTEXT,
+                 "stream {} belongs to context {}; expected the current context {}",
+                 ToPointer(handle), ToPointer(identity_.context.handle), ToPointer(caller));
+}
+
 Status Stream::RefuseOwnTask() const {
     return claimant_ != Self() && !NeedsThisThread()
                ? Status()
@@ -129,53 +134,47 @@ Status Stream::RefuseOwnTask() const {
                        ToPointer(identity_.handle));
 }
 
-// A task that runs is not skipped. A task that is to be skipped keeps its first reason.
-void Stream::SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why) {
+// The queueing of work. Enqueue and EnqueueBatch are in the header.
+
+Status Stream::LookForRoom(uint64_t sequence) {
     const uint64_t completed = completed_.load(std::memory_order_relaxed);
-    after = std::max(after, completed + (running_ ? 1 : 0));
-    bool hasEnds = false;
-    queue_.ForEachBetween(completed + 1, after, upTo, [&](Task& task, uint64_t sequence) {
-        hasEnds = hasEnds || task.kind == TaskKind::kBranchEnd;
-        if (task.skip == TaskSkip::kNot) {
-            task.skip = why;
-            if (task.kind == TaskKind::kBranchEnd) {
-                const auto& end = static_cast<const BranchEndTask&>(task);
-                end.hold(end, {this, sequence});
-            }
-        }
-    });
-    if (!hasEnds) {
-        return;
+    roomUpTo_ =
+        queueLimit_ == 0 || queueLimit_ > kNever - completed ? kNever : completed + queueLimit_;
+    return sequence <= roomUpTo_
+               ? Status()
+               : Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+                       "stream {} holds {} tasks, and ADVANCE_STEP_QUEUE allows {}; expected a "
+                       "synchronisation before, or a greater limit",
+                       ToPointer(identity_.handle), sequence - 1 - completed, queueLimit_);
+}
+
+Status Stream::RefusedError() const {
+    return Status(failures_.refusal().code(), failures_.refusal().message());
+}
+
+bool Stream::NeedsWaking(bool heavy) const {
+    using Watch = WorkerControl::Watch;
+    // A worker that rests is not woken for light work, because waking it costs an enqueuer more
+    // than the rest costs the work.
+    return workers_->watch() >= (heavy                     ? Watch::kResting
+                                 : unwaited_.NobodyWaits() ? Watch::kNapping
+                                                           : Watch::kAsleep);
+}
+
+void Stream::LeaveBusySetIfIdle() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    LeaveBusySetIfIdleLocked();
+}
+
+void Stream::LeaveBusySetIfIdleLocked() {
+    const bool idle = queue_.Empty() && (failures_.empty() || identity_.handle == 0);
+    if (idle && inBusySet_ && busySet_ != nullptr) {
+        inBusySet_ = false;
+        busySet_->Remove(tableIndex);
     }
-    queue_.ForEachBetween(completed + 1, after, upTo, [](Task& task, uint64_t) {
-        if (task.kind == TaskKind::kBranchEnd) {
-            const auto& end = static_cast<const BranchEndTask&>(task);
-            end.skipped(end);  // a second time has no effect
-        }
-    });
 }
 
-void Stream::HoldReplay(uint64_t after, uint64_t upTo, const Ticket& until) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const uint64_t first = completed_.load(std::memory_order_relaxed) + 1;
-    queue_.ForEachBetween(first, after, upTo, [&](Task& task, uint64_t) {
-        if (task.kind == TaskKind::kTicketWait) {
-            static_cast<TicketWaitTask&>(task).ticket = until;
-        }
-    });
-}
-
-void Stream::SkipReplay(uint64_t after, uint64_t upTo, TaskSkip why) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    SkipLocked(after, upTo, why);
-}
-
-// A task that runs is not dropped, so the waits for it go on.
-void Stream::DropLocked() {
-    SkipLocked(0, kNever, TaskSkip::kDestroyed);
-    waits_.Abort(completed_.load(std::memory_order_relaxed) + (running_ ? 1 : 0),
-                 ACL_ERROR_RT_STREAM_ABORT);
-}
+// The skipping of work.
 
 Status Stream::Drop(Handle handle, Handle caller, bool* closing) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -206,20 +205,80 @@ Status Stream::Abort(Handle handle, Handle caller, int32_t code) {
     return {};
 }
 
-void Stream::Nudge() {
-    // Counted before the lock is taken: a thread that read the count earlier and is about to sleep
-    // here sees the change, or sleeps already.
-    nudges_.fetch_add(1);
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (sleepers_ > 0) {
-        changed_.notify_all();
+Status Stream::StopFront(Handle handle, Handle caller) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        if (queue_.Empty()) {
+            return {};
+        }
+        // A running task cannot be interrupted, and one that has not begun stays.
+        Task* const wait = running_ ? queue_.Second() : queue_.Front();
+        if (running_ ? !EndsTaskBefore(wait) : !FrontWaits() || Stays(*wait)) {
+            return {};
+        }
+        wait->skip = TaskSkip::kAborted;
     }
+    workers_->Wake();
+    workers_->NudgeSleepers();  // some may sleep on what the wait was waiting for
+    return {};
+}
+
+void Stream::SkipReplay(uint64_t after, uint64_t upTo, TaskSkip why) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    SkipLocked(after, upTo, why);
+}
+
+void Stream::HoldReplay(uint64_t after, uint64_t upTo, const Ticket& until) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const uint64_t first = completed_.load(std::memory_order_relaxed) + 1;
+    queue_.ForEachBetween(first, after, upTo, [&](Task& task, uint64_t) {
+        if (task.kind == TaskKind::kTicketWait) {
+            static_cast<TicketWaitTask&>(task).ticket = until;
+        }
+    });
 }
 
 Status Stream::CheckRan(uint64_t sequence) {
     const std::lock_guard<std::mutex> lock(mutex_);
     return skipped_.CheckRan(sequence);
 }
+
+// A task that runs is not skipped. A task that is to be skipped keeps its first reason.
+void Stream::SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why) {
+    const uint64_t completed = completed_.load(std::memory_order_relaxed);
+    after = std::max(after, completed + (running_ ? 1 : 0));
+    bool hasEnds = false;
+    queue_.ForEachBetween(completed + 1, after, upTo, [&](Task& task, uint64_t sequence) {
+        hasEnds = hasEnds || task.kind == TaskKind::kBranchEnd;
+        if (task.skip == TaskSkip::kNot) {
+            task.skip = why;
+            if (task.kind == TaskKind::kBranchEnd) {
+                const auto& end = static_cast<const BranchEndTask&>(task);
+                end.hold(end, {this, sequence});
+            }
+        }
+    });
+    if (!hasEnds) {
+        return;
+    }
+    queue_.ForEachBetween(completed + 1, after, upTo, [](Task& task, uint64_t) {
+        if (task.kind == TaskKind::kBranchEnd) {
+            const auto& end = static_cast<const BranchEndTask&>(task);
+            end.skipped(end);  // a second time has no effect
+        }
+    });
+}
+
+// A task that runs is not dropped, so the waits for it go on.
+void Stream::DropLocked() {
+    SkipLocked(0, kNever, TaskSkip::kDestroyed);
+    waits_.Abort(completed_.load(std::memory_order_relaxed) + (running_ ? 1 : 0),
+                 ACL_ERROR_RT_STREAM_ABORT);
+}
+
+// Failures.
 
 Status Stream::SetStopOnFailure(Handle handle, Handle caller, bool stop) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -239,16 +298,6 @@ Status Stream::TakeFailureBetween(uint64_t sequence, uint64_t last) {
     return failures_.Take(sequence, last);
 }
 
-bool Stream::BelongsTo(const Device* device, const Context* context, StreamIdentity* identity) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (identity_.handle == 0 || (device != nullptr && identity_.context.device != device) ||
-        (context != nullptr && identity_.context.context != context)) {
-        return false;
-    }
-    *identity = identity_;
-    return true;
-}
-
 void Stream::Fail(uint64_t sequence, Status status) noexcept {
     Log(LogLevel::kInfo, "task {} of stream {} failed with {}: {}", sequence,
         ToPointer(identity_.handle), status.code(), status.message());
@@ -260,8 +309,107 @@ void Stream::Fail(uint64_t sequence, Status status) noexcept {
     failures_.Add(sequence, std::move(status));
 }
 
-Status Stream::RefusedError() const {
-    return Status(failures_.refusal().code(), failures_.refusal().message());
+// Captures and updates of task groups.
+
+Status Stream::StartRecording(Handle handle, Handle caller,
+                              const std::shared_ptr<Recorder>& recorder) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    if (recorder->Captures() && handle == identity_.context.defaultStreamHandle) {
+        return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                     "stream {} is the context's default stream; expected one of "
+                     "aclrtCreateStream",
+                     ToPointer(handle));
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    if (RecordingLocked()) {
+        return Error(ACL_ERROR_STREAM_TASK_GROUP_STATUS,
+                     "stream {} is updating a task group; expected aclmdlRICaptureTaskUpdateEnd "
+                     "before",
+                     ToPointer(handle));
+    }
+    recorder_ = recorder;
+    recorderBranch_ = 0;
+    return {};
+}
+
+Status Stream::CheckFree(Handle handle, Handle caller) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    return CheckNotCaptured();
+}
+
+Status Stream::FindRecorder(Handle handle, Handle caller, std::shared_ptr<Recorder>* recorder,
+                            int32_t* branch) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    (void)RecordingLocked();
+    *recorder = recorder_;
+    *branch = recorderBranch_;
+    return {};
+}
+
+void Stream::StopRecording(const Recorder* recorder) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (recorder_.get() == recorder) {
+        recorder_ = nullptr;
+    }
+}
+
+Status Stream::WaitInCapture(Handle handle, Handle caller, const CapturePlace& place,
+                             int64_t timeoutNanoseconds) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    if (RecordingLocked()) {
+        return recorder_->RecordWait(recorderBranch_, place, timeoutNanoseconds);
+    }
+    if (handle == identity_.context.defaultStreamHandle) {
+        return Error(ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+                     "stream {} is the context's default stream, which no capture may pull in; "
+                     "expected one of aclrtCreateStream",
+                     ToPointer(handle));
+    }
+    const std::shared_ptr<Recorder> capture = place.capture.lock();
+    int32_t branch = 0;
+    if (capture == nullptr) {
+        return {};  // the capture is over, so the event counts as never recorded
+    }
+    ADVSTEP_RETURN_IF_ERROR(
+        capture->Join({identity_.handle, identity_.context.handle, failures_.refusal()}, place,
+                      timeoutNanoseconds, &branch));
+    if (branch >= 0) {
+        recorder_ = capture;
+        recorderBranch_ = branch;
+    }
+    return {};
+}
+
+Status Stream::CapturedError() const {
+    if (recorder_->Over() || !recorder_->Captures()) {
+        return {};
+    }
+    ADVSTEP_RETURN_IF_ERROR(recorder_->CheckActive());
+    return Error(ACL_ERROR_RT_STREAM_CAPTURED,
+                 "stream {} is being captured; expected aclmdlRICaptureEnd before",
+                 ToPointer(identity_.handle));
+}
+
+Status Stream::CheckNotRecorded() const {
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    if (recorder_ == nullptr || recorder_->Over()) {
+        return {};
+    }
+    return Error(ACL_ERROR_STREAM_TASK_GROUP_INTR,
+                 "stream {} updates a task group, which takes operator launches only; expected "
+                 "aclmdlRICaptureTaskUpdateEnd before",
+                 ToPointer(identity_.handle));
+}
+
+bool Stream::RecordingLocked() {
+    if (recorder_ != nullptr && recorder_->Over()) {
+        recorder_ = nullptr;
+    }
+    return recorder_ != nullptr;
 }
 
 }  // namespace advstep

@@ -1,24 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of a stream that can change after its creation.
+// Forwards to the header that this one was folded into.
 
 #pragma once
 
-#include <cstdint>
-
-#include "src/runtime/device/core_limits.h"
-
-namespace advstep {
-
-inline constexpr uint32_t kLeastStreamPriority = 7;  // 0 is the greatest
-
-/// The settings of a stream that can be changed after its creation. They end with the stream. The
-/// stream's lock guards them.
-struct StreamAttributes {
-    uint32_t overflowCheck = 0;
-    uint32_t userTag = 0;
-    uint32_t cacheOpInfo = 0;
-    CoreLimits limits;
-    bool destroyAnnounced = false;  // to the callbacks of stream_callbacks.h
-};
-
-}  // namespace advstep
+#include "src/runtime/stream/stream.h"

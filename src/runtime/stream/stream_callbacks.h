@@ -9,9 +9,7 @@
 
 #include "acl/rt/types.h"
 #include "src/base/status.h"
-#include "src/runtime/stream/context.h"
 #include "src/runtime/stream/stream.h"
-#include "src/runtime/stream/stream_ref.h"
 
 /// The public headers only declare it.
 struct rtExceptionInfo {

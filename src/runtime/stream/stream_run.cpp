@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The running of tasks: claims, and the visits of the workers.
+// The threads that run a stream or wait for it: claims, the front task, sleeps and the visits of
+// the workers. A thread that waits for a stream also runs it, so running and waiting stand
+// together. The rest of Stream is in stream.cpp.
+
 #include <pthread.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -10,13 +14,12 @@
 #include "src/base/boundary.h"
 #include "src/base/float_environment.h"
 #include "src/base/fork.h"
+#include "src/base/log.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/stream/current.h"
-#include "src/runtime/stream/run_frame.h"
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/stream/stream_callbacks.h"
-#include "src/runtime/task/ticket.h"
 
 namespace advstep {
 namespace {
@@ -27,6 +30,9 @@ const ForkHook forgetTask([](void*) noexcept {
     taskDepth = 0;
     RunFrame::innermost = nullptr;
 });
+
+// The interval at which a sleeping worker checks a condition that no thread announces.
+constexpr auto kRecheck = std::chrono::milliseconds(1);
 
 constexpr uint64_t kTasksPerVisit = 64;  // a worker runs them before it looks at other streams
 
@@ -93,39 +99,169 @@ bool HeldBack(const Device* device, const Task& task) {
            task.skip == TaskSkip::kNot;
 }
 
+Status WaitsForItself(const char* what, Handle stream) {
+    return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                 "waits for stream {}, {}; expected a call from another thread", ToPointer(stream),
+                 what);
+}
+
 }  // namespace
+
+// The tasks that a thread is inside.
 
 bool InsideTask() { return taskDepth > 0; }
 
 TaskScope::TaskScope() noexcept { ++taskDepth; }
+
 TaskScope::~TaskScope() { --taskDepth; }
+
+// A stream whose tasks are part of another stream's task keeps that stream as its parent until they
+// have ended. So the parents of the streams that the thread runs do not change meanwhile.
+bool Stream::NeedsThisThread() const {
+    for (const RunFrame* frame = RunFrame::innermost; frame != nullptr; frame = frame->outer()) {
+        for (const Stream* stream = frame->stream(); stream != nullptr;
+             stream = stream->parent_.load(std::memory_order_relaxed)) {
+            if (stream == this) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Only the innermost task counts, because the outer ones merely wait for it or for others.
+bool InsideTaskBefore(const std::vector<Ticket>& places) {
+    const RunFrame* const frame = RunFrame::innermost;
+    for (const Stream* stream = frame != nullptr ? frame->stream() : nullptr; stream != nullptr;
+         stream = stream->parent_.load(std::memory_order_relaxed)) {
+        for (const Ticket& place : places) {
+            if (place.stream == stream && !Reached(place)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+int Stream::Depth() const {
+    int depth = 0;
+    for (const Stream* stream = parent_.load(std::memory_order_relaxed); stream != nullptr;
+         stream = stream->parent_.load(std::memory_order_relaxed)) {
+        ++depth;
+    }
+    return depth;
+}
+
+// The front of a stream.
+
+FrontObstacle FrontWait::Look(WaitTask* wait, uint64_t sequence, WaitClock::time_point* again) {
+    FrontObstacle obstacle;
+    bool over = false;
+    bool recheck = false;
+    if (wait->kind == TaskKind::kTicketWait) {
+        obstacle.kind = FrontObstacle::Kind::kTicket;
+        obstacle.ticket = static_cast<const TicketWaitTask*>(wait)->ticket;
+        over = Reached(obstacle.ticket);
+    } else {
+        auto& poll = static_cast<PollWaitTask&>(*wait);
+        obstacle.kind = FrontObstacle::Kind::kPoll;
+        over = poll.holds(poll);
+        obstacle.thread = poll.thread;
+        if (!over && poll.place != nullptr) {
+            obstacle.ticket = poll.place(poll);
+        }
+        recheck = poll.recheck;
+    }
+    if (over) {
+        over_ = sequence;
+        expired_ = false;
+        return {};
+    }
+    if (!recheck && wait->timeoutNanoseconds == 0) {
+        return obstacle;
+    }
+    const WaitClock::time_point now = WaitClock::now();
+    if (wait->timeoutNanoseconds > 0) {
+        if (timed_ != sequence) {
+            timed_ = sequence;
+            deadline_ = now + std::chrono::nanoseconds(wait->timeoutNanoseconds);
+        }
+        if (now >= deadline_) {
+            over_ = sequence;
+            expired_ = true;
+            return {};
+        }
+        *again = std::min(*again, deadline_);
+    }
+    if (recheck) {
+        *again = std::min(*again, now + kRecheck);
+    }
+    return obstacle;
+}
+
+bool Stream::FrontWaits() const {
+    const Task& front = *queue_.Front();
+    return front.waits() && front.skip == TaskSkip::kNot &&
+           !frontWait_.Over(completed_.load(std::memory_order_relaxed) + 1);
+}
+
+FrontObstacle Stream::LookAtFront(WaitClock::time_point* again) {
+    if (HeldBack(identity_.context.device, *queue_.Front())) {
+        return {FrontObstacle::Kind::kPoll, {}, 0, 0};  // the abort wakes workers and sleepers
+    }
+    if (!FrontWaits()) {
+        return {};
+    }
+    const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
+    return frontWait_.Look(static_cast<WaitTask*>(queue_.Front()), sequence, again);
+}
+
+bool Stream::LeftToOthers(const WaitLimit& limit) const {
+    const Task* const front = queue_.Front();
+    const bool runs = front->skip == TaskSkip::kNot || front->always();
+    return runs && (front->mayTakeLong() || limit.Expired()) && !workers_->MustRun(limit, *front);
+}
+
+// The running of tasks.
 
 const void* Stream::Self() { return reinterpret_cast<const void*>(pthread_self()); }
 
-void Stream::StepAsideFor(const Task& task) {
-    if (task.length != TaskLength::kGauged || (workers_->Watches() && task.mayTakeLong())) {
-        workers_->StepAside();
+FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
+                                  const AbortableWait* wait, const WaitLimit& waitLimit,
+                                  int lockKept) {
+    claimant_ = Self();
+    FrontObstacle obstacle;
+    while (!queue_.Empty() && !Reached(limit) && (wait == nullptr || wait->abortCode == 0)) {
+        if (FrontWaits() || HeldBack(identity_.context.device, *queue_.Front())) {
+            WaitClock::time_point again = WaitClock::time_point::max();
+            obstacle = LookAtFront(&again);
+        }
+        if (obstacle.kind == FrontObstacle::Kind::kNone && waitLimit.timed &&
+            LeftToOthers(waitLimit)) {
+            obstacle.kind = FrontObstacle::Kind::kLeft;
+        }
+        if (obstacle.kind != FrontObstacle::Kind::kNone) {
+            obstacle.front = completed_.load(std::memory_order_relaxed) + 1;
+            break;
+        }
+        RunFront(lock, lockKept-- > 0);
     }
-}
-
-Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock) {
-    const ContextRef context = identity_.context;
-    running_ = true;
-    lock.unlock();
-    if (task.length >= TaskLength::kGauged || task.kind == TaskKind::kHostFunction) {
-        StepAsideFor(task);
+    claimant_ = nullptr;
+    if (sleepers_ > 0) {
+        changed_.notify_all();  // one of them may have to run the rest
     }
-    if (traced) {
-        trace_.Begin({this, completed_.load(std::memory_order_relaxed) + 1});
+    // A worker that looked while this thread had the claim may have gone to sleep since. Work that
+    // is left to the workers must not wait for the end of a nap.
+    const bool left = obstacle.kind == FrontObstacle::Kind::kLeft;
+    if (!queue_.Empty() && (left || NeedsWaking(false))) {
+        lock.unlock();
+        workers_->Wake();
+        lock.lock();
+        if (left && !queue_.Empty() && workers_->MustRun(waitLimit, *queue_.Front())) {
+            obstacle = {};  // no worker could be woken
+        }
     }
-    const RunFrame frame(this);
-    Status status = RunTask(task, context);
-    if (traced) {
-        trace_.End(task, status.code());
-    }
-    lock.lock();
-    running_ = false;
-    return status;
+    return obstacle;
 }
 
 void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
@@ -185,6 +321,32 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
     }
 }
 
+Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock) {
+    const ContextRef context = identity_.context;
+    running_ = true;
+    lock.unlock();
+    if (task.length >= TaskLength::kGauged || task.kind == TaskKind::kHostFunction) {
+        StepAsideFor(task);
+    }
+    if (traced) {
+        trace_.Begin({this, completed_.load(std::memory_order_relaxed) + 1});
+    }
+    const RunFrame frame(this);
+    Status status = RunTask(task, context);
+    if (traced) {
+        trace_.End(task, status.code());
+    }
+    lock.lock();
+    running_ = false;
+    return status;
+}
+
+void Stream::StepAsideFor(const Task& task) {
+    if (task.length != TaskLength::kGauged || (workers_->Watches() && task.mayTakeLong())) {
+        workers_->StepAside();
+    }
+}
+
 inline bool Stream::EndFront(uint64_t sequence) {
     queue_.PopFront();  // together with completed_, from which the records' places are counted
     completed_.store(sequence, std::memory_order_release);
@@ -225,54 +387,215 @@ bool Stream::RunBriefTasks(uint64_t last, int* most) {
     return false;
 }
 
-FrontObstacle Stream::LookAtFront(WaitClock::time_point* again) {
-    if (HeldBack(identity_.context.device, *queue_.Front())) {
-        return {FrontObstacle::Kind::kPoll, {}, 0, 0};  // the abort wakes workers and sleepers
-    }
-    if (!FrontWaits()) {
-        return {};
-    }
-    const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
-    return frontWait_.Look(static_cast<WaitTask*>(queue_.Front()), sequence, again);
-}
+// The threads that wait.
 
-FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t limit,
-                                  const AbortableWait* wait, const WaitLimit& waitLimit,
-                                  int lockKept) {
-    claimant_ = Self();
-    FrontObstacle obstacle;
-    while (!queue_.Empty() && !Reached(limit) && (wait == nullptr || wait->abortCode == 0)) {
-        if (FrontWaits() || HeldBack(identity_.context.device, *queue_.Front())) {
-            WaitClock::time_point again = WaitClock::time_point::max();
-            obstacle = LookAtFront(&again);
-        }
-        if (obstacle.kind == FrontObstacle::Kind::kNone && waitLimit.timed &&
-            LeftToOthers(waitLimit)) {
-            obstacle.kind = FrontObstacle::Kind::kLeft;
-        }
-        if (obstacle.kind != FrontObstacle::Kind::kNone) {
-            obstacle.front = completed_.load(std::memory_order_relaxed) + 1;
-            break;
-        }
-        RunFront(lock, lockKept-- > 0);
+bool Reached(const Ticket& ticket) { return ticket.stream->Reached(ticket.sequence); }
+
+Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+    ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+    const uint64_t last = issued_.load(std::memory_order_relaxed);
+    if (Reached(last)) {
+        return failures_.Take(0, last);
     }
-    claimant_ = nullptr;
-    if (sleepers_ > 0) {
-        changed_.notify_all();  // one of them may have to run the rest
+    unwaited_.Waited();
+    // The usual case, a few brief tasks that no thread has begun, is handled here in one go.
+    int lockKept = 4;  // tasks for which the lock is kept
+    bool wakes = false;
+    const bool runs = !limit.timed && !NeedsThisThread();
+    if (claimant_ == nullptr && runs) {
+        wakes = RunBriefTasks(last, &lockKept);
+        if (!wakes && Reached(last)) {
+            return failures_.Take(0, last);
+        }
     }
-    // A worker that looked while this thread had the claim may have gone to sleep since. Work that
-    // is left to the workers must not wait for the end of a nap.
-    const bool left = obstacle.kind == FrontObstacle::Kind::kLeft;
-    if (!queue_.Empty() && (left || NeedsWaking(false))) {
+    // It leaves the list under the lock, and ends without it, because it may write to the log.
+    WaitInList wait(this, 0);
+    wait.Get()->sequence = last;
+    wait.EnterLocked();  // before the lock is released, so that no abort is missed
+    if (wakes) {
         lock.unlock();
         workers_->Wake();
         lock.lock();
-        if (left && !queue_.Empty() && workers_->MustRun(waitLimit, *queue_.Front())) {
-            obstacle = {};  // no worker could be woken
+    }
+    if (claimant_ == nullptr && !Reached(last) && runs) {
+        (void)ClaimAndRun(lock, last, wait.Get(), limit, lockKept);
+    }
+    if (!Reached(last) && wait.AbortCode() == 0) {
+        lock.unlock();
+        ADVSTEP_RETURN_IF_ERROR(WaitListed({this, last}, limit, &wait));
+        lock.lock();
+    }
+    wait.LeaveLocked();
+    const int32_t abort = wait.AbortCode();  // while the lock was released
+    Status result = abort != 0 ? AbortedError(abort) : wait.TakeFailureLocked();
+    lock.unlock();
+    return result;
+}
+
+Status Stream::Query(Handle handle, Handle caller, bool* complete) {
+    bool wake = false;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
+        ADVSTEP_RETURN_IF_ERROR(CheckNotCaptured());
+        *complete = Reached(issued_.load(std::memory_order_relaxed));
+        // The caller does not run the work, and may poll until another thread has run it.
+        wake = !*complete && claimant_ == nullptr && !FrontWaits() &&
+               workers_->watch() >= WorkerControl::Watch::kNapping;
+    }
+    if (wake) {
+        workers_->Wake();
+    }
+    return {};
+}
+
+void Stream::Nudge() {
+    // Counted before the lock is taken: a thread that read the count earlier and is about to sleep
+    // here sees the change, or sleeps already.
+    nudges_.fetch_add(1);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (sleepers_ > 0) {
+        changed_.notify_all();
+    }
+}
+
+Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
+    Stream::WaitInList wait(ticket.stream);
+    wait.Get()->sequence = ticket.sequence;
+    if (!limit.evenIfAborted) {
+        const std::lock_guard<std::mutex> lock(ticket.stream->mutex_);
+        wait.EnterLocked();
+    }
+    return Stream::WaitListed(ticket, limit, &wait);
+}
+
+Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInList* wait) {
+    Ticket next = ticket;
+    // Counted before the first stream on the way is looked at, so that no nudge is missed.
+    uint64_t nudges = Stream::nudges_.load();
+    const auto startAgain = [&] {
+        next = ticket;
+        nudges = Stream::nudges_.load();
+    };
+    while (!ticket.stream->Reached(ticket.sequence) && wait->AbortCode() == 0) {
+        if (limit.Expired()) {
+            return ExpiredError(limit);
+        }
+        Stream& stream = *next.stream;
+        std::unique_lock<std::mutex> lock(stream.mutex_);
+        if (stream.Reached(next.sequence)) {
+            startAgain();  // the obstacle is gone: go on from the ticket
+            continue;
+        }
+        stream.unwaited_.Waited();
+        if (stream.claimant_ == Stream::Self() || stream.NeedsThisThread()) {
+            return WaitsForItself("which is running the host function that calls it",
+                                  stream.identity_.handle);
+        }
+        if (stream.claimant_ != nullptr) {
+            stream.WaitForRunner(lock, next.sequence, nudges, limit);
+            startAgain();
+            continue;
+        }
+        // The stream is run no further than the ticket: later work may need something that this
+        // thread holds.
+        const FrontObstacle obstacle = stream.ClaimAndRun(lock, next.sequence, wait->Get(), limit);
+        switch (obstacle.kind) {
+            case FrontObstacle::Kind::kNone:
+                startAgain();
+                break;
+            case FrontObstacle::Kind::kTicket:
+                next = obstacle.ticket;
+                break;
+            case FrontObstacle::Kind::kPoll:
+                if (obstacle.ticket.stream != nullptr) {
+                    next = obstacle.ticket;
+                    break;
+                }
+                if (obstacle.thread != 0 &&
+                    obstacle.thread == static_cast<uint64_t>(pthread_self())) {
+                    return WaitsForItself("which waits for this thread's aclrtProcessReport",
+                                          stream.identity_.handle);
+                }
+                [[fallthrough]];
+            case FrontObstacle::Kind::kLeft:
+                // The workers continue: they were woken if they slept. The lock may have been
+                // released meanwhile, so the front may have ended.
+                stream.WaitForProgress(lock, obstacle.front, nudges, limit);
+                startAgain();
+                break;
         }
     }
-    return obstacle;
+    const int32_t abort = wait->AbortCode();
+    return abort != 0 ? AbortedError(abort) : Status();
 }
+
+void Stream::WaitForRunner(std::unique_lock<std::mutex>& lock, uint64_t sequence, uint64_t nudges,
+                           const WaitLimit& limit) {
+    ++sleepers_;
+    while (claimant_ != nullptr && !Reached(sequence) && nudges_.load() == nudges &&
+           !limit.Expired()) {
+        Sleep(lock, sequence, limit);
+    }
+    --sleepers_;
+}
+
+void Stream::WaitForProgress(std::unique_lock<std::mutex>& lock, uint64_t front, uint64_t nudges,
+                             const WaitLimit& limit) {
+    ++sleepers_;
+    while (!Reached(front) && nudges_.load() == nudges && !limit.Expired()) {
+        Sleep(lock, front, limit);
+    }
+    --sleepers_;
+}
+
+void Stream::Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit) {
+    const NoCancellation noCancellation;
+    nextSleeper_ = std::min(nextSleeper_, sequence);
+    if (limit.until == WaitClock::time_point::max()) {
+        changed_.wait(lock);
+    } else {
+        (void)changed_.wait_until(lock, limit.until);
+    }
+}
+
+Status Stream::AbortedError(int32_t code) {
+    return Error(code, "the {} while this waited for it",
+                 code == ACL_ERROR_RT_STREAM_ABORT ? "stream was aborted or destroyed"
+                                                   : "work of the stream's device was aborted");
+}
+
+Status Stream::WaitInList::WaitAndTakeFailure(uint64_t sequence, const WaitLimit& limit) {
+    {
+        const std::lock_guard<std::mutex> lock(stream_.mutex_);
+        wait_.sequence = sequence;
+        EnterLocked();
+    }
+    ADVSTEP_RETURN_IF_ERROR(WaitListed({&stream_, sequence}, limit, this));
+    const std::lock_guard<std::mutex> lock(stream_.mutex_);
+    return TakeFailureLocked();
+}
+
+Status Stream::WaitInList::WaitForTasks(uint64_t sequence, const WaitLimit& limit) {
+    ADVSTEP_RETURN_IF_ERROR(WaitAndTakeFailure(sequence, limit));
+    return wait_.skipped.AsStatus();  // the wait has left the list, so nobody else touches it
+}
+
+Status Stream::WaitInList::WaitForTask() {
+    ADVSTEP_RETURN_IF_ERROR(WaitListed({&stream_, wait_.sequence}, ToTheEnd(), this));
+    const std::lock_guard<std::mutex> lock(stream_.mutex_);
+    LeaveLocked();
+    return wait_.skipped.AsStatus();
+}
+
+void Stream::WaitInList::LogFailure() const noexcept {
+    Log(LogLevel::kError, "a stream was destroyed with a failure that nobody asked for: {} ({})",
+        wait_.failure.message(), wait_.failure.code());
+}
+
+// The visits of the workers.
 
 bool Stream::RunSome(bool thorough, WaitClock::time_point* again) {
     if (!thorough &&
@@ -295,6 +618,29 @@ bool Stream::RunSome(bool thorough, WaitClock::time_point* again) {
     // together. A thread that reaches the ticket after the answer wakes the workers.
     return obstacle.kind != FrontObstacle::Kind::kPoll &&
            obstacle.ticket.stream->ReachedOrTellWorkers(obstacle.ticket.sequence);
+}
+
+bool Stream::ReachedOrTellWorkers(uint64_t sequence) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (Reached(sequence)) {
+        return true;
+    }
+    tellWorkersAt_ = std::min(tellWorkersAt_, sequence);
+    return false;
+}
+
+bool Stream::QueuedForWaiters() {
+    const uint64_t issued = issued_.load(std::memory_order_relaxed);
+    const bool queued = issuedBefore_.load(std::memory_order_relaxed) != issued;
+    issuedBefore_.store(issued, std::memory_order_relaxed);
+    completedBefore_.store(completed_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    return queued && !unwaited_.NobodyWaits();
+}
+
+bool Stream::WaitersRunIt() const {
+    constexpr uint64_t kSome = 8;
+    return !unwaited_.NobodyWaits() && completed_.load(std::memory_order_relaxed) >
+                                           completedBefore_.load(std::memory_order_relaxed) + kSome;
 }
 
 }  // namespace advstep

@@ -11,7 +11,6 @@
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/stream/stream_callbacks.h"
-#include "src/runtime/stream/wait_in_list.h"
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {

@@ -6,7 +6,7 @@
 
 #include "src/base/status.h"
 #include "src/runtime/stream/context.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 #include "src/runtime/stream/stream_workers.h"
 #include "src/runtime/task/handle_table.h"
 

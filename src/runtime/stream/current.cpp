@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the current context of each thread, and finds streams and events for calls.
+// Stores the current context of each thread, and finds streams and events for calls.
 
 #include "src/runtime/stream/current.h"
 

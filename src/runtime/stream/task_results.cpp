@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remembers, reports and logs failures, and words why a task was skipped.
+// Remembers, reports and logs failures, and makes the errors of skipped tasks.
 
 #include "src/runtime/stream/task_results.h"
 
@@ -100,11 +100,11 @@ Status SkippedTasks::CheckRan(uint64_t sequence) const {
     if (sequence <= after_ || sequence > upTo_) {
         return {};
     }
-    size_t part = count_ - 1;  // there is one, and the first begins after `after_`
-    while (parts_[part].first > sequence) {
-        --part;
+    size_t span = count_ - 1;  // there is one, and the first begins after `after_`
+    while (spans_[span].first > sequence) {
+        --span;
     }
-    return parts_[part].reason.AsStatus();
+    return spans_[span].reason.AsStatus();
 }
 
 }  // namespace advstep

@@ -87,8 +87,8 @@ class SkippedTasks {
             count_ = 0;
         }
         upTo_ = sequence;
-        if (count_ == 0 || (count_ < kMostParts && !(parts_[count_ - 1].reason == reason))) {
-            parts_[count_] = {sequence, reason};
+        if (count_ == 0 || (count_ < kMostSpans && !(spans_[count_ - 1].reason == reason))) {
+            spans_[count_] = {sequence, reason};
             ++count_;
         }
         return reason;
@@ -102,16 +102,16 @@ class SkippedTasks {
 
  private:
     // Beyond as many changes of the reason in a row, later tasks are told the reason of the last.
-    static constexpr size_t kMostParts = 8;
+    static constexpr size_t kMostSpans = 8;
 
-    struct Part {
-        uint64_t first = 0;  // the tasks from this one up to the next part
+    struct Span {
+        uint64_t first = 0;  // the tasks from this one up to the next span
         SkipReason reason;
     };
 
     uint64_t after_ = 0;
     uint64_t upTo_ = 0;
-    std::array<Part, kMostParts> parts_;
+    std::array<Span, kMostSpans> spans_;
     size_t count_ = 0;
     int32_t failure_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests that streams make of the background threads, and the habit that tells whether they
-// are needed.
+// The requests that streams make of the background threads, and the count of bursts that decides
+// when a stream wakes them.
 
 #pragma once
 

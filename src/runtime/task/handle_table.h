@@ -70,7 +70,7 @@ class HandleTable {
         if (++object->generation == 0) {
             object->generation = 1;
         }
-        MarkAlive(object->tableIndex, true);
+        SetAlive(object->tableIndex, true);
         const Handle handle = (Handle{object->generation} << 32) |
                               (Handle{object->tableIndex} << 8) | static_cast<uint8_t>(kind_);
         return {object, handle};
@@ -79,7 +79,7 @@ class HandleTable {
     /// Ends the object's life. The caller clears the object's handle before.
     void Release(T* object) {
         const std::lock_guard<std::mutex> lock(mutex_);
-        MarkAlive(object->tableIndex, false);
+        SetAlive(object->tableIndex, false);
         free_.push_back(object);
     }
 
@@ -143,7 +143,7 @@ class HandleTable {
     }
 
     // Under mutex_. A chunk's bit is set while one of its objects is alive.
-    void MarkAlive(uint32_t index, bool alive) {
+    void SetAlive(uint32_t index, bool alive) {
         const uint32_t chunk = index / kChunk;
         Assign(&alive_[chunk], index % kChunk, alive);
         Assign(&aliveChunks_[chunk / kChunk], chunk % kChunk,

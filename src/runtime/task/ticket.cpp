@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the limits of waits, and words their end.
+// Makes the limits of waits, and the errors of waits that expire.
 
 #include "src/runtime/task/ticket.h"
 

@@ -45,9 +45,10 @@ TEST(SkippedTasksTest, TheReasonMayChangeAtEveryTask) {
     skipped.Ended(1, TaskSkip::kStopped);
     for (uint64_t sequence = 2; sequence <= 100; ++sequence) {
         const bool even = sequence % 2 == 0;
-        EXPECT_EQ(
-            skipped.Ended(sequence, even ? TaskSkip::kAborted : TaskSkip::kDestroyed).AsStatus().code(),
-            even ? ACL_ERROR_RT_STREAM_ABORT : ACL_ERROR_RT_INVALID_HANDLE);
+        EXPECT_EQ(skipped.Ended(sequence, even ? TaskSkip::kAborted : TaskSkip::kDestroyed)
+                      .AsStatus()
+                      .code(),
+                  even ? ACL_ERROR_RT_STREAM_ABORT : ACL_ERROR_RT_INVALID_HANDLE);
     }
     EXPECT_EQ(skipped.CheckRan(1).code(), 507035);
     for (uint64_t sequence = 2; sequence <= 100; ++sequence) {

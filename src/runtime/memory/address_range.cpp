@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reserves, releases and vacates address ranges by mmap.
+// Reserves, releases and vacates ranges of addresses by mmap.
 
 #include "src/runtime/memory/address_range.h"
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/base/status.h"
+#include "src/runtime/memory/address_range.h"
 #include "src/runtime/task/task.h"
 
 namespace advstep {
@@ -22,9 +23,6 @@ struct GuardRecord;
 struct ImportedBlock;
 struct PageRange;
 struct ShareGrant;
-
-/// An allocation of at least this size begins at a multiple of it, with a hint to use large pages.
-inline constexpr size_t kLargePage = size_t{2} << 20;
 
 enum class MemoryKind { kDevice, kPinnedHost };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registered host memory: the program's own, and ranges inside blocks of pinned host memory.
 #include "acl/acl_base.h"
+#include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/device_memory.h"
-#include "src/runtime/memory/find_meeting.h"
 
 namespace advstep {
 
@@ -50,7 +50,7 @@ Status DeviceMemory::RegisterInsideLocked(const Allocation& block, uintptr_t beg
                      "pinned, or a flag without ACL_HOST_REG_PINNED",
                      address, block.bytes, block.begin);
     }
-    const auto other = FindMeeting(inside_, begin, bytes);
+    const auto other = FindOverlap(inside_, begin, bytes);
     if (other != inside_.end()) {
         return AlreadyRegistered(address, bytes, other->second.begin, other->second.bytes);
     }
@@ -64,7 +64,7 @@ bool DeviceMemory::MappedInside(const Registrations& inside, const Allocation& b
         block.origin != MemoryOrigin::kAllocated) {
         return false;
     }
-    const auto found = FindMeeting(inside, address, 1);
+    const auto found = FindOverlap(inside, address, 1);
     return found != inside.end() && found->second.mapped;
 }
 

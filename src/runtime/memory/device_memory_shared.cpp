@@ -11,9 +11,8 @@
 #include "src/runtime/memory/guarded_memory.h"
 #include "src/runtime/memory/imported_block.h"
 #include "src/runtime/memory/memory_block.h"
+#include "src/runtime/memory/memory_sharing.h"
 #include "src/runtime/memory/page_pool.h"
-#include "src/runtime/memory/share_client.h"
-#include "src/runtime/memory/share_server.h"
 
 namespace advstep {
 

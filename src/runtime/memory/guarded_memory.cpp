@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places blocks beside unmapped pages, and checks the bytes around them when they are freed.
+// Places blocks beside unmapped pages, checks the bytes around them, and reports bad accesses.
 
 #include "src/runtime/memory/guarded_memory.h"
 
+#include <signal.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -14,9 +17,9 @@
 #include "src/base/at_load.h"
 #include "src/base/crash_signal.h"
 #include "src/base/never_destroyed.h"
+#include "src/base/signal_line.h"
 #include "src/runtime/memory/address_range.h"
-#include "src/runtime/memory/fork_ranges.h"
-#include "src/runtime/memory/guard_signal.h"
+#include "src/runtime/memory/fork_records.h"
 #include "src/runtime/memory/page_pool.h"
 
 namespace advstep {
@@ -41,6 +44,71 @@ uintptr_t FirstWritten(uintptr_t begin, uintptr_t end) {
     return reinterpret_cast<uintptr_t>(wrong);
 }
 
+// The functions from here to DescribeAccess run in the signal handler.
+
+// "offset 24 of the 24 bytes at 0x7f.. of aclrtMalloc on device 0"
+void Describe(SignalLine& line, const GuardRecord& record, uintptr_t address) {
+    const uintptr_t begin = record.begin.load(std::memory_order_relaxed);
+    const int32_t device = record.device.load(std::memory_order_relaxed);
+    line << "offset ";
+    line.Offset(static_cast<int64_t>(address - begin));
+    line << " of the ";
+    line.Number(record.bytes.load(std::memory_order_relaxed)) << " bytes at ";
+    line.Address(begin) << (device == GuardRecord::kPinned ? " of aclrtMallocHost"
+                                                           : " of aclrtMalloc on device ");
+    if (device != GuardRecord::kPinned) {
+        line.Number(static_cast<uint64_t>(device));
+    }
+}
+
+void Expect(SignalLine& line, const GuardRecord& record) {
+    line << "; expected an offset from 0 to ";
+    line.Number(record.bytes.load(std::memory_order_relaxed) - 1);
+}
+
+const char* AccessOf(const void* context) {
+#ifdef __x86_64__
+    constexpr greg_t kWriteBit = 2;  // of the page fault's error code
+    const auto* const user = static_cast<const ucontext_t*>(context);
+    return (user->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0 ? "write" : "read";
+#else
+    (void)context;
+    return "access";
+#endif
+}
+
+void DescribeAccess(int, const siginfo_t& info, const void* context) {
+    const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
+    const GuardRecord* const record =
+        info.si_code > 0 ? GuardedMemory::Instance().Find(address) : nullptr;
+    if (record == nullptr) {
+        return;
+    }
+    const bool freed = record->freed.load(std::memory_order_relaxed);
+    SignalLine line;
+    line << "advance_step error: guard: " << AccessOf(context) << " at ";
+    line.Address(address) << ", " << (freed ? "in freed memory: " : "");
+    Describe(line, *record, address);
+    if (freed) {
+        line << "; expected memory that has not been freed";
+    } else {
+        Expect(line, *record);
+    }
+    line.Write();
+}
+
+// Ends the process because the byte at `address`, beside the block, is no longer that of the
+// pattern.
+[[noreturn]] void DieOfWrittenEdge(const GuardRecord& record, uintptr_t address) {
+    SignalLine line;
+    line << "advance_step error: guard: ";
+    line.Address(address) << " has been written before the free, ";
+    Describe(line, record, address);
+    Expect(line, record);
+    line.Write();
+    std::abort();
+}
+
 }  // namespace
 
 GuardedMemory& GuardedMemory::Instance() {
@@ -50,9 +118,29 @@ GuardedMemory& GuardedMemory::Instance() {
 
 void GuardedMemory::SetMode(GuardMode mode) {
     if (mode != GuardMode::kOff) {
-        InstallGuardHandler();
+        DescribeCrashes({SIGSEGV, SIGBUS}, &DescribeAccess);
     }
     mode_.store(mode, std::memory_order_relaxed);
+}
+
+GuardRecord* GuardedMemory::Allocate(size_t bytes, size_t alignment, int32_t device) noexcept {
+    EnsureAlternateStack();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    GuardRecord* const record = TakeRecord();
+    if (record == nullptr) {
+        return nullptr;
+    }
+    record->device.store(device, std::memory_order_relaxed);
+    if (!Place(record, bytes, alignment)) {
+        // The quarantine may hold the addresses that are missing.
+        ShrinkQuarantine(0, 0);
+        if (!Place(record, bytes, alignment)) {
+            record->nextInList = unused_;
+            unused_ = record;
+            return nullptr;
+        }
+    }
+    return record;
 }
 
 GuardRecord* GuardedMemory::TakeRecord() {
@@ -68,41 +156,6 @@ GuardRecord* GuardedMemory::TakeRecord() {
     record->nextEver = all_.load(std::memory_order_relaxed);
     all_.store(record, std::memory_order_release);
     return record;
-}
-
-// The pages of a device are those of a file, which other processes can map.
-bool GuardedMemory::MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes) {
-    if (record->device.load(std::memory_order_relaxed) == GuardRecord::kPinned) {
-        return mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0;
-    }
-    PageRange* taken = nullptr;
-    try {
-        if (!BarePages().Take(bytes, PageBytes(), &taken).ok()) {
-            return false;
-        }
-        const int file = PagePool::Descriptor(*taken);
-        if (PagePool::MapAt(pages, bytes, file, taken->offset).ok()) {
-            record->forkRange = EnterForkRange(pages, bytes, file, taken->offset);
-            record->filePages = taken;
-            return true;
-        }
-    } catch (const std::bad_alloc&) {
-        // The host has not enough memory.
-    }
-    if (taken != nullptr) {
-        BarePages().GiveBack(taken);
-    }
-    return false;
-}
-
-void GuardedMemory::DropMemory(GuardRecord* record) noexcept {
-    LeaveFork(std::exchange(record->forkRange, nullptr));
-    if (!VacateAddresses(At(record->pages), record->pageBytes)) {
-        (void)mprotect(At(record->pages), record->pageBytes, PROT_NONE);
-    }
-    if (record->filePages != nullptr) {
-        BarePages().GiveBack(std::exchange(record->filePages, nullptr));
-    }
 }
 
 // Reserves the addresses first, and then makes memory of their middle.
@@ -137,24 +190,29 @@ bool GuardedMemory::Place(GuardRecord* record, size_t bytes, size_t alignment) {
     return true;
 }
 
-GuardRecord* GuardedMemory::Allocate(size_t bytes, size_t alignment, int32_t device) noexcept {
-    EnsureAlternateStack();
-    const std::lock_guard<std::mutex> lock(mutex_);
-    GuardRecord* const record = TakeRecord();
-    if (record == nullptr) {
-        return nullptr;
+// The pages of a device are those of a file, which other processes can map.
+bool GuardedMemory::MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes) {
+    if (record->device.load(std::memory_order_relaxed) == GuardRecord::kPinned) {
+        return mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0;
     }
-    record->device.store(device, std::memory_order_relaxed);
-    if (!Place(record, bytes, alignment)) {
-        // The quarantine may hold the addresses that are missing.
-        ShrinkQuarantine(0, 0);
-        if (!Place(record, bytes, alignment)) {
-            record->nextInList = unused_;
-            unused_ = record;
-            return nullptr;
+    PageRange* taken = nullptr;
+    try {
+        if (!BarePages().Take(bytes, PageBytes(), &taken).ok()) {
+            return false;
         }
+        const int file = PagePool::Descriptor(*taken);
+        if (PagePool::MapAt(pages, bytes, file, taken->offset).ok()) {
+            record->forkRange = EnterForkRange(pages, bytes, file, taken->offset);
+            record->filePages = taken;
+            return true;
+        }
+    } catch (const std::bad_alloc&) {
+        // The host has not enough memory.
     }
-    return record;
+    if (taken != nullptr) {
+        BarePages().GiveBack(taken);
+    }
+    return false;
 }
 
 void GuardedMemory::CheckEdges(const GuardRecord& record) const {
@@ -182,6 +240,16 @@ void GuardedMemory::Free(GuardRecord* record) noexcept {
     ++quarantinedBlocks_;
     quarantinedBytes_ += record->rangeBytes.load(std::memory_order_relaxed);
     ShrinkQuarantine(kMostQuarantinedBlocks, kMostQuarantinedBytes);
+}
+
+void GuardedMemory::DropMemory(GuardRecord* record) noexcept {
+    LeaveFork(std::exchange(record->forkRange, nullptr));
+    if (!VacateAddresses(At(record->pages), record->pageBytes)) {
+        (void)mprotect(At(record->pages), record->pageBytes, PROT_NONE);
+    }
+    if (record->filePages != nullptr) {
+        BarePages().GiveBack(std::exchange(record->filePages, nullptr));
+    }
 }
 
 void GuardedMemory::ShrinkQuarantine(size_t mostBlocks, size_t mostBytes) {

@@ -52,8 +52,9 @@ class GuardedMemory {
     /// Never destroyed: memory may be touched after main().
     static GuardedMemory& Instance();
 
-    /// Sets the mode of later allocations. The first mode other than kOff installs the signal
-    /// handler.
+    /// Sets the mode of later allocations. The first mode other than kOff makes the handlers of
+    /// SIGSEGV and SIGBUS (base/crash_signal.h) describe an access to a guarded block on standard
+    /// error.
     void SetMode(GuardMode mode);
     bool On() const { return mode_.load(std::memory_order_relaxed) != GuardMode::kOff; }
 

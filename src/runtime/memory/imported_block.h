@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "src/runtime/memory/descriptor.h"
+#include "src/runtime/memory/fork_records.h"
 
 namespace advstep {
 

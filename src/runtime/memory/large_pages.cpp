@@ -11,7 +11,6 @@
 #include <cstdint>
 
 #include "src/runtime/memory/memories.h"
-#include "src/runtime/memory/page_file.h"
 #include "src/runtime/memory/page_pool.h"
 
 namespace advstep {

@@ -11,9 +11,8 @@
 
 #include "src/runtime/device/device.h"
 #include "src/runtime/faults/fault_injection.h"
-#include "src/runtime/memory/device_memory.h"
+#include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/guarded_memory.h"
-#include "src/runtime/memory/page_pool.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -23,7 +22,6 @@ namespace advstep {
 namespace {
 
 constexpr size_t kAlignment = 512;
-constexpr size_t kPageAlignment = 4096;
 
 uint64_t HostBytes() {
     return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
@@ -36,13 +34,13 @@ size_t AlignmentOf(size_t bytes, const Device* device, bool guarded) {
     if (bytes >= kLargePage) {
         return kLargePage;
     }
-    const bool page = device == nullptr || (bytes >= kPageAlignment && !guarded);
-    return page ? kPageAlignment : kAlignment;
+    const bool page = device == nullptr || (bytes >= PagePool::kPage && !guarded);
+    return page ? PagePool::kPage : kAlignment;
 }
 
 // The address sanitizer knows nothing of pages that are parted here.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kBetween = kSharedBlock;  // between two blocks
+constexpr size_t kBetween = PagePool::kPage;  // between two blocks
 void Poison(void* begin, size_t bytes) { __asan_poison_memory_region(begin, bytes); }
 void Unpoison(void* begin, size_t bytes) { __asan_unpoison_memory_region(begin, bytes); }
 #else
@@ -53,7 +51,8 @@ void Unpoison(void* begin, size_t bytes) { (void)begin, (void)bytes; }
 
 // Takes whole pages, so that another process that maps them sees nothing of other blocks.
 void* TakePages(size_t bytes, size_t alignment, BlockSource* source) {
-    const size_t whole = (bytes + kSharedBlock - 1) / kSharedBlock * kSharedBlock + kBetween;
+    const size_t whole =
+        (bytes + PagePool::kPage - 1) / PagePool::kPage * PagePool::kPage + kBetween;
     if (!MappedPages().Take(whole, alignment, &source->pages).ok()) {
         return nullptr;
     }

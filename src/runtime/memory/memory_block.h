@@ -5,11 +5,12 @@
 
 #include <cstddef>
 
+#include "src/runtime/memory/page_pool.h"
+
 namespace advstep {
 
 class Device;
 struct GuardRecord;
-struct PageRange;
 
 /// The source of a block's bytes. Both null: the host's heap.
 struct BlockSource {
@@ -19,7 +20,7 @@ struct BlockSource {
 
 /// A device block of at least this size lies in pages that other processes can map, and begins
 /// with a page unless it is guarded.
-inline constexpr size_t kSharedBlock = 4096;
+inline constexpr size_t kSharedBlock = PagePool::kPage;
 
 /// Returns memory for an allocation of the device, or of pinned host memory if `device` is null. It
 /// is aligned to kLargePage if it is at least that large, and otherwise to 4096 bytes if it is

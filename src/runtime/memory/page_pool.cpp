@@ -4,11 +4,13 @@
 #include "src/runtime/memory/page_pool.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <limits>
 #include <new>
 #include <system_error>
@@ -18,15 +20,11 @@
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/memory/address_range.h"
-#include "src/runtime/memory/device_memory.h"
-#include "src/runtime/memory/fork_ranges.h"
-#include "src/runtime/memory/page_file.h"
+#include "src/runtime/memory/fork_records.h"
 
 namespace advstep {
-
 namespace {
 
-constexpr size_t kPage = 4096;
 // A hole costs a system call now and new pages later, so small free ranges keep their pages.
 constexpr size_t kHoleBytes = size_t{128} << 10;
 
@@ -70,9 +68,17 @@ Pools& ThePools() {
 
 }  // namespace
 
-PagePool& MappedPages() { return ThePools().mapped; }
-
-PagePool& BarePages() { return ThePools().bare; }
+PageFile::~PageFile() {
+    LeaveFork(forkRange);
+    LeaveFork(forkDescriptor);
+    if (base != nullptr) {
+        ReleaseAddresses(base, bytes);
+    }
+    if (descriptor >= 0) {
+        const NoCancellation noCancellation;
+        (void)close(descriptor);
+    }
+}
 
 // Only pools of tests are destroyed, with all ranges free.
 PagePool::~PagePool() {
@@ -84,14 +90,40 @@ PagePool::~PagePool() {
     }
 }
 
-int PagePool::Descriptor(const PageRange& range) { return range.file->descriptor; }
+Status PagePool::Take(size_t bytes, size_t alignment, PageRange** range) {
+    bytes = WholeUnits(bytes, kUnit);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    uint64_t offset = 0;
+    PageRange* found = FindFit(bytes, alignment, &offset);
+    if (found == nullptr) {
+        // AddFile returns the new range, because a look-up could find a free range of another file
+        // that is large enough and badly aligned.
+        ADVSTEP_RETURN_IF_ERROR(AddFile(std::max(bytes, kFileBytes), &found));
+        offset = 0;
+    }
+    Carve(found, offset, bytes);
+    if (spare_ != nullptr && spare_->file == found->file) {
+        spare_ = nullptr;
+    }
+    *range = found;
+    return {};
+}
 
-void* PagePool::Address(const PageRange& range) { return range.file->base + range.offset; }
-
-Status PagePool::MapAt(void* address, size_t bytes, int file, uint64_t offset) {
-    void* const mapped = mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
-                              static_cast<off_t>(offset));
-    return mapped == MAP_FAILED ? HostCannot(bytes) : Status();
+// Returns the smallest free range that is large enough. If the aligned bytes do not fit into it,
+// returns the smallest one that is larger by the alignment.
+PageRange* PagePool::FindFit(size_t bytes, size_t alignment, uint64_t* offset) const {
+    for (const size_t wanted : {bytes, bytes + alignment}) {
+        const auto found = free_.lower_bound({wanted, nullptr});
+        if (found == free_.end()) {
+            return nullptr;
+        }
+        PageRange* const range = found->range;
+        *offset = WholeUnits(range->offset, alignment);
+        if (*offset + bytes <= range->offset + range->bytes) {
+            return range;
+        }
+    }
+    return nullptr;
 }
 
 Status PagePool::AddFile(size_t bytes, PageRange** range) {
@@ -126,23 +158,6 @@ Status PagePool::AddFile(size_t bytes, PageRange** range) {
     (void)file.release();
     *range = whole.release();
     return {};
-}
-
-// Returns the smallest free range that is large enough. If the aligned bytes do not fit into it,
-// returns the smallest one that is larger by the alignment.
-PageRange* PagePool::FindFit(size_t bytes, size_t alignment, uint64_t* offset) const {
-    for (const size_t wanted : {bytes, bytes + alignment}) {
-        const auto found = free_.lower_bound({wanted, nullptr});
-        if (found == free_.end()) {
-            return nullptr;
-        }
-        PageRange* const range = found->range;
-        *offset = WholeUnits(range->offset, alignment);
-        if (*offset + bytes <= range->offset + range->bytes) {
-            return range;
-        }
-    }
-    return nullptr;
 }
 
 // Takes [offset, offset + bytes) out of a free range. It allocates before it changes anything.
@@ -195,58 +210,9 @@ void PagePool::Carve(PageRange* range, uint64_t offset, size_t bytes) {
     }
 }
 
-Status PagePool::Take(size_t bytes, size_t alignment, PageRange** range) {
-    bytes = WholeUnits(bytes, kUnit);
-    const std::lock_guard<std::mutex> lock(mutex_);
-    uint64_t offset = 0;
-    PageRange* found = FindFit(bytes, alignment, &offset);
-    if (found == nullptr) {
-        // AddFile returns the new range, because a look-up could find a free range of another file
-        // that is large enough and badly aligned.
-        ADVSTEP_RETURN_IF_ERROR(AddFile(std::max(bytes, kFileBytes), &found));
-        offset = 0;
-    }
-    Carve(found, offset, bytes);
-    if (kept_ != nullptr && kept_->file == found->file) {
-        kept_ = nullptr;
-    }
-    *range = found;
-    return {};
-}
-
 void PagePool::Share(PageRange* range) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++range->uses;
-}
-
-// Joins two free neighbours, which are not in free_, and deletes the second.
-PageRange* PagePool::Join(PageRange* first, PageRange* second) noexcept {
-    const size_t before = first->touched + second->touched;
-    if (second->touched > 0) {
-        first->touched = first->bytes + second->touched;
-    }
-    touchedBytes_ += first->touched - before;
-    first->bytes += second->bytes;
-    first->after = second->after;
-    if (second->after != nullptr) {
-        second->after->before = first;
-    }
-    delete second;
-    return first;
-}
-
-void PagePool::CloseIfEmpty(PageRange* range) noexcept {
-    if (range->bytes != range->file->bytes) {
-        return;
-    }
-    if (kept_ == nullptr && range->bytes == kFileBytes) {
-        kept_ = range;
-        return;
-    }
-    (void)free_.extract({range->bytes, range});
-    touchedBytes_ -= range->touched;
-    delete range->file;
-    delete range;
 }
 
 void PagePool::GiveBack(PageRange* range) noexcept {
@@ -279,6 +245,70 @@ void PagePool::GiveBack(PageRange* range) noexcept {
     node.value() = {range->bytes, range};
     free_.insert(std::move(node));
     CloseIfEmpty(range);
+}
+
+// Joins two free neighbours, which are not in free_, and deletes the second.
+PageRange* PagePool::Join(PageRange* first, PageRange* second) noexcept {
+    const size_t before = first->touched + second->touched;
+    if (second->touched > 0) {
+        first->touched = first->bytes + second->touched;
+    }
+    touchedBytes_ += first->touched - before;
+    first->bytes += second->bytes;
+    first->after = second->after;
+    if (second->after != nullptr) {
+        second->after->before = first;
+    }
+    delete second;
+    return first;
+}
+
+void PagePool::CloseIfEmpty(PageRange* range) noexcept {
+    if (range->bytes != range->file->bytes) {
+        return;
+    }
+    if (spare_ == nullptr && range->bytes == kFileBytes) {
+        spare_ = range;
+        return;
+    }
+    (void)free_.extract({range->bytes, range});
+    touchedBytes_ -= range->touched;
+    delete range->file;
+    delete range;
+}
+
+int PagePool::Descriptor(const PageRange& range) { return range.file->descriptor; }
+
+void* PagePool::Address(const PageRange& range) { return range.file->base + range.offset; }
+
+Status PagePool::MapAt(void* address, size_t bytes, int file, uint64_t offset) {
+    void* const mapped = mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                              static_cast<off_t>(offset));
+    return mapped == MAP_FAILED ? HostCannot(bytes) : Status();
+}
+
+PagePool& MappedPages() { return ThePools().mapped; }
+
+PagePool& BarePages() { return ThePools().bare; }
+
+bool SetFileSize(int descriptor, size_t bytes) {
+    const NoCancellation noCancellation;
+    sigset_t limit;
+    sigset_t before;
+    sigset_t pending;
+    (void)sigemptyset(&limit);
+    (void)sigaddset(&limit, SIGXFSZ);
+    (void)pthread_sigmask(SIG_BLOCK, &limit, &before);
+    (void)sigpending(&pending);
+    const int result = ftruncate(descriptor, static_cast<off_t>(bytes));
+    const int wrong = errno;
+    if (result != 0 && sigismember(&pending, SIGXFSZ) == 0) {
+        const timespec now{};
+        (void)sigtimedwait(&limit, nullptr, &now);
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    errno = wrong;
+    return result == 0;
 }
 
 }  // namespace advstep

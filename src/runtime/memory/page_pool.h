@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,8 +14,22 @@
 
 namespace advstep {
 
-struct PageFile;
+struct ForkRecord;
 struct PageRange;
+
+/// A file in memory, whose pages a pool divides into ranges. Its first range begins at offset 0.
+struct PageFile {
+    int descriptor = -1;
+    size_t bytes = 0;
+    uint8_t* base = nullptr;  // null: not mapped
+    // Whether the host was asked for a large page, by page; of a mapped file. Any thread sets them,
+    // and the pool clears those of a range that it frees of its pages.
+    std::unique_ptr<std::atomic<bool>[]> asked;
+    ForkRecord* forkRange = nullptr;
+    ForkRecord* forkDescriptor = nullptr;
+
+    ~PageFile();
+};
 
 /// A free range in the order of sizes.
 struct FreePages {
@@ -75,6 +90,7 @@ class PagePool {
     static Status MapAt(void* address, size_t bytes, int file, uint64_t offset);
 
     static constexpr size_t kUnit = 64;
+    static constexpr size_t kPage = 4096;  // other processes map whole pages
 
  private:
     static constexpr size_t kFileBytes = size_t{256} << 20;
@@ -89,13 +105,18 @@ class PagePool {
     const Addresses addresses_;
     std::mutex mutex_;
     std::set<FreePages> free_;
-    size_t touchedBytes_ = 0;    // of all free ranges
-    PageRange* kept_ = nullptr;  // the empty file that stays open
+    size_t touchedBytes_ = 0;     // of all free ranges
+    PageRange* spare_ = nullptr;  // of an empty file that stays open
 };
 
 /// The pool of blocks and of words that processes share.
 PagePool& MappedPages();
 /// The pool of pages that their users map at addresses of their own.
 PagePool& BarePages();
+
+/// Sets the size of a file. errno has the cause of a failure. A limit of the size of files
+/// (RLIMIT_FSIZE) holds for files in memory too. The call fails at the limit and suppresses its
+/// signal, which would end the program.
+bool SetFileSize(int descriptor, size_t bytes);
 
 }  // namespace advstep

@@ -9,9 +9,7 @@
 
 #include "acl/acl_base.h"
 #include "src/runtime/memory/address_range.h"
-#include "src/runtime/memory/device_memory.h"
-#include "src/runtime/memory/memory_block.h"
-#include "src/runtime/memory/share_server.h"
+#include "src/runtime/memory/memory_sharing.h"
 
 namespace advstep {
 
@@ -39,7 +37,7 @@ Status SharedState::Import(ShareKind kind, ShareKey key, const char* argument,
     auto made = std::make_unique<SharedState>();
     ShareGrant grant;
     ADVSTEP_RETURN_IF_ERROR(FetchShared(kind, key, argument, &grant));
-    made->mapped_ = ReserveAddresses(nullptr, grant.bytes, kSharedBlock);
+    made->mapped_ = ReserveAddresses(nullptr, grant.bytes, PagePool::kPage);
     if (made->mapped_ == nullptr) {
         return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
                      "{} is of {} bytes; expected a range that the host has free", argument,

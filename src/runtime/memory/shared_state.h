@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "src/base/status.h"
+#include "src/runtime/memory/memory_sharing.h"
 #include "src/runtime/memory/page_pool.h"
-#include "src/runtime/memory/share_client.h"
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {

@@ -10,8 +10,7 @@
 #include "src/runtime/device/device.h"
 #include "src/runtime/faults/fault_injection.h"
 #include "src/runtime/memory/address_range.h"
-#include "src/runtime/memory/find_meeting.h"
-#include "src/runtime/memory/share_server.h"
+#include "src/runtime/memory/memory_sharing.h"
 #include "src/runtime/task/ticket.h"
 #include "src/runtime/task/wait_limit.h"
 
@@ -171,7 +170,7 @@ void VirtualMemory::GiveBackIfUnused(Reservation* reservation) {
 
 bool VirtualMemory::Reserved(const void* address, size_t bytes) const {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return FindMeeting(reservations_, reinterpret_cast<uintptr_t>(address), bytes) !=
+    return FindOverlap(reservations_, reinterpret_cast<uintptr_t>(address), bytes) !=
            reservations_.end();
 }
 

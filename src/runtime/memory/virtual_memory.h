@@ -13,8 +13,8 @@
 
 #include "src/base/status.h"
 #include "src/runtime/memory/device_memory.h"
+#include "src/runtime/memory/memory_sharing.h"
 #include "src/runtime/memory/page_pool.h"
-#include "src/runtime/memory/share_client.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/task.h"
 

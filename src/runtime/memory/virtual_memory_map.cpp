@@ -4,7 +4,6 @@
 
 #include "acl/acl_base.h"
 #include "src/runtime/memory/address_range.h"
-#include "src/runtime/memory/find_meeting.h"
 #include "src/runtime/memory/virtual_memory.h"
 #include "src/runtime/task/ticket.h"
 #include "src/runtime/task/wait_limit.h"
@@ -41,7 +40,7 @@ Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Ha
                      "size is {} at offset {}; expected both inside the {} bytes of the handle",
                      bytes, offset, physical->bytes);
     }
-    const auto around = FindMeeting(reservations_, begin, 1);
+    const auto around = FindOverlap(reservations_, begin, 1);
     if (around == reservations_.end() || around->second.released ||
         around->second.bytes - (begin - around->first) < bytes) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
@@ -49,8 +48,8 @@ Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Ha
                      "aclrtReserveMemAddress",
                      begin, bytes);
     }
-    for (auto other = FindMeeting(mappings_, begin, bytes); other != mappings_.end();
-         other = FindMeeting(mappings_, begin, bytes)) {
+    for (auto other = FindOverlap(mappings_, begin, bytes); other != mappings_.end();
+         other = FindOverlap(mappings_, begin, bytes)) {
         if (!other->second.retired) {
             return Error(ACL_ERROR_RT_PARAM_INVALID,
                          "virPtr is {:#x} with size {}, where memory is mapped at {:#x}; expected "
@@ -125,7 +124,7 @@ void VirtualMemory::RetireLocked(Mapping& mapping) {
 // is retired under the lock after it has left DeviceMemory, so retiredCount_ may be 0 until then.
 bool VirtualMemory::FindKept(const void* address, Allocation* allocation) const {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = FindMeeting(mappings_, reinterpret_cast<uintptr_t>(address), 1);
+    const auto found = FindOverlap(mappings_, reinterpret_cast<uintptr_t>(address), 1);
     if (found == mappings_.end() || !found->second.retired ||
         !InsideTaskBefore(found->second.pending)) {
         return false;

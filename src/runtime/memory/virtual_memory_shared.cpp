@@ -6,9 +6,8 @@
 
 #include "acl/acl_rt.h"
 #include "src/runtime/device/device.h"
-#include "src/runtime/memory/find_meeting.h"
-#include "src/runtime/memory/share_client.h"
-#include "src/runtime/memory/share_server.h"
+#include "src/runtime/memory/address_range.h"
+#include "src/runtime/memory/memory_sharing.h"
 #include "src/runtime/memory/virtual_memory.h"
 
 namespace advstep {
@@ -24,7 +23,7 @@ Status NotMapped(const void* address) {
 
 // Returns the mapping around an address. Null: no memory is mapped there.
 const VirtualMemory::Mapping* VirtualMemory::FindMapped(const void* address) const {
-    const auto found = FindMeeting(mappings_, reinterpret_cast<uintptr_t>(address), 1);
+    const auto found = FindOverlap(mappings_, reinterpret_cast<uintptr_t>(address), 1);
     return found == mappings_.end() || found->second.retired ? nullptr : &found->second;
 }
 

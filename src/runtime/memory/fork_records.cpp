@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the list of ranges and descriptors, and walks it in the child of a fork.
 
-#include "src/runtime/memory/fork_ranges.h"
+#include "src/runtime/memory/fork_records.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,47 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocates, finds and frees memory, and defers frees until earlier work has run.
+// Enters memory in the map and finds it there, and defers frees until earlier work has run.
 
 #include "src/runtime/memory/device_memory.h"
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <utility>
 
 #include "acl/acl_base.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/memory/address_range.h"
+#include "src/runtime/memory/fork_records.h"
 #include "src/runtime/memory/guarded_memory.h"
-#include "src/runtime/memory/imported_block.h"
 #include "src/runtime/memory/memory_block.h"
+#include "src/runtime/memory/memory_sharing.h"
+#include "src/runtime/memory/page_pool.h"
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {
-Status DeviceMemory::ChargeLocked(const Device* device, size_t bytes) {
-    const uint64_t total = device->settings().memoryBytes;
-    Owned& owned = owned_[device];
-    uint64_t& used = owned.used;
-    const uint64_t free = total - std::min(used, total);
-    if (bytes > free) {
-        return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                     "size is {} bytes; expected at most the {} bytes that are free of the {} of "
-                     "device {}",
-                     bytes, free, total, device->id());
+
+/// The resources of a block of another process that is mapped into this one, beside its addresses.
+struct ImportedBlock {
+    uint64_t number = 0;  // in the order of the imports
+    void* pages = nullptr;
+    size_t bytes = 0;  // of the pages
+    Descriptor file;   // the child of a fork maps it anew
+    Descriptor lease;  // the exporting process keeps the pages for as long as it is open
+    ForkRecord* forkRange = nullptr;
+
+    ImportedBlock() = default;
+    ImportedBlock(const ImportedBlock&) = delete;
+    ImportedBlock& operator=(const ImportedBlock&) = delete;
+    ~ImportedBlock() {
+        LeaveFork(forkRange);
+        if (pages != nullptr) {
+            ReleaseAddresses(pages, bytes);
+        }
     }
-    used += bytes;
-    owned.peak = std::max(owned.peak, used);
-    return {};
+};
+
+namespace {
+
+Status AlreadyRegistered(const void* address, size_t bytes, uintptr_t begin, size_t known) {
+    return Error(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+                 "ptr is {}, a range of {} bytes that meets the {} bytes pinned at {:#x}; expected "
+                 "memory that is not pinned, or a range inside one block of aclrtMallocHost",
+                 address, bytes, known, begin);
 }
 
-Status DeviceMemory::Charge(const Device* device, size_t bytes) {
-    const std::unique_lock<std::shared_mutex> lock(mutex_);
-    ReclaimLocked();
-    return ChargeLocked(device, bytes);
-}
+}  // namespace
 
-void DeviceMemory::Credit(const Device* device, size_t bytes) {
-    const std::unique_lock<std::shared_mutex> lock(mutex_);
-    owned_[device].used -= bytes;
-}
+// Blocks.
 
 Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
@@ -83,6 +94,26 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
     return {};
 }
 
+Status DeviceMemory::Free(MemoryKind kind, void* address) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    Live::const_iterator found;
+    ADVSTEP_RETURN_IF_ERROR(FindFreeableLocked(kind, address, &found));
+    RetireLocked(found->second);
+    EndRegistrationsInsideLocked(found->second);
+    live_.erase(found);
+    ReclaimLocked();
+    return {};
+}
+
+Status DeviceMemory::FindFreeable(MemoryKind kind, const void* address,
+                                  Allocation* allocation) const {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    Live::const_iterator found;
+    ADVSTEP_RETURN_IF_ERROR(FindFreeableLocked(kind, address, &found));
+    *allocation = found->second;
+    return {};
+}
+
 Status DeviceMemory::FindFreeableLocked(MemoryKind kind, const void* address,
                                         Live::const_iterator* it) const {
     *it = live_.find(reinterpret_cast<uintptr_t>(address));
@@ -96,25 +127,387 @@ Status DeviceMemory::FindFreeableLocked(MemoryKind kind, const void* address,
                  kind == MemoryKind::kDevice ? "aclrtMalloc" : "aclrtMallocHost");
 }
 
-Status DeviceMemory::FindFreeable(MemoryKind kind, const void* address,
-                                  Allocation* allocation) const {
-    const std::shared_lock<std::shared_mutex> lock(mutex_);
-    Live::const_iterator found;
-    ADVSTEP_RETURN_IF_ERROR(FindFreeableLocked(kind, address, &found));
-    *allocation = found->second;
+// Registered host memory: the program's own, and ranges inside blocks of pinned host memory.
+
+Status DeviceMemory::Register(void* address, size_t bytes, const RegistrationEffect& effect) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto begin = reinterpret_cast<uintptr_t>(address);
+    const auto other = LastBefore(begin + bytes, begin);
+    if (other == live_.end()) {
+        Allocation registered{
+            begin, bytes, MemoryKind::kPinnedHost, nullptr, MemoryOrigin::kRegistered, 0, epoch()};
+        registered.mapped = effect.mapped;
+        registered.pageable = !effect.pinned;
+        live_.emplace(begin, registered);
+        return {};
+    }
+    const Allocation& known = other->second;
+    if (known.OfDevice()) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "ptr is {}, a range of {} bytes with device memory at {:#x}; expected host "
+                     "memory",
+                     address, bytes, known.begin);
+    }
+    const bool inside = known.origin == MemoryOrigin::kAllocated && known.begin <= begin &&
+                        begin + bytes <= known.end();
+    if (!inside) {
+        return AlreadyRegistered(address, bytes, known.begin, known.bytes);
+    }
+    return RegisterInsideLocked(known, begin, bytes, effect);
+}
+
+Status DeviceMemory::RegisterInsideLocked(const Allocation& block, uintptr_t begin, size_t bytes,
+                                          const RegistrationEffect& effect) {
+    const auto* const address = reinterpret_cast<const void*>(begin);
+    if (effect.onlyPageable) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "ptr is {}, inside the {} bytes pinned at {:#x}; expected memory that is not "
+                     "pinned, or a flag without ACL_HOST_REG_PINNED",
+                     address, block.bytes, block.begin);
+    }
+    const auto other = FindOverlap(inside_, begin, bytes);
+    if (other != inside_.end()) {
+        return AlreadyRegistered(address, bytes, other->second.begin, other->second.bytes);
+    }
+    inside_.emplace(begin, Inside{begin, bytes, effect.mapped});
     return {};
 }
 
-Status DeviceMemory::Free(MemoryKind kind, void* address) {
+Status DeviceMemory::CheckRegistered(const void* address) const {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    return CheckRegisteredLocked(address);
+}
+
+Status DeviceMemory::CheckRegisteredLocked(const void* address) const {
+    const auto begin = reinterpret_cast<uintptr_t>(address);
+    const auto found = live_.find(begin);
+    const bool own = found != live_.end() && found->second.origin == MemoryOrigin::kRegistered;
+    return own || inside_.count(begin) != 0
+               ? Status()
+               : Error(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
+                       "ptr is {}, not the start of a registered range; expected an address of "
+                       "aclrtHostRegister",
+                       address);
+}
+
+Status DeviceMemory::Unregister(void* address, std::vector<Ticket>* pending) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    Live::const_iterator found;
-    ADVSTEP_RETURN_IF_ERROR(FindFreeableLocked(kind, address, &found));
-    RetireLocked(found->second);
-    EndRegistrationsInsideLocked(found->second);
-    live_.erase(found);
-    ReclaimLocked();
+    ADVSTEP_RETURN_IF_ERROR(CheckRegisteredLocked(address));
+    *pending = pendingPlaces_(nullptr);
+    const auto begin = reinterpret_cast<uintptr_t>(address);
+    if (inside_.erase(begin) == 0) {
+        live_.erase(begin);
+    }
+    epoch_.fetch_add(1, std::memory_order_release);
     return {};
 }
+
+bool DeviceMemory::MappedInside(const Registrations& inside, const Allocation& block,
+                                uintptr_t address) {
+    if (inside.empty() || block.kind != MemoryKind::kPinnedHost ||
+        block.origin != MemoryOrigin::kAllocated) {
+        return false;
+    }
+    const auto found = FindOverlap(inside, address, 1);
+    return found != inside.end() && found->second.mapped;
+}
+
+// Ends the registrations inside a block that is freed. Work that uses the block keeps its memory,
+// with or without a registration.
+void DeviceMemory::EndRegistrationsInsideLocked(const Allocation& block) {
+    const auto end = inside_.lower_bound(block.end());
+    for (auto entry = inside_.lower_bound(block.begin); entry != end;) {
+        endedInside_.insert(inside_.extract(entry++));  // needs no memory, so a free cannot fail
+    }
+}
+
+void DeviceMemory::ForgetRegistrationsInsideLocked(const Allocation& block) {
+    if (!endedInside_.empty()) {
+        endedInside_.erase(endedInside_.lower_bound(block.begin),
+                           endedInside_.lower_bound(block.end()));
+    }
+}
+
+// Mapped memory, which VirtualMemory enters: neighbours in one reservation are one allocation.
+
+uint64_t DeviceMemory::EnterReserved(uintptr_t begin, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    DropStaleLocked(begin, bytes);
+    return epoch();
+}
+
+void DeviceMemory::EnterMapped(const Allocation& range) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    DropStaleLocked(range.begin, range.bytes);
+    const auto joins = [&](const Allocation& other) {
+        return other.origin == MemoryOrigin::kMapped && other.reservation == range.reservation &&
+               other.device == range.device;
+    };
+    const auto next = live_.find(range.end());
+    const bool joinsNext = next != live_.end() && joins(next->second);
+    const auto before = LastBefore(range.begin, range.begin - 1);
+    const size_t bytes = range.bytes + (joinsNext ? next->second.bytes : 0);
+    if (before != live_.end() && joins(before->second)) {
+        before->second.bytes += bytes;
+    } else {
+        live_.emplace(range.begin, range).first->second.bytes = bytes;
+    }
+    if (joinsNext) {
+        live_.erase(next);
+    }
+}
+
+void DeviceMemory::LeaveMapped(uintptr_t begin, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto found = LastBefore(begin + 1, begin);
+    Allocation& whole = found->second;
+    if (whole.end() > begin + bytes) {
+        Allocation rest = whole;
+        rest.begin = begin + bytes;
+        rest.bytes = whole.end() - rest.begin;
+        if (whole.begin == begin) {
+            auto node = live_.extract(found);  // needs no memory, so a device's end cannot fail
+            node.key() = rest.begin;
+            node.mapped() = rest;
+            live_.insert(std::move(node));
+            epoch_.fetch_add(1, std::memory_order_release);
+            return;
+        }
+        live_.emplace(rest.begin, rest);  // what may throw comes first
+    }
+    if (whole.begin < begin) {
+        whole.bytes = begin - whole.begin;
+    } else {
+        live_.erase(found);
+    }
+    epoch_.fetch_add(1, std::memory_order_release);
+}
+
+// Blocks that this process exports, and blocks of other processes.
+
+Status DeviceMemory::Export(const void* address, size_t bytes, bool open, uint64_t* key) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto found = live_.find(reinterpret_cast<uintptr_t>(address));
+    if (found == live_.end() || !found->second.OfDevice() ||
+        found->second.origin != MemoryOrigin::kAllocated) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "devPtr is {}, not the start of a block of aclrtMalloc; expected such an "
+                     "address, and aclrtMemExportToShareableHandle for memory of aclrtMapMem",
+                     address);
+    }
+    Allocation& block = found->second;
+    if (block.bytes < kSharedBlock || block.pages == nullptr) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "devPtr is {}, a block of {} bytes; expected one of at least {}, which begins "
+                     "with a page",
+                     address, block.bytes, kSharedBlock);
+    }
+    if (bytes > block.bytes) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "size is {}; expected at most the {} bytes of the block at {}", bytes,
+                     block.bytes, address);
+    }
+    if (block.shareKey == 0) {
+        ShareOffer offer;
+        offer.kind = ShareKind::kBlock;
+        offer.pool = block.guard != nullptr ? &BarePages() : &MappedPages();
+        offer.pages = block.pages;
+        offer.inner = block.guard != nullptr ? block.begin - block.guard->pages : 0;
+        offer.length = block.bytes;
+        offer.device = block.device->id();
+        offer.open = open;
+        uint64_t made = 0;
+        ADVSTEP_RETURN_IF_ERROR(TheShareServer().Publish(offer, &made));
+        try {
+            exportedAt_.emplace(made, block.begin);
+        } catch (...) {
+            TheShareServer().Withdraw(made);
+            throw;
+        }
+        block.shareKey = made;
+    }
+    *key = block.shareKey;
+    return {};
+}
+
+Status DeviceMemory::Import(const Device* device, ShareGrant&& grant, void** address) {
+    auto imported = std::make_unique<ImportedBlock>();
+    void* const pages = ReserveAddresses(nullptr, grant.bytes, kLargePage);
+    if (pages == nullptr) {
+        return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                     "the key is of {} bytes; expected a range that the host has free",
+                     grant.bytes);
+    }
+    imported->pages = pages;
+    imported->bytes = grant.bytes;
+    imported->file = std::move(grant.file);
+    imported->lease = std::move(grant.lease);
+    ADVSTEP_RETURN_IF_ERROR(
+        PagePool::MapAt(pages, grant.bytes, imported->file.Get(), grant.offset));
+    imported->forkRange = EnterForkRange(pages, grant.bytes, imported->file.Get(), grant.offset);
+    Allocation allocation{reinterpret_cast<uintptr_t>(pages) + grant.inner, grant.length,
+                          MemoryKind::kDevice, device, MemoryOrigin::kImported};
+    allocation.shareKey = grant.key;
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    ReclaimLocked();
+    DropStaleLocked(allocation.begin, allocation.bytes);
+    allocation.born = epoch();
+    allocation.imported = imported.get();
+    imported->number = ++imports_;
+    Owned& owned = owned_[device];
+    ++owned.blocks;
+    try {
+        ReserveRetired(&owned);
+        importedAt_[{grant.key, imported->number}] = allocation.begin;
+        live_.emplace(allocation.begin, allocation);
+    } catch (...) {
+        importedAt_.erase({grant.key, imported->number});
+        --owned.blocks;
+        throw;
+    }
+    (void)imported.release();
+    *address = reinterpret_cast<void*>(allocation.begin);
+    return {};
+}
+
+bool DeviceMemory::CloseImport(uint64_t key) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto oldest = importedAt_.lower_bound({key, 0});
+    if (oldest == importedAt_.end() || oldest->first.first != key) {
+        return false;
+    }
+    const auto block = live_.find(oldest->second);
+    RetireLocked(block->second);
+    live_.erase(block);
+    ReclaimLocked();
+    return true;
+}
+
+void DeviceMemory::CloseExport(uint64_t key) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    if (const auto exported = exportedAt_.find(key); exported != exportedAt_.end()) {
+        live_.at(exported->second).shareKey = 0;
+        exportedAt_.erase(exported);
+    }
+    TheShareServer().Withdraw(key);
+}
+
+void DeviceMemory::WithdrawLocked(const Allocation& allocation) noexcept {
+    if (allocation.imported != nullptr) {
+        importedAt_.erase({allocation.shareKey, allocation.imported->number});
+    } else if (allocation.shareKey != 0) {
+        exportedAt_.erase(allocation.shareKey);
+        TheShareServer().Withdraw(allocation.shareKey);
+    }
+}
+
+// The use of a device's memory.
+
+Status DeviceMemory::Charge(const Device* device, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    ReclaimLocked();
+    return ChargeLocked(device, bytes);
+}
+
+Status DeviceMemory::ChargeLocked(const Device* device, size_t bytes) {
+    const uint64_t total = device->settings().memoryBytes;
+    Owned& owned = owned_[device];
+    uint64_t& used = owned.used;
+    const uint64_t free = total - std::min(used, total);
+    if (bytes > free) {
+        return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                     "size is {} bytes; expected at most the {} bytes that are free of the {} of "
+                     "device {}",
+                     bytes, free, total, device->id());
+    }
+    used += bytes;
+    owned.peak = std::max(owned.peak, used);
+    return {};
+}
+
+void DeviceMemory::Credit(const Device* device, size_t bytes) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    owned_[device].used -= bytes;
+}
+
+uint64_t DeviceMemory::FreeBytes(const Device& device) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    ReclaimLocked();
+    return device.settings().memoryBytes - owned_[&device].used;
+}
+
+void DeviceMemory::ReadUse(const Device& device, uint64_t* used, uint64_t* peak) {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    ReclaimLocked();
+    const Owned& owned = owned_[&device];
+    *used = owned.used;
+    *peak = owned.peak;
+}
+
+// Look-ups.
+
+bool DeviceMemory::Find(const void* address, Allocation* allocation) const {
+    const auto wanted = reinterpret_cast<uintptr_t>(address);
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    const Allocation* const found = FindLocked(wanted);
+    if (found == nullptr) {
+        return false;
+    }
+    *allocation = *found;
+    allocation->mapped = allocation->mapped || MappedInside(inside_, *found, wanted);
+    return true;
+}
+
+const Allocation* DeviceMemory::FindLocked(uintptr_t address) const {
+    const auto next = live_.upper_bound(address);
+    if (next == live_.begin()) {
+        return nullptr;
+    }
+    const Allocation& candidate = std::prev(next)->second;
+    return address - candidate.begin < candidate.bytes ? &candidate : nullptr;
+}
+
+// The retired block is DeviceMemory's own. Its owner gives it back under this lock, and only when
+// its places have been reached, which the running task prevents after the lock is released.
+bool DeviceMemory::FindKept(const void* address, Allocation* allocation) const {
+    const auto wanted = reinterpret_cast<uintptr_t>(address);
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    for (const auto& [device, owned] : owned_) {
+        for (size_t index = owned.front; index < owned.retired.size(); ++index) {
+            const Retired& retired = owned.retired[index];
+            if (wanted - retired.allocation.begin < retired.allocation.bytes &&
+                InsideTaskBefore(retired.pending)) {
+                *allocation = retired.allocation;
+                allocation->mapped =
+                    allocation->mapped || MappedInside(endedInside_, retired.allocation, wanted);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Returns the last allocation that begins before `end`, if it reaches beyond `begin`.
+DeviceMemory::Live::iterator DeviceMemory::LastBefore(uintptr_t end, uintptr_t begin) {
+    const auto next = live_.lower_bound(end);
+    if (next == live_.begin() || std::prev(next)->second.end() <= begin) {
+        return live_.end();
+    }
+    return std::prev(next);
+}
+
+// Removes the registrations in a range that the system has handed out anew. The program has freed
+// the memory that was registered there without unregistering it.
+void DeviceMemory::DropStaleLocked(uintptr_t begin, size_t bytes) {
+    for (auto stale = LastBefore(begin + bytes, begin);
+         stale != live_.end() && stale->second.origin == MemoryOrigin::kRegistered;
+         stale = LastBefore(begin + bytes, begin)) {
+        live_.erase(stale);
+        epoch_.fetch_add(1, std::memory_order_release);
+    }
+}
+
+// Frees, which wait for earlier work.
 
 // The allocation leaves the map under this lock, so no check finds it any more. Work whose check
 // found it is queued by now, unless another thread is between its check and its queueing. That is a
@@ -167,88 +560,13 @@ void DeviceMemory::ReclaimLocked(Owned* owned) {
 
 void DeviceMemory::GiveBackLocked(const Allocation& allocation) {
     if (allocation.origin == MemoryOrigin::kImported) {
-        UnmapImported(allocation);
+        delete allocation.imported;
         return;
     }
     if (allocation.OfDevice()) {
         owned_[allocation.device].used -= allocation.bytes;
     }
     GiveBackBlock(reinterpret_cast<void*>(allocation.begin), {allocation.guard, allocation.pages});
-}
-
-// Returns the last allocation that begins before `end`, if it reaches beyond `begin`.
-DeviceMemory::Live::iterator DeviceMemory::LastBefore(uintptr_t end, uintptr_t begin) {
-    const auto next = live_.lower_bound(end);
-    if (next == live_.begin() || std::prev(next)->second.end() <= begin) {
-        return live_.end();
-    }
-    return std::prev(next);
-}
-
-// Removes the registrations in a range that the system has handed out anew. The program has freed
-// the memory that was registered there without unregistering it.
-void DeviceMemory::DropStaleLocked(uintptr_t begin, size_t bytes) {
-    for (auto stale = LastBefore(begin + bytes, begin);
-         stale != live_.end() && stale->second.origin == MemoryOrigin::kRegistered;
-         stale = LastBefore(begin + bytes, begin)) {
-        live_.erase(stale);
-        epoch_.fetch_add(1, std::memory_order_release);
-    }
-}
-
-const Allocation* DeviceMemory::FindLocked(uintptr_t address) const {
-    const auto next = live_.upper_bound(address);
-    if (next == live_.begin()) {
-        return nullptr;
-    }
-    const Allocation& candidate = std::prev(next)->second;
-    return address - candidate.begin < candidate.bytes ? &candidate : nullptr;
-}
-
-bool DeviceMemory::Find(const void* address, Allocation* allocation) const {
-    const auto wanted = reinterpret_cast<uintptr_t>(address);
-    const std::shared_lock<std::shared_mutex> lock(mutex_);
-    const Allocation* const found = FindLocked(wanted);
-    if (found == nullptr) {
-        return false;
-    }
-    *allocation = *found;
-    allocation->mapped = allocation->mapped || MappedInside(inside_, *found, wanted);
-    return true;
-}
-
-// The retired block is DeviceMemory's own. Its owner gives it back under this lock, and only when
-// its places have been reached, which the running task prevents after the lock is released.
-bool DeviceMemory::FindKept(const void* address, Allocation* allocation) const {
-    const auto wanted = reinterpret_cast<uintptr_t>(address);
-    const std::shared_lock<std::shared_mutex> lock(mutex_);
-    for (const auto& [device, owned] : owned_) {
-        for (size_t index = owned.front; index < owned.retired.size(); ++index) {
-            const Retired& retired = owned.retired[index];
-            if (wanted - retired.allocation.begin < retired.allocation.bytes &&
-                InsideTaskBefore(retired.pending)) {
-                *allocation = retired.allocation;
-                allocation->mapped =
-                    allocation->mapped || MappedInside(endedInside_, retired.allocation, wanted);
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-uint64_t DeviceMemory::FreeBytes(const Device& device) {
-    const std::unique_lock<std::shared_mutex> lock(mutex_);
-    ReclaimLocked();
-    return device.settings().memoryBytes - owned_[&device].used;
-}
-
-void DeviceMemory::ReadUse(const Device& device, uint64_t* used, uint64_t* peak) {
-    const std::unique_lock<std::shared_mutex> lock(mutex_);
-    ReclaimLocked();
-    const Owned& owned = owned_[&device];
-    *used = owned.used;
-    *peak = owned.peak;
 }
 
 void DeviceMemory::ReleaseAll(const Device* device) {

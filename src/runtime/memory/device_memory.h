@@ -128,6 +128,10 @@ class DeviceMemory {
     /// Credit counts them as free again. 207001: `bytes` is more than is free.
     Status Charge(const Device* device, size_t bytes);
     void Credit(const Device* device, size_t bytes);
+    uint64_t FreeBytes(const Device& device);
+
+    /// Reads the bytes of the device's memory that are used, and the most that there have been.
+    void ReadUse(const Device& device, uint64_t* used, uint64_t* peak);
 
     /// Finds the allocation in which an address lies. False: there is none.
     bool Find(const void* address, Allocation* allocation) const;
@@ -151,11 +155,6 @@ class DeviceMemory {
     /// Returns a number that grows whenever an address may have become invalid. A check still holds
     /// while the number is the same.
     uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
-
-    uint64_t FreeBytes(const Device& device);
-
-    /// Reads the bytes of the device's memory that are used, and the most that there have been.
-    void ReadUse(const Device& device, uint64_t* used, uint64_t* peak);
 
     /// Frees all memory of the device, or all memory there is if `device` is null. Mapped memory is
     /// an exception: VirtualMemory unmaps it.
@@ -184,26 +183,24 @@ class DeviceMemory {
     };
     using Live = std::map<uintptr_t, Allocation>;
 
-    Status ChargeLocked(const Device* device, size_t bytes);
-    Status CheckRegisteredLocked(const void* address) const;
     Status FindFreeableLocked(MemoryKind kind, const void* address, Live::const_iterator* it) const;
     Status RegisterInsideLocked(const Allocation& block, uintptr_t begin, size_t bytes,
                                 const RegistrationEffect& effect);
-    Status AlreadyRegistered(const void* address, size_t bytes, uintptr_t begin,
-                             size_t known) const;
-    const Allocation* FindLocked(uintptr_t address) const;
+    Status CheckRegisteredLocked(const void* address) const;
     static bool MappedInside(const Registrations& inside, const Allocation& block,
                              uintptr_t address);
     void EndRegistrationsInsideLocked(const Allocation& block);
     void ForgetRegistrationsInsideLocked(const Allocation& block);
+    void WithdrawLocked(const Allocation& allocation) noexcept;
+    Status ChargeLocked(const Device* device, size_t bytes);
+    const Allocation* FindLocked(uintptr_t address) const;
     Live::iterator LastBefore(uintptr_t end, uintptr_t begin);
     void DropStaleLocked(uintptr_t begin, size_t bytes);
+    void RetireLocked(const Allocation& allocation);
     static void ReserveRetired(Owned* owned);
     void ReclaimLocked();
     void ReclaimLocked(Owned* owned);
     void GiveBackLocked(const Allocation& allocation);
-    void WithdrawLocked(const Allocation& allocation) noexcept;
-    void RetireLocked(const Allocation& allocation);
     void ForgetDevicesLocked();
 
     const FindPending pendingPlaces_;

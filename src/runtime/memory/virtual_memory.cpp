@@ -4,9 +4,12 @@
 #include "src/runtime/memory/virtual_memory.h"
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "acl/acl_rt.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/faults/fault_injection.h"
 #include "src/runtime/memory/address_range.h"
@@ -15,6 +18,17 @@
 #include "src/runtime/task/wait_limit.h"
 
 namespace advstep {
+namespace {
+
+Status NotMapped(const void* address) {
+    return Error(ACL_ERROR_RT_PARAM_INVALID,
+                 "virPtr is {}, where no memory is mapped; expected an address of aclrtMapMem",
+                 address);
+}
+
+}  // namespace
+
+// Reservations.
 
 Status VirtualMemory::Reserve(const Device* device, size_t bytes, size_t alignment, void* wanted,
                               void** address) {
@@ -72,6 +86,14 @@ Status VirtualMemory::Release(void* address) {
     GiveBackIfUnused(&reservation);
     return {};
 }
+
+bool VirtualMemory::Reserved(const void* address, size_t bytes) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return FindOverlap(reservations_, reinterpret_cast<uintptr_t>(address), bytes) !=
+           reservations_.end();
+}
+
+// Physical memory.
 
 Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle,
                              int32_t attribute) {
@@ -146,6 +168,345 @@ Status VirtualMemory::Destroy(Handle handle, bool* ended) {
     return {};
 }
 
+Status VirtualMemory::Retain(const void* address, Handle* handle, bool* again) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const Mapping* const mapping = FindMapped(address);
+    if (mapping == nullptr) {
+        return NotMapped(address);
+    }
+    PhysicalMemory& physical = *mapping->physical;
+    *again = physical.handle == 0;
+    physical.handle = physical.name;
+    ++physical.uses;
+    *handle = physical.name;
+    return {};
+}
+
+Status VirtualMemory::Describe(Handle handle, const Device** device, int32_t* attribute) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    PhysicalMemory* physical = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindPhysical(handle, &physical));
+    *device = physical->device;
+    *attribute = physical->attribute;
+    return {};
+}
+
+Status VirtualMemory::Export(Handle handle, bool open, uint64_t* key) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    PhysicalMemory* physical = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindPhysical(handle, &physical));
+    if (physical->shareKey != 0) {
+        return Error(
+            ACL_ERROR_RT_PARAM_INVALID, "handle {} {}; expected {}", ToPointer(handle),
+            physical->pages != nullptr ? "has been exported already" : "is of another process",
+            physical->pages != nullptr ? "one export of each handle"
+                                       : "a handle of aclrtMallocPhysical");
+    }
+    ShareOffer offer;
+    offer.kind = ShareKind::kPhysical;
+    offer.pool = &BarePages();
+    offer.pages = physical->pages;
+    offer.length = physical->bytes;
+    offer.device = physical->device->id();
+    offer.open = open;
+    ADVSTEP_RETURN_IF_ERROR(TheShareServer().Publish(offer, &physical->shareKey));
+    *key = physical->shareKey;
+    return {};
+}
+
+// It holds no lock while it asks the other process.
+Status VirtualMemory::Import(const Device* device, uint64_t key, Handle* handle, int32_t* owner) {
+    if (TheShareServer().Mine(key)) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "shareableHandle is {:#x}, of this process; expected another process's", key);
+    }
+    auto grant = std::make_unique<ShareGrant>();
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckNotImported(key));
+    }
+    ADVSTEP_RETURN_IF_ERROR(FetchShared(ShareKind::kPhysical, key, "shareableHandle", grant.get()));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ReclaimLocked();
+    ADVSTEP_RETURN_IF_ERROR(CheckNotImported(key));  // another thread may have done so meanwhile
+    retired_.try_emplace(device);
+    const auto entry = physical_.Acquire();
+    OpenPhysical(entry.object, entry.handle, device, grant->length);
+    *owner = grant->device;
+    entry.object->shareKey = key;
+    entry.object->grant = std::move(grant);
+    *handle = entry.handle;
+    return {};
+}
+
+Status VirtualMemory::CheckNotImported(uint64_t key) {
+    bool known = false;
+    physical_.ForEach([&](const PhysicalMemory& physical) {
+        known = known || (physical.grant != nullptr && physical.shareKey == key);
+    });
+    return known ? Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "shareableHandle is {:#x}, which this process has imported; expected one "
+                         "import in each process",
+                         key)
+                 : Status();
+}
+
+// Rights to use mappings.
+
+Status VirtualMemory::SetAccess(const void* address, size_t bytes,
+                                const std::vector<Access>& access) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = mappings_.find(reinterpret_cast<uintptr_t>(address));
+    if (found == mappings_.end() || found->second.retired || found->second.bytes != bytes) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "virPtr is {} with size {}, not a whole mapping; expected those of one "
+                     "aclrtMapMem",
+                     address, bytes);
+    }
+    Mapping& mapping = found->second;
+    std::vector<Access> merged = mapping.access;
+    if (merged.empty()) {
+        merged.push_back({ACL_MEM_LOCATION_TYPE_DEVICE,
+                          static_cast<uint32_t>(mapping.physical->device->id()),
+                          ACL_RT_MEM_ACCESS_FLAGS_READWRITE});
+    }
+    for (const Access& wanted : access) {
+        const auto known = std::find_if(merged.begin(), merged.end(), [&](const Access& other) {
+            return other.type == wanted.type && other.id == wanted.id;
+        });
+        if (known == merged.end()) {
+            merged.push_back(wanted);
+        } else if (known->rights != wanted.rights) {
+            return Error(ACL_ERROR_RT_DRV_INTERNAL_ERROR,
+                         "desc gives location {} of type {} the rights {}; expected the {} that it "
+                         "has at virPtr {}",
+                         wanted.id, wanted.type, wanted.rights, known->rights, address);
+        }
+    }
+    mapping.access = std::move(merged);
+    return {};
+}
+
+Status VirtualMemory::GetAccess(const void* address, uint32_t type, uint32_t id,
+                                uint32_t* rights) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const Mapping* const mapping = FindMapped(address);
+    if (mapping == nullptr) {
+        return NotMapped(address);
+    }
+    const bool own = type == ACL_MEM_LOCATION_TYPE_DEVICE &&
+                     id == static_cast<uint32_t>(mapping->physical->device->id());
+    *rights = own ? ACL_RT_MEM_ACCESS_FLAGS_READWRITE : ACL_RT_MEM_ACCESS_FLAGS_NONE;
+    for (const Access& known : mapping->access) {
+        if (known.type == type && known.id == id) {
+            *rights = known.rights;
+        }
+    }
+    return {};
+}
+
+bool VirtualMemory::FindMapping(const void* address, void** begin, size_t* bytes) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const Mapping* const mapping = FindMapped(address);
+    if (mapping == nullptr) {
+        return false;
+    }
+    *begin = reinterpret_cast<void*>(mapping->begin);
+    *bytes = mapping->bytes;
+    return true;
+}
+
+// Returns the mapping around an address. Null: no memory is mapped there.
+const VirtualMemory::Mapping* VirtualMemory::FindMapped(const void* address) const {
+    const auto found = FindOverlap(mappings_, reinterpret_cast<uintptr_t>(address), 1);
+    return found == mappings_.end() || found->second.retired ? nullptr : &found->second;
+}
+
+// Mappings, and their ends when earlier work has run.
+
+Status VirtualMemory::Map(void* address, size_t bytes, size_t offset, Handle handle) {
+    for (;;) {
+        std::vector<Ticket> earlier;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            ReclaimLocked();
+            ADVSTEP_RETURN_IF_ERROR(
+                MapLocked(reinterpret_cast<uintptr_t>(address), bytes, offset, handle, &earlier));
+        }
+        if (earlier.empty()) {
+            return {};
+        }
+        // Work that was queued before an aclrtUnmapMem still needs the old memory at this address.
+        ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+        for (const Ticket& ticket : earlier) {
+            ADVSTEP_RETURN_IF_ERROR(WaitFor(ticket, ToTheEnd()));
+        }
+    }
+}
+
+// Maps the range, or stores in `earlier` the places that have to be waited for first.
+Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Handle handle,
+                                std::vector<Ticket>* earlier) {
+    PhysicalMemory* physical = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindPhysical(handle, &physical));
+    if (offset > physical->bytes || bytes > physical->bytes - offset) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "size is {} at offset {}; expected both inside the {} bytes of the handle",
+                     bytes, offset, physical->bytes);
+    }
+    const auto around = FindOverlap(reservations_, begin, 1);
+    if (around == reservations_.end() || around->second.released ||
+        around->second.bytes - (begin - around->first) < bytes) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "virPtr is {:#x} with size {}; expected a range inside one reservation of "
+                     "aclrtReserveMemAddress",
+                     begin, bytes);
+    }
+    for (auto other = FindOverlap(mappings_, begin, bytes); other != mappings_.end();
+         other = FindOverlap(mappings_, begin, bytes)) {
+        if (!other->second.retired) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "virPtr is {:#x} with size {}, where memory is mapped at {:#x}; expected "
+                         "aclrtUnmapMem before",
+                         begin, bytes, other->first);
+        }
+        // Its places may have been reached since the last look at the device's oldest ranges.
+        if (TakeDown(&other->second)) {
+            continue;
+        }
+        if (other->second.pending.empty()) {
+            return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                         "virPtr is {:#x}, where the host could not unmap; expected fewer mappings "
+                         "in the process",
+                         begin);
+        }
+        *earlier = other->second.pending;
+        return {};
+    }
+    return PlaceMapping({begin, bytes, physical, &around->second, false, {}}, offset);
+}
+
+Status VirtualMemory::PlaceMapping(const Mapping& mapping, uint64_t offset) {
+    const auto entry = mappings_.emplace(mapping.begin, mapping).first;
+    Status mapped = PagePool::MapAt(reinterpret_cast<void*>(mapping.begin), mapping.bytes,
+                                    mapping.physical->File(), mapping.physical->Offset() + offset);
+    if (!mapped.ok()) {
+        mappings_.erase(entry);
+        return mapped;
+    }
+    ++mapping.physical->mappings;
+    ++mapping.reservation->mappings;
+    try {
+        memory_.EnterMapped({mapping.begin, mapping.bytes, MemoryKind::kDevice,
+                             mapping.physical->device, MemoryOrigin::kMapped,
+                             mapping.reservation->begin, mapping.reservation->born});
+    } catch (...) {
+        // No work uses the range, so it is taken down at once.
+        entry->second.retired = true;
+        EnterRetired(&entry->second);
+        TakeDown(&entry->second);
+        throw;
+    }
+    return {};
+}
+
+Status VirtualMemory::Unmap(void* address) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = mappings_.find(reinterpret_cast<uintptr_t>(address));
+    if (found == mappings_.end() || found->second.retired) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "virPtr is {}, not the start of a mapping; expected an address of aclrtMapMem",
+                     address);
+    }
+    RetireLocked(found->second);
+    ReclaimLocked();
+    return {};
+}
+
+// The retired mapping is VirtualMemory's own and is taken down under this lock, and only when its
+// places have been reached, which the running task prevents after the lock is released. A mapping
+// is retired under the lock after it has left DeviceMemory, so retiredCount_ may be 0 until then.
+bool VirtualMemory::FindKept(const void* address, Allocation* allocation) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = FindOverlap(mappings_, reinterpret_cast<uintptr_t>(address), 1);
+    if (found == mappings_.end() || !found->second.retired ||
+        !InsideTaskBefore(found->second.pending)) {
+        return false;
+    }
+    const Mapping& mapping = found->second;
+    *allocation = {mapping.begin,         mapping.bytes,
+                   MemoryKind::kDevice,   mapping.physical->device,
+                   MemoryOrigin::kMapped, mapping.reservation->begin};
+    return true;
+}
+
+// As for freed blocks (DeviceMemory::RetireLocked), work whose check found the range is queued by
+// now, or the program unmaps memory that another thread is about to use.
+void VirtualMemory::RetireLocked(Mapping& mapping) {
+    std::vector<Ticket> pending = pendingPlaces_(mapping.physical->device);
+    memory_.LeaveMapped(mapping.begin, mapping.bytes);
+    mapping.retired = true;
+    mapping.pending = std::move(pending);
+    EnterRetired(&mapping);
+}
+
+void VirtualMemory::EnterRetired(Mapping* mapping) {
+    RetiredMappings& retired = retired_.at(mapping->physical->device);
+    mapping->olderRetired = retired.last;
+    (retired.last == nullptr ? retired.first : retired.last->newerRetired) = mapping;
+    retired.last = mapping;
+    retiredCount_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void VirtualMemory::LeaveRetired(Mapping* mapping) {
+    RetiredMappings& retired = retired_.at(mapping->physical->device);
+    Mapping* const older = mapping->olderRetired;
+    Mapping* const newer = mapping->newerRetired;
+    (older == nullptr ? retired.first : older->newerRetired) = newer;
+    (newer == nullptr ? retired.last : newer->olderRetired) = older;
+    retiredCount_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void VirtualMemory::Reclaim() {
+    if (retiredCount_.load(std::memory_order_relaxed) > 0) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ReclaimLocked();
+    }
+}
+
+void VirtualMemory::ReclaimLocked() {
+    if (retiredCount_.load(std::memory_order_relaxed) == 0) {
+        return;
+    }
+    for (auto& [device, retired] : retired_) {
+        while (retired.first != nullptr && TakeDown(retired.first)) {
+        }
+    }
+}
+
+// Unmaps a retired range. False: work still uses it (`pending` is not empty), or the host cannot
+// unmap it now. A later call tries again.
+bool VirtualMemory::TakeDown(Mapping* mapping) {
+    while (!mapping->pending.empty()) {
+        if (!Reached(mapping->pending.back())) {
+            return false;
+        }
+        mapping->pending.pop_back();
+    }
+    if (!VacateAddresses(reinterpret_cast<void*>(mapping->begin), mapping->bytes)) {
+        return false;
+    }
+    PhysicalMemory* const physical = mapping->physical;
+    Reservation* const reservation = mapping->reservation;
+    LeaveRetired(mapping);
+    mappings_.erase(mapping->begin);
+    --physical->mappings;
+    --reservation->mappings;
+    GiveBackIfUnused(physical);
+    GiveBackIfUnused(reservation);
+    return true;
+}
+
 void VirtualMemory::GiveBackIfUnused(PhysicalMemory* physical) {
     if (physical->handle == 0 && physical->mappings == 0) {
         if (physical->pages != nullptr) {
@@ -166,12 +527,6 @@ void VirtualMemory::GiveBackIfUnused(Reservation* reservation) {
         ReleaseAddresses(reinterpret_cast<void*>(begin), reservation->bytes);
         reservations_.erase(begin);
     }
-}
-
-bool VirtualMemory::Reserved(const void* address, size_t bytes) const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return FindOverlap(reservations_, reinterpret_cast<uintptr_t>(address), bytes) !=
-           reservations_.end();
 }
 
 void VirtualMemory::ReleaseAll(const Device* device) {

@@ -45,6 +45,8 @@ class VirtualMemory {
                    void** address);
     /// Ends a reservation. 107000: `address` is not the start of one, or memory is mapped in it.
     Status Release(void* address);
+    /// Returns whether a part of the range is reserved.
+    bool Reserved(const void* address, size_t bytes) const;
 
     /// Makes physical memory of the device. 207001: `bytes` is more than is free.
     Status Create(const Device* device, size_t bytes, Handle* handle,
@@ -90,9 +92,6 @@ class VirtualMemory {
     /// Finds the unmapped range in which an address lies, if the calling thread runs a task that
     /// was queued before the aclrtUnmapMem. As DeviceMemory::FindKept.
     bool FindKept(const void* address, Allocation* allocation) const;
-
-    /// Returns whether a part of the range is reserved.
-    bool Reserved(const void* address, size_t bytes) const;
 
     /// Frees the unmapped ranges that no work uses any more. The call is cheap when there are none.
     void Reclaim();
@@ -151,17 +150,17 @@ class VirtualMemory {
     };
     using Mappings = std::map<uintptr_t, Mapping>;
 
+    static void OpenPhysical(PhysicalMemory* physical, Handle handle, const Device* device,
+                             size_t bytes);
     Status FindPhysical(Handle handle, PhysicalMemory** physical) const;
     Status CheckNotImported(uint64_t key);
     const Mapping* FindMapped(const void* address) const;
-    static void OpenPhysical(PhysicalMemory* physical, Handle handle, const Device* device,
-                             size_t bytes);
     Status MapLocked(uintptr_t begin, size_t bytes, size_t offset, Handle handle,
                      std::vector<Ticket>* earlier);
     Status PlaceMapping(const Mapping& mapping, uint64_t offset);
+    void RetireLocked(Mapping& mapping);
     void EnterRetired(Mapping* mapping);
     void LeaveRetired(Mapping* mapping);
-    void RetireLocked(Mapping& mapping);
     void ReclaimLocked();
     bool TakeDown(Mapping* mapping);
     void GiveBackIfUnused(PhysicalMemory* physical);

@@ -7,10 +7,12 @@
 #include <cstdint>
 
 #include "src/base/status.h"
-#include "src/runtime/kernels/kernel_blocks.h"
-#include "src/runtime/kernels/kernel_function.h"
+#include "src/runtime/task/handle_table.h"
 
 namespace advstep {
+
+struct ArgumentPlace;
+struct KernelFunction;
 
 /// The most bytes of a launch's arguments, and the most parameters of a block.
 inline constexpr size_t kMostArgs = 65536;

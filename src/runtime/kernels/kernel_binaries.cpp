@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the tables of binaries and functions.
+// Keeps the tables of binaries and functions, and closes unloaded binaries when no work needs them.
 
 #include "src/runtime/kernels/kernel_binaries.h"
 
@@ -10,7 +10,6 @@
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/kernels/kernel_blocks.h"
-#include "src/runtime/kernels/kernel_crash.h"
 
 namespace advstep {
 namespace {

@@ -10,13 +10,28 @@
 #include <unordered_map>
 #include <vector>
 
+#include "op_kernel/common/kernel.h"
 #include "src/base/status.h"
-#include "src/runtime/kernels/kernel_function.h"
 #include "src/runtime/kernels/shared_object.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {
+
+/// The cores that a binary is made for.
+enum class CoreKind : uint8_t { kAiCore, kCube, kVector, kCpu };
+
+/// A function of a live binary, as look-ups and launches know it.
+struct KernelFunction {
+    Handle handle = 0;
+    Handle binary = 0;
+    CoreKind cores = CoreKind::kAiCore;
+    void* entry = nullptr;  // code of the binary
+    /// The name and the phases. It is never freed: records of unloaded functions refer to it.
+    const KernelProgram* program = nullptr;
+
+    const char* name() const { return program->call; }
+};
 
 /// The device binaries of the process. A binary belongs to no device.
 ///

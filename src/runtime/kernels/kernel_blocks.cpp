@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays blocks on cores, keeps their faults, and puts these into words.
+// Runs blocks on cores, keeps their faults and puts these into words, and names blocks that crash.
 
 #include "src/runtime/kernels/kernel_blocks.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -18,12 +22,83 @@
 #include "src/base/log.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
+#include "src/base/signal_line.h"
 #include "src/base/trace_event.h"
-#include "src/runtime/kernels/kernel_crash.h"
 #include "src/runtime/task/ticket.h"
 
 namespace advstep {
 namespace {
+
+// The report of a crash. DescribeBlock runs in the signal handler.
+
+/// The block of a kernel that a thread runs.
+struct RunningBlock {
+    const char* name = nullptr;  // never freed; null: the thread runs none
+    uint32_t block = 0;
+    uint32_t count = 0;
+};
+
+// The model is initial-exec, so that a signal handler may read the variable.
+[[gnu::tls_model("initial-exec")]] thread_local RunningBlock runningBlock;
+
+void SetRunningBlock(const RunningBlock& block) noexcept {
+    runningBlock.name = nullptr;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    runningBlock.block = block.block;
+    runningBlock.count = block.count;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    runningBlock.name = block.name;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+/// Marks the block as the one that the calling thread runs, until the end of the scope.
+class RunningBlockScope {
+ public:
+    explicit RunningBlockScope(const RunningBlock& block) noexcept : before_(runningBlock) {
+        SetRunningBlock(block);
+    }
+    ~RunningBlockScope() { SetRunningBlock(before_); }
+    RunningBlockScope(const RunningBlockScope&) = delete;
+    RunningBlockScope& operator=(const RunningBlockScope&) = delete;
+
+ private:
+    const RunningBlock before_;
+};
+
+const char* NameOf(int signal) {
+    switch (signal) {
+        case SIGSEGV:
+            return "SIGSEGV";
+        case SIGBUS:
+            return "SIGBUS";
+        case SIGFPE:
+            return "SIGFPE";
+        case SIGILL:
+            return "SIGILL";
+        default:
+            return "SIGABRT";
+    }
+}
+
+void DescribeBlock(int signal, const siginfo_t& info, const void*) {
+    // A signal of another process meets the block by chance. The signals of abort and raise come
+    // from this process.
+    const bool own = info.si_code > 0 || (info.si_code == SI_TKILL && info.si_pid == getpid());
+    if (!own || runningBlock.name == nullptr) {
+        return;
+    }
+    SignalLine line;
+    line << "advance_step error: " << runningBlock.name << ": block ";
+    line.Number(runningBlock.block) << " of ";
+    line.Number(runningBlock.count) << " crashes by " << NameOf(signal);
+    if (info.si_code > 0) {
+        line << " at ";
+        line.Address(reinterpret_cast<uintptr_t>(info.si_addr));
+    }
+    (line << "; expected a kernel that returns").Write();
+}
+
+// The run of a block, and its faults.
 
 // The row numbers of faults that belong to no row. They are lower than all rows, so these faults
 // are reported first.
@@ -41,9 +116,9 @@ struct BlockContext : AdvstepKernelContext {
     Fault* fault;
 };
 
-void KeepFault(Fault* kept, const Fault& fault) {
-    if (!kept->found() || fault.Before(*kept)) {
-        *kept = fault;
+void KeepFirst(Fault* first, const Fault& fault) {
+    if (!first->found() || fault.Before(*first)) {
+        *first = fault;
     }
 }
 
@@ -62,7 +137,7 @@ void ReportFault(AdvstepKernelContext* context, int64_t row, int32_t kind, const
         values != nullptr ? std::min<uint32_t>(valueCount, ADVSTEP_KERNEL_FAULT_VALUES) : 0;
     fault.valueCount = static_cast<uint16_t>(count);
     std::copy_n(values, count, fault.values);
-    KeepFault(static_cast<BlockContext*>(context)->fault, fault);
+    KeepFirst(static_cast<BlockContext*>(context)->fault, fault);
 }
 static_assert(sizeof(Fault::values) == ADVSTEP_KERNEL_FAULT_VALUES * sizeof(int64_t));
 
@@ -72,7 +147,7 @@ void CallEntry(const KernelBlocks& blocks, void* args, uint32_t block, Fault* fa
         if (result != 0) {
             Fault returned = FaultOf(block, kReturned);
             returned.values[0] = result;
-            KeepFault(fault, returned);
+            KeepFirst(fault, returned);
         }
         return;
     }
@@ -89,18 +164,18 @@ void* ArgsOf(const KernelBlocks& blocks) {
     return const_cast<void*>(blocks.deviceArgs != nullptr ? blocks.deviceArgs : inside);
 }
 
-void PlayBlock(const KernelBlocks& blocks, const char* name, uint32_t block, Fault* fault) {
+void RunBlock(const KernelBlocks& blocks, const char* name, uint32_t block, Fault* fault) {
     const RunningBlockScope running({name, block, blocks.count});
     try {
         CallEntry(blocks, ArgsOf(blocks), block, fault);
     } catch (const std::exception& error) {
         Log(LogLevel::kError, "{}: block {} of {} threw an exception: {}", name, block,
             blocks.count, error.what());
-        KeepFault(fault, FaultOf(block, kThrown));
+        KeepFirst(fault, FaultOf(block, kThrown));
     } catch (...) {
         Log(LogLevel::kError, "{}: block {} of {} threw an exception: {}", name, block,
             blocks.count, WordCaught("not a std::exception"));
-        KeepFault(fault, FaultOf(block, kThrown));
+        KeepFirst(fault, FaultOf(block, kThrown));
     }
 }
 
@@ -109,8 +184,8 @@ const KernelTask& RecordOf(const void* payload) {
     return static_cast<const KernelTask*>(payload)[-1];
 }
 
-// Plays the blocks of one core. They may run on any thread, also on one of the program.
-void PlayCore(const CoreContext& core, const void* payload) {
+// Runs the blocks of one core. They may run on any thread, also on one of the program.
+void RunCore(const CoreContext& core, const void* payload) {
     const auto& blocks = *static_cast<const KernelBlocks*>(payload);
     const char* const name = RecordOf(payload).launch.program->call;
     EnsureAlternateStack();
@@ -119,7 +194,7 @@ void PlayCore(const CoreContext& core, const void* payload) {
     const TaskScope task;
     for (auto block = static_cast<uint32_t>(core.index); block < blocks.count;
          block += blocks.cores) {
-        PlayBlock(blocks, name, block, core.fault);
+        RunBlock(blocks, name, block, core.fault);
     }
 }
 
@@ -166,7 +241,7 @@ const KernelProgram* ProgramOfKernel(const char* name) {
     if (added) {
         named->second.call = named->first.c_str();
         named->second.phaseCount = 1;
-        named->second.phases[0].run = &PlayCore;
+        named->second.phases[0].run = &RunCore;
         named->second.describe = &InWords<&DescribeFault>;
     }
     return &named->second;
@@ -184,6 +259,10 @@ void DescribeKernelBlocks(const Task& base, TraceArgs* args) {
     const auto& task = static_cast<const KernelTask&>(base);
     args->Add("blocks", reinterpret_cast<const KernelBlocks*>(&task + 1)->count);
     args->Add("cores", task.launch.coreCount);
+}
+
+void DescribeKernelCrashes() {
+    DescribeCrashes({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}, &DescribeBlock);
 }
 
 }  // namespace advstep

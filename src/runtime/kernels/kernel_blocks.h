@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run of a program's kernel: its blocks over the cores, its faults and its time.
+// The run of a program's kernel: its blocks over the cores, its faults, its crashes and its time.
 
 #pragma once
 
@@ -24,7 +24,7 @@ struct KernelBlocks {
     void* entry = nullptr;
     bool cpu = false;         // entry is a uint32_t (*)(void*), otherwise an AdvstepKernel
     uint32_t count = 0;       // blocks
-    uint32_t cores = 0;       // core i plays the blocks i, i + cores, ...
+    uint32_t cores = 0;       // core i runs the blocks i, i + cores, ...
     int32_t faultCode = 0;    // of a data fault
     int32_t timeoutCode = 0;  // of a run that takes longer than `microseconds`
     uint32_t places = 0;
@@ -39,5 +39,9 @@ const KernelProgram* ProgramOfKernel(const char* name);
 /// The `run` of the launch's KernelTask, and its `describe` for the trace.
 Status RunKernelBlocks(const Task& task);
 void DescribeKernelBlocks(const Task& task, TraceArgs* args);
+
+/// Makes the handlers of crashes (base/crash_signal.h) name the kernel and the block that the
+/// crashed thread runs on standard error.
+void DescribeKernelCrashes();
 
 }  // namespace advstep

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens shared objects by the dynamic linker, and looks for their own symbols.
+// Opens shared objects by the dynamic linker, by paths that it does not know, and looks for their
+// own symbols.
 
 #include "src/runtime/kernels/shared_object.h"
 
@@ -11,35 +12,107 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <climits>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/base/open_file.h"
 #include "src/runtime/kernels/elf_check.h"
-#include "src/runtime/kernels/loader_path.h"
-#include "src/runtime/memory/descriptor.h"
-#include "src/runtime/memory/page_file.h"
+#include "src/runtime/memory/fork_records.h"
+#include "src/runtime/memory/page_pool.h"
 
 namespace advstep {
 namespace {
 
-/// A file's bytes.
-class Mapped {
+// The paths by which the dynamic linker opens files.
+
+struct OpenedFile {
+    struct stat state;
+    std::string loaded;
+};
+
+struct OpenedFiles {
+    std::mutex mutex;  // guards the map
+    std::map<std::string, OpenedFile> byPath;
+};
+
+OpenedFiles& TheOpenedFiles() {
+    static NeverDestroyed<OpenedFiles> files;
+    return *files;
+}
+
+// A replaced file has another inode. One that is renamed or changed has another time.
+bool IsSameFile(const struct stat& a, const struct stat& b) {
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_ctim.tv_sec == b.st_ctim.tv_sec &&
+           a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
+}
+
+// Returns a path to the same file that no earlier call has returned. The dynamic linker takes a
+// path that it knows for the object that it has already loaded from there, and looks at the file
+// only if the path is new to it. So steps that lead nowhere follow the first slash of `path`, which
+// is absolute and has none. A path that gets too long stays as it is.
+std::string NewLoaderPath(const std::string& path) {
+    static std::atomic<uint64_t> calls{0};  // goes on in the child of a fork, as the linker's paths
+    std::string result = "/";
+    for (uint64_t rest = calls.fetch_add(1) + 2; rest > 1; rest /= 2) {
+        result += (rest & 1) != 0 ? "/" : "./";
+    }
+    result.append(path, 1, std::string::npos);
+    return result.size() < PATH_MAX ? result : path;
+}
+
+// Returns the path by which an earlier call opened this very file, or a new one. A file keeps its
+// path, because the dynamic linker keeps all paths of an open object. `file` is the state of the
+// file at `path`.
+std::string LoaderPathOf(const std::string& path, const struct stat& file) {
+    OpenedFiles& files = TheOpenedFiles();
+    const std::lock_guard<std::mutex> lock(files.mutex);
+    const auto found = files.byPath.find(path);
+    return found != files.byPath.end() && IsSameFile(found->second.state, file)
+               ? found->second.loaded
+               : NewLoaderPath(path);
+}
+
+// Notes that `loaded`, a result of LoaderPathOf, has opened a file. It forgets the path if another
+// file than `file` is at `path` by now, because the dynamic linker may have seen that one.
+void NoteLoaderPath(const std::string& path, const struct stat& file, const std::string& loaded) {
+    struct stat now {};
+    const bool same = stat(path.c_str(), &now) == 0 && IsSameFile(now, file);
+    OpenedFiles& files = TheOpenedFiles();
+    const std::lock_guard<std::mutex> lock(files.mutex);
+    const auto found = files.byPath.find(path);
+    if (same) {
+        files.byPath.insert_or_assign(path, OpenedFile{file, loaded});
+    } else if (found != files.byPath.end() && found->second.loaded == loaded) {
+        files.byPath.erase(found);
+    }
+}
+
+// The checks and the opening of a file.
+
+/// A file's bytes, mapped for the check.
+class MappedFile {
  public:
-    Mapped(int descriptor, size_t bytes)
+    MappedFile(int descriptor, size_t bytes)
         : address_(mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0)), bytes_(bytes) {}
-    ~Mapped() {
+    ~MappedFile() {
         if (address_ != MAP_FAILED) {
             (void)munmap(address_, bytes_);
         }
     }
-    Mapped(const Mapped&) = delete;
-    Mapped& operator=(const Mapped&) = delete;
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
     const unsigned char* data() const {
         return address_ != MAP_FAILED ? static_cast<const unsigned char*>(address_) : nullptr;
     }
@@ -65,7 +138,7 @@ Status CheckFile(const char* path, struct stat* state) {
                      S_ISREG(state->st_mode) ? "empty" : "no regular file");
     }
     const auto bytes = static_cast<size_t>(state->st_size);
-    const Mapped mapped(file.Get(), bytes);
+    const MappedFile mapped(file.Get(), bytes);
     return mapped.data() != nullptr ? CheckElf(path, mapped.data(), bytes)
                                     : Unreadable(path, errno);
 }

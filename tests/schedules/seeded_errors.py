@@ -125,7 +125,7 @@ ERRORS = [
      "            done_.notify_all();", "            (void)done_;"),
     ("a launch does not wait for its helpers", "device/core_pool.cpp",
      "    if (job.helpers != 0) {", "    if (job.helpers > 100) {"),
-    ("the end waits for no context that is being destroyed", "lifecycle/device_teardown.cpp",
+    ("the end waits for no context that is being destroyed", "lifecycle/device_registry.cpp",
      "if (!WaitForContextEnds() && contexts.empty()) {", "if (contexts.empty()) {"),
     ("an executor is spent by two threads", "../aclnn/run.cpp",
      "        executor->state.compare_exchange_strong(expected, State::kFree, std::memory_order_acq_rel);",

@@ -31,41 +31,41 @@ class DeviceRegistry {
 
     /// As aclInit. 100002: the runtime is initialised already. Codes also as LoadSettings.
     Status Init(const char* configPath);
-    /// As aclFinalize. 100037: the runtime is not initialised. 207000: a host function or a
-    /// callback calls this, or the end would wait for a callback of the calling thread.
-    Status Finalize();
-    /// Decrements the reference count; at 0 it ends the runtime. Codes as Finalize.
-    Status FinalizeReference(uint64_t* left);
-
     /// Reads the settings unless they have been read. Codes as LoadSettings.
     Status EnsureStarted();
+    /// Returns the settings in force, or those that a start would read now.
+    Status ReadSettings(Settings* settings);
 
     /// Counts the devices of the runtime. 207004: ASCEND_RT_VISIBLE_DEVICES leaves none.
     Status Count(uint32_t* count);
     /// As Count. A runtime that has not started stays so: the settings are read anew.
     Status CountBeforeStart(uint32_t* count);
-    /// Returns the settings in force, or those that a start would read now.
-    Status ReadSettings(Settings* settings);
-    /// Makes the default device of aclInit's file the caller's current one, as Set does. 107002:
-    /// there is no such setting. Codes also as Set.
-    Status SetDefault();
+    /// Returns the SoC's name, or null if the settings are not valid.
+    const char* SocName(Status* status);
     /// 107001: there is no such device. Devices stay for ever.
     Status Find(int32_t deviceId, const Device** device, const char* argument = "deviceId");
     /// Returns whether the device has a primary context. 107001: there is no such device.
     Status HasPrimary(int32_t deviceId, bool* active);
-    /// Returns the SoC's name, or null if the settings are not valid.
-    const char* SocName(Status* status);
 
     /// Makes the device's primary context the caller's current one. 107001: there is no such
     /// device. 207000: the device is being reset, and a host function or a callback calls this, or
     /// the reset waits for a callback of the calling thread.
     Status Set(int32_t deviceId);
+    /// Makes the default device of aclInit's file the caller's current one, as Set does. 107002:
+    /// there is no such setting. Codes also as Set.
+    Status SetDefault();
+    /// Makes a context of the device. Codes as Set.
+    Status MakeContext(int32_t deviceId, ContextRef* context);
+
     /// Decrements the use count of the device; at 0, or with `force`, it ends the device. 107001:
     /// there is no such device. 507007: the device is not set. 207000: a host function or a
     /// callback calls this, or the end would wait for a callback of the calling thread.
     Status Reset(int32_t deviceId, bool force);
-    /// Makes a context of the device. Codes as Set.
-    Status MakeContext(int32_t deviceId, ContextRef* context);
+    /// As aclFinalize. 100037: the runtime is not initialised. 207000: a host function or a
+    /// callback calls this, or the end would wait for a callback of the calling thread.
+    Status Finalize();
+    /// Decrements the reference count; at 0 it ends the runtime. Codes as Finalize.
+    Status FinalizeReference(uint64_t* left);
 
  private:
     /// A device, with the registry's state of it.
@@ -95,32 +95,32 @@ class DeviceRegistry {
     };
 
     Status StartLocked(const char* configPath);
+    bool InUseLocked() const;
     Status CheckAnyDeviceLocked() const;
     Status FindLocked(int32_t deviceId, Entry** entry, const char* argument = "deviceId");
-    Status SetLocked(std::unique_lock<std::mutex>& lock, int32_t deviceId);
     /// As FindLocked, after a wait until no thread ends the device.
     Status FindUsable(std::unique_lock<std::mutex>& lock, int32_t deviceId, Entry** entry);
-    /// Waits, with the lock released, for the thread that ends the device, or the runtime. May
-    /// return before that, and the devices may be others then. 207000: that thread waits for a
-    /// callback of the calling one.
-    Status WaitUntilEnded(std::unique_lock<std::mutex>& lock, const Device& device);
-    /// Makes all devices `ending` if the call of End ends the runtime, else counts down. Codes as
-    /// End.
-    Status BeginEnd(bool all, bool* ends, uint64_t* left, Entries* entries);
+    Status SetLocked(std::unique_lock<std::mutex>& lock, int32_t deviceId);
+    /// Returns the context that Reset would end now. Null: there is none.
+    const Context* WouldReset(int32_t deviceId, bool force);
     /// Makes the device `ending` if the call of Reset ends it, else counts down and leaves
     /// `entries` empty. Codes as Reset.
     Status BeginReset(int32_t deviceId, bool force, Entries* entries);
-    bool InUseLocked() const;
     /// Ends the runtime, if `all` or with the last reference.
     Status End(bool all, uint64_t* left);
     /// Returns whether End would end the runtime now.
     bool WouldEnd(bool all);
-    /// Returns the context that Reset would end now. Null: there is none.
-    const Context* WouldReset(int32_t deviceId, bool force);
+    /// Makes all devices `ending` if the call of End ends the runtime, else counts down. Codes as
+    /// End.
+    Status BeginEnd(bool all, bool* ends, uint64_t* left, Entries* entries);
     void SetEnding(const Entries& entries);
     /// Ends `ending`, and ending_, and clears the entries unless their end was `refused`. Returns
     /// `refused`.
     Status SetEnded(const Entries& entries, Status refused);
+    /// Waits, with the lock released, for the thread that ends the device, or the runtime. May
+    /// return before that, and the devices may be others then. 207000: that thread waits for a
+    /// callback of the calling one.
+    Status WaitUntilEnded(std::unique_lock<std::mutex>& lock, const Device& device);
 
     std::mutex mutex_;
     std::condition_variable ended_;

@@ -69,8 +69,8 @@ class DropUnderWay {
     const Device& device_;
 };
 
-Status WordThrowOf(const AbortCallback& callback, aclrtDeviceTaskAbortStage stage,
-                   const char* what) {
+Status DescribeThrow(const AbortCallback& callback, aclrtDeviceTaskAbortStage stage,
+                     const char* what) {
     return Error(ACL_ERROR_RT_INTERNAL_ERROR,
                  "the callback \"{}\" at stage {} threw an exception: {}", callback.name,
                  static_cast<int>(stage), what);
@@ -85,9 +85,9 @@ Status CallOne(const AbortCallback& callback, const Device& device, aclrtDeviceT
     try {
         result = callback.callback(device.id(), stage, timeout, callback.args);
     } catch (const std::exception& error) {
-        return WordThrowOf(callback, stage, error.what());
+        return DescribeThrow(callback, stage, error.what());
     } catch (...) {
-        return WordThrowOf(callback, stage, WordCaught("not a std::exception"));
+        return DescribeThrow(callback, stage, WordCaught("not a std::exception"));
     }
     return result == 0 ? Status()
                        : Error(ACL_ERROR_RT_INTERNAL_ERROR,
@@ -110,7 +110,7 @@ Status CallAll(const Device& device, aclrtDeviceTaskAbortStage stage, uint32_t t
 
 // Aborts the device's streams that belongs(stream, identity) names.
 template <typename Belongs>
-void AbortThose(const Device& device, Belongs&& belongs) {
+void AbortStreamsThat(const Device& device, Belongs&& belongs) {
     ForEachStream([&](Stream& stream) {
         StreamIdentity identity;
         if (stream.BelongsTo(&device, nullptr, &identity) && belongs(stream, identity)) {
@@ -125,19 +125,19 @@ void AbortThose(const Device& device, Belongs&& belongs) {
 // streams of the program, then those of models, and those of a sub-graph after those of its parent.
 void AbortStreams(const Device& device) {
     const DropUnderWay underWay(device);
-    AbortThose(device,
-               [](const Stream&, const StreamIdentity& identity) { return !identity.hidden; });
+    AbortStreamsThat(
+        device, [](const Stream&, const StreamIdentity& identity) { return !identity.hidden; });
     int deepest = 0;
     for (int depth = 0; depth <= deepest; ++depth) {
-        AbortThose(device, [&](const Stream& stream, const StreamIdentity& identity) {
+        AbortStreamsThat(device, [&](const Stream& stream, const StreamIdentity& identity) {
             const int own = stream.Depth();
             deepest = std::max(deepest, own);
             return identity.hidden && own == depth;
         });
     }
     // Sub-graphs that began or ended meanwhile may have had another depth each time.
-    AbortThose(device,
-               [](const Stream&, const StreamIdentity& identity) { return identity.hidden; });
+    AbortStreamsThat(device,
+                     [](const Stream&, const StreamIdentity& identity) { return identity.hidden; });
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ struct ImportedBlock {
     ImportedBlock(const ImportedBlock&) = delete;
     ImportedBlock& operator=(const ImportedBlock&) = delete;
     ~ImportedBlock() {
-        LeaveFork(forkRange);
+        ForgetForkRecord(forkRange);
         if (pages != nullptr) {
             ReleaseAddresses(pages, bytes);
         }
@@ -79,7 +79,7 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
         return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
                      "size is {} bytes; expected no more than the host can give", bytes);
     }
-    DropStaleLocked(allocation.begin, bytes);
+    DropStaleRegistrationsLocked(allocation.begin, bytes);
     try {
         ++owned.blocks;
         ReserveRetired(&owned);
@@ -232,13 +232,13 @@ void DeviceMemory::ForgetRegistrationsInsideLocked(const Allocation& block) {
 
 uint64_t DeviceMemory::EnterReserved(uintptr_t begin, size_t bytes) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    DropStaleLocked(begin, bytes);
+    DropStaleRegistrationsLocked(begin, bytes);
     return epoch();
 }
 
 void DeviceMemory::EnterMapped(const Allocation& range) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    DropStaleLocked(range.begin, range.bytes);
+    DropStaleRegistrationsLocked(range.begin, range.bytes);
     const auto joins = [&](const Allocation& other) {
         return other.origin == MemoryOrigin::kMapped && other.reservation == range.reservation &&
                other.device == range.device;
@@ -310,7 +310,7 @@ Status DeviceMemory::Export(const void* address, size_t bytes, bool open, uint64
     if (block.shareKey == 0) {
         ShareOffer offer;
         offer.kind = ShareKind::kBlock;
-        offer.pool = block.guard != nullptr ? &BarePages() : &MappedPages();
+        offer.pool = block.guard != nullptr ? &UnmappedPages() : &MappedPages();
         offer.pages = block.pages;
         offer.inner = block.guard != nullptr ? block.begin - block.guard->pages : 0;
         offer.length = block.bytes;
@@ -350,7 +350,7 @@ Status DeviceMemory::Import(const Device* device, ShareGrant&& grant, void** add
     allocation.shareKey = grant.key;
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     ReclaimLocked();
-    DropStaleLocked(allocation.begin, allocation.bytes);
+    DropStaleRegistrationsLocked(allocation.begin, allocation.bytes);
     allocation.born = epoch();
     allocation.imported = imported.get();
     imported->number = ++imports_;
@@ -392,7 +392,7 @@ void DeviceMemory::CloseExport(uint64_t key) {
     TheShareServer().Withdraw(key);
 }
 
-void DeviceMemory::WithdrawLocked(const Allocation& allocation) noexcept {
+void DeviceMemory::EndSharingLocked(const Allocation& allocation) noexcept {
     if (allocation.imported != nullptr) {
         importedAt_.erase({allocation.shareKey, allocation.imported->number});
     } else if (allocation.shareKey != 0) {
@@ -469,7 +469,7 @@ const Allocation* DeviceMemory::FindLocked(uintptr_t address) const {
 
 // The retired block is DeviceMemory's own. Its owner gives it back under this lock, and only when
 // its places have been reached, which the running task prevents after the lock is released.
-bool DeviceMemory::FindKept(const void* address, Allocation* allocation) const {
+bool DeviceMemory::FindRetired(const void* address, Allocation* allocation) const {
     const auto wanted = reinterpret_cast<uintptr_t>(address);
     const std::shared_lock<std::shared_mutex> lock(mutex_);
     for (const auto& [device, owned] : owned_) {
@@ -498,7 +498,7 @@ DeviceMemory::Live::iterator DeviceMemory::LastBefore(uintptr_t end, uintptr_t b
 
 // Removes the registrations in a range that the system has handed out anew. The program has freed
 // the memory that was registered there without unregistering it.
-void DeviceMemory::DropStaleLocked(uintptr_t begin, size_t bytes) {
+void DeviceMemory::DropStaleRegistrationsLocked(uintptr_t begin, size_t bytes) {
     for (auto stale = LastBefore(begin + bytes, begin);
          stale != live_.end() && stale->second.origin == MemoryOrigin::kRegistered;
          stale = LastBefore(begin + bytes, begin)) {
@@ -521,7 +521,7 @@ void DeviceMemory::RetireLocked(const Allocation& allocation) {
     epoch_.fetch_add(1, std::memory_order_release);
     owned.retired.push_back({allocation, pendingPlaces_(allocation.device)});
     --owned.blocks;
-    WithdrawLocked(allocation);
+    EndSharingLocked(allocation);
 }
 
 // Makes room for all live blocks, so that a free needs no memory.

@@ -139,7 +139,7 @@ class DeviceMemory {
     /// Finds the freed block or closed import in which an address lies, if the calling thread runs
     /// a task that was queued before it was freed. It is kept until that task has ended, whatever
     /// other threads do. False: there is none.
-    bool FindKept(const void* address, Allocation* allocation) const;
+    bool FindRetired(const void* address, Allocation* allocation) const;
 
     /// Calls visit(const Allocation&) with that allocation, if there is one. Nothing frees it
     /// meanwhile. `visit` takes no lock.
@@ -191,11 +191,11 @@ class DeviceMemory {
                              uintptr_t address);
     void EndRegistrationsInsideLocked(const Allocation& block);
     void ForgetRegistrationsInsideLocked(const Allocation& block);
-    void WithdrawLocked(const Allocation& allocation) noexcept;
+    void EndSharingLocked(const Allocation& allocation) noexcept;
     Status ChargeLocked(const Device* device, size_t bytes);
     const Allocation* FindLocked(uintptr_t address) const;
     Live::iterator LastBefore(uintptr_t end, uintptr_t begin);
-    void DropStaleLocked(uintptr_t begin, size_t bytes);
+    void DropStaleRegistrationsLocked(uintptr_t begin, size_t bytes);
     void RetireLocked(const Allocation& allocation);
     static void ReserveRetired(Owned* owned);
     void ReclaimLocked();
@@ -207,7 +207,7 @@ class DeviceMemory {
     mutable std::shared_mutex mutex_;
     Live live_;                                       // by begin
     Registrations inside_;                            // inside blocks of pinned host memory
-    Registrations endedInside_;                       // those of retired blocks, for FindKept
+    Registrations endedInside_;                       // those of retired blocks, for FindRetired
     std::unordered_map<const Device*, Owned> owned_;  // by device; null: pinned host memory
     std::atomic<uint64_t> epoch_{1};
     uint64_t imports_ = 0;  // the number of the last import

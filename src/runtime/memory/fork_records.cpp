@@ -84,7 +84,7 @@ ForkRecord* EnterForkRange(void* address, size_t bytes, int file, uint64_t offse
 
 ForkRecord* EnterForkDescriptor(int descriptor) { return Enter(nullptr, 0, descriptor, 0); }
 
-void LeaveFork(ForkRecord* record) noexcept {
+void ForgetForkRecord(ForkRecord* record) noexcept {
     if (record == nullptr) {
         return;
     }

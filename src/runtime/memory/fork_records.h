@@ -27,7 +27,7 @@ ForkRecord* EnterForkRange(void* address, size_t bytes, int file, uint64_t offse
 ForkRecord* EnterForkDescriptor(int descriptor);
 /// Forgets the record. The caller calls it before it unmaps the range or closes the descriptor.
 /// Null is allowed.
-void LeaveFork(ForkRecord* record) noexcept;
+void ForgetForkRecord(ForkRecord* record) noexcept;
 
 /// Owns a descriptor, which the child of a fork does not keep. A fork after the record has been
 /// given back, and before the descriptor is closed, leaves the child a copy. A socket is shut down
@@ -60,7 +60,7 @@ class Descriptor {
     int Get() const { return number_; }
     bool Usable() const { return number_ >= 0; }
     void Close() noexcept {
-        LeaveFork(std::exchange(record_, nullptr));
+        ForgetForkRecord(std::exchange(record_, nullptr));
         if (number_ >= 0) {
             const NoCancellation noCancellation;
             (void)shutdown(number_, SHUT_RDWR);  // fails for a file

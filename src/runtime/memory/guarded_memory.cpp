@@ -197,7 +197,7 @@ bool GuardedMemory::MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes
     }
     PageRange* taken = nullptr;
     try {
-        if (!BarePages().Take(bytes, PageBytes(), &taken).ok()) {
+        if (!UnmappedPages().Take(bytes, PageBytes(), &taken).ok()) {
             return false;
         }
         const int file = PagePool::Descriptor(*taken);
@@ -210,7 +210,7 @@ bool GuardedMemory::MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes
         // The host has not enough memory.
     }
     if (taken != nullptr) {
-        BarePages().GiveBack(taken);
+        UnmappedPages().GiveBack(taken);
     }
     return false;
 }
@@ -243,12 +243,12 @@ void GuardedMemory::Free(GuardRecord* record) noexcept {
 }
 
 void GuardedMemory::DropMemory(GuardRecord* record) noexcept {
-    LeaveFork(std::exchange(record->forkRange, nullptr));
+    ForgetForkRecord(std::exchange(record->forkRange, nullptr));
     if (!VacateAddresses(At(record->pages), record->pageBytes)) {
         (void)mprotect(At(record->pages), record->pageBytes, PROT_NONE);
     }
     if (record->filePages != nullptr) {
-        BarePages().GiveBack(std::exchange(record->filePages, nullptr));
+        UnmappedPages().GiveBack(std::exchange(record->filePages, nullptr));
     }
 }
 

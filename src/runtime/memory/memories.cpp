@@ -24,8 +24,8 @@ Memories& TheMemories() {
 // objects enter it there before they release the lock under which it leaves.
 bool FindInTask(const void* address, Allocation* allocation) {
     return TheDeviceMemory().Find(address, allocation) ||
-           TheDeviceMemory().FindKept(address, allocation) ||
-           TheVirtualMemory().FindKept(address, allocation);
+           TheDeviceMemory().FindRetired(address, allocation) ||
+           TheVirtualMemory().FindRetired(address, allocation);
 }
 
 bool OneAllocation(const Allocation& part, const Allocation& next) {

@@ -58,7 +58,7 @@ void ForgetLargePages(const PageRange& range) {
 
 struct Pools {
     PagePool mapped{PagePool::Addresses::kMapped};
-    PagePool bare{PagePool::Addresses::kNone};
+    PagePool unmapped{PagePool::Addresses::kNone};
 };
 
 Pools& ThePools() {
@@ -69,8 +69,8 @@ Pools& ThePools() {
 }  // namespace
 
 PageFile::~PageFile() {
-    LeaveFork(forkRange);
-    LeaveFork(forkDescriptor);
+    ForgetForkRecord(forkRange);
+    ForgetForkRecord(forkDescriptor);
     if (base != nullptr) {
         ReleaseAddresses(base, bytes);
     }
@@ -289,7 +289,7 @@ Status PagePool::MapAt(void* address, size_t bytes, int file, uint64_t offset) {
 
 PagePool& MappedPages() { return ThePools().mapped; }
 
-PagePool& BarePages() { return ThePools().bare; }
+PagePool& UnmappedPages() { return ThePools().unmapped; }
 
 bool SetFileSize(int descriptor, size_t bytes) {
     const NoCancellation noCancellation;

@@ -111,7 +111,7 @@ Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle,
             taken = AllocationFails(AllocationKind::kMemory)
                         ? Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
                                 "size is {} bytes; expected no more than the host can give", bytes)
-                        : BarePages().Take(bytes, kGranularity, &pages);
+                        : UnmappedPages().Take(bytes, kGranularity, &pages);
         }
     } catch (const std::bad_alloc&) {
         taken = Status(ACL_ERROR_BAD_ALLOC);
@@ -204,7 +204,7 @@ Status VirtualMemory::Export(Handle handle, bool open, uint64_t* key) {
     }
     ShareOffer offer;
     offer.kind = ShareKind::kPhysical;
-    offer.pool = &BarePages();
+    offer.pool = &UnmappedPages();
     offer.pages = physical->pages;
     offer.length = physical->bytes;
     offer.device = physical->device->id();
@@ -426,7 +426,7 @@ Status VirtualMemory::Unmap(void* address) {
 // The retired mapping is VirtualMemory's own and is taken down under this lock, and only when its
 // places have been reached, which the running task prevents after the lock is released. A mapping
 // is retired under the lock after it has left DeviceMemory, so retiredCount_ may be 0 until then.
-bool VirtualMemory::FindKept(const void* address, Allocation* allocation) const {
+bool VirtualMemory::FindRetired(const void* address, Allocation* allocation) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = FindOverlap(mappings_, reinterpret_cast<uintptr_t>(address), 1);
     if (found == mappings_.end() || !found->second.retired ||
@@ -513,7 +513,7 @@ void VirtualMemory::GiveBackIfUnused(PhysicalMemory* physical) {
             if (physical->shareKey != 0) {
                 TheShareServer().Withdraw(physical->shareKey);
             }
-            BarePages().GiveBack(physical->pages);
+            UnmappedPages().GiveBack(physical->pages);
             memory_.Credit(physical->device, physical->bytes);
         }
         physical->grant.reset();

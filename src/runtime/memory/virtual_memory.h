@@ -90,8 +90,8 @@ class VirtualMemory {
     Status Unmap(void* address);
 
     /// Finds the unmapped range in which an address lies, if the calling thread runs a task that
-    /// was queued before the aclrtUnmapMem. As DeviceMemory::FindKept.
-    bool FindKept(const void* address, Allocation* allocation) const;
+    /// was queued before the aclrtUnmapMem. As DeviceMemory::FindRetired.
+    bool FindRetired(const void* address, Allocation* allocation) const;
 
     /// Frees the unmapped ranges that no work uses any more. The call is cheap when there are none.
     void Reclaim();

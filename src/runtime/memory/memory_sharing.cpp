@@ -4,6 +4,7 @@
 #include "src/runtime/memory/memory_sharing.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/time.h>

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -18,6 +17,8 @@
 #include "src/base/status.h"
 #include "src/runtime/memory/fork_records.h"
 #include "src/runtime/memory/page_pool.h"
+
+struct pollfd;
 
 namespace advstep {
 

@@ -14,6 +14,7 @@
 #include "src/runtime/faults/fault_injection.h"
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/memory_sharing.h"
+#include "src/runtime/memory/page_pool.h"
 #include "src/runtime/task/ticket.h"
 #include "src/runtime/task/wait_limit.h"
 
@@ -94,6 +95,17 @@ bool VirtualMemory::Reserved(const void* address, size_t bytes) const {
 }
 
 // Physical memory.
+
+VirtualMemory::PhysicalMemory::PhysicalMemory() = default;
+VirtualMemory::PhysicalMemory::~PhysicalMemory() = default;
+
+int VirtualMemory::PhysicalMemory::File() const {
+    return pages != nullptr ? PagePool::Descriptor(*pages) : grant->file.Get();
+}
+
+uint64_t VirtualMemory::PhysicalMemory::Offset() const {
+    return pages != nullptr ? pages->offset : grant->offset;
+}
 
 Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle,
                              int32_t attribute) {

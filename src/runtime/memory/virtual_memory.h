@@ -13,12 +13,12 @@
 
 #include "src/base/status.h"
 #include "src/runtime/memory/device_memory.h"
-#include "src/runtime/memory/memory_sharing.h"
-#include "src/runtime/memory/page_pool.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/task.h"
 
 namespace advstep {
+
+struct ShareGrant;
 
 /// Reserved ranges of addresses, physical memory with handles, and mappings of physical memory at
 /// reserved addresses. DeviceMemory treats the mappings as device memory.
@@ -102,6 +102,9 @@ class VirtualMemory {
 
  private:
     struct PhysicalMemory {
+        PhysicalMemory();
+        ~PhysicalMemory();
+
         Handle handle = 0;  // 0: destroyed, but perhaps still mapped
         Handle name = 0;    // the value of `handle` while it lives
         uint64_t uses = 0;  // of the handle
@@ -113,10 +116,8 @@ class VirtualMemory {
         uint64_t shareKey = 0;  // under which it is exported, or was imported; 0: neither
         size_t mappings = 0;
 
-        int File() const {
-            return pages != nullptr ? PagePool::Descriptor(*pages) : grant->file.Get();
-        }
-        uint64_t Offset() const { return pages != nullptr ? pages->offset : grant->offset; }
+        int File() const;
+        uint64_t Offset() const;
 
         // These belong to the HandleTable.
         uint32_t tableIndex = 0;

@@ -13,7 +13,7 @@
 #include "src/base/status.h"
 #include "src/runtime/capture/capture_session.h"
 #include "src/runtime/capture/model_body.h"
-#include "src/runtime/commands/event_marks.h"
+#include "src/runtime/commands/event.h"
 #include "src/runtime/stream/context.h"
 #include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/task/handle_table.h"
@@ -133,7 +133,7 @@ class Model {
     /// The places of a replay's captured tasks in queues: the sequence before the first, by branch.
     struct Places {
         std::vector<uint64_t> bases;
-        EventMarks marks;
+        ModelEvents marks;
         uint64_t replay = 0;  // the number of the replay
         Handle stream = 0;    // of the program, or of Execute
     };
@@ -161,7 +161,7 @@ class Model {
     Status QueueBranch(size_t index, const StreamRef& stream, const Places& places);
     void Fill(const BranchImage& image, const StreamRef& stream, const Places& places,
               unsigned char* memory) const;
-    Status LockMarks(EventMarks* marks) const;
+    Status LockMarks(ModelEvents* marks) const;
     void NoteRecords(const StreamRef& stream, const Places& places) const;
     /// Finds or makes a stream for a call of Execute, and logs the failures of replays for which
     /// nobody waits any more.

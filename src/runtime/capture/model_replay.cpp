@@ -74,7 +74,7 @@ struct Model::CollectTask : BranchEndTask {
     }
 };
 
-Status Model::LockMarks(EventMarks* marks) const {
+Status Model::LockMarks(ModelEvents* marks) const {
     for (const Branch& branch : branches_) {
         for (const BranchImage::Mark& mark : branch.image.marks) {
             marks->Add(mark.event);

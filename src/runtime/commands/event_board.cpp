@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records, waits and questions of events that processes share.
+// Implements the records that processes share.
 
 #include "src/runtime/commands/event_board.h"
 
@@ -79,33 +79,37 @@ bool EventBoard::Complete(uint64_t number) const {
     return number == 0 || SlotComplete(Get()->slots[number % kMostRecords], number);
 }
 
-Status EventBoard::Record(const StreamRef& stream, uint64_t* number, Ticket* ticket) {
+// A record that takes a slot takes its number. A slot whose record is under way is passed over,
+// because the process of that record may have ended.
+Status EventBoard::TakeSlot(uint64_t* number, std::atomic<uint64_t>** slot) {
     Words& words = *Get();
-    uint64_t own = 0;
-    std::atomic<uint64_t>* slot = nullptr;
     uint64_t before = words.issued.load();
-    // A record that takes a slot takes its number. A slot whose record is under way is passed over,
-    // because the process of that record may have ended.
     for (uint64_t passed = 0;;) {
-        own = before + 1;
-        slot = &words.slots[own % kMostRecords];
-        uint64_t old = slot->load();
-        if (old % 2 == 0 && old != 0 && old < 2 * own) {
+        *number = before + 1;
+        *slot = &words.slots[*number % kMostRecords];
+        uint64_t old = (*slot)->load();
+        if (old % 2 == 0 && old != 0 && old < 2 * *number) {
             if (++passed == kMostRecords) {
                 return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
                              "event has {} records under way; expected fewer, or a "
                              "synchronisation before",
                              kMostRecords);
             }
-            before = own;
+            before = *number;
             continue;
         }
-        if (old < 2 * own && slot->compare_exchange_strong(old, 2 * own)) {
-            words.issued.store(own);
-            break;
+        if (old < 2 * *number && (*slot)->compare_exchange_strong(old, 2 * *number)) {
+            words.issued.store(*number);
+            return {};
         }
-        before = std::max(words.issued.load(), slot->load() / 2);  // another record has it
+        before = std::max(words.issued.load(), (*slot)->load() / 2);  // another record has it
     }
+}
+
+Status EventBoard::Record(const StreamRef& stream, uint64_t* number, Ticket* ticket) {
+    uint64_t own = 0;
+    std::atomic<uint64_t>* slot = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(TakeSlot(&own, &slot));
     // A record that is not queued, also for want of memory, gives its slot back.
     struct Taken {
         std::atomic<uint64_t>* slot;
@@ -135,6 +139,7 @@ Status EventBoard::Record(const StreamRef& stream, uint64_t* number, Ticket* tic
         },
         ticket));
     taken.queued = true;
+    Words& words = *Get();
     uint64_t latest = words.latest.load();
     while (latest < own && !words.latest.compare_exchange_weak(latest, own)) {
     }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -42,6 +43,8 @@ class EventBoard {
 
  private:
     explicit EventBoard(std::unique_ptr<SharedState> state) : state_(std::move(state)) {}
+    /// Takes a number for a record, and the slot of that number.
+    Status TakeSlot(uint64_t* number, std::atomic<uint64_t>** slot);
     Words* Get() const { return static_cast<Words*>(state_->Get()); }
 
     std::unique_ptr<SharedState> state_;

@@ -18,13 +18,13 @@ using unit::FailsWith;
 using unit::Succeeds;
 
 // A replay looks events up, locks them, and must not use one that was destroyed between the two.
-TEST_F(EventUnitTest, MarksRefuseAnEventThatWasDestroyedAfterItWasFound) {
+TEST_F(EventUnitTest, AModelRefusesAnEventThatWasDestroyedAfterItWasFound) {
     const HandleTable<Event>::Entry live = Events().Acquire();
     const HandleTable<Event>::Entry gone = Events().Acquire();
     live.object->Open(live.handle, Event::Traits{});
     gone.object->Open(gone.handle, Event::Traits{});
     {
-        EventMarks both;
+        ModelEvents both;
         both.Add(ToPointer(live.handle));
         both.Add(ToPointer(gone.handle));
         EXPECT_TRUE(both.Any());
@@ -32,7 +32,7 @@ TEST_F(EventUnitTest, MarksRefuseAnEventThatWasDestroyedAfterItWasFound) {
         EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, both.Lock()));
     }
     {
-        EventMarks one;
+        ModelEvents one;
         one.Add(ToPointer(live.handle));
         EXPECT_TRUE(Succeeds(one.Lock()));
     }

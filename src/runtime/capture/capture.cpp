@@ -1,17 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begins and ends captures, and updates task groups.
+// Keeps the captures under way, and implements the calls of captures.
 
 #include "src/runtime/capture/capture.h"
 
+#include <algorithm>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "acl/acl_base.h"
-#include "src/runtime/capture/capture_registry.h"
+#include "src/base/fork.h"
+#include "src/base/never_destroyed.h"
+#include "src/runtime/capture/condition.h"
+#include "src/runtime/capture/model.h"
 #include "src/runtime/stream/current.h"
 
 namespace advstep {
 namespace {
+
+thread_local aclmdlRICaptureMode threadMode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
+
+const ForkHook forgetMode([](void*) noexcept { threadMode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL; });
+
+bool Forbids(const CaptureSession& session) {
+    if (threadMode == ACL_MODEL_RI_CAPTURE_MODE_RELAXED || session.Over()) {
+        return false;
+    }
+    if (session.thread() == std::this_thread::get_id()) {
+        return session.mode() != ACL_MODEL_RI_CAPTURE_MODE_RELAXED;
+    }
+    return threadMode == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL &&
+           session.mode() == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
+}
 
 // Takes the launches that replace those of a task group. mutex_ guards all members that change. It
 // is taken under the stream's lock.
@@ -59,8 +79,7 @@ class UpdateRecorder : public Recorder {
     std::vector<RecordedTask> launches_;
 };
 
-}  // namespace
-
+// Finds the session that captures the stream. 107029: there is none.
 Status FindSession(const StreamRef& stream, std::shared_ptr<CaptureSession>* session,
                    int32_t* branch) {
     std::shared_ptr<Recorder> recorder;
@@ -74,8 +93,6 @@ Status FindSession(const StreamRef& stream, std::shared_ptr<CaptureSession>* ses
     return {};
 }
 
-namespace {
-
 // Ends a model whose capture had no result. A sub-graph stays, and can be captured once more.
 void CloseModel(Handle handle, const ContextRef& context) {
     Model* const model = Models().Find(handle);
@@ -84,33 +101,7 @@ void CloseModel(Handle handle, const ContextRef& context) {
     }
 }
 
-}  // namespace
-
-Status FindModel(const void* handle, Model** model) {
-    Model* const found = Models().Find(ToHandle(handle));
-    if (found == nullptr) {
-        return Error(ACL_ERROR_RT_INVALID_HANDLE,
-                     "modelRI {} is no model; expected one of aclmdlRICaptureEnd", handle);
-    }
-    *model = found;
-    return {};
-}
-
-Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode) {
-    ContextRef context;
-    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&context));
-    const auto entry = Models().Acquire();
-    std::shared_ptr<CaptureSession> session;
-    try {
-        session = std::make_shared<CaptureSession>(context, stream.handle, mode, entry.handle);
-    } catch (...) {
-        Models().Release(entry.object);
-        throw;
-    }
-    entry.object->Open(entry.handle, context, session);
-    return StartCapture(stream, session);
-}
-
+// Starts the capture on the stream. The model that it becomes refers to the session already.
 Status StartCapture(const StreamRef& stream, const std::shared_ptr<CaptureSession>& session) {
     session->KnowsItself(session);
     Status started;
@@ -132,6 +123,111 @@ Status StartCapture(const StreamRef& stream, const std::shared_ptr<CaptureSessio
     return started;
 }
 
+Status FindCondition(const void* handle, Condition** condition) {
+    *condition = Conditions().Find(ToHandle(handle));
+    return *condition != nullptr
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID,
+                       "handle {} is no condition; expected one of aclmdlRICondHandleCreate",
+                       handle);
+}
+
+}  // namespace
+
+// The captures under way.
+
+CaptureRegistry& CaptureRegistry::Instance() {
+    static NeverDestroyed<CaptureRegistry> registry;
+    return *registry;
+}
+
+void CaptureRegistry::Add(const std::shared_ptr<CaptureSession>& session) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    sessions_.push_back(session);
+    count_.store(sessions_.size(), std::memory_order_release);
+}
+
+void CaptureRegistry::Remove(const CaptureSession* session) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    sessions_.erase(std::remove_if(sessions_.begin(), sessions_.end(),
+                                   [&](const auto& entry) { return entry.get() == session; }),
+                    sessions_.end());
+    count_.store(sessions_.size(), std::memory_order_release);
+}
+
+std::shared_ptr<CaptureSession> CaptureRegistry::TakeOneOf(Handle context) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+        return entry->context().handle == context;
+    });
+    if (found == sessions_.end()) {
+        return nullptr;
+    }
+    std::shared_ptr<CaptureSession> taken = std::move(*found);
+    sessions_.erase(found);
+    count_.store(sessions_.size(), std::memory_order_release);
+    return taken;
+}
+
+Status CaptureRegistry::CheckNoneOn(const Device* device) {
+    if (count_.load(std::memory_order_acquire) == 0) {
+        return {};
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const bool captured = std::any_of(
+        sessions_.begin(), sessions_.end(), [&](const std::shared_ptr<CaptureSession>& entry) {
+            return !entry->Over() && entry->context().device == device;
+        });
+    return captured ? Error(ACL_ERROR_RT_STREAM_CAPTURED,
+                            "a stream of the device is being captured; expected "
+                            "aclmdlRICaptureEnd before")
+                    : Status();
+}
+
+Status CaptureRegistry::CheckUnsafeSlowly(int32_t code) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const bool forbidden = std::any_of(sessions_.begin(), sessions_.end(),
+                                       [](const auto& entry) { return Forbids(*entry); });
+    return forbidden
+               ? Error(code,
+                       "copies at once what the capture under way cannot record; expected an "
+                       "asynchronous call with device or pinned memory, capture mode RELAXED, or "
+                       "aclmdlRICaptureThreadExchangeMode")
+               : Status();
+}
+
+aclmdlRICaptureMode ExchangeThreadCaptureMode(aclmdlRICaptureMode mode) {
+    return std::exchange(threadMode, mode);
+}
+
+// The begin and the end of captures.
+
+Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode) {
+    ContextRef context;
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&context));
+    const auto entry = Models().Acquire();
+    std::shared_ptr<CaptureSession> session;
+    try {
+        session = std::make_shared<CaptureSession>(context, stream.handle, mode, entry.handle);
+    } catch (...) {
+        Models().Release(entry.object);
+        throw;
+    }
+    entry.object->Open(entry.handle, context, session);
+    return StartCapture(stream, session);
+}
+
+Status BeginPartCapture(const StreamRef& stream, const void* model, aclmdlRICaptureMode mode) {
+    ContextRef context;
+    ADVSTEP_RETURN_IF_ERROR(CurrentContext(&context));
+    Model* found = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindModel(model, &found));
+    const auto session =
+        std::make_shared<CaptureSession>(context, stream.handle, mode, ToHandle(model), true);
+    ADVSTEP_RETURN_IF_ERROR(found->BeginSubGraph(ToHandle(model), session));
+    return StartCapture(stream, session);
+}
+
 Status EndCapture(const StreamRef& stream, Handle* model) {
     std::shared_ptr<CaptureSession> session;
     int32_t branch = 0;
@@ -145,7 +241,7 @@ Status EndCapture(const StreamRef& stream, Handle* model) {
     CaptureRegistry::Instance().Remove(session.get());
     stream.stream->StopRecording(session.get());
     if (!ended.ok()) {
-        ReleaseParts(body);
+        ReleaseBody(body);
         CloseModel(session->model(), session->context());
         return Status(ended.code(), ended.message());
     }
@@ -157,19 +253,12 @@ Status EndCapture(const StreamRef& stream, Handle* model) {
         finished = Status(ACL_ERROR_BAD_ALLOC);
     }
     if (!finished.ok()) {
-        ReleaseParts(body);
+        ReleaseBody(body);
         CloseModel(session->model(), session->context());
         return finished;
     }
     *model = session->model();
     return {};
-}
-
-void AbandonCapture(CaptureSession* session) {
-    ModelBody body;
-    session->Abandon(&body);
-    ReleaseParts(body);
-    CloseModel(session->model(), session->context());
 }
 
 Status ReadCapture(const StreamRef& stream, aclmdlRICaptureStatus* status, Handle* model) {
@@ -185,6 +274,15 @@ Status ReadCapture(const StreamRef& stream, aclmdlRICaptureStatus* status, Handl
     }
     return {};
 }
+
+void AbandonCapture(CaptureSession* session) {
+    ModelBody body;
+    session->Abandon(&body);
+    ReleaseBody(body);
+    CloseModel(session->model(), session->context());
+}
+
+// Task groups.
 
 Status BeginTaskGroup(const StreamRef& stream) {
     std::shared_ptr<CaptureSession> session;
@@ -240,6 +338,66 @@ Status EndTaskUpdate(const StreamRef& stream) {
     auto& update = static_cast<UpdateRecorder&>(*recorder);
     Model* const model = Models().Find(update.model());
     return model->Replace(update.model(), update.span(), update.TakeLaunches());
+}
+
+// Conditional tasks.
+
+Status CreateCondition(Handle model, uint64_t launchValue, bool resets, Handle* handle) {
+    Model* found = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindModel(ToPointer(model), &found));
+    std::shared_ptr<CaptureSession> session;
+    int depth = 0;
+    ADVSTEP_RETURN_IF_ERROR(found->FindCapture(model, &session, &depth));
+    const auto entry = Conditions().Acquire();
+    Status made;
+    bool open = false;
+    try {
+        made = entry.object->Open(entry.handle,
+                                  {model, session->context(), launchValue, resets, depth});
+        open = made.ok();
+        if (open) {
+            made = session->AddCondition(entry.object);
+        }
+    } catch (const std::bad_alloc&) {
+        made = Status(ACL_ERROR_BAD_ALLOC);
+    }
+    if (!made.ok()) {
+        if (open) {
+            entry.object->Close();
+        }
+        Conditions().Release(entry.object);
+        return made;
+    }
+    *handle = entry.handle;
+    return {};
+}
+
+Status FindConditionVariable(const void* handle, uint64_t** address) {
+    Condition* condition = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindCondition(handle, &condition));
+    return condition->Address(ToHandle(handle), address);
+}
+
+Status AddConditionalTask(const aclmdlRICondTaskParams& params, const StreamRef& stream) {
+    std::shared_ptr<CaptureSession> session;
+    int32_t branch = 0;
+    ADVSTEP_RETURN_IF_ERROR(FindSession(stream, &session, &branch));
+    Condition* condition = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(FindCondition(params.handle, &condition));
+    ADVSTEP_RETURN_IF_ERROR(condition->AddSubGraphs(ToHandle(params.handle), session->model(),
+                                                    params.type, params.size));
+    Status recorded;
+    try {
+        recorded = session->AddConditionalTask(branch, condition);
+    } catch (const std::bad_alloc&) {
+        recorded = Status(ACL_ERROR_BAD_ALLOC);
+    }
+    if (!recorded.ok()) {
+        condition->RemoveSubGraphs(ToHandle(params.handle));
+        return recorded;
+    }
+    condition->ListSubGraphs(ToHandle(params.handle), params.modelRIArray);
+    return {};
 }
 
 }  // namespace advstep

@@ -14,12 +14,12 @@
 namespace advstep {
 
 CaptureSession::CaptureSession(const ContextRef& context, Handle stream, aclmdlRICaptureMode mode,
-                               Handle model, bool part)
+                               Handle model, bool fillsSubGraph)
     : context_(context),
       mode_(mode),
       thread_(std::this_thread::get_id()),
       model_(model),
-      part_(part) {
+      fillsSubGraph_(fillsSubGraph) {
     body_.branches.emplace_back();
     streams_.push_back(stream);
     openGroups_.push_back(kNoGroup);
@@ -64,14 +64,14 @@ Status CaptureSession::Record(int32_t branch, const Work& work, const RecordFill
         return CannotBeGrouped();
     }
     if (work.role == Work::Role::kGraphRecord || work.role == Work::Role::kGraphWait) {
-        ADVSTEP_RETURN_IF_ERROR(CheckMark(work));
+        ADVSTEP_RETURN_IF_ERROR(CheckEventTask(work));
     }
     TasksOf(branch).push_back(RecordTask(work, fill));
     return {};
 }
 
-Status CaptureSession::CheckMark(const Work& work) const {
-    if (part_) {
+Status CaptureSession::CheckEventTask(const Work& work) const {
+    if (fillsSubGraph_) {
         return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                      "the stream is captured into a sub-graph; expected a model of its own for "
                      "flag EXTERNAL");
@@ -176,9 +176,7 @@ Status CaptureSession::EndGroup(int32_t branch, TaskGroup* group, Handle handle)
     body_.groups.push_back(group);
     group->Open(handle, {model_, branch, first, tasks.size() - first}, std::move(launches));
     for (size_t index = first; index < tasks.size(); ++index) {
-        tasks[index].group = group;
-        tasks[index].groupHandle = handle;
-        tasks[index].groupIndex = index - first;
+        tasks[index].groupPlace = {group, handle, index - first};
     }
     first = kNoGroup;
     return {};

@@ -24,7 +24,7 @@ namespace advstep {
 class CaptureSession : public Recorder {
  public:
     CaptureSession(const ContextRef& context, Handle stream, aclmdlRICaptureMode mode, Handle model,
-                   bool part = false);
+                   bool fillsSubGraph = false);
 
     bool Over() const override { return state_.load(std::memory_order_acquire) == State::kOver; }
     bool Captures() const override { return true; }
@@ -71,8 +71,6 @@ class CaptureSession : public Recorder {
     aclmdlRICaptureMode mode() const { return mode_; }
     std::thread::id thread() const { return thread_; }
     Handle model() const { return model_; }
-    /// Returns whether the capture fills a sub-graph of another model.
-    bool part() const { return part_; }
     /// Stores the pointer by which events refer to the capture.
     void KnowsItself(const std::shared_ptr<CaptureSession>& self) { self_ = self; }
 
@@ -87,7 +85,7 @@ class CaptureSession : public Recorder {
     }
     static Status CannotBeGrouped();
     /// 207000: the capture fills a sub-graph. 107000: the event has such a task in the capture.
-    Status CheckMark(const Work& work) const;
+    Status CheckEventTask(const Work& work) const;
 
     static constexpr size_t kNoGroup = ~size_t{0};
 
@@ -95,7 +93,7 @@ class CaptureSession : public Recorder {
     const aclmdlRICaptureMode mode_;
     const std::thread::id thread_;  // the thread that began it
     const Handle model_;            // the model that it becomes
-    const bool part_;
+    const bool fillsSubGraph_;      // of another model
     std::weak_ptr<CaptureSession> self_;
 
     mutable std::mutex mutex_;

@@ -21,7 +21,7 @@ class Model;
 struct RecordedTask;
 
 /// The place of a replayed sub-graph: its first stream, and the ends of all its streams.
-struct PartRun {
+struct SubGraphPlace {
     Stream* stream = nullptr;  // the first stream
     uint64_t before = 0;       // the sequence of the last task there before the run
     std::vector<Ticket> ends;  // the end on the first stream comes first
@@ -40,8 +40,8 @@ struct PartRun {
 ///
 /// Objects are reused (HandleTable) and never freed, so queued records may point to them. mutex_
 /// guards everything except the atomics. setup_ and variable_ do not change in the life of a
-/// handle, so the model that has the variable reads them without it. A part's Model::mutex_ and
-/// streams' locks are taken under it. No Model::mutex_ is held before it.
+/// handle, so the model that has the variable reads them without it. A sub-graph's Model::mutex_
+/// and streams' locks are taken under it. No Model::mutex_ is held before it.
 class Condition {
  public:
     struct Setup {
@@ -66,11 +66,11 @@ class Condition {
 
     /// Makes the sub-graphs of the conditional task. 107000: the handle is of no live variable, of
     /// another model, or has a task; the sub-graphs would be too deep.
-    Status AddParts(Handle handle, Handle model, aclmdlRICondTaskType type, uint32_t size);
-    /// Closes the sub-graphs again, because the task could not be recorded. RemoveParts and
-    /// ListParts do nothing if the variable of that handle has ended meanwhile.
-    void RemoveParts(Handle handle) noexcept;
-    void ListParts(Handle handle, aclmdlRI* parts);
+    Status AddSubGraphs(Handle handle, Handle model, aclmdlRICondTaskType type, uint32_t size);
+    /// Closes the sub-graphs again, because the task could not be recorded. RemoveSubGraphs and
+    /// ListSubGraphs do nothing if the variable of that handle has ended meanwhile.
+    void RemoveSubGraphs(Handle handle) noexcept;
+    void ListSubGraphs(Handle handle, aclmdlRI* subGraphs);
 
     /// Appends the three records of the task.
     void Record(std::vector<RecordedTask>* tasks);
@@ -79,7 +79,7 @@ class Condition {
     static void Number(Task* record, uint64_t replay, Handle stream);
 
     /// Notes that a sub-graph has been captured.
-    void PartIsCaptured() { uncaptured_.fetch_sub(1); }
+    void SubGraphIsCaptured() { uncaptured_.fetch_sub(1); }
     bool AllCaptured() const { return uncaptured_.load() == 0; }
 
     bool resets() const { return setup_.resets; }
@@ -91,7 +91,7 @@ class Condition {
     void MakeTail(void* memory, uint64_t run);
 
     /// Returns success if the variable and all resources of the sub-graphs still exist. Codes as
-    /// CheckUse and Model::CheckPart.
+    /// CheckUse and Model::CheckSubGraph.
     Status CheckUses();
 
     // These belong to the HandleTable.
@@ -100,7 +100,7 @@ class Condition {
 
  private:
     enum class Phase { kIdle, kRuns, kDone };
-    struct Part {
+    struct SubGraph {
         Model* model;
         Handle handle;
     };
@@ -113,9 +113,9 @@ class Condition {
     Status CheckUnused(Handle handle, Handle model) const;
     uint64_t Value() const { return __atomic_load_n(variable_, __ATOMIC_ACQUIRE); }
     /// Returns the sub-graph to run now. Null: none.
-    const Part* Choose() const;
+    const SubGraph* Choose() const;
     Status Begin(uint64_t replay, Handle stream);
-    Status RunLocked(const Part& part);
+    Status RunLocked(const SubGraph& subGraph);
     Status Continue(uint64_t run, TaskSkip skip);
     Status End(uint64_t replay, TaskSkip skip);
 
@@ -125,7 +125,7 @@ class Condition {
     uint64_t* variable_ = nullptr;
     Use use_;  // of the variable
     aclmdlRICondTaskType type_ = ACL_MODEL_RI_COND_TYPE_IF;
-    std::vector<Part> parts_;
+    std::vector<SubGraph> subGraphs_;
     std::atomic<size_t> uncaptured_{0};
 
     std::atomic<Phase> phase_{Phase::kIdle};
@@ -140,7 +140,7 @@ class Condition {
     Handle replayStream_ = 0;   // the stream on which the program replays the task that runs
     bool cancelled_ = false;
     TaskSkip dropped_ = TaskSkip::kNot;  // why the run was cut short, if not by its parent
-    PartRun now_;
+    SubGraphPlace now_;
     Status failure_;  // of the run
 };
 

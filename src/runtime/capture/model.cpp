@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the life of a model: capture, replay and updates.
+// Implements the life of a model: capture, replays, updates, sub-graphs and its end.
 
 #include "src/runtime/capture/model.h"
+
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/log.h"
 #include "src/base/never_destroyed.h"
 #include "src/runtime/capture/condition.h"
+#include "src/runtime/commands/callbacks.h"
+#include "src/runtime/commands/event.h"
 #include "src/runtime/commands/launcher.h"
 #include "src/runtime/commands/notify.h"
+#include "src/runtime/device/device.h"
 #include "src/runtime/kernels/kernel_binaries.h"
+#include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/streams.h"
+#include "src/runtime/stream/wait_in_list.h"
 #include "src/runtime/task/ticket.h"
+#include "src/runtime/task/wait_limit.h"
 
 namespace advstep {
 namespace {
@@ -24,9 +34,20 @@ struct ModelTable : HandleTable<Model> {
     ModelTable() : HandleTable(HandleKind::kModel) {}
 };
 
-struct TaskGroupTable : HandleTable<TaskGroup> {
-    TaskGroupTable() : HandleTable(HandleKind::kTaskGroup) {}
-};
+// A program may call again and again with a timeout that expires. A model with so many streams
+// queues a replay behind an earlier one whose call has returned. If the earlier one fails and stops
+// the stream, the later call returns that code.
+constexpr size_t kMostExecutions = 64;
+
+// Waits for the end of a replay. False: the calling thread cannot wait, because a callback that it
+// has to run comes first.
+bool WaitedFor(const Ticket& end) noexcept {
+    try {
+        return WaitFor(end, ToTheEnd()).ok();
+    } catch (const std::bad_alloc&) {
+        return false;  // there was no memory for the message
+    }
+}
 
 }  // namespace
 
@@ -35,10 +56,34 @@ HandleTable<Model>& Models() {
     return *models;
 }
 
-HandleTable<TaskGroup>& TaskGroups() {
-    static NeverDestroyed<TaskGroupTable> groups;
-    return *groups;
+Status FindModel(const void* handle, Model** model) {
+    Model* const found = Models().Find(ToHandle(handle));
+    if (found == nullptr) {
+        return Error(ACL_ERROR_RT_INVALID_HANDLE,
+                     "modelRI {} is no model; expected one of aclmdlRICaptureEnd", handle);
+    }
+    *model = found;
+    return {};
 }
+
+void CloseSubGraph(Model* model, Handle handle) noexcept {
+    if (model->CloseSubGraph(handle)) {
+        Models().Release(model);
+    }
+}
+
+void ReleaseBody(const ModelBody& body) noexcept {
+    for (TaskGroup* const group : body.groups) {
+        group->Close();
+        TaskGroups().Release(group);
+    }
+    for (Condition* const condition : body.conditions) {
+        condition->Close();
+        Conditions().Release(condition);
+    }
+}
+
+// The capture.
 
 void Model::Open(Handle handle, const ContextRef& context,
                  const std::shared_ptr<CaptureSession>& session) {
@@ -49,6 +94,50 @@ void Model::Open(Handle handle, const ContextRef& context,
     owner_ = nullptr;
     depth_ = 0;
     captured_ = false;
+}
+
+Status Model::Check(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return CheckUsable(handle);
+}
+
+Status Model::Finish(Handle handle, ModelBody* body) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (handle_ != handle) {
+        return CheckUsable(handle);
+    }
+    std::vector<ModelBranch> branches(body->branches.size());
+    Status created;
+    try {
+        for (size_t index = 0; index < branches.size(); ++index) {
+            branches[index].image = MakeImage(body->branches[index]);
+            if (index == 0 && owner_ != nullptr) {
+                // Made now, because a replay of the parent could not report a failure.
+                created = CreateHiddenStream(context_, &branches[index].stream,
+                                             &branches[index].streamHandle);
+            } else if (index > 0) {
+                created = CreateBranchStream(context_, &branches[index].stream,
+                                             &branches[index].streamHandle);
+            }
+            if (!created.ok()) {
+                DestroyStreams(branches);
+                return created;
+            }
+        }
+    } catch (...) {
+        DestroyStreams(branches);
+        throw;
+    }
+    session_ = nullptr;
+    captured_ = true;
+    branches_ = std::move(branches);
+    body_ = std::move(*body);
+    *body = ModelBody{};
+    NoteUses();
+    if (owner_ != nullptr) {
+        owner_->SubGraphIsCaptured();
+    }
+    return {};
 }
 
 Status Model::CheckUsable(Handle handle) const {
@@ -87,53 +176,11 @@ void Model::NoteUses() {
     const BranchImage& main = branches_[0].image;
     plain_ = !usesHandles_ && owner_ == nullptr && branches_.size() == 1 &&
              body_.conditions.empty() && body_.groups.empty() && main.count > 0 &&
-             main.waits.empty() && main.marks.empty() && main.numbered.empty() &&
+             main.waits.empty() && main.eventTasks.empty() && main.numbered.empty() &&
              main.callbacks.empty();
 }
 
-Status Model::Check(Handle handle) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return CheckUsable(handle);
-}
-
-Status Model::Finish(Handle handle, ModelBody* body) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (handle_ != handle) {
-        return CheckUsable(handle);
-    }
-    std::vector<Branch> branches(body->branches.size());
-    Status created;
-    try {
-        for (size_t index = 0; index < branches.size(); ++index) {
-            branches[index].image = MakeImage(body->branches[index]);
-            if (index == 0 && owner_ != nullptr) {
-                // Made now, because a replay of the parent could not report a failure.
-                created = CreateHiddenStream(context_, &branches[index].stream,
-                                             &branches[index].streamHandle);
-            } else if (index > 0) {
-                created = CreateBranchStream(context_, &branches[index].stream,
-                                             &branches[index].streamHandle);
-            }
-            if (!created.ok()) {
-                DestroyStreams(branches);
-                return created;
-            }
-        }
-    } catch (...) {
-        DestroyStreams(branches);
-        throw;
-    }
-    session_ = nullptr;
-    captured_ = true;
-    branches_ = std::move(branches);
-    body_ = std::move(*body);
-    *body = ModelBody{};
-    NoteUses();
-    if (owner_ != nullptr) {
-        owner_->PartIsCaptured();
-    }
-    return {};
-}
+// Replays.
 
 Status Model::Replay(Handle handle, const StreamRef& stream) {
     {
@@ -147,16 +194,235 @@ Status Model::Replay(Handle handle, const StreamRef& stream) {
     const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
     const NotifyTable::Hold notifies = NotifyTable::Instance().HoldAll();
     const Event::Hold events = Event::HoldExternal();
-    ADVSTEP_RETURN_IF_ERROR(CheckParts(handle));
+    ADVSTEP_RETURN_IF_ERROR(CheckConditions(handle));
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
     ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
     ADVSTEP_RETURN_IF_ERROR(stream.Check());
     ADVSTEP_RETURN_IF_ERROR(CheckContext(stream.caller));
     ADVSTEP_RETURN_IF_ERROR(RefuseDuringAbort(*context_.device, "a replay"));
+    ModelReplay::Setup setup;
+    setup.stream = stream;
     Ticket end;
-    return ReplayLocked(stream, false, &end);
+    return ReplayLocked(&setup, &end);
 }
+
+Status Model::CheckUses() {
+    const uint64_t epoch = TheDeviceMemory().epoch();
+    if (checkedEpoch_ == epoch && !usesHandles_) {
+        return {};
+    }
+    for (const std::vector<RecordedTask>& tasks : body_.branches) {
+        for (const RecordedTask& task : tasks) {
+            ADVSTEP_RETURN_IF_ERROR(CheckUsesOf(task));
+        }
+    }
+    checkedEpoch_ = epoch;
+    return {};
+}
+
+Status Model::CheckConditions(Handle handle) {
+    std::vector<Condition*> conditions;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+        conditions = body_.conditions;
+    }
+    for (Condition* const condition : conditions) {
+        ADVSTEP_RETURN_IF_ERROR(condition->CheckUses());
+    }
+    return {};
+}
+
+// Everything else, and whatever fails, goes the long way, which also words failures.
+bool Model::ReplaysPlainly(const StreamRef& stream) const {
+    return plain_ && context_.handle == stream.caller &&
+           checkedEpoch_ == TheDeviceMemory().epoch() && replays_.size() == 1 &&
+           replays_[0].stream == stream.stream &&
+           context_.device->aborts().load(std::memory_order_relaxed) == 0;
+}
+
+// The order of the stream covers the replay before. The enqueue itself checks the stream.
+Status Model::ReplayPlainly(const StreamRef& stream) {
+    const BranchImage& image = branches_[0].image;
+    const Stream::Batch batch{image.bytes(), image.count, image.heavy, image.foreign, false, true};
+    ++replayNumber_;
+    return stream.EnqueueBatch(
+        batch, [](uint64_t) { return Status(); },
+        [&](void* memory) { std::memcpy(memory, image.records.data(), image.bytes()); },
+        &replays_[0]);
+}
+
+Status Model::ReplayLocked(ModelReplay::Setup* setup, Ticket* end) {
+    // A sub-graph is not checked again: the replay of its parent has checked it, and a call that
+    // frees one of the resources waits for that replay.
+    if (setup->owner == nullptr) {
+        ADVSTEP_RETURN_IF_ERROR(CheckUses());
+    }
+    setup->before = EarlierReplays(setup->stream.stream);
+    replays_.reserve(replays_.size() + 1);
+    setup->number = ++replayNumber_;
+    ModelReplay replay(&branches_, body_.conditions, context_.handle, *setup);
+    ADVSTEP_RETURN_IF_ERROR(replay.Queue(end));
+    NoteReplay(*end);
+    return {};
+}
+
+// All of them are needed, because a replay that was dropped has not waited for those before it.
+std::vector<Ticket> Model::EarlierReplays(const Stream* stream) {
+    replays_.erase(
+        std::remove_if(replays_.begin(), replays_.end(),
+                       [](const Ticket& end) { return end.stream->Reached(end.sequence); }),
+        replays_.end());
+    std::vector<Ticket> before;
+    for (const Ticket& earlier : replays_) {
+        if (earlier.stream != stream) {
+            before.push_back(earlier);
+        }
+    }
+    for (const ModelBranch& branch : branches_) {
+        if (branch.end.stream != nullptr && !branch.end.stream->Reached(branch.end.sequence)) {
+            before.push_back(branch.end);
+        }
+    }
+    return before;
+}
+
+// The end of the last replay on a stream is also the end of all earlier ones there.
+void Model::NoteReplay(const Ticket& end) {
+    const auto same = std::find_if(replays_.begin(), replays_.end(), [&](const Ticket& earlier) {
+        return earlier.stream == end.stream;
+    });
+    if (same != replays_.end()) {
+        *same = end;
+    } else {
+        replays_.push_back(end);
+    }
+}
+
+// The end of a call of Execute, also by an exception.
+class Model::ExecutionEnds {
+ public:
+    ExecutionEnds(Model* model, Handle handle, size_t index)
+        : model_(*model), handle_(handle), index_(index) {}
+    ~ExecutionEnds() {
+        const std::lock_guard<std::mutex> lock(model_.mutex_);
+        if (model_.handle_ == handle_) {  // else the context has ended
+            model_.executions_[index_].awaited = false;
+        }
+    }
+    ExecutionEnds(const ExecutionEnds&) = delete;
+    ExecutionEnds& operator=(const ExecutionEnds&) = delete;
+
+ private:
+    Model& model_;
+    const Handle handle_;
+    const size_t index_;
+};
+
+Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
+    Ticket before;
+    Ticket end;
+    size_t index = 0;
+    std::optional<Stream::WaitInList> wait;
+    {
+        const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
+        const NotifyTable::Hold notifies = NotifyTable::Instance().HoldAll();
+        const Event::Hold events = Event::HoldExternal();
+        ADVSTEP_RETURN_IF_ERROR(CheckConditions(handle));
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+        ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
+        ADVSTEP_RETURN_IF_ERROR(CheckContext(caller));
+        ADVSTEP_RETURN_IF_ERROR(RefuseDuringAbort(*context_.device, "a replay"));
+        ADVSTEP_RETURN_IF_ERROR(CheckCallbacks());
+        ADVSTEP_RETURN_IF_ERROR(FindExecution(&index));
+        Execution& execution = executions_[index];
+        before = execution.stream->Now();
+        // Entered when the replay is queued, so that it misses no abort and no end of the context.
+        wait.emplace(execution.stream, before.sequence);
+        ModelReplay::Setup setup;
+        setup.stream = {execution.stream, execution.streamHandle, context_.handle};
+        setup.evenIfStopped = true;
+        setup.wait = &*wait;
+        ADVSTEP_RETURN_IF_ERROR(ReplayLocked(&setup, &end));
+        execution.end = end;
+        execution.awaited = true;
+    }
+    const ExecutionEnds ends(this, handle, index);
+    Status waited = wait->WaitForTasks(end.sequence, limit);
+    if (waited.code() == ACL_ERROR_RT_FEATURE_NOT_SUPPORT && !Reached(end)) {
+        // A sub-graph, an earlier replay, or a callback that somebody has subscribed to meanwhile
+        // waits for this thread. A dropped replay waits for nothing, so its end comes, unless an
+        // earlier one on its stream waits for this thread.
+        end.stream->SkipReplay(before.sequence, end.sequence);
+        Workers().Wake();
+        Workers().NudgeSleepers();
+        (void)WaitFor(end, ToTheEnd());
+    }
+    return waited;
+}
+
+// Replays on several of these streams wait for each other as those on any two streams do.
+Status Model::FindExecution(size_t* index) {
+    std::optional<size_t> found;
+    std::optional<size_t> pending;
+    for (size_t at = 0; at < executions_.size(); ++at) {
+        const Execution& execution = executions_[at];
+        if (execution.awaited) {
+            continue;
+        }
+        // Looked at before the failures are taken, so that none is left of a replay that has ended.
+        const bool ended = execution.end.stream == nullptr || Reached(execution.end);
+        if (const Status stale = execution.stream->TakeFailure(); !stale.ok()) {
+            Log(LogLevel::kError, "a replay that nobody waited for failed: {} ({})",
+                stale.message(), stale.code());
+        }
+        std::optional<size_t>& first = ended ? found : pending;
+        first = first.value_or(at);
+    }
+    if (!found.has_value() && executions_.size() >= kMostExecutions) {
+        found = pending;  // none if threads wait for all of them
+    }
+    if (!found.has_value()) {
+        executions_.reserve(executions_.size() + 1);
+        Execution execution;
+        // The stream is of Streams(), not of BranchStreams(). Its lock is taken before those of the
+        // branches.
+        ADVSTEP_RETURN_IF_ERROR(
+            CreateHiddenStream(context_, &execution.stream, &execution.streamHandle));
+        found = executions_.size();
+        executions_.push_back(execution);
+    }
+    *index = *found;
+    return {};
+}
+
+// A sub-graph may have callbacks too, but only a replay shows which of its sub-graphs are run.
+Status Model::CheckCallbacks() const {
+    const auto self = static_cast<uint64_t>(pthread_self());
+    for (const ModelBranch& branch : branches_) {
+        for (const size_t offset : branch.image.callbacks) {
+            const auto* const records =
+                reinterpret_cast<const unsigned char*>(branch.image.records.data());
+            const auto& record = *reinterpret_cast<const Task*>(records + offset);
+            if (Callbacks::Instance().ThreadToWaitFor(record) == self) {
+                return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                             "modelRI {} has a callback that waits for this thread's "
+                             "aclrtProcessReport; expected a call from another thread",
+                             ToPointer(handle_));
+            }
+        }
+    }
+    return {};
+}
+
+bool Model::Awaited() const {
+    return std::any_of(executions_.begin(), executions_.end(),
+                       [](const Execution& execution) { return execution.awaited; });
+}
+
+// Updates of task groups.
 
 Status Model::Replace(Handle handle, const TaskGroup::Span& span,
                       std::vector<RecordedTask> launches) {
@@ -187,9 +453,7 @@ Status Model::Replace(Handle handle, const TaskGroup::Span& span,
         RecordedTask& launch = launches[index];
         ADVSTEP_RETURN_IF_ERROR(CheckUsesOf(launch));
         const RecordedTask& old = tasks[span.first + index];
-        launch.group = old.group;
-        launch.groupHandle = old.groupHandle;
-        launch.groupIndex = old.groupIndex;
+        launch.groupPlace = old.groupPlace;
         newest.push_back(
             std::make_shared<const SharedRecord>(SharedRecord{launch.record, launch.kept}));
     }
@@ -199,12 +463,232 @@ Status Model::Replace(Handle handle, const TaskGroup::Span& span,
     BranchImage image = MakeImage(replaced);
     tasks.swap(replaced);
     if (span.count > 0) {
-        const RecordedTask& first = tasks[span.first];
-        first.group->Update(first.groupHandle, &newest);
+        const TaskGroup::Place& first = tasks[span.first].groupPlace;
+        first.group->Update(first.handle, &newest);
     }
     branches_[static_cast<size_t>(span.branch)].image = std::move(image);
     NoteUses();
     return {};
+}
+
+// Sub-graphs of conditional tasks.
+
+void Model::OpenSubGraph(Handle handle, const ContextRef& context, Condition* owner, int depth) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    handle_ = handle;
+    context_ = context;
+    session_ = nullptr;
+    owner_ = owner;
+    depth_ = depth;
+    captured_ = false;
+}
+
+Status Model::BeginSubGraph(Handle handle, const std::shared_ptr<CaptureSession>& session) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (handle_ != handle) {
+        return CheckUsable(handle);
+    }
+    if (owner_ == nullptr || captured_ || session_ != nullptr) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "modelRI {} {}; expected one of the sub-graphs that aclmdlRIAddCondTask "
+                     "returned, once",
+                     ToPointer(handle),
+                     owner_ == nullptr ? "is no sub-graph" : "has a capture already");
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckContext(session->context().handle));
+    session_ = session;
+    return {};
+}
+
+bool Model::ForgetCapture(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (handle_ != handle || owner_ == nullptr) {
+        return false;
+    }
+    session_ = nullptr;
+    return true;
+}
+
+Status Model::FindCapture(Handle handle, std::shared_ptr<CaptureSession>* session, int* depth) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (handle_ != handle || session_ == nullptr) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "modelRI {} is not being captured; expected that of aclmdlRICaptureGetInfo "
+                     "during its capture",
+                     ToPointer(handle));
+    }
+    *session = session_;
+    *depth = depth_;
+    return {};
+}
+
+bool Model::IsPart(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return handle_ == handle && owner_ != nullptr;
+}
+
+Status Model::CheckSubGraph(Handle handle) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+        ADVSTEP_RETURN_IF_ERROR(CheckUses());
+    }
+    return CheckConditions(handle);
+}
+
+Status Model::QueueSubGraph(Handle handle, const SubGraphRun& run, Stream* parent,
+                            SubGraphPlace* place) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    const ModelBranch& main = branches_[0];
+    SubGraphPlace queued;
+    queued.stream = main.stream;
+    queued.before = main.stream->Now().sequence;  // nothing else queues there
+    queued.ends.resize(branches_.size());
+    for (const ModelBranch& branch : branches_) {
+        branch.stream->SetParent(parent);  // before a task can run there
+    }
+    ModelReplay::Setup setup;
+    setup.stream = {main.stream, main.streamHandle, context_.handle};
+    setup.evenIfStopped = true;
+    setup.owner = owner_;
+    setup.run = run;
+    ADVSTEP_RETURN_IF_ERROR(ReplayLocked(&setup, queued.ends.data()));
+    for (size_t index = 1; index < branches_.size(); ++index) {
+        queued.ends[index] = branches_[index].end;
+    }
+    *place = std::move(queued);
+    return {};
+}
+
+bool Model::CloseSubGraph(Handle handle) noexcept {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (handle_ != handle) {
+        return false;
+    }
+    try {
+        DestroyStreams(branches_);
+    } catch (const std::bad_alloc&) {
+        // The streams stay until the end of the context.
+    }
+    const ModelBody body = CloseLocked();
+    lock.unlock();
+    ReleaseBody(body);
+    return true;
+}
+
+// Success for a model that is no sub-graph, alive or not.
+Status Model::CheckWhole(Handle handle, const char* call) const {
+    return handle_ != handle || owner_ == nullptr
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID,
+                       "modelRI {} is a sub-graph of a conditional task, which is {} with its "
+                       "model only; expected a model of its own",
+                       ToPointer(handle), call);
+}
+
+// Listings.
+
+Status Model::Print(Handle handle, std::vector<std::string>* lines) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    ListTasks(body_, IndexOf(handle), lines);
+    return {};
+}
+
+Status Model::PrintEvents(Handle handle, bool verbose, std::string* json) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    *json = TasksAsJson(body_, IndexOf(handle), verbose);
+    return {};
+}
+
+// The end.
+
+Status Model::Close(Handle handle) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "destroyed"));
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    // A thread in Execute may not have looked at a replay that has ended.
+    if (Pending() != nullptr || Awaited()) {
+        return Error(
+            ACL_ERROR_RT_MODEL_RUNNING,
+            "modelRI {} has a replay that has not ended; expected a synchronisation before",
+            ToPointer(handle));
+    }
+    DestroyStreams(branches_);
+    for (const Execution& execution : executions_) {
+        DestroyOwn(execution.stream, execution.streamHandle);
+    }
+    const ModelBody body = CloseLocked();
+    lock.unlock();
+    ReleaseBody(body);
+    return {};
+}
+
+bool Model::CloseIfOf(Handle context, Handle handle, bool subGraphs) {
+    const auto is = [&] {
+        return handle_ != 0 && context_.handle == context && (handle == 0 || handle_ == handle) &&
+               (subGraphs || owner_ == nullptr);
+    };
+    std::unique_lock<std::mutex> lock(mutex_);
+    // Replays may have been queued after the end of the context had waited for its streams. They
+    // refer to the groups and conditions of the body.
+    for (const Ticket* pending = nullptr; is() && (pending = Pending()) != nullptr;) {
+        const Ticket end = *pending;
+        lock.unlock();
+        if (!WaitedFor(end)) {
+            return false;
+        }
+        lock.lock();
+    }
+    if (!is()) {
+        return false;
+    }
+    const ModelBody body = CloseLocked();
+    lock.unlock();
+    ReleaseBody(body);
+    return true;
+}
+
+const Ticket* Model::Pending() const {
+    for (const Ticket& end : replays_) {
+        if (!Reached(end)) {
+            return &end;
+        }
+    }
+    for (const ModelBranch& branch : branches_) {
+        if (branch.end.stream != nullptr && !Reached(branch.end)) {
+            return &branch.end;
+        }
+    }
+    return nullptr;
+}
+
+// Nothing is queued there. The call fails if the context is being destroyed, which destroys the
+// streams too.
+void Model::DestroyOwn(Stream* stream, Handle streamHandle) const {
+    if (stream != nullptr) {
+        (void)DestroyStream({stream, streamHandle, context_.handle}, false);
+    }
+}
+
+void Model::DestroyStreams(const std::vector<ModelBranch>& branches) const {
+    for (const ModelBranch& branch : branches) {
+        DestroyOwn(branch.stream, branch.streamHandle);
+    }
+}
+
+ModelBody Model::CloseLocked() {
+    handle_ = 0;
+    owner_ = nullptr;
+    captured_ = false;
+    plain_ = false;
+    session_ = nullptr;
+    branches_.clear();
+    executions_.clear();
+    replays_.clear();
+    return std::exchange(body_, ModelBody{});
 }
 
 }  // namespace advstep

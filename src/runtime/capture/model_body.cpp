@@ -1,15 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds recorded tasks and branch images, and finds branches that were not joined.
+// Records tasks, checks what they use, and makes images and listings of branches.
 
 #include "src/runtime/capture/model_body.h"
 
-#include <algorithm>
 #include <new>
 
-#include "src/runtime/capture/group_launch.h"
+#include "acl/acl_base.h"
+#include "src/base/log.h"
+#include "src/base/trace_event.h"
+#include "src/runtime/commands/event.h"
+#include "src/runtime/commands/notify.h"
+#include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/memory/memories.h"
 
 namespace advstep {
+namespace {
+
+// A mapping is as old as its reservation: whatever was captured in a reserved range is a mapping of
+// that reservation, which may be unmapped and mapped again. Other memory that has come to the
+// address is younger than the capture.
+Status CheckStillThere(const Use& use) {
+    Allocation allocation;
+    return TheDeviceMemory().Find(use.address, &allocation) && allocation.born <= use.epoch &&
+                   allocation.BytesFrom(use.address) >= use.bytes
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID,
+                       "{} was captured at {} with {} bytes, which have been freed since; "
+                       "expected memory that lives as long as the model",
+                       use.name, use.address, use.bytes);
+}
+
+constexpr int64_t kTaskNanoseconds = 1000;  // a listed task has no time of its own
+
+const char* ListedName(const RecordedTask& task) {
+    return task.task().name != nullptr ? task.task().name : "task";
+}
+
+const char* ListedCategory(const Task& task) {
+    switch (task.kind) {
+        case TaskKind::kHostFunction:
+            return "host function";
+        case TaskKind::kTicketWait:
+        case TaskKind::kPollWait:
+            return "wait";
+        default:
+            break;
+    }
+    switch (task.category) {
+        case TaskCategory::kKernel:
+            return "kernel";
+        case TaskCategory::kMemory:
+            return "memory";
+        default:
+            return "mark";
+    }
+}
+
+// Words the place in another branch that the task waits for. Empty: the task is no such wait.
+std::string ListedPlace(const RecordedTask& task) {
+    return task.waitBranch == RecordedTask::kNoWait
+               ? std::string()
+               : fmt::format("branch {} position {}", task.waitBranch, task.waitPosition);
+}
+
+TraceArgs ListedArgs(const RecordedTask& task, bool verbose) {
+    TraceArgs args;
+    if (std::string place = ListedPlace(task); !place.empty()) {
+        args.Add("waits for", place);
+    }
+    if (!verbose) {
+        return args;
+    }
+    task.task().Describe(&args);
+    for (const Use& use : task.uses) {
+        args.Add(use.name, use.kind == Use::Kind::kMemory
+                               ? fmt::format("{} with {} bytes", use.address, use.bytes)
+                               : fmt::format("{}", use.address));
+    }
+    return args;
+}
+
+}  // namespace
 
 RecordedTask RecordTask(const Work& work, const RecordFill& fill) {
     RecordedTask recorded;
@@ -44,6 +115,30 @@ RecordedTask RecordWaitTask(const CapturePlace& place, int64_t timeoutNanosecond
     recorded.waitBranch = place.branch;
     recorded.waitPosition = place.position;
     return recorded;
+}
+
+Status CheckUse(const Use& use) {
+    KernelFunction function;
+    switch (use.kind) {
+        case Use::Kind::kNotify:
+            return NotifyTable::Instance().CheckAlive(use.address);
+        case Use::Kind::kEvent: {
+            Event* event = nullptr;
+            ADVSTEP_RETURN_IF_ERROR(FindEvent(use.address, &event));
+            return event->Check(ToHandle(use.address));
+        }
+        case Use::Kind::kFunction:
+            return TheKernelBinaries().ReadHeld(use.address, &function);
+        default:
+            return CheckStillThere(use);
+    }
+}
+
+Status CheckUsesOf(const RecordedTask& task) {
+    for (const Use& use : task.uses) {
+        ADVSTEP_RETURN_IF_ERROR(CheckUse(use));
+    }
+    return {};
 }
 
 int32_t FindUnjoined(const ModelBody& body) {
@@ -89,8 +184,9 @@ BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
             image.waits.push_back({image.bytes(), recorded.waitBranch, recorded.waitPosition});
         }
         if (recorded.role == Work::Role::kGraphRecord || recorded.role == Work::Role::kGraphWait) {
-            image.marks.push_back({image.bytes(), image.count + 1, recorded.uses.front().address,
-                                   recorded.role == Work::Role::kGraphRecord});
+            image.eventTasks.push_back({image.bytes(), image.count + 1,
+                                        recorded.uses.front().address,
+                                        recorded.role == Work::Role::kGraphRecord});
         }
         if (recorded.role == Work::Role::kCallback) {
             image.callbacks.push_back(image.bytes());
@@ -100,8 +196,8 @@ BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
         }
         image.heavy = image.heavy || recorded.task().heavy();
         image.foreign = image.foreign || recorded.foreign;
-        if (recorded.group != nullptr) {
-            AppendGroupLaunch(recorded, &image.records);
+        if (recorded.groupPlace.group != nullptr) {
+            AppendGroupLaunch(recorded.record, recorded.groupPlace, &image.records);
             image.foreign = true;  // an update may bring memory of any device
         } else {
             image.records.insert(image.records.end(), recorded.record.begin(),
@@ -110,6 +206,41 @@ BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
         ++image.count;
     }
     return image;
+}
+
+void ListTasks(const ModelBody& body, uint32_t model, std::vector<std::string>* lines) {
+    lines->push_back(fmt::format("model {}: {} branches, {} task groups", model,
+                                 body.branches.size(), body.groups.size()));
+    for (size_t branch = 0; branch < body.branches.size(); ++branch) {
+        for (size_t position = 0; position < body.branches[branch].size(); ++position) {
+            const RecordedTask& task = body.branches[branch][position];
+            const std::string place = ListedPlace(task);
+            lines->push_back(fmt::format("model {} branch {} position {}: {}{}{}", model, branch,
+                                         position, ListedName(task), place.empty() ? "" : " for ",
+                                         place));
+        }
+    }
+}
+
+std::string TasksAsJson(const ModelBody& body, uint32_t model, bool verbose) {
+    const auto process = static_cast<int32_t>(model);
+    std::string json = "[\n" + ProcessNameEvent({process, 0}, fmt::format("model {}", process));
+    for (size_t branch = 0; branch < body.branches.size(); ++branch) {
+        const TraceTrack track{process, static_cast<int32_t>(branch)};
+        json.append(kTraceSeparator);
+        json.append(ThreadNameEvent(track, fmt::format("branch {}", branch)));
+        int64_t begin = 0;
+        for (const RecordedTask& task : body.branches[branch]) {
+            json.append(kTraceSeparator);
+            json.append(SliceEvent(
+                track,
+                {ListedName(task), ListedCategory(task.task()), begin, begin + kTaskNanoseconds},
+                ListedArgs(task, verbose)));
+            begin += kTaskNanoseconds;
+        }
+    }
+    json.append("\n]\n");
+    return json;
 }
 
 }  // namespace advstep

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded content of a model: branches of task records, and their images for replays.
+// The recorded content of a model: branches of tasks, their images for replays, and their listing.
 
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "src/base/status.h"
 #include "src/runtime/capture/task_group.h"
-#include "src/runtime/capture/task_record.h"
 #include "src/runtime/task/recorder.h"
 #include "src/runtime/task/task.h"
 
@@ -30,9 +30,7 @@ struct RecordedTask {
     std::shared_ptr<void> kept;  // as Work::keep
     int32_t waitBranch = kNoWait;
     size_t waitPosition = 0;
-    TaskGroup* group = nullptr;  // the group of the launch; null: it is in no group
-    Handle groupHandle = 0;
-    size_t groupIndex = 0;
+    TaskGroup::Place groupPlace;
 
     const Task& task() const { return TaskOf(record); }
 };
@@ -40,15 +38,18 @@ struct RecordedTask {
 RecordedTask RecordTask(const Work& work, const RecordFill& fill);
 RecordedTask RecordWaitTask(const CapturePlace& place, int64_t timeoutNanoseconds);
 
+/// Returns success if a resource that a task uses still exists. 107000: memory has been freed.
+/// 107017: a notify, an event or a function is gone.
+Status CheckUse(const Use& use);
+/// Checks all resources of the task likewise.
+Status CheckUsesOf(const RecordedTask& task);
+
 /// The captured work, by stream. Branch 0 is the stream on which the capture began.
 struct ModelBody {
     std::vector<std::vector<RecordedTask>> branches;
     std::vector<TaskGroup*> groups;
     std::vector<Condition*> conditions;
 };
-
-/// Ends the task groups and the variables of a model, or of a capture without a result.
-void ReleaseParts(const ModelBody& body) noexcept;
 
 /// Returns a branch for whose last task the end of branch 0 does not wait, or -1 if all branches
 /// have joined again.
@@ -62,18 +63,17 @@ struct BranchImage {
         int32_t branch;
         size_t position;
     };
-
-    TaskRecord records;
     /// A task that records, or waits for, an event for streams outside the model.
-    struct Mark {
+    struct EventTask {
         size_t offset;      // of the record, in bytes
         uint64_t position;  // of the task, from 1 on
         const void* event;
         bool records;  // false: waits
     };
 
+    TaskRecord records;
     std::vector<Wait> waits;
-    std::vector<Mark> marks;
+    std::vector<EventTask> eventTasks;
     std::vector<size_t> numbered;   // the offsets of the records of conditional tasks, in bytes
     std::vector<size_t> callbacks;  // the offsets of the records of callbacks, in bytes
     uint64_t count = 0;
@@ -85,5 +85,10 @@ struct BranchImage {
 };
 
 BranchImage MakeImage(const std::vector<RecordedTask>& branch);
+
+/// Lists the tasks of the model of that number, as lines of text, or as JSON events of the Trace
+/// Event Format.
+void ListTasks(const ModelBody& body, uint32_t model, std::vector<std::string>* lines);
+std::string TasksAsJson(const ModelBody& body, uint32_t model, bool verbose);
 
 }  // namespace advstep

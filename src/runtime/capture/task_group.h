@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of a model that can be replaced by others.
+// The memory of recorded tasks, and launches of a model that can be replaced by others.
 
 #pragma once
 
@@ -10,22 +10,46 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/status.h"
-#include "src/runtime/capture/task_record.h"
 #include "src/runtime/task/handle_table.h"
+#include "src/runtime/task/task.h"
 
 namespace advstep {
+
+/// The unit of memory for records, which need its alignment.
+struct alignas(kTaskAlignment) TaskChunk {
+    unsigned char bytes[kTaskAlignment];
+};
+
+/// The bytes of a Task and of what follows it.
+using TaskRecord = std::vector<TaskChunk>;
+
+inline const Task& TaskOf(const TaskRecord& record) {
+    return *reinterpret_cast<const Task*>(record.data());
+}
+
+/// A record that queued replays look up, with the objects that it refers to.
+struct SharedRecord {
+    TaskRecord record;
+    std::shared_ptr<void> kept;  // as Work::keep
+};
 
 /// Launches of a model that can be replaced by others. Replays that are queued look here when they
 /// come to a launch, so an update reaches them too, unless the launch has started. Objects are
 /// reused (HandleTable). mutex_ guards everything; no lock is taken after it.
 class TaskGroup {
  public:
+    /// The tasks of a model that are the group's launches.
     struct Span {
         Handle model = 0;
         int32_t branch = 0;
         size_t first = 0;  // of the branch's tasks
         size_t count = 0;
+    };
+    /// The place of a launch in a group.
+    struct Place {
+        TaskGroup* group = nullptr;  // null: it is in no group
+        Handle handle = 0;
+        size_t index = 0;
     };
 
     using Launches = std::vector<std::shared_ptr<const SharedRecord>>;
@@ -81,5 +105,10 @@ class TaskGroup {
 
 /// Never destroyed.
 HandleTable<TaskGroup>& TaskGroups();
+
+/// Appends the record of a launch of a group, with the launch itself inside. When the record is
+/// run, it runs the launch that the group has in its place then, or its own if the group has ended.
+void AppendGroupLaunch(const TaskRecord& launch, const TaskGroup::Place& place,
+                       TaskRecord* records);
 
 }  // namespace advstep

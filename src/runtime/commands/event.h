@@ -151,17 +151,15 @@ class Event {
 
     Status WaitOnUnrecorded(const StreamRef& stream) const;
     Status WaitOnRecord(const StreamRef& stream, int64_t timeoutNanoseconds);
-
-    // Of an event of ACL_EVENT_IPC.
+    Status CheckInModel(const StreamRef& stream) const;
+    /// Records an event of ACL_EVENT_IPC.
     Status RecordShared(const StreamRef& stream);
 
-    // Of an event of ACL_EVENT_EXTERNAL.
+    // Events of ACL_EVENT_EXTERNAL have functions of their own.
     Status RecordExternal(const StreamRef& stream);
     Status WaitOnExternal(const StreamRef& stream, int64_t timeoutNanoseconds);
     Status ResetExternal(const StreamRef& stream);
     EventSetting* Setting() const { return static_cast<EventSetting*>(setting_->Get()); }
-
-    Status CheckInModel(const StreamRef& stream) const;
 
     std::mutex mutex_;
     Handle handle_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the launches of task groups.
+// Implements the table of task groups, and the tasks that run their launches.
 
-#include "src/runtime/capture/group_launch.h"
+#include "src/runtime/capture/task_group.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,14 +9,17 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/never_destroyed.h"
 
 namespace advstep {
 namespace {
 
+struct TaskGroupTable : HandleTable<TaskGroup> {
+    TaskGroupTable() : HandleTable(HandleKind::kTaskGroup) {}
+};
+
 struct GroupLaunchTask : Task {
-    TaskGroup* group;
-    Handle handle;
-    size_t index;
+    TaskGroup::Place place;
     bool begun;  // Own() describes the launch that is run
 
     static constexpr size_t HeadBytes() { return AlignedTaskBytes(sizeof(GroupLaunchTask)); }
@@ -32,7 +35,9 @@ struct GroupLaunchTask : Task {
     }
     size_t OwnBytes() const { return bytes - HeadBytes(); }
     // Null: the group has ended.
-    std::shared_ptr<const SharedRecord> Newest() const { return group->Newest(handle, index); }
+    std::shared_ptr<const SharedRecord> Newest() const {
+        return place.group->Newest(place.handle, place.index);
+    }
 };
 
 // A launch may write into its record, but not into the one that all replays share. So a copy of
@@ -73,14 +78,20 @@ void DescribeGroupLaunch(const Task& base, TraceArgs* args) {
 
 }  // namespace
 
-void AppendGroupLaunch(const RecordedTask& launch, TaskRecord* records) {
+HandleTable<TaskGroup>& TaskGroups() {
+    static NeverDestroyed<TaskGroupTable> groups;
+    return *groups;
+}
+
+void AppendGroupLaunch(const TaskRecord& launch, const TaskGroup::Place& place,
+                       TaskRecord* records) {
     constexpr size_t kHeadChunks = GroupLaunchTask::HeadBytes() / sizeof(TaskChunk);
     const size_t at = records->size();
-    records->resize(at + kHeadChunks + launch.record.size());
-    std::copy(launch.record.begin(), launch.record.end(),
+    records->resize(at + kHeadChunks + launch.size());
+    std::copy(launch.begin(), launch.end(),
               records->begin() + static_cast<ptrdiff_t>(at + kHeadChunks));
     auto* const task = new (records->data() + at) GroupLaunchTask;
-    const Task& own = launch.task();
+    const Task& own = TaskOf(launch);
     task->name = own.name;
     task->category = own.category;
     // An update may bring a launch that takes longer.
@@ -89,9 +100,7 @@ void AppendGroupLaunch(const RecordedTask& launch, TaskRecord* records) {
     task->run = &RunGroupLaunch;
     static constexpr TaskType kType = {&DescribeGroupLaunch};
     task->type = &kType;
-    task->group = launch.group;
-    task->handle = launch.groupHandle;
-    task->index = launch.groupIndex;
+    task->place = place;
     task->begun = false;
 }
 

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the settings from file and environment, and checks their values.
+// Reads the settings from file and environment, checks their values, and logs them.
 
 #include "src/base/settings.h"
 
+#include <fmt/core.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "acl/acl_base.h"
 #include "src/base/cann_version.h"
 
 namespace advstep {
 namespace {
+
+// The values of settings.
 
 constexpr int32_t kMostVectorCores = 65536;
 constexpr int32_t kMostDevices = 1024;
@@ -213,6 +220,113 @@ uint64_t HalfOfHostMemory() {
     return uint64_t{info.totalram} * info.mem_unit / 2;
 }
 
+// The devices of the process.
+
+constexpr char kVisibleDevices[] = "ASCEND_RT_VISIBLE_DEVICES";
+
+// Returns the numbers before the first entry that is no number or no device.
+std::vector<int32_t> ReadDeviceNumbers(std::string_view text, int32_t devices) {
+    std::vector<int32_t> numbers;
+    while (true) {
+        const size_t comma = text.find(',');
+        std::string_view entry = text.substr(0, comma);
+        while (!entry.empty() && entry.front() == ' ') {
+            entry.remove_prefix(1);
+        }
+        while (!entry.empty() && entry.back() == ' ') {
+            entry.remove_suffix(1);
+        }
+        int32_t number = -1;
+        const char* const end = entry.data() + entry.size();
+        const auto result = std::from_chars(entry.data(), end, number);
+        if (result.ec != std::errc() || result.ptr != end || number < 0 || number >= devices) {
+            return numbers;
+        }
+        numbers.push_back(number);
+        if (comma == std::string_view::npos) {
+            return numbers;
+        }
+        text.remove_prefix(comma + 1);
+    }
+}
+
+bool IsAscending(const std::vector<int32_t>& numbers) {
+    for (size_t i = 1; i < numbers.size(); ++i) {
+        if (numbers[i] <= numbers[i - 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Reads ASCEND_RT_VISIBLE_DEVICES if it is set, and sets `visibleDevices` and their number,
+// `devices`. If the value is wrong, `devices` becomes 0, and `noDevice` gets a message.
+void ApplyVisibleDevices(Settings* settings) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets a variable
+    const char* const text = std::getenv(kVisibleDevices);
+    if (text == nullptr) {
+        return;
+    }
+    std::vector<int32_t> numbers = ReadDeviceNumbers(text, settings->devices);
+    if (numbers.empty() || !IsAscending(numbers)) {
+        settings->noDevice = fmt::format(
+            "{} is \"{}\"; expected numbers from 0 to {} in ascending order, with commas "
+            "between them",
+            kVisibleDevices, text, settings->devices - 1);
+        settings->devices = 0;
+        return;
+    }
+    settings->devices = static_cast<int32_t>(numbers.size());
+    settings->visibleDevices = std::move(numbers);
+}
+
+// The variables of the environment.
+
+constexpr char kPrefix[] = "ADVANCE_STEP_";
+
+// Variables of the Python package, the examples and the tests, which are no settings.
+constexpr const char* kOtherVariables[] = {"ADVANCE_STEP_BUILD", "ADVANCE_STEP_LIBRARY",
+                                           "ADVANCE_STEP_HOST_OPERATORS"};
+constexpr char kPrefixOfTests[] = "ADVANCE_STEP_TEST_";
+
+bool StartsWith(const std::string& text, const char* prefix) {
+    return text.compare(0, std::strlen(prefix), prefix) == 0;
+}
+
+// Returns the Levenshtein distance of two texts: the least number of characters to insert, remove
+// or change that makes one text the other.
+size_t Distance(const std::string& one, const std::string& other) {
+    std::vector<size_t> row(other.size() + 1);
+    for (size_t j = 0; j <= other.size(); ++j) {
+        row[j] = j;
+    }
+    for (size_t i = 1; i <= one.size(); ++i) {
+        size_t diagonal = std::exchange(row[0], i);
+        for (size_t j = 1; j <= other.size(); ++j) {
+            const size_t changed = diagonal + (one[i - 1] == other[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+// Returns the name of the setting that is nearest to a wrong name.
+std::string Nearest(const std::string& name) {
+    const auto* const nearest =
+        std::min_element(std::begin(kSettings), std::end(kSettings),
+                         [&](const SettingRow& one, const SettingRow& other) {
+                             return Distance(name, one.name) < Distance(name, other.name);
+                         });
+    return nearest->name;
+}
+
+bool IsKnownVariable(const std::string& name) {
+    return IsSettingName(name) || StartsWith(name, kPrefixOfTests) ||
+           std::find(std::begin(kOtherVariables), std::end(kOtherVariables), name) !=
+               std::end(kOtherVariables);
+}
+
 }  // namespace
 
 std::optional<SocSpec> FindSoc(const std::string& name) {
@@ -237,19 +351,6 @@ std::optional<SocSpec> FindSoc(const std::string& name) {
         }
     }
     return std::nullopt;
-}
-
-bool IsSettingName(const std::string& name) {
-    return std::any_of(std::begin(kSettings), std::end(kSettings),
-                       [&](const SettingRow& row) { return name == row.name; });
-}
-
-std::vector<std::string> SettingNames() {
-    std::vector<std::string> names;
-    for (const SettingRow& row : kSettings) {
-        names.emplace_back(row.name);
-    }
-    return names;
 }
 
 Status LoadSettings(const char* configPath, Settings* settings) {
@@ -290,6 +391,34 @@ Status LoadSettings(const char* configPath, Settings* settings) {
     }
     *settings = std::move(loaded);
     return {};
+}
+
+bool IsSettingName(const std::string& name) {
+    return std::any_of(std::begin(kSettings), std::end(kSettings),
+                       [&](const SettingRow& row) { return name == row.name; });
+}
+
+void LogSettings(const Settings& settings) {
+    std::string chosen;
+    for (const char* const* entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        if (std::strncmp(*entry, kPrefix, std::strlen(kPrefix)) != 0) {
+            continue;
+        }
+        const std::string text = *entry;
+        const std::string name = text.substr(0, text.find('='));
+        if (IsSettingName(name)) {
+            chosen += " " + text;
+        } else if (!IsKnownVariable(name) && settings.logLevel != LogLevel::kOff) {
+            LogLine(LogLevel::kWarn,
+                    fmt::format("the environment has {}, which is no setting; the nearest is {}",
+                                name, Nearest(name)));
+        }
+    }
+    Log(LogLevel::kInfo, "settings of the environment:{}", chosen.empty() ? " none" : chosen);
+    Log(LogLevel::kInfo,
+        "{} devices of SoC {}: {} vector cores and {} bytes of memory each, on {} threads",
+        settings.devices, settings.soc.name, settings.soc.vectorCores, settings.memoryBytes,
+        settings.threads);
 }
 
 }  // namespace advstep

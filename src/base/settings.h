@@ -85,10 +85,6 @@ Status ReadSettingsFile(const std::string& path, SettingsFile* contents);
 /// 100009: its "dump" is missing or is no object.
 Status CheckDumpFile(const std::string& path);
 
-/// Reads ASCEND_RT_VISIBLE_DEVICES if it is set, and sets `visibleDevices` and their number,
-/// `devices`. If the value is wrong, `devices` becomes 0, and `noDevice` gets a message.
-void ApplyVisibleDevices(Settings* settings);
-
 /// Loads the settings of this process. The environment takes precedence over the file (null or "":
 /// no file), and the file over the defaults. The codes are those of ReadSettingsFile, and 100008: a
 /// value is wrong. A call that fails does not change *settings.
@@ -96,8 +92,6 @@ Status LoadSettings(const char* configPath, Settings* settings);
 
 /// Returns whether this is the name of a setting, which is that of its environment variable.
 bool IsSettingName(const std::string& name);
-/// Returns the names of all settings.
-std::vector<std::string> SettingNames();
 
 /// Logs the settings of the environment at level info, when the runtime starts. Warns about
 /// environment variables that look like settings and are none, with the nearest name, unless the

@@ -9,7 +9,6 @@
 
 #include "acl/acl_base.h"
 #include "advance_step/operator/tensor_view.hpp"
-#include "src/base/checked_math.h"
 
 namespace advstep {
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of checked arithmetic: rounding.
 
-#include "src/base/checked_math.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
+#include "advance_step/operator/plan.hpp"
 #include "support/table.h"
 
 namespace advstep {
 namespace {
+
+using advance_step::op::CeilDiv;
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 

@@ -9,10 +9,4 @@ namespace advstep {
 
 using advance_step::op::Isa;
 
-/// Returns whether this machine has the instruction set.
-bool IsSupported(Isa isa);
-
-/// Returns the widest instruction set that this machine has.
-Isa BestIsa();
-
 }  // namespace advstep

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "advance_step/operator/environment.hpp"
-#include "op_kernel/common/isa.h"
+#include "src/base/isa.h"
 #include "src/base/live_objects.h"
 #include "src/base/log.h"
 #include "src/base/status.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "op_kernel/common/isa.h"
+#include "src/base/isa.h"
 #include "tests/benchmark/kernel_batch.h"
 
 namespace {

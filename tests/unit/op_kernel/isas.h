@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "op_kernel/common/isa.h"
+#include "src/base/isa.h"
 
 namespace unit {
 

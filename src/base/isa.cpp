@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the instruction sets of the processor.
 
-#include "op_kernel/common/isa.h"
+#include "src/base/isa.h"
 
 #include <initializer_list>
 

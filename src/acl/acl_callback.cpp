@@ -4,8 +4,8 @@
 #include "src/base/boundary.h"
 #include "src/runtime/commands/callbacks.h"
 #include "src/runtime/stream/current.h"
-#include "src/runtime/stream/stream_ref.h"
-#include "src/runtime/task/wait_limit.h"
+#include "src/runtime/stream/stream.h"
+#include "src/runtime/task/ticket.h"
 
 using namespace advstep;
 

@@ -6,9 +6,9 @@
 #include "src/base/live_objects.h"
 #include "src/runtime/lifecycle/context_end.h"
 #include "src/runtime/lifecycle/device_registry.h"
-#include "src/runtime/stream/contexts.h"
+#include "src/runtime/stream/context.h"
 #include "src/runtime/stream/current.h"
-#include "src/runtime/stream/stream_state.h"
+#include "src/runtime/stream/stream_callbacks.h"
 #include "src/runtime/task/ticket.h"
 
 using namespace advstep;

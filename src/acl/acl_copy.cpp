@@ -9,19 +9,15 @@
 #include "op_kernel/reduce/reduce_kernel.h"
 #include "src/base/boundary.h"
 #include "src/base/trace_event.h"
-#include "src/runtime/capture/capture_registry.h"
+#include "src/runtime/capture/capture.h"
 #include "src/runtime/commands/launcher.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/memory/copy.h"
-#include "src/runtime/memory/copy_batch.h"
-#include "src/runtime/memory/copy_work.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/resource_limit.h"
-#include "src/runtime/stream/stream_ref.h"
-#include "src/runtime/stream/wait_in_list.h"
+#include "src/runtime/stream/stream.h"
 #include "src/runtime/task/ticket.h"
-#include "src/runtime/task/wait_limit.h"
 
 using namespace advstep;
 

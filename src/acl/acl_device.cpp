@@ -4,14 +4,14 @@
 #include "acl/acl_rt.h"
 #include "src/acl/find_device.h"
 #include "src/base/boundary.h"
-#include "src/runtime/capture/capture_registry.h"
+#include "src/runtime/capture/capture.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/device/peer_access.h"
 #include "src/runtime/lifecycle/device_registry.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/streams.h"
-#include "src/runtime/task/wait_limit.h"
+#include "src/runtime/task/ticket.h"
 
 using namespace advstep;
 

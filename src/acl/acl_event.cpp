@@ -9,9 +9,8 @@
 #include "src/base/live_objects.h"
 #include "src/runtime/commands/event.h"
 #include "src/runtime/stream/current.h"
-#include "src/runtime/stream/stream_ref.h"
-#include "src/runtime/stream/wait_in_list.h"
-#include "src/runtime/task/wait_limit.h"
+#include "src/runtime/stream/stream.h"
+#include "src/runtime/task/ticket.h"
 
 using namespace advstep;
 

@@ -4,7 +4,7 @@
 #include "acl/rt/exception.h"
 
 #include "src/base/boundary.h"
-#include "src/runtime/stream/exception_info.h"
+#include "src/runtime/stream/stream_callbacks.h"
 
 using namespace advstep;
 

@@ -14,7 +14,6 @@
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
-#include "src/runtime/task/wait_limit.h"
 
 using namespace advstep;
 

@@ -17,13 +17,10 @@
 #include "src/base/open_file.h"
 #include "src/base/status.h"
 #include "src/runtime/capture/capture.h"
-#include "src/runtime/capture/capture_part.h"
-#include "src/runtime/capture/capture_registry.h"
 #include "src/runtime/capture/model.h"
 #include "src/runtime/stream/current.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 #include "src/runtime/task/ticket.h"
-#include "src/runtime/task/wait_limit.h"
 
 using namespace advstep;
 

@@ -6,7 +6,7 @@
 #include "src/runtime/commands/notify.h"
 #include "src/runtime/commands/stream_value.h"
 #include "src/runtime/stream/current.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 
 using namespace advstep;
 

@@ -8,10 +8,9 @@
 #include "src/base/boundary.h"
 #include "src/runtime/lifecycle/process_options.h"
 #include "src/runtime/memory/copy.h"
-#include "src/runtime/memory/copy_work.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 
 using namespace advstep;
 

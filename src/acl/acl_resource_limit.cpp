@@ -7,7 +7,7 @@
 #include "src/runtime/lifecycle/device_registry.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/resource_limit.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 
 using namespace advstep;
 

@@ -14,8 +14,7 @@
 #include "src/runtime/device/peer_access.h"
 #include "src/runtime/lifecycle/device_registry.h"
 #include "src/runtime/memory/memories.h"
-#include "src/runtime/memory/share_client.h"
-#include "src/runtime/memory/share_server.h"
+#include "src/runtime/memory/memory_sharing.h"
 #include "src/runtime/stream/current.h"
 
 using namespace advstep;

@@ -17,12 +17,11 @@
 #include "src/base/status.h"
 #include "src/runtime/lifecycle/context_end.h"
 #include "src/runtime/stream/current.h"
-#include "src/runtime/stream/stream_attributes.h"
-#include "src/runtime/stream/stream_ref.h"
-#include "src/runtime/stream/stream_state.h"
+#include "src/runtime/stream/stream.h"
+#include "src/runtime/stream/stream_callbacks.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/handle_table.h"
-#include "src/runtime/task/wait_limit.h"
+#include "src/runtime/task/ticket.h"
 
 using namespace advstep;
 

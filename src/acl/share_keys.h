@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "src/base/status.h"
-#include "src/runtime/memory/share_protocol.h"
+#include "src/runtime/memory/memory_sharing.h"
 
 namespace advstep {
 

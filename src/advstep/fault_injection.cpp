@@ -6,7 +6,7 @@
 #include "src/runtime/commands/stream_fault.h"
 #include "src/runtime/faults/fault_injection.h"
 #include "src/runtime/stream/current.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 
 using namespace advstep;
 

@@ -14,7 +14,7 @@
 #include "src/base/log.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/stream/current.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 
 using namespace advstep;
 

@@ -11,7 +11,7 @@
 #include "acl/acl_rt.h"
 #include "src/base/status.h"
 #include "src/runtime/capture/capture_session.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 #include "src/runtime/task/handle_table.h"
 
 namespace advstep {

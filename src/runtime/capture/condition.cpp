@@ -11,7 +11,7 @@
 #include "src/base/never_destroyed.h"
 #include "src/runtime/capture/model.h"
 #include "src/runtime/memory/memories.h"
-#include "src/runtime/stream/run_frame.h"
+#include "src/runtime/stream/stream.h"
 #include "src/runtime/stream/streams.h"
 
 namespace advstep {

@@ -22,10 +22,9 @@
 #include "src/runtime/device/device.h"
 #include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/memory/memories.h"
+#include "src/runtime/stream/stream.h"
 #include "src/runtime/stream/streams.h"
-#include "src/runtime/stream/wait_in_list.h"
 #include "src/runtime/task/ticket.h"
-#include "src/runtime/task/wait_limit.h"
 
 namespace advstep {
 namespace {

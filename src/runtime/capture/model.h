@@ -14,7 +14,7 @@
 #include "src/runtime/capture/model_body.h"
 #include "src/runtime/capture/model_replay.h"
 #include "src/runtime/stream/context.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 #include "src/runtime/task/handle_table.h"
 
 namespace advstep {

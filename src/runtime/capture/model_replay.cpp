@@ -12,8 +12,8 @@
 #include "src/base/log.h"
 #include "src/runtime/capture/condition.h"
 #include "src/runtime/commands/callbacks.h"
+#include "src/runtime/stream/stream.h"
 #include "src/runtime/stream/streams.h"
-#include "src/runtime/stream/wait_in_list.h"
 
 namespace advstep {
 namespace {

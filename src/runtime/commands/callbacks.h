@@ -11,8 +11,8 @@
 
 #include "acl/acl_rt.h"
 #include "src/base/status.h"
-#include "src/runtime/stream/stream_ref.h"
-#include "src/runtime/task/wait_limit.h"
+#include "src/runtime/stream/stream.h"
+#include "src/runtime/task/ticket.h"
 
 namespace advstep {
 

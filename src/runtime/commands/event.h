@@ -14,7 +14,7 @@
 
 #include "src/base/status.h"
 #include "src/runtime/commands/event_board.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/task.h"
 

@@ -10,7 +10,7 @@
 
 #include "src/base/status.h"
 #include "src/runtime/memory/shared_state.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 
 namespace advstep {
 

@@ -5,7 +5,7 @@
 
 #include "src/base/status.h"
 #include "src/runtime/device/kernel_launch.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 
 namespace advstep {
 

@@ -9,7 +9,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
-#include "src/runtime/memory/share_server.h"
+#include "src/runtime/memory/memory_sharing.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
 

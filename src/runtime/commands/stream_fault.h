@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "src/base/status.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 
 namespace advstep {
 

@@ -18,7 +18,6 @@
 #include "src/base/log.h"
 #include "src/base/trace_event.h"
 #include "src/runtime/device/device.h"
-#include "src/runtime/trace/core_trace.h"
 #include "src/runtime/trace/trace.h"
 
 namespace advstep {

@@ -9,7 +9,7 @@
 #include "src/base/status.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/kernels/kernel_blocks.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 
 namespace advstep {
 

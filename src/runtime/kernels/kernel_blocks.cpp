@@ -22,7 +22,6 @@
 #include "src/base/log.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
-#include "src/base/signal_line.h"
 #include "src/base/trace_event.h"
 #include "src/runtime/task/ticket.h"
 

@@ -14,13 +14,11 @@
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/capture/capture.h"
-#include "src/runtime/capture/capture_registry.h"
 #include "src/runtime/capture/model.h"
 #include "src/runtime/commands/callbacks.h"
-#include "src/runtime/stream/contexts.h"
+#include "src/runtime/stream/context.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
-#include "src/runtime/task/wait_limit.h"
 
 namespace advstep {
 namespace {

@@ -14,7 +14,6 @@
 #include "src/runtime/device/device.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
-#include "src/runtime/task/wait_limit.h"
 
 namespace advstep {
 namespace {

@@ -17,7 +17,6 @@
 #include "src/base/at_load.h"
 #include "src/base/crash_signal.h"
 #include "src/base/never_destroyed.h"
-#include "src/base/signal_line.h"
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/fork_records.h"
 #include "src/runtime/memory/page_pool.h"

@@ -16,7 +16,6 @@
 #include "src/runtime/memory/memory_sharing.h"
 #include "src/runtime/memory/page_pool.h"
 #include "src/runtime/task/ticket.h"
-#include "src/runtime/task/wait_limit.h"
 
 namespace advstep {
 namespace {

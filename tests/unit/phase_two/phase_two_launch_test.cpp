@@ -13,7 +13,7 @@
 #include "op_kernel/step/step_kernels.h"
 #include "reference/step_data.h"
 #include "src/runtime/commands/launcher.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 #include "support/step_batch.h"
 
 namespace advstep {

@@ -11,9 +11,8 @@
 
 #include "src/runtime/device/device.h"
 #include "src/runtime/lifecycle/context_end.h"
-#include "src/runtime/stream/contexts.h"
+#include "src/runtime/stream/context.h"
 #include "src/runtime/stream/stream.h"
-#include "src/runtime/stream/stream_ref.h"
 #include "src/runtime/stream/streams.h"
 #include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of batched copies: order, weight, size of a record.
 
-#include "src/runtime/memory/copy_batch.h"
+#include "src/runtime/memory/copy.h"
 
 #include <gtest/gtest.h>
 

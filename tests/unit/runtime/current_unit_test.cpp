@@ -11,8 +11,8 @@
 #include "src/runtime/commands/event.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/lifecycle/context_end.h"
-#include "src/runtime/stream/contexts.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/context.h"
+#include "src/runtime/stream/stream.h"
 #include "support/runtime_test.h"
 #include "unit/status_check.h"
 

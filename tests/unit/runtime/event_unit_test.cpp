@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "acl/acl_base.h"
-#include "src/runtime/commands/event_marks.h"
 #include "unit/runtime/event_bench.h"
 
 namespace advstep {

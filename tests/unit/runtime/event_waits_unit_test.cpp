@@ -2,7 +2,7 @@
 // Tests of event waits: for which record they are, and that the last of each stream counts. The
 // numbers of shared records.
 
-#include "src/runtime/commands/event_waits.h"
+#include "src/runtime/commands/event.h"
 #include "src/runtime/task/ticket.h"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 
 #include "acl/acl_base.h"
 #include "src/runtime/device/device.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 #include "support/watchdog.h"
 #include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"

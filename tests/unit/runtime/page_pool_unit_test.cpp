@@ -13,9 +13,8 @@
 #include <random>
 #include <vector>
 
-#include "src/runtime/memory/descriptor.h"
 #include "src/runtime/memory/device_memory.h"
-#include "src/runtime/memory/page_file.h"
+#include "src/runtime/memory/fork_records.h"
 #include "support/fork.h"
 #include "unit/status_check.h"
 

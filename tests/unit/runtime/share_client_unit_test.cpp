@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of imports from a process that does not answer.
 
-#include "src/runtime/memory/share_client.h"
+#include "src/runtime/memory/memory_sharing.h"
 
 #include <gtest/gtest.h>
 #include <sys/time.h>
@@ -10,7 +10,7 @@
 #include <csignal>
 
 #include "acl/acl_base.h"
-#include "src/runtime/memory/descriptor.h"
+#include "src/runtime/memory/fork_records.h"
 #include "support/watchdog.h"
 #include "unit/status_check.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reasons of the tasks that a stream has skipped.
-#include "src/runtime/stream/skipped_tasks.h"
+#include "src/runtime/stream/task_results.h"
 
 #include <gtest/gtest.h>
 

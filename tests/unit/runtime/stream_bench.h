@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "src/runtime/stream/context.h"
-#include "src/runtime/stream/stream_ref.h"
+#include "src/runtime/stream/stream.h"
 
 namespace unit {
 

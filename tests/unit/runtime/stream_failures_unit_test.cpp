@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a stream keeps of its failures, and which of them a call takes.
-#include "src/runtime/stream/stream_failures.h"
+#include "src/runtime/stream/task_results.h"
 
 #include <gtest/gtest.h>
 

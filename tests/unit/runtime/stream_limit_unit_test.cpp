@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "acl/acl_base.h"
-#include "src/runtime/task/wait_limit.h"
+#include "src/runtime/task/ticket.h"
 #include "support/watchdog.h"
 #include "unit/runtime/stream_bench.h"
 #include "unit/status_check.h"

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <thread>
 
-#include "src/runtime/trace/core_trace.h"
 #include "support/device_trace.h"
 #include "support/host_work.h"
 #include "support/settings.h"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import reference
 import torch
-from advance_step import _library, _registration, _runtime, device
+from advance_step import _held_work, _library, _registration, _runtime
 from batches import as_numpy, batch, expect_state
 
 
@@ -262,8 +262,8 @@ def test_a_stream_that_is_made_while_another_is_enlisted(monkeypatch):
                 self.inner = advance_step.Stream()
             return super().get(*arguments)
 
-    streams = Streams(device._streams)
-    monkeypatch.setattr(device, "_streams", streams)
+    streams = Streams(_held_work._streams)
+    monkeypatch.setattr(_held_work, "_streams", streams)
     outer = advance_step.Stream()
-    living = device._streams_of(outer.device.index)
+    living = _held_work.streams_of(outer.device.index)
     assert outer in living and streams.inner in living

@@ -10,9 +10,9 @@ from typing import Any, Callable
 from . import _library, _registration
 from ._arguments import instance
 from ._errors import RUNTIME_ERROR
+from ._held_work import NOT_WAITED
 from ._plan import Operator, Plan
 from ._runtime import Generation, thread
-from .device import NOT_WAITED
 from .stream import Stream, current_stream
 
 _MOST_PLANS = 128  # for each thread

@@ -11,14 +11,11 @@ from __future__ import annotations
 import os
 import threading
 from ctypes import byref, c_uint32, c_void_p
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from . import _library
 from ._arguments import integer, refuse_type
 from ._errors import AdvanceStepError, make_error
-
-if TYPE_CHECKING:
-    from .stream import Stream
 
 _REPEAT_INITIALIZE = 100002
 _INVALID_FILE = 100003
@@ -152,11 +149,11 @@ class ThreadState(threading.local):
         self.generation = Generation.current
         self.active = -1  # device of the context that is current in the C library; -1: unknown
         self.device = 0
-        self.streams: dict[int, Stream] = {}  # by device: its own, or of a with block
+        self.streams: dict[int, Any] = {}  # a Stream by device: its own, or of a with block
         self.plans: dict[Any, Any] = {}
         # One entry for each open with block: the device before it, and for a with block of a stream
         # also the stream's device and its stream before the block.
-        self.saved: list[tuple[int, int | None, Stream | None]] = []
+        self.saved: list[tuple[int, int | None, Any]] = []
 
     def refresh(self) -> None:
         """Clears the state if the runtime has ended since the last call."""

@@ -5,22 +5,17 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 import weakref
 from ctypes import byref, c_void_p
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import _library
 from ._arguments import integer, refuse_type
+from ._held_work import NOT_WAITED, streams_of
 from ._runtime import (INVALID_DEVICE, MOST_INDEX, Generation, context_of, forget_failure,
                        thread)
 
-if TYPE_CHECKING:
-    from .stream import Stream
-
 _INVALID_PARAM = 100000
-# A synchronisation that returns one of these codes has not waited: the work may still be queued.
-NOT_WAITED = frozenset((107002, 107003, 107017, 107027, 207000))
 
 
 class Device:
@@ -71,7 +66,7 @@ class Device:
         thread.refresh()
         if thread.active != self.index:
             thread.activate(self.index)
-        held = [(stream, stream._take_held()) for stream in _streams_of(self.index) if stream.dirty]
+        held = [(stream, stream._take_held()) for stream in streams_of(self.index) if stream.dirty]
         code = _library.synchronize_device()
         if code in NOT_WAITED:
             for stream, arrays in held:
@@ -100,30 +95,6 @@ class Device:
 def _free(address: int, generation: int) -> None:
     if generation == Generation.current and _library.free(address):
         forget_failure()  # other code has ended the runtime
-
-
-_streams: dict[int, tuple[weakref.ref[Stream], ...]] = {}  # by device; a change replaces the tuple
-# Guards changes of _streams. A finalizer or a signal handler that runs meanwhile may make streams.
-_streams_lock = threading.RLock()
-
-
-def _streams_of(index: int) -> list[Stream]:
-    """Returns the living streams of a device in the order of their creation."""
-    return [stream for reference in _streams.get(index, ()) if (stream := reference()) is not None]
-
-
-def enlist(stream: Stream) -> None:
-    """Makes the synchronisation of its device know a new stream."""
-    index = stream.device.index
-    reference = weakref.ref(stream)
-    with _streams_lock:
-        while True:
-            known = _streams.get(index, ())
-            living = (*(old for old in known if old() is not None), reference)
-            # Nothing can run between the look and the change.
-            if _streams.get(index, ()) is known:
-                _streams[index] = living
-                return
 
 
 def current_device() -> Device:

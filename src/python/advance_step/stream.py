@@ -3,21 +3,21 @@
 
 from __future__ import annotations
 
-import threading
 from ctypes import byref, c_float, c_int, c_void_p
 from typing import Any
 
 from . import _library
 from ._arguments import OneOwner, instance, integer
+from ._held_work import NOT_WAITED, WorkHolder, enlist
 from ._runtime import Generation, forget_failure, in_context, thread
-from .device import NOT_WAITED, Device, as_device, enlist
+from .device import Device, as_device
 
 _EVENT_FLAGS = 0x1 | 0x8  # ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE
 _COMPLETE = {"stream": 0, "event": 1}
 _PARAM_INVALID = 107000
 
 
-class Stream(OneOwner):
+class Stream(WorkHolder):
     """A queue of work on a device. Its work runs in order; streams run at the same time.
 
     ``with stream:`` makes the stream, and its device, the thread's current ones.
@@ -30,12 +30,7 @@ class Stream(OneOwner):
         priority: 0 (greatest) to 7; it does not change results.
     """
 
-    # _lock: held while a call queues work, and also while it then waits, so that the call raises
-    # only a failure of its own work. _held: plans and arrays of queued work, by plan; they must
-    # exist until a synchronisation has waited for the work. _newest: the number of the latest run.
-    # dirty: work has been queued since the start of the last synchronisation.
-    __slots__ = ("device", "handle", "dirty", "_argument", "_lock", "_held", "_newest",
-                 "_generation", "__weakref__")
+    __slots__ = ("device", "handle", "_argument", "_generation")
 
     def __init__(self, device: Device | int | None = None, priority: int = 0) -> None:
         self._argument = c_void_p()  # for calls without a prototype; the library fills it
@@ -43,16 +38,13 @@ class Stream(OneOwner):
         thread.refresh()
         self.device = as_device("Stream", device)
         priority = integer("Stream", "priority", priority, 0, 7, _PARAM_INVALID)
-        self.dirty = False
-        self._lock = threading.RLock()
-        self._held: dict[int, Any] = {}
-        self._newest = 0
+        super().__init__()
         self._generation = Generation.current
         thread.activate(self.device.index)
         _library.check(_library.create_stream(byref(self._argument), priority, 0),
                        "aclrtCreateStreamWithConfig")
         self.handle = self._argument.value or 0
-        enlist(self)
+        enlist(self.device.index, self)
 
     def __repr__(self) -> str:
         return f"<Stream {self.handle:#x} of {self.device}>"
@@ -116,16 +108,6 @@ class Stream(OneOwner):
     def wait_stream(self, other: Stream) -> None:
         """Makes later work of this stream wait for all work that is now queued in the other one."""
         self.wait_event(instance("Stream.wait_stream", "other", other, Stream).record_event())
-
-    def _take_held(self) -> dict[int, Any]:
-        with self._lock:
-            held, self._held, self.dirty = self._held, {}, False
-            return held
-
-    def _hold_again(self, held: dict[int, Any]) -> None:
-        with self._lock:
-            self._held = {**held, **self._held}
-            self.dirty = True
 
     def __del__(self) -> None:  # also after an __init__ that was interrupted
         handle = getattr(self, "_argument", None)
@@ -197,7 +179,7 @@ def current_stream(device: Device | int | None = None) -> Stream:
     """
     thread.refresh()
     index = as_device("current_stream", device).index
-    stream = thread.streams.get(index)
+    stream: Stream | None = thread.streams.get(index)
     if stream is None:
         stream = thread.streams[index] = Stream(index)
     return stream

@@ -5,7 +5,7 @@ import struct
 
 import advance_step
 import pytest
-from advance_step import _elf, _own_pairs
+from advance_step import _aclnn_operators, _elf
 
 with open(advance_step.LIBRARY_PATH, "rb") as file:
     WHOLE = file.read()
@@ -35,9 +35,9 @@ def test_a_file_that_is_cut_off_has_no_names(name, tmp_path, monkeypatch):
     assert _elf.defined_names(path) == _elf.undefined_names(path) == []
     monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", str(tmp_path / "vendors" / "own"))
     monkeypatch.delenv("ASCEND_HOME_PATH", raising=False)
-    assert _own_pairs.names() == set()
+    assert _aclnn_operators.names() == set()
     path.write_bytes(WHOLE)
-    assert "advance_step" in _own_pairs.names()
+    assert "advance_step" in _aclnn_operators.names()
     assert "aclInit" in _elf.defined_names(path)
 
 
@@ -49,4 +49,4 @@ def test_names_and_files_of_another_encoding(tmp_path, monkeypatch):
     monkeypatch.setenv("ASCEND_OPP_PATH", str(tmp_path))
     monkeypatch.delenv("ASCEND_HOME_PATH", raising=False)
     monkeypatch.delenv("ASCEND_CUSTOM_OPP_PATH", raising=False)
-    assert "advance_step" in _own_pairs.names()
+    assert "advance_step" in _aclnn_operators.names()

@@ -47,6 +47,7 @@ def imports(modules):
 def test_no_module_imports_itself_by_way_of_others():
     graph = imports(sources(SOURCES))
     assert graph[f"{PACKAGE}.stream"] >= {f"{PACKAGE}._runtime", f"{PACKAGE}.device"}
+    assert f"{PACKAGE}._python_form.operators" in graph[f"{PACKAGE}._host_operators"]
     tuple(graphlib.TopologicalSorter(graph).static_order())
 
 

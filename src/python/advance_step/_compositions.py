@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from . import _own_pairs
+from . import _aclnn_operators
 from ._npu.checks import check, check_shape
 
 _registered: list[Any] = []  # a registration ends with its object
@@ -236,7 +236,7 @@ def register(torch: Any) -> None:
         # Nested tensors have no kernels here, so TransformerEncoder must keep to its dense path.
         "_nested_tensor_from_mask_left_aligned": lambda tensor, mask: False,
     }
-    own = _own_pairs.names()
+    own = _aclnn_operators.names()
     library = torch.library.Library("aten", "IMPL")
     _registered.append(library)
     for name, kernel in kernels.items():

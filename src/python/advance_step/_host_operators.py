@@ -6,7 +6,7 @@ torch.backends. Where torch_npu is imported first, _advance_step_startup calls i
 emulated device it does nothing.
 
 The form of `_native` runs operators in the order of their stream and needs the extension that the
-wheel has for one torch. The form of `_reference` runs them at once, in Python, with any torch.
+wheel has for one torch. That of `_python_form` runs them at once, in Python, with any torch.
 """
 
 from __future__ import annotations
@@ -61,10 +61,11 @@ def autoload() -> None:
     _ranks.default_devices()  # before torch_npu asks for them
     try:
         torch: Any = importlib.import_module("torch")
-        torch_npu: Any = importlib.import_module("torch_npu")  # whose place the registrations take
+        importlib.import_module("torch_npu")  # whose place the registrations take
     except ImportError:
         return
-    from . import _compositions, _graphs, _marks, _native, _parallel, _profiler, _reference
+    from . import _compositions, _graphs, _mstx, _native, _parallel, _profiler
+    from ._npu import table
     library = _native.load(torch, queue=wanted == "queue")
     if library is not None:
         _ranks.register(torch)
@@ -72,12 +73,12 @@ def autoload() -> None:
         _native.register(torch, library)
         _state["form"] = "native"
     else:
-        _reference.register(torch, torch_npu)
+        from ._python_form import operators
+        operators.register(torch)
         _state["form"] = "python"
     _compositions.register(torch)
     _graphs.register(torch)
     _parallel.register(torch)
     _profiler.register(torch)
-    _marks.register(torch)
-    from ._npu import table
+    _mstx.register(torch)
     table.register(torch)

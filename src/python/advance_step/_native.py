@@ -8,7 +8,7 @@ import os
 import pathlib
 from typing import Any
 
-from . import _own_pairs
+from . import _aclnn_operators
 
 _libraries: list[ctypes.CDLL] = []
 
@@ -75,7 +75,7 @@ def register(torch: Any, library: ctypes.CDLL) -> None:
     """Registers the extension's operators."""
     library.advstep_torch_register.restype = ctypes.c_int64
     library.advstep_torch_failure.restype = ctypes.c_char_p
-    kept = " ".join(sorted(_own_pairs.names()))
+    kept = " ".join(sorted(_aclnn_operators.names()))
     if library.advstep_torch_register(kept.encode()) < 0:
         raise ImportError(f"{_file(torch)}: "
                           + library.advstep_torch_failure().decode("utf-8", "replace"))

@@ -22,7 +22,7 @@ from typing import Any
 _FOLDER = "ASCEND_PROFILER_OUTPUT"
 
 
-class _Torchs:
+class _TorchNames:
     """Names of torch as it is imported: transfer_to_npu writes torch_npu's in their place."""
 
     def __init__(self, torch: Any) -> None:
@@ -36,7 +36,7 @@ class _Torchs:
         self.dynamic = dynamic.CPU, dynamic.NPU
 
 
-def _activities(torchs: _Torchs) -> Any:
+def _activities(torchs: _TorchNames) -> Any:
     """Returns the class of torch_npu's activities: torch's own, which transfer_to_npu may write into
     torch."""
     class ProfilerActivity:
@@ -46,7 +46,7 @@ def _activities(torchs: _Torchs) -> Any:
     return ProfilerActivity
 
 
-def _options(torchs: _Torchs, activities: Any, config: Any, names: Any) -> dict[str, Any]:
+def _options(torchs: _TorchNames, activities: Any, config: Any, names: Any) -> dict[str, Any]:
     """Returns what both of torch's classes take: all is work of "cpu", on all threads."""
     # dynamic_profile names those of torch_npu's own class.
     known = {*names.ProfilerActivity.__members__.values(), *torchs.dynamic}
@@ -61,7 +61,7 @@ def _options(torchs: _Torchs, activities: Any, config: Any, names: Any) -> dict[
             "experimental_config": torchs.config(profile_all_threads=True)}
 
 
-def _schedule(torchs: _Torchs, given: Any, first: Any) -> Any:
+def _schedule(torchs: _TorchNames, given: Any, first: Any) -> Any:
     """`first` returns the number of the schedule's first step."""
     if given is None:
         return None
@@ -77,7 +77,7 @@ def _wait(torch: Any) -> None:
             torch.npu.synchronize(index)
 
 
-def _classes(torch: Any, torchs: _Torchs, names: Any) -> dict[str, Any]:
+def _classes(torch: Any, torchs: _TorchNames, names: Any) -> dict[str, Any]:
     plain: Any = torchs.plain
     stepped: Any = torchs.stepped
 
@@ -150,7 +150,7 @@ def tensorboard_trace_handler(dir_name: str | None = None, worker_name: str | No
     return write
 
 
-def _without_device(torch: Any, torchs: _Torchs) -> None:
+def _without_device(torch: Any, torchs: _TorchNames) -> None:
     """Makes torch's own profilers record "cpu" where they would ask for a profiler of the device."""
     supported = torch.autograd._supported_activities
     torch.autograd._supported_activities = lambda: supported() - {torchs.npu}
@@ -171,7 +171,7 @@ def register(torch: Any) -> None:
     """Takes the place of torch_npu's classes, which need a profiler of the device."""
     module = importlib.import_module("torch_npu.profiler")
     inner = importlib.import_module("torch_npu.profiler.profiler")
-    torchs = _Torchs(torch)
+    torchs = _TorchNames(torch)
     _without_device(torch, torchs)
     replaced = {**_classes(torch, torchs, module), "ProfilerActivity": _activities(torchs),
                 "tensorboard_trace_handler": tensorboard_trace_handler}

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from .. import _own_pairs
+from .. import _aclnn_operators
 
 Function = Callable[..., Any]
 
@@ -96,7 +96,7 @@ def has_pair(name: str) -> bool:
 
 def _pairs(found: dict[str, set[str]] = {}) -> set[str]:  # noqa: B006  read once
     if not found:
-        found["names"] = _own_pairs.names()
+        found["names"] = _aclnn_operators.names()
     return found["names"]
 
 

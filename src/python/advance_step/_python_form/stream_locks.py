@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The turns of threads whose operators run at once in one stream."""
+"""Locks that keep the operators of several threads in one stream apart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 from typing import Any, Callable
 
 
-class Turns:
+class StreamLocks:
     """Locks of streams. A thread takes a generator's lock within one of these."""
 
     def __init__(self, torch: Any) -> None:

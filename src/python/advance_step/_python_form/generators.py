@@ -17,7 +17,7 @@ _WORDS = 624
 _LEFT, _NEXT, _KEYS, _KEPT = 8, 16, 24, 24 + _WORDS * 8 + 24  # places in the state of "cpu"
 
 
-class Draws:
+class HostGenerators:
     """The generators on "cpu" that draw for those of "npu"."""
 
     def __init__(self, torch: Any) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-NAMES = ("aten::_ctc_loss", "aten::_ctc_loss_backward")
-
 
 def check_targets(operator: str, given: dict[str, Any]) -> None:
     """Raises an IndexError with the row of a target that is no class of log_probs, because torch's

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The host operators in Python: the reference of the extension, and the form for another torch.
+"""The kernels of this form, and their registration with torch.
 
 An operator waits for its stream and runs at once, on the caller's thread. Python code is never
 queued, because torch_npu would wait for it with the interpreter's lock held. So nothing can be
@@ -8,86 +8,15 @@ captured.
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
-from . import _ctc, _own_pairs
-from ._draws import Draws
-from ._turns import Turns
+from .. import _aclnn_operators, _torch_operators
+from . import ctc
+from .generators import HostGenerators
+from .stream_locks import StreamLocks
+from .views import Views
 
-_KEEP = {"empty", "empty_strided", "resize_", "set_", "as_strided", "view", "is_pinned",
-         "_pin_memory", "_reshape_alias", "record_stream", "resize_as_", "empty_with_swapped_memory",
-         "_resize_output_", "is_set_to", "alias", "detach", "unfold", "_efficientzerotensor",
-         "_has_compatible_shallow_copy_type", "lift", "lift_fresh"}  # memory, shapes and storages
 _registered: list[Any] = []  # a registration ends with its object
-
-
-class _Views:
-    """The views on "cpu" that one call needs; each shares the memory of an "npu" tensor."""
-
-    def __init__(self, torch: Any, grow: bool = False) -> None:
-        self.torch = torch
-        self.grow = grow  # the operator resizes what it writes in place, so it gets copies
-        self.tensors: list[tuple[Any, Any]] = []
-        self.storages: dict[int, Any] = {}
-
-    def of(self, npu: Any) -> Any:
-        torch = self.torch
-        for known, view in self.tensors:
-            if known is npu:
-                return view
-        storage = npu.untyped_storage()
-        address, size = storage.data_ptr(), storage.nbytes()
-        view = torch.empty(0, dtype=npu.dtype)
-        if self.grow:
-            view = _Views(torch).of(npu).clone()
-        elif size and npu.numel():  # torch cannot resize the memory of another owner
-            if address not in self.storages:
-                memory = (ctypes.c_char * size).from_address(address)
-                self.storages[address] = torch.frombuffer(memory, dtype=torch.uint8)
-            view.set_(self.storages[address].untyped_storage(), npu.storage_offset(), npu.shape,
-                      npu.stride())
-        else:
-            view = torch.empty_strided(npu.shape, npu.stride(), dtype=npu.dtype)
-        if npu.is_conj():
-            view = torch._conj(view)
-        if npu.is_neg():
-            view = torch._neg_view(view)
-        self.tensors.append((npu, view))
-        return view
-
-    def take_resized(self) -> None:
-        for npu, view in self.tensors:
-            if npu.shape != view.shape:
-                npu.resize_(view.shape)
-                npu.as_strided_(view.shape, view.stride())  # kernels of matrices choose others
-                # torch_npu queues its copy of the old bytes, which would overwrite the new ones.
-                self.torch.npu.current_stream(npu.device).synchronize()
-            elif not self.grow:
-                continue
-            _Views(self.torch).of(npu).copy_(view)
-
-    def result(self, value: Any, device: Any) -> Any:
-        """Returns the "npu" value for a result on "cpu"."""
-        torch = self.torch
-        if isinstance(value, (list, tuple)):
-            return type(value)(self.result(element, device) for element in value)
-        if not isinstance(value, torch.Tensor) or value.device.type != "cpu":
-            return value
-        for npu, view in self.tensors:
-            if view is value:
-                return npu
-        if value.layout != torch.strided:
-            raise RuntimeError(f"the result is {value.layout}; host operators make strided tensors only")
-        if value.is_quantized:
-            raise RuntimeError(f"the result is quantized, {value.dtype}; host operators make plain "
-                               "tensors only")
-        if any(size > 1 and stride == 0 for size, stride in zip(value.shape, value.stride())):
-            value = value.contiguous()
-        made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=device)
-        if value.numel():
-            _Views(torch).of(made).copy_(value.resolve_conj().resolve_neg())
-        return made
 
 
 class _Operators:
@@ -95,8 +24,8 @@ class _Operators:
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
-        self.draws = Draws(torch)
-        self.turns = Turns(torch)
+        self.generators = HostGenerators(torch)
+        self.locks = StreamLocks(torch)
         self.library = torch.library.Library("aten", "IMPL")
         _registered.append(self.library)
 
@@ -115,8 +44,9 @@ class _Operators:
             elif isinstance(value, (list, tuple)):
                 yield from self.devices(value)
 
-    def turn(self, name: str, devices: list[Any]) -> Any:
-        return self.turns.of(devices, lambda device: self.wait(name, device))
+    def alone(self, name: str, devices: list[Any]) -> Any:
+        """Waits for the streams, and keeps them from other threads' operators."""
+        return self.locks.of(devices, lambda device: self.wait(name, device))
 
     def wait(self, name: str, device: Any) -> None:
         if self.torch.npu.is_current_stream_capturing():
@@ -124,7 +54,7 @@ class _Operators:
                                "runs them at once")
         self.torch.npu.current_stream(device).synchronize()
 
-    def host_value(self, name: str, value: Any, views: _Views, device: Any, index: bool,
+    def host_value(self, name: str, value: Any, views: Views, device: Any, index: bool,
                    written: bool) -> Any:
         torch = self.torch
         if isinstance(value, torch.Tensor):
@@ -148,6 +78,7 @@ class _Operators:
         written = {argument.name for argument in op._schema.arguments
                    if argument.alias_info is not None and argument.alias_info.is_write}
         draws = any("Generator" in str(argument.type) for argument in op._schema.arguments)
+        flags = _torch_operators.flags_of(op._schema.name)
 
         def kernel(*arguments: Any, **options: Any) -> Any:
             torch = self.torch
@@ -159,19 +90,19 @@ class _Operators:
                 raise RuntimeError("Expected all tensors to be on the same device, but found at least "
                                    f"two devices, {first} and {second}! ({name})")
             device = devices.pop() if devices else None
-            views = _Views(torch, grow=op._schema.name == "aten::_fused_moving_avg_obs_fq_helper")
+            views = Views(torch, grow="grows" in flags)
             host = {key: self.host_value(name, value, views, device, key == "indices",
                                          device is not None and key in written)
                     for key, value in given.items()}
             if host.get("pin_memory"):
                 host["pin_memory"] = None
             with (torch.npu.device(device) if device is not None else torch.no_grad(),
-                  self.turn(name, [] if device is None else [device])):
-                if op._schema.name in _ctc.NAMES:
-                    _ctc.check_targets(op._schema.name, host)
+                  self.alone(name, [] if device is None else [device])):
+                if "indexes_by_targets" in flags:
+                    ctc.check_targets(op._schema.name, host)
                 with torch._C._AutoDispatchBelowADInplaceOrView():
                     if draws and device is not None:
-                        with self.draws.of(given.get("generator"), device) as generator:
+                        with self.generators.of(given.get("generator"), device) as generator:
                             result = op(**{**host, "generator": generator})
                     else:
                         result = op(**host)
@@ -200,9 +131,9 @@ class _Operators:
             to, source = (first, second) if into_first else (second, first)
             if "resize" in op._schema.name and to.shape != source.shape:
                 to.resize_(source.shape)
-            views = _Views(torch)
+            views = Views(torch)
             devices = [tensor.device for tensor in (to, source) if tensor.device.type == "npu"]
-            with (self.turn(op._schema.name, devices),
+            with (self.alone(op._schema.name, devices),
                   torch._C._AutoDispatchBelowADInplaceOrView()):
                 target = views.of(to) if to.device.type == "npu" else to
                 target.copy_(views.of(source) if source.device.type == "npu" else source)
@@ -250,7 +181,8 @@ class _Operators:
     def take(self, name: str, kept: set[str]) -> None:
         has = self.torch._C._dispatch_has_kernel_for_dispatch_key
         base, _, overload = name[len("aten::"):].partition(".")
-        if base in kept or base in _KEEP and base != "empty":
+        flags = _torch_operators.flags_of(name)
+        if base in kept or "torch_npus" in flags and base != "empty":
             return
         try:
             op = getattr(getattr(self.torch.ops.aten, base), overload or "default")
@@ -278,10 +210,10 @@ class _Operators:
             self.put(op, self.copy(op))
         elif name == "aten::native_dropout":
             self.put(op, self.dropout())
-        elif base == "kaiser_window" and not name.endswith("out") or name == "aten::mode.values":
-            self.put(op, self.host(op))  # their compositions name the types of device that they know
-        elif composed and (base in ("clone", "_pack_padded_sequence", "_foreach_copy_")
-                           or any(value.name == "device" for value in op._schema.arguments)):
+        elif "names_devices" in flags:
+            self.put(op, self.host(op))
+        elif composed and ("takes_cpu_tensors" in flags or any(
+                value.name == "device" for value in op._schema.arguments)):
             if torch_npus:
                 self.put(op, self.other(op, "CompositeExplicitAutograd"))
         elif name == "aten::histc":
@@ -290,10 +222,10 @@ class _Operators:
             self.put(op, self.host(op))
 
 
-def register(torch: Any, torch_npu: Any) -> None:
+def register(torch: Any) -> None:
     """Registers the operators of this form."""
     operators = _Operators(torch)
-    kept = _own_pairs.names()
+    kept = _aclnn_operators.names()
     for name in sorted(torch._C._dispatch_get_all_op_names()):
         if name.startswith("aten::"):
             operators.take(name, kept)

@@ -29,3 +29,18 @@ def test_each_flag_is_described_and_used():
     ("aten::_foreach_copy_.out", {"default_dtype", "takes_cpu_tensors"})))
 def test_flags_of_overloads_and_beginnings(name, flags):
     assert flags_of(name) == flags
+
+
+def test_the_extension_refuses_a_flag_that_it_does_not_know(program):
+    text = """
+from advance_step import _native, _torch_operators
+import torch
+_torch_operators.OPERATORS["add"] = "unheard_of"
+library = _native.load(torch, False)
+try:
+    _native.register(torch, library)
+except ImportError as error:
+    print(error)
+"""
+    done = program.code(text, TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    assert "operator add has the flag unheard_of, which the extension does not know" in done.stdout

@@ -8,7 +8,7 @@ import os
 import pathlib
 from typing import Any
 
-from . import _aclnn_operators
+from . import _aclnn_operators, _torch_operators
 
 _libraries: list[ctypes.CDLL] = []
 
@@ -76,7 +76,7 @@ def register(torch: Any, library: ctypes.CDLL) -> None:
     library.advstep_torch_register.restype = ctypes.c_int64
     library.advstep_torch_failure.restype = ctypes.c_char_p
     kept = " ".join(sorted(_aclnn_operators.names()))
-    if library.advstep_torch_register(kept.encode()) < 0:
+    if library.advstep_torch_register(kept.encode(), _torch_operators.lines().encode()) < 0:
         raise ImportError(f"{_file(torch)}: "
                           + library.advstep_torch_failure().decode("utf-8", "replace"))
     _wait_for_draws(torch, library)

@@ -180,3 +180,8 @@ def flags_of(name: str) -> set[str]:
     rows = [OPERATORS.get(base, ""), OPERATORS.get(f"{base}.{overload or 'default'}", ""),
             *(flags for beginning, flags in _BEGINNINGS if base.startswith(beginning))]
     return {flag for row in rows for flag in row.split()}
+
+
+def lines() -> str:
+    """Returns the table as the extension reads it."""
+    return "".join(f"{name} {flags}\n" for name, flags in OPERATORS.items())

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The current stream of a device, by torch_npu's handle and the calls of the runtime.
+
+#include "torch_kernels/device/current_stream.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+namespace advstep_torch {
+
+Runtime runtime;
+Settings settings;
+
+void Check(int code, const char* what) {
+    if (code != 0) {
+        const char* const text = runtime.message();
+        TORCH_CHECK(false, text != nullptr ? text : what);
+    }
+}
+
+CurrentStream::CurrentStream(c10::Device device)
+    : stream_(c10::impl::VirtualGuardImpl(kNpu).getStream(device)),
+      // torch_npu launches what it has queued before it gives the handle away.
+      handle_(stream_.native_handle()) {}
+
+StreamState CurrentStream::State() const {
+    int status = 0;
+    void* model = nullptr;
+    Check(runtime.captureInfo(handle_, &status, &model), "aclmdlRICaptureGetInfo");
+    if (status != 0) {
+        return StreamState::kRecording;
+    }
+    Check(runtime.query(handle_, &status), "aclrtStreamQuery");
+    return status == 0 ? StreamState::kIdle : StreamState::kPending;
+}
+
+void CurrentStream::WaitForOthers() const {
+    if (State() == StreamState::kPending) {
+        Wait();
+    }
+}
+
+}  // namespace advstep_torch

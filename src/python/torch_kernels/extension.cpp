@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The extension's C functions, which the package calls.
+
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "torch_kernels/device/current_stream.h"
+#include "torch_kernels/device/generators.h"
+#include "torch_kernels/dispatch/host_kernel.h"
+#include "torch_kernels/dispatch/paged.h"
+#include "torch_kernels/dispatch/registrar.h"
+#include "torch_kernels/operators/special_operators.h"
+
+using namespace advstep_torch;
+
+namespace {
+
+thread_local std::string failure;
+
+}  // namespace
+
+extern "C" {
+
+/// Binds the calls of the runtime, as addresses.
+__attribute__((visibility("default"))) void advstep_torch_bind(void* captureInfo, void* query,
+                                                               void* synchronize, void* launch,
+                                                               void* launchShort, void* message) {
+    runtime.captureInfo = reinterpret_cast<decltype(runtime.captureInfo)>(captureInfo);
+    runtime.query = reinterpret_cast<decltype(runtime.query)>(query);
+    runtime.synchronize = reinterpret_cast<decltype(runtime.synchronize)>(synchronize);
+    runtime.launch = reinterpret_cast<decltype(runtime.launch)>(launch);
+    runtime.launchShort = reinterpret_cast<decltype(runtime.launchShort)>(launchShort);
+    runtime.message = reinterpret_cast<decltype(runtime.message)>(message);
+}
+
+__attribute__((visibility("default"))) void advstep_torch_set(int queueAlways, int blocking) {
+    settings.queueAlways = queueAlways != 0;
+    settings.blocking = blocking != 0;
+}
+
+/// Takes over torch's operators, except those with the names in `kept`, with a space between.
+/// `special` is the package's table of special operators: lines with a name and its flags.
+/// Returns the number of these operators, or -1: advstep_torch_failure has the reason.
+__attribute__((visibility("default"))) int64_t advstep_torch_register(const char* kept,
+                                                                      const char* special) {
+    try {
+        std::istringstream words(kept);
+        const std::set<std::string> names{std::istream_iterator<std::string>(words), {}};
+        ReadSpecialOperators(special);
+        RegisterPaged();
+        return static_cast<int64_t>(RegisterOperators(names));
+    } catch (const std::exception& error) {
+        failure = error.what();
+        return -1;
+    }
+}
+
+__attribute__((visibility("default"))) const char* advstep_torch_failure() {
+    return failure.c_str();
+}
+
+/// The number of operators that draw random numbers in replays, recorded until now.
+__attribute__((visibility("default"))) uint64_t advstep_torch_draws_recorded() {
+    return DrawsRecorded();
+}
+
+/// The number of random numbers drawn again until now, to get to the offset of a saved state.
+__attribute__((visibility("default"))) uint64_t advstep_torch_draws_repeated() {
+    return DrawsRepeated();
+}
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows the parts of collectives until the last one has ended, and waits for them.
+
+#include "torch_kernels/ranks/collective.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "torch_kernels/device/thread_state.h"
+
+namespace advstep_torch {
+namespace {
+
+// Returns an exception with the message of the given one, after the name of the collective.
+std::exception_ptr Named(const std::string& name, const std::exception_ptr& failure) {
+    std::string text = "unknown error";
+    try {
+        std::rethrow_exception(failure);
+    } catch (const c10::Error& error) {
+        text = error.what_without_backtrace();
+    } catch (const std::exception& error) {
+        text = error.what();
+    } catch (...) {
+    }
+    try {
+        C10_THROW_ERROR(DistBackendError, name + ": " + text);
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
+}  // namespace
+
+void Collective::Follow(const std::shared_ptr<Collective>& self) {
+    self->future =
+        c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+    self->left_ = self->parts.size();
+    if (self->parts.empty()) {
+        self->Complete();
+    }
+    for (const auto& part : self->parts) {
+        part->getFuture()->addCallback([self](c10::ivalue::Future& done) {
+            self->PartEnded(done.hasError() ? done.exception_ptr() : nullptr);
+        });
+    }
+}
+
+c10::intrusive_ptr<c10::ivalue::Future> Collective::FutureOfDevices() const {
+    std::vector<c10::Device> devices;
+    for (const at::Tensor& tensor : tensors) {
+        if (std::find(devices.begin(), devices.end(), tensor.device()) == devices.end()) {
+            devices.push_back(tensor.device());
+        }
+    }
+    auto ofDevices =
+        c10::make_intrusive<c10::ivalue::Future>(future->elementType(), std::move(devices));
+    future->addCallback([ofDevices](c10::ivalue::Future& done) {
+        if (done.hasError()) {
+            ofDevices->setError(done.exception_ptr());
+        } else {
+            ofDevices->markCompleted(done.value());
+        }
+    });
+    return ofDevices;
+}
+
+bool Collective::Ended() const {
+    return (!future || future->completed()) &&
+           std::all_of(parts.begin(), parts.end(),
+                       [](const auto& part) { return part->isCompleted(); });
+}
+
+void Collective::PartEnded(const std::exception_ptr& failure) {
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (failure && !failure_) {
+            failure_ = Named(name, failure);
+        }
+        if (--left_ != 0) {
+            return;
+        }
+    }
+    Complete();
+}
+
+void Collective::Complete() {
+    if (!failure_) {
+        try {
+            const BelowAutograd below;
+            for (const std::function<void()>& step : after) {
+                step();
+            }
+        } catch (...) {
+            failure_ = Named(name, std::current_exception());
+        }
+    }
+    if (failure_) {
+        future->setError(failure_);
+    } else {
+        future->markCompleted(c10::IValue(outputs));
+    }
+}
+
+void InFlight::Add(std::shared_ptr<Collective> collective) {
+    Prune();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    collectives_.push_back(std::move(collective));
+}
+
+void InFlight::Abandon(std::shared_ptr<Collective> collective) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    abandoned_.push_back(std::move(collective));
+}
+
+void InFlight::Prune() {
+    std::vector<std::shared_ptr<Collective>> ended;  // destroyed without the lock
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto first =
+        std::stable_partition(collectives_.begin(), collectives_.end(),
+                              [](const auto& collective) { return !collective->Ended(); });
+    std::move(first, collectives_.end(), std::back_inserter(ended));
+    collectives_.erase(first, collectives_.end());
+}
+
+HostWork::~HostWork() {
+    if (!collective_->future && !collective_->Ended()) {
+        inFlight_->Abandon(collective_);
+    }
+}
+
+std::exception_ptr HostWork::exception() const {
+    if (collective_->future) {
+        return collective_->future->hasError() ? collective_->future->exception_ptr() : nullptr;
+    }
+    for (const auto& part : collective_->parts) {
+        if (std::exception_ptr failure = part->exception()) {
+            return Named(collective_->name, failure);
+        }
+    }
+    return nullptr;
+}
+
+bool HostWork::wait(std::chrono::milliseconds timeout) {
+    bool done = true;
+    try {
+        for (const auto& part : collective_->parts) {
+            done = part->wait(timeout) && done;
+        }
+    } catch (...) {
+        const std::exception_ptr failure = Named(collective_->name, std::current_exception());
+        inFlight_->Prune();
+        std::rethrow_exception(failure);
+    }
+    if (collective_->future) {
+        collective_->future->wait();  // for what follows the last part
+        inFlight_->Prune();
+        if (collective_->future->hasError()) {
+            std::rethrow_exception(collective_->future->exception_ptr());
+        }
+    }
+    return done;
+}
+
+void HostWork::abort() {
+    for (const auto& part : collective_->parts) {
+        part->abort();
+    }
+}
+
+c10::intrusive_ptr<c10::ivalue::Future> HostWork::getFuture() {
+    TORCH_CHECK(collective_->future, collective_->name, " has no future; expected wait()");
+    return collective_->FutureOfDevices();
+}
+
+uint64_t HostWork::getSequencenumber() const {
+    return collective_->parts.at(0)->getSequencenumber();
+}
+
+bool CoalescedWork::isCompleted() {
+    return std::all_of(works_.begin(), works_.end(),
+                       [](const auto& work) { return work->isCompleted(); });
+}
+
+bool CoalescedWork::isSuccess() const {
+    return std::all_of(works_.begin(), works_.end(),
+                       [](const auto& work) { return work->isSuccess(); });
+}
+
+std::exception_ptr CoalescedWork::exception() const {
+    for (const auto& work : works_) {
+        if (std::exception_ptr failure = work->exception()) {
+            return failure;
+        }
+    }
+    return nullptr;
+}
+
+std::vector<at::Tensor> CoalescedWork::result() {
+    std::vector<at::Tensor> results;
+    for (const auto& work : works_) {
+        const std::vector<at::Tensor> part = work->result();
+        results.insert(results.end(), part.begin(), part.end());
+    }
+    return results;
+}
+
+bool CoalescedWork::wait(std::chrono::milliseconds timeout) {
+    bool done = true;
+    for (const auto& work : works_) {
+        done = work->wait(timeout) && done;
+    }
+    return done;
+}
+
+void CoalescedWork::abort() {
+    for (const auto& work : works_) {
+        work->abort();
+    }
+}
+
+c10::intrusive_ptr<c10::ivalue::Future> CoalescedWork::getFuture() {
+    c10::List<c10::intrusive_ptr<c10::ivalue::Future>> futures(
+        c10::FutureType::create(c10::ListType::create(c10::TensorType::get())));
+    for (const auto& work : works_) {
+        futures.push_back(work->getFuture());
+    }
+    return c10::collectAll(futures);
+}
+
+}  // namespace advstep_torch

@@ -110,16 +110,22 @@ void CopyWrapped(const at::Tensor& from, const at::Tensor& to) {
     }
 }
 
-at::Tensor NewLike(const at::Tensor& like, c10::Device device) {
-    at::Tensor made = at::empty_strided(like.sizes(), like.strides(),
-                                        at::TensorOptions().dtype(like.dtype()).device(device));
-    if (like.is_conj()) {
+at::Tensor NewTensor(c10::IntArrayRef sizes, c10::IntArrayRef strides, caffe2::TypeMeta dtype,
+                     bool conj, bool neg, c10::Device device) {
+    at::Tensor made =
+        at::empty_strided(sizes, strides, at::TensorOptions().dtype(dtype).device(device));
+    if (conj) {
         made._set_conj(true);
     }
-    if (like.is_neg()) {
+    if (neg) {
         made._set_neg(true);
     }
     return made;
+}
+
+at::Tensor NewLike(const at::Tensor& like, c10::Device device) {
+    return NewTensor(like.sizes(), like.strides(), like.dtype(), like.is_conj(), like.is_neg(),
+                     device);
 }
 
 }  // namespace advstep_torch

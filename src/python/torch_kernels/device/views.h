@@ -54,6 +54,10 @@ void CheckPlain(const at::Tensor& result);
 /// Makes a copy of a number of Python's count as one, too.
 void CopyWrapped(const at::Tensor& from, const at::Tensor& to);
 
+/// Returns a new tensor on the device.
+at::Tensor NewTensor(c10::IntArrayRef sizes, c10::IntArrayRef strides, caffe2::TypeMeta dtype,
+                     bool conj, bool neg, c10::Device device);
+
 /// Returns a new tensor on the device with the metadata of another one.
 at::Tensor NewLike(const at::Tensor& like, c10::Device device);
 

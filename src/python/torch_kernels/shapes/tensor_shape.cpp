@@ -22,15 +22,7 @@ TensorShape TensorShape::Of(const at::Tensor& like) {
 }
 
 at::Tensor TensorShape::New(c10::Device device) const {
-    at::Tensor made =
-        at::empty_strided(sizes, strides, at::TensorOptions().dtype(dtype).device(device));
-    if (conj) {
-        made._set_conj(true);
-    }
-    if (neg) {
-        made._set_neg(true);
-    }
-    return made;
+    return NewTensor(sizes, strides, dtype, conj, neg, device);
 }
 
 ResultShapes ResultShapes::Of(const c10::IValue& result) {

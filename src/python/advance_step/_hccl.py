@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods that torch_npu's backend "hccl" has beyond those of torch's class of backends.
+"""The backend "hccl" of torch.distributed: torch's own Gloo on the memory of "npu" tensors.
 
-torch_npu.distributed calls them, and so do programs. The class is torch's, which the backends of
-other devices share, so the methods are found on backends of that name alone. The others of
-torch_npu's class need its communication library: they are refused by name.
+The backend itself is C++ (torch_kernels/ranks), because collectives end on threads of Gloo, which must
+not need the interpreter's lock.
+
+torch_npu's own backend has methods beyond those of torch's class of backends, which torch_npu.distributed
+and programs call. The class is torch's, which the backends of other devices share, so the methods are
+found on backends of this name alone. Those that need torch_npu's communication library are refused by
+name.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
+import os
 from typing import Any
 
 _NAME = "hccl"
@@ -18,6 +24,13 @@ _PUBLIC = {  # of methods that raise NotImplementedError: the function that call
     "resume_hccl_comm": "torch_npu.distributed.reinit_process_group",
     "_set_switch_nic_comm": "torch_npu.distributed.distributed_c10d._comm_switch_nic",
 }
+
+
+def default_devices() -> None:
+    """Makes a device for each LOCAL_RANK of torchrun, unless the number of devices is set."""
+    ranks = os.environ.get("LOCAL_WORLD_SIZE", "")
+    if ranks.isdecimal() and int(ranks) > 2:  # the default of the runtime
+        os.environ.setdefault("ADVANCE_STEP_DEVICES", ranks)
 
 
 class _Method:
@@ -115,7 +128,7 @@ def _sequence_numbers(torch: Any) -> None:
     extend("_get_sequence_number_for_group")
 
 
-def register(torch: Any, names: Any) -> None:
+def _add_methods(torch: Any, names: Any) -> None:
     """Adds the methods to torch's class. `names` are those of torch_npu's own class."""
     backends = torch._C._distributed_c10d.Backend
     methods = {"all_gather_into_tensor_uneven": _all_gather,
@@ -128,3 +141,25 @@ def register(torch: Any, names: Any) -> None:
     for name, function in methods.items():
         setattr(backends, name, _Method(name, function))
     _sequence_numbers(torch)
+
+
+def register(torch: Any) -> None:
+    """Takes the place of torch_npu's backend, whose communication library needs real devices."""
+    dist = torch.distributed
+    if not dist.is_available():
+        return
+
+    def create(options: Any, _backend_options: Any) -> Any:
+        # A group that is made again in the same store must not meet the addresses of the old one.
+        joined = options.store.add("advance_step/joined", 1)
+        store = dist.PrefixStore(f"{(joined - 1) // options.group_size}", options.store)
+        arguments = store, options.group_rank, options.group_size
+        group = dist.ProcessGroup(*arguments)
+        group._register_backend(torch.device("cpu"), dist.ProcessGroup.BackendType.GLOO,
+                                dist.ProcessGroupGloo(*arguments, timeout=options.timeout))
+        torch.ops.advance_step.add_hccl(group.boxed())
+        return group._get_backend(torch.device("npu"))
+
+    dist.Backend.register_backend(_NAME, create, extended_api=True, devices=["npu"])
+    own = importlib.import_module("torch_npu._C._distributed_c10d").ProcessGroupHCCL
+    _add_methods(torch, list(vars(own)))

@@ -17,7 +17,7 @@ import pathlib
 import sys
 from typing import Any
 
-from . import _ranks
+from . import _hccl
 
 MODES = ("0", "1", "queue", "python")  # of ADVANCE_STEP_HOST_OPERATORS
 _state: dict[str, str] = {}
@@ -43,7 +43,7 @@ def form() -> str:
 def before_torch_npu() -> None:
     """Sets what torch_npu asks for at its import."""
     if mode() != "0":
-        _ranks.default_devices()
+        _hccl.default_devices()
 
 
 def after_torch_npu() -> None:
@@ -58,7 +58,7 @@ def autoload() -> None:
     wanted = mode()
     if wanted == "0" or _state:
         return
-    _ranks.default_devices()  # before torch_npu asks for them
+    _hccl.default_devices()  # before torch_npu asks for them
     try:
         torch: Any = importlib.import_module("torch")
         importlib.import_module("torch_npu")  # whose place the registrations take
@@ -68,7 +68,7 @@ def autoload() -> None:
     from ._npu import table
     library = _native.load(torch, queue=wanted == "queue")
     if library is not None:
-        _ranks.register(torch)
+        _hccl.register(torch)
     if wanted != "python" and library is not None:
         _native.register(torch, library)
         _state["form"] = "native"

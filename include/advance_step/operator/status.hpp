@@ -34,11 +34,14 @@ class [[nodiscard]] Status {
     /// A failure without a message of its own, for use when memory is short.
     explicit Status(int32_t code) noexcept
         : word_(code == 0 ? 0 : uintptr_t{static_cast<uint32_t>(code)} << 1 | 1) {}
+    /// Takes the other's outcome, which becomes a success.
     Status(Status&& other) noexcept : word_(std::exchange(other.word_, 0)) {}
+    /// Exchanges the outcomes.
     Status& operator=(Status&& other) noexcept {
         std::swap(word_, other.word_);
         return *this;
     }
+    /// Frees the message.
     ~Status() {
         if (word_ != 0) {
             Forget();

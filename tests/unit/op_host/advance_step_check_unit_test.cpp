@@ -186,7 +186,7 @@ TEST_P(AdvanceStepShapeTest, HoldsShapesAgainstTheAttributes) {
     ParamsBench bench(8, 5, 16, 4);
     (bench.*GetParam().tensor).Reshape(GetParam().dims);
     const Status status = CheckAdvanceStep(bench.Params(), Under(Conformance::kStandard));
-    EXPECT_EQ(status.message(), GetParam().words);
+    EXPECT_STREQ(status.message(), GetParam().words);
     EXPECT_EQ(status.code(), *GetParam().words == '\0' ? 0 : 561002);
 }
 

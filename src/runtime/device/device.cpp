@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds up the busy time of cores by periods of a tenth of a second.
-#include "src/runtime/device/core_usage.h"
+
+#include "src/runtime/device/device.h"
 
 #include <algorithm>
 #include <cmath>

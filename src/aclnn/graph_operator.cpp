@@ -9,8 +9,7 @@
 #include <string_view>
 
 #include "advance_step/operator/graph_core.h"
-#include "src/aclnn/kept_library.h"
-#include "src/aclnn/own_operator.h"
+#include "src/aclnn/operator_registry.h"
 #include "src/base/boundary.h"
 #include "src/base/log.h"
 

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "advance_step/operator/kernel.hpp"
-#include "src/aclnn/own_operator.h"
+#include "src/aclnn/operator_registry.h"
 #include "src/aclnn/run.h"
 #include "src/aclnn/tensor.h"
 #include "src/base/boundary.h"

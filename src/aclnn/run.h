@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of both phases that all operators share, and phase two itself.
+// The parts of both phases that all operators share, the checks of their memory, and phase two.
 
 #pragma once
 
@@ -8,7 +8,9 @@
 #include "acl/acl_base.h"
 #include "aclnn/acl_meta.h"
 #include "advance_step/operator/core.h"
+#include "advance_step/operator/workspace.hpp"
 #include "op_kernel/common/kernel.h"
+#include "src/aclnn/executor.h"
 #include "src/base/status.h"
 #include "src/runtime/device/device.h"
 
@@ -38,5 +40,20 @@ Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_
 /// aclrtSetOpExecuteTimeOut at this call fails with 507034.
 Status RunTimedExecutor(const char* call, const void* owner, void* workspace,
                         uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream);
+
+/// 107000: [address, address + bytes) is neither inside one allocation of the device nor inside
+/// registered memory, which every device can use. The message contains `name`.
+Status CheckRange(const Device& device, const char* name, const void* address, uint64_t bytes);
+
+/// 107000: a tensor is not aligned to its elements or fails CheckRange. A successful check is valid
+/// until memory is freed. Until then it is not repeated for the same executor, and rarely for the
+/// same addresses.
+Status CheckTensorRanges(aclOpExecutor* executor);
+
+/// Returns the first aligned byte of a workspace.
+inline uint8_t* AlignedWorkspace(void* workspace) {
+    constexpr uintptr_t kMask = ::advance_step::op::WorkspaceLayout::kAlignment - 1;
+    return reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(workspace) + kMask) & ~kMask);
+}
 
 }  // namespace advstep

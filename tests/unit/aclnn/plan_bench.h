@@ -8,7 +8,7 @@
 #include <string>
 
 #include "src/aclnn/executor.h"
-#include "src/aclnn/workspace_layout.h"
+#include "src/aclnn/run.h"
 
 namespace unit {
 
@@ -82,7 +82,7 @@ class PlanBench {
     uint64_t& WorkspaceBytes() { return plan_.workspaceBytes; }
     // From here on the kernel fills 64 bytes of workspace.
     void UseWorkspace() {
-        advstep::WorkspaceLayout layout;
+        advance_step::op::WorkspaceLayout layout;
         layout.Book<uint8_t>(64);
         plan_.workspaceBytes = layout.bytes();
         plan_.workspaceAt = offsetof(AddPayload, workspace);

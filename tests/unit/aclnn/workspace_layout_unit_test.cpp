@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of workspace layouts: sizes, alignment, any address.
 
-#include "src/aclnn/workspace_layout.h"
+#include "src/aclnn/run.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,8 @@
 
 namespace advstep {
 namespace {
+
+using advance_step::op::WorkspaceLayout;
 
 TEST(WorkspaceLayoutTest, NothingBookedNeedsNothing) {
     EXPECT_EQ(WorkspaceLayout().bytes(), 0U);

@@ -13,7 +13,7 @@
 
 #include "op_kernel/step/step_bits.h"
 #include "op_kernel/step/step_kernels.h"
-#include "src/aclnn/workspace_layout.h"
+#include "src/aclnn/run.h"
 #include "unit/op_kernel/isas.h"
 
 namespace advstep {
@@ -247,7 +247,7 @@ TEST_P(StepLanesTest, ThePhaseFindsWhatTheBaselineFinds) {
             StepPayload payload{};
             payload.tiling = slots.Tiling();
             payload.args = slots.Args();
-            WorkspaceLayout layout;
+            advance_step::op::WorkspaceLayout layout;
             payload.offsets.counts = layout.Book<StepCoreCounts>(1);
             for (auto* set :
                  {&payload.offsets.releases, &payload.offsets.needs, &payload.offsets.served}) {

@@ -12,7 +12,7 @@
 #include "op_kernel/step/step_kernels.h"
 #include "op_kernel/step/step_rules.h"
 #include "op_kernel/step/step_tiling_data.h"
-#include "src/aclnn/workspace_layout.h"
+#include "src/aclnn/run.h"
 
 namespace advstep {
 namespace {
@@ -81,7 +81,7 @@ class StepPhasesTest : public testing::Test {
                   need_.data(),    &needLen_,        used_.data(),          free_.data(),
                   &freeLen_,       input_.data(),    pre_.data(),           generated_.data(),
                   next_.data(),    first_.data()};
-        WorkspaceLayout layout;
+        advance_step::op::WorkspaceLayout layout;
         p.offsets.plan = layout.Book<StepPlan>(1);
         p.offsets.counts = layout.Book<StepCoreCounts>(2);
         for (auto* set :

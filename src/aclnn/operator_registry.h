@@ -36,4 +36,18 @@ Status CheckTable(const AdvStepOperatorTable& table);
 /// the plans of all its forms. 161002: the table is wrong; *op is a record with the message.
 Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator** op);
 
+// The libraries of operators.
+
+/// Returns the file of the library that contains an address; "" for the program itself.
+std::string LibraryOf(const void* address);
+
+/// Returns the name of a library in messages.
+inline std::string NameOfLibrary(const std::string& file) {
+    return file.empty() ? "the program" : file;
+}
+
+/// Keeps a library loaded even if a program closes it, because queued launches, plans and captured
+/// models point to its kernels. 161002: that is not possible.
+Status KeepLoaded(const std::string& file);
+
 }  // namespace advstep

@@ -6,16 +6,15 @@
 #include "aclnnop/aclnn_advance_step.h"
 #include "aclnnop/aclnn_advance_step_v2.h"
 #include "advance_step/graph_operator.h"
-#include "op_host/advance_step/advance_step_v2_params.h"
-#include "op_host/common/error_codes.h"
+#include "op_host/advance_step/advance_step_v2.h"
 
 namespace advstep {
 namespace {
 
 constexpr const char* kGraphAttributes[] = {"numSeqs", "numQueries", "blockSize"};
 
-op::Status WrongShape(const char* input, const TensorView& view, const std::string& expected) {
-    return op::Error(kTilingError, input, " has shape ", op::ShapeText(view.dims, view.rank),
+op::Status WrongShape(const char* input, const op::TensorView& view, const std::string& expected) {
+    return op::Error(op::kTilingError, input, " has shape ", op::ShapeText(view.dims, view.rank),
                      "; expected ", expected);
 }
 
@@ -41,10 +40,11 @@ struct AdvanceStepV2InGraphs {
     static constexpr bool kIsTolerant = true;
 
     // Every output has the shape of inputTokens.
-    static op::Status Infer(const TensorView* views, int64_t /*numSeqs*/, int64_t /*numQueries*/,
-                            int64_t /*blockSize*/, op::InferredTensor* tensors) {
+    static op::Status Infer(const op::TensorView* views, int64_t /*numSeqs*/,
+                            int64_t /*numQueries*/, int64_t /*blockSize*/,
+                            op::InferredTensor* tensors) {
         for (size_t place = 0; place < kTensors.size(); ++place) {
-            if (kTensors[place].access == Access::kWritten && views[place].isPresent()) {
+            if (kTensors[place].access == op::Access::kWritten && views[place].isPresent()) {
                 tensors[place].SetLike(views[0]);
             }
         }
@@ -53,10 +53,10 @@ struct AdvanceStepV2InGraphs {
 
     // AdvanceStepV2 runs a node that has both optional inputs. One without the other is not used,
     // but its shape must be right.
-    static op::Status Choose(const TensorView* views, int64_t numSeqs, int64_t /*numQueries*/,
+    static op::Status Choose(const op::TensorView* views, int64_t numSeqs, int64_t /*numQueries*/,
                              int64_t /*blockSize*/, op::ChosenCalls* calls) {
-        const TensorView& specToken = views[PlaceOf(kTensors, "specToken")];
-        const TensorView& acceptedNum = views[PlaceOf(kTensors, "acceptedNum")];
+        const op::TensorView& specToken = views[op::PlaceOf(kTensors, "specToken")];
+        const op::TensorView& acceptedNum = views[op::PlaceOf(kTensors, "acceptedNum")];
         const bool hasSpec = specToken.isPresent() && specToken.packedBytes > 0;
         const bool hasAccepted = acceptedNum.isPresent() && acceptedNum.packedBytes > 0;
         if (hasSpec && hasAccepted) {

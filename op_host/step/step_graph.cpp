@@ -3,7 +3,7 @@
 
 #include "aclnnop/aclnn_step.h"
 #include "advance_step/graph_operator.h"
-#include "op_host/step/step_params.h"
+#include "op_host/step/step.h"
 
 namespace advstep {
 namespace {

@@ -3,10 +3,36 @@
 
 #pragma once
 
-#include "op_kernel/advance_step/advance_step_flashinfer_tiling_data.h"
+#include <cstdint>
+
+#include "op_kernel/advance_step/advance_step_tiling_data.h"
 #include "op_kernel/common/kernel.h"
 
 namespace advstep {
+
+// The tiling, addresses and payload of AdvanceStepFlashInfer.
+
+/// The distribution of one AdvanceStepFlashInfer call over the cores: written by the host, read by
+/// every core.
+struct AdvanceStepFlashInferTiling {
+    AdvanceStepTiling rows;
+    int64_t capacity;  // entries of pagedKvIndices
+};
+
+/// Addresses of the first elements.
+struct AdvanceStepFlashInferArgs {
+    AdvanceStepArgs common;
+    int32_t* pagedKvIndices;
+    int32_t* pagedKvIndptr;
+    int32_t* pagedKvLastPageLen;
+    int32_t* blockTableBound;
+};
+
+struct AdvanceStepFlashInferPayload {
+    AdvanceStepFlashInferTiling tiling;
+    AdvanceStepFlashInferArgs args;
+    uint8_t* workspace;  // aligned: int64 [coreCount], the pages of each core's queries
+};
 
 /// The phases of one combination of element types. Cores own rows, as AdvanceStep's do, and the
 /// entries of pagedKvIndices that belong to their queries.

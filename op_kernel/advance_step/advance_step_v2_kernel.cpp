@@ -7,7 +7,7 @@
 
 #include "op_kernel/advance_step/advance_step_v2_queries.h"
 #include "op_kernel/advance_step/token_place.h"
-#include "op_kernel/common/row_range.h"
+#include "op_kernel/common/kernel.h"
 
 namespace advstep {
 namespace {

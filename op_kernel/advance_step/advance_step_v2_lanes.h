@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "op_kernel/advance_step/advance_step_v2_tiling_data.h"
+#include "op_kernel/advance_step/advance_step_v2_kernel.h"
 #include "op_kernel/common/isa.h"
 
 namespace advstep {

@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "op_kernel/advance_step/advance_step_v2_kernel.h"
 #include "op_kernel/advance_step/advance_step_v2_lanes.h"
-#include "op_kernel/advance_step/advance_step_v2_tiling_data.h"
 #include "op_kernel/common/block_math.h"
 #include "op_kernel/common/kernel.h"
-#include "op_kernel/common/row_range.h"
 
 namespace advstep {
 

@@ -13,12 +13,15 @@ using advance_step::op::DescribeFn;
 using advance_step::op::Fault;
 using advance_step::op::FaultReport;
 using advance_step::op::FaultText;
+using advance_step::op::ForEachTile;
 using advance_step::op::InWords;
 using advance_step::op::KernelFn;
 using advance_step::op::KernelPhase;
 using advance_step::op::KernelProgram;
 using advance_step::op::LaunchCounts;
 using advance_step::op::OnFault;
+using advance_step::op::RowRange;
+using advance_step::op::RowsOf;
 
 /// A program of which the data in memory tell whether a launch of few rows is brief. Operators of
 /// other libraries have none.

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "op_kernel/common/row_range.h"
+#include "op_kernel/common/kernel.h"
 
 namespace advstep {
 namespace {

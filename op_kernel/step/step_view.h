@@ -4,7 +4,6 @@
 #pragma once
 
 #include "op_kernel/common/kernel.h"
-#include "op_kernel/common/row_range.h"
 #include "op_kernel/step/step_rules.h"
 #include "op_kernel/step/step_tiling_data.h"
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of AdvanceStep's checks: every broken rule, every conformance.
 
-#include "op_host/advance_step/advance_step_check.h"
+#include "op_host/advance_step/advance_step.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <limits>
 
-#include "op_host/common/error_codes.h"
 #include "support/table.h"
 #include "unit/op_host/params_bench.h"
 #include "unit/status_check.h"
@@ -16,13 +15,15 @@
 namespace advstep {
 namespace {
 
+using namespace ::advance_step::op;
+
 using unit::FailsWith;
 using unit::OwnedView;
 using unit::ParamsBench;
 using unit::Succeeds;
 
-OperatorEnvironment Under(Conformance conformance) {
-    OperatorEnvironment environment;
+op::Environment Under(Conformance conformance) {
+    op::Environment environment;
     environment.conformance = conformance;
     return environment;
 }

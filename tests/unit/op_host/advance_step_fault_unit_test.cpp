@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of AdvanceStep's fault messages.
 
-#include "op_host/advance_step/advance_step_fault.h"
+#include "op_host/advance_step/advance_step.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of AdvanceStepFlashInfer's fault messages.
 
-#include "op_host/advance_step/advance_step_flashinfer_fault.h"
+#include "op_host/advance_step/advance_step_flashinfer.h"
 
 #include <gtest/gtest.h>
 
-#include "op_kernel/advance_step/advance_step_flashinfer_tiling_data.h"
+#include "op_kernel/advance_step/advance_step_flashinfer_kernel.h"
 
 namespace advstep {
 namespace {

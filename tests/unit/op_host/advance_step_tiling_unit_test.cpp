@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of AdvanceStep's tiling: rows per core, tiles, small buffers.
 
-#include "op_host/advance_step/advance_step_tiling.h"
+#include "op_host/advance_step/advance_step.h"
 
 #include <gtest/gtest.h>
 
-#include "op_kernel/common/row_range.h"
+#include "op_kernel/common/kernel.h"
 #include "support/table.h"
 #include "unit/op_host/params_bench.h"
 
 namespace advstep {
 namespace {
 
+using namespace ::advance_step::op;
+
 constexpr int64_t kUnifiedBuffer = 196608;
 constexpr int64_t kBytesPerRow = 48;  // six int64 of every row are in the buffer at a time
 
-OperatorEnvironment Soc(int32_t vectorCores) {
-    OperatorEnvironment environment;
+op::Environment Soc(int32_t vectorCores) {
+    op::Environment environment;
     environment.vectorCores = environment.socVectorCores = vectorCores;
     environment.unifiedBufferBytes = kUnifiedBuffer;
     return environment;
@@ -97,7 +99,7 @@ TEST(AdvanceStepTilingPropertyTest, SmallBatchesOnEveryNumberOfCores) {
 
 TEST(AdvanceStepTilingPropertyTest, CarriesTheArguments) {
     unit::ParamsBench bench(10, 6, 128, 5);
-    OperatorEnvironment environment = Soc(4);
+    op::Environment environment = Soc(4);
     environment.socVectorCores = 48;  // a launch limited to 4 cores of an SoC of 48
     const AdvanceStepTiling tiling = TileAdvanceStep(bench.Params(), environment);
     EXPECT_EQ(tiling.numSeqs, 10);
@@ -120,7 +122,7 @@ TEST(AdvanceStepTilingPropertyTest, RowStrideIsTheViews) {
 
 TEST(AdvanceStepTilingPropertyTest, TinyBufferStillHoldsARow) {
     unit::ParamsBench bench(10, 6, 128, 5);
-    OperatorEnvironment environment = Soc(1);
+    op::Environment environment = Soc(1);
     for (const int64_t bytes : {int64_t{1}, kBytesPerRow - 1, kBytesPerRow, 2 * kBytesPerRow - 1}) {
         environment.unifiedBufferBytes = bytes;
         EXPECT_EQ(TileAdvanceStep(bench.Params(), environment).rowsPerTile, 1) << bytes;

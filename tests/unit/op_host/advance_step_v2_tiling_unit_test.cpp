@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of AdvanceStepV2's tiling: cores share rows, not queries.
 
-#include "op_host/advance_step/advance_step_v2_tiling.h"
+#include "op_host/advance_step/advance_step_v2.h"
 
 #include <gtest/gtest.h>
 
-#include "op_kernel/common/row_range.h"
+#include "op_kernel/common/kernel.h"
 #include "support/table.h"
 #include "unit/op_host/params_bench.h"
 
 namespace advstep {
 namespace {
+
+using namespace ::advance_step::op;
 
 struct V2TilingCase {
     const char* name;
@@ -28,7 +30,7 @@ TEST_P(AdvanceStepV2TilingTest, CutsRowsNotQueries) {
     const V2TilingCase& c = GetParam();
     unit::ParamsBench bench(c.numSeqs, c.numSeqs, 16, 4);
     bench.more = {unit::OwnedView({c.numSeqs, c.specTokens}), unit::OwnedView({c.numSeqs})};
-    OperatorEnvironment environment;
+    op::Environment environment;
     environment.vectorCores = environment.socVectorCores = c.vectorCores;
     environment.unifiedBufferBytes = 196608;
     const AdvanceStepV2Tiling tiling = TileAdvanceStepV2(bench.Params(), environment);

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "op_host/advance_step/advance_step_params.h"
+#include "op_host/advance_step/advance_step_family.h"
 #include "src/base/dtype.h"
 
 namespace unit {

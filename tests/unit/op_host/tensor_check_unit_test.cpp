@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the standard tensor checks and their messages.
 
-#include "op_host/common/tensor_check.h"
+#include "advance_step/operator/tensor_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "aclnn/acl_meta.h"
-#include "op_host/common/error_codes.h"
 #include "src/base/tensor_view.h"
 #include "support/table.h"
 #include "unit/op_host/params_bench.h"
@@ -17,6 +16,8 @@
 
 namespace advstep {
 namespace {
+
+using namespace ::advance_step::op;
 
 using unit::FailsWith;
 using unit::OwnedView;

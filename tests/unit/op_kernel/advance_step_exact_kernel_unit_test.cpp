@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "op_kernel/advance_step/advance_step_exact.h"
 #include "op_kernel/advance_step/advance_step_kernel.h"
+#include "op_kernel/advance_step/advance_step_rows.h"
 #include "support/batches.h"
 #include "unit/op_kernel/kernel_bench.h"
 #include "unit/op_kernel/limits.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of row ranges: rows per core, tiles, no overflow.
 
-#include "op_kernel/common/row_range.h"
+#include "op_kernel/common/kernel.h"
 
 #include <gtest/gtest.h>
 

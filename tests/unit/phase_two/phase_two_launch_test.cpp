@@ -8,7 +8,7 @@
 
 #include "acl/acl.h"
 #include "aclnnop/aclnn_advance_step.h"
-#include "op_host/advance_step/advance_step_tiling.h"
+#include "op_host/advance_step/advance_step.h"
 #include "op_kernel/common/kernel.h"
 #include "op_kernel/step/step_kernels.h"
 #include "reference/step_data.h"

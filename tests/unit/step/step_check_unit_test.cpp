@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of Step's checks: types, attributes, shapes, their order.
 
-#include "op_host/step/step_check.h"
+#include "op_host/step/step.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,8 @@
 
 namespace advstep {
 namespace {
+
+using namespace ::advance_step::op;
 
 constexpr size_t kTensors = kStepSignature.size();
 constexpr size_t kOriSeqLensEncoder = PlaceOf(kStepSignature, "oriSeqLensEncoder");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of Step's fault messages.
 
-#include "op_host/step/step_fault.h"
+#include "op_host/step/step.h"
 
 #include <gtest/gtest.h>
 

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of Step's tiling: slots per core, conformance, block sizes.
 
-#include "op_host/step/step_tiling.h"
+#include "op_host/step/step.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "op_kernel/common/row_range.h"
+#include "op_kernel/common/kernel.h"
 
 namespace advstep {
 namespace {
+
+using namespace ::advance_step::op;
 
 struct StepTilingCase {
     const char* name;
@@ -28,7 +30,7 @@ TEST_P(StepTilingTest, EverySlotHasOneCoreAndNoCoreIsIdle) {
     StepDims dims;
     dims.batch = row.batch;
     dims.slots = row.batch + 3;
-    OperatorEnvironment environment;
+    op::Environment environment;
     environment.vectorCores = row.vectorCores;
     const StepTiling tiling = TileStep(dims, 4, environment);
     EXPECT_EQ(tiling.coreCount, row.coreCount);
@@ -64,7 +66,7 @@ TEST(StepTilingValuesTest, CarriesDimsAndConformance) {
     dims.freeCapacity = 11;
     dims.inputWidth = 13;
     dims.preWidth = 17;
-    OperatorEnvironment environment;
+    op::Environment environment;
     environment.conformance = Conformance::kExact;
     const StepTiling tiling = TileStep(dims, 3, environment);
     EXPECT_EQ(tiling.exact, 1);
@@ -100,7 +102,7 @@ TEST(StepTilingValuesTest, AStepMovesLittleIfAllItsRowsAreSmall) {
 }
 
 TEST(StepTilingValuesTest, BlockSizesThatArePowersOfTwoAreShifts) {
-    OperatorEnvironment environment;
+    op::Environment environment;
     const auto shiftOf = [&](int64_t blockSize) {
         return TileStep(StepDims{}, blockSize, environment).blockShift;
     };

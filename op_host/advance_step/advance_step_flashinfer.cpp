@@ -1,20 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator AdvanceStepFlashInfer, its kernel programs and its two calls.
+// Checks, tiles and plans AdvanceStepFlashInfer, words its faults, and defines its two calls.
 
-#include "aclnnop/aclnn_advance_step_flashinfer.h"
+#include "op_host/advance_step/advance_step_flashinfer.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
 
-#include "advance_step/operator.h"
-#include "op_host/advance_step/aclnn_advance_step_plan.h"
-#include "op_host/advance_step/advance_step_flashinfer_check.h"
-#include "op_host/advance_step/advance_step_flashinfer_fault.h"
-#include "op_host/advance_step/advance_step_flashinfer_tiling.h"
+#include "aclnnop/aclnn_advance_step_flashinfer.h"
 #include "op_kernel/advance_step/advance_step_flashinfer_kernel.h"
 
-using namespace advstep;
+namespace advstep {
+
+op::Status CheckAdvanceStepFlashInfer(const AdvanceStepParams& params) {
+    ADVSTEP_OP_RETURN_IF_ERROR(op::CheckLayouts<kAdvanceStepFlashInferSignature>(params.tensors));
+    ADVSTEP_OP_RETURN_IF_ERROR(CheckAdvanceStepAttributes(params, op::Conformance::kVllm));
+    auto dims = DimsOf<AdvanceStepFlashInferDim>(params);
+    dims[AdvanceStepFlashInferDim::kCapacity] = op::kAtLeastZero;
+    dims[AdvanceStepFlashInferDim::kPlaces] = params.numSeqs + 1;
+    return op::CheckShapes<kAdvanceStepFlashInferSignature>(params.tensors, dims);
+}
+
+namespace {
+
+// AdvanceStep's six values of 64 bits, and a place in pagedKvIndptr, a bound, a length and a page.
+constexpr int64_t kFlashInferBytesPerRow = 6 * sizeof(int64_t) + 4 * sizeof(int32_t);
+
+}  // namespace
+
+AdvanceStepFlashInferTiling TileAdvanceStepFlashInfer(const AdvanceStepParams& params,
+                                                      const op::Environment& environment) {
+    AdvanceStepFlashInferTiling tiling{};
+    tiling.rows = TileAdvanceStep(params, environment, kFlashInferBytesPerRow);
+    tiling.capacity = params.tensors[AdvanceStepFlashInferTensor::kPagedKvIndices].dims[0];
+    return tiling;
+}
+
+namespace {
+
+constexpr int32_t kMostInt32 = std::numeric_limits<int32_t>::max();
+
+std::string Words(const Fault& fault, const AdvanceStepFlashInferTiling& t) {
+    const int64_t* const v = fault.values;
+    switch (static_cast<AdvanceStepFault>(fault.kind)) {
+        case AdvanceStepFault::kNoPage:
+            return fmt::format(
+                "query {}: block id {} in column {} of blockTables goes to pagedKvIndices; "
+                "expected 0 <= block id <= {}",
+                fault.row, v[1], v[0], kMostInt32);
+        case AdvanceStepFault::kPageTooLong:
+            return fmt::format(
+                "query {}: its last block has {} tokens; expected at most {} for "
+                "pagedKvLastPageLen",
+                fault.row, v[0], kMostInt32);
+        case AdvanceStepFault::kTooManyPages:
+            return fmt::format(
+                "query {}: {} block ids up to it; expected at most {} for pagedKvIndptr", fault.row,
+                v[0], kMostInt32);
+        case AdvanceStepFault::kIndicesTooSmall:
+            return fmt::format(
+                "query {}: {} block ids up to it; expected at most the capacity of pagedKvIndices "
+                "= {}",
+                fault.row, v[0], v[1]);
+        default:
+            return AdvanceStepFaultWords("", fault.row, fault, t.rows);
+    }
+}
+
+}  // namespace
+
+FaultReport DescribeAdvanceStepFlashInferFault(const Fault& fault, const void* payload) {
+    const auto& p = *static_cast<const AdvanceStepFlashInferPayload*>(payload);
+    return {ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, Words(fault, p.tiling)};
+}
 
 namespace {
 
@@ -71,7 +130,7 @@ struct AdvanceStepFlashInfer {
         const AdvanceStepParams params{request.views, numSeqs, numQueries, blockSize};
         ADVSTEP_OP_RETURN_IF_ERROR(CheckAdvanceStepFlashInfer(params));
         plan->payload.tiling =
-            TileAdvanceStepFlashInfer(params, OperatorEnvironment(request.environment));
+            TileAdvanceStepFlashInfer(params, op::Environment(request.environment));
         plan->coreCount = plan->payload.tiling.rows.coreCount;
         op::WorkspaceLayout layout;
         layout.Book<int64_t>(plan->coreCount);  // the only array, so at offset 0
@@ -95,7 +154,9 @@ struct AdvanceStepFlashInfer {
 
 }  // namespace
 
-ADVSTEP_OPERATOR(aclnnAdvanceStepFlashInfer, AdvanceStepFlashInfer,
+}  // namespace advstep
+
+ADVSTEP_OPERATOR(aclnnAdvanceStepFlashInfer, advstep::AdvanceStepFlashInfer,
                  (const aclTensor* inputTokens, const aclTensor* sampledTokenIds,
                   const aclTensor* inputPositions, const aclTensor* seqLens,
                   const aclTensor* slotMapping, const aclTensor* blockTables,

@@ -6,17 +6,18 @@
 ///
 /// The names in REG_OP and in the operator's table are equal apart from case and underscores:
 /// block_tables is blockTables. A tensor that the calls read is an INPUT, or an OPTIONAL_INPUT if
-/// it may be left out: it is Presence::kOptional, or a class Shorter of the operator lacks it. A
-/// tensor that they write is an OUTPUT. If there is also an INPUT of its name, the output updates
-/// that input, and may be called NAME_out. Attributes of kind Int, Float and Bool are integers,
-/// floating-point numbers and bools of the call; each of the three may be an aclScalar of the call
-/// too. ListInt, ListFloat and ListBool are arrays of the call.
+/// it may be left out: it is Presence::kOptional, or a class WithFewerTensors of the operator lacks
+/// it. A tensor that they write is an OUTPUT. If there is also an INPUT of its name, the output
+/// updates that input, and may be called NAME_out. Attributes of kind Int, Float and Bool are
+/// integers, floating-point numbers and bools of the call; each of the three may be an aclScalar of
+/// the call too. ListInt, ListFloat and ListBool are arrays of the call.
 ///
 /// An operator with an output that updates no input has one more member, which sets its shape:
 ///
 ///     static Status Infer(const TensorView* views, ATTRIBUTES..., InferredTensor* tensors)
 ///
-/// Infer is called for all forms of a call; the view of a tensor that is left out is not present.
+/// Infer is called for every call, whatever it leaves out; the view of a tensor that is left out is
+/// not present.
 /// It may also set the shape of an output that updates an input, which is otherwise the input's.
 ///
 /// Two more members are optional. Choose takes other calls for some nodes, by calls->Take, or

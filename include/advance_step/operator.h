@@ -12,13 +12,17 @@
 ///
 /// It may have these as well:
 ///
-/// - `using Shorter`: another such class, for calls that pass null for the last tensors. Its kName
+/// - `using WithFewerTensors`: another such class, for calls that pass null for the last tensors.
+/// Its kName
 ///   and its attributes are those of the operator, and its tensors are the first ones of the
 ///   operator's. Its payload, checks and programs are its own;
+/// - `constexpr bool kChecksDims = true`: Plan checks all dims, and refuses a negative one in its
+/// own
+///   words. Otherwise phase one refuses it before Plan;
 /// - `void Prepare()`: makes the data that Plan reads, for instance a table of programs. It is
 ///   called once, while the library is loaded, when no thread can fork.
 ///
-/// The library's own operators are such classes too.
+/// The library's own operators are such classes too, and have the same calls.
 ///
 /// ADVSTEP_OPERATOR defines the two calls of an operator. Only the plain functions of
 /// operator/core.h are here in C and in C++ before C++17.
@@ -40,12 +44,6 @@
 #include "advance_step/operator/tensor_view.hpp"
 #include "advance_step/operator/workspace.hpp"
 
-// The namespace that joins operators to libadvance_step. By default an operator's library calls the
-// functions of core.h. The library's own build names another namespace, whose code is in line.
-#ifndef ADVSTEP_OPERATOR_JOIN
-#define ADVSTEP_OPERATOR_JOIN ::advance_step::op
-#endif
-
 #define ADVSTEP_OP_LIST(...) __VA_ARGS__
 #define ADVSTEP_OP_EXPORT extern "C" ADVSTEP_API
 
@@ -56,19 +54,18 @@
 ///                      (const aclTensor* self, const aclTensor* other, const aclScalar* alpha,
 ///                       aclTensor* out),
 ///                      (self, other, alpha, out))
-#define ADVSTEP_OPERATOR(call, Operator, parameters, arguments)                              \
-    static const ADVSTEP_OPERATOR_JOIN::Registration<Operator> advstepRegistrationOf_##call; \
-    ADVSTEP_OP_EXPORT aclnnStatus call##GetWorkspaceSize(                                    \
-        ADVSTEP_OP_LIST parameters, uint64_t* workspaceSize, aclOpExecutor** executor) {     \
-        static_assert(::std::string_view(Operator::kName) == #call,                          \
-                      "kName: it is the name of phase two, " #call);                         \
-        return ADVSTEP_OPERATOR_JOIN::PhaseOne<Operator>(workspaceSize, executor,            \
-                                                         ADVSTEP_OP_LIST arguments);         \
-    }                                                                                        \
-    ADVSTEP_OP_EXPORT aclnnStatus call(void* workspace, uint64_t workspaceSize,              \
-                                       aclOpExecutor* executor, aclrtStream stream) {        \
-        return ADVSTEP_OPERATOR_JOIN::PhaseTwo<Operator>(workspace, workspaceSize, executor, \
-                                                         stream);                            \
+#define ADVSTEP_OPERATOR(call, Operator, parameters, arguments)                                    \
+    static const ::advance_step::op::Registration<Operator> advstepRegistrationOf_##call;          \
+    ADVSTEP_OP_EXPORT aclnnStatus call##GetWorkspaceSize(                                          \
+        ADVSTEP_OP_LIST parameters, uint64_t* workspaceSize, aclOpExecutor** executor) {           \
+        static_assert(::std::string_view(Operator::kName) == #call,                                \
+                      "kName: it is the name of phase two, " #call);                               \
+        return ::advance_step::op::PhaseOne<Operator>(workspaceSize, executor,                     \
+                                                      ADVSTEP_OP_LIST arguments);                  \
+    }                                                                                              \
+    ADVSTEP_OP_EXPORT aclnnStatus call(void* workspace, uint64_t workspaceSize,                    \
+                                       aclOpExecutor* executor, aclrtStream stream) {              \
+        return ::advance_step::op::PhaseTwo<Operator>(workspace, workspaceSize, executor, stream); \
     }
 
 #endif

@@ -65,6 +65,7 @@ struct AdvanceStep {
     static constexpr const char kName[] = "aclnnAdvanceStep";
     static constexpr const auto& kTensors = kAdvanceStepSignature;
     static constexpr const auto& kAttributes = kAdvanceStepAttributes;
+    static constexpr bool kChecksDims = true;
 
     static const AdvanceStepPrograms& Programs() {
         static const AdvanceStepPrograms programs({kName, &StandardKernels, &ExactKernels,

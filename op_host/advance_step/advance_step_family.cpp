@@ -9,7 +9,6 @@
 #include <limits>
 
 namespace advstep {
-
 namespace {
 
 constexpr int64_t kNumSeqsLimit = 200000000;  // numSeqs is below it
@@ -93,13 +92,13 @@ int64_t ColumnsOf(const op::TensorView& table) {
 }
 
 KernelProgram MakeProgram(const AdvanceStepSource& source, const AdvanceStepKernels& kernels,
-                          op::OnDivergence onDivergence,
-                          LaunchCounts (*count)(const void* payload)) {
+                          op::OnDivergence onDivergence, LaunchCounts (*count)(const void* payload)) {
     KernelProgram program;
     program.call = source.call;
     program.describe = source.describe;
     program.count = count;
     program.evenRows = true;
+    program.anyRounding = true;
     program.keptBytesPerRow = kernels.keptBytesPerRow;
     program.phases[program.phaseCount++] = {kernels.check, OnFault::kFail, true};
     if (onDivergence != op::OnDivergence::kIgnore) {

@@ -130,8 +130,7 @@ struct AdvanceStepSource {
 
 /// Makes a program of the phases check, compare (if divergences are looked for) and commit.
 KernelProgram MakeProgram(const AdvanceStepSource& source, const AdvanceStepKernels& kernels,
-                          op::OnDivergence onDivergence,
-                          LaunchCounts (*count)(const void* payload));
+                          op::OnDivergence onDivergence, LaunchCounts (*count)(const void* payload));
 
 /// One program for each combination of element types and setting of the detector.
 class AdvanceStepPrograms {

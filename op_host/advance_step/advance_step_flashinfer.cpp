@@ -79,6 +79,28 @@ namespace {
 
 constexpr char kCall[] = "aclnnAdvanceStepFlashInfer";
 
+KernelProgram MakeFlashInferProgram(const FlashInferKernels& kernels) {
+    KernelProgram program;
+    program.call = kCall;
+    program.describe = &op::InWords<&DescribeAdvanceStepFlashInferFault>;
+    program.count = &CountFlashInfer;
+    program.keptBytesPerRow = kernels.keptBytesPerRow;
+    program.anyRounding = true;
+    for (const KernelFn phase : {kernels.count, kernels.check, kernels.commit}) {
+        program.phases[program.phaseCount++] = {phase, OnFault::kFail, true};
+    }
+    return program;
+}
+
+// A query may copy all its block ids, and four of them take about as long as a row without any.
+int64_t WorkOf(const AdvanceStepTiling& t) {
+    constexpr int64_t kBlocksPerRow = 4;
+    int64_t copied = 0;
+    return __builtin_mul_overflow(t.numQueries, t.maxBlocks / kBlocksPerRow, &copied)
+               ? std::numeric_limits<int64_t>::max()
+               : std::max(t.numSeqs, copied);
+}
+
 // One program for each combination of element types.
 class Programs {
  public:
@@ -98,17 +120,8 @@ class Programs {
         for (const bool lengths32 : {false, true}) {
             for (const bool slots32 : {false, true}) {
                 for (const bool tables32 : {false, true}) {
-                    const FlashInferKernels kernels =
-                        FlashInferKernelsFor(lengths32, slots32, tables32);
-                    programs_[lengths32][slots32][tables32] = {
-                        kCall,
-                        3,
-                        {{kernels.count, OnFault::kFail, true},
-                         {kernels.check, OnFault::kFail, true},
-                         {kernels.commit, OnFault::kFail, true}},
-                        &op::InWords<&DescribeAdvanceStepFlashInferFault>,
-                        &CountFlashInfer,
-                        kernels.keptBytesPerRow};
+                    programs_[lengths32][slots32][tables32] =
+                        MakeFlashInferProgram(FlashInferKernelsFor(lengths32, slots32, tables32));
                 }
             }
         }
@@ -122,6 +135,7 @@ struct AdvanceStepFlashInfer {
     static constexpr const auto& kName = kCall;
     static constexpr const auto& kTensors = kAdvanceStepFlashInferSignature;
     static constexpr const auto& kAttributes = kAdvanceStepAttributes;
+    static constexpr bool kChecksDims = true;
 
     static void Prepare() { (void)Programs::All(); }
 
@@ -136,19 +150,10 @@ struct AdvanceStepFlashInfer {
         layout.Book<int64_t>(plan->coreCount);  // the only array, so at offset 0
         plan->program = Programs::Find(params);
         plan->rows = params.numSeqs;
+        plan->work = WorkOf(plan->payload.tiling.rows);
         plan->workspaceBytes = layout.bytes();
         plan->workspaceAt = offsetof(Payload, workspace);
         return {};
-    }
-
-    // A query may copy all its block ids, and four of them take about as long as a row without any.
-    static int64_t WorkOf(const op::Planned<Payload>& plan) {
-        constexpr int64_t kBlocksPerRow = 4;
-        const AdvanceStepTiling& rows = plan.payload.tiling.rows;
-        int64_t copied = 0;
-        return __builtin_mul_overflow(rows.numQueries, rows.maxBlocks / kBlocksPerRow, &copied)
-                   ? std::numeric_limits<int64_t>::max()
-                   : std::max(plan.rows, copied);
     }
 };
 

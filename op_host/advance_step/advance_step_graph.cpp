@@ -33,7 +33,7 @@ struct V2WithoutSpecInGraphs {
 
 struct AdvanceStepV2InGraphs {
     using Payload = AdvanceStepV2Payload;
-    using Shorter = V2WithoutSpecInGraphs;
+    using WithFewerTensors = V2WithoutSpecInGraphs;
     static constexpr const auto& kName = V2WithoutSpecInGraphs::kName;
     static constexpr const auto& kTensors = kAdvanceStepV2Signature;
     static constexpr const auto& kAttributes = kGraphAttributes;

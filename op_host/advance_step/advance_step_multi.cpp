@@ -46,6 +46,7 @@ struct AdvanceStepMulti {
     static constexpr const char kName[] = "aclnnAdvanceStepMulti";
     static constexpr const auto& kTensors = kAdvanceStepMultiSignature;
     static constexpr const auto& kAttributes = kAdvanceStepAttributes;
+    static constexpr bool kChecksDims = true;
 
     static const AdvanceStepPrograms& Programs() {
         static const AdvanceStepPrograms programs({kName, &MultiStandardKernels, &MultiExactKernels,

@@ -152,6 +152,7 @@ struct V2WithoutSpec {
     static constexpr const auto& kName = kCall;
     static constexpr const auto& kTensors = kAdvanceStepSignature;
     static constexpr const auto& kAttributes = kAdvanceStepAttributes;
+    static constexpr bool kChecksDims = true;
 
     static const AdvanceStepPrograms& Programs() {
         static const AdvanceStepPrograms programs({kCall, &StandardKernels, &ExactKernels,
@@ -211,10 +212,11 @@ class V2Programs {
 
 struct AdvanceStepV2 {
     using Payload = AdvanceStepV2Payload;
-    using Shorter = V2WithoutSpec;
+    using WithFewerTensors = V2WithoutSpec;
     static constexpr const auto& kName = kCall;
     static constexpr const auto& kTensors = kAdvanceStepV2Signature;
     static constexpr const auto& kAttributes = kAdvanceStepAttributes;
+    static constexpr bool kChecksDims = true;
 
     static void Prepare() { (void)V2Programs::All(); }
 

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 
 #include "acl/acl_base.h"
@@ -152,29 +153,28 @@ namespace {
 
 constexpr char kCall[] = "aclnnStep";
 
-constexpr GaugedProgram kProgram = {{kCall,
-                                     5,
-                                     {{&StepCollect, OnFault::kFail, true},
-                                      {&StepDecide, OnFault::kFail, true},
-                                      {&StepGiveBack, OnFault::kFail, true},
-                                      {&StepHandOut, OnFault::kFail, true},
-                                      {&StepRecover, OnFault::kFail, true}},
-                                     &op::InWords<&DescribeStepFault>,
-                                     &CountStep},
-                                    &IsBriefStep};
+constexpr KernelProgram MakeStepProgram(std::initializer_list<KernelFn> phases) {
+    KernelProgram program;
+    program.call = kCall;
+    program.describe = &op::InWords<&DescribeStepFault>;
+    program.count = &CountStep;
+    program.anyRounding = true;
+    program.isBrief = &IsBriefStep;
+    for (const KernelFn phase : phases) {
+        program.phases[program.phaseCount++] = {phase, OnFault::kFail, true};
+    }
+    return program;
+}
+
+constexpr KernelProgram kProgram =
+    MakeStepProgram({&StepCollect, &StepDecide, &StepGiveBack, &StepHandOut, &StepRecover});
 
 // A launch of one core needs no phases: there is no other core to wait for.
-constexpr GaugedProgram kOneCoreProgram = {{kCall,
-                                            1,
-                                            {{&StepOnOneCore, OnFault::kFail, true}},
-                                            &op::InWords<&DescribeStepFault>,
-                                            &CountStep},
-                                           &IsBriefStep};
+constexpr KernelProgram kOneCoreProgram = MakeStepProgram({&StepOnOneCore});
 
-constexpr GaugedProgram kEmptyProgram = {
-    {kCall, 0, {}, &op::InWords<&DescribeStepFault>, &CountStep}, &IsBriefStep};
+constexpr KernelProgram kEmptyProgram = MakeStepProgram({});
 
-const GaugedProgram& ProgramFor(const StepTiling& tiling) {
+const KernelProgram& ProgramFor(const StepTiling& tiling) {
     switch (tiling.coreCount) {
         case 0:
             return kEmptyProgram;
@@ -209,7 +209,7 @@ struct Step {
     static constexpr const auto& kName = kCall;
     static constexpr const auto& kTensors = kStepSignature;
     static constexpr const char* kAttributes[] = {"blockSize"};
-    static constexpr bool kIsGauged = true;
+    static constexpr bool kChecksDims = true;
 
     static op::Status Plan(const op::Request& request, int64_t blockSize,
                            op::Planned<Payload>* plan) {

@@ -23,11 +23,4 @@ using advance_step::op::OnFault;
 using advance_step::op::RowRange;
 using advance_step::op::RowsOf;
 
-/// A program of which the data in memory tell whether a launch of few rows is brief. Operators of
-/// other libraries have none.
-struct GaugedProgram : KernelProgram {
-    /// Returns whether the launch takes at most a few us. It is called right before the launch.
-    bool (*isBrief)(const void* payload) = nullptr;
-};
-
 }  // namespace advstep

@@ -378,7 +378,7 @@ Status Reduce(const ReduceRanges& ranges, ReducePayload payload, size_t unit, ac
     launch.coreCount = static_cast<int32_t>((payload.elements + payload.elementsPerCore - 1) /
                                             payload.elementsPerCore);
     launch.rows = payload.elements;
-    launch.length = LengthOf(kReduceProgram, payload.elements);
+    launch.length = LengthOf(kReduceProgram, payload.elements, payload.elements);
     launch.payloadBytes = sizeof(payload);
     launch.run = &RunFloatKernelTask;
     Work work(KernelTask::BytesFor(launch));

@@ -195,7 +195,7 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     made->tensorCount = plan.tensorCount;
     std::memcpy(made->payload, plan.payload, plan.launch.payloadBytes);
     for (int32_t index = 0; index < plan.tensorCount; ++index) {
-        const TensorView& view = *plan.views[index];
+        const TensorView& view = plan.views[index];
         PlannedTensor& tensor = made->tensors[index];
         const MemoryExtent extent = ExtentOf(view);
         const int64_t span = extent.spanBytes();

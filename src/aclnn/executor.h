@@ -42,10 +42,10 @@ struct Plan {
                                // with 0 bytes: then phase two takes any workspace, also null
     bool allDistinct = false;  // read tensors too must not overlap each other
     const TensorSlot* slots = nullptr;  // in signature order; outlives the executor
-    const TensorView* const* views = nullptr;
+    const TensorView* views = nullptr;  // in signature order
     int32_t tensorCount = 0;
     const PlanKey* key = nullptr;  // null: PlannedBefore never finds this plan
-    const void* owner = nullptr;   // an address that stands for the operator in its library
+    const void* owner = nullptr;   // stands for the operator in its library; its tables share it
 };
 
 }  // namespace advstep
@@ -69,7 +69,7 @@ struct aclOpExecutor {
     const void* workspace = nullptr;  // the workspace whose aligned address is in the payload
     uint64_t workspaceEpoch = 0;      // the epoch at its last successful check; 0: check anew
     const advstep::TensorSlot* slots = nullptr;
-    const void* owner = nullptr;  // as in the plan; the forms of one operator share it
+    const void* owner = nullptr;  // as in the plan
     int32_t tensorCount = 0;
     // The results of LookAtAddresses.
     bool known = false;    // every tensor with elements has an address

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions by which operators of other libraries plan and run.
+// The functions by which operators plan and run.
 #include "advance_step/operator/core.h"
 
 #include <algorithm>
@@ -20,12 +20,20 @@ namespace {
 
 // The data of a call between advstepBeginPlan and advstepFinishPlan.
 struct KeptPlan {
+    // The other members are set if no equal plan is found.
+    KeptPlan(const AdvStepOperatorCall& call, const AdvStepOperator& op)
+        : key(&op, call.tensors, op.table->tensorCount, call.attributes, call.attributeCount,
+              op.optional) {}
+
     PlanKey key;
     const Device* device;
     int32_t vectorCores;  // of the environment, whatever limit is set until advstepFinishPlan
+    bool isUsual;         // all tensors are contiguous, of whole bytes, and fit memory
 };
 static_assert(sizeof(KeptPlan) <= sizeof(AdvStepOperatorCall::kept));
 static_assert(std::is_trivially_destructible_v<KeptPlan>);
+
+constexpr int64_t kUnknownWork = -1;  // of LengthOf
 
 constexpr char kNoOperator[] = "an operator that is not registered";
 
@@ -46,26 +54,62 @@ Status RequireOperator(const AdvStepOperator* op) {
     return op->table != nullptr ? Status() : Status(ACLNN_ERR_INNER, op->wrong);
 }
 
-Status RequireCall(const AdvStepOperatorCall* call) {
+// Names the first argument that is wrong. Each caller has looked with one test whether any is.
+[[gnu::cold, gnu::noinline]] Status RequireCall(const AdvStepOperatorCall* call) {
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(call, "call"));
     ADVSTEP_RETURN_IF_ERROR(RequireSize("call", call->structBytes, sizeof(AdvStepOperatorCall)));
     ADVSTEP_RETURN_IF_ERROR(RequireOperator(call->op));
     return RequireOutput(call->tensors, "call->tensors");
 }
 
-Status ViewsOf(const AdvStepOperatorCall& call, AdvStepTensorView* views) {
+bool IsCall(const AdvStepOperatorCall* call) {
+    return call != nullptr && call->structBytes == sizeof(AdvStepOperatorCall) &&
+           call->op != nullptr && call->op->table != nullptr && call->tensors != nullptr;
+}
+
+[[gnu::cold, gnu::noinline]] Status RequireBegin(const AdvStepOperatorCall* call,
+                                                 const AdvStepTensorView* views,
+                                                 const AdvStepOperatorEnvironment* environment,
+                                                 const int32_t* isPlanned) {
+    ADVSTEP_RETURN_IF_ERROR(RequireCall(call));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(views, "views"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(environment, "environment"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(isPlanned, "isPlanned"));
+    ADVSTEP_RETURN_IF_ERROR(
+        RequireSize("environment", environment->structBytes, sizeof(AdvStepOperatorEnvironment)));
+    return RequireOutput(call->attributes, "call->attributes");
+}
+
+[[gnu::cold, gnu::noinline]] Status RequireFinish(const AdvStepOperatorCall* call,
+                                                  const AdvStepTensorView* views,
+                                                  const AdvStepOperatorPlan* plan) {
+    ADVSTEP_RETURN_IF_ERROR(RequireCall(call));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(views, "views"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(plan, "plan"));
+    ADVSTEP_RETURN_IF_ERROR(RequireSize("plan", plan->structBytes, sizeof(AdvStepOperatorPlan)));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(plan->payload, "plan->payload"));
+    ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->workspaceSize, "workspaceSize"));
+    return RequireOutput(call->executor, "executor");
+}
+
+// Makes the views of the tensors. *isUsual: no view needs CheckExtent.
+Status ViewsOf(const AdvStepOperatorCall& call, AdvStepTensorView* views, bool* isUsual) {
     const AdvStepOperatorTable& table = *call.op->table;
+    int64_t signs = 0;
     for (uint32_t place = 0; place < table.tensorCount; ++place) {
-        TensorView view = AbsentView();
-        if (call.tensors[place] != nullptr || !call.op->IsOptional(place)) {
-            ADVSTEP_RETURN_IF_ERROR(ViewOf(call.tensors[place], table.tensors[place].name, &view));
+        auto* const view = static_cast<TensorView*>(&views[place]);
+        if (call.tensors[place] == nullptr && call.op->IsOptional(place)) {
+            *view = AbsentView();
+        } else {
+            ADVSTEP_RETURN_IF_ERROR(ViewOf(call.tensors[place], table.tensors[place].name, view));
         }
-        views[place] = view;
+        signs |= view->packedBytes | (view->itemSize - 1);
     }
+    *isUsual = signs >= 0;
     return {};
 }
 
-// Checks that no tensor has a negative dim, of which a plan would compute nonsense.
+// Refuses a negative dim, of which a plan that does not expect it would compute nonsense.
 Status CheckDims(const AdvStepOperator& op, const AdvStepTensorView* views) {
     for (uint32_t place = 0; place < op.table->tensorCount; ++place) {
         const auto& view = static_cast<const TensorView&>(views[place]);
@@ -78,31 +122,37 @@ Status CheckDims(const AdvStepOperator& op, const AdvStepTensorView* views) {
 
 Status BeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,
                  AdvStepOperatorEnvironment* environment, int32_t* isPlanned) {
-    ADVSTEP_RETURN_IF_ERROR(RequireCall(call));
-    ADVSTEP_RETURN_IF_ERROR(RequireOutput(views, "views"));
-    ADVSTEP_RETURN_IF_ERROR(RequireOutput(environment, "environment"));
-    ADVSTEP_RETURN_IF_ERROR(RequireOutput(isPlanned, "isPlanned"));
-    ADVSTEP_RETURN_IF_ERROR(
-        RequireSize("environment", environment->structBytes, sizeof(AdvStepOperatorEnvironment)));
-    if (call->attributes == nullptr && call->attributeCount > 0) {
-        return RequireOutput(nullptr, "call->attributes");
+    const bool isRight = IsCall(call) && views != nullptr && environment != nullptr &&
+                         isPlanned != nullptr &&
+                         environment->structBytes == sizeof(AdvStepOperatorEnvironment) &&
+                         (call->attributes != nullptr || call->attributeCount == 0);
+    if (__builtin_expect(!isRight, 0)) {
+        return RequireBegin(call, views, environment, isPlanned);
     }
     const AdvStepOperator& op = *call->op;
-    auto* const kept =
-        new (call->kept) KeptPlan{PlanKey(&op, call->tensors, op.table->tensorCount,
-                                          call->attributes, call->attributeCount, op.optional),
-                                  nullptr, 0};
+    auto* const kept = new (call->kept) KeptPlan(*call, op);
     *isPlanned = PlannedBefore(kept->key, call->workspaceSize, call->executor) ? 1 : 0;
     if (*isPlanned != 0) {
         return {};
     }
-    ADVSTEP_RETURN_IF_ERROR(ViewsOf(*call, views));
+    kept->device = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(ViewsOf(*call, views, &kept->isUsual));
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->workspaceSize, "workspaceSize"));
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->executor, "executor"));
     ADVSTEP_RETURN_IF_ERROR(PlanningDevice(&kept->device));
-    ADVSTEP_RETURN_IF_ERROR(CheckDims(op, views));
+    if (!kept->isUsual && op.table->checksDims == 0) {
+        ADVSTEP_RETURN_IF_ERROR(CheckDims(op, views));
+    }
     *environment = EnvironmentOf(*kept->device);
     kept->vectorCores = environment->vectorCores;
+    return {};
+}
+
+Status CheckExtents(const AdvStepOperator& op, const AdvStepTensorView* views) {
+    for (uint32_t place = 0; place < op.table->tensorCount; ++place) {
+        ADVSTEP_RETURN_IF_ERROR(CheckExtent(static_cast<const TensorView&>(views[place]),
+                                            op.table->tensors[place].name));
+    }
     return {};
 }
 
@@ -129,7 +179,9 @@ Status CheckFirstTwo(const AdvStepOperator& op, const KernelProgram& program) {
 }
 
 Status CheckProgram(const AdvStepOperator& op, const KernelProgram* program, int32_t coreCount) {
-    if (program == nullptr || program->call == nullptr || op.call != program->call) {
+    const bool isOwn = program != nullptr && program->call != nullptr &&
+                       (program->call == op.table->call || op.call == program->call);
+    if (!isOwn) {
         return WrongPlan(op, fmt::format("its program is {}; expected one of {}",
                                          program == nullptr         ? "null"
                                          : program->call == nullptr ? "without a call"
@@ -166,12 +218,13 @@ Status CheckWorkspace(const AdvStepOperator& op, const AdvStepOperatorPlan& plan
                                          "pointer in the payload of {} bytes",
                                          plan.workspaceAt, payloadBytes));
     }
-    for (const TensorSlot& slot : op.slots) {
-        if (hasPlace && slot.addressAt == static_cast<size_t>(plan.workspaceAt)) {
-            return WrongPlan(op, fmt::format("workspaceAt is {}, where {} has its address; "
-                                             "expected a place of its own",
-                                             plan.workspaceAt, slot.name));
-        }
+    if (hasPlace && op.HasAddressAt(static_cast<size_t>(plan.workspaceAt))) {
+        const auto slot = std::find_if(op.slots.begin(), op.slots.end(), [&](const auto& any) {
+            return any.addressAt == static_cast<size_t>(plan.workspaceAt);
+        });
+        return WrongPlan(op, fmt::format("workspaceAt is {}, where {} has its address; expected a "
+                                         "place of its own",
+                                         plan.workspaceAt, slot->name));
     }
     if (plan.workspaceBytes > uint64_t{std::numeric_limits<int64_t>::max()}) {
         return WrongPlan(
@@ -199,24 +252,31 @@ Status CheckPlan(const AdvStepOperator& op, int32_t vectorCores, const AdvStepOp
     return CheckWorkspace(op, plan);
 }
 
+// Returns how a launch is run. The time limit is 4 s or more, so only a launch that may take long
+// is timed: two looks at the clock take as long as many of the others.
+auto RunOf(const PlannedLaunch& launch) {
+    const bool isTimed =
+        launch.length == TaskLength::kUnknown || launch.length == TaskLength::kHeavy;
+    if (launch.program->anyRounding) {
+        return isTimed ? &RunOperatorTask : &RunKernelTask;
+    }
+    return isTimed ? &RunFloatOperatorTask : &RunFloatKernelTask;
+}
+
 Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* views,
                   const AdvStepOperatorPlan* asked) {
-    ADVSTEP_RETURN_IF_ERROR(RequireCall(call));
-    ADVSTEP_RETURN_IF_ERROR(RequireOutput(views, "views"));
-    ADVSTEP_RETURN_IF_ERROR(RequireOutput(asked, "plan"));
-    ADVSTEP_RETURN_IF_ERROR(RequireSize("plan", asked->structBytes, sizeof(AdvStepOperatorPlan)));
-    ADVSTEP_RETURN_IF_ERROR(RequireOutput(asked->payload, "plan->payload"));
-    ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->workspaceSize, "workspaceSize"));
-    ADVSTEP_RETURN_IF_ERROR(RequireOutput(call->executor, "executor"));
+    const bool isRight = IsCall(call) && views != nullptr && asked != nullptr &&
+                         asked->structBytes == sizeof(AdvStepOperatorPlan) &&
+                         asked->payload != nullptr && call->workspaceSize != nullptr &&
+                         call->executor != nullptr;
+    if (__builtin_expect(!isRight, 0)) {
+        return RequireFinish(call, views, asked);
+    }
     const auto& kept = *reinterpret_cast<const KeptPlan*>(call->kept);
     const AdvStepOperator& op = *call->op;
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(kept.device, "the device of advstepBeginPlan"));
-    const TensorView* pointers[ADVSTEP_OPERATOR_MOST_TENSORS];
-    for (uint32_t place = 0; place < op.table->tensorCount; ++place) {
-        pointers[place] = static_cast<const TensorView*>(&views[place]);
-        if (views[place].packedBytes < 0 || views[place].itemSize <= 0) {
-            ADVSTEP_RETURN_IF_ERROR(CheckExtent(*pointers[place], op.table->tensors[place].name));
-        }
+    if (!kept.isUsual) {
+        ADVSTEP_RETURN_IF_ERROR(CheckExtents(op, views));
     }
     // A plan for tensors that cannot be says nothing about the operator, so it comes second.
     ADVSTEP_RETURN_IF_ERROR(CheckPlan(op, kept.vectorCores, *asked));
@@ -225,15 +285,16 @@ Status FinishPlan(const AdvStepOperatorCall* call, const AdvStepTensorView* view
     plan.launch.device = kept.device;
     plan.launch.coreCount = asked->coreCount;
     plan.launch.rows = asked->rows;
-    plan.launch.length = LengthOfForeign(*plan.launch.program, asked->rows);
+    plan.launch.length =
+        LengthOf(*plan.launch.program, asked->rows, asked->work > 0 ? asked->work : kUnknownWork);
     plan.launch.payloadBytes = op.table->payloadBytes;
-    plan.launch.run = &RunForeignKernelTask;
+    plan.launch.run = RunOf(plan.launch);
     plan.payload = asked->payload;
     plan.workspaceBytes = asked->workspaceBytes;
     plan.workspaceAt = asked->workspaceAt;
     plan.allDistinct = asked->allDistinct != 0;
     plan.slots = op.slots.data();
-    plan.views = pointers;
+    plan.views = static_cast<const TensorView*>(views);
     plan.tensorCount = static_cast<int32_t>(op.table->tensorCount);
     plan.key = &kept.key;
     plan.owner = op.owner;
@@ -270,8 +331,8 @@ aclnnStatus advstepRunOperator(const AdvStepOperator* op, void* workspace, uint6
     return AclnnBoundary(op != nullptr ? op->call.c_str() : kNoOperator, ACLNN_ERR_INNER,
                          [&]() -> Status {
                              ADVSTEP_RETURN_IF_ERROR(RequireOperator(op));
-                             return RunTimedExecutor(op->table->call, op->owner, workspace,
-                                                     workspaceSize, executor, stream);
+                             return RunExecutor(op->table->call, op->owner, workspace,
+                                                workspaceSize, executor, stream);
                          });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers the operators of other libraries, and keeps these libraries loaded.
+// Registers operators, and keeps their libraries loaded.
 
 #include "src/aclnn/operator_registry.h"
 
@@ -85,7 +85,7 @@ std::string NameOf(const AdvStepOperatorTable& table) {
 }
 
 // Finds the record of another table of the same operator; null if there is none.
-const AdvStepOperator* OtherForm(const AdvStepOperator& op) {
+const AdvStepOperator* OtherTable(const AdvStepOperator& op) {
     const AdvStepOperator* other = lastRegistered.load(std::memory_order_acquire);
     while (other != nullptr &&
            (other->table == nullptr || other->call != op.call || other->library != op.library)) {
@@ -153,14 +153,15 @@ Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator
         for (uint32_t place = 0; place < table.tensorCount; ++place) {
             const AdvStepOperatorTensor& tensor = table.tensors[place];
             made->slots.push_back({tensor.name, tensor.isWritten != 0, tensor.addressAt});
+            made->addressWords |= uint64_t{1} << (tensor.addressAt / sizeof(void*));
             made->optional |= tensor.isOptional != 0 ? uint32_t{1} << place : 0;
         }
         status = KeepLoaded(file);
     }
     if (status.ok()) {
         made->table = &table;
-        if (const AdvStepOperator* const form = OtherForm(*made); form != nullptr) {
-            made->owner = form->owner;
+        if (const AdvStepOperator* const other = OtherTable(*made); other != nullptr) {
+            made->owner = other->owner;
         }
     } else {
         made->wrong = fmt::format("the table of operator {} in {} is wrong: {}", made->call,
@@ -185,8 +186,8 @@ std::string LibraryOf(const void* address) {
 }
 
 Status KeepLoaded(const std::string& file) {
-    if (file.empty()) {
-        return {};  // the program itself is never unloaded
+    if (file.empty() || file == LibraryOf(&lastRegistered)) {
+        return {};  // the program and this library are never unloaded
     }
     if (dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE) == nullptr) {
         const char* const why = dlerror();

@@ -23,7 +23,14 @@ struct AdvStepOperator {
     const AdvStepOperator* owner = this;  // the record of the operator's first table
     AdvStepOperator* next = nullptr;      // the record that was made before
 
+    uint64_t addressWords = 0;  // a bit for each pointer of the payload that is a tensor's address
+
     bool IsOptional(size_t place) const { return (optional >> place & 1) != 0; }
+    /// Returns whether a tensor has its address at this offset of a pointer in the payload.
+    bool HasAddressAt(size_t offset) const {
+        return (addressWords >> (offset / sizeof(void*)) & 1) != 0;
+    }
+    static_assert(ADVSTEP_OPERATOR_MOST_PAYLOAD / sizeof(void*) <= 64);
 };
 
 namespace advstep {
@@ -32,8 +39,8 @@ namespace advstep {
 Status CheckTable(const AdvStepOperatorTable& table);
 
 /// Makes the record of a table, keeps the library of the table loaded, and adds the record to the
-/// list. Several tables of one call in one library are forms of one operator, whose phase two takes
-/// the plans of all its forms. 161002: the table is wrong; *op is a record with the message.
+/// list. One operator may have several tables of one call in its library; its phase two takes the
+/// plans of all of them. 161002: the table is wrong; *op is a record with the message.
 Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator** op);
 
 // The libraries of operators.

@@ -18,12 +18,15 @@ PlanKey::PlanKey(const void* table, const aclTensor* const* tensors, size_t tens
     if (context == nullptr || tensorCount + attributeCount + 3 > kMostNumbers) {
         return;
     }
-    uint32_t count = 0;
-    numbers_[count++] = reinterpret_cast<uintptr_t>(table);
-    numbers_[count++] = context->device->serial();
-    numbers_[count++] = CoresInEffect(*context->device, ACL_RT_DEV_RES_VECTOR_CORE);
+    uint64_t* next = numbers_.data();
+    *next++ = reinterpret_cast<uintptr_t>(table);
+    *next++ = context->device->serial();
+    *next++ = CoresInEffect(*context->device, ACL_RT_DEV_RES_VECTOR_CORE);
     for (size_t place = 0; place < attributeCount; ++place) {
-        numbers_[count++] = static_cast<uint64_t>(attributes[place]);
+        // The empty asm keeps the numbers apart: vectors of the few that there are take longer.
+        auto number = static_cast<uint64_t>(attributes[place]);
+        asm("" : "+r"(number));
+        *next++ = number;
     }
     for (size_t place = 0; place < tensorCount; ++place) {
         const aclTensor* const tensor = tensors[place];
@@ -33,10 +36,10 @@ PlanKey::PlanKey(const void* table, const aclTensor* const* tensors, size_t tens
             (tensor != nullptr || (optional >> place & 1) == 0)) {
             return;
         }
-        numbers_[count++] = version;
+        *next++ = version;
     }
-    count_ = count;
-    std::fill_n(numbers_.begin() + count, PaddedCount(count) - count, 0);
+    count_ = static_cast<uint32_t>(next - numbers_.data());
+    std::fill_n(next, PaddedCount(count_) - count_, 0);
 }
 
 }  // namespace advstep

@@ -39,11 +39,14 @@ class PlanKey {
         // The empty asm keeps the numbers apart: a load of two of them would wait until the key,
         // which has just been made, is in the cache.
         uint64_t differing = 0;
-        for (uint32_t index = 0; index < count_; index += kGroup) {
-            for (uint32_t place = index; place < index + kGroup; ++place) {
-                differing |= numbers_[place] ^ other.numbers_[place];
+        const uint64_t* theirs = other.numbers_.data();
+        const uint64_t* ours = numbers_.data();
+        for (const uint64_t* const end = ours + count_; ours < end; ours += kGroup) {
+            for (uint32_t place = 0; place < kGroup; ++place) {
+                differing |= ours[place] ^ theirs[place];
                 asm("" : "+r"(differing));
             }
+            theirs += kGroup;
         }
         return differing == 0;
     }

@@ -184,7 +184,6 @@ Status OtherDevice(const aclOpExecutor& executor) {
                  executor.launch.device->id(), current.device->id());
 }
 
-template <bool kTimed>
 Status Launch(aclOpExecutor* executor, void* workspace, aclrtStream stream) {
     StreamRef target;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
@@ -202,44 +201,15 @@ Status Launch(aclOpExecutor* executor, void* workspace, aclrtStream stream) {
     work.role = Work::Role::kLaunch;
     work.listUses = &ListUses;
     work.source = &uses;
-    if constexpr (kTimed) {
-        // At most kMostTimeoutUnits, 254.
-        executor->launch.argument = static_cast<int32_t>(TheProcessOptions().timeoutUnits.load());
-    }
+    // At most kMostTimeoutUnits, 254.
+    executor->launch.timeLimit =
+        static_cast<int32_t>(TheProcessOptions().timeoutUnits.load(std::memory_order_relaxed));
     return launcher.Launch(target, executor->launch, executor->payload, work);
 }
 
 struct Recycle {
     void operator()(aclOpExecutor* used) const { RecycleExecutor(used); }
 };
-
-// Phase two of a built-in operator has few instructions, so the other kind has a copy.
-template <bool kTimed>
-[[gnu::always_inline]] inline Status SpendAndLaunch(const char* call, const void* owner,
-                                                    void* workspace, uint64_t workspaceSize,
-                                                    aclOpExecutor* executor, aclrtStream stream) {
-    if (executor == nullptr) {
-        return Error(ACLNN_ERR_PARAM_NULLPTR, "executor is null; expected one of phase one");
-    }
-    // The executor is spent first, so that only one of two threads can use it.
-    State expected = executor->state.load(std::memory_order_acquire);
-    const bool spent =
-        expected == State::kPlanned &&
-        executor->state.compare_exchange_strong(expected, State::kFree, std::memory_order_acq_rel);
-    if (!spent && expected != State::kRepeatable) {
-        return Error(ACLNN_ERR_PARAM_INVALID,
-                     "executor has been used or destroyed; expected a new one of phase one, or "
-                     "aclSetAclOpExecutorRepeatable before its first use");
-    }
-    if (spent) {
-        ForgetObject(ObjectKind::kExecutor, executor);
-    }
-    // A spent executor returns to the pool, after a failure too. The queued launch has copies.
-    const std::unique_ptr<aclOpExecutor, Recycle> usedUp(spent ? executor : nullptr);
-    ADVSTEP_RETURN_IF_ERROR(CheckArguments(*executor, call, owner, workspace, workspaceSize));
-    const Status status = Launch<kTimed>(executor, workspace, stream);
-    return status.ok() ? Status() : AsRuntimeError(status);
-}
 
 }  // namespace
 
@@ -276,12 +246,27 @@ AdvStepOperatorEnvironment EnvironmentOf(const Device& device) {
 
 Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_t workspaceSize,
                    aclOpExecutor* executor, aclrtStream stream) {
-    return SpendAndLaunch<false>(call, owner, workspace, workspaceSize, executor, stream);
-}
-
-Status RunTimedExecutor(const char* call, const void* owner, void* workspace,
-                        uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream) {
-    return SpendAndLaunch<true>(call, owner, workspace, workspaceSize, executor, stream);
+    if (executor == nullptr) {
+        return Error(ACLNN_ERR_PARAM_NULLPTR, "executor is null; expected one of phase one");
+    }
+    // The executor is spent first, so that only one of two threads can use it.
+    State expected = executor->state.load(std::memory_order_acquire);
+    const bool spent =
+        expected == State::kPlanned &&
+        executor->state.compare_exchange_strong(expected, State::kFree, std::memory_order_acq_rel);
+    if (!spent && expected != State::kRepeatable) {
+        return Error(ACLNN_ERR_PARAM_INVALID,
+                     "executor has been used or destroyed; expected a new one of phase one, or "
+                     "aclSetAclOpExecutorRepeatable before its first use");
+    }
+    if (spent) {
+        ForgetObject(ObjectKind::kExecutor, executor);
+    }
+    // A spent executor returns to the pool, after a failure too. The queued launch has copies.
+    const std::unique_ptr<aclOpExecutor, Recycle> usedUp(spent ? executor : nullptr);
+    ADVSTEP_RETURN_IF_ERROR(CheckArguments(*executor, call, owner, workspace, workspaceSize));
+    const Status status = Launch(executor, workspace, stream);
+    return status.ok() ? Status() : AsRuntimeError(status);
 }
 
 Status CheckRange(const Device& device, const char* name, const void* address, uint64_t bytes) {

@@ -30,16 +30,12 @@ int32_t PlanningVectorCores(const Device& device);
 AdvStepOperatorEnvironment EnvironmentOf(const Device& device);
 
 /// Phase two of every operator: spends the executor (unless it is repeatable) and queues its
-/// launch. `call` is the name of the extern "C" function, and `owner` is the owner of the
+/// launch. A launch that takes longer than the limit of aclrtSetOpExecuteTimeOut at this call fails
+/// with 507034. `call` is the name of the extern "C" function, and `owner` is the owner of the
 /// operator's plans. 161002: the executor belongs to another operator, or to one of the same name
 /// in another library. The other codes are those of aclnnAdvanceStep in its header.
 Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_t workspaceSize,
                    aclOpExecutor* executor, aclrtStream stream);
-
-/// As RunExecutor, for operators of other libraries. A launch that takes longer than the limit of
-/// aclrtSetOpExecuteTimeOut at this call fails with 507034.
-Status RunTimedExecutor(const char* call, const void* owner, void* workspace,
-                        uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream);
 
 /// 107000: [address, address + bytes) is neither inside one allocation of the device nor inside
 /// registered memory, which every device can use. The message contains `name`.

@@ -106,7 +106,7 @@ struct ShortForms {
 
 struct Forms {
     using Payload = LongPayload;
-    using Shorter = ShortForms;
+    using WithFewerTensors = ShortForms;
     static constexpr const auto& kName = kFormsCall;
     static constexpr op::Signature<4> kTensors = {{
         {"self", op::Access::kRead, op::Only(ACL_INT64), kRow, offsetof(Payload, common.self)},
@@ -127,8 +127,8 @@ struct Forms {
     }
 };
 
-// A Shorter with another tensor, or with more of them, is refused in the words of the header. So
-// neither is an error of the comparison.
+// A WithFewerTensors with another tensor, or with more of them, is refused in the words of the
+// header. So neither is an error of the comparison.
 constexpr op::Signature<1> kOtherTensor = {
     {{"other", op::Access::kRead, op::Only(ACL_INT64), kRow, offsetof(FormsPayload, self)}}};
 static_assert(op::BeginsWith(Forms::kTensors, ShortForms::kTensors));

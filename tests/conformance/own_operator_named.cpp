@@ -52,7 +52,7 @@ inline constexpr op::Signature<2> kShort = {{kSelf, kOut}};
 inline constexpr op::Signature<3> kLong = {{kSelf, kOut, kScale}};
 
 struct Scaled : Form<kLong> {
-    using Shorter = Form<kShort>;
+    using WithFewerTensors = Form<kShort>;
 };
 
 }  // namespace named

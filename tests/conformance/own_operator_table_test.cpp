@@ -38,14 +38,14 @@ constexpr AdvStepOperatorTensor kOutside[] = {{"a", 44, 0, 0}, {"b", 48, 0, 0}};
 const std::vector<WrongTable>& WrongTables() {
     static const std::vector<WrongTable> tables = {
         {"Version", With([](auto* t) { t->interfaceVersion = 7; }),
-         "it was compiled for version 7 of the operator interface (32 bytes); expected version 1 "
-         "(32 bytes): compile it with the headers of this library"},
+         "it was compiled for version 7 of the operator interface (40 bytes); expected version 2 "
+         "(40 bytes): compile it with the headers of this library"},
         {"Size", With([](auto* t) { t->structBytes = 16; }),
-         "it was compiled for version 1 of the operator interface (16 bytes); expected version 1 "
-         "(32 bytes): compile it with the headers of this library"},
+         "it was compiled for version 2 of the operator interface (16 bytes); expected version 2 "
+         "(40 bytes): compile it with the headers of this library"},
         {"NoRoomForItsName", With([](auto* t) { t->structBytes = 8; }),
-         "it was compiled for version 1 of the operator interface (8 bytes); expected version 1 "
-         "(32 bytes): compile it with the headers of this library"},
+         "it was compiled for version 2 of the operator interface (8 bytes); expected version 2 "
+         "(40 bytes): compile it with the headers of this library"},
         {"NoCall", With([](auto* t) { t->call = nullptr; }),
          "call is null; expected a name that begins with aclnn"},
         {"OtherCall", With([](auto* t) { t->call = "Add"; }),

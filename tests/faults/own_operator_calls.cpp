@@ -74,7 +74,8 @@ std::vector<Call> OwnOperatorCalls() {
                                                              "aclnnOwnAgain",
                                                              support::kOwnTensors,
                                                              3,
-                                                             sizeof(support::OwnPayload)};
+                                                             sizeof(support::OwnPayload),
+                                                             0};
              const AdvStepOperator* op = nullptr;
              return advstepRegisterOperator(&kTable, &op);
          },

@@ -63,14 +63,14 @@ struct PlainScale {
 };
 struct ScaleOnly {
     using Payload = ScalePayload;
-    using Shorter = PlainScale;
+    using WithFewerTensors = PlainScale;
     static constexpr const auto& kName = kScaleCall;
     static constexpr op::Signature<3> kTensors = {{kSelf, kOut, kScale}};
     static constexpr auto Plan = &PlanScale<3>;
 };
 struct ScaleAndBias {
     using Payload = ScalePayload;
-    using Shorter = ScaleOnly;
+    using WithFewerTensors = ScaleOnly;
     static constexpr const auto& kName = kScaleCall;
     static constexpr op::Signature<4> kTensors = {{kSelf, kOut, kScale, kBias}};
     static constexpr auto Plan = &PlanScale<4>;

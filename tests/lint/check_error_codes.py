@@ -22,9 +22,9 @@ def numbers():
 
 def used():
     names = set()
-    for folder in ("src", "op_host", "op_kernel"):
+    for folder in ("src", "op_host", "op_kernel", "include/advance_step/operator"):
         for path in (ROOT / folder).rglob("*"):
-            if path.suffix in (".h", ".cpp"):
+            if path.suffix in (".h", ".hpp", ".cpp"):
                 names |= set(NAME.findall(path.read_text()))
     return names
 

@@ -55,7 +55,8 @@ inline constexpr AdvStepOperatorTable kOwnTable = {sizeof(AdvStepOperatorTable),
                                                    "aclnnOwn",
                                                    kOwnTensors,
                                                    3,
-                                                   sizeof(OwnPayload)};
+                                                   sizeof(OwnPayload),
+                                                   0};
 
 inline const AdvStepOperator* OwnOperator() {
     const AdvStepOperator* op = nullptr;

@@ -85,10 +85,9 @@ ADVSTEP_API aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* 
 /// Sets the time limit of operators, in seconds, milliseconds or microseconds. The limit is rounded
 /// up to a multiple of aclrtGetOpTimeOutInterval; the greatest limit is 254 times that, and 0 means
 /// the greatest limit, which is the default. It applies to later launches of the program's kernels
-/// that have no timeout of their own, whose codes acl/rt/kernel_launch.h has, and of operators of
-/// other libraries: one that takes longer runs to its end, and then fails with
-/// ACL_ERROR_RT_VECTOR_CORE_TIMEOUT. The operators of this library are far faster than the least
-/// limit.
+/// that have no timeout of their own, whose codes acl/rt/kernel_launch.h has, and of operators: one
+/// that takes longer runs to its end, and then fails with ACL_ERROR_RT_VECTOR_CORE_TIMEOUT. The
+/// operators of this library are far faster than the least limit.
 ADVSTEP_API aclError aclrtSetOpExecuteTimeOut(uint32_t seconds);
 ADVSTEP_API aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t ms);
 /// As aclrtSetOpExecuteTimeOut, in microseconds. [context]

@@ -19,7 +19,7 @@ extern "C" {
 
 /// The version of the structures here and in kernel.hpp. The registration of an operator of another
 /// version fails.
-#define ADVSTEP_OPERATOR_INTERFACE 1u
+#define ADVSTEP_OPERATOR_INTERFACE 2u
 #define ADVSTEP_OPERATOR_MOST_TENSORS 24  /* tensors of a call */
 #define ADVSTEP_OPERATOR_MOST_PAYLOAD 512 /* bytes of a payload */
 
@@ -53,6 +53,7 @@ typedef struct {
     const AdvStepOperatorTensor* tensors; /* in the order of the header */
     uint32_t tensorCount;                 /* at most ADVSTEP_OPERATOR_MOST_TENSORS */
     uint32_t payloadBytes;                /* at most ADVSTEP_OPERATOR_MOST_PAYLOAD */
+    uint64_t checksDims; /* 1: the operator refuses negative dims itself; 0: it does not see them */
 } AdvStepOperatorTable;
 
 /// A registered operator. It is never freed.
@@ -90,6 +91,8 @@ typedef struct {
     uint64_t workspaceBytes; /* the size that phase one reports; 0: phase two needs no workspace */
     int64_t workspaceAt;     /* offset in the payload of the workspace's address; -1: none */
     int32_t allDistinct;     /* 1: read tensors too must not overlap each other */
+    int64_t work;            /* the launch takes at most as long as so many rows of about 2 ns; 0:
+                                that is not known */
 } AdvStepOperatorPlan;
 
 /// The value of an aclScalar.
@@ -117,7 +120,8 @@ ADVSTEP_API aclnnStatus advstepRegisterOperator(const AdvStepOperatorTable* tabl
 /// @param[out] environment  that of the current context's device; the caller has set structBytes
 /// @param[out] isPlanned    1: an equal plan was found, and the call's outputs are set
 /// @retval ACLNN_ERR_PARAM_NULLPTR  a required tensor or an output is null
-/// @retval ACLNN_ERR_PARAM_INVALID  a tensor was destroyed, or has a negative dim
+/// @retval ACLNN_ERR_PARAM_INVALID  a tensor was destroyed, or has a negative dim (without
+///                                  checksDims)
 /// @retval ACLNN_ERR_RUNTIME_ERROR  the thread has no current context
 /// @retval ACLNN_ERR_INNER          the operator's table is wrong; structBytes is wrong
 ADVSTEP_API aclnnStatus advstepBeginPlan(AdvStepOperatorCall* call, AdvStepTensorView* views,

@@ -214,9 +214,9 @@ GraphCalls<Operator, kPhaseOne, Parameters...> CallsOf(aclnnStatus (*)(Parameter
 
 // Returns the number of tensors that every form of an operator has.
 template <typename Operator>
-constexpr size_t TensorsOfShortest() {
-    if constexpr (kHasShorter<Operator>) {
-        return TensorsOfShortest<typename Operator::Shorter>();
+constexpr size_t TensorsOfFewest() {
+    if constexpr (kHasFewerTensors<Operator>) {
+        return TensorsOfFewest<typename Operator::WithFewerTensors>();
     } else {
         return Operator::kTensors.size();
     }
@@ -225,7 +225,7 @@ constexpr size_t TensorsOfShortest() {
 template <typename Operator>
 constexpr auto TiedTensors() {
     auto tensors = PlainTensors<Operator>();
-    for (size_t place = TensorsOfShortest<Operator>(); place < tensors.size(); ++place) {
+    for (size_t place = TensorsOfFewest<Operator>(); place < tensors.size(); ++place) {
         tensors[place].isOptional = 1;
     }
     return tensors;

@@ -151,19 +151,27 @@ struct KernelProgram {
     /// The most phases of a program.
     static constexpr int32_t kMostPhases = 6;
 
-    const char* call = nullptr;                            ///< name of the phase-two function
-    int32_t phaseCount = 0;                                ///< entries of `phases` in use
-    KernelPhase phases[kMostPhases]{};                     ///< in the order of their run
-    DescribeFn describe = nullptr;                         ///< null: a fault is reported as numbers
+    const char* call = nullptr;              ///< name of the phase-two function
+    int32_t phaseCount = 0;                  ///< entries of `phases` in use
+    KernelPhase phases[kMostPhases]{};       ///< in the order of their run
+    DescribeFn describe = nullptr;           ///< null: a fault is reported as numbers
     LaunchCounts (*count)(const void* payload) = nullptr;  ///< after a success; may be null
-    int32_t keptBytesPerRow = 0;                           ///< bytes of CoreContext::kept it wants
-    /// Every row takes about the same time, and little of it, so a launch of few rows is short work.
-    /// Otherwise each launch counts as long: threads that wait with a timeout do not run it.
+    int32_t keptBytesPerRow = 0;             ///< bytes of CoreContext::kept it wants
+    /// Every row takes about the same time, and little of it, so a launch of few rows is short
+    /// work. Otherwise each launch counts as long, unless its plan or isBrief says more: threads
+    /// that wait with a timeout do not run it.
     bool evenRows = false;
+    /// The results are the same in every floating-point environment, so launches need not set the
+    /// default one.
+    bool anyRounding = false;
     /// Runs the first two phases in one call, for a thread that runs all cores in order. The second
     /// phase runs only if the first has found no fault. Both phases are of OnFault::kFail. Null if
     /// there is no such function.
     KernelFn firstTwo = nullptr;
+    /// Returns whether a launch of few rows is brief, which takes at most a few us. Its data
+    /// decide: it is called right before the launch, when everything before it in the stream has
+    /// ended. It reads little, and takes no lock. Null: the data tell nothing.
+    bool (*isBrief)(const void* payload) = nullptr;
 };
 
 /// Returns a program of the phases in `run`, in order. A fault in any of them fails the launch. A

@@ -53,7 +53,8 @@ struct [[gnu::visibility("hidden")]] Record {
                                                     Operator::kName,
                                                     kTensors.data(),
                                                     static_cast<uint32_t>(kTensors.size()),
-                                                    sizeof(PayloadOf<Operator>)};
+                                                    sizeof(PayloadOf<Operator>),
+                                                    kChecksDims<Operator> ? 1 : 0};
 
     static const AdvStepOperator* Get() {
         static const AdvStepOperator* const op = [] {
@@ -171,10 +172,10 @@ template <typename Operator, typename... Attributes>
                                                    const std::tuple<Attributes...>& attributes,
                                                    uint64_t* workspaceSize,
                                                    aclOpExecutor** executor) {
-    if constexpr (kHasShorter<Operator>) {
-        if (IsShorter<Operator>(tensors)) {
-            return PlanCall<typename Operator::Shorter>(tensors, attributes, workspaceSize,
-                                                        executor);
+    if constexpr (kHasFewerTensors<Operator>) {
+        if (LeavesOutLast<Operator>(tensors)) {
+            return PlanCall<typename Operator::WithFewerTensors>(tensors, attributes, workspaceSize,
+                                                                 executor);
         }
     }
     auto numbers = NumbersOf(attributes);
@@ -189,8 +190,10 @@ template <typename Operator, typename... Attributes>
     }
     call.attributes = numbers.data();
     call.attributeCount = static_cast<uint32_t>(numbers.size());
-    TensorView views[Operator::kTensors.size()];
-    Request request{views, {}};
+    // They are set only if a plan has to be made, which is seldom.
+    AdvStepTensorView views[Operator::kTensors.size()];
+    Request request;
+    request.views = static_cast<const TensorView*>(&views[0]);
     request.environment.structBytes = sizeof(request.environment);
     int32_t isPlanned = 0;
     if (const aclnnStatus code = advstepBeginPlan(&call, views, &request.environment, &isPlanned);
@@ -210,6 +213,7 @@ template <typename Operator, typename... Attributes>
     plan.workspaceBytes = planned.workspaceBytes;
     plan.workspaceAt = planned.workspaceAt;
     plan.allDistinct = planned.allDistinct ? 1 : 0;
+    plan.work = planned.work;
     return advstepFinishPlan(&call, views, &plan);
 }
 
@@ -224,20 +228,20 @@ auto TensorsOf(Arguments... arguments) {
         std::tuple_cat(TensorPart(arguments)...));
 }
 
-// Registers the operator and its shorter forms.
+// Registers the tables of an operator: its own, and those with fewer tensors.
 template <typename Operator>
-[[gnu::visibility("hidden")]] void RegisterForms() {
+[[gnu::visibility("hidden")]] void RegisterTables() {
     (void)Record<Operator>::Get();
-    if constexpr (kHasShorter<Operator>) {
-        static_assert(ShorterRules<Operator>::kHold);
-        RegisterForms<typename Operator::Shorter>();
+    if constexpr (kHasFewerTensors<Operator>) {
+        static_assert(FewerTensorsRules<Operator>::kHold);
+        RegisterTables<typename Operator::WithFewerTensors>();
     }
 }
 
 template <typename Operator>
 [[gnu::visibility("hidden")]] void Load() {
     PrepareOperator<Operator>();
-    RegisterForms<Operator>();
+    RegisterTables<Operator>();
 }
 
 }  // namespace detail

@@ -30,6 +30,9 @@ struct Planned {
     uint64_t workspaceBytes = 0;  ///< WorkspaceLayout::bytes(); 0: phase two needs no workspace
     int64_t workspaceAt = -1;     ///< offset in the payload of the workspace's address; -1: none
     bool allDistinct = false;     ///< read tensors too must not overlap each other
+    /// The launch takes at most as long as so many rows of about 2 ns. 0: that is not known, and
+    /// the program's evenRows and the rows tell, if anything.
+    int64_t work = 0;
 };
 
 /// A division of rows among cores.

@@ -35,49 +35,58 @@ struct Rules {
     static constexpr bool kHold = true;
 };
 
-// Whether an operator has a class Shorter, for calls without the last tensors (operator.h).
+// Whether an operator has a class WithFewerTensors, for calls without the last tensors
+// (operator.h).
 template <typename Operator, typename = void>
-inline constexpr bool kHasShorter = false;
+inline constexpr bool kHasFewerTensors = false;
 template <typename Operator>
-inline constexpr bool kHasShorter<Operator, std::void_t<typename Operator::Shorter>> = true;
+inline constexpr bool kHasFewerTensors<Operator, std::void_t<typename Operator::WithFewerTensors>> =
+    true;
 
-// The rules of Operator::Shorter.
+// The rules of Operator::WithFewerTensors.
 template <typename Operator>
-struct ShorterRules {
-    using Shorter = typename Operator::Shorter;
-    static_assert(std::string_view(Shorter::kName) == Operator::kName,
-                  "Shorter: its kName is that of the operator");
-    static_assert(Shorter::kTensors.size() < Operator::kTensors.size() &&
-                      BeginsWith(Operator::kTensors, Shorter::kTensors),
-                  "Shorter: its tensors are the first of the operator's, and fewer");
+struct FewerTensorsRules {
+    using WithFewerTensors = typename Operator::WithFewerTensors;
+    static_assert(std::string_view(WithFewerTensors::kName) == Operator::kName,
+                  "WithFewerTensors: its kName is that of the operator");
+    static_assert(WithFewerTensors::kTensors.size() < Operator::kTensors.size() &&
+                      BeginsWith(Operator::kTensors, WithFewerTensors::kTensors),
+                  "WithFewerTensors: its tensors are the first of the operator's, and fewer");
     static constexpr bool kHold = true;
 };
 
-// Whether a call leaves out all tensors that Operator::Shorter does not have.
+// Whether a call leaves out all tensors that Operator::WithFewerTensors does not have.
 template <typename Operator>
-bool IsShorter(const aclTensor* const* tensors) {
-    static_assert(ShorterRules<Operator>::kHold);
-    constexpr size_t kFirst = Operator::Shorter::kTensors.size();
-    bool isShorter = true;
+bool LeavesOutLast(const aclTensor* const* tensors) {
+    static_assert(FewerTensorsRules<Operator>::kHold);
+    constexpr size_t kFirst = Operator::WithFewerTensors::kTensors.size();
+    bool leavesOut = true;
     for (size_t place = kFirst; place < Operator::kTensors.size(); ++place) {
-        isShorter = isShorter && tensors[place] == nullptr;
+        leavesOut = leavesOut && tensors[place] == nullptr;
     }
-    return isShorter;
+    return leavesOut;
 }
+
+// Whether an operator's Plan refuses negative dims itself (operator.h).
+template <typename Operator, typename = void>
+inline constexpr bool kChecksDims = false;
+template <typename Operator>
+inline constexpr bool kChecksDims<Operator, std::void_t<decltype(Operator::kChecksDims)>> =
+    Operator::kChecksDims;
 
 template <typename Operator, typename = void>
 inline constexpr bool kHasPrepare = false;
 template <typename Operator>
 inline constexpr bool kHasPrepare<Operator, std::void_t<decltype(&Operator::Prepare)>> = true;
 
-// Calls Prepare of an operator and of its shorter forms, if they have it.
+// Calls Prepare of an operator and of its classes with fewer tensors, if they have it.
 template <typename Operator>
 [[gnu::visibility("hidden")]] void PrepareOperator() {
     if constexpr (kHasPrepare<Operator>) {
         Operator::Prepare();
     }
-    if constexpr (kHasShorter<Operator>) {
-        PrepareOperator<typename Operator::Shorter>();
+    if constexpr (kHasFewerTensors<Operator>) {
+        PrepareOperator<typename Operator::WithFewerTensors>();
     }
 }
 

@@ -22,14 +22,14 @@ std::atomic<Launcher*> replacement{nullptr};  // null: the real one
 
 Status FailLaunchTask(const Task& base) {
     const KernelLaunch& launch = static_cast<const KernelTask&>(base).launch;
-    return Error(launch.argument, "{}: made to fail with {} by advstepFailLaunch",
-                 launch.program->call, launch.argument);
+    return Error(launch.failure, "{}: made to fail with {} by advstepFailLaunch",
+                 launch.program->call, launch.failure);
 }
 
 }  // namespace
 
 void FailWhenRun(KernelTask* task, int32_t code) {
-    task->launch.argument = code;
+    task->launch.failure = code;
     task->run = &FailLaunchTask;
 }
 

@@ -223,7 +223,7 @@ void DescribeKernelTask(const Task& base, TraceArgs* args) {
 
 bool IsBriefTask(const Task& base) {
     const auto& task = static_cast<const KernelTask&>(base);
-    return static_cast<const GaugedProgram*>(task.launch.program)->isBrief(&task + 1);
+    return task.launch.program->isBrief(&task + 1);
 }
 
 [[gnu::noinline]] Status RunMeasured(const KernelTask& task) {
@@ -281,10 +281,14 @@ Status RunKernelTaskWithin(const Task& base, uint64_t microseconds, int32_t time
     return status;
 }
 
-Status RunForeignKernelTask(const Task& base) {
-    const DefaultFloatEnvironment environment;
-    const auto units = static_cast<uint64_t>(static_cast<const KernelTask&>(base).launch.argument);
+Status RunOperatorTask(const Task& base) {
+    const auto units = static_cast<uint64_t>(static_cast<const KernelTask&>(base).launch.timeLimit);
     return RunKernelTaskWithin(base, units * kTimeLimitUnit, ACL_ERROR_RT_VECTOR_CORE_TIMEOUT);
+}
+
+Status RunFloatOperatorTask(const Task& base) {
+    const DefaultFloatEnvironment environment;
+    return RunOperatorTask(base);
 }
 
 size_t KernelTask::BytesFor(const PlannedLaunch& launch) {

@@ -24,21 +24,26 @@ inline constexpr uint64_t kTimeLimitUnit = 4294967;
 Status RunKernelTask(const Task& base);
 
 /// The same in the default floating-point environment, for programs that may compute with
-/// floating-point numbers. Step and the kinds of AdvanceStep need no such environment: they compute
-/// with integers, and with doubles where every rounding mode gives the same.
+/// floating-point numbers.
 Status RunFloatKernelTask(const Task& base);
 
-/// The same for operators of other libraries, whose time limit in kTimeLimitUnits is the launch's
-/// argument. 507034: the launch has taken longer, which does not end it.
-Status RunForeignKernelTask(const Task& base);
+/// RunKernelTask for the launch of an operator that may take long, with its time limit. 507034: the
+/// launch has taken longer, which does not end it.
+Status RunOperatorTask(const Task& base);
+
+/// RunOperatorTask in the default floating-point environment.
+Status RunFloatOperatorTask(const Task& base);
 
 /// One run of a kernel: everything except the payload.
 struct KernelLaunch {
     const KernelProgram* program = nullptr;
     const Device* device = nullptr;
     int32_t coreCount = 0;  // simulated cores with work
-    int32_t argument = 0;   // of the task's `run`
-    int64_t rows = 0;       // of work; they decide whether several threads are worth it
+    union {
+        int32_t timeLimit = 0;  // of RunOperatorTask, in kTimeLimitUnits; 0: none
+        int32_t failure;        // of a launch that advstepFailLaunch lets fail instead: the code
+    };
+    int64_t rows = 0;  // of work; they decide whether several threads are worth it
 };
 
 /// A launch with what its record needs besides. The payload is `payloadBytes` plain bytes.
@@ -53,22 +58,20 @@ inline constexpr int64_t kHeavyRows = 16384;
 /// A stream's lock may be kept while so many rows run, which takes one to three microseconds.
 inline constexpr int64_t kBriefRows = 2048;
 
-/// Returns how long a launch of this library takes. A program that is `gauged` is a GaugedProgram.
-inline TaskLength LengthOf(const KernelProgram& program, int64_t rows, bool gauged = false) {
-    if (rows > kBriefRows) {
-        return rows > kHeavyRows ? TaskLength::kHeavy
-               : gauged          ? TaskLength::kUnknown
-                                 : TaskLength::kUsual;
+/// Returns how long a launch takes. `work` is that of its plan; a negative one is not known. Then
+/// few rows tell nothing unless the program says that they are even.
+inline TaskLength LengthOf(const KernelProgram& program, int64_t rows, int64_t work) {
+    const int64_t atMost = work >= 0 ? work : rows;
+    if (atMost > kHeavyRows) {
+        return TaskLength::kHeavy;
     }
-    return program.evenRows ? TaskLength::kBrief
-           : gauged         ? TaskLength::kGauged
-                            : TaskLength::kUsual;
-}
-
-/// Returns how long a launch of another library's program takes. The rows tell nothing unless the
-/// program says that they are even.
-inline TaskLength LengthOfForeign(const KernelProgram& program, int64_t rows) {
-    return program.evenRows || rows > kHeavyRows ? LengthOf(program, rows) : TaskLength::kUnknown;
+    if (program.evenRows) {
+        return atMost > kBriefRows ? TaskLength::kUsual : TaskLength::kBrief;
+    }
+    if (program.isBrief != nullptr && atMost <= kBriefRows) {
+        return TaskLength::kGauged;
+    }
+    return work >= 0 ? TaskLength::kUsual : TaskLength::kUnknown;
 }
 
 /// Plays every phase on every core, in the device's core order, on the device's threads where that

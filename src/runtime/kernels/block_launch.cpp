@@ -121,7 +121,7 @@ Status LaunchBlocks(const StreamRef& stream, const Device& device, const BlockLa
     planned.device = &device;
     planned.coreCount = static_cast<int32_t>(blocks.cores);
     planned.rows = kRowsWorthThreads;  // nobody knows how long a block takes
-    planned.length = LengthOf(*planned.program, planned.rows);
+    planned.length = LengthOf(*planned.program, planned.rows, planned.rows);
     planned.payloadBytes = static_cast<uint32_t>(payload.size());
     planned.run = &RunKernelBlocks;
     int32_t faultCode = 0;

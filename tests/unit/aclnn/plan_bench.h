@@ -105,10 +105,9 @@ class PlanBench {
                                                      {"in", false, offsetof(AddPayload, in)},
                                                      {"table", false, offsetof(AddPayload, table)},
                                                      {"extra", true, offsetof(AddPayload, extra)}};
-        const advstep::TensorView* const views[] = {&views_[0], &views_[1], &views_[2], &views_[3]};
         plan_.payload = &payload;
         plan_.slots = kSlots;
-        plan_.views = views;
+        plan_.views = views_;
         plan_.tensorCount = 4;
         return advstep::MakeExecutor(plan_, executor);
     }

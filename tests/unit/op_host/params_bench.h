@@ -29,8 +29,8 @@ struct OwnedView {
         }
     }
 
-    advstep::TensorView View() const {
-        advstep::TensorView view;
+    advance_step::op::TensorView View() const {
+        advance_step::op::TensorView view;
         view.dataType = dataType;
         view.format = format;
         view.rank = static_cast<int64_t>(dims.size());
@@ -69,7 +69,7 @@ struct ParamsBench {
     }
 
  private:
-    std::vector<advstep::TensorView> views_;
+    std::vector<advance_step::op::TensorView> views_;
 };
 
 }  // namespace unit

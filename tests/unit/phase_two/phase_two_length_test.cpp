@@ -58,12 +58,13 @@ TEST_F(PhaseTwoLengthTest, BlocksOfFlashInferCountBesideItsRows) {
         ASSERT_EQ(batch.Plan(), ACLNN_SUCCESS);
         ASSERT_EQ(batch.Launch(nullptr), ACLNN_SUCCESS);
         EXPECT_EQ(launcher_.last.length, c.length);
-        EXPECT_EQ(launcher_.last.run, &RunKernelTask);
+        EXPECT_EQ(launcher_.last.run,
+                  c.length == TaskLength::kUsual ? &RunKernelTask : &RunOperatorTask);
     }
 }
 
 // The limit is that of the time when the launch is queued.
-TEST_F(PhaseTwoLengthTest, LaunchesOfOtherLibrariesHaveTheTimeLimit) {
+TEST_F(PhaseTwoLengthTest, LaunchesThatMayTakeLongHaveTheTimeLimit) {
     const support::DeviceBuffer in(std::vector<int64_t>{1}), out(std::vector<int64_t>{0});
     const support::Tensor self(support::TensorSpec{{1}, in.Get(), ACL_INT64});
     const support::Tensor result(support::TensorSpec{{1}, out.Get(), ACL_INT64});
@@ -73,8 +74,8 @@ TEST_F(PhaseTwoLengthTest, LaunchesOfOtherLibrariesHaveTheTimeLimit) {
     for (const auto& [milliseconds, units] : {std::pair{0, 254}, {1, 1}, {5000, 2}}) {
         ASSERT_EQ(aclrtSetOpExecuteTimeOutWithMs(static_cast<uint32_t>(milliseconds)), ACL_SUCCESS);
         ASSERT_EQ(call.Run(nullptr), ACLNN_SUCCESS);
-        EXPECT_EQ(launcher_.last.run, &RunForeignKernelTask);
-        EXPECT_EQ(launcher_.last.argument, units);
+        EXPECT_EQ(launcher_.last.run, &RunFloatOperatorTask);
+        EXPECT_EQ(launcher_.last.timeLimit, units);
         EXPECT_EQ(launcher_.last.length, TaskLength::kUnknown);
     }
     EXPECT_EQ(aclDestroyAclOpExecutor(call.executor), ACLNN_SUCCESS);

@@ -243,12 +243,12 @@ TEST(KernelTaskTest, CarriesItsOwnCopyOfThePayload) {
     EXPECT_EQ(board.firstOnes, 6);
 }
 
-TEST(KernelTaskTest, AGaugedTaskAsksItsProgramAboutItsPayload) {
-    const GaugedProgram program = {Program({{&First}}),
-                                   [](const void* payload) { return Of(payload).coreCount == 3; }};
+TEST(KernelTaskTest, ATaskWhoseDataDecideAsksItsProgram) {
+    KernelProgram program = Program({{&First}});
+    program.isBrief = [](const void* payload) { return Of(payload).coreCount == 3; };
     const Device device(0, Settings{});
     PlannedLaunch launch{{&program, &device, 1, 0, 1}, sizeof(Payload)};
-    launch.length = LengthOf(program, 1, true);
+    launch.length = LengthOf(program, 1, -1);
     alignas(kTaskAlignment) unsigned char record[256];
     for (const int32_t cores : {3, 4}) {
         const Payload payload{nullptr, cores};

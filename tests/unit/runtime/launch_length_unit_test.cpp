@@ -12,34 +12,34 @@
 namespace advstep {
 namespace {
 
-TEST(LaunchLengthTest, ManyRowsAreHeavy) {
+constexpr int64_t kUnknown = -1;
+
+TEST(LaunchLengthTest, MuchWorkIsHeavy) {
     const KernelProgram program;
-    EXPECT_EQ(LengthOf(program, 256), TaskLength::kUsual);
-    EXPECT_EQ(LengthOf(program, 16384), TaskLength::kUsual);
-    EXPECT_EQ(LengthOf(program, 16385), TaskLength::kHeavy);
-    EXPECT_EQ(LengthOf(program, 16385, true), TaskLength::kHeavy);
+    EXPECT_EQ(LengthOf(program, 8, 256), TaskLength::kUsual);
+    EXPECT_EQ(LengthOf(program, 8, 16384), TaskLength::kUsual);
+    EXPECT_EQ(LengthOf(program, 8, 16385), TaskLength::kHeavy);
+    EXPECT_EQ(LengthOf(program, 16385, kUnknown), TaskLength::kHeavy);
 }
 
-// Gauged rows may be long.
-TEST(LaunchLengthTest, FewEvenRowsAreBriefAndFewGaugedOnesMayBe) {
+// Rows of which the data decide may be long.
+TEST(LaunchLengthTest, FewEvenRowsAreBriefAndThoseWhoseDataDecideMayBe) {
     KernelProgram program;
-    EXPECT_EQ(LengthOf(program, 2048, true), TaskLength::kGauged);
-    EXPECT_EQ(LengthOf(program, 2049, true), TaskLength::kUnknown);
-    EXPECT_EQ(LengthOf(program, 16384, true), TaskLength::kUnknown);
+    program.isBrief = [](const void*) { return true; };
+    EXPECT_EQ(LengthOf(program, 2048, kUnknown), TaskLength::kGauged);
+    EXPECT_EQ(LengthOf(program, 2049, kUnknown), TaskLength::kUnknown);
+    EXPECT_EQ(LengthOf(program, 16384, kUnknown), TaskLength::kUnknown);
+    EXPECT_EQ(LengthOf(program, 16385, kUnknown), TaskLength::kHeavy);
     program.evenRows = true;
-    EXPECT_EQ(LengthOf(program, 2048), TaskLength::kBrief);
-    EXPECT_EQ(LengthOf(program, 2049), TaskLength::kUsual);
+    EXPECT_EQ(LengthOf(program, 2048, kUnknown), TaskLength::kBrief);
+    EXPECT_EQ(LengthOf(program, 2049, kUnknown), TaskLength::kUsual);
 }
 
-TEST(LaunchLengthTest, RowsOfOtherLibrariesTellLittleUnlessTheyAreEven) {
+TEST(LaunchLengthTest, RowsTellLittleUnlessTheyAreEvenOrTheirWorkIsKnown) {
     KernelProgram program;
     for (const int64_t rows : {0, 1, 2048, 2049, 16384}) {
-        EXPECT_EQ(LengthOfForeign(program, rows), TaskLength::kUnknown) << rows;
-    }
-    EXPECT_EQ(LengthOfForeign(program, 16385), TaskLength::kHeavy);
-    program.evenRows = true;
-    for (const int64_t rows : {0, 2048, 2049, 16384, 16385}) {
-        EXPECT_EQ(LengthOfForeign(program, rows), LengthOf(program, rows)) << rows;
+        EXPECT_EQ(LengthOf(program, rows, kUnknown), TaskLength::kUnknown) << rows;
+        EXPECT_EQ(LengthOf(program, rows, rows), TaskLength::kUsual) << rows;
     }
 }
 
@@ -70,8 +70,9 @@ TEST(LaunchLengthTest, ALaunchThatTakesLongerThanItsLimitFailsAtItsEnd) {
                                 {"aclnnSlow: took ", "; expected at most 1 us"}));
     EXPECT_TRUE(unit::Succeeds(RunKernelTaskWithin(task, 0, kCode)));
     EXPECT_TRUE(unit::Succeeds(RunKernelTaskWithin(task, UINT64_MAX, kCode)));
-    EXPECT_TRUE(unit::Succeeds(RunForeignKernelTask(task)));
-    EXPECT_EQ(runs, 4);
+    EXPECT_TRUE(unit::Succeeds(RunOperatorTask(task)));
+    EXPECT_TRUE(unit::Succeeds(RunFloatOperatorTask(task)));
+    EXPECT_EQ(runs, 5);
 }
 
 }  // namespace

@@ -9,6 +9,9 @@
 extern "C" {
 #endif
 
+/// The members from `advanced` to `recovered` are the sums of the operators' counters with these
+/// names. An operator of another library may have counters of the same names, which add to them.
+///
 /// The counts start when the device is first set. The end of the device's last use
 /// (aclrtResetDevice, aclFinalize) and advstepResetCounters set them to 0. A synchronisation that
 /// waits for a launch returns after the launch is counted.
@@ -39,4 +42,4 @@ ADVSTEP_API aclError advstepResetCounters(int32_t deviceId);
 }
 #endif
 
-#endif  /* ADVSTEP_ADVANCE_STEP_COUNTERS_H_ */
+#endif /* ADVSTEP_ADVANCE_STEP_COUNTERS_H_ */

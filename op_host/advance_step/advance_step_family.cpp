@@ -92,11 +92,12 @@ int64_t ColumnsOf(const op::TensorView& table) {
 }
 
 KernelProgram MakeProgram(const AdvanceStepSource& source, const AdvanceStepKernels& kernels,
-                          op::OnDivergence onDivergence, LaunchCounts (*count)(const void* payload)) {
+                          op::OnDivergence onDivergence, CountFn count) {
     KernelProgram program;
     program.call = source.call;
     program.describe = source.describe;
     program.count = count;
+    program.counters = &kAdvanceStepCounters;
     program.evenRows = true;
     program.anyRounding = true;
     program.keptBytesPerRow = kernels.keptBytesPerRow;

@@ -124,13 +124,13 @@ struct AdvanceStepSource {
     AdvanceStepKernels (*standard)(bool lengths32, bool slots32, bool tables32);
     AdvanceStepKernels (*exact)(bool tables32);
     DescribeFn describe;
-    LaunchCounts (*countStandard)(const void* payload);
-    LaunchCounts (*countExact)(const void* payload);
+    CountFn countStandard;
+    CountFn countExact;
 };
 
 /// Makes a program of the phases check, compare (if divergences are looked for) and commit.
 KernelProgram MakeProgram(const AdvanceStepSource& source, const AdvanceStepKernels& kernels,
-                          op::OnDivergence onDivergence, LaunchCounts (*count)(const void* payload));
+                          op::OnDivergence onDivergence, CountFn count);
 
 /// One program for each combination of element types and setting of the detector.
 class AdvanceStepPrograms {

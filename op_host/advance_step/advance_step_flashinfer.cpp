@@ -84,6 +84,7 @@ KernelProgram MakeFlashInferProgram(const FlashInferKernels& kernels) {
     program.call = kCall;
     program.describe = &op::InWords<&DescribeAdvanceStepFlashInferFault>;
     program.count = &CountFlashInfer;
+    program.counters = &kAdvanceStepCounters;
     program.keptBytesPerRow = kernels.keptBytesPerRow;
     program.anyRounding = true;
     for (const KernelFn phase : {kernels.count, kernels.check, kernels.commit}) {

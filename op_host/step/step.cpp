@@ -158,6 +158,7 @@ constexpr KernelProgram MakeStepProgram(std::initializer_list<KernelFn> phases) 
     program.call = kCall;
     program.describe = &op::InWords<&DescribeStepFault>;
     program.count = &CountStep;
+    program.counters = &kStepCounters;
     program.anyRounding = true;
     program.isBrief = &IsBriefStep;
     for (const KernelFn phase : phases) {

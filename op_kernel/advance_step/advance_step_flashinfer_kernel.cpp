@@ -145,8 +145,8 @@ FlashInferKernels FlashInferKernelsFor(bool lengths32, bool slots32, bool tables
     });
 }
 
-LaunchCounts CountFlashInfer(const void* payload) {
-    return CountStandardRows(Payload(payload).tiling.rows);
+void CountFlashInfer(const void* payload, int64_t* numbers) {
+    CountStandardRows(Payload(payload).tiling.rows, numbers);
 }
 
 }  // namespace advstep

@@ -46,6 +46,6 @@ struct FlashInferKernels {
 FlashInferKernels FlashInferKernelsFor(bool lengths32, bool slots32, bool tables32);
 
 /// The work of a launch.
-LaunchCounts CountFlashInfer(const void* payload);
+void CountFlashInfer(const void* payload, int64_t* numbers);
 
 }  // namespace advstep

@@ -128,24 +128,23 @@ AdvanceStepKernels ExactKernels(bool tables32) {
     return tables32 ? Exact<ExactRows<int32_t>>() : Exact<ExactRows<int64_t>>();
 }
 
-LaunchCounts CountStandardRows(const AdvanceStepTiling& t) {
-    LaunchCounts counts;
-    counts.advanced = t.numQueries;
-    counts.padded = t.numSeqs - t.numQueries;
-    return counts;
+void CountStandardRows(const AdvanceStepTiling& t, int64_t* numbers) {
+    numbers[AdvanceStepCounter::kAdvanced] = t.numQueries;
+    numbers[AdvanceStepCounter::kPadded] = t.numSeqs - t.numQueries;
 }
 
-LaunchCounts CountExactRows(const AdvanceStepTiling& t) {
-    LaunchCounts counts;
-    counts.advanced = std::min<int64_t>(t.numQueries, t.exactCores);
-    counts.padded = (t.numSeqs - t.numQueries + t.exactCores - 1) / t.exactCores;
-    return counts;
+void CountExactRows(const AdvanceStepTiling& t, int64_t* numbers) {
+    numbers[AdvanceStepCounter::kAdvanced] = std::min<int64_t>(t.numQueries, t.exactCores);
+    numbers[AdvanceStepCounter::kPadded] =
+        (t.numSeqs - t.numQueries + t.exactCores - 1) / t.exactCores;
 }
 
-LaunchCounts CountStandard(const void* payload) {
-    return CountStandardRows(Payload(payload).tiling);
+void CountStandard(const void* payload, int64_t* numbers) {
+    CountStandardRows(Payload(payload).tiling, numbers);
 }
 
-LaunchCounts CountExact(const void* payload) { return CountExactRows(Payload(payload).tiling); }
+void CountExact(const void* payload, int64_t* numbers) {
+    CountExactRows(Payload(payload).tiling, numbers);
+}
 
 }  // namespace advstep

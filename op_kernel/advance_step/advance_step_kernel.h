@@ -25,10 +25,17 @@ AdvanceStepKernels StandardKernels(bool lengths32, bool slots32, bool tables32);
 /// Conformance exact; `compare` is null.
 AdvanceStepKernels ExactKernels(bool tables32);
 
-/// The work of a launch.
-LaunchCounts CountStandardRows(const AdvanceStepTiling& tiling);
-LaunchCounts CountExactRows(const AdvanceStepTiling& tiling);
-LaunchCounts CountStandard(const void* payload);
-LaunchCounts CountExact(const void* payload);
+/// The counters of the operators of this folder: queries moved forward, padding rows blanked.
+struct AdvanceStepCounter {
+    enum : int32_t { kAdvanced, kPadded, kCount };
+};
+inline constexpr CounterNames kAdvanceStepCounters = {AdvanceStepCounter::kCount,
+                                                      {"advanced", "padded"}};
+
+/// The work of a launch, or of one of its steps.
+void CountStandardRows(const AdvanceStepTiling& tiling, int64_t* numbers);
+void CountExactRows(const AdvanceStepTiling& tiling, int64_t* numbers);
+void CountStandard(const void* payload, int64_t* numbers);
+void CountExact(const void* payload, int64_t* numbers);
 
 }  // namespace advstep

@@ -113,10 +113,9 @@ AdvanceStepKernels Exact() {
     return {&CheckExact<Rows>, nullptr, &CommitExact<Rows>};
 }
 
-LaunchCounts Times(LaunchCounts counts, int64_t steps) {
-    counts.advanced *= steps;
-    counts.padded *= steps;
-    return counts;
+void Multiply(int64_t* numbers, int64_t steps) {
+    numbers[AdvanceStepCounter::kAdvanced] *= steps;
+    numbers[AdvanceStepCounter::kPadded] *= steps;
 }
 
 }  // namespace
@@ -133,14 +132,16 @@ AdvanceStepKernels MultiExactKernels(bool tables32) {
     return tables32 ? Exact<ExactRows<int32_t>>() : Exact<ExactRows<int64_t>>();
 }
 
-LaunchCounts CountMultiStandard(const void* payload) {
+void CountMultiStandard(const void* payload, int64_t* numbers) {
     const AdvanceStepMultiTiling& t = Payload(payload).tiling;
-    return Times(CountStandardRows(t.rows), t.steps);
+    CountStandardRows(t.rows, numbers);
+    Multiply(numbers, t.steps);
 }
 
-LaunchCounts CountMultiExact(const void* payload) {
+void CountMultiExact(const void* payload, int64_t* numbers) {
     const AdvanceStepMultiTiling& t = Payload(payload).tiling;
-    return Times(CountExactRows(t.rows), t.steps);
+    CountExactRows(t.rows, numbers);
+    Multiply(numbers, t.steps);
 }
 
 }  // namespace advstep

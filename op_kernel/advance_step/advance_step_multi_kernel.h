@@ -43,7 +43,7 @@ AdvanceStepKernels MultiStandardKernels(bool lengths32, bool slots32, bool table
 AdvanceStepKernels MultiExactKernels(bool tables32);
 
 /// The work of a launch: that of all its steps.
-LaunchCounts CountMultiStandard(const void* payload);
-LaunchCounts CountMultiExact(const void* payload);
+void CountMultiStandard(const void* payload, int64_t* numbers);
+void CountMultiExact(const void* payload, int64_t* numbers);
 
 }  // namespace advstep

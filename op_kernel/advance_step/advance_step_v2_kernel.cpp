@@ -217,11 +217,9 @@ AdvanceStepKernels V2ExactKernels(bool tables32) {
     return tables32 ? Narrow<int32_t>() : Narrow<int64_t>();
 }
 
-LaunchCounts CountV2(const void* payload) {
+void CountV2(const void* payload, int64_t* numbers) {
     const AdvanceStepV2Tiling& t = Payload(payload).tiling;
-    LaunchCounts counts;
-    counts.advanced = t.rows / t.rowsPerQuery;
-    return counts;
+    numbers[AdvanceStepCounter::kAdvanced] = t.rows / t.rowsPerQuery;
 }
 
 }  // namespace advstep

@@ -9,6 +9,8 @@
 namespace advstep {
 
 using advance_step::op::CoreContext;
+using advance_step::op::CounterNames;
+using advance_step::op::CountFn;
 using advance_step::op::DescribeFn;
 using advance_step::op::Fault;
 using advance_step::op::FaultReport;
@@ -18,7 +20,6 @@ using advance_step::op::InWords;
 using advance_step::op::KernelFn;
 using advance_step::op::KernelPhase;
 using advance_step::op::KernelProgram;
-using advance_step::op::LaunchCounts;
 using advance_step::op::OnFault;
 using advance_step::op::RowRange;
 using advance_step::op::RowsOf;

@@ -126,18 +126,17 @@ void StepOnOneCore(const CoreContext& core, const void* payload) {
     }
 }
 
-LaunchCounts CountStep(const void* payload) {
-    LaunchCounts counts;
+void CountStep(const void* payload, int64_t* numbers) {
     const StepView v(payload);
-    if (v.t.batch > 0) {
-        const StepPlan& plan = v.plan();
-        counts.released = plan.releasing;
-        counts.needed = plan.needEntries;
-        counts.preempted = plan.victims;
-        counts.dispatched = plan.dispatched;
-        counts.recovered = plan.recoveries;
+    if (v.t.batch == 0) {
+        return;
     }
-    return counts;
+    const StepPlan& plan = v.plan();
+    numbers[StepCounter::kReleased] = plan.releasing;
+    numbers[StepCounter::kNeeded] = plan.needEntries;
+    numbers[StepCounter::kPreempted] = plan.victims;
+    numbers[StepCounter::kDispatched] = plan.dispatched;
+    numbers[StepCounter::kRecovered] = plan.recoveries;
 }
 
 }  // namespace advstep

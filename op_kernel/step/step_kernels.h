@@ -29,7 +29,15 @@ void StepOnOneCore(const CoreContext& core, const void* payload);
 /// the first phase.
 bool IsBriefStep(const void* payload);
 
+/// The counters of Step: slots whose blocks were freed, slots that needed a block, slots preempted,
+/// blocks given to slots that needed one, and slots recovered.
+struct StepCounter {
+    enum : int32_t { kReleased, kNeeded, kPreempted, kDispatched, kRecovered, kCount };
+};
+inline constexpr CounterNames kStepCounters = {
+    StepCounter::kCount, {"released", "needed", "preempted", "dispatched", "recovered"}};
+
 /// The work of a launch, read from its plan.
-LaunchCounts CountStep(const void* payload);
+void CountStep(const void* payload, int64_t* numbers);
 
 }  // namespace advstep

@@ -178,6 +178,26 @@ Status CheckFirstTwo(const AdvStepOperator& op, const KernelProgram& program) {
     return {};
 }
 
+Status CheckCounters(const AdvStepOperator& op, const KernelProgram& program) {
+    if (program.count == nullptr) {
+        return {};
+    }
+    if (program.counters == nullptr) {
+        return WrongPlan(op, "its program has count and no counters; expected their names");
+    }
+    const CounterNames& names = *program.counters;
+    if (names.count < 0 || names.count > CounterNames::kMost) {
+        return WrongPlan(op, fmt::format("its program has {} counters; expected 0 to {}",
+                                         names.count, CounterNames::kMost));
+    }
+    for (int32_t index = 0; index < names.count; ++index) {
+        if (names.names[index] == nullptr) {
+            return WrongPlan(op, fmt::format("counter {} has no name", index));
+        }
+    }
+    return {};
+}
+
 Status CheckProgram(const AdvStepOperator& op, const KernelProgram* program, int32_t coreCount) {
     const bool isOwn = program != nullptr && program->call != nullptr &&
                        (program->call == op.table->call || op.call == program->call);
@@ -202,6 +222,7 @@ Status CheckProgram(const AdvStepOperator& op, const KernelProgram* program, int
     if (program->firstTwo != nullptr && coreCount > 0) {
         ADVSTEP_RETURN_IF_ERROR(CheckFirstTwo(op, *program));
     }
+    ADVSTEP_RETURN_IF_ERROR(CheckCounters(op, *program));
     return program->keptBytesPerRow >= 0
                ? Status()
                : WrongPlan(op, fmt::format("keptBytesPerRow is {}; expected at least 0",

@@ -12,17 +12,17 @@ aclError advstepReadCounters(int32_t deviceId, AdvStepCounters* counters) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(counters, "counters"));
         const Device* device = nullptr;
         ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
-        const DeviceCounters::Values values = device->counters().Read();
-        counters->launches = values.launches;
-        counters->advanced = static_cast<uint64_t>(values.done.advanced);
-        counters->padded = static_cast<uint64_t>(values.done.padded);
-        counters->released = static_cast<uint64_t>(values.done.released);
-        counters->needed = static_cast<uint64_t>(values.done.needed);
-        counters->preempted = static_cast<uint64_t>(values.done.preempted);
-        counters->dispatched = static_cast<uint64_t>(values.done.dispatched);
-        counters->recovered = static_cast<uint64_t>(values.done.recovered);
-        counters->noProgress = values.noProgress;
-        counters->dataErrors = values.dataErrors;
+        const DeviceCounters& values = device->counters();
+        counters->launches = values.Read(DeviceCounters::kLaunches);
+        counters->advanced = values.Read("advanced");
+        counters->padded = values.Read("padded");
+        counters->released = values.Read("released");
+        counters->needed = values.Read("needed");
+        counters->preempted = values.Read("preempted");
+        counters->dispatched = values.Read("dispatched");
+        counters->recovered = values.Read("recovered");
+        counters->noProgress = values.Read(DeviceCounters::kAllocationFailures);
+        counters->dataErrors = values.Read(DeviceCounters::kExceptions);
         return {};
     });
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "advance_step/counters.h"
 #include "advance_step/operator.h"
 #include "conformance/capture_fixture.h"
 #include "support/tensor.h"
@@ -52,15 +53,19 @@ op::FaultReport DescribeAligned(const op::Fault& /*fault*/, const void* payload)
     return {ACL_ERROR_RT_VECTOR_CORE_EXCEPTION, op::Text("misplaced by ", Misplaced(payload))};
 }
 
-op::LaunchCounts CountAligned(const void* payload) {
+constexpr op::CounterNames kAlignedCounters = {2, {"launched", "advanced"}};
+
+void CountAligned(const void* payload, int64_t* numbers) {
     countedAt = Misplaced(payload);
-    return {};
+    numbers[0] = 1;
+    numbers[1] = 3;
 }
 
 op::KernelProgram MakeAlignedProgram() {
     op::KernelProgram program = op::MakeKernelProgram(kAlignedCall, &op::InWords<&DescribeAligned>,
                                                       {&NotePlace<0>, &NotePlace<1>});
     program.count = &CountAligned;
+    program.counters = &kAlignedCounters;
     return program;
 }
 
@@ -180,6 +185,20 @@ TEST_F(OwnPayloadTest, AReplayAndAnUpdatedGroup) {
     EXPECT_TRUE(IsOk(aclmdlRICaptureTaskUpdateEnd(update.Get())));
     ASSERT_TRUE(IsOk(Replay(model, stream_)));
     ExpectInPlace(7);
+}
+
+// The other counter has a name that no call asks for.
+TEST_F(OwnPayloadTest, ACounterAddsToTheOnesOfItsName) {
+    ASSERT_TRUE(IsOk(advstepResetCounters(0)));
+    for (int64_t number = 1; number <= 2; ++number) {
+        Launch(number);
+        ExpectInPlace(number);
+        AdvStepCounters counters;
+        ASSERT_TRUE(IsOk(advstepReadCounters(0, &counters)));
+        EXPECT_EQ(counters.launches, static_cast<uint64_t>(number));
+        EXPECT_EQ(counters.advanced, static_cast<uint64_t>(3 * number));
+        EXPECT_EQ(counters.padded, 0U);
+    }
 }
 
 TEST_F(OwnPayloadTest, TheWordsOfAFault) {

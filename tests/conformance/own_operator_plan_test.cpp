@@ -194,6 +194,16 @@ TEST_F(OwnPlanTest, WrongPlansAreRefused) {
     const KernelProgram manyPhases = ProgramWith([](auto* p) { p->phaseCount = 7; });
     const KernelProgram noFunction = ProgramWith([](auto* p) { p->phases[1].run = nullptr; });
     const KernelProgram kept = ProgramWith([](auto* p) { p->keptBytesPerRow = -1; });
+    static constexpr advance_step::op::CounterNames kNine = {9, {"one"}}, kTwo = {2, {"one"}};
+    const auto counting = [](const advance_step::op::CounterNames* names) {
+        return ProgramWith([&](auto* p) {
+            p->count = [](const void*, int64_t*) {};
+            p->counters = names;
+        });
+    };
+    const KernelProgram unnamed = counting(nullptr);
+    const KernelProgram many = counting(&kNine);
+    const KernelProgram few = counting(&kTwo);
     const std::vector<WrongPlan> wrongs = {
         {[](auto* p) { p->program = nullptr; }, "its program is null; expected one of aclnnOwn"},
         {[&](auto* p) { p->program = &otherCall; },
@@ -204,6 +214,10 @@ TEST_F(OwnPlanTest, WrongPlansAreRefused) {
         {[&](auto* p) { p->program = &manyPhases; }, "its program has 7 phases; expected 1 to 6"},
         {[&](auto* p) { p->program = &noFunction; }, "phase 1 has no function"},
         {[&](auto* p) { p->program = &kept; }, "keptBytesPerRow is -1; expected at least 0"},
+        {[&](auto* p) { p->program = &unnamed; },
+         "its program has count and no counters; expected their names"},
+        {[&](auto* p) { p->program = &many; }, "its program has 9 counters; expected 0 to 8"},
+        {[&](auto* p) { p->program = &few; }, "counter 1 has no name"},
         {[](auto* p) { p->coreCount = 41; },
          "coreCount is 41; expected 0 <= coreCount <= the environment's vectorCores = 40"},
         {[](auto* p) { p->coreCount = -1; },

@@ -94,16 +94,19 @@ struct KernelPhase {
     bool merges = false;               ///< `run` takes several cores at a time
 };
 
-/// The work of a launch that succeeded, for the counters of the device (counters.h).
-struct LaunchCounts {
-    int64_t advanced = 0;
-    int64_t padded = 0;
-    int64_t released = 0;
-    int64_t needed = 0;
-    int64_t preempted = 0;
-    int64_t dispatched = 0;
-    int64_t recovered = 0;
+/// The names of the numbers that the launches of an operator add to the counters of their device. A
+/// device counts by name, and advstepReadCounters (counters.h) returns what it knows the names of.
+struct CounterNames {
+    /// The most counters of an operator.
+    static constexpr int32_t kMost = 8;
+
+    int32_t count = 0;           ///< entries of `names` in use
+    const char* names[kMost]{};  ///< static texts
 };
+
+/// Writes the work of a launch with this payload, which has succeeded: a number for each of
+/// KernelProgram::counters. The numbers are 0 before.
+using CountFn = void (*)(const void* payload, int64_t* numbers);
 
 /// The words of a fault inside one library.
 struct FaultReport {
@@ -155,7 +158,8 @@ struct KernelProgram {
     int32_t phaseCount = 0;                  ///< entries of `phases` in use
     KernelPhase phases[kMostPhases]{};       ///< in the order of their run
     DescribeFn describe = nullptr;           ///< null: a fault is reported as numbers
-    LaunchCounts (*count)(const void* payload) = nullptr;  ///< after a success; may be null
+    CountFn count = nullptr;                 ///< called after a success; null: nothing is counted
+    const CounterNames* counters = nullptr;  ///< what `count` counts; static data
     int32_t keptBytesPerRow = 0;             ///< bytes of CoreContext::kept it wants
     /// Every row takes about the same time, and little of it, so a launch of few rows is short
     /// work. Otherwise each launch counts as long, unless its plan or isBrief says more: threads

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds up the busy time of cores by periods of a tenth of a second.
+// Counters by the names of operators, and the busy time of cores by periods of a tenth of a second.
 
 #include "src/runtime/device/device.h"
 
@@ -7,6 +7,60 @@
 #include <cmath>
 
 namespace advstep {
+
+std::atomic<const CounterNames*> DeviceCounters::tables_[kTables] = {};
+
+int32_t DeviceCounters::NewPlaceOf(const CounterNames& names) {
+    for (int32_t table = 0; table < kTables; ++table) {
+        const CounterNames* before = nullptr;
+        if (tables_[table].compare_exchange_strong(before, &names, std::memory_order_acq_rel) ||
+            before == &names) {
+            return kCommonCounters + table * CounterNames::kMost;
+        }
+    }
+    return -1;
+}
+
+void DeviceCounters::AddSharedSuccess(int32_t first, int32_t count, const int64_t* numbers) {
+    Add(kLaunches, 1);
+    Sheet& sheet = sheets_[kOwnedSheets];
+    for (int32_t index = 0; first >= 0 && index < count; ++index) {
+        AddShared(&sheet.counters[first + index], numbers[index]);
+    }
+}
+
+uint64_t DeviceCounters::Read(std::string_view name) const {
+    uint64_t sum = 0;
+    for (int32_t table = 0; table < kTables; ++table) {
+        const CounterNames* const names = tables_[table].load(std::memory_order_acquire);
+        for (int32_t index = 0; names != nullptr && index < names->count; ++index) {
+            if (names->names[index] == name) {
+                sum += SinceReset(kCommonCounters + table * CounterNames::kMost + index);
+            }
+        }
+    }
+    return sum;
+}
+
+void DeviceCounters::Reset() {
+    for (int32_t counter = 0; counter < kCounters; ++counter) {
+        before_.counters[counter].store(Sum(counter), std::memory_order_release);
+    }
+}
+
+uint64_t DeviceCounters::Sum(int32_t counter) const {
+    uint64_t sum = 0;
+    for (const Sheet& sheet : sheets_) {
+        sum += sheet.counters[counter].load(std::memory_order_relaxed);
+    }
+    return sum;
+}
+
+uint64_t DeviceCounters::SinceReset(int32_t counter) const {
+    // The sum at the last reset is read first, so that the present sum is not less.
+    const uint64_t before = before_.counters[counter].load(std::memory_order_acquire);
+    return Sum(counter) - before;
+}
 
 void CoreUsage::Add(Clock::time_point begin, Clock::time_point end, double share) {
     const int64_t last = Nanoseconds(end);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "acl/rt/types.h"
 #include "op_kernel/common/kernel.h"
@@ -20,116 +21,81 @@
 
 namespace advstep {
 
-/// Counts of the work that the operators have done on a device. Launches on several threads add at
-/// the same time. Each number is right by itself, and all of them together are right once the
-/// launches have been waited for.
+/// The counters of the launches of a device. Operators have counters of their own, which they name
+/// (CounterNames). Launches on several threads add at the same time. Each number is right by
+/// itself, and all of them together are right once the launches have been waited for.
 ///
 /// Each of the first threads of the process that add has a sheet of its own, which no other thread
 /// writes: an addition to a shared sheet costs a launch of 8 rows a tenth of its time. All later
 /// threads share the last sheet. A reset writes no sheet, but keeps the sums to subtract.
 class DeviceCounters {
  public:
-    struct Values {
-        uint64_t launches = 0;
-        LaunchCounts done;
-        uint64_t noProgress = 0;
-        uint64_t dataErrors = 0;
-    };
+    /// The counters that every launch has.
+    enum Counter : int32_t { kLaunches, kAllocationFailures, kExceptions, kCommonCounters };
 
-    void AddSuccess(const LaunchCounts& counts) {
-        const int32_t number = ThreadNumber();
-        if (__builtin_expect(number < kOwnedSheets, 1)) {
-            AddCounts(counts, [sheet = &sheets_[number]](Counter counter, int64_t more) {
-                AddAlone(&sheet->counters[counter], more);
-            });
-        } else {
-            AddSharedCounts(counts);
-        }
-    }
+    /// Counts a launch that succeeded.
+    void AddSuccess() { Add(kLaunches, 1); }
 
-    /// Counts a failed launch. `noProgress`: it failed because no blocks were free. False: it
-    /// failed because of bad data.
-    void AddFailure(bool noProgress) {
-        const int32_t number = ThreadNumber();
-        for (const Counter counter : {kLaunches, noProgress ? kNoProgress : kDataErrors}) {
-            if (number < kOwnedSheets) {
-                AddAlone(&sheets_[number].counters[counter], 1);
-            } else {
-                AddShared(&sheets_[kOwnedSheets].counters[counter], 1);
+    /// Counts a launch that succeeded, with a number for each of the names.
+    void AddSuccess(const CounterNames& names, const int64_t* numbers) {
+        const int32_t thread = ThreadNumber();
+        const int32_t first = PlaceOf(names);
+        if (__builtin_expect(thread < kOwnedSheets && first >= 0, 1)) {
+            Sheet& sheet = sheets_[thread];
+            AddAlone(&sheet.counters[kLaunches], 1);
+            for (int32_t index = 0; index < names.count; ++index) {
+                AddAlone(&sheet.counters[first + index], numbers[index]);
             }
+        } else {
+            AddSharedSuccess(first, names.count, numbers);
         }
     }
 
-    Values Read() const {
-        const auto get = [this](Counter counter) {
-            // The sum at the last reset is read first, so that the present sum is not less.
-            const uint64_t before = before_.counters[counter].load(std::memory_order_acquire);
-            return Sum(counter) - before;
-        };
-        const auto count = [&](Counter counter) { return static_cast<int64_t>(get(counter)); };
-        Values values;
-        values.launches = get(kLaunches);
-        values.done.advanced = count(kAdvanced);
-        values.done.padded = count(kPadded);
-        values.done.released = count(kReleased);
-        values.done.needed = count(kNeeded);
-        values.done.preempted = count(kPreempted);
-        values.done.dispatched = count(kDispatched);
-        values.done.recovered = count(kRecovered);
-        values.noProgress = get(kNoProgress);
-        values.dataErrors = get(kDataErrors);
-        return values;
+    /// Counts a failed launch. `failure` is kAllocationFailures or kExceptions.
+    void AddFailure(Counter failure) {
+        Add(kLaunches, 1);
+        Add(failure, 1);
     }
 
-    void Reset() {
-        for (int counter = 0; counter < kCounters; ++counter) {
-            before_.counters[counter].store(Sum(static_cast<Counter>(counter)),
-                                            std::memory_order_release);
-        }
-    }
+    uint64_t Read(Counter counter) const { return SinceReset(counter); }
+
+    /// Returns the sum of all operators' counters of that name.
+    uint64_t Read(std::string_view name) const;
+
+    void Reset();
 
  private:
     static constexpr int32_t kOwnedSheets = 15;
+    static constexpr int32_t kTables = 16;  // of names, in a process
+    static constexpr int32_t kCounters = kCommonCounters + kTables * CounterNames::kMost;
 
-    enum Counter {
-        kLaunches,
-        kAdvanced,
-        kPadded,
-        kReleased,
-        kNeeded,
-        kPreempted,
-        kDispatched,
-        kRecovered,
-        kNoProgress,
-        kDataErrors,
-        kCounters
-    };
     struct alignas(64) Sheet {
         std::atomic<uint64_t> counters[kCounters] = {};
     };
 
-    template <typename Add>
-    static void AddCounts(const LaunchCounts& counts, const Add& add) {
-        add(kLaunches, 1);
-        add(kAdvanced, counts.advanced);
-        add(kPadded, counts.padded);
-        if ((counts.released | counts.needed | counts.preempted | counts.dispatched |
-             counts.recovered) == 0) {
-            return;  // the operator is not Step
+    /// Returns the place of the counter that the first of the names stands for: the same in every
+    /// sheet of every device. -1: there are too many tables of names, so these are not counted.
+    static int32_t PlaceOf(const CounterNames& names) {
+        for (int32_t table = 0; table < kTables; ++table) {
+            if (tables_[table].load(std::memory_order_acquire) == &names) {
+                return kCommonCounters + table * CounterNames::kMost;
+            }
         }
-        add(kReleased, counts.released);
-        add(kNeeded, counts.needed);
-        add(kPreempted, counts.preempted);
-        add(kDispatched, counts.dispatched);
-        add(kRecovered, counts.recovered);
+        return NewPlaceOf(names);
+    }
+    static int32_t NewPlaceOf(const CounterNames& names);
+
+    void Add(Counter counter, int64_t more) {
+        const int32_t thread = ThreadNumber();
+        if (thread < kOwnedSheets) {
+            AddAlone(&sheets_[thread].counters[counter], more);
+        } else {
+            AddShared(&sheets_[kOwnedSheets].counters[counter], more);
+        }
     }
 
     // It is a call of its own, so that the usual addition saves no registers for it.
-    [[gnu::noinline]] void AddSharedCounts(const LaunchCounts& counts) {
-        AddCounts(counts, [this](Counter counter, int64_t more) {
-            AddShared(&sheets_[kOwnedSheets].counters[counter], more);
-        });
-    }
+    void AddSharedSuccess(int32_t first, int32_t count, const int64_t* numbers);
 
     // Adds to a sheet that no other thread writes. It adds zeros as well, which costs less than a
     // test.
@@ -155,13 +121,12 @@ class DeviceCounters {
         return number;
     }
 
-    uint64_t Sum(Counter counter) const {
-        uint64_t sum = 0;
-        for (const Sheet& sheet : sheets_) {
-            sum += sheet.counters[counter].load(std::memory_order_relaxed);
-        }
-        return sum;
-    }
+    uint64_t Sum(int32_t counter) const;
+    uint64_t SinceReset(int32_t counter) const;
+
+    // The tables of names of which a launch has succeeded. They are only added, so that launches
+    // read them without a lock, and the child of a fork finds them whole.
+    static std::atomic<const CounterNames*> tables_[kTables];
 
     Sheet sheets_[kOwnedSheets + 1];
     Sheet before_;  // the sums at the last reset

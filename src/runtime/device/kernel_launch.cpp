@@ -69,7 +69,9 @@ std::string NumbersOf(const Fault& fault) {
         report.code = ACL_ERROR_RT_VECTOR_CORE_EXCEPTION;
     }
     if (phase.onFault == OnFault::kFail) {
-        launch.device->counters().AddFailure(report.code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL);
+        launch.device->counters().AddFailure(report.code == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL
+                                                 ? DeviceCounters::kAllocationFailures
+                                                 : DeviceCounters::kExceptions);
         return Error(report.code, "{}: {}", program.call, report.message);
     }
     // A setting asked for the warning, so it is written at every log level.
@@ -79,8 +81,14 @@ std::string NumbersOf(const Fault& fault) {
 
 void CountSuccess(const KernelLaunch& launch, const void* payload) {
     const KernelProgram& program = *launch.program;
-    launch.device->counters().AddSuccess(program.count != nullptr ? program.count(payload)
-                                                                  : LaunchCounts{});
+    DeviceCounters& counters = launch.device->counters();
+    if (program.count == nullptr) {
+        counters.AddSuccess();
+        return;
+    }
+    int64_t numbers[CounterNames::kMost]{};
+    program.count(payload, numbers);
+    counters.AddSuccess(*program.counters, numbers);
 }
 
 void PlayInOrder(const KernelPhase& phase, const void* payload, int32_t begin, int32_t end,

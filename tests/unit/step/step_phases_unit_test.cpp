@@ -118,9 +118,11 @@ class StepPhasesTest : public testing::Test {
         return fault;
     }
 
-    LaunchCounts Counts() {
+    std::array<int64_t, StepCounter::kCount> Counts() {
         const StepPayload payload = Payload();
-        return CountStep(&payload);
+        std::array<int64_t, StepCounter::kCount> numbers{};
+        CountStep(&payload, numbers.data());
+        return numbers;
     }
 
     std::vector<uint8_t> stop_, preempted_;
@@ -193,11 +195,11 @@ TEST_F(StepPhasesTest, TheSlotWithMostBlocksIsPreempted) {
         EXPECT_EQ(preempted_[kRuns], 1);
         EXPECT_EQ(Row(kNeedy)[1], 14);
         EXPECT_EQ(freeLen_, 2);
-        const LaunchCounts counts = Counts();
-        EXPECT_EQ(counts.preempted, 1);
-        EXPECT_EQ(counts.needed, 1);
-        EXPECT_EQ(counts.dispatched, 1);
-        EXPECT_EQ(counts.recovered, 0);
+        const auto counts = Counts();
+        EXPECT_EQ(counts[StepCounter::kPreempted], 1);
+        EXPECT_EQ(counts[StepCounter::kNeeded], 1);
+        EXPECT_EQ(counts[StepCounter::kDispatched], 1);
+        EXPECT_EQ(counts[StepCounter::kRecovered], 0);
     }
 }
 

@@ -11,8 +11,6 @@
 namespace advstep {
 namespace {
 
-constexpr const char* kGraphAttributes[] = {"numSeqs", "numQueries", "blockSize"};
-
 op::Status WrongShape(const char* input, const op::TensorView& view, const std::string& expected) {
     return op::Error(op::kTilingError, input, " has shape ", op::ShapeText(view.dims, view.rank),
                      "; expected ", expected);
@@ -22,7 +20,7 @@ struct AdvanceStepInGraphs {
     using Payload = AdvanceStepPayload;
     static constexpr char kName[] = "aclnnAdvanceStep";
     static constexpr const auto& kTensors = kAdvanceStepSignature;
-    static constexpr const auto& kAttributes = kGraphAttributes;
+    static constexpr const auto& kAttributes = kAdvanceStepAttributes;
 };
 
 struct V2WithoutSpecInGraphs {
@@ -36,7 +34,7 @@ struct AdvanceStepV2InGraphs {
     using WithFewerTensors = V2WithoutSpecInGraphs;
     static constexpr const auto& kName = V2WithoutSpecInGraphs::kName;
     static constexpr const auto& kTensors = kAdvanceStepV2Signature;
-    static constexpr const auto& kAttributes = kGraphAttributes;
+    static constexpr const auto& kAttributes = kAdvanceStepAttributes;
     static constexpr bool kIsTolerant = true;
 
     // Every output has the shape of inputTokens.

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "src/base/status.h"
-#include "src/runtime/device/core_limits.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/stream/stream.h"
 

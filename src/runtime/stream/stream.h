@@ -16,7 +16,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/status.h"
-#include "src/runtime/device/core_limits.h"
+#include "src/runtime/device/device.h"
 #include "src/runtime/stream/busy_set.h"
 #include "src/runtime/stream/context.h"
 #include "src/runtime/stream/task_results.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the share of the last second in which cores were busy.
 
-#include "src/runtime/device/core_usage.h"
+#include "src/runtime/device/device.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of kept memory: one lease at a time, limits, release.
 
-#include "src/runtime/device/kept_memory.h"
+#include "src/runtime/device/core_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/task/ticket.h"
 #include "tests/schedules/scenario.h"
-#include "tests/unit/runtime/stream_bench.h"
+#include "tests/unit/runtime/stream/stream_bench.h"
 
 namespace schedules {
 namespace {

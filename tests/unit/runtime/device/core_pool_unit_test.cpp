@@ -63,15 +63,19 @@ TEST_F(CorePoolTest, OneThreadPlaysAllItself) {
 }
 
 // A chunk that waits until two threads are in chunks ends only if a second thread helps.
-TEST_F(CorePoolTest, ThreadsPlayTogether) {
-    CorePool pool(2);
+bool TwoThreadsMeet(CorePool* pool) {
     std::atomic<int> inside{0};
     std::atomic<bool> met{true};
-    pool.Run(2, [&](int32_t, int32_t) {
+    pool->Run(2, [&](int32_t, int32_t) {
         ++inside;
         met = support::Eventually([&] { return inside.load() == 2; }) && met;
     });
-    EXPECT_TRUE(met);
+    return met;
+}
+
+TEST_F(CorePoolTest, ThreadsPlayTogether) {
+    CorePool pool(2);
+    EXPECT_TRUE(TwoThreadsMeet(&pool));
 }
 
 TEST_F(CorePoolTest, UsesNoMoreThreadsThanItHas) {
@@ -151,13 +155,7 @@ TEST_F(CorePoolTest, SeveralLaunchesAtATime) {
 TEST_F(CorePoolTest, RunsAgainAfterStop) {
     CorePool pool(2);
     for (int round = 0; round < 5; ++round) {
-        std::atomic<int> inside{0};
-        std::atomic<bool> met{true};
-        pool.Run(2, [&](int32_t, int32_t) {
-            ++inside;
-            met = support::Eventually([&] { return inside.load() == 2; }) && met;
-        });
-        EXPECT_TRUE(met);
+        EXPECT_TRUE(TwoThreadsMeet(&pool));
         pool.Stop();
     }
     pool.Stop();

@@ -13,7 +13,7 @@
 #include "src/runtime/lifecycle/context_end.h"
 #include "src/runtime/stream/context.h"
 #include "src/runtime/stream/stream.h"
-#include "support/runtime_test.h"
+#include "unit/runtime/stream/two_contexts.h"
 #include "unit/status_check.h"
 
 namespace advstep {
@@ -22,7 +22,7 @@ namespace {
 using unit::FailsWith;
 using unit::Succeeds;
 
-class CurrentTest : public support::EndedRuntimeTest {
+class CurrentTest : public unit::TwoContextsTest {
  protected:
     void SetUp() override {
         SetCurrentContext({});
@@ -30,11 +30,7 @@ class CurrentTest : public support::EndedRuntimeTest {
         b_ = CreateContext(&device_, false);
     }
     void TearDown() override {
-        for (const ContextRef& context : {a_, b_}) {
-            if (context.context->Alive(context.handle)) {
-                EXPECT_TRUE(Succeeds(DestroyContext(context)));
-            }
-        }
+        EndContexts();
         SetCurrentContext({});
     }
 
@@ -44,7 +40,6 @@ class CurrentTest : public support::EndedRuntimeTest {
     }
 
     Device device_{0, Settings{}};
-    ContextRef a_, b_;
 };
 
 TEST_F(CurrentTest, ThreadStartsWithoutAContext) {

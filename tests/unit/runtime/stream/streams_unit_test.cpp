@@ -13,7 +13,7 @@
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/ticket.h"
 #include "support/host_work.h"
-#include "support/runtime_test.h"
+#include "unit/runtime/stream/two_contexts.h"
 #include "unit/status_check.h"
 
 namespace advstep {
@@ -23,18 +23,14 @@ using unit::FailsWith;
 using unit::Succeeds;
 
 // Contexts of two devices that nobody else knows.
-class StreamsTest : public support::EndedRuntimeTest {
+class StreamsTest : public unit::TwoContextsTest {
  protected:
     void SetUp() override {
         a_ = CreateContext(&deviceA_, false);
         b_ = CreateContext(&deviceB_, false);
     }
     void TearDown() override {
-        for (const ContextRef& context : {a_, b_}) {
-            if (context.context->Alive(context.handle)) {
-                EXPECT_TRUE(Succeeds(DestroyContext(context)));
-            }
-        }
+        EndContexts();
         Workers().Stop();
     }
 
@@ -70,7 +66,6 @@ class StreamsTest : public support::EndedRuntimeTest {
 
     Device deviceA_{0, Settings{}};
     Device deviceB_{1, Settings{}};
-    ContextRef a_, b_;
     std::vector<std::unique_ptr<std::function<Status()>>> kept_;
 };
 

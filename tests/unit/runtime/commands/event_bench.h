@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // An event and two streams that record it and wait for it.
-#ifndef ADVANCE_STEP_TESTS_UNIT_RUNTIME_EVENT_BENCH_H_
-#define ADVANCE_STEP_TESTS_UNIT_RUNTIME_EVENT_BENCH_H_
-
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
+#ifndef ADVANCE_STEP_TESTS_UNIT_RUNTIME_COMMANDS_EVENT_BENCH_H_
+#define ADVANCE_STEP_TESTS_UNIT_RUNTIME_COMMANDS_EVENT_BENCH_H_
 
 #include "src/runtime/commands/event.h"
-#include "support/watchdog.h"
-#include "unit/runtime/stream_bench.h"
+#include "unit/runtime/stream/two_streams.h"
 #include "unit/status_check.h"
 
 namespace advstep {
 
 inline constexpr Handle kEvent = 0x1E3;
 
-class EventUnitTest : public testing::Test {
+class EventUnitTest : public unit::TwoStreamsTest {
  protected:
     void Open(EventKind kind, bool waitable = true) {
         Event::Traits traits;
@@ -34,16 +28,9 @@ class EventUnitTest : public testing::Test {
         return state;
     }
 
-    support::Watchdog watchdog_{std::chrono::seconds(60)};
-    unit::CountingWorkers workers_;
-    Stream streamA_;
-    Stream streamB_;
-    unit::StreamBench a_{&streamA_, 0x157, &workers_};
-    unit::StreamBench b_{&streamB_, 0x257, &workers_};
     Event event_;
-    std::atomic<int> count_{0};
 };
 
 }  // namespace advstep
 
-#endif  // ADVANCE_STEP_TESTS_UNIT_RUNTIME_EVENT_BENCH_H_
+#endif  // ADVANCE_STEP_TESTS_UNIT_RUNTIME_COMMANDS_EVENT_BENCH_H_

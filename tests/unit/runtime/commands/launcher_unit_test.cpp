@@ -9,7 +9,7 @@
 #include "src/runtime/device/device.h"
 #include "src/runtime/stream/stream.h"
 #include "support/watchdog.h"
-#include "unit/runtime/stream_bench.h"
+#include "unit/runtime/stream/stream_bench.h"
 #include "unit/status_check.h"
 
 namespace advstep {

@@ -14,7 +14,7 @@
 #include "src/runtime/stream/context.h"
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/stream/streams.h"
-#include "unit/runtime/stream_bench.h"
+#include "unit/runtime/stream/stream_bench.h"
 #include "unit/status_check.h"
 
 namespace advstep {

@@ -9,8 +9,7 @@
 #include "acl/acl_base.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/stream/stream.h"
-#include "support/watchdog.h"
-#include "unit/runtime/stream_bench.h"
+#include "unit/runtime/stream/two_streams.h"
 #include "unit/status_check.h"
 
 namespace advstep {
@@ -30,7 +29,7 @@ class WorkersWithHook : public unit::CountingWorkers {
     std::function<void()> onWake;
 };
 
-class StreamAbortTest : public testing::Test {
+class StreamAbortTest : public unit::TwoStreamsOf<WorkersWithHook> {
  protected:
     Status Note(unit::StreamBench* bench, int value, unit::TaskTraits traits = {}) {
         return bench->Enqueue([this, value] { return order_.push_back(value), Status(); }, traits);
@@ -50,14 +49,6 @@ class StreamAbortTest : public testing::Test {
             &last);
     }
     void Abort(const unit::StreamBench& bench) { EXPECT_TRUE(Succeeds(bench.Ref().Abort())); }
-
-    support::Watchdog watchdog_{std::chrono::seconds(120)};
-    WorkersWithHook workers_;
-    Stream streamA_;
-    Stream streamB_;
-    unit::StreamBench a_{&streamA_, 0x157, &workers_};
-    unit::StreamBench b_{&streamB_, 0x257, &workers_};
-    std::vector<int> order_;
 };
 
 // The end of a brief task for which another stream waits: the workers are woken without the lock.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams on their own: tasks from callables, and workers that only count.
-#ifndef ADVANCE_STEP_TESTS_UNIT_RUNTIME_STREAM_BENCH_H_
-#define ADVANCE_STEP_TESTS_UNIT_RUNTIME_STREAM_BENCH_H_
+#ifndef ADVANCE_STEP_TESTS_UNIT_RUNTIME_STREAM_STREAM_BENCH_H_
+#define ADVANCE_STEP_TESTS_UNIT_RUNTIME_STREAM_STREAM_BENCH_H_
 
 #include <atomic>
 #include <deque>
@@ -143,4 +143,4 @@ class StreamBench {
 
 }  // namespace unit
 
-#endif  // ADVANCE_STEP_TESTS_UNIT_RUNTIME_STREAM_BENCH_H_
+#endif  // ADVANCE_STEP_TESTS_UNIT_RUNTIME_STREAM_STREAM_BENCH_H_

@@ -11,7 +11,7 @@
 #include "acl/acl_base.h"
 #include "src/runtime/device/device.h"
 #include "support/watchdog.h"
-#include "unit/runtime/stream_bench.h"
+#include "unit/runtime/stream/stream_bench.h"
 #include "unit/status_check.h"
 
 namespace advstep {

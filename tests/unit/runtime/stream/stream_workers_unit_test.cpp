@@ -13,7 +13,7 @@
 #include "support/host_work.h"
 #include "support/tasks.h"
 #include "support/watchdog.h"
-#include "unit/runtime/stream_bench.h"
+#include "unit/runtime/stream/stream_bench.h"
 #include "unit/status_check.h"
 
 namespace advstep {
@@ -32,14 +32,15 @@ class StreamWorkersTest : public testing::Test {
     }
 
     Status EnqueueGate(unit::StreamBench* stream, const support::Signal& entered,
-                       const support::Signal& opened, Ticket* ticket = nullptr) {
+                       const support::Signal& opened, Ticket* ticket = nullptr,
+                       const unit::TaskTraits& traits = unit::kHostFunction) {
         return stream->Enqueue(
             [entered, opened] {
                 entered.Set();
                 EXPECT_TRUE(opened.Wait());
                 return Status();
             },
-            unit::kHostFunction, ticket);
+            traits, ticket);
     }
 
     bool Reaches(int count) {
@@ -100,13 +101,7 @@ TEST_F(StreamWorkersTest, BlockedStreamsHoldNoOtherUp) {
 TEST_F(StreamWorkersTest, HeavyWorkHoldsNoOtherStreamUp) {
     const support::Signal entered;
     const support::Signal opened;
-    ASSERT_TRUE(Succeeds(NewStream().Enqueue(
-        [=] {
-            entered.Set();
-            EXPECT_TRUE(opened.Wait());
-            return Status();
-        },
-        unit::kHeavy)));
+    ASSERT_TRUE(Succeeds(EnqueueGate(&NewStream(), entered, opened, nullptr, unit::kHeavy)));
     EXPECT_TRUE(entered.Wait());
     ASSERT_TRUE(Succeeds(NewStream().EnqueueCount(&count_)));
     EXPECT_TRUE(Reaches(1));

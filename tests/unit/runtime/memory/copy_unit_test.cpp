@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of copies and fills: kinds, ranges, rows, tasks.
-
-#include "src/runtime/memory/copy.h"
-
+// Tests of copies and fills: kinds, ranges, rows, tasks, and batches.
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
+#include "acl/acl_base.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/memory/copy.h"
 #include "support/table.h"
 #include "unit/status_check.h"
 
 namespace advstep {
+
 namespace {
 
 using unit::FailsWith;
@@ -93,18 +93,20 @@ TEST_F(CopyTest, EveryKindWantsItsSidesOnTheDevice) {
 }
 
 TEST_F(CopyTest, TellsWhatTheCopyTouches) {
-    ASSERT_TRUE(Succeeds(Check(kDevice, kPinned, 10, ACL_MEMCPY_HOST_TO_DEVICE)));
-    EXPECT_TRUE(sides_.touchesDevice);
-    EXPECT_FALSE(sides_.pageable);
-    ASSERT_TRUE(Succeeds(Check(kDevice, kPageable, 10, ACL_MEMCPY_HOST_TO_DEVICE)));
-    EXPECT_TRUE(sides_.touchesDevice);
-    EXPECT_TRUE(sides_.pageable);
-    ASSERT_TRUE(Succeeds(Check(kPageable, kDevice, 10, ACL_MEMCPY_DEFAULT)));
-    EXPECT_TRUE(sides_.touchesDevice);
-    EXPECT_TRUE(sides_.pageable);
-    ASSERT_TRUE(Succeeds(Check(kPinned, kPageable, 10, ACL_MEMCPY_DEFAULT)));
-    EXPECT_FALSE(sides_.touchesDevice);
-    EXPECT_TRUE(sides_.pageable);
+    struct Row {
+        Place dst, src;
+        aclrtMemcpyKind kind;
+        bool touchesDevice, pageable;
+    };
+    for (const Row& row : {Row{kDevice, kPinned, ACL_MEMCPY_HOST_TO_DEVICE, true, false},
+                           Row{kDevice, kPageable, ACL_MEMCPY_HOST_TO_DEVICE, true, true},
+                           Row{kPageable, kDevice, ACL_MEMCPY_DEFAULT, true, true},
+                           Row{kPinned, kPageable, ACL_MEMCPY_DEFAULT, false, true}}) {
+        SCOPED_TRACE(testing::Message() << row.dst << " from " << row.src);
+        ASSERT_TRUE(Succeeds(Check(row.dst, row.src, 10, row.kind)));
+        EXPECT_EQ(sides_.touchesDevice, row.touchesDevice);
+        EXPECT_EQ(sides_.pageable, row.pageable);
+    }
 }
 
 TEST_F(CopyTest, RangeMustLieInItsAllocation) {
@@ -225,5 +227,55 @@ TEST_F(CopyTest, LargeCopiesAreHeavy) {
     EXPECT_TRUE(FillTask::Make(record, pageable_, 0, 16 << 20)->heavy());
 }
 
+// Tests of batched copies: order, weight, size of a record.
+
+TEST(CopyBatchTaskTest, CopiesInOrderWhenRun) {
+    char bytes[] = "abcdef";
+    void* dsts[] = {bytes + 1, bytes + 2};
+    void* srcs[] = {bytes, bytes + 1};
+    size_t sizes[] = {1, 2};
+    CopyBatch batch;
+    batch.dsts = dsts;
+    batch.srcs = srcs;
+    batch.sizes = sizes;
+    batch.count = 2;
+    size_t size = 0;
+    ASSERT_TRUE(Succeeds(CopyBatchTask::Bytes(batch, &size)));
+    std::vector<std::max_align_t> record(size / sizeof(std::max_align_t) + 1);
+    const Task* const task = CopyBatchTask::Make(record.data(), batch);
+    EXPECT_FALSE(task->heavy());
+    sizes[0] = 99;  // the record has its own
+    dsts[0] = srcs[0] = nullptr;
+    EXPECT_STREQ(bytes, "abcdef");
+    EXPECT_TRUE(Succeeds(task->run(*task)));
+    EXPECT_STREQ(bytes, "aaacef");
+}
+
+TEST(CopyBatchTaskTest, ManySmallCopiesAreHeavyTogether) {
+    char byte = 0;
+    std::vector<void*> sides(1000, &byte);
+    std::vector<size_t> sizes(1000, 1000);
+    CopyBatch batch;
+    batch.dsts = batch.srcs = sides.data();
+    batch.sizes = sizes.data();
+    batch.count = 1000;
+    size_t size = 0;
+    ASSERT_TRUE(Succeeds(CopyBatchTask::Bytes(batch, &size)));
+    std::vector<std::max_align_t> record(size / sizeof(std::max_align_t) + 1);
+    EXPECT_TRUE(CopyBatchTask::Make(record.data(), batch)->heavy());
+    sizes.assign(1000, SIZE_MAX / 2);
+    EXPECT_TRUE(CopyBatchTask::Make(record.data(), batch)->heavy()) << "no overflow";
+}
+
+TEST(CopyBatchTaskTest, ARecordHasItsLimit) {
+    CopyBatch batch;
+    batch.count = size_t{1} << 28;
+    size_t size = 7;
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, CopyBatchTask::Bytes(batch, &size),
+                          {"numBatches is 268435456"}));
+    EXPECT_EQ(size, 7U);
+}
+
 }  // namespace
+
 }  // namespace advstep

@@ -8,6 +8,7 @@
 #include "op_kernel/common/kernel.h"
 #include "support/table.h"
 #include "unit/op_host/params_bench.h"
+#include "unit/row_cover.h"
 
 namespace advstep {
 namespace {
@@ -44,14 +45,7 @@ TEST_P(AdvanceStepTilingTest, EveryRowHasExactlyOneCore) {
     EXPECT_EQ(tiling.coreCount, GetParam().coreCount);
     EXPECT_EQ(tiling.rowsPerCore, GetParam().rowsPerCore);
     EXPECT_LE(tiling.coreCount, GetParam().vectorCores);
-    int64_t next = 0;
-    for (int32_t core = 0; core < tiling.coreCount; ++core) {
-        const RowRange rows = RowsOf(core, tiling.rowsPerCore, tiling.numSeqs);
-        EXPECT_EQ(rows.begin, next);
-        EXPECT_GT(rows.end, rows.begin) << "core " << core << " is idle";
-        next = rows.end;
-    }
-    EXPECT_EQ(next, GetParam().numSeqs);
+    unit::ExpectRowsCovered(tiling.coreCount, tiling.rowsPerCore, GetParam().numSeqs);
 }
 
 TEST_P(AdvanceStepTilingTest, TilesFitTheUnifiedBuffer) {

@@ -8,6 +8,7 @@
 #include "op_kernel/common/kernel.h"
 #include "support/table.h"
 #include "unit/op_host/params_bench.h"
+#include "unit/row_cover.h"
 
 namespace advstep {
 namespace {
@@ -41,14 +42,7 @@ TEST_P(AdvanceStepV2TilingTest, CutsRowsNotQueries) {
     EXPECT_EQ(tiling.rows, c.numSeqs * (c.specTokens + 1));
     EXPECT_EQ(tiling.maxBlocks, 4);
     EXPECT_EQ(tiling.blockTableStride, 4);
-    int64_t next = 0;
-    for (int32_t core = 0; core < tiling.coreCount; ++core) {
-        const RowRange rows = RowsOf(core, tiling.rowsPerCore, tiling.rows);
-        EXPECT_EQ(rows.begin, next);
-        EXPECT_GT(rows.end, rows.begin) << "core " << core << " is idle";
-        next = rows.end;
-    }
-    EXPECT_EQ(next, tiling.rows);
+    unit::ExpectRowsCovered(tiling.coreCount, tiling.rowsPerCore, tiling.rows);
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, AdvanceStepV2TilingTest,

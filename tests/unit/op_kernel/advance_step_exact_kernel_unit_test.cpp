@@ -14,12 +14,7 @@
 namespace advstep {
 namespace {
 
-using unit::KernelBench;
-using unit::kMost64;
-using unit::Machine;
-using unit::PlayOrder;
-using unit::Same;
-using unit::SameFault;
+using namespace unit;
 
 // Tables of int64 and of int32.
 class ExactKernelTest : public testing::TestWithParam<bool> {

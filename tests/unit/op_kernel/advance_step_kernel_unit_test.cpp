@@ -15,14 +15,7 @@
 namespace advstep {
 namespace {
 
-using unit::ElementTypes;
-using unit::KernelBench;
-using unit::kMost32;
-using unit::kMost64;
-using unit::Machine;
-using unit::PlayOrder;
-using unit::Same;
-using unit::SameFault;
+using namespace unit;
 
 AdvanceStepKernels KernelsOf(const ElementTypes& types) {
     return StandardKernels(types.lengths32, types.slots32, types.tables32);

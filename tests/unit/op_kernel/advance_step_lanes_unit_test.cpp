@@ -20,15 +20,7 @@
 namespace advstep {
 namespace {
 
-using unit::ElementTypes;
-using unit::IsasOfThisMachine;
-using unit::KernelBench;
-using unit::kMost32;
-using unit::kMost64;
-using unit::Machine;
-using unit::PlayOrder;
-using unit::Same;
-using unit::SameFault;
+using namespace unit;
 
 // Instruction set; bits 0 to 2: int32 lengths, slots, tables.
 class LanesTest : public testing::TestWithParam<std::tuple<Isa, int>> {

@@ -15,6 +15,7 @@
 #include "op_kernel/step/step_kernels.h"
 #include "src/aclnn/run.h"
 #include "unit/op_kernel/isas.h"
+#include "unit/step/wrong_values.h"
 
 namespace advstep {
 namespace {
@@ -172,28 +173,12 @@ TEST_P(StepLanesTest, LooksAtItsShareOnly) {
 
 // Each of these may be a fault, in any place of six words.
 TEST_P(StepLanesTest, StopsBeforeWhatMayBeWrong) {
-    constexpr int64_t kTableWidth = 5;
+    constexpr int32_t kTableWidth = 5;
     constexpr int32_t kShift = 2;
     constexpr int64_t kBatch = 6 * kSlotsPerWord;
-    struct Change {
-        const char* name;
-        std::vector<int32_t> CollectedSlots::*array;
-        int32_t value;
-    };
-    const Change changes[] = {{"used negative", &CollectedSlots::used, -1},
-                              {"used least", &CollectedSlots::used, INT32_MIN},
-                              {"used beyond", &CollectedSlots::used, kTableWidth + 1},
-                              {"used most", &CollectedSlots::used, INT32_MAX},
-                              {"encoder negative", &CollectedSlots::encoder, -1},
-                              {"encoder least", &CollectedSlots::encoder, INT32_MIN},
-                              {"encoder beyond", &CollectedSlots::encoder, kTableWidth + 1},
-                              {"encoder most", &CollectedSlots::encoder, INT32_MAX},
-                              {"decoder negative", &CollectedSlots::decoder, -1},
-                              {"decoder least", &CollectedSlots::decoder, INT32_MIN},
-                              {"decoder beyond", &CollectedSlots::decoder, kTableWidth << kShift},
-                              {"decoder most", &CollectedSlots::decoder, INT32_MAX}};
     const CollectedSlots good(kBatch, kTableWidth, kShift, 2);
-    for (const Change& change : changes) {
+    for (const auto& change :
+         unit::WrongValues<CollectedSlots>(kTableWidth, kTableWidth << kShift)) {
         for (size_t slot = 0; slot < static_cast<size_t>(kBatch); slot += slot % 64 == 62 ? 1 : 7) {
             SCOPED_TRACE(testing::Message() << change.name << " in slot " << slot);
             CollectedSlots slots = good;

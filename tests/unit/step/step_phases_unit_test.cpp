@@ -17,11 +17,7 @@
 namespace advstep {
 namespace {
 
-constexpr int64_t kBatch = 68;
-constexpr int64_t kWidth = 4;
-constexpr int64_t kFree = 8;
-constexpr int64_t kInput = 16;
-constexpr int64_t kPre = 16;
+constexpr int64_t kBatch = 68, kWidth = 4, kFree = 8, kInput = 16, kPre = 16;
 constexpr KernelFn kPhases[] = {&StepCollect, &StepDecide, &StepGiveBack, &StepHandOut,
                                 &StepRecover};
 

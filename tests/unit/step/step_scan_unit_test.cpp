@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The look at 64 slots against one slot after the other with plain divisions.
 #include "op_kernel/step/step_scan.h"
+#include "unit/step/wrong_values.h"
 
 #include <gtest/gtest.h>
 
@@ -98,26 +99,9 @@ TEST(StepScanTest, AgreesWithPlainDivisions) {
 
 // Each of these may be a fault, in any place of the word.
 TEST(StepScanTest, LeavesAloneWhatMayBeWrong) {
-    constexpr int64_t kScanWidth = 5;
-    constexpr int64_t kTokens = 3;
-    struct Change {
-        const char* name;
-        std::vector<int32_t> Word::*array;
-        int32_t value;
-    };
-    const Change changes[] = {{"used negative", &Word::used, -1},
-                              {"used least", &Word::used, INT32_MIN},
-                              {"used beyond", &Word::used, kScanWidth + 1},
-                              {"used most", &Word::used, INT32_MAX},
-                              {"encoder negative", &Word::encoder, -1},
-                              {"encoder least", &Word::encoder, INT32_MIN},
-                              {"encoder beyond", &Word::encoder, kScanWidth + 1},
-                              {"encoder most", &Word::encoder, INT32_MAX},
-                              {"decoder negative", &Word::decoder, -1},
-                              {"decoder least", &Word::decoder, INT32_MIN},
-                              {"decoder beyond", &Word::decoder, kScanWidth * kTokens},
-                              {"decoder most", &Word::decoder, INT32_MAX}};
-    for (const Change& change : changes) {
+    constexpr int32_t kScanWidth = 5;
+    constexpr int32_t kTokens = 3;
+    for (const auto& change : unit::WrongValues<Word>(kScanWidth, kScanWidth * kTokens)) {
         for (size_t slot = kSlots; slot < 2 * kSlots; ++slot) {
             SCOPED_TRACE(testing::Message() << change.name << " in slot " << slot);
             Word word(kScanWidth, kTokens, 1);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "op_kernel/common/kernel.h"
+#include "unit/row_cover.h"
 
 namespace advstep {
 namespace {
@@ -36,15 +37,7 @@ TEST_P(StepTilingTest, EverySlotHasOneCoreAndNoCoreIsIdle) {
     EXPECT_EQ(tiling.coreCount, row.coreCount);
     EXPECT_EQ(tiling.slotsPerCore, row.slotsPerCore);
     EXPECT_EQ(tiling.slotsPerCore % 64, 0);  // words of sets of slots have one core each
-    std::vector<int> owners(static_cast<size_t>(row.batch));
-    for (int32_t core = 0; core < tiling.coreCount; ++core) {
-        const RowRange slots = RowsOf(core, tiling.slotsPerCore, tiling.batch);
-        EXPECT_LT(slots.begin, slots.end) << "core " << core;
-        for (int64_t slot = slots.begin; slot < slots.end; ++slot) {
-            ++owners[static_cast<size_t>(slot)];
-        }
-    }
-    EXPECT_EQ(owners, std::vector<int>(owners.size(), 1));
+    unit::ExpectRowsCovered(tiling.coreCount, tiling.slotsPerCore, row.batch);
 }
 
 INSTANTIATE_TEST_SUITE_P(

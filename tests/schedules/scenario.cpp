@@ -5,18 +5,34 @@
 #include <algorithm>
 
 namespace schedules {
+namespace {
 
-void RunThreads(std::initializer_list<std::function<void()>> bodies) {
+// Runs the functions as threads, which use the runtime if there is one.
+void Run(std::initializer_list<std::function<void()>> bodies, const Runtime* runtime) {
     Control(true);
     std::vector<int> threads;
     for (const auto& body : bodies) {
-        threads.push_back(Start(body));
+        threads.push_back(Start([&body, runtime] {
+            if (runtime != nullptr) {
+                runtime->Use();
+            }
+            body();
+        }));
     }
     for (const int thread : threads) {
         Join(thread);
     }
     Control(false);
 }
+
+}  // namespace
+
+std::vector<Scenario>& Scenarios() {
+    static std::vector<Scenario> scenarios;
+    return scenarios;
+}
+
+void RunThreads(std::initializer_list<std::function<void()>> bodies) { Run(bodies, nullptr); }
 
 Runtime::Runtime() {
     Ok(aclInit(nullptr), "aclInit");
@@ -28,6 +44,10 @@ Runtime::~Runtime() {
     if (!ended_) {
         Ok(aclFinalize(), "aclFinalize");
     }
+}
+
+void Runtime::Run(std::initializer_list<std::function<void()>> bodies) const {
+    schedules::Run(bodies, this);
 }
 
 aclrtStream NewStream() {
@@ -46,6 +66,54 @@ aclrtNotify NewNotify() {
     aclrtNotify notify = nullptr;
     Ok(aclrtCreateNotify(&notify, 0), "aclrtCreateNotify");
     return notify;
+}
+
+void Order(aclrtStream from, aclrtStream to) {
+    aclrtEvent const event = NewEvent();
+    Ok(aclrtRecordEvent(event, from), "aclrtRecordEvent");
+    Ok(aclrtStreamWaitEvent(to, event), "aclrtStreamWaitEvent");
+}
+
+void Block(aclrtStream stream) {
+    Ok(aclrtWaitAndResetNotify(NewNotify(), stream, 0), "aclrtWaitAndResetNotify");
+}
+
+aclmdlRI Capture(aclrtStream stream, const std::function<void()>& fill) {
+    aclmdlRI model = nullptr;
+    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
+    fill();
+    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    return model;
+}
+
+aclmdlRICondHandle NewCondition(aclrtStream stream, uint32_t value) {
+    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    aclmdlRI model = nullptr;
+    aclmdlRICondHandle condition = nullptr;
+    Ok(aclmdlRICaptureGetInfo(stream, &status, &model), "aclmdlRICaptureGetInfo");
+    Ok(aclmdlRICondHandleCreate(model, value, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &condition),
+       "aclmdlRICondHandleCreate");
+    return condition;
+}
+
+aclError AddTask(aclrtStream stream, aclmdlRICondTaskType type, aclmdlRICondHandle condition,
+                 aclmdlRI* part) {
+    return aclmdlRIAddCondTask({condition, type, 1, part}, stream, 0);
+}
+
+void FillPart(aclmdlRI part, aclrtStream body, const std::function<void()>& fill) {
+    Ok(aclmdlRICaptureToModelRIBegin(body, part, ACL_MODEL_RI_CAPTURE_MODE_RELAXED),
+       "aclmdlRICaptureToModelRIBegin");
+    fill();
+    Ok(aclmdlRICaptureEnd(body, &part), "aclmdlRICaptureEnd of the sub-graph");
+}
+
+aclmdlRI AddConditional(aclrtStream stream, aclmdlRICondTaskType type, aclrtStream body,
+                        const std::function<void()>& fill) {
+    aclmdlRI part = nullptr;
+    Ok(AddTask(stream, type, NewCondition(stream, 1), &part), "aclmdlRIAddCondTask");
+    FillPart(part, body, fill);
+    return part;
 }
 
 void HostWork::Run(void* argument) {

@@ -15,21 +15,24 @@
 
 namespace schedules {
 
+/// Small scenarios have few enough points to take all schedules with three preemptions in an hour.
+enum Size { kSmall, kLarge };
+
 struct Scenario {
     const char* name;
-    bool small;  // few enough points to take all schedules with three preemptions in an hour
+    Size size;
     void (*run)();
 };
 
-std::vector<Scenario> BareScenarios();
-std::vector<Scenario> StreamScenarios();
-std::vector<Scenario> WaitScenarios();
-std::vector<Scenario> AbortScenarios();
-std::vector<Scenario> EndScenarios();
-std::vector<Scenario> DropScenarios();
-std::vector<Scenario> DeviceScenarios();
-std::vector<Scenario> GraphScenarios();
-std::vector<Scenario> ReplayScenarios();
+/// All scenarios, in the order of their files.
+std::vector<Scenario>& Scenarios();
+
+/// Adds a scenario to them before main() begins.
+struct AddedScenario {
+    AddedScenario(const char* name, Size size, void (*run)()) {
+        Scenarios().push_back({name, size, run});
+    }
+};
 
 /// Runs the functions as threads, under control, until all have ended.
 void RunThreads(std::initializer_list<std::function<void()>> bodies);
@@ -40,16 +43,21 @@ inline void ExpectCode(aclError found, aclError expected, const char* what) {
                                   ", expected " + std::to_string(expected));
 }
 inline void Ok(aclError found, const char* what) { ExpectCode(found, ACL_SUCCESS, what); }
+inline void ExpectOkOr(aclError found, aclError allowed, const char* what) {
+    Expect(found == ACL_SUCCESS || found == allowed,
+           std::string(what) + ": returned " + std::to_string(found));
+}
 
 /// The runtime, from aclInit to aclFinalize, with a current context on the calling thread.
 class Runtime {
  public:
     Runtime();
     ~Runtime();
-    Runtime(const Runtime&) = delete;
-    Runtime& operator=(const Runtime&) = delete;
+    Runtime(Runtime&&) = delete;
     /// Makes the context that of the calling thread.
     void Use() const { Ok(aclrtSetCurrentContext(context_), "aclrtSetCurrentContext"); }
+    /// Runs the functions as RunThreads() does, each with the context.
+    void Run(std::initializer_list<std::function<void()>> bodies) const;
     aclrtContext context() const { return context_; }
     void Ended() { ended_ = true; }  // a thread has called aclFinalize
 
@@ -61,6 +69,25 @@ class Runtime {
 aclrtStream NewStream();
 aclrtEvent NewEvent();
 aclrtNotify NewNotify();
+
+/// Has `to` wait for what `from` has been given so far.
+void Order(aclrtStream from, aclrtStream to);
+/// Has the stream wait for a notify that nobody records.
+void Block(aclrtStream stream);
+
+/// Captures what fill() queues in the stream.
+aclmdlRI Capture(aclrtStream stream, const std::function<void()>& fill);
+/// Makes a condition of the capture on this stream.
+aclmdlRICondHandle NewCondition(aclrtStream stream, uint32_t value);
+/// Adds a conditional task to the capture. Its sub-graph is `part`, which FillPart() fills.
+aclError AddTask(aclrtStream stream, aclmdlRICondTaskType type, aclmdlRICondHandle condition,
+                 aclmdlRI* part);
+/// Captures what fill() queues in `body` as the sub-graph.
+void FillPart(aclmdlRI part, aclrtStream body, const std::function<void()>& fill);
+/// Adds a conditional task whose condition holds, and whose sub-graph is what fill() queues in
+/// `body`. Returns the sub-graph.
+aclmdlRI AddConditional(aclrtStream stream, aclmdlRICondTaskType type, aclrtStream body,
+                        const std::function<void()>& fill);
 
 /// Returns what the library takes for pthread_self() of the running thread.
 inline uint64_t ThreadId() { return static_cast<uint64_t>(Self()) + 1; }
@@ -113,5 +140,27 @@ class HostWork {
     std::deque<Function> functions_;
     std::vector<int> ran_;
 };
+
+/// What a scenario has before it begins: nothing, the runtime, or streams of the runtime as well.
+struct Bare {};
+struct Scene {
+    Runtime runtime;
+    HostWork work;
+};
+struct OneStream : Scene {
+    aclrtStream const stream = NewStream();
+};
+struct TwoStreams : Scene {
+    aclrtStream const first = NewStream();
+    aclrtStream const second = NewStream();
+};
+
+/// Begins a scenario of this scene: SCENARIO(Scene, name, size) { ... }
+#define SCENARIO(Scene, name, size)                                                  \
+    struct name##_scenario : Scene {                                                 \
+        void Play();                                                                 \
+    };                                                                               \
+    const AddedScenario name##_added(#name, size, [] { name##_scenario().Play(); }); \
+    void name##_scenario::Play()
 
 }  // namespace schedules

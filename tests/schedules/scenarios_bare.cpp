@@ -60,7 +60,7 @@ class Bench : public WorkerControl {
 
 void Good(const advstep::Status& status, const char* what) { ExpectCode(status.code(), 0, what); }
 
-void Synchronise() {
+SCENARIO(Bare, bare_synchronise, kSmall) {
     Bench bench;
     Good(bench.Mark(&bench.first, 1), "a task");
     Good(bench.Mark(&bench.first, 2), "a task");
@@ -71,7 +71,7 @@ void Synchronise() {
     RunThreads({wait, wait});
 }
 
-void EnqueueMeanwhile() {
+SCENARIO(Bare, bare_enqueue, kSmall) {
     Bench bench;
     Good(bench.Mark(&bench.first, 1), "a task");
     RunThreads({[&] {
@@ -86,7 +86,7 @@ void EnqueueMeanwhile() {
 }
 
 // Both wait for the same place in another stream, one of them across its own.
-void Help() {
+SCENARIO(Bare, bare_help, kSmall) {
     Bench bench;
     advstep::Ticket place;
     Good(bench.Mark(&bench.first, 1, &place), "a task");
@@ -99,7 +99,7 @@ void Help() {
                 [&] { Good(bench.first.Synchronize(), "the other stream"); }});
 }
 
-void AbortWait() {
+SCENARIO(Bare, bare_abort, kSmall) {
     Bench bench;
     const bool open = false;
     Good(bench.EnqueueGate(&open), "a wait");
@@ -119,7 +119,7 @@ void AbortWait() {
 }
 
 // The first stream's work is dropped, on which a thread sleeps that waits for the second.
-void DropOther() {
+SCENARIO(Bare, bare_drop, kSmall) {
     Bench bench;
     const bool open = false;
     advstep::Ticket place;
@@ -132,7 +132,7 @@ void DropOther() {
 }
 
 // A thread that opens the gate nudges, as an expired wait does.
-void NudgeWaiter() {
+SCENARIO(Bare, bare_nudge, kSmall) {
     Bench bench;
     bool open = false;
     Good(bench.EnqueueGate(&open), "a wait");
@@ -144,14 +144,5 @@ void NudgeWaiter() {
 }
 
 }  // namespace
-
-std::vector<Scenario> BareScenarios() {
-    return {{"bare_synchronise", true, &Synchronise},
-            {"bare_enqueue", true, &EnqueueMeanwhile},
-            {"bare_help", true, &Help},
-            {"bare_abort", true, &AbortWait},
-            {"bare_drop", true, &DropOther},
-            {"bare_nudge", true, &NudgeWaiter}};
-}
 
 }  // namespace schedules

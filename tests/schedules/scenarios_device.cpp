@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios of cores, replays and executors.
+// Scenarios of cores and executors.
 #include <cstdlib>
 #include <numeric>
 
 #include "aclnnop/aclnn_advance_step.h"
-#include "advance_step/fault_injection.h"
 #include "src/runtime/device/core_pool.h"
 #include "tests/schedules/scenario.h"
 
@@ -29,7 +28,7 @@ void RunOnCores(advstep::CorePool* pool, int32_t cores) {
     }
 }
 
-void CorePoolAlone() {
+SCENARIO(Bare, core_pool, kLarge) {
     advstep::CorePool pool(2);
     RunThreads({[&] {
         RunOnCores(&pool, 2);
@@ -39,7 +38,7 @@ void CorePoolAlone() {
     }});
 }
 
-void CorePoolShared() {
+SCENARIO(Bare, core_pool_shared, kLarge) {
     advstep::CorePool pool(3);
     RunThreads({[&] { RunOnCores(&pool, 4); }, [&] { RunOnCores(&pool, 3); }});
 }
@@ -88,44 +87,38 @@ class Batch {
 };
 
 // One of two threads spends the executor. The other is refused, and the run happens once.
-void ExecutorOnce() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
+SCENARIO(OneStream, executor_once, kSmall) {
     Batch batch;
     aclOpExecutor* const executor = batch.Plan();
     int launched = 0;
     const auto launch = [&] {
-        runtime.Use();
         const aclnnStatus status = aclnnAdvanceStep(nullptr, 0, executor, stream);
         Expect(status == ACLNN_SUCCESS || status == ACLNN_ERR_PARAM_INVALID, "phase two");
         launched += status == ACLNN_SUCCESS ? 1 : 0;
         Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
     };
-    RunThreads({launch, launch});
+    runtime.Run({launch, launch});
     Expect(launched == 1, "the executor was spent once");
     Expect(batch.Length() == 1, "the row advanced once");
 }
 
 // Two threads plan and launch the same call, so spent executors are found again.
-void ExecutorReuse() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
+SCENARIO(OneStream, executor_reuse, kLarge) {
     Batch batch;
     const auto launch = [&] {
-        runtime.Use();
         for (int i = 0; i < 2; ++i) {
             ExpectCode(aclnnAdvanceStep(nullptr, 0, batch.Plan(), stream), ACLNN_SUCCESS,
                        "phase two");
         }
         Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
     };
-    RunThreads({launch, launch});
+    runtime.Run({launch, launch});
     Expect(batch.Length() == 4, "every launch has run");
 }
 
 // A shuffled core order has every launch use the core threads. A reset leaves the launches of
 // another context alone, and the end of the runtime waits for them.
-void LaunchesAndReset() {
+SCENARIO(Bare, launches_and_reset, kLarge) {
     setenv("ADVANCE_STEP_CORE_ORDER", "7", 1);
     const Runtime runtime;
     aclrtContext own = nullptr;
@@ -169,109 +162,6 @@ void LaunchesAndReset() {
     Ok(aclrtHostUnregister(words.data()), "aclrtHostUnregister");
 }
 
-// A model of two branches, of which each has a host function.
-aclmdlRI Capture(aclrtStream stream, aclrtStream branch, HostWork* work,
-                 const std::function<void()>& inBranch) {
-    aclrtEvent const fork = NewEvent();
-    aclrtEvent const join = NewEvent();
-    aclmdlRI model = nullptr;
-    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
-    Ok(aclrtRecordEvent(fork, stream), "aclrtRecordEvent");
-    Ok(aclrtStreamWaitEvent(branch, fork), "aclrtStreamWaitEvent");
-    work->Add(branch, 1, inBranch);
-    Ok(aclrtRecordEvent(join, branch), "aclrtRecordEvent");
-    work->Add(stream, 2);
-    Ok(aclrtStreamWaitEvent(stream, join), "aclrtStreamWaitEvent");
-    work->Add(stream, 3);
-    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
-    return model;
-}
-
-// Replays of one model run one after another, also on two streams.
-void Replay() {
-    const Runtime runtime;
-    aclrtStream const first = NewStream();
-    aclrtStream const second = NewStream();
-    HostWork work;
-    aclmdlRI const model = Capture(first, second, &work, nullptr);
-    const auto replay = [&](aclrtStream stream) {
-        runtime.Use();
-        Ok(aclmdlRIExecuteAsync(model, stream), "aclmdlRIExecuteAsync");
-        Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
-    };
-    RunThreads({[&] { replay(first); }, [&] { replay(second); }});
-    const std::vector<int>& ran = work.ran();
-    Expect(ran.size() == 6 && ran[2] == 3 && ran[5] == 3 && ran[0] + ran[1] == 3,
-           "one replay after the other");
-}
-
-// The abort of a replay leaves no branch behind that the next replay does not wait for.
-void ReplayAbort() {
-    const Runtime runtime;
-    aclrtStream const first = NewStream();
-    aclrtStream const second = NewStream();
-    HostWork work;
-    int inside = 0;
-    aclmdlRI const model = Capture(first, second, &work, [&] {
-        Expect(inside++ == 0, "a branch runs once at a time");
-        static const char place = 0;
-        Point(Op::kChange, &place);
-        --inside;
-    });
-    RunThreads({[&] {
-                    runtime.Use();
-                    Ok(aclmdlRIExecuteAsync(model, first), "aclmdlRIExecuteAsync");
-                    const aclError code = aclrtSynchronizeStream(first);
-                    Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_STREAM_ABORT,
-                           "the replay that is aborted returned " + std::to_string(code));
-                },
-                [&] {
-                    runtime.Use();
-                    Ok(aclrtStreamAbort(first), "aclrtStreamAbort");
-                    const size_t before = work.ran().size();
-                    Ok(aclmdlRIExecuteAsync(model, second), "aclmdlRIExecuteAsync");
-                    Ok(aclrtSynchronizeStream(second), "the replay on the other stream");
-                    Expect(work.ran().size() >= before + 3, "the second replay has run");
-                    Expect(work.ran().back() == 3 || work.ran().size() > 3, "and to its end");
-                }});
-}
-
-// A replay that is dropped before it begins runs nothing of its branches either.
-void ReplayDrop() {
-    const Runtime runtime;
-    aclrtStream const first = NewStream();
-    aclrtStream const second = NewStream();
-    HostWork work;
-    aclmdlRI const model = Capture(first, second, &work, nullptr);
-    uint64_t hold = 0;
-    Ok(advstepHoldStream(first, &hold), "advstepHoldStream");
-    Ok(aclmdlRIExecuteAsync(model, first), "aclmdlRIExecuteAsync");
-    RunThreads({[&] {
-                    runtime.Use();
-                    Ok(aclrtStreamAbort(first), "aclrtStreamAbort");
-                    Ok(aclrtSynchronizeStream(first), "aclrtSynchronizeStream");
-                },
-                [&] {
-                    runtime.Use();
-                    Ok(aclrtSynchronizeStream(nullptr), "aclrtSynchronizeStream");
-                }});
-    Expect(work.ran().empty(), "nothing of the dropped replay has run");
-    Ok(advstepReleaseHold(hold), "advstepReleaseHold");
-    Ok(aclmdlRIExecute(model, -1), "aclmdlRIExecute");
-    Expect(work.ran().size() == 3, "the next replay has run");
-}
-
 }  // namespace
-
-std::vector<Scenario> DeviceScenarios() {
-    return {{"core_pool", false, &CorePoolAlone},
-            {"core_pool_shared", false, &CorePoolShared},
-            {"executor_once", true, &ExecutorOnce},
-            {"executor_reuse", false, &ExecutorReuse},
-            {"launches_and_reset", false, &LaunchesAndReset},
-            {"replay", false, &Replay},
-            {"replay_abort", false, &ReplayAbort},
-            {"replay_drop", false, &ReplayDrop}};
-}
 
 }  // namespace schedules

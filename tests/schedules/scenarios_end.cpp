@@ -8,10 +8,7 @@ namespace schedules {
 namespace {
 
 // A reset waits for the work of its streams. Work of another context is not its business.
-void Reset() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
-    HostWork work;
+SCENARIO(OneStream, reset, kLarge) {
     aclrtContext own = nullptr;
     Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
     aclrtStream const ownStream = NewStream();
@@ -42,10 +39,7 @@ void Reset() {
 }
 
 // Whatever was queued before the end has run, and calls after it are refused.
-void Finalize() {
-    Runtime runtime;
-    aclrtStream const stream = NewStream();
-    HostWork work;
+SCENARIO(OneStream, finalize, kLarge) {
     int queued = 0;
     RunThreads({[&] {
                     if (aclrtSetCurrentContext(runtime.context()) != ACL_SUCCESS) {
@@ -68,12 +62,10 @@ void Finalize() {
 }
 
 // The end of the runtime waits for a context that another thread is destroying.
-void FinalizeDuringDestruction() {
-    Runtime runtime;
+SCENARIO(Scene, finalize_during_destruction, kLarge) {
     aclrtContext own = nullptr;
     Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
     aclrtStream const stream = NewStream();
-    HostWork work;
     bool finalized = false;
     work.Add(stream, 1, [&] { Expect(!finalized, "the runtime has not ended yet"); });
     RunThreads({[&] { (void)aclrtDestroyContext(own); },
@@ -87,13 +79,10 @@ void FinalizeDuringDestruction() {
 }
 
 // Resets of two devices and the end of the runtime: whoever ends a device first waits for its work.
-void ResetsAndFinalize() {
-    Runtime runtime;
-    HostWork work;
+SCENARIO(Scene, resets_and_finalize, kLarge) {
     const auto reset = [](int32_t device) {
-        const aclError code = aclrtResetDevice(device);
-        Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
-               "aclrtResetDevice: " + std::to_string(code));
+        ExpectOkOr(aclrtResetDevice(device), ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+                   "aclrtResetDevice");
     };
     Ok(aclrtSetDevice(1), "aclrtSetDevice");
     aclrtStream const stream = NewStream();
@@ -112,20 +101,15 @@ void ResetsAndFinalize() {
 }
 
 // A reset waits for a callback of a thread that wants to use the device.
-void ResetWaitsForACallback() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
+SCENARIO(OneStream, reset_waits_for_a_callback, kSmall) {
     static int ran;
     ran = 0;
-    RunThreads({[&] {
-        runtime.Use();
+    runtime.Run({[&] {
         Ok(aclrtSubscribeReport(ThreadId(), stream), "aclrtSubscribeReport");
         Ok(aclrtLaunchCallback([](void*) { ++ran; }, nullptr, ACL_CALLBACK_BLOCK, stream),
            "aclrtLaunchCallback");
         std::thread other([] { Ok(aclrtResetDeviceForce(0), "aclrtResetDeviceForce"); });
-        const aclError code = aclrtSetDevice(0);
-        Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-               "aclrtSetDevice: " + std::to_string(code));
+        ExpectOkOr(aclrtSetDevice(0), ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclrtSetDevice");
         ExpectCode(aclFinalize(), ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "aclFinalize");
         Ok(aclrtProcessReport(-1), "aclrtProcessReport");
         Expect(ran == 1, "the callback has run");
@@ -134,12 +118,10 @@ void ResetWaitsForACallback() {
     }});
 }
 
-void ContextDestruction() {
-    const Runtime runtime;
+SCENARIO(Scene, context_destruction, kLarge) {
     aclrtContext own = nullptr;
     Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
     aclrtStream const stream = NewStream();
-    HostWork work;
     work.Add(stream, 1);
     RunThreads({[&] {
                     Ok(aclrtDestroyContext(own), "aclrtDestroyContext");
@@ -163,33 +145,16 @@ void ContextDestruction() {
 
 // A thread subscribes to a stream that another thread destroys: no subscription outlives the
 // stream, so the wait for callbacks ends.
-void SubscribeDuringDestruction() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
-    RunThreads({[&] {
-                    runtime.Use();
-                    const aclError code = aclrtSubscribeReport(ThreadId(), stream);
-                    Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_INVALID_HANDLE,
-                           "aclrtSubscribeReport");
-                    ExpectCode(aclrtProcessReport(-1), ACL_ERROR_RT_THREAD_SUBSCRIBE,
-                               "the wait for callbacks");
-                },
-                [&] {
-                    runtime.Use();
-                    Ok(aclrtDestroyStream(stream), "aclrtDestroyStream");
-                }});
+SCENARIO(OneStream, subscribe_during_destruction, kSmall) {
+    runtime.Run({[&] {
+                     ExpectOkOr(aclrtSubscribeReport(ThreadId(), stream),
+                                ACL_ERROR_RT_INVALID_HANDLE, "aclrtSubscribeReport");
+                     ExpectCode(aclrtProcessReport(-1), ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                                "the wait for callbacks");
+                 },
+                 [&] { Ok(aclrtDestroyStream(stream), "aclrtDestroyStream"); }});
 }
 
 }  // namespace
-
-std::vector<Scenario> EndScenarios() {
-    return {{"reset", false, &Reset},
-            {"finalize", false, &Finalize},
-            {"finalize_during_destruction", false, &FinalizeDuringDestruction},
-            {"resets_and_finalize", false, &ResetsAndFinalize},
-            {"reset_waits_for_a_callback", true, &ResetWaitsForACallback},
-            {"context_destruction", false, &ContextDestruction},
-            {"subscribe_during_destruction", true, &SubscribeDuringDestruction}};
-}
 
 }  // namespace schedules

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios of replays that are dropped, or whose context ends.
+// Scenarios of replays: on two streams, aborted, dropped, and with ends of what they use.
 #include "advance_step/fault_injection.h"
 #include "advance_step/host_operator.h"
 #include "tests/schedules/scenario.h"
@@ -7,52 +7,106 @@
 namespace schedules {
 namespace {
 
-void Order(aclrtStream from, aclrtStream to) {
-    aclrtEvent const event = NewEvent();
-    Ok(aclrtRecordEvent(event, from), "aclrtRecordEvent");
-    Ok(aclrtStreamWaitEvent(to, event), "aclrtStreamWaitEvent");
+// A model of two branches, of which each has a host function.
+aclmdlRI CaptureFork(aclrtStream stream, aclrtStream branch, HostWork* work,
+                     const std::function<void()>& inBranch) {
+    return Capture(stream, [&] {
+        aclrtEvent const join = NewEvent();
+        Order(stream, branch);
+        work->Add(branch, 1, inBranch);
+        Ok(aclrtRecordEvent(join, branch), "aclrtRecordEvent");
+        work->Add(stream, 2);
+        Ok(aclrtStreamWaitEvent(stream, join), "aclrtStreamWaitEvent");
+        work->Add(stream, 3);
+    });
+}
+
+// Replays of one model run one after another, also on two streams.
+SCENARIO(TwoStreams, replay, kLarge) {
+    aclmdlRI const model = CaptureFork(first, second, &work, nullptr);
+    const auto replay = [&](aclrtStream stream) {
+        Ok(aclmdlRIExecuteAsync(model, stream), "aclmdlRIExecuteAsync");
+        Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+    };
+    runtime.Run({[&] { replay(first); }, [&] { replay(second); }});
+    const std::vector<int>& ran = work.ran();
+    Expect(ran.size() == 6 && ran[2] == 3 && ran[5] == 3 && ran[0] + ran[1] == 3,
+           "one replay after the other");
+}
+
+// The abort of a replay leaves no branch behind that the next replay does not wait for.
+SCENARIO(TwoStreams, replay_abort, kLarge) {
+    int inside = 0;
+    aclmdlRI const model = CaptureFork(first, second, &work, [&] {
+        Expect(inside++ == 0, "a branch runs once at a time");
+        static const char place = 0;
+        Point(Op::kChange, &place);
+        --inside;
+    });
+    runtime.Run({[&] {
+                     Ok(aclmdlRIExecuteAsync(model, first), "aclmdlRIExecuteAsync");
+                     ExpectOkOr(aclrtSynchronizeStream(first), ACL_ERROR_RT_STREAM_ABORT,
+                                "the replay that is aborted");
+                 },
+                 [&] {
+                     Ok(aclrtStreamAbort(first), "aclrtStreamAbort");
+                     const size_t before = work.ran().size();
+                     Ok(aclmdlRIExecuteAsync(model, second), "aclmdlRIExecuteAsync");
+                     Ok(aclrtSynchronizeStream(second), "the replay on the other stream");
+                     Expect(work.ran().size() >= before + 3, "the second replay has run");
+                     Expect(work.ran().back() == 3 || work.ran().size() > 3, "and to its end");
+                 }});
+}
+
+// Drops a replay that has not begun while another thread runs `meanwhile`, calls `dropped`, and
+// replays once more.
+void DropHeldReplay(const Runtime& runtime, aclmdlRI model, aclrtStream stream,
+                    const std::function<void()>& meanwhile, const std::function<void()>& dropped) {
+    uint64_t hold = 0;
+    Ok(advstepHoldStream(stream, &hold), "advstepHoldStream");
+    Ok(aclmdlRIExecuteAsync(model, stream), "aclmdlRIExecuteAsync");
+    runtime.Run({[&] {
+                     Ok(aclrtStreamAbort(stream), "aclrtStreamAbort");
+                     Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+                 },
+                 meanwhile});
+    dropped();
+    Ok(advstepReleaseHold(hold), "advstepReleaseHold");
+    Ok(aclmdlRIExecute(model, -1), "aclmdlRIExecute");
+}
+
+// A replay that is dropped before it begins runs nothing of its branches either.
+SCENARIO(TwoStreams, replay_drop, kLarge) {
+    aclmdlRI const model = CaptureFork(first, second, &work, nullptr);
+    DropHeldReplay(
+        runtime, model, first,
+        [] { Ok(aclrtSynchronizeStream(nullptr), "aclrtSynchronizeStream"); },
+        [&] { Expect(work.ran().empty(), "nothing of the dropped replay has run"); });
+    Expect(work.ran().size() == 3, "the next replay has run");
 }
 
 // A branch that waits for another one does not take its dropped tasks as ended either.
-void ReplayDropBranches() {
-    const Runtime runtime;
-    aclrtStream const first = NewStream();
-    aclrtStream const second = NewStream();
+SCENARIO(TwoStreams, replay_drop_branches, kLarge) {
     aclrtStream const third = NewStream();
-    HostWork work;
-    aclmdlRI model = nullptr;
-    Ok(aclmdlRICaptureBegin(first, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
-    Order(first, second);
-    work.Add(second, 1);
-    Order(second, third);
-    work.Add(third, 2);
-    Order(third, first);
-    Ok(aclmdlRICaptureEnd(first, &model), "aclmdlRICaptureEnd");
-    uint64_t hold = 0;
-    Ok(advstepHoldStream(first, &hold), "advstepHoldStream");
-    Ok(aclmdlRIExecuteAsync(model, first), "aclmdlRIExecuteAsync");
-    RunThreads({[&] {
-                    runtime.Use();
-                    Ok(aclrtStreamAbort(first), "aclrtStreamAbort");
-                    Ok(aclrtSynchronizeStream(first), "aclrtSynchronizeStream");
-                },
-                [&] {
-                    runtime.Use();
-                    work.Add(nullptr, 3);  // wakes a worker, which then looks at all streams
-                    Ok(aclrtSynchronizeStream(nullptr), "aclrtSynchronizeStream");
-                }});
-    Expect(!work.Ran(1) && !work.Ran(2), "nothing of the dropped replay has run");
-    Ok(advstepReleaseHold(hold), "advstepReleaseHold");
-    Ok(aclmdlRIExecute(model, -1), "aclmdlRIExecute");
+    aclmdlRI const model = Capture(first, [&] {
+        Order(first, second);
+        work.Add(second, 1);
+        Order(second, third);
+        work.Add(third, 2);
+        Order(third, first);
+    });
+    DropHeldReplay(
+        runtime, model, first,
+        [&] {
+            work.Add(nullptr, 3);  // wakes a worker, which then looks at all streams
+            Ok(aclrtSynchronizeStream(nullptr), "aclrtSynchronizeStream");
+        },
+        [&] { Expect(!work.Ran(1) && !work.Ran(2), "nothing of the dropped replay has run"); });
     work.ExpectOrder(1, 2);
 }
 
 aclmdlRI Captured(aclrtStream stream, HostWork* work) {
-    aclmdlRI model = nullptr;
-    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
-    work->Add(stream, 1);
-    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
-    return model;
+    return Capture(stream, [&] { work->Add(stream, 1); });
 }
 
 // A host operator that counts its runs and its releases.
@@ -100,16 +154,12 @@ class CountedOperator {
 };
 
 // A replay that is queued while its context ends has what it refers to until it has run.
-void ReplayContextEnd() {
-    const Runtime runtime;
+SCENARIO(Scene, replay_context_end, kLarge) {
     aclrtContext own = nullptr;
     Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
     aclrtStream const stream = NewStream();
     const CountedOperator counted;
-    aclmdlRI model = nullptr;
-    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
-    counted.Launch(stream);
-    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    aclmdlRI const model = Capture(stream, [&] { counted.Launch(stream); });
     counted.ReplayWhileContextEnds(model, stream, own, runtime);
 }
 
@@ -118,41 +168,26 @@ uint64_t PlaceOf(aclmdlRI model) { return reinterpret_cast<uintptr_t>(model) >> 
 
 // So has one whose model has a sub-graph that the end of the context finds first, because it has
 // the place of a model that was destroyed.
-void ReplayOfSubGraphContextEnd() {
-    const Runtime runtime;
+SCENARIO(Scene, replay_of_sub_graph_context_end, kLarge) {
     aclrtContext own = nullptr;
     Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
     aclrtStream const stream = NewStream();
     aclrtStream const body = NewStream();
-    HostWork work;
     aclmdlRI const early = Captured(body, &work);
     const CountedOperator counted;
-    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
-    aclmdlRI model = nullptr;
-    aclmdlRICondHandle handle = nullptr;
-    aclmdlRI part = nullptr;
-    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
-    Ok(aclmdlRICaptureGetInfo(stream, &status, &model), "aclmdlRICaptureGetInfo");
-    Ok(aclmdlRIDestroy(early), "aclmdlRIDestroy");
-    Ok(aclmdlRICondHandleCreate(model, 1, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &handle),
-       "aclmdlRICondHandleCreate");
-    Ok(aclmdlRIAddCondTask({handle, ACL_MODEL_RI_COND_TYPE_IF, 1, &part}, stream, 0),
-       "aclmdlRIAddCondTask");
-    Expect(PlaceOf(part) == PlaceOf(early), "the sub-graph has the place of the early model");
-    Ok(aclmdlRICaptureToModelRIBegin(body, part, ACL_MODEL_RI_CAPTURE_MODE_RELAXED),
-       "aclmdlRICaptureToModelRIBegin");
-    counted.Launch(body);
-    Ok(aclmdlRICaptureEnd(body, &part), "aclmdlRICaptureEnd of the sub-graph");
-    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
+    aclmdlRI const model = Capture(stream, [&] {
+        Ok(aclmdlRIDestroy(early), "aclmdlRIDestroy");
+        aclmdlRI const part =
+            AddConditional(stream, ACL_MODEL_RI_COND_TYPE_IF, body, [&] { counted.Launch(body); });
+        Expect(PlaceOf(part) == PlaceOf(early), "the sub-graph has the place of the early model");
+    });
     counted.ReplayWhileContextEnds(model, stream, own, runtime);
 }
 
 // A model is ended once, by its call or with its context: its place is given to one model later.
-void ModelEndsOnce() {
-    const Runtime runtime;
+SCENARIO(Scene, model_ends_once, kLarge) {
     aclrtContext own = nullptr;
     Ok(aclrtCreateContext(&own, 0), "aclrtCreateContext");
-    HostWork work;
     aclmdlRI const model = Captured(NewStream(), &work);
     RunThreads({[&] {
                     if (aclrtSetCurrentContext(own) == ACL_SUCCESS) {
@@ -173,114 +208,93 @@ void ModelEndsOnce() {
 
 // Captures an endless loop, whose body is what fill() queues there.
 void AddLoop(aclrtStream stream, aclrtStream body, const std::function<void()>& fill) {
-    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
-    aclmdlRI model = nullptr;
-    aclmdlRICondHandle handle = nullptr;
-    aclmdlRI part = nullptr;
-    Ok(aclmdlRICaptureGetInfo(stream, &status, &model), "aclmdlRICaptureGetInfo");
-    Ok(aclmdlRICondHandleCreate(model, 1, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &handle),
-       "aclmdlRICondHandleCreate");
-    Ok(aclmdlRIAddCondTask({handle, ACL_MODEL_RI_COND_TYPE_WHILE, 1, &part}, stream, 0),
-       "aclmdlRIAddCondTask");
-    Ok(aclmdlRICaptureToModelRIBegin(body, part, ACL_MODEL_RI_CAPTURE_MODE_RELAXED),
-       "aclmdlRICaptureToModelRIBegin");
-    fill();
-    Ok(aclmdlRICaptureEnd(body, &part), "aclmdlRICaptureEnd of the loop");
+    (void)AddConditional(stream, ACL_MODEL_RI_COND_TYPE_WHILE, body, fill);
 }
 
 // The abort of a device ends a loop in a loop: the outer one makes no further turn because the
 // inner one is aborted.
-void DeviceAbortInNestedLoop() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
+SCENARIO(OneStream, device_abort_in_nested_loop, kLarge) {
     aclrtStream const outer = NewStream();
     aclrtStream const inner = NewStream();
-    aclrtNotify const never = NewNotify();
-    HostWork work;
-    aclmdlRI model = nullptr;
-    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
-    AddLoop(stream, outer, [&] {
-        work.Add(outer, 1);
-        AddLoop(outer, inner,
-                [&] { Ok(aclrtWaitAndResetNotify(never, inner, 0), "aclrtWaitAndResetNotify"); });
+    aclmdlRI const model = Capture(stream, [&] {
+        AddLoop(stream, outer, [&] {
+            work.Add(outer, 1);
+            AddLoop(outer, inner, [&] { Block(inner); });
+        });
     });
-    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
     Ok(aclmdlRIExecuteAsync(model, stream), "aclmdlRIExecuteAsync");
-    RunThreads({[&] {
-                    runtime.Use();
-                    (void)aclrtSynchronizeStream(stream);
-                },
-                [&] {
-                    runtime.Use();
-                    Ok(aclrtDeviceTaskAbort(0, 0), "aclrtDeviceTaskAbort");
-                }});
+    runtime.Run({[&] { (void)aclrtSynchronizeStream(stream); },
+                 [&] { Ok(aclrtDeviceTaskAbort(0, 0), "aclrtDeviceTaskAbort"); }});
     Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
     Expect(work.ran().size() <= 1, "one turn of the outer loop");
 }
 
 // The body of a loop stops it, also while the thread that began the loop still does so, and then
 // stands at a wait.
-void LoopStoppedByItsBody() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
+SCENARIO(OneStream, loop_stopped_by_its_body, kLarge) {
     aclrtStream const body = NewStream();
-    aclrtNotify const never = NewNotify();
-    HostWork work;
-    aclmdlRI model = nullptr;
-    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "aclmdlRICaptureBegin");
-    AddLoop(stream, body, [&] {
-        work.Add(body, 1, [&] { Ok(aclrtStreamStop(stream), "aclrtStreamStop"); });
-        Ok(aclrtWaitAndResetNotify(never, body, 0), "aclrtWaitAndResetNotify");
+    aclmdlRI const model = Capture(stream, [&] {
+        AddLoop(stream, body, [&] {
+            work.Add(body, 1, [&] { Ok(aclrtStreamStop(stream), "aclrtStreamStop"); });
+            Block(body);
+        });
     });
-    Ok(aclmdlRICaptureEnd(stream, &model), "aclmdlRICaptureEnd");
-    RunThreads({[&] {
-        runtime.Use();
+    runtime.Run({[&] {
         Ok(aclmdlRIExecuteAsync(model, stream), "aclmdlRIExecuteAsync");
         Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
     }});
     work.ExpectOnce(1);
 }
 
+// One thread replays the model while another destroys what it uses.
+void ReplayMeanwhile(const Runtime& runtime, aclmdlRI model, aclrtStream stream,
+                     const std::function<void()>& destroy) {
+    runtime.Run({[&] {
+                     ExpectOkOr(aclmdlRIExecuteAsync(model, stream), ACL_ERROR_RT_INVALID_HANDLE,
+                                "aclmdlRIExecuteAsync");
+                     Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+                 },
+                 destroy});
+}
+
+// A notify is destroyed while a replay that records it is queued. A notify that is made then is not
+// recorded by that replay.
+SCENARIO(OneStream, notify_destroyed_in_replay, kSmall) {
+    aclrtStream const waiting = NewStream();
+    aclrtNotify const notify = NewNotify();
+    aclmdlRI const model =
+        Capture(stream, [&] { Ok(aclrtRecordNotify(notify, stream), "aclrtRecordNotify"); });
+    aclrtNotify next = nullptr;
+    ReplayMeanwhile(runtime, model, stream, [&] {
+        Ok(aclrtDestroyNotify(notify), "aclrtDestroyNotify");
+        next = NewNotify();
+    });
+    // A wait for it goes on waiting.
+    Ok(aclrtWaitAndResetNotify(next, waiting, 0), "aclrtWaitAndResetNotify");
+    work.Add(waiting, 1);
+    ExpectCode(aclrtSynchronizeStreamWithTimeout(waiting, 5), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+               "the wait for a notify that nobody has recorded");
+    Ok(aclrtRecordNotify(next, stream), "aclrtRecordNotify");
+    Ok(aclrtSynchronizeStream(waiting), "aclrtSynchronizeStream");
+}
+
 // An external event is destroyed while a replay that records it is queued. An event that is made
 // then is not set by that replay.
-void EventDestroyedInReplay() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
+SCENARIO(OneStream, event_destroyed_in_replay, kSmall) {
     aclrtEvent event = nullptr;
     Ok(aclrtCreateEventWithFlag(&event, ACL_EVENT_EXTERNAL), "aclrtCreateEventWithFlag");
-    aclmdlRI model = nullptr;
-    Ok(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), "CaptureBegin");
-    Ok(aclrtRecordEvent(event, stream), "aclrtRecordEvent");
-    Ok(aclmdlRICaptureEnd(stream, &model), "CaptureEnd");
+    aclmdlRI const model =
+        Capture(stream, [&] { Ok(aclrtRecordEvent(event, stream), "aclrtRecordEvent"); });
     aclrtEvent next = nullptr;
-    RunThreads({[&] {
-                    runtime.Use();
-                    const aclError code = aclmdlRIExecuteAsync(model, stream);
-                    Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_INVALID_HANDLE,
-                           "aclmdlRIExecuteAsync");
-                    Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
-                },
-                [&] {
-                    runtime.Use();
-                    Ok(aclrtDestroyEvent(event), "aclrtDestroyEvent");
-                    Ok(aclrtCreateEventWithFlag(&next, ACL_EVENT_EXTERNAL),
-                       "aclrtCreateEventWithFlag");
-                }});
+    ReplayMeanwhile(runtime, model, stream, [&] {
+        Ok(aclrtDestroyEvent(event), "aclrtDestroyEvent");
+        Ok(aclrtCreateEventWithFlag(&next, ACL_EVENT_EXTERNAL), "aclrtCreateEventWithFlag");
+    });
     aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
     Ok(aclrtQueryEventStatus(next, &status), "aclrtQueryEventStatus");
     Expect(status == ACL_EVENT_RECORDED_STATUS_NOT_READY, "an event that nobody has recorded");
 }
 
 }  // namespace
-
-std::vector<Scenario> ReplayScenarios() {
-    return {{"replay_drop_branches", false, &ReplayDropBranches},
-            {"replay_context_end", false, &ReplayContextEnd},
-            {"replay_of_sub_graph_context_end", false, &ReplayOfSubGraphContextEnd},
-            {"model_ends_once", false, &ModelEndsOnce},
-            {"device_abort_in_nested_loop", false, &DeviceAbortInNestedLoop},
-            {"loop_stopped_by_its_body", false, &LoopStoppedByItsBody},
-            {"event_destroyed_in_replay", true, &EventDestroyedInReplay}};
-}
 
 }  // namespace schedules

@@ -6,12 +6,8 @@ namespace schedules {
 namespace {
 
 // Nobody synchronises: the watcher has to run what is queued, however soundly it sleeps.
-void EnqueueAndSleep() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
-    HostWork work;
-    RunThreads({[&] {
-        runtime.Use();
+SCENARIO(OneStream, enqueue_and_sleep, kSmall) {
+    runtime.Run({[&] {
         for (int mark = 0; mark < 3; ++mark) {
             Flag ran;
             work.Add(stream, mark, [&] { ran.Set(); });
@@ -22,50 +18,38 @@ void EnqueueAndSleep() {
     work.ExpectOrder(1, 2);
 }
 
-void TwoEnqueuers() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
-    HostWork work;
+SCENARIO(OneStream, two_enqueuers, kSmall) {
     const auto enqueue = [&](int first) {
-        runtime.Use();
         work.Add(stream, first);
         work.Add(stream, first + 1);
         Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
         work.ExpectOrder(first, first + 1);
     };
-    RunThreads({[&] { enqueue(1); }, [&] { enqueue(3); }});
+    runtime.Run({[&] { enqueue(1); }, [&] { enqueue(3); }});
 }
 
 // A thread that waits for a stream runs the other stream for whose event that one waits.
-void HelpAcrossStreams() {
-    const Runtime runtime;
-    aclrtStream const first = NewStream();
-    aclrtStream const second = NewStream();
+SCENARIO(TwoStreams, help_across_streams, kSmall) {
     aclrtEvent const event = NewEvent();
-    HostWork work;
     work.Add(first, 1);
     Ok(aclrtRecordEvent(event, first), "aclrtRecordEvent");
     work.Add(first, 2);
     Ok(aclrtStreamWaitEvent(second, event), "aclrtStreamWaitEvent");
     work.Add(second, 3);
-    RunThreads({[&] {
-                    runtime.Use();
-                    Ok(aclrtSynchronizeStream(second), "the waiting stream");
-                    work.ExpectOrder(1, 3);
-                },
-                [&] {
-                    runtime.Use();
-                    Ok(aclrtSynchronizeStream(first), "the recorded stream");
-                    work.ExpectOrder(1, 2);
-                }});
+    runtime.Run({[&] {
+                     Ok(aclrtSynchronizeStream(second), "the waiting stream");
+                     work.ExpectOrder(1, 3);
+                 },
+                 [&] {
+                     Ok(aclrtSynchronizeStream(first), "the recorded stream");
+                     work.ExpectOrder(1, 2);
+                 }});
 }
 
-void EventRing() {
+SCENARIO(Scene, event_ring, kLarge) {
     constexpr int kStreams = 3;
-    const Runtime runtime;
     aclrtStream streams[kStreams];
     aclrtEvent events[kStreams];
-    HostWork work;
     for (int i = 0; i < kStreams; ++i) {
         streams[i] = NewStream();
         events[i] = NewEvent();
@@ -82,23 +66,18 @@ void EventRing() {
         }
     }
     const auto wait = [&](int i) {
-        runtime.Use();
         Ok(aclrtSynchronizeStream(streams[i]), "aclrtSynchronizeStream");
         for (int mark = 0; mark < kStreams + i; ++mark) {
             work.ExpectOrder(mark, mark + 1);
         }
     };
-    RunThreads({[&] { wait(0); }, [&] { wait(1); }, [&] { wait(2); }});
+    runtime.Run({[&] { wait(0); }, [&] { wait(1); }, [&] { wait(2); }});
 }
 
 // Work that is only asked about is run.
-void QueryOnly() {
+SCENARIO(OneStream, query_only, kSmall) {
     constexpr int kQueries = 1000;
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
-    HostWork work;
-    RunThreads({[&] {
-        runtime.Use();
+    runtime.Run({[&] {
         work.Add(stream, 1);
         aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
         for (int i = 0; i < kQueries && status == ACL_STREAM_STATUS_NOT_READY; ++i) {
@@ -111,13 +90,8 @@ void QueryOnly() {
 }
 
 // A host function that waits for another stream's does not hold that one up.
-void HandOver() {
-    const Runtime runtime;
-    aclrtStream const first = NewStream();
-    aclrtStream const second = NewStream();
-    HostWork work;
-    RunThreads({[&] {
-        runtime.Use();
+SCENARIO(TwoStreams, hand_over, kSmall) {
+    runtime.Run({[&] {
         Flag other;
         Flag done;
         work.Add(first, 1, [&] {
@@ -133,18 +107,11 @@ void HandOver() {
 
 // Nobody synchronises the stream that waits for an event. The thread that reaches the event's place
 // has it continue, even if all other threads sleep by then.
-void EventUnwatched() {
-    const Runtime runtime;
-    aclrtStream const first = NewStream();
-    aclrtStream const second = NewStream();
-    aclrtEvent const event = NewEvent();
-    HostWork work;
-    RunThreads({[&] {
-        runtime.Use();
+SCENARIO(TwoStreams, event_unwatched, kSmall) {
+    runtime.Run({[&] {
         Flag ran;
         work.Add(first, 1, [] { SleepFor(std::chrono::milliseconds(5)); });
-        Ok(aclrtRecordEvent(event, first), "aclrtRecordEvent");
-        Ok(aclrtStreamWaitEvent(second, event), "aclrtStreamWaitEvent");
+        Order(first, second);
         work.Add(second, 2, [&] { ran.Set(); });
         Ok(aclrtSynchronizeStream(first), "aclrtSynchronizeStream");
         ran.Wait();
@@ -153,72 +120,46 @@ void EventUnwatched() {
 }
 
 // A thread that waits for an event gets on although the stream's next host function blocks.
-void EventBeforeBlock() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
+SCENARIO(OneStream, event_before_block, kSmall) {
     aclrtEvent const event = NewEvent();
-    HostWork work;
     Flag gate;
-    RunThreads({[&] {
-                    runtime.Use();
-                    work.Add(stream, 1);
-                    Ok(aclrtRecordEvent(event, stream), "aclrtRecordEvent");
-                    work.Add(stream, 2, [&] { gate.Wait(); });
-                    Ok(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
-                    gate.Set();
-                },
-                [&] {
-                    runtime.Use();
-                    Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
-                }});
+    runtime.Run({[&] {
+                     work.Add(stream, 1);
+                     Ok(aclrtRecordEvent(event, stream), "aclrtRecordEvent");
+                     work.Add(stream, 2, [&] { gate.Wait(); });
+                     Ok(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
+                     gate.Set();
+                 },
+                 [&] { Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream"); }});
     Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
     work.ExpectOrder(1, 2);
 }
 
 // The object of a destroyed stream serves another one. A call with the old handle meets nothing of
 // it.
-void StreamReuse() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
-    HostWork work;
+SCENARIO(OneStream, stream_reuse, kSmall) {
     work.Add(stream, 1);
-    RunThreads({[&] {
-                    runtime.Use();
-                    Ok(aclrtDestroyStream(stream), "aclrtDestroyStream");
-                    work.ExpectOnce(1);
-                    aclrtStream const next = NewStream();
-                    work.Add(next, 2);
-                    Ok(aclrtSynchronizeStream(next), "aclrtSynchronizeStream");
-                    work.ExpectOnce(2);
-                },
-                [&] {
-                    runtime.Use();
-                    const aclError code = aclrtSynchronizeStream(stream);
-                    Expect(code == ACL_SUCCESS || code == ACL_ERROR_RT_INVALID_HANDLE,
-                           "the old handle is known or unknown");
-                    const aclError launched = work.Launch(stream, 3);
-                    if (launched == ACL_SUCCESS) {
-                        const aclError waited = aclrtSynchronizeStream(stream);
-                        Expect(waited == ACL_SUCCESS || waited == ACL_ERROR_RT_INVALID_HANDLE,
-                               "so is it later");
-                    } else {
-                        ExpectCode(launched, ACL_ERROR_RT_INVALID_HANDLE, "a launch");
-                    }
-                }});
+    runtime.Run({[&] {
+                     Ok(aclrtDestroyStream(stream), "aclrtDestroyStream");
+                     work.ExpectOnce(1);
+                     aclrtStream const next = NewStream();
+                     work.Add(next, 2);
+                     Ok(aclrtSynchronizeStream(next), "aclrtSynchronizeStream");
+                     work.ExpectOnce(2);
+                 },
+                 [&] {
+                     ExpectOkOr(aclrtSynchronizeStream(stream), ACL_ERROR_RT_INVALID_HANDLE,
+                                "the old handle is known or unknown");
+                     const aclError launched = work.Launch(stream, 3);
+                     if (launched == ACL_SUCCESS) {
+                         const aclError waited = aclrtSynchronizeStream(stream);
+                         ExpectOkOr(waited, ACL_ERROR_RT_INVALID_HANDLE, "so is it later");
+                     } else {
+                         ExpectCode(launched, ACL_ERROR_RT_INVALID_HANDLE, "a launch");
+                     }
+                 }});
 }
 
 }  // namespace
-
-std::vector<Scenario> StreamScenarios() {
-    return {{"enqueue_and_sleep", true, &EnqueueAndSleep},
-            {"two_enqueuers", true, &TwoEnqueuers},
-            {"help_across_streams", true, &HelpAcrossStreams},
-            {"event_ring", false, &EventRing},
-            {"query_only", true, &QueryOnly},
-            {"hand_over", true, &HandOver},
-            {"event_before_block", true, &EventBeforeBlock},
-            {"event_unwatched", true, &EventUnwatched},
-            {"stream_reuse", true, &StreamReuse}};
-}
 
 }  // namespace schedules

@@ -6,41 +6,32 @@ namespace schedules {
 namespace {
 
 // Each stream waits for the other's notify in turn, and each has a thread.
-void NotifyPingPong() {
-    const Runtime runtime;
-    aclrtStream const first = NewStream();
-    aclrtStream const second = NewStream();
+SCENARIO(TwoStreams, notify_ping_pong, kSmall) {
     aclrtNotify const there = NewNotify();
     aclrtNotify const back = NewNotify();
-    HostWork work;
-    RunThreads({[&] {
-                    runtime.Use();
-                    work.Add(first, 1);
-                    Ok(aclrtRecordNotify(there, first), "aclrtRecordNotify");
-                    Ok(aclrtWaitAndResetNotify(back, first, 0), "aclrtWaitAndResetNotify");
-                    work.Add(first, 3);
-                    Ok(aclrtSynchronizeStream(first), "the first stream");
-                    work.ExpectOrder(2, 3);
-                },
-                [&] {
-                    runtime.Use();
-                    Ok(aclrtWaitAndResetNotify(there, second, 0), "aclrtWaitAndResetNotify");
-                    work.Add(second, 2);
-                    Ok(aclrtRecordNotify(back, second), "aclrtRecordNotify");
-                    Ok(aclrtSynchronizeStream(second), "the second stream");
-                    work.ExpectOrder(1, 2);
-                }});
+    runtime.Run({[&] {
+                     work.Add(first, 1);
+                     Ok(aclrtRecordNotify(there, first), "aclrtRecordNotify");
+                     Ok(aclrtWaitAndResetNotify(back, first, 0), "aclrtWaitAndResetNotify");
+                     work.Add(first, 3);
+                     Ok(aclrtSynchronizeStream(first), "the first stream");
+                     work.ExpectOrder(2, 3);
+                 },
+                 [&] {
+                     Ok(aclrtWaitAndResetNotify(there, second, 0), "aclrtWaitAndResetNotify");
+                     work.Add(second, 2);
+                     Ok(aclrtRecordNotify(back, second), "aclrtRecordNotify");
+                     Ok(aclrtSynchronizeStream(second), "the second stream");
+                     work.ExpectOrder(1, 2);
+                 }});
 }
 
 // Nobody synchronises the stream that waits; it is woken after idleness.
-void NotifyUnwatched() {
-    const Runtime runtime;
+SCENARIO(Scene, notify_unwatched, kSmall) {
     aclrtStream const waiting = NewStream();
     aclrtStream const recording = NewStream();
     aclrtNotify const notify = NewNotify();
-    HostWork work;
-    RunThreads({[&] {
-        runtime.Use();
+    runtime.Run({[&] {
         Flag ran;
         Ok(aclrtWaitAndResetNotify(notify, waiting, 0), "aclrtWaitAndResetNotify");
         work.Add(waiting, 1, [&] { ran.Set(); });
@@ -52,77 +43,64 @@ void NotifyUnwatched() {
     work.ExpectOnce(1);
 }
 
-void ValueWait() {
-    const Runtime runtime;
+SCENARIO(Scene, value_wait, kSmall) {
     aclrtStream const waiting = NewStream();
     aclrtStream const writing = NewStream();
     void* word = nullptr;
     Ok(aclrtMalloc(&word, sizeof(uint64_t), ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc");
     Ok(aclrtMemset(word, sizeof(uint64_t), 0, sizeof(uint64_t)), "aclrtMemset");
-    HostWork work;
-    RunThreads({[&] {
-                    runtime.Use();
-                    Ok(aclrtValueWait(word, 2, ACL_STREAM_WAIT_VALUE_GEQ, waiting),
-                       "aclrtValueWait");
-                    work.Add(waiting, 3);
-                    Ok(aclrtSynchronizeStream(waiting), "the waiting stream");
-                    work.ExpectOrder(1, 2);
-                    work.ExpectOrder(2, 3);
-                },
-                [&] {
-                    runtime.Use();
-                    work.Add(writing, 1);
-                    Ok(aclrtValueWrite(word, 1, 0, writing), "aclrtValueWrite");
-                    work.Add(writing, 2);
-                    Ok(aclrtValueWrite(word, 2, 0, writing), "aclrtValueWrite");
-                }});
+    runtime.Run({[&] {
+                     Ok(aclrtValueWait(word, 2, ACL_STREAM_WAIT_VALUE_GEQ, waiting),
+                        "aclrtValueWait");
+                     work.Add(waiting, 3);
+                     Ok(aclrtSynchronizeStream(waiting), "the waiting stream");
+                     work.ExpectOrder(1, 2);
+                     work.ExpectOrder(2, 3);
+                 },
+                 [&] {
+                     work.Add(writing, 1);
+                     Ok(aclrtValueWrite(word, 1, 0, writing), "aclrtValueWrite");
+                     work.Add(writing, 2);
+                     Ok(aclrtValueWrite(word, 2, 0, writing), "aclrtValueWrite");
+                 }});
 }
 
 void NoteCallback(void* ran) { ++*static_cast<int*>(ran); }
 
 // A blocking callback holds the stream until the subscribed thread has run it.
-void CallbackBlocks() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
-    HostWork work;
+SCENARIO(OneStream, callback_blocks, kLarge) {
     Flag subscribed;
     Flag processed;
     int ran = 0;
-    RunThreads({[&] {
-                    runtime.Use();
-                    const auto self = ThreadId();
-                    Ok(aclrtSubscribeReport(self, stream), "aclrtSubscribeReport");
-                    subscribed.Set();
-                    Ok(aclrtProcessReport(-1), "aclrtProcessReport");
-                    Ok(aclrtProcessReport(-1), "aclrtProcessReport");
-                    processed.Wait();
-                    Ok(aclrtUnSubscribeReport(self, stream), "aclrtUnSubscribeReport");
-                },
-                [&] {
-                    runtime.Use();
-                    subscribed.Wait();
-                    Ok(aclrtLaunchCallback(&NoteCallback, &ran, ACL_CALLBACK_BLOCK, stream),
-                       "aclrtLaunchCallback");
-                    work.Add(stream, 1, [&] { Expect(ran == 1, "the callback before"); });
-                    Flag second;
-                    Ok(aclrtLaunchCallback(&NoteCallback, &ran, ACL_CALLBACK_BLOCK, stream),
-                       "aclrtLaunchCallback");
-                    work.Add(stream, 2, [&] { second.Set(); });
-                    second.Wait();  // nobody synchronises
-                    processed.Set();
-                    Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
-                    Expect(ran == 2, "two callbacks ran");
-                }});
+    runtime.Run({[&] {
+                     const auto self = ThreadId();
+                     Ok(aclrtSubscribeReport(self, stream), "aclrtSubscribeReport");
+                     subscribed.Set();
+                     Ok(aclrtProcessReport(-1), "aclrtProcessReport");
+                     Ok(aclrtProcessReport(-1), "aclrtProcessReport");
+                     processed.Wait();
+                     Ok(aclrtUnSubscribeReport(self, stream), "aclrtUnSubscribeReport");
+                 },
+                 [&] {
+                     subscribed.Wait();
+                     Ok(aclrtLaunchCallback(&NoteCallback, &ran, ACL_CALLBACK_BLOCK, stream),
+                        "aclrtLaunchCallback");
+                     work.Add(stream, 1, [&] { Expect(ran == 1, "the callback before"); });
+                     Flag second;
+                     Ok(aclrtLaunchCallback(&NoteCallback, &ran, ACL_CALLBACK_BLOCK, stream),
+                        "aclrtLaunchCallback");
+                     work.Add(stream, 2, [&] { second.Set(); });
+                     second.Wait();  // nobody synchronises
+                     processed.Set();
+                     Ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+                     Expect(ran == 2, "two callbacks ran");
+                 }});
 }
 
 // The stream goes on when its subscriber leaves, although nobody synchronises.
-void UnsubscribeWakes() {
-    const Runtime runtime;
-    aclrtStream const stream = NewStream();
-    HostWork work;
+SCENARIO(OneStream, unsubscribe_wakes, kSmall) {
     int ran = 0;
-    RunThreads({[&] {
-        runtime.Use();
+    runtime.Run({[&] {
         const auto self = ThreadId();
         Ok(aclrtSubscribeReport(self, stream), "aclrtSubscribeReport");
         Ok(aclrtLaunchCallback(&NoteCallback, &ran, ACL_CALLBACK_BLOCK, stream),
@@ -137,17 +115,14 @@ void UnsubscribeWakes() {
 }
 
 // A wait that expires lets the threads go on that sleep on what it was waiting for.
-void WaitExpires() {
-    const Runtime runtime;
+SCENARIO(Scene, wait_expires, kSmall) {
     aclrtStream const waiting = NewStream();
     aclrtStream const blocked = NewStream();
     aclrtEvent const event = NewEvent();
     aclrtNotify const notify = NewNotify();
-    HostWork work;
     Ok(aclrtWaitAndResetNotify(notify, blocked, 0), "aclrtWaitAndResetNotify");
     Ok(aclrtRecordEvent(event, blocked), "aclrtRecordEvent");
-    RunThreads({[&] {
-        runtime.Use();
+    runtime.Run({[&] {
         Ok(aclrtStreamWaitEventWithTimeout(waiting, event, 5), "a wait with a timeout");
         work.Add(waiting, 1);
         ExpectCode(aclrtSynchronizeStream(waiting), ACL_ERROR_RT_WAIT_TIMEOUT,
@@ -161,14 +136,5 @@ void WaitExpires() {
 }
 
 }  // namespace
-
-std::vector<Scenario> WaitScenarios() {
-    return {{"notify_ping_pong", true, &NotifyPingPong},
-            {"notify_unwatched", true, &NotifyUnwatched},
-            {"value_wait", true, &ValueWait},
-            {"callback_blocks", false, &CallbackBlocks},
-            {"unsubscribe_wakes", true, &UnsubscribeWakes},
-            {"wait_expires", true, &WaitExpires}};
-}
 
 }  // namespace schedules

@@ -48,9 +48,7 @@ struct Sharing {
 
 struct Schedule {
     Chooser* chooser = nullptr;
-    bool active = false;
-    bool controlled = false;
-    bool learning = false;
+    bool active = false, controlled = false, learning = false;
     int current = 0;
     int64_t now = 0;
     uint64_t points = 0;

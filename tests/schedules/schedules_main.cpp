@@ -144,7 +144,7 @@ void Explore(const Scenario& scenario, const Options& options, double seconds) {
         bool ended = false;
         for (;;) {
             ended = !chooser.Next();
-            inTime = Clock::now() < until(scenario.small ? 0.8 : 0.3);
+            inTime = Clock::now() < until(scenario.size == schedules::kSmall ? 0.8 : 0.3);
             if (ended || !inTime) {
                 break;
             }
@@ -216,14 +216,9 @@ int main(int argc, char** argv) {
     setenv("ADVANCE_STEP_LOG", "off", 1);
     setenv("ADVANCE_STEP_THREADS", "2", 1);
     std::vector<Scenario> scenarios;
-    for (const auto& part :
-         {schedules::BareScenarios(), schedules::StreamScenarios(), schedules::WaitScenarios(),
-          schedules::AbortScenarios(), schedules::EndScenarios(), schedules::DeviceScenarios(),
-          schedules::GraphScenarios(), schedules::ReplayScenarios(), schedules::DropScenarios()}) {
-        for (const Scenario& scenario : part) {
-            if (options.scenario.empty() || options.scenario == scenario.name) {
-                scenarios.push_back(scenario);
-            }
+    for (const Scenario& scenario : schedules::Scenarios()) {
+        if (options.scenario.empty() || options.scenario == scenario.name) {
+            scenarios.push_back(scenario);
         }
     }
     if (scenarios.empty()) {

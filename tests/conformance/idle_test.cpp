@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An idle runtime uses no CPU: its threads sleep, and nothing but a call can wake them.
 #include <gtest/gtest.h>
-#include <sys/syscall.h>
 
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 
 #include "acl/acl.h"
@@ -18,25 +15,9 @@
 
 namespace {
 
+using support::DoingOf;
 using support::IsOk;
-
-// What the thread is doing, as the kernel tells: the number of a system call and its arguments, or
-// a word. Empty where the kernel does not tell.
-std::string DoingOf(const std::string& thread) {
-    std::ifstream file(thread + "/syscall");
-    std::string text;
-    std::getline(file, text);
-    return text;
-}
-
-// Whether a thread that does this waits on a lock or a condition without a time limit.
-bool SleepsForGood(const std::string& doing) {
-    std::istringstream words(doing);
-    long number = -1;
-    std::string address, operation, value, limit;
-    words >> number >> address >> operation >> value >> limit;
-    return number == SYS_futex && limit == "0x0";
-}
+using support::SleepsForGood;
 
 class IdleTest : public support::EndedRuntimeTest {
  protected:

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Physical memory that processes share by shareable handles.
-#include "conformance/sharing.h"
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
+
+#include "conformance/sharing.h"
 #include "support/sanitizers.h"
 
 namespace conformance {
@@ -160,23 +165,24 @@ TEST_F(SharedMemoryTest, TheExporterHasForkedAndIsKilled) {
         MakePhysical(w);
         Keep(w, aclrtMemExportToShareableHandle(w->Pointer(2), ACL_MEM_HANDLE_TYPE_NONE, kToAll,
                                                 &w->at[3]));
-        int ends[2];
-        char last = 0;
-        Keep(w, pipe(ends));
-        if (fork() == 0) {
-            close(ends[1]);
+        const pid_t child = fork();
+        if (child == 0) {
             alarm(60);
-            (void)!read(ends[0], &last, 1);  // until its parent is killed, and a little longer
-            usleep(2000000);
+            pause();  // longer than its parent lives
             _exit(0);
         }
-        close(ends[0]);
+        w->at[0] = static_cast<uint64_t>(child);
     });
     ASSERT_TRUE(Gave(0, there));
+    ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // the child becomes one of this process
     other_.Kill();
     Words own{0, kSharedUnit, 0, there.at[3]};
     ImportPhysical(&own);
     EXPECT_TRUE(Gave(ACL_ERROR_RT_PARAM_INVALID, own));
+    const auto child = static_cast<pid_t>(there.at[0]);
+    EXPECT_EQ(kill(child, SIGKILL), 0) << "it is still there";
+    EXPECT_EQ(waitpid(child, nullptr, 0), child);
+    EXPECT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
 TEST_F(SharedMemoryTest, AnImporterIsKilledAndAThirdGoesOn) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Notifies that several processes have.
-#include <chrono>
 #include <cstring>
+#include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "advance_step/fault_injection.h"
 #include "conformance/sharing.h"
 #include "support/host_work.h"
+#include "support/tasks.h"
 
 namespace conformance {
 namespace {
@@ -79,12 +79,20 @@ TEST_F(SharedSyncTest, AWaitThatWasQueuedBeforeTheExport) {
 // The same, but the library's threads sleep when the notify becomes one of several processes. From
 // then on they look at its flag, which nobody tells them of.
 TEST_F(SharedSyncTest, AnExportWakesTheThreadsThatSleep) {
+    if (support::DoingOf("/proc/thread-self").empty()) {
+        GTEST_SKIP() << "the kernel does not tell what threads do";
+    }
+    const std::set<std::string> before = support::Tasks();
+    ASSERT_NO_FATAL_FAILURE(Restart({}));
     const Notify notify = MakeNotify();
     const support::Stream stream = support::MakeStream();
+    const support::Recorder begun;
+    ASSERT_TRUE(IsOk(begun.Mark(stream.Get(), 0)));
+    ASSERT_TRUE(begun.WaitFor(1)) << "the library's threads are there, and look around";
     ASSERT_TRUE(IsOk(aclrtWaitAndResetNotify(notify.Get(), stream.Get(), 0)));
     const support::Signal ran;
     ASSERT_TRUE(IsOk(support::Enqueue(stream.Get(), [ran] { ran.Set(); })));
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // they look around for less
+    ASSERT_TRUE(support::ComeToSleep(before));
     Words there = other_.Run(&ImportNotify, WithText(KeyOf(notify.Get())));
     ASSERT_TRUE(Gave(0, there));
     EXPECT_TRUE(Gave(0, other_.Run(&RecordNotify, there)));

@@ -2,25 +2,36 @@
 // Work that goes on when its wait ends, after idleness and although no thread synchronises.
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <thread>
+#include <set>
+#include <string>
 
 #include "conformance/callback_fixture.h"
 #include "conformance/captures.h"
+#include "support/tasks.h"
 
 namespace conformance {
 namespace {
 
-// The library's threads look around for 100 ms after work. Then they sleep until they are called.
-void LetThemSleep() { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
-
 class UnwatchedWakeTest : public CallbackTest {
  protected:
     void SetUp() override {
+        if (support::DoingOf("/proc/thread-self").empty()) {
+            GTEST_SKIP() << "the kernel does not tell what threads do";
+        }
+        before_ = support::Tasks();
         CallbackTest::SetUp();
         stream_ = MakeStream();
+        const Recorder begun;
+        ASSERT_TRUE(IsOk(begun.Mark(stream_.Get(), 0)));
+        ASSERT_TRUE(begun.WaitFor(1)) << "the library's threads are there, and look around";
+    }
+    // The library's threads look around for a while after work, and then sleep until they are
+    // called; those at gates of the test do not.
+    void LetThemSleep(size_t atGates = 0) const {
+        EXPECT_TRUE(support::ComeToSleep(before_, atGates));
     }
 
+    std::set<std::string> before_;  // the test's own threads, and a sanitizer's
     Stream stream_;
 };
 
@@ -32,7 +43,7 @@ TEST_F(UnwatchedWakeTest, AfterARecordOfANotify) {
     HostGate gate(other.Get());
     ASSERT_TRUE(gate.WaitEntered());
     ASSERT_TRUE(IsOk(aclrtRecordNotify(notify.Get(), other.Get())));
-    LetThemSleep();
+    LetThemSleep(1);
     gate.Open();
     EXPECT_TRUE(recorder_.WaitFor(1));
 }

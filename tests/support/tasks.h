@@ -3,11 +3,17 @@
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_TASKS_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_TASKS_H_
 
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <string>
+
+#include "support/host_work.h"
 
 namespace support {
 
@@ -28,6 +34,36 @@ inline std::set<std::string> TasksSince(const std::set<std::string>& before) {
     std::set_difference(now.begin(), now.end(), before.begin(), before.end(),
                         std::inserter(since, since.end()));
     return since;
+}
+
+// What the thread is doing, as the kernel tells: the number of a system call and its arguments, or
+// a word. Empty where the kernel does not tell.
+inline std::string DoingOf(const std::string& thread) {
+    std::ifstream file(thread + "/syscall");
+    std::string text;
+    std::getline(file, text);
+    return text;
+}
+
+// Whether a thread that does this waits on a lock or a condition without a time limit.
+inline bool SleepsForGood(const std::string& doing) {
+    std::istringstream words(doing);
+    long number = -1;
+    std::string address, operation, value, limit;
+    words >> number >> address >> operation >> value >> limit;
+    return number == SYS_futex && limit == "0x0";
+}
+
+// Whether all threads that were not there before come to sleep until they are called, but for so
+// many that stand at a gate.
+inline bool ComeToSleep(const std::set<std::string>& before, size_t atGates = 0) {
+    return Eventually([&] {
+        size_t awake = 0;
+        for (const std::string& thread : TasksSince(before)) {
+            awake += SleepsForGood(DoingOf(thread)) ? 0 : 1;
+        }
+        return awake <= atGates;
+    });
 }
 
 }  // namespace support

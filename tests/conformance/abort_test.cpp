@@ -7,8 +7,10 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "acl/acl.h"
+#include "conformance/abort_call.h"
 #include "conformance/captures.h"
 #include "support/handles.h"
 #include "support/host_work.h"
@@ -18,15 +20,7 @@
 
 namespace {
 
-using support::Event;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::kLong;
-using support::MakeEvent;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
+using namespace support;
 
 class AbortTest : public support::DeviceTest {};
 
@@ -104,27 +98,33 @@ TEST_F(AbortTest, FromAHostFunctionOfTheStream) {
     EXPECT_EQ(recorder.Values(), std::vector<int>{1});
 }
 
-// What was in a dropped record does not hold anybody for ever.
-TEST_F(AbortTest, WaitsForDroppedRecordsAreOver) {
+// A stream that stands at a gate, before a mark of 1 and a record.
+struct HeldRecord {
+    HeldRecord() {
+        EXPECT_TRUE(gate.WaitEntered());
+        EXPECT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+        EXPECT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
+    }
     const Stream stream = MakeStream();
-    const Stream other = MakeStream();
     const Event event = MakeEvent();
     const Recorder recorder;
-    const HostGate gate(stream.Get());
-    ASSERT_TRUE(gate.WaitEntered());
-    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
-    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
-    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(other.Get(), event.Get())));
-    ASSERT_TRUE(IsOk(recorder.Mark(other.Get(), 2)));
-    EXPECT_TRUE(IsOk(aclrtStreamAbort(stream.Get())));
-    gate.Open();
+    const HostGate gate{stream.Get()};
+};
+
+// What was in a dropped record does not hold anybody for ever.
+TEST_F(AbortTest, WaitsForDroppedRecordsAreOver) {
+    const Stream other = MakeStream();
+    const HeldRecord held;
+    ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(other.Get(), held.event.Get())));
+    ASSERT_TRUE(IsOk(held.recorder.Mark(other.Get(), 2)));
+    EXPECT_TRUE(IsOk(aclrtStreamAbort(held.stream.Get())));
+    held.gate.Open();
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(other.Get())));
-    EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(event.Get())));
-    EXPECT_EQ(recorder.Values(), std::vector<int>{2});
+    EXPECT_TRUE(IsOk(aclrtSynchronizeEvent(held.event.Get())));
+    EXPECT_EQ(held.recorder.Values(), std::vector<int>{2});
 }
 
-// Synchronisations that wait for the stream. The aborts go on until the call has returned: only one
-// that comes after the call has begun to wait tells it.
+// Synchronisations that wait for the stream.
 struct WaiterCase {
     std::string name;
     std::function<aclError(aclrtStream stream, aclrtEvent event)> wait;
@@ -134,28 +134,12 @@ class AbortedWaitTest : public support::DeviceTest,
                         public testing::WithParamInterface<WaiterCase> {};
 
 TEST_P(AbortedWaitTest, ReturnsItsCode) {
-    const Stream stream = MakeStream();
-    const Event event = MakeEvent();
-    const Recorder recorder;
-    const HostGate gate(stream.Get());
-    ASSERT_TRUE(gate.WaitEntered());
-    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
-    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), stream.Get())));
-    const aclrtContext context = support::CurrentContext();
-    std::atomic<bool> returned{false};
-    std::thread waiter([&] {
-        EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_ABORT, GetParam().wait(stream.Get(), event.Get())));
-        returned = true;
+    const HeldRecord held;
+    conformance::ExpectAborted(held.stream, held.gate, [&] {
+        return GetParam().wait(held.stream.Get(), held.event.Get());
     });
-    EXPECT_TRUE(support::Eventually([&] {
-        EXPECT_EQ(aclrtStreamAbort(stream.Get()), ACL_SUCCESS);
-        return returned.load();
-    })) << "the waiting call does not return while the stream stands at the gate";
-    gate.Open();
-    waiter.join();
-    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
-    EXPECT_EQ(recorder.Values(), std::vector<int>{});
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(held.stream.Get())));
+    EXPECT_EQ(held.recorder.Values(), std::vector<int>{});
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -207,22 +191,11 @@ TEST_F(AbortTest, APageableCopyThatIsDroppedIsNoSuccess) {
     const support::DeviceBuffer device(std::vector<char>(64, 'd'));
     const HostGate gate(stream.Get());
     ASSERT_TRUE(gate.WaitEntered());
-    const aclrtContext context = support::CurrentContext();
-    std::atomic<bool> returned{false};
-    std::thread copier([&] {
-        EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+    conformance::ExpectAborted(stream, gate, [&] {
         const std::vector<char> host(64, 'h');
-        EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_ABORT,
-                            aclrtMemcpyAsync(device.Get(), 64, host.data(), 64,
-                                             ACL_MEMCPY_HOST_TO_DEVICE, stream.Get())));
-        returned = true;
+        return aclrtMemcpyAsync(device.Get(), 64, host.data(), 64, ACL_MEMCPY_HOST_TO_DEVICE,
+                                stream.Get());
     });
-    EXPECT_TRUE(support::Eventually([&] {
-        EXPECT_EQ(aclrtStreamAbort(stream.Get()), ACL_SUCCESS);
-        return returned.load();
-    }));
-    gate.Open();
-    copier.join();
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     EXPECT_EQ(device.Download<char>(), std::vector<char>(64, 'd'));
 }
@@ -249,5 +222,56 @@ TEST_F(AbortTest, OfAReplay) {
     EXPECT_TRUE(IsOk(conformance::Replay(model, stream)));
     EXPECT_EQ(recorder.Values(), std::vector<int>{1}) << "the model is as before";
 }
+
+// aclrtStreamAbort of a stream that stands at a wait without an end.
+
+// The stream stands at a wait that nobody will ever end.
+struct StuckCase {
+    std::string name;
+    std::function<aclError(aclrtStream stream, aclrtEvent held, aclrtNotify notify, void* word)>
+        wait;
+};
+
+class AbortedStuckTest : public support::DeviceTest,
+                         public testing::WithParamInterface<StuckCase> {};
+
+TEST_P(AbortedStuckTest, ComesFree) {
+    const Stream held = MakeStream();
+    const HostGate gate(held.Get());
+    const Event event = MakeEvent();
+    const conformance::Notify notify = conformance::MakeNotify();
+    const support::DeviceBuffer word(std::vector<uint64_t>{0});
+    ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), held.Get())));
+    const Stream stream = MakeStream();
+    const Recorder recorder;
+    ASSERT_TRUE(IsOk(GetParam().wait(stream.Get(), event.Get(), notify.Get(), word.Get())));
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                        aclrtSynchronizeStreamWithTimeout(stream.Get(), support::kShort)));
+    EXPECT_TRUE(IsOk(aclrtStreamAbort(stream.Get())));
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 2)));
+    EXPECT_TRUE(recorder.WaitFor(1)) << "by itself";
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{2});
+    gate.Open();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, AbortedStuckTest,
+    testing::Values(StuckCase{"Event", [](aclrtStream stream, aclrtEvent held, aclrtNotify,
+                                          void*) { return aclrtStreamWaitEvent(stream, held); }},
+                    StuckCase{"EventWithTimeout",
+                              [](aclrtStream stream, aclrtEvent held, aclrtNotify, void*) {
+                                  return aclrtStreamWaitEventWithTimeout(stream, held, 1000);
+                              }},
+                    StuckCase{"Notify",
+                              [](aclrtStream stream, aclrtEvent, aclrtNotify notify, void*) {
+                                  return aclrtWaitAndResetNotify(notify, stream, 0);
+                              }},
+                    StuckCase{"Value",
+                              [](aclrtStream stream, aclrtEvent, aclrtNotify, void* word) {
+                                  return aclrtValueWait(word, 1, ACL_STREAM_WAIT_VALUE_EQ, stream);
+                              }}),
+    support::CaseName());
 
 }  // namespace

@@ -13,10 +13,7 @@
 namespace {
 
 using reference::AdvanceStepData;
-using support::AdvanceStepBatch;
-using support::Int32Layout;
-using support::IsDataError;
-using support::IsOk;
+using namespace support;
 
 // 6 sequences, 4 queries, block size 4, 3 blocks each, no fault.
 AdvanceStepData GoodData() { return support::MakeBatch(6, 4, 4, 3, 1); }

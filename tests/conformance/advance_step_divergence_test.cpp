@@ -18,17 +18,20 @@ using support::IsOk;
 
 constexpr int64_t kCores = 4;
 
-// A batch on which standard and exact agree: each row's table is the first one's plus maxBlocks
-// per row, all queries have a core and there is one padding row.
-AdvanceStepData AgreeingBatch() {
-    AdvanceStepData data = support::MakeBatch(5, 4, 4, 3, 1);
-    for (int64_t row = 1; row < 5; ++row) {
-        for (int64_t column = 0; column < 3; ++column) {
-            data.blockTables[row * 3 + column] = data.blockTables[column] + 3 * row;
+// Each row's table becomes the first one's plus maxBlocks per row.
+AdvanceStepData WithTablesInARow(AdvanceStepData data) {
+    for (int64_t row = 1; row < data.numSeqs; ++row) {
+        for (int64_t column = 0; column < data.maxBlocks; ++column) {
+            data.blockTables[row * data.maxBlocks + column] =
+                data.blockTables[column] + data.maxBlocks * row;
         }
     }
     return data;
 }
+
+// A batch on which standard and exact agree: the tables are in a row, all queries have a core and
+// there is one padding row.
+AdvanceStepData AgreeingBatch() { return WithTablesInARow(support::MakeBatch(5, 4, 4, 3, 1)); }
 
 // The lowest row that differs between the two results.
 int64_t FirstDifference(const AdvanceStepData& a, const AdvanceStepData& b) {
@@ -79,13 +82,7 @@ AdvanceStepData OtherBlockInRow3() {
 }
 
 AdvanceStepData MoreQueriesThanCores() {
-    AdvanceStepData data = support::MakeBatch(8, 6, 4, 3, 2);
-    for (int64_t row = 1; row < 8; ++row) {
-        for (int64_t column = 0; column < 3; ++column) {
-            data.blockTables[row * 3 + column] = data.blockTables[column] + 3 * row;
-        }
-    }
-    return data;
+    return WithTablesInARow(support::MakeBatch(8, 6, 4, 3, 2));
 }
 
 AdvanceStepData MorePaddingThanOneRow() {

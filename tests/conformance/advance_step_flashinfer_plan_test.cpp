@@ -14,15 +14,7 @@
 namespace flashinfer_plan {
 namespace {
 
-using support::IsError;
-using support::IsOk;
-using support::OpArguments;
-using support::OpBatch;
-using support::OpPlanCase;
-
-constexpr int kNull = ACLNN_ERR_PARAM_NULLPTR;
-constexpr int kInvalid = ACLNN_ERR_PARAM_INVALID;
-constexpr int kTiling = ACLNN_ERR_INNER_TILING_ERROR;
+using namespace support;
 
 constexpr size_t kSampled = 1, kSeqLens = 3, kSlots = 4, kTables = 5, kIndices = 6, kIndptr = 7,
                  kLastPageLen = 8, kBound = 9;
@@ -76,51 +68,35 @@ std::vector<OpPlanCase> CommonCases() {
 }
 
 std::vector<OpPlanCase> OwnCases() {
-    std::vector<OpPlanCase> cases;
-    const auto shape = [&](const std::string& name, int code, size_t tensor, const char* part,
-                           std::vector<int64_t> dims) {
-        cases.push_back({name, code, part, [=](OpArguments& a) { a[tensor].shape = dims; }});
-    };
-    const auto attribute = [&](const std::string& name, int code, const char* part, int64_t seqs,
-                               int64_t queries, int64_t blockSize) {
-        cases.push_back({name, code, part, [=](OpArguments& a) {
-                             a.numSeqs = seqs;
-                             a.numQueries = queries;
-                             a.blockSize = blockSize;
-                         }});
-    };
-    attribute("NoSeqs", kTiling, "numSeqs is 0", 0, 3, 8);
-    attribute("TooManySeqs", kTiling, "numSeqs is 200000000", 200000000, 3, 8);
-    attribute("NoQueries", kTiling, "numQueries is 0; expected 1 <= numQueries <= numSeqs = 4", 4,
-              0, 8);
-    attribute("TooManyQueries", kTiling, "numQueries is 5", 4, 5, 8);
-    attribute("NoBlockSize", kTiling, "blockSize is 0", 4, 3, 0);
-    shape("IndptrPerSequence", kTiling, kIndptr,
-          "pagedKvIndptr has shape [4]; expected [numSeqs + 1] = [5]", {4});
-    shape("IndptrColumn", kTiling, kIndptr, "pagedKvIndptr has shape [5, 1]", {5, 1});
-    shape("IndicesMatrix", kTiling, kIndices,
-          "pagedKvIndices has shape [4, 5]; expected [capacity] = [>= 0]", {4, 5});
-    shape("LastPageLenColumn", ACLNN_SUCCESS, kLastPageLen, "", {4, 1});
-    shape("BoundColumn", ACLNN_SUCCESS, kBound, "", {4, 1});
-    shape("BoundPerQuery", kTiling, kBound,
-          "blockTableBound has shape [3]; expected [numSeqs] = [4]", {3});
-    shape("NoCapacity", ACLNN_SUCCESS, kIndices, "", {0});
-    cases.push_back({"NoPadding", ACLNN_SUCCESS, "", [](OpArguments& a) {
-                         a.numQueries = 4;
-                         a[kSampled].shape = {4, 1};
-                     }});
-    cases.push_back({"FirstNullIsNamed", kNull, "pagedKvIndptr is null",
-                     [](OpArguments& a) { a.isNull[kIndptr] = a.isNull[kBound] = true; }});
+    support::OpPlanCases cases;
+    cases.Attributes("NoSeqs", kTiling, "numSeqs is 0", 0, 3, 8);
+    cases.Attributes("TooManySeqs", kTiling, "numSeqs is 200000000", 200000000, 3, 8);
+    cases.Attributes("NoQueries", kTiling,
+                     "numQueries is 0; expected 1 <= numQueries <= numSeqs = 4", 4, 0, 8);
+    cases.Attributes("TooManyQueries", kTiling, "numQueries is 5", 4, 5, 8);
+    cases.Attributes("NoBlockSize", kTiling, "blockSize is 0", 4, 3, 0);
+    cases.Shape("IndptrPerSequence", kTiling, kIndptr,
+                "pagedKvIndptr has shape [4]; expected [numSeqs + 1] = [5]", {4});
+    cases.Shape("IndptrColumn", kTiling, kIndptr, "pagedKvIndptr has shape [5, 1]", {5, 1});
+    cases.Shape("IndicesMatrix", kTiling, kIndices,
+                "pagedKvIndices has shape [4, 5]; expected [capacity] = [>= 0]", {4, 5});
+    cases.Shape("LastPageLenColumn", ACLNN_SUCCESS, kLastPageLen, "", {4, 1});
+    cases.Shape("BoundColumn", ACLNN_SUCCESS, kBound, "", {4, 1});
+    cases.Shape("BoundPerQuery", kTiling, kBound,
+                "blockTableBound has shape [3]; expected [numSeqs] = [4]", {3});
+    cases.Shape("NoCapacity", ACLNN_SUCCESS, kIndices, "", {0});
+    cases.Add("NoPadding", ACLNN_SUCCESS, "", [](OpArguments& a) {
+        a.numQueries = 4;
+        a[kSampled].shape = {4, 1};
+    });
+    cases.Add("FirstNullIsNamed", kNull, "pagedKvIndptr is null",
+              [](OpArguments& a) { a.isNull[kIndptr] = a.isNull[kBound] = true; });
     for (size_t i = 0; i < 10; ++i) {
         const bool narrow = i == kSeqLens || i == kSlots || i == kTables || i >= kIndices;
-        cases.push_back({"Int32" + std::to_string(i), narrow ? ACLNN_SUCCESS : kInvalid,
-                         "has dtype ACL_INT32; expected ACL_INT64",
-                         [i](OpArguments& a) { a[i].dtype = ACL_INT32; }});
-        cases.push_back({"Int64" + std::to_string(i), i < kIndices ? ACLNN_SUCCESS : kInvalid,
-                         "has dtype ACL_INT64; expected ACL_INT32",
-                         [i](OpArguments& a) { a[i].dtype = ACL_INT64; }});
+        cases.Dtype("Int32", i, ACL_INT32, narrow, "has dtype ACL_INT32; expected ACL_INT64");
+        cases.Dtype("Int64", i, ACL_INT64, i < kIndices, "has dtype ACL_INT64; expected ACL_INT32");
     }
-    return cases;
+    return cases.Get();
 }
 
 INSTANTIATE_TEST_SUITE_P(Common, FlashInferPlanTest, testing::ValuesIn(CommonCases()),

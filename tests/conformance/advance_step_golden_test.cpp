@@ -14,10 +14,7 @@
 namespace {
 
 using conformance::Machine;
-using support::AdvanceStepBatch;
-using support::GoldenCase;
-using support::IsError;
-using support::IsOk;
+using namespace support;
 
 const std::vector<GoldenCase>& AllCases() {
     static const std::vector<GoldenCase> cases =

@@ -12,13 +12,7 @@
 
 namespace {
 
-using support::Advanced;
-using support::AdvanceStepBatch;
-using support::IsOk;
-using support::kSeqLens;
-using support::kSlotMapping;
-using support::MakeBatch;
-using support::OpLayout;
+using namespace support;
 
 struct LayoutCase {
     std::string name;

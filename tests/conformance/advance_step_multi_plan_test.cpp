@@ -13,15 +13,7 @@
 namespace multi_plan {
 namespace {
 
-using support::IsError;
-using support::IsOk;
-using support::OpArguments;
-using support::OpBatch;
-using support::OpPlanCase;
-
-constexpr int kNull = ACLNN_ERR_PARAM_NULLPTR;
-constexpr int kInvalid = ACLNN_ERR_PARAM_INVALID;
-constexpr int kTiling = ACLNN_ERR_INNER_TILING_ERROR;
+using namespace support;
 
 constexpr size_t kSampled = 1, kSeqLens = 3, kSlots = 4, kTables = 5;
 
@@ -77,58 +69,44 @@ std::vector<OpPlanCase> CommonCases() {
 }
 
 std::vector<OpPlanCase> OwnCases(bool vllm) {
-    std::vector<OpPlanCase> cases;
-    const auto shape = [&](const std::string& name, int code, size_t tensor, const char* part,
-                           std::vector<int64_t> dims) {
-        cases.push_back({name, code, part, [=](OpArguments& a) { a[tensor].shape = dims; }});
-    };
-    const auto attribute = [&](const std::string& name, int code, const char* part, int64_t seqs,
-                               int64_t queries, int64_t blockSize) {
-        cases.push_back({name, code, part, [=](OpArguments& a) {
-                             a.numSeqs = seqs;
-                             a.numQueries = queries;
-                             a.blockSize = blockSize;
-                         }});
-    };
-    attribute("NoSeqs", kTiling, "numSeqs is 0", 0, 3, 8);
-    attribute("TooManySeqs", kTiling, "numSeqs is 200000000", 200000000, 3, 8);
-    attribute("NoQueries", kTiling, "numQueries is 0", 4, 0, 8);
-    attribute("TooManyQueries", kTiling, "numQueries is 5", 4, 5, 8);
-    attribute("NoBlockSize", kTiling, "blockSize is 0", 4, 3, 0);
-    attribute("OtherQueries", kTiling,
-              "sampledTokenIds has shape [2, 3]; expected [steps, numQueries] = [>= 1, 2]", 4, 2,
-              8);
-    cases.push_back(
-        {"NoPadding", vllm ? ACLNN_SUCCESS : kTiling, "numQueries is 4", [](OpArguments& a) {
-             a.numQueries = 4;
-             a[kSampled].shape = {2, 4};
-         }});
-    shape("NoSteps", kTiling, kSampled, "sampledTokenIds has shape [0, 3]", {0, 3});
-    shape("SampledFlat", kTiling, kSampled, "sampledTokenIds has shape [3]", {3});
-    shape("SampledOfOneCall", kTiling, kSampled, "sampledTokenIds has shape [3, 1]", {3, 1});
-    shape("SampledColumns", ACLNN_SUCCESS, kSampled, "", {2, 3, 1});
-    shape("SampledRank3", kTiling, kSampled, "sampledTokenIds has shape [2, 3, 2]", {2, 3, 2});
-    shape("SlotsColumns", ACLNN_SUCCESS, kSlots, "", {2, 4, 1});
-    shape("SlotsOfOneCall", kTiling, kSlots, "slotMapping has shape [4]", {4});
-    shape("SlotsFlat", kTiling, kSlots, "slotMapping has shape [8]", {8});
-    shape("SlotsOfOneStep", kTiling, kSlots, "slotMapping has shape [1, 4]", {1, 4});
+    support::OpPlanCases cases;
+    cases.Attributes("NoSeqs", kTiling, "numSeqs is 0", 0, 3, 8);
+    cases.Attributes("TooManySeqs", kTiling, "numSeqs is 200000000", 200000000, 3, 8);
+    cases.Attributes("NoQueries", kTiling, "numQueries is 0", 4, 0, 8);
+    cases.Attributes("TooManyQueries", kTiling, "numQueries is 5", 4, 5, 8);
+    cases.Attributes("NoBlockSize", kTiling, "blockSize is 0", 4, 3, 0);
+    cases.Attributes("OtherQueries", kTiling,
+                     "sampledTokenIds has shape [2, 3]; expected [steps, numQueries] = [>= 1, 2]",
+                     4, 2, 8);
+    cases.Add("NoPadding", vllm ? ACLNN_SUCCESS : kTiling, "numQueries is 4", [](OpArguments& a) {
+        a.numQueries = 4;
+        a[kSampled].shape = {2, 4};
+    });
+    cases.Shape("NoSteps", kTiling, kSampled, "sampledTokenIds has shape [0, 3]", {0, 3});
+    cases.Shape("SampledFlat", kTiling, kSampled, "sampledTokenIds has shape [3]", {3});
+    cases.Shape("SampledOfOneCall", kTiling, kSampled, "sampledTokenIds has shape [3, 1]", {3, 1});
+    cases.Shape("SampledColumns", ACLNN_SUCCESS, kSampled, "", {2, 3, 1});
+    cases.Shape("SampledRank3", kTiling, kSampled, "sampledTokenIds has shape [2, 3, 2]",
+                {2, 3, 2});
+    cases.Shape("SlotsColumns", ACLNN_SUCCESS, kSlots, "", {2, 4, 1});
+    cases.Shape("SlotsOfOneCall", kTiling, kSlots, "slotMapping has shape [4]", {4});
+    cases.Shape("SlotsFlat", kTiling, kSlots, "slotMapping has shape [8]", {8});
+    cases.Shape("SlotsOfOneStep", kTiling, kSlots, "slotMapping has shape [1, 4]", {1, 4});
     for (const size_t i : {0, 2, 3}) {
-        shape("Column" + std::to_string(i), ACLNN_SUCCESS, i, "", {4, 1});
-        shape("PerStep" + std::to_string(i), kTiling, i, "has shape [2, 4]", {2, 4});
+        cases.Shape("Column" + std::to_string(i), ACLNN_SUCCESS, i, "", {4, 1});
+        cases.Shape("PerStep" + std::to_string(i), kTiling, i, "has shape [2, 4]", {2, 4});
     }
-    cases.push_back({"OneStep", ACLNN_SUCCESS, "", [](OpArguments& a) {
-                         a[kSampled].shape = {1, 3};
-                         a[kSlots].shape = {1, 4};
-                     }});
-    cases.push_back({"FirstNullIsNamed", kNull, "inputPositions is null",
-                     [](OpArguments& a) { a.isNull[2] = a.isNull[kTables] = true; }});
+    cases.Add("OneStep", ACLNN_SUCCESS, "", [](OpArguments& a) {
+        a[kSampled].shape = {1, 3};
+        a[kSlots].shape = {1, 4};
+    });
+    cases.Add("FirstNullIsNamed", kNull, "inputPositions is null",
+              [](OpArguments& a) { a.isNull[2] = a.isNull[kTables] = true; });
     for (size_t i = 0; i < 6; ++i) {
         const bool taken = i == kTables || (vllm && (i == kSeqLens || i == kSlots));
-        cases.push_back({"Int32" + std::to_string(i), taken ? ACLNN_SUCCESS : kInvalid,
-                         "has dtype ACL_INT32; expected ACL_INT64",
-                         [i](OpArguments& a) { a[i].dtype = ACL_INT32; }});
+        cases.Dtype("Int32", i, ACL_INT32, taken, "has dtype ACL_INT32; expected ACL_INT64");
     }
-    return cases;
+    return cases.Get();
 }
 
 INSTANTIATE_TEST_SUITE_P(Common, MultiPlanTest, testing::ValuesIn(CommonCases()),

@@ -24,23 +24,9 @@ struct GoldenCase {
     AdvanceStepV2Data in, out;  // out is complete: in, with what changed
 };
 
-void ReadTensors(const nlohmann::json& json, AdvanceStepV2Data& data) {
-    static const char* const names[] = {"input_tokens", "sampled_token_ids", "input_positions",
-                                        "seq_lens",     "slot_mapping",      "block_tables",
-                                        "spec_token",   "accepted_num"};
-    const auto tensors = data.Tensors();
-    for (size_t i = 0; i < tensors.size(); ++i) {
-        if (!json.contains(names[i])) {
-            continue;
-        }
-        tensors[i]->clear();
-        for (const auto& entry : json.at(names[i])) {
-            const auto row = entry.is_array() ? entry.get<std::vector<int64_t>>()
-                                              : std::vector<int64_t>{entry.get<int64_t>()};
-            tensors[i]->insert(tensors[i]->end(), row.begin(), row.end());
-        }
-    }
-}
+constexpr const char* kTensors[] = {"input_tokens", "sampled_token_ids", "input_positions",
+                                    "seq_lens",     "slot_mapping",      "block_tables",
+                                    "spec_token",   "accepted_num"};
 
 std::vector<GoldenCase> Load() {
     std::ifstream file(ADVANCE_STEP_TEST_DATA "/advance_step_v2.jsonl");
@@ -53,13 +39,8 @@ std::vector<GoldenCase> Load() {
         golden.name = json.at("name");
         golden.ok = json.at("expect") == "ok";
         golden.reason = json.value("reason", "");
-        golden.in.numSeqs = json.at("numSeqs");
         golden.in.specNum = json.at("specNum");
-        golden.in.blockSize = json.at("blockSize");
-        golden.in.maxBlocks = json.at("columns");
-        ReadTensors(json.at("in"), golden.in);
-        golden.out = golden.in;
-        ReadTensors(json.at("out"), golden.out);
+        support::ReadGoldenData(json, kTensors, &golden);
         cases.push_back(golden);
     }
     return cases;
@@ -71,19 +52,7 @@ const std::vector<GoldenCase>& AllCases() {
 }
 
 void ExpectOutcome(int status, const GoldenCase& golden, const OpBatch& batch) {
-    if (golden.ok) {
-        EXPECT_TRUE(IsOk(status));
-    } else {
-        const std::string message = support::TakeMessage();
-        EXPECT_EQ(status, ACL_ERROR_RT_VECTOR_CORE_EXCEPTION) << message;
-        const std::vector<std::string> numbers = support::NumbersIn(golden.reason);
-        ASSERT_FALSE(numbers.empty());
-        EXPECT_TRUE(support::NamesQuery(message, std::stoll(numbers[0])));
-        for (const std::string& number : numbers) {
-            EXPECT_TRUE(support::HasNumber(message, std::stoll(number)))
-                << golden.reason << message;
-        }
-    }
+    support::ExpectGoldenStatus(status, golden.ok, golden.reason, true);
     EXPECT_TRUE(batch.Holds(support::ValuesOf(golden.out)));
 }
 

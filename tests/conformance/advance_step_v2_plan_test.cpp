@@ -16,15 +16,7 @@
 namespace v2_plan {
 namespace {
 
-using support::IsError;
-using support::IsOk;
-using support::OpArguments;
-using support::OpBatch;
-using support::OpPlanCase;
-
-constexpr int kNull = ACLNN_ERR_PARAM_NULLPTR;
-constexpr int kInvalid = ACLNN_ERR_PARAM_INVALID;
-constexpr int kTiling = ACLNN_ERR_INNER_TILING_ERROR;
+using namespace support;
 
 constexpr size_t kInputTokens = 0, kSampled = 1, kPositions = 2, kSeqLens = 3, kSlots = 4,
                  kTables = 5, kSpec = 6, kAccepted = 7;
@@ -62,82 +54,64 @@ TEST_P(V2PlanTest, InEveryConformance) {
 class V2PlanRulesTest : public support::DeviceTest {};
 
 std::vector<OpPlanCase> OwnCases() {
-    std::vector<OpPlanCase> cases;
-    const auto add = [&](const std::string& name, int code, const std::string& part,
-                         std::function<void(OpArguments&)> change) {
-        cases.push_back({name, code, part, std::move(change)});
-    };
-    const auto shape = [&](const std::string& name, int code, size_t tensor, const char* part,
-                           std::vector<int64_t> dims) {
-        add(name, code, part, [=](OpArguments& a) { a[tensor].shape = dims; });
-    };
-    const auto attribute = [&](const std::string& name, int code, const char* part, int64_t seqs,
-                               int64_t queries, int64_t blockSize) {
-        add(name, code, part, [=](OpArguments& a) {
-            a.numSeqs = seqs;
-            a.numQueries = queries;
-            a.blockSize = blockSize;
-        });
-    };
-    attribute("NoSeqs", kTiling, "numSeqs is 0; expected 1 <= numSeqs < 200000000", 0, 0, 8);
-    attribute("NegativeSeqs", kTiling, "numSeqs is -4", -4, -4, 8);
-    attribute("TooManySeqs", kTiling, "numSeqs is 200000000", 200000000, 200000000, 8);
-    attribute("FewerQueries", kTiling, "numQueries is 3; expected numSeqs = 4", 4, 3, 8);
-    attribute("MoreQueries", kTiling, "numQueries is 5; expected numSeqs = 4", 4, 5, 8);
-    attribute("NoBlockSize", kTiling, "blockSize is 0; expected at least 1", 4, 4, 0);
-    attribute("OtherSeqs", kTiling, "specToken has shape [4, 2]; expected [numSeqs, k] = [5, >= 1]",
-              5, 5, 8);
-    attribute("LargestBlockSize", ACLNN_SUCCESS, "", 4, 4, INT32_MAX);
+    support::OpPlanCases cases;
+    cases.Attributes("NoSeqs", kTiling, "numSeqs is 0; expected 1 <= numSeqs < 200000000", 0, 0, 8);
+    cases.Attributes("NegativeSeqs", kTiling, "numSeqs is -4", -4, -4, 8);
+    cases.Attributes("TooManySeqs", kTiling, "numSeqs is 200000000", 200000000, 200000000, 8);
+    cases.Attributes("FewerQueries", kTiling, "numQueries is 3; expected numSeqs = 4", 4, 3, 8);
+    cases.Attributes("MoreQueries", kTiling, "numQueries is 5; expected numSeqs = 4", 4, 5, 8);
+    cases.Attributes("NoBlockSize", kTiling, "blockSize is 0; expected at least 1", 4, 4, 0);
+    cases.Attributes("OtherSeqs", kTiling,
+                     "specToken has shape [4, 2]; expected [numSeqs, k] = [5, >= 1]", 5, 5, 8);
+    cases.Attributes("LargestBlockSize", ACLNN_SUCCESS, "", 4, 4, INT32_MAX);
 
-    shape("NoSpecTokens", kTiling, kSpec,
-          "specToken has shape [4, 0]; expected [numSeqs, k] = [4, >= 1]", {4, 0});
-    shape("SpecOfRank1", kTiling, kSpec, "specToken has shape [8]", {8});
-    shape("MoreSpecTokens", kTiling, kSpec,
-          "inputTokens has shape [12]; expected [numSeqs * (k + 1)] = [16]", {4, 3});
-    shape("SampledWithoutBonus", kTiling, kSampled,
-          "sampledTokenIds has shape [4, 2]; expected [numSeqs, k + 1] = [4, 3]", {4, 2});
-    shape("SampledFlat", kTiling, kSampled, "sampledTokenIds has shape [12]", {12});
-    shape("AcceptedColumn", kTiling, kAccepted, "acceptedNum has shape [4, 1]", {4, 1});
-    shape("NoColumns", kTiling, kTables, "blockTables has shape [4, 0]", {4, 0});
+    cases.Shape("NoSpecTokens", kTiling, kSpec,
+                "specToken has shape [4, 0]; expected [numSeqs, k] = [4, >= 1]", {4, 0});
+    cases.Shape("SpecOfRank1", kTiling, kSpec, "specToken has shape [8]", {8});
+    cases.Shape("MoreSpecTokens", kTiling, kSpec,
+                "inputTokens has shape [12]; expected [numSeqs * (k + 1)] = [16]", {4, 3});
+    cases.Shape("SampledWithoutBonus", kTiling, kSampled,
+                "sampledTokenIds has shape [4, 2]; expected [numSeqs, k + 1] = [4, 3]", {4, 2});
+    cases.Shape("SampledFlat", kTiling, kSampled, "sampledTokenIds has shape [12]", {12});
+    cases.Shape("AcceptedColumn", kTiling, kAccepted, "acceptedNum has shape [4, 1]", {4, 1});
+    cases.Shape("NoColumns", kTiling, kTables, "blockTables has shape [4, 0]", {4, 0});
     for (const auto& [tensor, name] :
          std::vector<std::pair<size_t, std::string>>{{kInputTokens, "inputTokens"},
                                                      {kPositions, "inputPositions"},
                                                      {kSeqLens, "seqLens"},
                                                      {kSlots, "slotMapping"}}) {
         const std::string capital = support::CapitalOf(name);
-        shape(capital + "Transposed", kTiling, tensor, name.c_str(), {3, 4});
-        shape(capital + "Column", kTiling, tensor, name.c_str(), {12, 1});
-        shape(capital + "PerQuery", kTiling, tensor, name.c_str(), {4});
+        cases.Shape(capital + "Transposed", kTiling, tensor, name.c_str(), {3, 4});
+        cases.Shape(capital + "Column", kTiling, tensor, name.c_str(), {12, 1});
+        cases.Shape(capital + "PerQuery", kTiling, tensor, name.c_str(), {4});
     }
     for (size_t i = 0; i < 8; ++i) {
-        add("Int32" + std::to_string(i), i == kTables ? ACLNN_SUCCESS : kInvalid,
-            "has dtype ACL_INT32; expected ACL_INT64",
-            [i](OpArguments& a) { a[i].dtype = ACL_INT32; });
+        cases.Dtype("Int32", i, ACL_INT32, i == kTables, "has dtype ACL_INT32; expected ACL_INT64");
     }
-    add("RowStride", ACLNN_SUCCESS, "", [](OpArguments& a) { a[kTables].strides = {7, 1}; });
-    add("RowStrideTooShort", kInvalid, "blockTables", [](OpArguments& a) {
+    cases.Add("RowStride", ACLNN_SUCCESS, "", [](OpArguments& a) { a[kTables].strides = {7, 1}; });
+    cases.Add("RowStrideTooShort", kInvalid, "blockTables", [](OpArguments& a) {
         a[kTables].strides = {2, 1};
     });
-    add("NullBeforeOutput", kNull, "acceptedNum is null", [](OpArguments& a) {
+    cases.Add("NullBeforeOutput", kNull, "acceptedNum is null", [](OpArguments& a) {
         a.isNull[kAccepted] = true;
         a.hasExecutor = false;
     });
-    add("FirstNullIsNamed", kNull, "slotMapping is null",
-        [](OpArguments& a) { a.isNull[kSlots] = a.isNull[kSpec] = true; });
-    add("DtypeBeforeAttribute", kInvalid, "acceptedNum", [](OpArguments& a) {
+    cases.Add("FirstNullIsNamed", kNull, "slotMapping is null",
+              [](OpArguments& a) { a.isNull[kSlots] = a.isNull[kSpec] = true; });
+    cases.Add("DtypeBeforeAttribute", kInvalid, "acceptedNum", [](OpArguments& a) {
         a[kAccepted].dtype = ACL_FLOAT;
         a.numSeqs = 0;
     });
-    add("AttributeBeforeShape", kTiling, "numQueries", [](OpArguments& a) {
+    cases.Add("AttributeBeforeShape", kTiling, "numQueries", [](OpArguments& a) {
         a.numQueries = 2;
         a[kSpec].shape = {9, 9};
     });
-    add("MostSpecTokens", ACLNN_SUCCESS, "", [](OpArguments& a) {
+    cases.Add("MostSpecTokens", ACLNN_SUCCESS, "", [](OpArguments& a) {
         a.numSeqs = a.numQueries = 1000000;
         a.tensors = {{{129000000}}, {{1000000, 129}}, {{129000000}},    {{129000000}},
                      {{129000000}}, {{1000000, 3}},   {{1000000, 128}}, {{1000000}}};
     });
-    return cases;
+    return cases.Get();
 }
 
 // What a real device refuses: device_shape_test.cpp has conformance exact.

@@ -115,30 +115,33 @@ TEST(ArraysTest, OfBools) {
              advstepReadBoolArray>::Run();
 }
 
+// A list owns its members, and has copied the pointers.
+template <class Member, class Create, class GetSize, class Destroy>
+void ExpectListOf(Create create, GetSize getSize, Destroy destroy, std::vector<Member> members) {
+    auto* const list = create(members.data(), members.size());
+    ASSERT_NE(list, nullptr);
+    const uint64_t count = members.size();
+    members.assign(count, nullptr);
+    uint64_t size = 0;
+    EXPECT_TRUE(IsOk(getSize(list, &size)));
+    EXPECT_EQ(size, count);
+    EXPECT_TRUE(IsOk(destroy(list)));
+}
+
 TEST(ListTest, OfTensorsOwnsItsMembers) {
     std::vector<const aclTensor*> members;
     for (int64_t i = 1; i <= 3; ++i) {
         members.push_back(support::Tensor({{i}}).Release());
     }
-    aclTensorList* list = aclCreateTensorList(members.data(), members.size());
-    ASSERT_NE(list, nullptr);
-    members.assign(3, nullptr);  // the list has copied the pointers
-    uint64_t size = 0;
-    EXPECT_TRUE(IsOk(aclGetTensorListSize(list, &size)));
-    EXPECT_EQ(size, 3U);
-    EXPECT_TRUE(IsOk(aclDestroyTensorList(list)));
+    ExpectListOf<const aclTensor*>(&aclCreateTensorList, &aclGetTensorListSize,
+                                   &aclDestroyTensorList, members);
 }
 
 TEST(ListTest, OfScalarsOwnsItsMembers) {
     int64_t value = 1;
-    std::vector<const aclScalar*> members{aclCreateScalar(&value, ACL_INT64),
-                                          aclCreateScalar(&value, ACL_INT64)};
-    aclScalarList* list = aclCreateScalarList(members.data(), members.size());
-    ASSERT_NE(list, nullptr);
-    uint64_t size = 0;
-    EXPECT_TRUE(IsOk(aclGetScalarListSize(list, &size)));
-    EXPECT_EQ(size, 2U);
-    EXPECT_TRUE(IsOk(aclDestroyScalarList(list)));
+    ExpectListOf<const aclScalar*>(
+        &aclCreateScalarList, &aclGetScalarListSize, &aclDestroyScalarList,
+        {aclCreateScalar(&value, ACL_INT64), aclCreateScalar(&value, ACL_INT64)});
 }
 
 TEST(ListTest, DestroyedOnesAreRefused) {

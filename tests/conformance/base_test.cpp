@@ -12,11 +12,7 @@
 
 namespace {
 
-using support::EnvironmentGuard;
-using support::IsError;
-using support::IsOk;
-using support::Settings;
-using support::TakeMessage;
+using namespace support;
 using testing::HasSubstr;
 
 struct DataTypeCase {

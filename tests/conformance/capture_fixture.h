@@ -44,6 +44,15 @@ class CaptureTest : public support::DeviceTest {
     void Mark(const Stream& stream, int value) const {
         EXPECT_TRUE(IsOk(recorder_.Mark(stream.Get(), value)));
     }
+    // What is said of a stream without a capture that has a model.
+    static void ExpectNoModel(const Stream& stream, aclmdlRICaptureStatus expected) {
+        int place = 0;
+        aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
+        aclmdlRI model = &place;
+        EXPECT_TRUE(IsOk(aclmdlRICaptureGetInfo(stream.Get(), &status, &model)));
+        EXPECT_EQ(status, expected);
+        EXPECT_EQ(model, nullptr);
+    }
     static aclError Queue(const Model& model, const Stream& stream) {
         return aclmdlRIExecuteAsync(model.Get(), stream.Get());
     }

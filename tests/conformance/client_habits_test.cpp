@@ -14,10 +14,7 @@ namespace {
 
 using conformance::kUnit;
 using conformance::Property;
-using support::DeviceBuffer;
-using support::IsCode;
-using support::IsError;
-using support::IsOk;
+using namespace support;
 
 constexpr int kNoContext = ACL_ERROR_RT_CONTEXT_NULL;
 

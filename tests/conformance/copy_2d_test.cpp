@@ -14,12 +14,7 @@
 namespace {
 
 using conformance::Form;
-using support::DeviceBuffer;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::PinnedArray;
-using support::Stream;
+using namespace support;
 
 class Copy2dTest : public support::DeviceTest, public testing::WithParamInterface<Form> {
  protected:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "conformance/abort_call.h"
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
@@ -16,10 +17,7 @@
 
 namespace {
 
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Stream;
+using namespace support;
 
 class CopyAbortTest : public support::DeviceTest {
  protected:
@@ -105,22 +103,10 @@ TEST_F(CopyAbortTest, APageableCopyIsAnErrorBeforeTheAbortAndWholeAfterIt) {
         return aclrtMemcpyAsync(device.Get(), kMany, host.data(), kMany, ACL_MEMCPY_HOST_TO_DEVICE,
                                 stream.Get());
     };
-    const aclrtContext context = support::CurrentContext();
     for (const char value : {'a', 'b', 'c'}) {
         const support::HostGate gate(stream.Get());
         ASSERT_TRUE(gate.WaitEntered());
-        std::atomic<bool> returned{false};
-        std::thread copier([&] {
-            EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-            EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_ABORT, copy('x')));
-            returned = true;
-        });
-        EXPECT_TRUE(support::Eventually([&] {
-            EXPECT_EQ(aclrtStreamAbort(stream.Get()), ACL_SUCCESS);
-            return returned.load();
-        }));
-        gate.Open();
-        copier.join();
+        conformance::ExpectAborted(stream, gate, [&] { return copy('x'); });
         ASSERT_TRUE(IsOk(copy(value)));
         ASSERT_EQ(device.Download<char>(), std::vector<char>(kMany, value));
     }

@@ -19,10 +19,7 @@ using conformance::kDevice0;
 using conformance::kDevice1;
 using conformance::kHost;
 using conformance::kUntouched;
-using support::DeviceBuffer;
-using support::IsError;
-using support::IsOk;
-using support::PinnedArray;
+using namespace support;
 
 class CopyBatchTest : public support::DeviceTest, public testing::WithParamInterface<Form> {
  protected:

@@ -17,11 +17,7 @@
 namespace {
 
 using conformance::kUnit;
-using support::DeviceBuffer;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::Stream;
+using namespace support;
 
 constexpr size_t kCopied = 4096;
 

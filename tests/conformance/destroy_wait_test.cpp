@@ -13,12 +13,20 @@
 
 namespace {
 
-using support::IsCode;
-using support::IsOk;
+using namespace support;
 
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
+// Has another thread destroy the stream, with this one's context. Returns when the handle is gone.
+std::thread BeginDestruction(aclrtStream stream) {
+    std::thread destroyer([stream, context = support::CurrentContext()] {
+        EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
+        EXPECT_TRUE(IsOk(aclrtDestroyStream(stream)));
+    });
+    aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
+    while (aclrtStreamQuery(stream, &status) == ACL_SUCCESS) {
+        std::this_thread::yield();
+    }
+    return destroyer;
+}
 
 class DestroyWaitTest : public support::DeviceTest {
  protected:
@@ -27,19 +35,11 @@ class DestroyWaitTest : public support::DeviceTest {
     void DestroyParked(aclError (*end)(aclrtStream)) {
         const conformance::Notify never = conformance::MakeNotify();
         const Recorder recorder;
-        const aclrtContext context = support::CurrentContext();
         Stream stream = MakeStream();
         const aclrtStream parked = stream.Release();
         ASSERT_TRUE(IsOk(aclrtWaitAndResetNotify(never.Get(), parked, 0)));
         ASSERT_TRUE(IsOk(recorder.Mark(parked, 1)));
-        std::thread destroyer([&] {
-            EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-            EXPECT_TRUE(IsOk(aclrtDestroyStream(parked)));
-        });
-        aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
-        while (aclrtStreamQuery(parked, &status) == ACL_SUCCESS) {
-            std::this_thread::yield();
-        }
+        std::thread destroyer = BeginDestruction(parked);
         EXPECT_TRUE(IsOk(end(parked)));
         destroyer.join();
         EXPECT_TRUE(IsCode(ACL_ERROR_RT_INVALID_HANDLE, end(parked)));
@@ -54,21 +54,13 @@ TEST_F(DestroyWaitTest, AForcedDestructionEndsIt) { DestroyParked(aclrtDestroySt
 
 TEST_F(DestroyWaitTest, ASecondOrdinaryDestructionIsRefused) {
     const support::HostGate gate(nullptr);
-    const aclrtContext context = support::CurrentContext();
     Stream stream = MakeStream();
     const aclrtStream held = stream.Release();
     ASSERT_TRUE(gate.WaitEntered());
     const support::Event event = support::MakeEvent();
     ASSERT_TRUE(IsOk(aclrtRecordEvent(event.Get(), nullptr)));
     ASSERT_TRUE(IsOk(aclrtStreamWaitEvent(held, event.Get())));
-    std::thread destroyer([&] {
-        EXPECT_TRUE(IsOk(aclrtSetCurrentContext(context)));
-        EXPECT_TRUE(IsOk(aclrtDestroyStream(held)));
-    });
-    aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
-    while (aclrtStreamQuery(held, &status) == ACL_SUCCESS) {
-        std::this_thread::yield();
-    }
+    std::thread destroyer = BeginDestruction(held);
     EXPECT_TRUE(IsCode(ACL_ERROR_RT_INVALID_HANDLE, aclrtDestroyStream(held)));
     gate.Open();
     destroyer.join();

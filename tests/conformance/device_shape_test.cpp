@@ -20,10 +20,7 @@ using conformance::Expect;
 using conformance::kInvalid;
 using conformance::kTiling;
 using conformance::PlanCase;
-using support::IsError;
-using support::IsOk;
-using support::OpBatch;
-using support::OpTensor;
+using namespace support;
 
 constexpr int kVectorCores = 40;
 

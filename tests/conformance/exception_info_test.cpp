@@ -17,12 +17,7 @@
 
 namespace {
 
-using support::EnqueueFailure;
-using support::IsCode;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Stream;
+using namespace support;
 
 struct Told {
     uint32_t task, stream, thread, device, code;

@@ -11,11 +11,7 @@
 
 namespace {
 
-using support::DeviceBuffer;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::Stream;
+using namespace support;
 
 class FreeSyncTest : public support::DeviceTest {
  protected:

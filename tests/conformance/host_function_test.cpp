@@ -17,11 +17,7 @@
 
 namespace {
 
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
+using namespace support;
 
 constexpr int kHostFunctionRefused = ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
 

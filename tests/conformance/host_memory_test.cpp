@@ -13,11 +13,7 @@
 
 namespace {
 
-using support::DeviceBuffer;
-using support::IsCode;
-using support::IsError;
-using support::IsOk;
-using support::PinnedArray;
+using namespace support;
 
 constexpr size_t kPage = 4096;
 constexpr uint32_t kMapped = ACL_HOST_REG_MAPPED;

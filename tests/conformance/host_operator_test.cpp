@@ -18,11 +18,7 @@ namespace {
 
 using conformance::Capture;
 using conformance::Model;
-using support::DeviceBuffer;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Stream;
+using namespace support;
 
 using LaunchFunction = aclError (*)(aclrtStream stream, const AdvStepHostOperator* operation);
 

@@ -14,11 +14,7 @@
 
 namespace {
 
-using support::IsCode;
-using support::IsError;
-using support::IsOk;
-using support::Settings;
-using support::TempFile;
+using namespace support;
 
 class InitTest : public support::EndedRuntimeTest {
  protected:

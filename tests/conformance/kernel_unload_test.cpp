@@ -20,6 +20,12 @@ class KernelUnloadTest : public KernelTest {
         const std::vector<char> bytes = BytesOf(kBinaryFile);
         ASSERT_TRUE(IsOk(aclrtBinaryLoadFromData(bytes.data(), bytes.size(), nullptr, &own_)));
     }
+    // The kernel writes the word when its binary is closed.
+    void RunAtTheEnd(int64_t* word) const {
+        ASSERT_TRUE(
+            IsOk(LaunchWith(FunctionOf(own_, "at_the_end"), 1, RowArguments{word, 1, 0}, nullptr)));
+        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    }
 
     aclrtBinHandle own_ = nullptr;  // an object of its own
 };
@@ -102,9 +108,7 @@ TEST_F(KernelUnloadTest, ALoadClosesTheObjectOfTheFileBefore) {
 TEST_F(KernelUnloadTest, AnIdleBinaryIsClosedAtOnce) {
     const DeviceBuffer values(std::vector<int64_t>{0});
     auto* const words = static_cast<int64_t*>(values.Get());
-    ASSERT_TRUE(
-        IsOk(LaunchWith(FunctionOf(own_, "at_the_end"), 1, RowArguments{words, 1, 0}, nullptr)));
-    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    RunAtTheEnd(words);
     ASSERT_TRUE(IsOk(aclrtBinaryUnLoad(own_)));
     EXPECT_EQ(*words, 1);
 }
@@ -113,9 +117,7 @@ TEST_F(KernelUnloadTest, AnIdleBinaryIsClosedAtOnce) {
 TEST_F(KernelUnloadTest, ACancelledThreadClosesABinary) {
     const DeviceBuffer values(std::vector<int64_t>{0});
     auto* const words = static_cast<int64_t*>(values.Get());
-    ASSERT_TRUE(
-        IsOk(LaunchWith(FunctionOf(own_, "at_the_end"), 1, RowArguments{words, 1, 0}, nullptr)));
-    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    RunAtTheEnd(words);
     support::OnACancelledThread([&] { EXPECT_TRUE(IsOk(aclrtBinaryUnLoad(own_))); });
     EXPECT_EQ(*words, 1);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 #include <thread>
 
 #include "acl/acl.h"
@@ -12,11 +13,7 @@
 
 namespace {
 
-using support::DeviceBuffer;
-using support::IsError;
-using support::IsOk;
-using support::PinnedArray;
-using support::Stream;
+using namespace support;
 
 class MemoryTest : public support::DeviceTest {
  protected:
@@ -28,32 +25,37 @@ class MemoryTest : public support::DeviceTest {
     }
 };
 
-TEST_F(MemoryTest, FreeTakesLiveAllocationsOnly) {
+// A call that frees takes an allocation of its kind once, and nothing inside of one.
+struct FreeCall {
+    const char* name;
+    const char* argument;
+    aclError (*free)(void*);
+};
+void ExpectTakesLiveOnesOnly(const FreeCall& call, void* live, void* inside, void* otherKind) {
     int local = 0;
+    const std::string prefix = std::string(call.name) + ": ";
+    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, call.free(nullptr), {prefix, call.argument}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, call.free(&local), {prefix, call.argument}));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, call.free(inside)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, call.free(otherKind)));
+    EXPECT_TRUE(IsOk(call.free(live)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, call.free(live)));
+}
+
+TEST_F(MemoryTest, FreeTakesLiveAllocationsOnly) {
     DeviceBuffer device(256);
     const PinnedArray<char> pinned(64);
-    EXPECT_TRUE(IsError(ACL_ERROR_INVALID_PARAM, aclrtFree(nullptr), {"aclrtFree: ", "devPtr"}));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(&local), {"aclrtFree: ", "devPtr"}));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(device.At(64))));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(pinned.Get())));
-    void* const memory = device.Release();
-    EXPECT_TRUE(IsOk(aclrtFree(memory)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFree(memory)));
+    void* const inside = device.At(64);
+    ExpectTakesLiveOnesOnly({"aclrtFree", "devPtr", &aclrtFree}, device.Release(), inside,
+                            pinned.Get());
 }
 
 TEST_F(MemoryTest, FreeHostTakesLiveAllocationsOnly) {
-    int local = 0;
     const DeviceBuffer device(256);
     PinnedArray<char> pinned(64);
-    EXPECT_TRUE(
-        IsError(ACL_ERROR_INVALID_PARAM, aclrtFreeHost(nullptr), {"aclrtFreeHost: ", "hostPtr"}));
-    EXPECT_TRUE(
-        IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(&local), {"aclrtFreeHost: ", "hostPtr"}));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(pinned.Get() + 8)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(device.Get())));
-    char* const memory = pinned.Release();
-    EXPECT_TRUE(IsOk(aclrtFreeHost(memory)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtFreeHost(memory)));
+    void* const inside = pinned.Get() + 8;
+    ExpectTakesLiveOnesOnly({"aclrtFreeHost", "hostPtr", &aclrtFreeHost}, pinned.Release(), inside,
+                            device.Get());
 }
 
 TEST_F(MemoryTest, MallocHostNeedsAnOutputAndASize) {

@@ -16,13 +16,7 @@ namespace {
 
 using conformance::MakeNotify;
 using conformance::Notify;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::kShort;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
+using namespace support;
 
 class NotifyTest : public support::DeviceTest {
  protected:
@@ -33,6 +27,12 @@ class NotifyTest : public support::DeviceTest {
         return aclrtWaitAndResetNotify(notify.Get(), stream.Get(), timeout);
     }
     // The stream does not get any further.
+    // The stream waits until the notify is recorded elsewhere.
+    static void ExpectWaitsFor(const Notify& notify, const Stream& stream) {
+        ExpectWaits(stream);
+        ASSERT_TRUE(IsOk(aclrtRecordNotify(notify.Get(), nullptr)));
+        EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    }
     static void ExpectWaits(const Stream& stream) {
         EXPECT_TRUE(IsError(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
                             aclrtSynchronizeStreamWithTimeout(stream.Get(), kShort)));
@@ -104,9 +104,7 @@ TEST_F(NotifyTest, IsNotSetAtFirst) {
     const Stream stream = MakeStream();
     const Notify notify = MakeNotify();
     ASSERT_TRUE(IsOk(Wait(notify, stream)));
-    ExpectWaits(stream);
-    ASSERT_TRUE(IsOk(aclrtRecordNotify(notify.Get(), nullptr)));
-    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    ExpectWaitsFor(notify, stream);
 }
 
 TEST_F(NotifyTest, RecordBeforeTheWait) {
@@ -207,9 +205,7 @@ TEST_F(NotifyTest, TwoRecordsSetOneFlag) {
     ASSERT_TRUE(IsOk(recorder_.Mark(stream.Get(), 1)));
     ASSERT_TRUE(IsOk(Wait(notify, stream)));
     ASSERT_TRUE(recorder_.WaitFor(1));
-    ExpectWaits(stream);
-    ASSERT_TRUE(IsOk(aclrtRecordNotify(notify.Get(), nullptr)));
-    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    ExpectWaitsFor(notify, stream);
 }
 
 TEST_F(NotifyTest, ManyTurns) {

@@ -14,10 +14,7 @@ namespace conformance {
 namespace {
 
 using reference::StepOutcome;
-using support::AdvanceStepBatch;
-using support::GoldenCase;
-using support::StepBatch;
-using support::StepGoldenCase;
+using namespace support;
 
 struct ReplayRun {
     std::string conformance;
@@ -47,15 +44,7 @@ class OperatorReplayTest : public CaptureTest, public testing::WithParamInterfac
 };
 
 void ExpectAdvanceStep(int status, const GoldenCase& golden, const AdvanceStepBatch& batch) {
-    if (golden.expect == "ok") {
-        EXPECT_TRUE(IsOk(status));
-    } else {
-        const std::string message = support::TakeMessage();
-        EXPECT_EQ(status, ACL_ERROR_RT_VECTOR_CORE_EXCEPTION) << message;
-        const std::vector<std::string> numbers = support::NumbersIn(golden.reason);
-        ASSERT_FALSE(numbers.empty());
-        EXPECT_TRUE(support::NamesQuery(message, std::stoll(numbers[0])));
-    }
+    support::ExpectGoldenStatus(status, golden.expect == "ok", golden.reason);
     EXPECT_TRUE(batch.Holds(golden.out));
 }
 

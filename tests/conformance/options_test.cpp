@@ -14,13 +14,7 @@
 
 namespace {
 
-using support::DeviceBuffer;
-using support::HostGate;
-using support::IsCode;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Stream;
+using namespace support;
 
 constexpr int kRange = ACL_ERROR_RT_PARAM_INVALID;
 constexpr int kNoContext = ACL_ERROR_RT_CONTEXT_NULL;

@@ -19,10 +19,7 @@ namespace {
 
 namespace op = advance_step::op;
 
-using support::DeviceBuffer;
-using support::IsCode;
-using support::IsOk;
-using support::TakeMessage;
+using namespace support;
 
 using Values = std::vector<int64_t>;
 

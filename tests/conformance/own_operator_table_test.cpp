@@ -12,10 +12,7 @@
 namespace conformance {
 namespace {
 
-using support::IsCode;
-using support::kOwnTable;
-using support::kOwnTensors;
-using support::TakeMessage;
+using namespace support;
 
 struct WrongTable {
     const char* name;

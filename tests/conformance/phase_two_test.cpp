@@ -14,12 +14,7 @@
 
 namespace {
 
-using support::Advanced;
-using support::AdvanceStepBatch;
-using support::IsError;
-using support::IsOk;
-using support::MakeBatch;
-using support::MakeStream;
+using namespace support;
 
 class PhaseTwoTest : public support::DeviceTest {
  protected:

@@ -13,10 +13,7 @@
 
 namespace {
 
-using support::DeviceBuffer;
-using support::IsError;
-using support::IsOk;
-using support::PinnedArray;
+using namespace support;
 
 constexpr size_t kLargePage = size_t{2} << 20;
 

@@ -11,10 +11,7 @@
 namespace {
 
 using conformance::kUnit;
-using support::DeviceBuffer;
-using support::IsError;
-using support::IsOk;
-using support::Stream;
+using namespace support;
 
 constexpr size_t kFilled = 4096;
 

@@ -24,6 +24,11 @@ class ReplayTimeoutTest : public CaptureTest {
             EXPECT_TRUE(IsOk(recorder_.Mark(stream.Get(), 2)));
         });
     }
+    Model CaptureTimedBranch(const Stream& stream) const {
+        const Signal go;
+        go.Set();
+        return CaptureTimedBranch(stream, go);
+    }
     // Returns when the time of the waits that were queued before is over.
     static void ExpectExpiry() {
         const Stream stream = MakeStream();
@@ -36,9 +41,7 @@ class ReplayTimeoutTest : public CaptureTest {
 TEST_F(ReplayTimeoutTest, TheTimeBeginsAfterEarlierWorkOfTheStream) {
     const Stream captured = MakeStream();
     const Stream stream = MakeStream();
-    const Signal go;
-    go.Set();
-    const Model model = CaptureTimedBranch(captured, go);
+    const Model model = CaptureTimedBranch(captured);
     const HostGate gate(stream.Get());
     Mark(stream, 0);
     ASSERT_TRUE(IsOk(Queue(model, stream)));
@@ -68,9 +71,7 @@ TEST_F(ReplayTimeoutTest, TheTimeBeginsAfterTheReplayBefore) {
 TEST_F(ReplayTimeoutTest, ADroppedReplayDoesNotBegin) {
     const Stream first = MakeStream();
     const Stream second = MakeStream();
-    const Signal go;
-    go.Set();
-    const Model model = CaptureTimedBranch(first, go);
+    const Model model = CaptureTimedBranch(first);
     const HostGate gate(first.Get());
     ASSERT_TRUE(gate.WaitEntered());
     ASSERT_TRUE(IsOk(Queue(model, first)));

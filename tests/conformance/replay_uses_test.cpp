@@ -35,6 +35,13 @@ struct FreedCase {
     void (*free)(Memory& m);
 };
 
+template <auto kTo, auto kFrom, aclrtMemcpyKind kKind>
+aclError Copy(const Memory& m, aclrtStream stream) {
+    return aclrtMemcpyAsync((m.*kTo).Get(), kUseBytes, (m.*kFrom).Get(), kUseBytes, kKind, stream);
+}
+void FreeDevice(Memory& m) { m.device = DeviceBuffer(); }
+void FreePinned(Memory& m) { EXPECT_TRUE(IsOk(aclrtFreeHost(m.pinned.Release()))); }
+
 class FreedMemoryTest : public CaptureTest, public testing::WithParamInterface<FreedCase> {};
 
 TEST_P(FreedMemoryTest, IsRefusedAndHarmless) {
@@ -127,57 +134,43 @@ INSTANTIATE_TEST_SUITE_P(
                   [](const Memory& m, aclrtStream stream) {
                       return aclrtMemsetAsync(m.device.Get(), kUseBytes, 'f', kUseBytes, stream);
                   },
-                  [](Memory& m) { m.device = DeviceBuffer(); }},
+                  &FreeDevice},
         FreedCase{"FillOfPinnedMemory",
                   [](const Memory& m, aclrtStream stream) {
                       return aclrtMemsetAsync(m.pinned.Get(), kUseBytes, 'f', kUseBytes, stream);
                   },
-                  [](Memory& m) { EXPECT_TRUE(IsOk(aclrtFreeHost(m.pinned.Release()))); }},
+                  &FreePinned},
         FreedCase{"CopyFromTheHost",
-                  [](const Memory& m, aclrtStream stream) {
-                      return aclrtMemcpyAsync(m.device.Get(), kUseBytes, m.pinned.Get(), kUseBytes,
-                                              ACL_MEMCPY_HOST_TO_DEVICE, stream);
-                  },
-                  [](Memory& m) { EXPECT_TRUE(IsOk(aclrtFreeHost(m.pinned.Release()))); }},
+                  &Copy<&Memory::device, &Memory::pinned, ACL_MEMCPY_HOST_TO_DEVICE>, &FreePinned},
         FreedCase{"CopyToTheHost",
-                  [](const Memory& m, aclrtStream stream) {
-                      return aclrtMemcpyAsync(m.pinned.Get(), kUseBytes, m.device.Get(), kUseBytes,
-                                              ACL_MEMCPY_DEVICE_TO_HOST, stream);
-                  },
-                  [](Memory& m) { m.device = DeviceBuffer(); }},
+                  &Copy<&Memory::pinned, &Memory::device, ACL_MEMCPY_DEVICE_TO_HOST>, &FreeDevice},
         FreedCase{"CopySource",
-                  [](const Memory& m, aclrtStream stream) {
-                      return aclrtMemcpyAsync(m.second.Get(), kUseBytes, m.device.Get(), kUseBytes,
-                                              ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
-                  },
-                  [](Memory& m) { m.device = DeviceBuffer(); }},
+                  &Copy<&Memory::second, &Memory::device, ACL_MEMCPY_DEVICE_TO_DEVICE>,
+                  &FreeDevice},
         FreedCase{"CopyDestination",
-                  [](const Memory& m, aclrtStream stream) {
-                      return aclrtMemcpyAsync(m.second.Get(), kUseBytes, m.device.Get(), kUseBytes,
-                                              ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
-                  },
+                  &Copy<&Memory::second, &Memory::device, ACL_MEMCPY_DEVICE_TO_DEVICE>,
                   [](Memory& m) { m.second = DeviceBuffer(); }},
         FreedCase{"BatchSource",
                   [](const Memory& m, aclrtStream stream) {
                       return CopyBatchOfOne(m.device.Get(), m.pinned.Get(), stream);
                   },
-                  [](Memory& m) { EXPECT_TRUE(IsOk(aclrtFreeHost(m.pinned.Release()))); }},
+                  &FreePinned},
         FreedCase{"BatchDestination",
                   [](const Memory& m, aclrtStream stream) {
                       return CopyBatchOfOne(m.device.Get(), m.pinned.Get(), stream);
                   },
-                  [](Memory& m) { m.device = DeviceBuffer(); }},
+                  &FreeDevice},
         FreedCase{"ValueWrite",
                   [](const Memory& m, aclrtStream stream) {
                       return aclrtValueWrite(m.device.Get(), 1, 0, stream);
                   },
-                  [](Memory& m) { m.device = DeviceBuffer(); }},
+                  &FreeDevice},
         FreedCase{"ValueWait",
                   [](const Memory& m, aclrtStream stream) {
                       return aclrtValueWait(m.device.Get(), ~uint64_t{0}, ACL_STREAM_WAIT_VALUE_AND,
                                             stream);
                   },
-                  [](Memory& m) { m.device = DeviceBuffer(); }}),
+                  &FreeDevice}),
     support::CaseName());
 
 class ReplayUsesTest : public CaptureTest {};

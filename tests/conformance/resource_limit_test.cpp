@@ -15,10 +15,7 @@
 
 namespace {
 
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Stream;
+using namespace support;
 
 constexpr aclrtDevResLimitType kCube = ACL_RT_DEV_RES_CUBE_CORE;
 constexpr aclrtDevResLimitType kVector = ACL_RT_DEV_RES_VECTOR_CORE;

@@ -13,10 +13,7 @@
 
 namespace {
 
-using support::IsOk;
-using support::Settings;
-using support::SettingsGuard;
-using support::StderrCapture;
+using namespace support;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;

@@ -11,11 +11,7 @@
 
 namespace {
 
-using support::EnvironmentGuard;
-using support::IsError;
-using support::IsOk;
-using support::Settings;
-using support::TempFile;
+using namespace support;
 
 struct SettingCase {
     const char* name;

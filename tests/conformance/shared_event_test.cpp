@@ -20,15 +20,6 @@ void OpenEvent(Words* w) {
     w->Set(0, event);
 }
 void RecordEvent(Words* w) { Keep(w, aclrtRecordEvent(w->Pointer(0), nullptr)); }
-// Work that Release lets go on, and a record after it. at[1]: the word.
-void HoldAndRecordEvent(Words* w) {
-    void* word = nullptr;
-    Keep(w, aclrtMalloc(&word, 64, ACL_MEM_MALLOC_HUGE_FIRST)) &&
-        Keep(w, aclrtMemset(word, 64, 0, 64)) &&
-        Keep(w, aclrtValueWait(word, 1, ACL_STREAM_WAIT_VALUE_EQ, nullptr)) &&
-        Keep(w, aclrtRecordEvent(w->Pointer(0), nullptr));
-    w->Set(1, word);
-}
 void Release(Words* w) {
     aclrtStream stream = nullptr;
     Keep(w, aclrtCreateStream(&stream)) && Keep(w, aclrtValueWrite(w->Pointer(1), 1, 0, stream)) &&

@@ -6,10 +6,7 @@
 namespace conformance {
 namespace {
 
-constexpr int64_t kSequences = 12;
-constexpr int64_t kQueries = 10;
-constexpr int64_t kBlockSize = 16;
-constexpr int64_t kBlocksEach = 8;
+constexpr int64_t kSequences = 12, kQueries = 10, kBlockSize = 16, kBlocksEach = 8;
 constexpr size_t kCells = kSequences * kBlocksEach * kBlockSize;
 constexpr size_t kCacheBytes = kCells * sizeof(int64_t);
 constexpr uint64_t kSteps = 60;

@@ -161,16 +161,7 @@ TEST_F(SharedSyncEdgesTest, ADestroyedStreamTakesNoWaitForAnUnrecordedEvent) {
 TEST_F(SharedSyncEdgesTest, AnAbortEndsTheWaitForARecordOfAnotherProcess) {
     Words there = other_.Run(&ExportNewEvent);
     const aclrtEvent event = Opened(there);
-    there = other_.Run(
-        [](Words* w) {
-            void* word = nullptr;
-            Keep(w, aclrtMalloc(&word, 64, ACL_MEM_MALLOC_HUGE_FIRST)) &&
-                Keep(w, aclrtMemset(word, 64, 0, 64)) &&
-                Keep(w, aclrtValueWait(word, 1, ACL_STREAM_WAIT_VALUE_EQ, nullptr)) &&
-                Keep(w, aclrtRecordEvent(w->Pointer(0), nullptr));
-            w->Set(1, word);
-        },
-        there);
+    there = other_.Run(&HoldAndRecordEvent, there);
     ASSERT_TRUE(Gave(0, there));
     std::atomic<bool> ended{false};
     int code = -1;

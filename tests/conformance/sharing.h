@@ -62,6 +62,16 @@ inline void CountThere(Words* w) {
     Keep(w, CountOthers(w->Pointer(0), w->at[1], static_cast<int>(w->at[2]), &w->at[2]));
 }
 
+// Work that waits for a word, and a record of the event in at[0] after it. at[1]: the word.
+inline void HoldAndRecordEvent(Words* w) {
+    void* word = nullptr;
+    Keep(w, aclrtMalloc(&word, 64, ACL_MEM_MALLOC_HUGE_FIRST)) &&
+        Keep(w, aclrtMemset(word, 64, 0, 64)) &&
+        Keep(w, aclrtValueWait(word, 1, ACL_STREAM_WAIT_VALUE_EQ, nullptr)) &&
+        Keep(w, aclrtRecordEvent(w->Pointer(0), nullptr));
+    w->Set(1, word);
+}
+
 // Physical memory mapped at reserved addresses, here or there. at[0]: the addresses, at[1]: bytes,
 // at[2]: the handle.
 inline int MapAnywhere(Words* w) {

@@ -12,10 +12,7 @@
 
 namespace {
 
-using support::IsCode;
-using support::IsError;
-using support::IsOk;
-using support::TempFile;
+using namespace support;
 
 class VisibleDevicesTest : public support::EndedRuntimeTest {
  protected:

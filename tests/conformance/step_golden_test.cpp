@@ -18,10 +18,7 @@ using nlohmann::json;
 using reference::StepData;
 using reference::StepOutcome;
 using reference::StepResult;
-using support::IsError;
-using support::IsOk;
-using support::StepBatch;
-using support::StepGoldenCase;
+using namespace support;
 
 // One call of a trace: what the host writes before it, and what it has to leave behind.
 struct TraceStep {

@@ -12,10 +12,7 @@
 
 namespace {
 
-using support::DeviceBuffer;
-using support::IsError;
-using support::IsOk;
-using support::StepBatch;
+using namespace support;
 
 class StepPhaseTwoTest : public support::DeviceTest {
  protected:

@@ -14,11 +14,7 @@ namespace step_plan {
 namespace {
 
 using namespace reference;
-using support::IsError;
-using support::IsOk;
-using support::kStepTensorNames;
-using support::kStepTensors;
-using support::TensorSpec;
+using namespace support;
 
 constexpr int kNull = ACLNN_ERR_PARAM_NULLPTR;
 constexpr int kBadTensor = ACLNN_ERR_PARAM_INVALID;

@@ -16,11 +16,7 @@ namespace {
 
 using namespace reference;
 using conformance::Machine;
-using support::IsCode;
-using support::IsOk;
-using support::Random;
-using support::StepBatch;
-using support::StepCode;
+using namespace support;
 
 StepDims RandomDims(Random& random) {
     StepDims dims;

@@ -14,10 +14,7 @@
 
 namespace {
 
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Stream;
+using namespace support;
 
 class StreamIdentityTest : public support::DeviceTest {
  protected:

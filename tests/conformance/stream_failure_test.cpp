@@ -12,14 +12,7 @@
 
 namespace {
 
-using support::EnqueueFailure;
-using support::HostGate;
-using support::IsDataError;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
+using namespace support;
 
 // A batch whose query 1 has a negative position.
 reference::AdvanceStepData BadBatch() {
@@ -39,6 +32,10 @@ reference::AdvanceStepData BadBatch() {
 
 class FailureTest : public support::DeviceTest {
  protected:
+    static aclError PlanAndLaunch(support::AdvanceStepBatch* batch, const Stream& stream) {
+        const aclError planned = batch->Plan();
+        return planned != ACL_SUCCESS ? planned : batch->Launch(stream.Get());
+    }
     static aclError SetMode(aclrtStream stream, uint64_t mode) {
         return aclrtSetStreamFailureMode(stream, mode);
     }
@@ -60,14 +57,12 @@ TEST_F(FailureTest, IsReportedOnce) {
 TEST_F(FailureTest, TheFirstOfSeveralIsReported) {
     const Stream stream = MakeStream();
     support::AdvanceStepBatch batch(BadBatch());
-    ASSERT_TRUE(IsOk(batch.Plan()));
-    ASSERT_TRUE(IsOk(batch.Launch(stream.Get())));
+    ASSERT_TRUE(IsOk(PlanAndLaunch(&batch, stream)));
     ASSERT_TRUE(IsOk(EnqueueFailure(stream.Get())));
     EXPECT_TRUE(IsDataError(aclrtSynchronizeStream(stream.Get()), 1, {-9}));
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     ASSERT_TRUE(IsOk(EnqueueFailure(stream.Get())));
-    ASSERT_TRUE(IsOk(batch.Plan()));
-    ASSERT_TRUE(IsOk(batch.Launch(stream.Get())));
+    ASSERT_TRUE(IsOk(PlanAndLaunch(&batch, stream)));
     EXPECT_TRUE(IsError(ACL_ERROR_FAILURE, aclrtSynchronizeStream(stream.Get())));
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
 }
@@ -75,8 +70,7 @@ TEST_F(FailureTest, TheFirstOfSeveralIsReported) {
 TEST_F(FailureTest, MessageIsOfTheThreadThatSynchronises) {
     const Stream stream = MakeStream();
     support::AdvanceStepBatch batch(BadBatch());
-    ASSERT_TRUE(IsOk(batch.Plan()));
-    ASSERT_TRUE(IsOk(batch.Launch(stream.Get())));
+    ASSERT_TRUE(IsOk(PlanAndLaunch(&batch, stream)));
     support::OnAnotherThread(
         [&] { EXPECT_TRUE(IsDataError(aclrtSynchronizeStream(stream.Get()), 1, {-9})); });
     EXPECT_EQ(support::TakeMessage(), "");

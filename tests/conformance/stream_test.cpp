@@ -12,12 +12,7 @@
 
 namespace {
 
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
+using namespace support;
 
 class StreamTest : public support::DeviceTest {
  protected:

@@ -54,6 +54,15 @@ class TaskGroupTest : public CaptureTest {
     static void UpdateEnd(const Stream& stream) {
         EXPECT_TRUE(IsOk(aclmdlRICaptureTaskUpdateEnd(stream.Get())));
     }
+    // Replaces the launches of the group by those of the batches.
+    static void Update(const Stream& stream, aclrtTaskGrp group,
+                       const std::vector<AdvanceStepBatch*>& batches) {
+        UpdateBegin(stream, group);
+        for (AdvanceStepBatch* const batch : batches) {
+            Launch(*batch, stream);
+        }
+        UpdateEnd(stream);
+    }
     // Puts the data back and replays: exactly these of the batches have advanced.
     static void ExpectAdvanced(const Model& model, const Stream& stream,
                                const std::vector<AdvanceStepBatch*>& batches,

@@ -13,29 +13,14 @@
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/stream_status.h"
 #include "support/waits.h"
 
 namespace {
 
-using support::Event;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::kLong;
-using support::kShort;
-using support::MakeEvent;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
+using namespace support;
 
-class TimeoutTest : public support::DeviceTest {
- protected:
-    static aclrtStreamStatus StatusOf(const Stream& stream) {
-        aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
-        EXPECT_TRUE(IsOk(aclrtStreamQuery(stream.Get(), &status)));
-        return status;
-    }
-};
+class TimeoutTest : public support::DeviceTest {};
 
 TEST_F(TimeoutTest, BadTimeoutsAreRefused) {
     const Stream stream = MakeStream();
@@ -98,7 +83,7 @@ TEST_F(TimeoutTest, ExpiresAndTheWorkGoesOn) {
                             aclrtSynchronizeEventWithTimeout(event.Get(), kShort),
                             {named("aclrtSynchronizeEventWithTimeout: event ", event.Get())}));
     }
-    EXPECT_EQ(StatusOf(stream), ACL_STREAM_STATUS_NOT_READY);
+    EXPECT_EQ(QueryStream(stream.Get()), ACL_STREAM_STATUS_NOT_READY);
     gate.Open();
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     EXPECT_EQ(recorder.Values(), std::vector<int>{1});
@@ -216,8 +201,9 @@ TEST_F(TimeoutTest, ACallWithoutAnEndRunsAllWorkIfTheOnlyThreadWaits) {
     const support::DeviceBuffer memory(8);
     const Recorder recorder;
     ASSERT_TRUE(IsOk(aclrtMemsetAsync(memory.Get(), 8, 0, 8, stream.Get())));
-    ASSERT_TRUE(support::Eventually(
-        [&] { return StatusOf(stream) == ACL_STREAM_STATUS_COMPLETE; }));  // by the first thread
+    ASSERT_TRUE(support::Eventually([&] {
+        return QueryStream(stream.Get()) == ACL_STREAM_STATUS_COMPLETE;
+    }));  // by the first thread
     const NoNewThreads none;
     const HostGate gate(held.Get());
     ASSERT_TRUE(gate.WaitEntered());

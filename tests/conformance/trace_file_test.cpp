@@ -18,14 +18,7 @@
 
 namespace {
 
-using support::DeviceTrace;
-using support::EnvironmentGuard;
-using support::FullDisk;
-using support::IsError;
-using support::IsOk;
-using support::Settings;
-using support::SettingsGuard;
-using support::TempFile;
+using namespace support;
 
 constexpr char kTrace[] = "ADVANCE_STEP_TRACE";
 

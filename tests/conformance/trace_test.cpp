@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,8 @@
 #include "support/batches.h"
 #include "support/handles.h"
 #include "support/host_work.h"
+#include "support/own_table.h"
+#include "support/tensor.h"
 
 namespace {
 
@@ -185,6 +188,18 @@ TEST_F(TraceTest, ABlockingCallbackIsASliceThatLastsUntilItHasRun) {
     EXPECT_EQ(trace.On(track), std::vector<std::string>{"callback"});
 }
 
+// Captures a task group of one launch.
+aclmdlRI CaptureGroup(aclrtStream stream, const std::function<aclError()>& launch,
+                      aclrtTaskGrp* group) {
+    aclmdlRI model = nullptr;
+    EXPECT_TRUE(IsOk(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL)));
+    EXPECT_TRUE(IsOk(aclmdlRICaptureTaskGrpBegin(stream)));
+    EXPECT_TRUE(IsOk(launch()));
+    EXPECT_TRUE(IsOk(aclmdlRICaptureTaskGrpEnd(stream, group)));
+    EXPECT_TRUE(IsOk(aclmdlRICaptureEnd(stream, &model)));
+    return model;
+}
+
 // The updates are of a launch of few rows, and of one that is long enough to wake a thread.
 TEST_F(TraceTest, ALaunchOfATaskGroupIsThatOfItsUpdate) {
     const support::Stream stream = support::MakeStream();
@@ -193,13 +208,9 @@ TEST_F(TraceTest, ALaunchOfATaskGroupIsThatOfItsUpdate) {
     AdvanceStepBatch few(support::MakeBatch(7, 3, 16, 4, 2));
     AdvanceStepBatch many(support::MakeBatch(20000, 19999, 16, 1, 3));
     ASSERT_TRUE(IsOk(captured.Plan()));
-    ASSERT_TRUE(IsOk(aclmdlRICaptureBegin(stream.Get(), ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL)));
-    ASSERT_TRUE(IsOk(aclmdlRICaptureTaskGrpBegin(stream.Get())));
-    ASSERT_TRUE(IsOk(captured.Launch(stream.Get())));
     aclrtTaskGrp group = nullptr;
-    ASSERT_TRUE(IsOk(aclmdlRICaptureTaskGrpEnd(stream.Get(), &group)));
-    aclmdlRI model = nullptr;
-    ASSERT_TRUE(IsOk(aclmdlRICaptureEnd(stream.Get(), &model)));
+    aclmdlRI const model = CaptureGroup(
+        stream.Get(), [&] { return captured.Launch(stream.Get()); }, &group);
     ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model, stream.Get())));
     for (AdvanceStepBatch* const update : {&few, &many}) {
         ASSERT_TRUE(IsOk(update->Plan()));
@@ -268,6 +279,62 @@ TEST_F(TraceTest, AWaitThatIsAbortedIsMarkedAsSkipped) {
     const DeviceTrace trace = Finish();
     EXPECT_EQ(trace.One("notify wait", track).category, "skipped");
     EXPECT_EQ(trace.One("notify wait", track).Arg("skipped"), 1);
+}
+
+// The launches of task groups in the trace.
+
+support::Signal launchEntered;
+support::Signal launchOpened;
+
+// The launch that adds 1 stays until the test lets it go.
+void HoldOwn(const advance_step::op::CoreContext& /*core*/, const void* payload) {
+    if (static_cast<const support::OwnPayload*>(payload)->add == 1) {
+        launchEntered.Set();
+        EXPECT_TRUE(launchOpened.Wait());
+    }
+}
+
+const advance_step::op::KernelProgram kHeldProgram = advance_step::op::MakeKernelProgram(
+    support::kOwnTable.call, nullptr, {&HoldOwn, &support::CommitOwn});
+
+TEST_F(TraceTest, ALaunchThatIsReplacedWhileItRunsIsDescribedItself) {
+    launchEntered = support::Signal();
+    launchOpened = support::Signal();
+    const support::Stream stream = support::MakeStream();
+    const support::Stream updates = support::MakeStream();
+    const std::string track = TrackOf(stream.Get());
+    const support::DeviceBuffer inMemory(std::vector<int64_t>(4, 10));
+    const support::DeviceBuffer outMemory(std::vector<int64_t>(4, 0));
+    const support::Tensor in(support::TensorSpec{{4}, inMemory.Get(), ACL_INT64});
+    const support::Tensor out(support::TensorSpec{{4}, outMemory.Get(), ACL_INT64});
+    support::OwnCall captured(in.Get(), nullptr, out.Get(), 1, 4);
+    support::OwnCall update(in.Get(), nullptr, out.Get(), 2, 4);
+    captured.plan.rows = 5;
+    update.plan.rows = 7;
+    for (support::OwnCall* const call : {&captured, &update}) {
+        call->plan.program = &kHeldProgram;
+        ASSERT_TRUE(IsOk(call->Plan()));
+    }
+    aclrtTaskGrp group = nullptr;
+    aclmdlRI const model = CaptureGroup(
+        stream.Get(), [&] { return captured.Run(stream.Get()); }, &group);
+    ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model, stream.Get())));
+    ASSERT_TRUE(launchEntered.Wait());
+    ASSERT_TRUE(IsOk(aclmdlRICaptureTaskUpdateBegin(updates.Get(), group)));
+    ASSERT_TRUE(IsOk(update.Run(updates.Get())));
+    ASSERT_TRUE(IsOk(aclmdlRICaptureTaskUpdateEnd(updates.Get())));
+    launchOpened.Set();
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(outMemory.Download<int64_t>(), std::vector<int64_t>(4, 11));
+    ASSERT_TRUE(IsOk(aclmdlRIExecuteAsync(model, stream.Get())));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(outMemory.Download<int64_t>(), std::vector<int64_t>(4, 12));
+    ASSERT_TRUE(IsOk(aclmdlRIDestroy(model)));
+    const DeviceTrace trace = Finish();
+    const std::vector<DeviceTrace::Slice> launches = trace.Named(support::kOwnTable.call, track);
+    ASSERT_EQ(launches.size(), 2U);
+    EXPECT_EQ(launches[0].Arg("rows"), 5);
+    EXPECT_EQ(launches[1].Arg("rows"), 7);
 }
 
 }  // namespace

@@ -16,15 +16,7 @@
 
 namespace {
 
-using support::DeviceBuffer;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::kShort;
-using support::MakeStream;
-using support::PinnedArray;
-using support::Recorder;
-using support::Stream;
+using namespace support;
 
 constexpr uint32_t kGeq = ACL_STREAM_WAIT_VALUE_GEQ;
 constexpr uint32_t kEq = ACL_STREAM_WAIT_VALUE_EQ;

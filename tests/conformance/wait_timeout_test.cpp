@@ -18,15 +18,7 @@ namespace {
 
 using conformance::MakeNotify;
 using conformance::Notify;
-using support::Event;
-using support::HostGate;
-using support::IsError;
-using support::IsOk;
-using support::kShort;
-using support::MakeEvent;
-using support::MakeStream;
-using support::Recorder;
-using support::Stream;
+using namespace support;
 
 class WaitTimeoutTest : public support::DeviceTest {
  protected:
@@ -42,6 +34,13 @@ class WaitTimeoutTest : public support::DeviceTest {
         }
     };
 };
+
+// The stream stands at a wait that expires. What is queued behind it is not run.
+void ExpectExpiryStops(const Stream& stream, const Recorder& recorder) {
+    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(stream.Get())));
+    EXPECT_EQ(recorder.Values(), std::vector<int>{});
+}
 
 TEST_F(WaitTimeoutTest, ANegativeTimeoutIsRefused) {
     const Stream stream = MakeStream();
@@ -112,9 +111,7 @@ TEST_F(WaitTimeoutTest, ExpiryStopsTheStreamInModeStop) {
     const Recorder recorder;
     ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stream.Get(), ACL_STOP_ON_FAILURE)));
     ASSERT_TRUE(IsOk(aclrtStreamWaitEventWithTimeout(stream.Get(), held.event.Get(), 1)));
-    ASSERT_TRUE(IsOk(recorder.Mark(stream.Get(), 1)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(stream.Get())));
-    EXPECT_EQ(recorder.Values(), std::vector<int>{});
+    ExpectExpiryStops(stream, recorder);
 }
 
 // The seconds count from when the wait is the oldest work. The expiry of a third stream is the
@@ -227,9 +224,7 @@ TEST_F(NotifyTimeoutTest, ExpiryStopsTheStreamInModeStop) {
     const Notify notify = MakeNotify();
     ASSERT_TRUE(IsOk(aclrtSetStreamFailureMode(stream.Get(), ACL_STOP_ON_FAILURE)));
     ASSERT_TRUE(IsOk(NotifyWait(notify, stream, 1)));
-    ASSERT_TRUE(IsOk(recorder_.Mark(stream.Get(), 1)));
-    EXPECT_TRUE(IsError(ACL_ERROR_RT_WAIT_TIMEOUT, aclrtSynchronizeStream(stream.Get())));
-    EXPECT_EQ(recorder_.Values(), std::vector<int>{});
+    ExpectExpiryStops(stream, recorder_);
 }
 
 TEST_F(NotifyTimeoutTest, LongTimeoutsAndZeroDoNotExpire) {

@@ -14,12 +14,7 @@ reference::AdvanceStepV2Data MakeData(FuzzInput* input) {
     reference::AdvanceStepV2Data data;
     data.numSeqs = 1 + input->Byte() % 12;
     data.specNum = 1 + input->Byte() % 5;
-    data.maxBlocks = 1 + input->Byte() % 5;
-    data.blockSize = 1 + input->Byte() % 16;
-    if (input->Byte() == 1) {
-        data.blockSize = std::max<int64_t>(1, input->Value(64));
-    }
-    const int64_t longest = data.maxBlocks * std::min<int64_t>(data.blockSize, 16);
+    const int64_t longest = FuzzBlocks(input, &data);
     for (int64_t query = 0; query < data.numSeqs; ++query) {
         data.acceptedNum.push_back(FuzzValue(input, data.specNum + 1));
         for (int64_t j = 0; j <= data.specNum; ++j) {

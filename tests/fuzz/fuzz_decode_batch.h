@@ -17,16 +17,23 @@ inline int64_t FuzzValue(FuzzInput* input, int64_t below) {
     return byte == 255 ? input->Value(below) : byte % below;
 }
 
+/// Reads the sizes of blocks and tables. Returns the tokens of a sequence, without those of the
+/// largest blocks.
+template <class Data>
+int64_t FuzzBlocks(FuzzInput* input, Data* data) {
+    data->maxBlocks = 1 + input->Byte() % 5;
+    data->blockSize = 1 + input->Byte() % 16;
+    if (input->Byte() == 1) {
+        data->blockSize = std::max<int64_t>(1, input->Value(64));
+    }
+    return data->maxBlocks * std::min<int64_t>(data->blockSize, 16);
+}
+
 inline reference::AdvanceStepData FuzzDecodeBatch(FuzzInput* input, int64_t mostSeqs) {
     reference::AdvanceStepData data;
     data.numSeqs = 1 + input->Byte() % mostSeqs;
     data.numQueries = std::max<int64_t>(1, data.numSeqs - input->Byte() % 8);
-    data.maxBlocks = 1 + input->Byte() % 5;
-    data.blockSize = 1 + input->Byte() % 16;
-    if (input->Byte() == 1) {
-        data.blockSize = std::max<int64_t>(1, input->Value(64));
-    }
-    const int64_t longest = data.maxBlocks * std::min<int64_t>(data.blockSize, 16);
+    const int64_t longest = FuzzBlocks(input, &data);
     for (int64_t row = 0; row < data.numSeqs; ++row) {
         data.inputTokens.push_back(5);
         data.inputPositions.push_back(6);

@@ -14,16 +14,9 @@ namespace reference {
 
 // One decode batch; blockTables row by row, maxBlocks entries each.
 struct AdvanceStepData {
-    int64_t numSeqs = 0;
-    int64_t numQueries = 0;
-    int64_t blockSize = 0;
-    int64_t maxBlocks = 0;
-    std::vector<int64_t> inputTokens;
-    std::vector<int64_t> sampledTokenIds;
-    std::vector<int64_t> inputPositions;
-    std::vector<int64_t> seqLens;
-    std::vector<int64_t> slotMapping;
-    std::vector<int64_t> blockTables;
+    int64_t numSeqs = 0, numQueries = 0, blockSize = 0, maxBlocks = 0;
+    std::vector<int64_t> inputTokens, sampledTokenIds, inputPositions;
+    std::vector<int64_t> seqLens, slotMapping, blockTables;
 
     // In the order of the signature.
     std::array<std::vector<int64_t>*, 6> Tensors() {

@@ -14,18 +14,11 @@ namespace reference {
 
 // One step of speculative decoding; matrices row by row.
 struct AdvanceStepV2Data {
-    int64_t numSeqs = 0;
+    int64_t numSeqs = 0, blockSize = 0, maxBlocks = 0;
     int64_t specNum = 0;  // k: spec tokens of a query
-    int64_t blockSize = 0;
-    int64_t maxBlocks = 0;
-    std::vector<int64_t> inputTokens;
-    std::vector<int64_t> sampledTokenIds;
-    std::vector<int64_t> inputPositions;
-    std::vector<int64_t> seqLens;
-    std::vector<int64_t> slotMapping;
-    std::vector<int64_t> blockTables;
-    std::vector<int64_t> specToken;
-    std::vector<int64_t> acceptedNum;
+    std::vector<int64_t> inputTokens, sampledTokenIds, inputPositions;
+    std::vector<int64_t> seqLens, slotMapping, blockTables;
+    std::vector<int64_t> specToken, acceptedNum;
 
     int64_t RowsPerQuery() const { return specNum + 1; }
 

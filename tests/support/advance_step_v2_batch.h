@@ -8,6 +8,7 @@
 
 #include "aclnnop/aclnn_advance_step_v2.h"
 #include "reference/advance_step_v2_reference.h"
+#include "support/batches.h"
 #include "support/op_batch.h"
 #include "support/op_layout.h"
 
@@ -45,9 +46,7 @@ inline OpBatch MakeV2Batch(const reference::AdvanceStepV2Data& data, const OpLay
 inline reference::AdvanceStepV2Data MakeV2Data(int64_t numSeqs, int64_t specNum, int64_t blockSize,
                                                int64_t maxBlocks, uint64_t seed) {
     std::mt19937_64 random(seed);
-    const auto upTo = [&random](int64_t last) {
-        return static_cast<int64_t>(random() % (static_cast<uint64_t>(last) + 1));
-    };
+    const UpTo upTo{&random};
     reference::AdvanceStepV2Data data;
     data.numSeqs = numSeqs;
     data.specNum = specNum;

@@ -13,13 +13,19 @@
 
 namespace support {
 
+// A random number from 0 to the last.
+struct UpTo {
+    std::mt19937_64* random;
+    int64_t operator()(int64_t last) const {
+        return static_cast<int64_t>((*random)() % (static_cast<uint64_t>(last) + 1));
+    }
+};
+
 // Every value from the seed alone. Lengths and slots fit int32 while blockSize * maxBlocks does.
 inline reference::AdvanceStepData MakeBatch(int64_t numSeqs, int64_t numQueries, int64_t blockSize,
                                             int64_t maxBlocks, uint64_t seed) {
     std::mt19937_64 random(seed);
-    const auto upTo = [&random](int64_t last) {
-        return static_cast<int64_t>(random() % (static_cast<uint64_t>(last) + 1));
-    };
+    const UpTo upTo{&random};
     reference::AdvanceStepData data;
     data.numSeqs = numSeqs;
     data.numQueries = numQueries;

@@ -3,6 +3,8 @@
 #ifndef ADVANCE_STEP_TESTS_SUPPORT_GOLDEN_H_
 #define ADVANCE_STEP_TESTS_SUPPORT_GOLDEN_H_
 
+#include <gtest/gtest.h>
+
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "reference/advance_step_reference.h"
+#include "support/status.h"
 
 namespace support {
 
@@ -22,24 +25,51 @@ struct GoldenCase {
     reference::AdvanceStepData in, out;  // out is complete: in, with what changed
 };
 
-inline void ReadTensors(const nlohmann::json& json, reference::AdvanceStepData& data) {
-    static const char* const names[] = {"input_tokens", "sampled_token_ids", "input_positions",
-                                        "seq_lens",     "slot_mapping",      "block_tables"};
+// Reads the tensors that the JSON has, by their names in the order of data.Tensors().
+template <class Data, size_t kCount>
+void ReadTensors(const nlohmann::json& json, const char* const (&names)[kCount], Data& data) {
     const auto tensors = data.Tensors();
-    for (size_t i = 0; i < tensors.size(); ++i) {
+    for (size_t i = 0; i < kCount; ++i) {
         const auto found = json.find(names[i]);
         if (found == json.end()) {
             continue;
         }
         tensors[i]->clear();
         for (const auto& entry : *found) {
-            if (entry.is_array()) {
-                const auto row = entry.get<std::vector<int64_t>>();
-                tensors[i]->insert(tensors[i]->end(), row.begin(), row.end());
-            } else {
-                tensors[i]->push_back(entry.get<int64_t>());
-            }
+            const auto row = entry.is_array() ? entry.template get<std::vector<int64_t>>()
+                                              : std::vector{entry.template get<int64_t>()};
+            tensors[i]->insert(tensors[i]->end(), row.begin(), row.end());
         }
+    }
+}
+
+// Reads what a case gives and what it expects, `in` and `out`.
+template <class Golden, size_t kCount>
+void ReadGoldenData(const nlohmann::json& json, const char* const (&names)[kCount],
+                    Golden* golden) {
+    golden->in.numSeqs = json.at("numSeqs");
+    golden->in.blockSize = json.at("blockSize");
+    golden->in.maxBlocks = json.at("columns");
+    ReadTensors(json.at("in"), names, golden->in);
+    golden->out = golden->in;
+    ReadTensors(json.at("out"), names, golden->out);
+}
+
+// Expects the code of the synchronisation, and that a message names the query of the reason, and
+// all of its numbers if so asked.
+inline void ExpectGoldenStatus(int status, bool ok, const std::string& reason,
+                               bool allNumbers = false) {
+    if (ok) {
+        EXPECT_TRUE(IsOk(status));
+        return;
+    }
+    const std::string message = TakeMessage();
+    EXPECT_EQ(status, ACL_ERROR_RT_VECTOR_CORE_EXCEPTION) << message;
+    const std::vector<std::string> numbers = NumbersIn(reason);
+    ASSERT_FALSE(numbers.empty());
+    EXPECT_TRUE(NamesQuery(message, std::stoll(numbers[0])));
+    for (size_t i = 0; allNumbers && i < numbers.size(); ++i) {
+        EXPECT_TRUE(HasNumber(message, std::stoll(numbers[i]))) << reason << message;
     }
 }
 
@@ -48,6 +78,8 @@ inline std::vector<GoldenCase> LoadGolden(const std::string& path) {
     if (!file) {
         throw std::runtime_error("no golden cases at " + path);
     }
+    static constexpr const char* kNames[] = {"input_tokens", "sampled_token_ids", "input_positions",
+                                             "seq_lens",     "slot_mapping",      "block_tables"};
     std::vector<GoldenCase> cases;
     for (std::string line; std::getline(file, line);) {
         const auto json = nlohmann::json::parse(line);
@@ -57,13 +89,8 @@ inline std::vector<GoldenCase> LoadGolden(const std::string& path) {
         golden.expect = json.at("expect");
         golden.reason = json.value("reason", "");
         golden.cores = json.at("cores");
-        golden.in.numSeqs = json.at("numSeqs");
         golden.in.numQueries = json.at("numQueries");
-        golden.in.blockSize = json.at("blockSize");
-        golden.in.maxBlocks = json.at("columns");
-        ReadTensors(json.at("in"), golden.in);
-        golden.out = golden.in;
-        ReadTensors(json.at("out"), golden.out);
+        ReadGoldenData(json, kNames, &golden);
         cases.push_back(golden);
     }
     return cases;

@@ -15,6 +15,10 @@
 
 namespace support {
 
+inline constexpr int kNull = ACLNN_ERR_PARAM_NULLPTR;
+inline constexpr int kInvalid = ACLNN_ERR_PARAM_INVALID;
+inline constexpr int kTiling = ACLNN_ERR_INNER_TILING_ERROR;
+
 // The arguments of a call; tests start from valid ones.
 struct OpArguments {
     std::vector<TensorSpec> tensors;
@@ -42,6 +46,38 @@ struct OpPlanCase {
     int code;
     std::string part;  // of the message
     std::function<void(OpArguments&)> change;
+};
+
+// Cases of an operator's own shapes and attributes.
+class OpPlanCases {
+ public:
+    void Add(const std::string& name, int code, const std::string& part,
+             std::function<void(OpArguments&)> change) {
+        cases_.push_back({name, code, part, std::move(change)});
+    }
+    void Shape(const std::string& name, int code, size_t tensor, const std::string& part,
+               std::vector<int64_t> shape) {
+        Add(name, code, part,
+            [tensor, shape = std::move(shape)](OpArguments& a) { a[tensor].shape = shape; });
+    }
+    void Attributes(const std::string& name, int code, const std::string& part, int64_t numSeqs,
+                    int64_t numQueries, int64_t blockSize) {
+        Add(name, code, part, [=](OpArguments& a) {
+            a.numSeqs = numSeqs;
+            a.numQueries = numQueries;
+            a.blockSize = blockSize;
+        });
+    }
+    // The tensor with another dtype, which is taken or refused with this part of the message.
+    void Dtype(const std::string& name, size_t tensor, aclDataType dtype, bool taken,
+               const std::string& part) {
+        Add(name + std::to_string(tensor), taken ? ACLNN_SUCCESS : kInvalid, part,
+            [=](OpArguments& a) { a[tensor].dtype = dtype; });
+    }
+    const std::vector<OpPlanCase>& Get() const { return cases_; }
+
+ private:
+    std::vector<OpPlanCase> cases_;
 };
 
 using OpPhaseOne = std::function<aclnnStatus(const OpBatch::Tensors&, const OpArguments&, uint64_t*,
@@ -86,8 +122,6 @@ inline std::string CapitalOf(std::string name) {
 // written[i]: tensor i is in/out.
 inline std::vector<OpPlanCase> CommonPlanCases(const std::vector<const char*>& names,
                                                const std::vector<bool>& written) {
-    constexpr int kNull = ACLNN_ERR_PARAM_NULLPTR;
-    constexpr int kInvalid = ACLNN_ERR_PARAM_INVALID;
     std::vector<OpPlanCase> cases;
     for (size_t i = 0; i < names.size(); ++i) {
         const std::string name = names[i];

@@ -28,30 +28,9 @@ aclnnStatus RunAroundAnAbort(void* workspace, uint64_t workspaceSize, aclOpExecu
     return code;
 }
 
-constexpr AdvStepGraphOperator kAroundAnAbort =
-    advance_step::op::MakeGraphTie<graphs::Mix, &aclnnTestMixGetWorkspaceSize, &RunAroundAnAbort>(
-        "TestMixAborted");
-const advance_step::op::GraphRegistration registration(&kAroundAnAbort);
-
 }  // namespace
 
-namespace ge {
-
-REG_OP(TestMixAborted)
-    .INPUT(read_in, TensorType({DT_INT64}))
-    .INPUT(state, TensorType({DT_INT64}))
-    .OUTPUT(state_out, TensorType({DT_INT64}))
-    .OUTPUT(sum, TensorType({DT_INT64}))
-    .ATTR(narrow, Int, 1)
-    .ATTR(flag, Bool, false)
-    .ATTR(real, Float, 0.0F)
-    .ATTR(scale, Float, 0.0F)
-    .ATTR(ints, ListInt, {})
-    .ATTR(reals, ListFloat, {})
-    .ATTR(bools, ListBool, {})
-    .OP_END_FACTORY_REG(TestMixAborted)
-
-}  // namespace ge
+TEST_TIED_MIX(TestMixAborted, RunAroundAnAbort, 1)
 
 namespace {
 

@@ -12,15 +12,7 @@
 
 namespace {
 
-using graphs::AsyncTest;
-using graphs::BatchOf;
-using graphs::Failed;
-using graphs::Gate;
-using graphs::OptionMap;
-using graphs::OutputsOf;
-using graphs::Succeeded;
-using graphs::Tensors;
-using graphs::ValuesOf;
+using namespace graphs;
 using support::kPatience;
 
 TEST_F(AsyncTest, DestructionWaits) {

@@ -15,14 +15,7 @@
 
 namespace {
 
-using graphs::AsyncTest;
-using graphs::BatchOf;
-using graphs::Failed;
-using graphs::Gate;
-using graphs::OutputsOf;
-using graphs::Succeeded;
-using graphs::Tensors;
-using graphs::ValuesOf;
+using namespace graphs;
 using support::kPatience;
 
 TEST_F(AsyncTest, TheWorkerLeavesSignalsToTheProgram) {

@@ -9,11 +9,7 @@
 
 namespace {
 
-using graphs::AdvanceStepInputs;
-using graphs::MakeData;
-using graphs::MakeGraphTensor;
-using graphs::Succeeded;
-using graphs::ValuesOf;
+using namespace graphs;
 using reference::AdvanceStepData;
 using support::IsOk;
 

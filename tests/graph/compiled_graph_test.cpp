@@ -9,11 +9,7 @@
 
 namespace {
 
-using graphs::Failed;
-using graphs::HasError;
-using graphs::OutputsOf;
-using graphs::StreamRunTest;
-using graphs::Succeeded;
+using namespace graphs;
 
 TEST_F(StreamRunTest, CompiledGraphs) {
     const ge::TensorDesc vector(ge::Shape({4}), ge::FORMAT_ND, ge::DT_INT64);

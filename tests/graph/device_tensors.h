@@ -63,6 +63,17 @@ inline ge::op::Variable MakeVariable(const char* name, const std::vector<int64_t
     return variable;
 }
 
+// Links every input of the operator with a RefData of that name, and returns these in their order.
+inline std::vector<ge::Operator> LinkReferences(ge::op::AdvanceStep* advance) {
+    std::vector<ge::Operator> sources;
+    for (const char* name : AdvanceStepInputs()) {
+        sources.push_back(
+            ge::op::RefData(name).set_attr_index(static_cast<int64_t>(sources.size())));
+        advance->SetInput(name, sources.back());
+    }
+    return sources;
+}
+
 // A decode step: tokens and tables from outside, and positions, lengths and slots as state.
 inline ge::Graph MakeDecodeGraph(const reference::AdvanceStepData& data, bool hasOutputs = false) {
     auto advance = MakeAdvanceStep("advance", data.numSeqs, data.numQueries, data.blockSize);

@@ -16,24 +16,11 @@
 
 namespace {
 
-using graphs::Failed;
-using graphs::MakeGraphTensor;
-using graphs::Selected;
-using graphs::Succeeded;
+using namespace graphs;
 
-class DumpTest : public graphs::GraphRulesTest {
+class DumpTest : public graphs::GraphFolderTest {
  protected:
-    DumpTest() {
-        char name[] = "/tmp/advance_step_dump_XXXXXX";
-        folder_ = mkdtemp(name);
-    }
-    ~DumpTest() override {
-        unlink((Path() + ".txt").c_str());
-        rmdir(folder_.c_str());
-    }
     std::string Path() const { return folder_ + "/dump"; }
-
-    std::string folder_;
 };
 
 TEST_F(DumpTest, WritesText) {

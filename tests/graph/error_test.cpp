@@ -9,13 +9,7 @@
 
 namespace {
 
-using graphs::At;
-using graphs::ErrorCase;
-using graphs::MakeGraphTensor;
-using graphs::OutputsOf;
-using graphs::Parts;
-using graphs::Succeeded;
-using graphs::ValuesOf;
+using namespace graphs;
 
 class ErrorTest : public graphs::GraphTest, public testing::WithParamInterface<ErrorCase> {};
 

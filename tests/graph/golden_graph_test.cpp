@@ -14,10 +14,7 @@
 
 namespace {
 
-using graphs::Failed;
-using graphs::MakeGraphTensor;
-using graphs::Succeeded;
-using graphs::ValuesOf;
+using namespace graphs;
 using reference::StepOutcome;
 
 struct Setting {

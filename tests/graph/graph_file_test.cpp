@@ -16,19 +16,10 @@
 
 namespace {
 
-using graphs::Failed;
-using graphs::HasError;
-using graphs::MakeGraphTensor;
-using graphs::Succeeded;
+using namespace graphs;
 
-class GraphFileTest : public graphs::GraphRulesTest {
+class GraphFileTest : public graphs::GraphFolderTest {
  protected:
-    GraphFileTest() {
-        char name[] = "/tmp/advance_step_file_XXXXXX";
-        folder_ = mkdtemp(name);
-    }
-    ~GraphFileTest() override { std::filesystem::remove_all(folder_); }
-
     std::string Path() const { return folder_ + "/graph"; }
     static std::string Read(const std::string& path) {
         std::ifstream stream(path, std::ios::binary);
@@ -46,8 +37,6 @@ class GraphFileTest : public graphs::GraphRulesTest {
             graphs::Named{{advance_, "slot_mapping"}, {advance_, "seq_lens"}});
         ASSERT_EQ(graph.SaveToFile(Path().c_str()), ge::GRAPH_SUCCESS);
     }
-
-    std::string folder_;
 };
 
 TEST_F(GraphFileTest, ALoadedGraphRuns) {

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,6 +27,14 @@ class GraphRulesTest : public GraphTest {
             advance_.SetInput(AdvanceStepInputs()[i], sources_.back());
         }
     }
+    // An AdvanceStep that has the sources for inputs.
+    ge::op::AdvanceStep MakeLinked(const std::string& name) const {
+        auto advance = MakeAdvanceStep(name, 4, 3, 4);
+        for (size_t i = 0; i < sources_.size(); ++i) {
+            advance.SetInput(AdvanceStepInputs()[i], sources_[i]);
+        }
+        return advance;
+    }
     // The values that a graph of this operator returns.
     std::vector<std::vector<int64_t>> Run(const ge::Graph& graph) {
         EXPECT_TRUE(Succeeded(Session().AddGraph(++graphId_, graph)));
@@ -37,6 +48,18 @@ class GraphRulesTest : public GraphTest {
     ge::op::AdvanceStep advance_ = MakeAdvanceStep("advance", 4, 3, 4);
     std::vector<ge::Operator> sources_;
     uint32_t graphId_ = 0;
+};
+
+// Has a folder of the test's own, which goes with it.
+class GraphFolderTest : public GraphRulesTest {
+ protected:
+    GraphFolderTest() {
+        char name[] = "/tmp/advance_step_graph_XXXXXX";
+        folder_ = mkdtemp(name);
+    }
+    ~GraphFolderTest() override { std::filesystem::remove_all(folder_); }
+
+    std::string folder_;
 };
 
 }  // namespace graphs

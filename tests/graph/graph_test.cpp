@@ -6,16 +6,7 @@
 
 namespace {
 
-using graphs::AdvanceStepInputs;
-using graphs::Failed;
-using graphs::GraphRulesTest;
-using graphs::MakeAdvanceStep;
-using graphs::MakeData;
-using graphs::Named;
-using graphs::OutputsOf;
-using graphs::Selected;
-using graphs::Succeeded;
-using graphs::ValuesOf;
+using namespace graphs;
 
 TEST_F(GraphRulesTest, OutputsInTheOrderGiven) {
     ge::Graph graph("outputs");
@@ -84,12 +75,7 @@ TEST_F(GraphRulesTest, EverythingReachableIsInTheGraph) {
 // Operators stay in the graph when the program has let go of them, before SetInputs or after.
 TEST_F(GraphRulesTest, OwnsItsOperators) {
     ge::Graph graph("owner");
-    {
-        auto advance = MakeAdvanceStep("second", 4, 3, 4);
-        for (size_t i = 0; i < sources_.size(); ++i) {
-            advance.SetInput(AdvanceStepInputs()[i], sources_[i]);
-        }
-    }
+    (void)MakeLinked("second");
     graph.SetInputs(sources_).SetOutputs(std::vector<ge::Operator>{advance_});
     sources_.clear();
     advance_ = ge::op::AdvanceStep();
@@ -154,10 +140,7 @@ TEST_F(GraphRulesTest, NamesAndAddOp) {
 
 TEST_F(GraphRulesTest, NamesAreUniqueAndMayBeEmpty) {
     ge::Graph graph("unique");
-    auto advance = MakeAdvanceStep("", 4, 3, 4);
-    for (size_t i = 0; i < sources_.size(); ++i) {
-        advance.SetInput(AdvanceStepInputs()[i], sources_[i]);
-    }
+    const auto advance = MakeLinked("");
     graph.SetInputs(sources_).SetOutputs(std::vector<ge::Operator>{advance});
     EXPECT_EQ(Run(graph), OutputsOf(after_));
     MakeAdvanceStep("", 4, 3, 4).SetInput("seq_lens", sources_[3]);

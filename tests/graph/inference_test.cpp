@@ -6,14 +6,7 @@
 
 namespace {
 
-using graphs::Desc;
-using graphs::Failed;
-using graphs::kTiling;
-using graphs::MakeGraphTensor;
-using graphs::OutputsOf;
-using graphs::Parts;
-using graphs::Succeeded;
-using graphs::ValuesOf;
+using namespace graphs;
 
 class OptionalInputTest : public graphs::GraphTest {};
 

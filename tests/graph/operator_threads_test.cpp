@@ -23,40 +23,13 @@ aclnnStatus RunAfterAll(void* workspace, uint64_t workspaceSize, aclOpExecutor* 
     return aclnnTestMix(workspace, workspaceSize, executor, stream);
 }
 
-// The operator of TestMix with a phase two of the program.
-constexpr AdvStepGraphOperator kOwnRun =
-    advance_step::op::MakeGraphTie<graphs::Mix, &aclnnTestMixGetWorkspaceSize, &RunAfterAll>(
-        "TestMixOwnRun");
-const advance_step::op::GraphRegistration kTied(&kOwnRun);
-
 }  // namespace
 
-namespace ge {
-
-REG_OP(TestMixOwnRun)
-    .INPUT(read_in, TensorType({DT_INT64}))
-    .OPTIONAL_INPUT(bias, TensorType({DT_INT64}))
-    .INPUT(state, TensorType({DT_INT64}))
-    .OUTPUT(state, TensorType({DT_INT64}))
-    .OUTPUT(sum, TensorType({DT_INT64}))
-    .ATTR(narrow, Int, 7)
-    .ATTR(flag, Bool, false)
-    .ATTR(real, Float, 0.0F)
-    .ATTR(scale, Int, 0)
-    .ATTR(ints, ListInt, {})
-    .ATTR(reals, ListFloat, {})
-    .ATTR(bools, ListBool, {})
-    .OP_END_FACTORY_REG(TestMixOwnRun)
-
-}  // namespace ge
+TEST_TIED_MIX(TestMixOwnRun, RunAfterAll, 7)
 
 namespace {
 
-using graphs::DeviceTensor;
-using graphs::Failed;
-using graphs::MakeGraphTensor;
-using graphs::Succeeded;
-using graphs::ValuesOf;
+using namespace graphs;
 using Tensors = std::vector<ge::Tensor>;
 using Rows = std::vector<int64_t>;
 
@@ -95,6 +68,11 @@ class OperatorThreadsTest : public graphs::TiedOperatorTest {
         graph.SetInputs(inputs).SetOutputs(std::vector<ge::Operator>{op});
         ASSERT_TRUE(Succeeded(Session().AddGraph(1, graph)));
     }
+    // The same of the operator with a phase two of the program, whose state is another tensor.
+    void AddOwnRun() {
+        Add(ge::op::TestMixOwnRun("mix").set_attr_narrow(7),
+            ge::op::RefData("state").set_attr_index(1), true);
+    }
     // Returns attributes of their own, so that no earlier plan is found.
     static int64_t NewNarrow() {
         static int64_t narrow = 1000;
@@ -108,8 +86,7 @@ class OperatorThreadsTest : public graphs::TiedOperatorTest {
 // Each function of an operator waits for another run of the graph, with the same memory. All runs
 // are queued.
 TEST_F(OperatorThreadsTest, AnOperatorMayWaitForAnotherStreamRun) {
-    Add(ge::op::TestMixOwnRun("mix").set_attr_narrow(7), ge::op::RefData("state").set_attr_index(1),
-        true);
+    AddOwnRun();
     const DeviceTensor read({2}, {1, 2}), state({2}, {5, 6}), sum({2}, {0, 0});
     const auto run = [&] {
         Tensors outputs = {state.Tensor(), sum.Tensor()};
@@ -135,8 +112,7 @@ TEST_F(OperatorThreadsTest, AnOperatorMayWaitForAnotherStreamRun) {
 
 // The run is refused, and a later one has the same memory.
 TEST_F(OperatorThreadsTest, AnOperatorThatEndsItsThreadIsRefused) {
-    Add(ge::op::TestMixOwnRun("mix").set_attr_narrow(7), ge::op::RefData("state").set_attr_index(1),
-        true);
+    AddOwnRun();
     const DeviceTensor read({2}, {1, 2}), state({2}, {5, 6}), sum({2}, {0, 0});
     const auto run = [&] {
         Tensors outputs = {state.Tensor(), sum.Tensor()};

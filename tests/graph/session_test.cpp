@@ -10,10 +10,7 @@
 
 namespace {
 
-using graphs::Failed;
-using graphs::OutputsOf;
-using graphs::Succeeded;
-using graphs::ValuesOf;
+using namespace graphs;
 using OptionMap = std::map<ge::AscendString, ge::AscendString>;
 using TextOptions = std::map<std::string, std::string>;
 

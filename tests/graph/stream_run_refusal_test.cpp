@@ -11,13 +11,7 @@
 
 namespace {
 
-using graphs::DeviceTensor;
-using graphs::Failed;
-using graphs::OutputsOf;
-using graphs::StateOf;
-using graphs::StreamRunTest;
-using graphs::Succeeded;
-using graphs::Tensors;
+using namespace graphs;
 
 TEST_F(StreamRunTest, AFailureOnTheDeviceIsTheStreams) {
     ASSERT_TRUE(Succeeded(Session().AddGraph(1, graphs::MakeDecodeGraph(data_))));

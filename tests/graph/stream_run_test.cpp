@@ -11,13 +11,7 @@
 
 namespace {
 
-using graphs::Advanced;
-using graphs::DeviceTensor;
-using graphs::OutputsOf;
-using graphs::StateOf;
-using graphs::StreamRunTest;
-using graphs::Succeeded;
-using graphs::Tensors;
+using namespace graphs;
 
 TEST_F(StreamRunTest, DataStaysAndOutputsAreWritten) {
     ASSERT_TRUE(Succeeded(Session().AddGraph(1, MakeGraph<ge::op::Data>())));
@@ -55,10 +49,9 @@ TEST_F(StreamRunTest, AnOutputMayBeTheMemoryOfItsInput) {
     ASSERT_TRUE(Succeeded(Run(1, in, {in[0], in[2], in[3], in[4]})));
     Synchronize();
     const auto twice = Advanced(after_);
-    EXPECT_EQ(memory_[0]->Read(), twice.inputTokens);
-    EXPECT_EQ(memory_[2]->Read(), twice.inputPositions);
-    EXPECT_EQ(memory_[3]->Read(), twice.seqLens);
-    EXPECT_EQ(memory_[4]->Read(), twice.slotMapping);
+    for (const size_t i : {0, 2, 3, 4}) {
+        EXPECT_EQ(memory_[i]->Read(), *twice.Tensors()[i]) << i;
+    }
 }
 
 TEST_F(StreamRunTest, RefDataIsUpdatedInPlace) {
@@ -100,16 +93,10 @@ TEST_F(StreamRunTest, VariablesAreUpdatedInPlace) {
 TEST_F(StreamRunTest, OldValuesStayReadable) {
     auto first = graphs::MakeAdvanceStep("first", 4, 3, 4);
     auto second = graphs::MakeAdvanceStep("second", 4, 3, 4);
-    std::vector<ge::Operator> sources;
-    for (const char* name : graphs::AdvanceStepInputs()) {
-        sources.push_back(
-            ge::op::RefData(name).set_attr_index(static_cast<int64_t>(sources.size())));
-        first.SetInput(name, sources.back());
-        if (std::string(name) == "sampled_token_ids" || std::string(name) == "block_tables") {
-            second.SetInput(name, sources.back());
-        } else {
-            second.SetInput(name, first, name);
-        }
+    const auto sources = graphs::LinkReferences(&first);
+    second.SetInput("sampled_token_ids", sources[1]).SetInput("block_tables", sources[5]);
+    for (const char* name : {"input_tokens", "input_positions", "seq_lens", "slot_mapping"}) {
+        second.SetInput(name, first, name);
     }
     ge::Graph graph("chain");
     graph.SetInputs(sources).SetOutputs(std::vector<std::pair<ge::Operator, ge::AscendString>>{

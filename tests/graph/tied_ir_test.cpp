@@ -12,26 +12,18 @@
     REG_OP(Type) parts.OP_END_FACTORY_REG(Type) \
     }                                           \
     ADVSTEP_GRAPH_OPERATOR(Type, aclnnTestMix, graphs::Mix)
-#define TEST_READ .INPUT(read_in, TensorType({DT_INT64}))
-#define TEST_STATE .INPUT(state, TensorType({DT_INT64})).OUTPUT(state, TensorType({DT_INT64}))
-#define TEST_SUM .OUTPUT(sum, TensorType({DT_INT64}))
-#define TEST_ATTRS                  \
-    .ATTR(flag, Bool, true)         \
-        .ATTR(real, Float, 2.0F)    \
-        .ATTR(scale, Int, 3)        \
-        .ATTR(ints, ListInt, {})    \
-        .ATTR(reals, ListFloat, {}) \
-        .ATTR(bools, ListBool, {})
-TEST_WRONG_IR(TestMixPlain, TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Int, 1) TEST_ATTRS)
+TEST_WRONG_IR(TestMixPlain,
+              TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Int, 1) TEST_ATTRS(true, 2.0F, 3))
 TEST_WRONG_IR(TestMixNoRead, TEST_STATE TEST_SUM)
 TEST_WRONG_IR(TestMixNoSum, TEST_READ TEST_STATE)
 TEST_WRONG_IR(TestMixNoOut, TEST_READ.INPUT(state, TensorType({DT_INT64})) TEST_SUM)
 TEST_WRONG_IR(TestMixMore, TEST_READ TEST_STATE TEST_SUM.INPUT(more, TensorType({DT_INT64})))
 TEST_WRONG_IR(TestMixMoreOut, TEST_READ TEST_STATE TEST_SUM.OUTPUT(more, TensorType({DT_INT64})))
-TEST_WRONG_IR(TestMixNoNarrow, TEST_READ TEST_STATE TEST_SUM TEST_ATTRS)
-TEST_WRONG_IR(TestMixText, TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Float, 1.0F) TEST_ATTRS)
-TEST_WRONG_IR(TestMixExtra,
-              TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Int, 1).ATTR(more, Int, 1) TEST_ATTRS)
+TEST_WRONG_IR(TestMixNoNarrow, TEST_READ TEST_STATE TEST_SUM TEST_ATTRS(true, 2.0F, 3))
+TEST_WRONG_IR(TestMixText,
+              TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Float, 1.0F) TEST_ATTRS(true, 2.0F, 3))
+TEST_WRONG_IR(TestMixExtra, TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Int, 1)
+                                .ATTR(more, Int, 1) TEST_ATTRS(true, 2.0F, 3))
 namespace ge {
 REG_OP(TestUntied) TEST_READ TEST_SUM.OP_END_FACTORY_REG(TestUntied)
 }

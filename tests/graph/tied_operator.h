@@ -138,15 +138,37 @@ ADVSTEP_OP_EXPORT aclnnStatus aclnnTestMixGetWorkspaceSize(
 ADVSTEP_OP_EXPORT aclnnStatus aclnnTestMix(void* workspace, uint64_t workspaceSize,
                                            aclOpExecutor* executor, aclrtStream stream);
 
+// The parts of the IR of a type with the operator Mix.
+#define TEST_READ .INPUT(read_in, TensorType({DT_INT64}))
+#define TEST_STATE .INPUT(state, TensorType({DT_INT64})).OUTPUT(state, TensorType({DT_INT64}))
+#define TEST_SUM .OUTPUT(sum, TensorType({DT_INT64}))
+#define TEST_ATTRS(flag_value, real_value, scale_value) \
+    .ATTR(flag, Bool, flag_value)                       \
+        .ATTR(real, Float, real_value)                  \
+        .ATTR(scale, Int, scale_value)                  \
+        .ATTR(ints, ListInt, {})                        \
+        .ATTR(reals, ListFloat, {})                     \
+        .ATTR(bools, ListBool, {})
+
+// A type whose operator is Mix with a phase two of the test.
+#define TEST_TIED_MIX(Type, Run, narrow_value)                                                     \
+    namespace {                                                                                    \
+    constexpr AdvStepGraphOperator k##Type =                                                       \
+        advance_step::op::MakeGraphTie<graphs::Mix, &aclnnTestMixGetWorkspaceSize, &(Run)>(#Type); \
+    const advance_step::op::GraphRegistration k##Type##Tied(&k##Type);                             \
+    }                                                                                              \
+    namespace ge {                                                                                 \
+    REG_OP(Type)                                                                                   \
+    TEST_READ TEST_STATE TEST_SUM.ATTR(narrow, Int, narrow_value) TEST_ATTRS(false, 0.0F, 0)       \
+        .OP_END_FACTORY_REG(Type)                                                                  \
+    }
+
 namespace ge {
 
 REG_OP(TestMix)
-    .INPUT(read_in, TensorType({DT_INT64}))
-    .OPTIONAL_INPUT(bias, TensorType({DT_INT64}))
+TEST_READ.OPTIONAL_INPUT(bias, TensorType({DT_INT64}))
     .INPUT(state, TensorType({DT_INT64}))
-    .OUTPUT(state_out, TensorType({DT_INT64}))
-    .OUTPUT(sum, TensorType({DT_INT64}))
-    .REQUIRED_ATTR(narrow, Int)
+    .OUTPUT(state_out, TensorType({DT_INT64})) TEST_SUM.REQUIRED_ATTR(narrow, Int)
     .ATTR(flag, Bool, true)
     .ATTR(real, Float, 2.0F)
     .ATTR(scale, Float, 3.0F)

@@ -17,12 +17,7 @@ ADVSTEP_GRAPH_OPERATOR(TestMix, aclnnTestMix, graphs::Mix)
 
 namespace {
 
-using graphs::DeviceTensor;
-using graphs::Failed;
-using graphs::MakeGraphTensor;
-using graphs::Succeeded;
-using graphs::TiedOperatorTest;
-using graphs::ValuesOf;
+using namespace graphs;
 using Tensors = std::vector<ge::Tensor>;
 using Rows = std::vector<int64_t>;
 

@@ -94,18 +94,19 @@ ADVSTEP_GRAPH_OPERATOR(TestNoSelfScale, aclnnTestScale, graphs::ScaleAndBias)
 
 namespace ge {
 
+#define TEST_INT64 TensorType({DT_INT64})
 REG_OP(TestScale)
-    .INPUT(self, TensorType({DT_INT64}))
-    .OPTIONAL_INPUT(scale, TensorType({DT_INT64}))
-    .OPTIONAL_INPUT(bias, TensorType({DT_INT64}))
-    .OUTPUT(out, TensorType({DT_INT64}))
+    .INPUT(self, TEST_INT64)
+    .OPTIONAL_INPUT(scale, TEST_INT64)
+    .OPTIONAL_INPUT(bias, TEST_INT64)
+    .OUTPUT(out, TEST_INT64)
     .OP_END_FACTORY_REG(TestScale) REG_OP(TestPlainScale)
-    .INPUT(self, TensorType({DT_INT64}))
-    .OUTPUT(out, TensorType({DT_INT64}))
+    .INPUT(self, TEST_INT64)
+    .OUTPUT(out, TEST_INT64)
     .OP_END_FACTORY_REG(TestPlainScale) REG_OP(TestNoSelfScale)
-    .OPTIONAL_INPUT(self, TensorType({DT_INT64}))
-    .INPUT(scale, TensorType({DT_INT64}))
-    .OUTPUT(out, TensorType({DT_INT64}))
+    .OPTIONAL_INPUT(self, TEST_INT64)
+    .INPUT(scale, TEST_INT64)
+    .OUTPUT(out, TEST_INT64)
     .OP_END_FACTORY_REG(TestNoSelfScale)
 
 }  // namespace ge

@@ -11,15 +11,7 @@
 
 namespace {
 
-using graphs::Advanced;
-using graphs::Failed;
-using graphs::MakeDecodeGraph;
-using graphs::MakeGraphTensor;
-using graphs::MakeVariable;
-using graphs::OutputsOf;
-using graphs::StateOf;
-using graphs::Succeeded;
-using graphs::ValuesOf;
+using namespace graphs;
 
 class VariableTest : public graphs::GraphTest {
  protected:
@@ -182,12 +174,7 @@ TEST_F(VariableTest, ADeviceResetKeepsTheState) {
 // In RunGraph a RefData is a Data: its tensor does not change.
 TEST_F(VariableTest, RefDataIsACopyInRunGraph) {
     auto op = graphs::MakeAdvanceStep("advance", 4, 3, 4);
-    std::vector<ge::Operator> sources;
-    for (const char* name : graphs::AdvanceStepInputs()) {
-        sources.push_back(
-            ge::op::RefData(name).set_attr_index(static_cast<int64_t>(sources.size())));
-        op.SetInput(name, sources.back());
-    }
+    const auto sources = graphs::LinkReferences(&op);
     ge::Graph graph("references");
     graph.SetInputs(sources).SetOutputs(std::vector<ge::Operator>{op});
     ASSERT_TRUE(Succeeded(Session().AddGraph(1, graph)));

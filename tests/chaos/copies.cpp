@@ -32,10 +32,9 @@ int QueueCopy(Worker& worker, void* to, void* from, size_t size) {
 
 void Copy(Worker& worker) {
     const Quiet quiet(worker.world);
-    if (!worker.MakeOwn()) {
+    if (!worker.MakeOwnIdle()) {
         return;
     }
-    (void)CHAOS_CALL(aclrtSynchronizeStream, worker.ownStream);
     Bytes bytes(kPitch * static_cast<size_t>(worker.random.Size(2000)));
     for (size_t i = 0; i < bytes.size(); i += 64) {
         bytes[i] = static_cast<char>(worker.random.Between(1, 100));

@@ -27,41 +27,18 @@ void QueryDevices(Worker& worker) {
     aclrtUtilizationInfo utilization = {};
     aclrtDeviceStatus status = ACL_RT_DEVICE_STATUS_END;
     aclrtUuid uuid = {};
-    switch (worker.random.Between(0, 10)) {
-        case 0:
-            (void)CHAOS_CALL(aclrtGetDevice, &number);
-            break;
-        case 1:
-            (void)CHAOS_CALL(aclrtGetDeviceCount, &count);
-            break;
-        case 2:
-            (void)CHAOS_CALL(aclrtGetDeviceInfo, static_cast<uint32_t>(device),
-                             ACL_DEV_ATTR_VECTOR_CORE_NUM, &value);
-            break;
-        case 3:
-            (void)CHAOS_CALL(aclrtGetPrimaryCtxState, device, &count, &number);
-            break;
-        case 4:
-            (void)CHAOS_CALL(aclrtDeviceEnablePeerAccess, device, 0);
-            break;
-        case 5:
-            (void)CHAOS_CALL(aclrtDeviceDisablePeerAccess, device);
-            break;
-        case 6:
-            (void)CHAOS_CALL(advstepReadCounters, device, &counters);
-            break;
-        case 7:
-            (void)CHAOS_CALL(aclrtGetDeviceUtilizationRate, device, &utilization);
-            break;
-        case 8:
-            (void)CHAOS_CALL(aclrtQueryDeviceStatus, device, &status);
-            break;
-        case 9:
-            (void)CHAOS_CALL(aclrtDeviceGetUuid, device, &uuid);
-            break;
-        default:
-            (void)CHAOS_CALL(aclrtGetMemInfo, ACL_HBM_MEM, &free, &total);
-    }
+    worker.RunOneOf({CHAOS_CHOICE(aclrtGetDevice, &number),
+                     CHAOS_CHOICE(aclrtGetDeviceCount, &count),
+                     CHAOS_CHOICE(aclrtGetDeviceInfo, static_cast<uint32_t>(device),
+                                  ACL_DEV_ATTR_VECTOR_CORE_NUM, &value),
+                     CHAOS_CHOICE(aclrtGetPrimaryCtxState, device, &count, &number),
+                     CHAOS_CHOICE(aclrtDeviceEnablePeerAccess, device, 0),
+                     CHAOS_CHOICE(aclrtDeviceDisablePeerAccess, device),
+                     CHAOS_CHOICE(advstepReadCounters, device, &counters),
+                     CHAOS_CHOICE(aclrtGetDeviceUtilizationRate, device, &utilization),
+                     CHAOS_CHOICE(aclrtQueryDeviceStatus, device, &status),
+                     CHAOS_CHOICE(aclrtDeviceGetUuid, device, &uuid),
+                     CHAOS_CHOICE(aclrtGetMemInfo, ACL_HBM_MEM, &free, &total)});
 }
 
 void ChangeOptions(Worker& worker) {
@@ -70,31 +47,18 @@ void ChangeOptions(Worker& worker) {
     int64_t value = 0;
     uint32_t limit = 0;
     const auto type = static_cast<aclrtDevResLimitType>(worker.random.Between(0, 2));
-    switch (worker.random.Between(0, 6)) {
-        case 0:
-            (void)CHAOS_CALL(aclrtSetSysParamOpt, option, number);
-            break;
-        case 1:
-            (void)CHAOS_CALL(aclrtGetSysParamOpt, option, &value);
-            break;
-        case 2:
-            (void)CHAOS_CALL(aclrtCtxSetSysParamOpt, option, number);
-            break;
-        case 3:
-            (void)CHAOS_CALL(aclrtSetDeviceSatMode,
-                             static_cast<aclrtFloatOverflowMode>(number % 3));
-            break;
-        case 4:
-            (void)CHAOS_CALL(aclrtSetDeviceResLimit, AnyDevice(worker), type,
-                             static_cast<uint32_t>(worker.random.Between(1, 8)));
-            break;
-        case 5:
-            (void)CHAOS_CALL(aclrtGetDeviceResLimit, AnyDevice(worker), type, &limit);
-            (void)CHAOS_CALL(aclrtResetDeviceResLimit, AnyDevice(worker));
-            break;
-        default:
-            (void)CHAOS_CALL(aclrtGetResInCurrentThread, type, &limit);
-    }
+    worker.RunOneOf(
+        {CHAOS_CHOICE(aclrtSetSysParamOpt, option, number),
+         CHAOS_CHOICE(aclrtGetSysParamOpt, option, &value),
+         CHAOS_CHOICE(aclrtCtxSetSysParamOpt, option, number),
+         CHAOS_CHOICE(aclrtSetDeviceSatMode, static_cast<aclrtFloatOverflowMode>(number % 3)),
+         CHAOS_CHOICE(aclrtSetDeviceResLimit, AnyDevice(worker), type,
+                      static_cast<uint32_t>(worker.random.Between(1, 8))),
+         [&] {
+             (void)CHAOS_CALL(aclrtGetDeviceResLimit, AnyDevice(worker), type, &limit);
+             (void)CHAOS_CALL(aclrtResetDeviceResLimit, AnyDevice(worker));
+         },
+         CHAOS_CHOICE(aclrtGetResInCurrentThread, type, &limit)});
 }
 
 void ResetDevices(Worker& worker) {

@@ -25,117 +25,41 @@ void* Rubbish(Worker& worker) {
 }  // namespace
 
 void PassNulls(Worker& worker) {
-    switch (worker.random.Between(0, 15)) {
-        case 0:
-            (void)CHAOS_CALL(aclrtCreateStream, nullptr);
-            break;
-        case 1:
-            (void)CHAOS_CALL(aclrtCreateEvent, nullptr);
-            break;
-        case 2:
-            (void)CHAOS_CALL(aclrtCreateContext, nullptr, 0);
-            break;
-        case 3:
-            (void)CHAOS_CALL(aclrtMalloc, nullptr, 100, ACL_MEM_MALLOC_HUGE_FIRST);
-            break;
-        case 4:
-            (void)CHAOS_CALL(aclrtMemcpy, nullptr, 8, nullptr, 8, ACL_MEMCPY_DEVICE_TO_DEVICE);
-            break;
-        case 5:
-            (void)CHAOS_CALL(aclrtMemcpyAsync, nullptr, 8, nullptr, 8, ACL_MEMCPY_HOST_TO_DEVICE,
-                             worker.AnyStream());
-            break;
-        case 6:
-            (void)CHAOS_CALL(aclmdlRICaptureEnd, nullptr, nullptr);
-            break;
-        case 7:
-            (void)CHAOS_CALL(aclrtLaunchHostFunc, worker.AnyStream(), nullptr, nullptr);
-            break;
-        case 8:
-            (void)CHAOS_CALL(advstepLaunchHostOperator, worker.AnyStream(), nullptr);
-            break;
-        case 9:
-            (void)CHAOS_CALL(aclnnAdvanceStep, nullptr, 0, nullptr, worker.AnyStream());
-            break;
-        case 10:
-            (void)CHAOS_CALL(aclrtSetCurrentContext, nullptr);
-            break;
-        case 11:
-            (void)CHAOS_CALL(aclrtDestroyEvent, nullptr);
-            break;
-        case 12:
-            (void)CHAOS_CALL(aclrtHostRegister, nullptr, 10, ACL_HOST_REGISTER_MAPPED, nullptr);
-            break;
-        case 13:
-            (void)CHAOS_CALL(aclrtNotifyGetExportKey, worker.OneOf(worker.world.notifies), nullptr,
-                             65, 0);
-            break;
-        case 14:
-            (void)CHAOS_CALL(aclrtGetDevice, nullptr);
-            break;
-        default:
-            (void)CHAOS_CALL(aclmdlRIExecuteAsync, nullptr, nullptr);
-    }
+    worker.RunOneOf(
+        {CHAOS_CHOICE(aclrtCreateStream, nullptr), CHAOS_CHOICE(aclrtCreateEvent, nullptr),
+         CHAOS_CHOICE(aclrtCreateContext, nullptr, 0),
+         CHAOS_CHOICE(aclrtMalloc, nullptr, 100, ACL_MEM_MALLOC_HUGE_FIRST),
+         CHAOS_CHOICE(aclrtMemcpy, nullptr, 8, nullptr, 8, ACL_MEMCPY_DEVICE_TO_DEVICE),
+         CHAOS_CHOICE(aclrtMemcpyAsync, nullptr, 8, nullptr, 8, ACL_MEMCPY_HOST_TO_DEVICE,
+                      worker.AnyStream()),
+         CHAOS_CHOICE(aclmdlRICaptureEnd, nullptr, nullptr),
+         CHAOS_CHOICE(aclrtLaunchHostFunc, worker.AnyStream(), nullptr, nullptr),
+         CHAOS_CHOICE(advstepLaunchHostOperator, worker.AnyStream(), nullptr),
+         CHAOS_CHOICE(aclnnAdvanceStep, nullptr, 0, nullptr, worker.AnyStream()),
+         CHAOS_CHOICE(aclrtSetCurrentContext, nullptr), CHAOS_CHOICE(aclrtDestroyEvent, nullptr),
+         CHAOS_CHOICE(aclrtHostRegister, nullptr, 10, ACL_HOST_REGISTER_MAPPED, nullptr),
+         CHAOS_CHOICE(aclrtNotifyGetExportKey, worker.OneOf(worker.world.notifies), nullptr, 65, 0),
+         CHAOS_CHOICE(aclrtGetDevice, nullptr),
+         CHAOS_CHOICE(aclmdlRIExecuteAsync, nullptr, nullptr)});
 }
 
 void PassRubbish(Worker& worker) {
     void* const rubbish = Rubbish(worker);
     void* handle = nullptr;
-    switch (worker.random.Between(0, 17)) {
-        case 0:
-            (void)CHAOS_CALL(aclrtDestroyStream, &worker);
-            break;
-        case 1:
-            (void)CHAOS_CALL(aclrtSynchronizeStream, rubbish);
-            break;
-        case 2:
-            (void)CHAOS_CALL(aclrtFree, &worker);
-            break;
-        case 3:
-            (void)CHAOS_CALL(aclrtSetCurrentContext, rubbish);
-            break;
-        case 4:
-            (void)CHAOS_CALL(aclrtRecordEvent, &worker, worker.AnyStream());
-            break;
-        case 5:
-            (void)CHAOS_CALL(aclmdlRIExecute, rubbish, 5);
-            break;
-        case 6:
-            (void)CHAOS_CALL(aclmdlRIDestroy, rubbish);
-            break;
-        case 7:
-            (void)CHAOS_CALL(aclrtSetDevice, static_cast<int32_t>(worker.random.Between(-3, 200)));
-            break;
-        case 8:
-            (void)CHAOS_CALL(aclrtHostUnregister, &worker);
-            break;
-        case 9:
-            (void)CHAOS_CALL(aclrtBinaryUnLoad, rubbish);
-            break;
-        case 10:
-            (void)CHAOS_CALL(aclrtBinaryGetFunction, rubbish, "none", &handle);
-            break;
-        case 11:
-            (void)CHAOS_CALL(aclrtUnmapMem, &worker);
-            break;
-        case 12:
-            (void)CHAOS_CALL(aclrtFreePhysical, rubbish);
-            break;
-        case 13:
-            (void)CHAOS_CALL(aclrtReleaseMemAddress, &worker);
-            break;
-        case 14:
-            (void)CHAOS_CALL(aclrtWaitAndResetNotify, &worker, worker.AnyStream(), 1);
-            break;
-        case 15:
-            (void)CHAOS_CALL(aclmdlRICaptureTaskUpdateBegin, worker.AnyStream(), rubbish);
-            break;
-        case 16:
-            (void)CHAOS_CALL(aclrtIpcMemImportByKey, &handle, "no key", 0);
-            break;
-        default:
-            (void)CHAOS_CALL(aclrtMemset, &worker, 8, 1, 8);
-    }
+    worker.RunOneOf(
+        {CHAOS_CHOICE(aclrtDestroyStream, &worker), CHAOS_CHOICE(aclrtSynchronizeStream, rubbish),
+         CHAOS_CHOICE(aclrtFree, &worker), CHAOS_CHOICE(aclrtSetCurrentContext, rubbish),
+         CHAOS_CHOICE(aclrtRecordEvent, &worker, worker.AnyStream()),
+         CHAOS_CHOICE(aclmdlRIExecute, rubbish, 5), CHAOS_CHOICE(aclmdlRIDestroy, rubbish),
+         CHAOS_CHOICE(aclrtSetDevice, static_cast<int32_t>(worker.random.Between(-3, 200))),
+         CHAOS_CHOICE(aclrtHostUnregister, &worker), CHAOS_CHOICE(aclrtBinaryUnLoad, rubbish),
+         CHAOS_CHOICE(aclrtBinaryGetFunction, rubbish, "none", &handle),
+         CHAOS_CHOICE(aclrtUnmapMem, &worker), CHAOS_CHOICE(aclrtFreePhysical, rubbish),
+         CHAOS_CHOICE(aclrtReleaseMemAddress, &worker),
+         CHAOS_CHOICE(aclrtWaitAndResetNotify, &worker, worker.AnyStream(), 1),
+         CHAOS_CHOICE(aclmdlRICaptureTaskUpdateBegin, worker.AnyStream(), rubbish),
+         CHAOS_CHOICE(aclrtIpcMemImportByKey, &handle, "no key", 0),
+         CHAOS_CHOICE(aclrtMemset, &worker, 8, 1, 8)});
 }
 
 }  // namespace chaos

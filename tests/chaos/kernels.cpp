@@ -35,10 +35,9 @@ void LaunchKernels(Worker& worker) {
         return;
     }
     const Quiet quiet(worker.world);
-    if (!worker.MakeOwn()) {
+    if (!worker.MakeOwnIdle()) {
         return;
     }
-    (void)CHAOS_CALL(aclrtSynchronizeStream, worker.ownStream);
     aclrtFuncHandle function = nullptr;
     if (CHAOS_CALL(aclrtBinaryGetFunction, worker.OneOf(worker.world.binaries), "add_rows",
                    &function) != 0) {

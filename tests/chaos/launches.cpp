@@ -179,10 +179,9 @@ bool Holds(const Buffers& buffers, const AdvanceStepData& data) {
 
 void LaunchAdvanceStep(Worker& worker) {
     const Quiet quiet(worker.world);
-    if (!worker.MakeOwn()) {
+    if (!worker.MakeOwnIdle()) {
         return;
     }
-    (void)CHAOS_CALL(aclrtSynchronizeStream, worker.ownStream);  // failures of before
     const AdvanceStepData before = MakeRows(worker);
     Batch batch(&worker, before);
     if (!batch.IsUsable()) {

@@ -47,10 +47,9 @@ int QueueOne(Worker& worker, void* to, void* from, bool* adds) {
 
 void CopyOtherwise(Worker& worker) {
     const Quiet quiet(worker.world);
-    if (!worker.MakeOwn()) {
+    if (!worker.MakeOwnIdle()) {
         return;
     }
-    (void)CHAOS_CALL(aclrtSynchronizeStream, worker.ownStream);
     const auto number = static_cast<int32_t>(worker.random.Between(1, 1000));
     const std::vector<int32_t> source(kValues, number);
     const std::vector<int32_t> before(kValues, 5);

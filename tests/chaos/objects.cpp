@@ -14,10 +14,7 @@ void MakeStreams(Worker& worker) {
     } else {
         code = CHAOS_CALL(aclrtCreateStream, &made);
     }
-    if (code != 0) {
-        return;
-    }
-    void* const before = worker.OneOf(worker.world.streams).exchange(made);
+    void* const before = code == 0 ? worker.OneOf(worker.world.streams).exchange(made) : nullptr;
     if (before != nullptr) {
         (void)CHAOS_CALL(aclrtDestroyStream, before);
     }
@@ -26,11 +23,8 @@ void MakeStreams(Worker& worker) {
 void DestroyStreams(Worker& worker) {
     std::atomic<void*>& slot = worker.OneOf(worker.world.streams);
     void* const stream = worker.random.OneIn(4) ? slot.load() : slot.exchange(nullptr);
-    if (worker.random.OneIn(2)) {
-        (void)CHAOS_CALL(aclrtDestroyStreamForce, stream);
-    } else {
-        (void)CHAOS_CALL(aclrtDestroyStream, stream);
-    }
+    worker.RunOneOf(
+        {CHAOS_CHOICE(aclrtDestroyStreamForce, stream), CHAOS_CHOICE(aclrtDestroyStream, stream)});
 }
 
 void UseStreams(Worker& worker) {
@@ -42,43 +36,27 @@ void UseStreams(Worker& worker) {
     const auto attribute = static_cast<aclrtStreamAttr>(worker.random.Between(1, 5));
     const auto type = static_cast<aclrtDevResLimitType>(worker.random.Between(0, 1));
     const auto number = static_cast<uint32_t>(worker.random.Between(0, 9));
-    switch (worker.random.Between(0, 11)) {
-        case 0:
-            (void)CHAOS_CALL(aclrtStreamGetId, stream, &id);
-            break;
-        case 1:
-            (void)CHAOS_CALL(aclrtStreamGetPriority, stream, &word);
-            break;
-        case 2:
-            (void)CHAOS_CALL(aclrtStreamGetFlags, stream, &word);
-            break;
-        case 3:
-            value.failureMode = number % 3;
-            (void)CHAOS_CALL(aclrtSetStreamAttribute, stream, attribute, &value);
-            break;
-        case 4:
-            (void)CHAOS_CALL(aclrtGetStreamAttribute, stream, attribute, &value);
-            break;
-        case 5:
-            (void)CHAOS_CALL(aclrtSetStreamFailureMode, stream, number % 3);
-            break;
-        case 6:
-            (void)CHAOS_CALL(aclrtGetStreamAvailableNum, &word);
-            break;
-        case 7:
-            (void)CHAOS_CALL(aclrtSetStreamResLimit, stream, type, number);
-            break;
-        case 8:
-            (void)CHAOS_CALL(aclrtGetStreamResLimit, stream, type, &word);
-            (void)CHAOS_CALL(aclrtResetStreamResLimit, stream);
-            break;
-        case 9:
-            (void)CHAOS_CALL(aclrtUseStreamResInCurrentThread, stream);
-            (void)CHAOS_CALL(aclrtUnuseStreamResInCurrentThread, stream);
-            break;
-        default:
-            (void)CHAOS_CALL(aclrtStreamQuery, stream, &status);
-    }
+    worker.RunOneOf({CHAOS_CHOICE(aclrtStreamGetId, stream, &id),
+                     CHAOS_CHOICE(aclrtStreamGetPriority, stream, &word),
+                     CHAOS_CHOICE(aclrtStreamGetFlags, stream, &word),
+                     [&] {
+                         value.failureMode = number % 3;
+                         (void)CHAOS_CALL(aclrtSetStreamAttribute, stream, attribute, &value);
+                     },
+                     CHAOS_CHOICE(aclrtGetStreamAttribute, stream, attribute, &value),
+                     CHAOS_CHOICE(aclrtSetStreamFailureMode, stream, number % 3),
+                     CHAOS_CHOICE(aclrtGetStreamAvailableNum, &word),
+                     CHAOS_CHOICE(aclrtSetStreamResLimit, stream, type, number),
+                     [&] {
+                         (void)CHAOS_CALL(aclrtGetStreamResLimit, stream, type, &word);
+                         (void)CHAOS_CALL(aclrtResetStreamResLimit, stream);
+                     },
+                     [&] {
+                         (void)CHAOS_CALL(aclrtUseStreamResInCurrentThread, stream);
+                         (void)CHAOS_CALL(aclrtUnuseStreamResInCurrentThread, stream);
+                     },
+                     CHAOS_CHOICE(aclrtStreamQuery, stream, &status)},
+                    2);
 }
 
 void MakeEvents(Worker& worker) {
@@ -95,10 +73,7 @@ void MakeEvents(Worker& worker) {
         default:
             code = CHAOS_CALL(aclrtCreateEventExWithFlag, &made, flag);
     }
-    if (code != 0) {
-        return;
-    }
-    void* const before = worker.OneOf(worker.world.events).exchange(made);
+    void* const before = code == 0 ? worker.OneOf(worker.world.events).exchange(made) : nullptr;
     if (before != nullptr) {
         (void)CHAOS_CALL(aclrtDestroyEvent, before);
     }
@@ -114,42 +89,20 @@ void UseEvents(Worker& worker) {
     uint64_t stamp = 0;
     uint32_t id = 0;
     float time = 0;
-    switch (worker.random.Between(0, 13)) {
-        case 0:
-            (void)CHAOS_CALL(aclrtQueryEventStatus, event, &recorded);
-            break;
-        case 1:
-            (void)CHAOS_CALL(aclrtQueryEvent, event, &status);
-            break;
-        case 2:
-            (void)CHAOS_CALL(aclrtQueryEventWaitStatus, event, &waited);
-            break;
-        case 3:
-            (void)CHAOS_CALL(aclrtEventGetTimestamp, event, &stamp);
-            break;
-        case 4:
-            (void)CHAOS_CALL(aclrtEventElapsedTime, &time, event, other);
-            break;
-        case 5:
-            (void)CHAOS_CALL(aclrtResetEvent, event, stream);
-            break;
-        case 6:
-            (void)CHAOS_CALL(aclrtGetEventId, event, &id);
-            break;
-        case 7:
-            (void)CHAOS_CALL(aclrtSynchronizeEvent, event);
-            break;
-        case 8:
-            (void)CHAOS_CALL(aclrtStreamWaitEventWithTimeout, stream, event,
-                             static_cast<int32_t>(worker.random.Between(0, 1)));
-            break;
-        case 9:
-        case 10:
-            (void)CHAOS_CALL(aclrtStreamWaitEvent, stream, event);
-            break;
-        default:
-            (void)CHAOS_CALL(aclrtRecordEvent, event, stream);
-    }
+    worker.RunOneOf(
+        {CHAOS_CHOICE(aclrtQueryEventStatus, event, &recorded),
+         CHAOS_CHOICE(aclrtQueryEvent, event, &status),
+         CHAOS_CHOICE(aclrtQueryEventWaitStatus, event, &waited),
+         CHAOS_CHOICE(aclrtEventGetTimestamp, event, &stamp),
+         CHAOS_CHOICE(aclrtEventElapsedTime, &time, event, other),
+         CHAOS_CHOICE(aclrtResetEvent, event, stream), CHAOS_CHOICE(aclrtGetEventId, event, &id),
+         CHAOS_CHOICE(aclrtSynchronizeEvent, event),
+         CHAOS_CHOICE(aclrtStreamWaitEventWithTimeout, stream, event,
+                      static_cast<int32_t>(worker.random.Between(0, 1))),
+         CHAOS_CHOICE(aclrtStreamWaitEvent, stream, event),
+         CHAOS_CHOICE(aclrtStreamWaitEvent, stream, event),
+         CHAOS_CHOICE(aclrtRecordEvent, event, stream)},
+        3);
 }
 
 void UseContexts(Worker& worker) {

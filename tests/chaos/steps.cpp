@@ -89,10 +89,9 @@ StepData MakeState(Worker& worker) {
 
 void LaunchStep(Worker& worker) {
     const Quiet quiet(worker.world);
-    if (!worker.MakeOwn()) {
+    if (!worker.MakeOwnIdle()) {
         return;
     }
-    (void)CHAOS_CALL(aclrtSynchronizeStream, worker.ownStream);
     const StepData before = MakeState(worker);
     Buffers buffers(&worker);
     std::array<aclTensor*, reference::kStepTensorCount> tensors{};

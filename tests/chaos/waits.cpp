@@ -11,23 +11,13 @@ namespace chaos {
 void Synchronize(Worker& worker) {
     const aclrtStream stream = worker.AnyStream();
     const auto timeout = static_cast<int32_t>(worker.random.Between(-2, 20));
-    switch (worker.random.Between(0, 5)) {
-        case 0:
-            (void)CHAOS_CALL(aclrtSynchronizeDevice, );
-            break;
-        case 1:
-            (void)CHAOS_CALL(aclrtSynchronizeDeviceWithTimeout, timeout);
-            break;
-        case 2:
-            (void)CHAOS_CALL(aclrtSynchronizeStreamWithTimeout, stream, timeout);
-            break;
-        case 3:
-            (void)CHAOS_CALL(aclrtSynchronizeEventWithTimeout, worker.OneOf(worker.world.events),
-                             timeout);
-            break;
-        default:
-            (void)CHAOS_CALL(aclrtSynchronizeStream, stream);
-    }
+    worker.RunOneOf(
+        {CHAOS_CHOICE(aclrtSynchronizeDevice, ),
+         CHAOS_CHOICE(aclrtSynchronizeDeviceWithTimeout, timeout),
+         CHAOS_CHOICE(aclrtSynchronizeStreamWithTimeout, stream, timeout),
+         CHAOS_CHOICE(aclrtSynchronizeEventWithTimeout, worker.OneOf(worker.world.events), timeout),
+         CHAOS_CHOICE(aclrtSynchronizeStream, stream)},
+        2);
 }
 
 void UseNotifies(Worker& worker) {
@@ -35,33 +25,25 @@ void UseNotifies(Worker& worker) {
     const aclrtStream stream = worker.AnyStream();
     aclrtNotify notify = slot;
     uint32_t id = 0;
-    switch (worker.random.Between(0, 7)) {
-        case 0:
-            if (CHAOS_CALL(aclrtCreateNotify, &notify, ACL_NOTIFY_DEFAULT) == 0) {
-                void* const before = slot.exchange(notify);
-                if (before != nullptr) {
-                    (void)CHAOS_CALL(aclrtDestroyNotify, before);
-                }
-            }
-            break;
-        case 1:
-            (void)CHAOS_CALL(aclrtGetNotifyId, notify, &id);
-            break;
-        case 2:
-            (void)CHAOS_CALL(aclrtNotifyBatchReset, &notify, 1);
-            break;
-        case 3:
-            (void)CHAOS_CALL(aclrtWaitAndResetNotify, notify, stream, 1);
-            break;
-        case 4:
-            // The record is queued first, mostly of another stream.
-            if (CHAOS_CALL(aclrtRecordNotify, notify, worker.AnyStream()) == 0) {
-                (void)CHAOS_CALL(aclrtWaitAndResetNotify, notify, stream, 1);
-            }
-            break;
-        default:
-            (void)CHAOS_CALL(aclrtRecordNotify, notify, stream);
-    }
+    worker.RunOneOf({[&] {
+                         if (CHAOS_CALL(aclrtCreateNotify, &notify, ACL_NOTIFY_DEFAULT) == 0) {
+                             void* const before = slot.exchange(notify);
+                             if (before != nullptr) {
+                                 (void)CHAOS_CALL(aclrtDestroyNotify, before);
+                             }
+                         }
+                     },
+                     CHAOS_CHOICE(aclrtGetNotifyId, notify, &id),
+                     CHAOS_CHOICE(aclrtNotifyBatchReset, &notify, 1),
+                     CHAOS_CHOICE(aclrtWaitAndResetNotify, notify, stream, 1),
+                     [&] {
+                         // The record is queued first, mostly of another stream.
+                         if (CHAOS_CALL(aclrtRecordNotify, notify, worker.AnyStream()) == 0) {
+                             (void)CHAOS_CALL(aclrtWaitAndResetNotify, notify, stream, 1);
+                         }
+                     },
+                     CHAOS_CHOICE(aclrtRecordNotify, notify, stream)},
+                    3);
 }
 
 void UseWords(Worker& worker) {

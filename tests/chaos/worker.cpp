@@ -102,6 +102,15 @@ bool Worker::MakeOwn() {
     return true;
 }
 
+bool Worker::MakeOwnIdle() {
+    if (!MakeOwn()) {
+        return false;
+    }
+    Worker& worker = *this;
+    (void)CHAOS_CALL(aclrtSynchronizeStream, ownStream);
+    return true;
+}
+
 void Worker::DestroyOwn() {
     Worker& worker = *this;
     if (ownContext == nullptr) {

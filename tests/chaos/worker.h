@@ -3,8 +3,11 @@
 #ifndef ADVANCE_STEP_TESTS_CHAOS_WORKER_H_
 #define ADVANCE_STEP_TESTS_CHAOS_WORKER_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,8 @@
 // The call, with an entry in the journal; its code must be a documented one, with a message.
 #define CHAOS_CALL(function, ...) \
     worker.Call(#function, [&]() -> int { return function(__VA_ARGS__); })
+// The same as one of the choices of Worker::RunOneOf.
+#define CHAOS_CHOICE(function, ...) [&] { (void)CHAOS_CALL(function, __VA_ARGS__); }
 
 namespace chaos {
 
@@ -53,12 +58,19 @@ class Worker {
     std::atomic<void*>& OneOf(Slots<kCount>& slots) {
         return slots[static_cast<size_t>(random.Between(0, static_cast<int64_t>(kCount) - 1))];
     }
+    // Runs one of the choices. The last is as likely as `weight` others.
+    void RunOneOf(std::initializer_list<std::function<void()>> choices, int64_t weight = 1) {
+        const auto last = static_cast<int64_t>(choices.size()) - 1;
+        choices.begin()[std::min(random.Between(0, last + weight - 1), last)]();
+    }
     // A shared stream, NULL for the default stream, or a handle of something else.
     aclrtStream AnyStream();
 
     // The thread's context on its own device, and a stream there that no other thread has; false if
     // they cannot be made now.
     bool MakeOwn();
+    // The same, and takes the failures of before from that stream.
+    bool MakeOwnIdle();
     void DestroyOwn();
     void Keep(Bytes memory);
     // Whether a large launch is affordable beside what is kept.

@@ -18,11 +18,7 @@ namespace {
 
 namespace op = advance_step::op;
 
-using support::IsCode;
-using support::IsError;
-using support::IsOk;
-using support::MakeStream;
-using support::Stream;
+using namespace support;
 
 // An operator whose functions do what a test wants.
 void (*inPlan)() = [] {};

@@ -93,40 +93,20 @@ std::vector<Call> CaptureCalls() {
         {"CapturedRecord", &Begin,
          [](Scene& s) -> int { return aclrtRecordEvent(s.event, s.stream); }, &Discard},
         {"MakeExternalEvent", nullptr, &MakeExternal, &DropExternal},
-        {"RecordExternalEvent", &MakeExternal, &RecordExternal,
-         [](Scene& s) {
-             return First({Drain(s), DropExternal(s)});
-         }},
-        {"DropUsedExternalEvent",
-         [](Scene& s) {
-             return First({MakeExternal(s), RecordExternal(s), WaitOnExternal(s)});
-         },
+        {"RecordExternalEvent", &MakeExternal, &RecordExternal, &InTurn<Drain, DropExternal>},
+        {"DropUsedExternalEvent", &InTurn<MakeExternal, RecordExternal, WaitOnExternal>,
          &DropExternal, &Drain},
         {"CapturedExternalRecord", &BeginExternal, &RecordExternal, &DiscardExternal},
         {"CapturedExternalWait", &BeginExternal, &WaitOnExternal, &DiscardExternal},
-        {"aclmdlRICaptureTaskGrpBegin", &Begin, &BeginGroup,
-         [](Scene& s) {
-             return First({EndGroup(s), Discard(s)});
-         }},
-        {"aclmdlRICaptureTaskGrpEnd",
-         [](Scene& s) {
-             return First({Begin(s), BeginGroup(s), Launch(s)});
-         },
-         &EndGroup, &Discard},
+        {"aclmdlRICaptureTaskGrpBegin", &Begin, &BeginGroup, &InTurn<EndGroup, Discard>},
+        {"aclmdlRICaptureTaskGrpEnd", &InTurn<Begin, BeginGroup, Launch>, &EndGroup, &Discard},
         {"aclmdlRICaptureTaskUpdateBegin", &Grouped, &BeginUpdate,
-         [](Scene& s) {
-             return First({Launch(s), EndUpdate(s), Destroy(s)});
-         }},
-        {"aclmdlRICaptureTaskUpdateEnd",
-         [](Scene& s) {
-             return First({Grouped(s), BeginUpdate(s), Launch(s)});
-         },
-         &EndUpdate, &Destroy, false, &UpdateAgain},
+         &InTurn<Launch, EndUpdate, Destroy>},
+        {"aclmdlRICaptureTaskUpdateEnd", &InTurn<Grouped, BeginUpdate, Launch>, &EndUpdate,
+         &Destroy, false, &UpdateAgain},
         {"aclmdlRIExecuteAsync", &Model,
          [](Scene& s) -> int { return aclmdlRIExecuteAsync(s.made, s.stream); },
-         [](Scene& s) {
-             return First({Drain(s), Destroy(s)});
-         }},
+         &InTurn<Drain, Destroy>},
         {"aclmdlRIExecute", &Model, [](Scene& s) -> int { return aclmdlRIExecute(s.made, 10000); },
          &Destroy},
         {"aclmdlRIDestroy", &Model, &Destroy, nullptr},

@@ -39,6 +39,13 @@ int NamePackage(Scene& s, bool number) {
                   : aclsysGetVersionStr(package, text);
 }
 
+// A question about an object, and its answer.
+template <auto kAsk, auto kObject, auto kAnswer>
+int Answers(Scene& s) {
+    using Answer = decltype(kAsk(kObject(s)));
+    return kAsk(kObject(s)) == static_cast<Answer>(kAnswer) ? 0 : -1;
+}
+
 std::vector<Call> ObjectCalls() {
     return {
         {"aclCreateDataBuffer", nullptr, &MakeBuffer, &EndBuffer},
@@ -48,27 +55,21 @@ std::vector<Call> ObjectCalls() {
         {"aclGetDataBufferAddr", &MakeBuffer,
          [](Scene& s) -> int { return aclGetDataBufferAddr(Buffer(s)) == s.device ? 0 : -1; },
          &EndBuffer},
-        {"aclGetDataBufferSizeV2", &MakeBuffer,
-         [](Scene& s) -> int { return aclGetDataBufferSizeV2(Buffer(s)) == kBytes ? 0 : -1; },
+        {"aclGetDataBufferSizeV2", &MakeBuffer, &Answers<aclGetDataBufferSizeV2, Buffer, kBytes>,
          &EndBuffer},
-        {"aclGetDataBufferSize", &MakeBuffer,
-         [](Scene& s) -> int { return aclGetDataBufferSize(Buffer(s)) == kBytes ? 0 : -1; },
+        {"aclGetDataBufferSize", &MakeBuffer, &Answers<aclGetDataBufferSize, Buffer, kBytes>,
          &EndBuffer},
         {"aclCreateTensorDesc", nullptr, &MakeDesc, &EndDesc},
         {"aclDestroyTensorDesc", &MakeDesc, &EndDesc, nullptr},
-        {"aclGetTensorDescType", &MakeDesc,
-         [](Scene& s) -> int { return aclGetTensorDescType(Desc(s)) == ACL_FLOAT ? 0 : -1; },
+        {"aclGetTensorDescType", &MakeDesc, &Answers<aclGetTensorDescType, Desc, ACL_FLOAT>,
          &EndDesc},
-        {"aclGetTensorDescFormat", &MakeDesc,
-         [](Scene& s) -> int { return aclGetTensorDescFormat(Desc(s)) == ACL_FORMAT_ND ? 0 : -1; },
+        {"aclGetTensorDescFormat", &MakeDesc, &Answers<aclGetTensorDescFormat, Desc, ACL_FORMAT_ND>,
          &EndDesc},
-        {"aclGetTensorDescSize", &MakeDesc,
-         [](Scene& s) -> int { return aclGetTensorDescSize(Desc(s)) == 24 ? 0 : -1; }, &EndDesc},
-        {"aclGetTensorDescElementCount", &MakeDesc,
-         [](Scene& s) -> int { return aclGetTensorDescElementCount(Desc(s)) == 6 ? 0 : -1; },
+        {"aclGetTensorDescSize", &MakeDesc, &Answers<aclGetTensorDescSize, Desc, 24>, &EndDesc},
+        {"aclGetTensorDescElementCount", &MakeDesc, &Answers<aclGetTensorDescElementCount, Desc, 6>,
          &EndDesc},
-        {"aclGetTensorDescNumDims", &MakeDesc,
-         [](Scene& s) -> int { return aclGetTensorDescNumDims(Desc(s)) == 2 ? 0 : -1; }, &EndDesc},
+        {"aclGetTensorDescNumDims", &MakeDesc, &Answers<aclGetTensorDescNumDims, Desc, 2>,
+         &EndDesc},
         {"aclGetTensorDescDim", &MakeDesc,
          [](Scene& s) -> int { return aclGetTensorDescDim(Desc(s), 1) == 3 ? 0 : -1; }, &EndDesc},
         {"aclGetTensorDescDimV2", &MakeDesc,

@@ -56,13 +56,9 @@ std::vector<Call> ConditionalCalls() {
          },
          &DiscardBoth},
         {"aclmdlRIAddCondTask", &BeginWithVariable, &AddTask,
-         [](Scene& s) {
-             return First({BeginPart(s), FillPart(s), DiscardBoth(s)});
-         }},
+         &InTurn<BeginPart, FillPart, DiscardBoth>},
         {"aclmdlRICaptureToModelRIBegin", &BeginWithTask, &BeginPart,
-         [](Scene& s) {
-             return First({FillPart(s), DiscardBoth(s)});
-         }},
+         &InTurn<FillPart, DiscardBoth>},
         {"ReplayConditional", &MakeConditional,
          [](Scene& s) -> int {
              // A shortage during the run is a failure of the task.

@@ -12,16 +12,11 @@
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/stream_status.h"
 
 namespace {
 
-using support::Advanced;
-using support::AdvanceStepBatch;
-using support::IsError;
-using support::IsOk;
-using support::MakeBatch;
-using support::MakeStream;
-using support::Stream;
+using namespace support;
 
 class FaultInjectionTest : public support::DeviceTest {
  protected:
@@ -34,11 +29,6 @@ class FaultInjectionTest : public support::DeviceTest {
         AdvStepFaultCounts counts{};
         EXPECT_TRUE(IsOk(advstepReadFaultCounts(&counts)));
         return counts;
-    }
-    static aclrtStreamStatus StatusOf(aclrtStream stream) {
-        aclrtStreamStatus status = ACL_STREAM_STATUS_RESERVED;
-        EXPECT_TRUE(IsOk(aclrtStreamQuery(stream, &status)));
-        return status;
     }
     static uint64_t Launches() {
         AdvStepCounters counters{};
@@ -167,7 +157,7 @@ TEST_F(FaultInjectionTest, AHoldKeepsLaterWorkUntilReleased) {
     ASSERT_TRUE(ran.WaitFor(1));
     EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(stream.Get(), 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
     EXPECT_EQ(ran.Values(), std::vector<int>{1});
-    EXPECT_EQ(StatusOf(stream.Get()), ACL_STREAM_STATUS_NOT_READY);
+    EXPECT_EQ(QueryStream(stream.Get()), ACL_STREAM_STATUS_NOT_READY);
     std::thread([&] { EXPECT_TRUE(IsOk(advstepReleaseHold(hold))); }).join();
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
     EXPECT_EQ(ran.Values(), (std::vector<int>{1, 2}));

@@ -26,10 +26,7 @@
 
 namespace {
 
-using support::AdvanceStepBatch;
-using support::IsOk;
-using support::MakeBatch;
-using support::Stream;
+using namespace support;
 
 // A child that hangs is killed by its alarm.
 template <class Body>

@@ -141,10 +141,7 @@ std::vector<Call> ArgsCalls() {
              return aclrtKernelArgsParaUpdate(Args(s), Number(s), &value, sizeof(value));
          },
          &Unload},
-        {"aclrtKernelArgsFinalize",
-         [](Scene& s) -> int {
-             return First({InitWithParameters(s), GetBuffer(s)});
-         },
+        {"aclrtKernelArgsFinalize", &InTurn<InitWithParameters, GetBuffer>,
          [](Scene& s) -> int { return aclrtKernelArgsFinalize(Args(s)); }, &Unload},
     };
 }

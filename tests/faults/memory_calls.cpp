@@ -119,15 +119,8 @@ std::vector<Call> MemoryCalls() {
         {"aclrtMallocPhysical", nullptr, [](Scene& s) { return MakePhysical(&s.made); },
          [](Scene& s) -> int { return aclrtFreePhysical(s.made); }},
         ADVSTEP_TAKES(aclrtFreePhysical, MakePhysical(&s.made), s.made),
-        {"aclrtMapMem", &ReserveAndMake, &Map,
-         [](Scene& s) {
-             return First({Unmap(s), Release(s)});
-         }},
-        {"aclrtUnmapMem",
-         [](Scene& s) {
-             return First({ReserveAndMake(s), Map(s)});
-         },
-         &Unmap, &Release},
+        {"aclrtMapMem", &ReserveAndMake, &Map, &InTurn<Unmap, Release>},
+        {"aclrtUnmapMem", &InTurn<ReserveAndMake, Map>, &Unmap, &Release},
         {"aclrtUnmapMemWhileInUse",
          [](Scene& s) -> int {
              return First({ReserveAndMake(s), Map(s), advstepHoldStream(s.stream, &s.hold)});

@@ -49,6 +49,17 @@ int MakeOwnBools(Scene& s) {
     return s.made != nullptr ? 0 : -1;
 }
 
+template <typename Value, typename Array, auto kRead>
+int ReadArray(Scene& s) {
+    const Value* values = nullptr;
+    uint64_t count = 0;
+    return kRead(static_cast<Array*>(s.made), &values, &count);
+}
+template <typename Type, auto kDestroy>
+int EndMade(Scene& s) {
+    return kDestroy(static_cast<Type*>(s.made));
+}
+
 constexpr AdvStepGraphOperator kOwnTie = {
     sizeof(AdvStepGraphOperator),
     0,
@@ -95,28 +106,15 @@ std::vector<Call> OwnOperatorCalls() {
              AdvStepScalarValue value{};
              return advstepReadScalar(static_cast<aclScalar*>(s.made), &value);
          },
-         [](Scene& s) -> int { return aclDestroyScalar(static_cast<aclScalar*>(s.made)); }},
-        {"advstepReadIntArray", &MakeOwnInts,
-         [](Scene& s) -> int {
-             const int64_t* values = nullptr;
-             uint64_t count = 0;
-             return advstepReadIntArray(static_cast<aclIntArray*>(s.made), &values, &count);
-         },
-         [](Scene& s) -> int { return aclDestroyIntArray(static_cast<aclIntArray*>(s.made)); }},
+         &EndMade<aclScalar, aclDestroyScalar>},
+        {"advstepReadIntArray", &MakeOwnInts, &ReadArray<int64_t, aclIntArray, advstepReadIntArray>,
+         &EndMade<aclIntArray, aclDestroyIntArray>},
         {"advstepReadFloatArray", &MakeOwnFloats,
-         [](Scene& s) -> int {
-             const float* values = nullptr;
-             uint64_t count = 0;
-             return advstepReadFloatArray(static_cast<aclFloatArray*>(s.made), &values, &count);
-         },
-         [](Scene& s) -> int { return aclDestroyFloatArray(static_cast<aclFloatArray*>(s.made)); }},
+         &ReadArray<float, aclFloatArray, advstepReadFloatArray>,
+         &EndMade<aclFloatArray, aclDestroyFloatArray>},
         {"advstepReadBoolArray", &MakeOwnBools,
-         [](Scene& s) -> int {
-             const bool* values = nullptr;
-             uint64_t count = 0;
-             return advstepReadBoolArray(static_cast<aclBoolArray*>(s.made), &values, &count);
-         },
-         [](Scene& s) -> int { return aclDestroyBoolArray(static_cast<aclBoolArray*>(s.made)); }},
+         &ReadArray<bool, aclBoolArray, advstepReadBoolArray>,
+         &EndMade<aclBoolArray, aclDestroyBoolArray>},
         {"advstepTieGraphOperator", nullptr,
          [](Scene&) -> int { return advstepTieGraphOperator(&kOwnTie); }, nullptr},
         {"advstepFindGraphOperator",

@@ -74,21 +74,12 @@ inline Call OfAclnn(Call call) {
 }
 inline void PrintTo(const Call& call, std::ostream* out) { *out << call.name; }
 
-std::vector<Call> RuntimeCalls();
-std::vector<Call> StreamCalls();
-std::vector<Call> MemoryCalls();
-std::vector<Call> CaptureCalls();
-std::vector<Call> SharingCalls();
-std::vector<Call> MoreStreamCalls();
-std::vector<Call> ConditionalCalls();
-std::vector<Call> TensorCalls();
-std::vector<Call> OperatorCalls();
-std::vector<Call> ClientCalls();
-std::vector<Call> KernelCalls();
-std::vector<Call> OwnOperatorCalls();
-// Of the functions in no table: src/catalogue/make_lists.py makes them.
-std::vector<Call> PlainCalls();
-std::vector<Call> PlainAclnnCalls();
+// The calls of each of the files beside this one.
+using Calls = std::vector<Call>();
+Calls RuntimeCalls, StreamCalls, MemoryCalls, CaptureCalls, SharingCalls, MoreStreamCalls,
+    ConditionalCalls, TensorCalls, OperatorCalls, ClientCalls, KernelCalls, OwnOperatorCalls;
+// Those of the functions in no table: src/catalogue/make_lists.py makes them.
+Calls PlainCalls, PlainAclnnCalls;
 
 // The first code that is not 0.
 inline int First(std::initializer_list<int> codes) {
@@ -98,6 +89,12 @@ inline int First(std::initializer_list<int> codes) {
         }
     }
     return 0;
+}
+
+// Functions of a scene, one after another. The first code that is not 0.
+template <int (*... kSteps)(Scene&)>
+int InTurn(Scene& s) {
+    return First({kSteps(s)...});
 }
 
 inline void Nothing(void*) {}

@@ -23,18 +23,20 @@ int ExportHere(Scene& s) {
 }
 int FreePhysical(Scene& s) { return aclrtFreePhysical(s.made); }
 
+// Memory of another process, which ends with this one. s.number: its shareable handle.
+template <void (*kExport)(support::Words*)>
+int Elsewhere(Scene& s) {
+    static auto* const other = new support::ChildProcess;
+    const support::Words there = other->Run(kExport);
+    s.number = there.at[0];
+    return there.code;
+}
+
 void ExportThere(support::Words* w) {
     void* handle = nullptr;
     w->code = First(
         {aclrtSetDevice(0), MakeShareable(&handle),
          aclrtMemExportToShareableHandle(handle, ACL_MEM_HANDLE_TYPE_NONE, kToAll, &w->at[0])});
-}
-// Memory of another process, which ends with this one. s.number: its shareable handle.
-int ExportElsewhere(Scene& s) {
-    static auto* const other = new support::ChildProcess;
-    const support::Words there = other->Run(&ExportThere);
-    s.number = there.at[0];
-    return there.code;
 }
 
 // The same on the device 1 of both processes.
@@ -49,12 +51,6 @@ void ExportPeersThere(support::Words* w) {
             {aclrtMallocPhysical(&handle, kUnit, &prop, 0),
              aclrtMemExportToShareableHandle(handle, ACL_MEM_HANDLE_TYPE_NONE, kToAll, &w->at[0])});
     }
-}
-int ExportPeersElsewhere(Scene& s) {
-    static auto* const other = new support::ChildProcess;
-    const support::Words there = other->Run(&ExportPeersThere);
-    s.number = there.at[0];
-    return there.code;
 }
 int ExportPeersBlock(Scene& s) {
     const int set = aclrtSetDevice(1);
@@ -100,13 +96,13 @@ std::vector<Call> SharingCalls() {
                                                       ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT, &s.number);
          },
          &FreePhysical},
-        {"aclrtMemImportFromShareableHandle", &ExportElsewhere,
+        {"aclrtMemImportFromShareableHandle", &Elsewhere<ExportThere>,
          [](Scene& s) -> int { return aclrtMemImportFromShareableHandle(s.number, 0, &s.made); },
          &FreePhysical},
-        {"aclrtMemImportFromShareableHandleOfAPeer", &ExportPeersElsewhere,
+        {"aclrtMemImportFromShareableHandleOfAPeer", &Elsewhere<ExportPeersThere>,
          [](Scene& s) -> int { return aclrtMemImportFromShareableHandle(s.number, 0, &s.made); },
          &FreePhysical, false, &FindNoPeer},
-        {"aclrtMemImportFromShareableHandleV2", &ExportElsewhere,
+        {"aclrtMemImportFromShareableHandleV2", &Elsewhere<ExportThere>,
          [](Scene& s) -> int {
              return aclrtMemImportFromShareableHandleV2(
                  &s.number, ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT, 0, &s.made);
@@ -164,9 +160,7 @@ std::vector<Call> SharingCalls() {
         {"aclrtIpcMemGetExportKey", nullptr, &ExportBlock, &CloseBlock},
         {"aclrtIpcMemImportByKey", &ExportBlock,
          [](Scene& s) -> int { return aclrtIpcMemImportByKey(&s.made, s.Key(), 0); },
-         [](Scene& s) -> int {
-             return First({CloseBlock(s), CloseBlock(s)});
-         }},
+         &InTurn<CloseBlock, CloseBlock>},
         {"aclrtIpcMemImportByKeyOfAPeer", &ExportPeersBlock,
          [](Scene& s) -> int {
              return aclrtIpcMemImportByKey(&s.made, s.Key(),

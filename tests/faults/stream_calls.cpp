@@ -16,6 +16,9 @@ aclrtStreamAttrValue Priority() {
     return value;
 }
 
+constexpr AdvStepHostOperator kHostOperator{
+    "nothing", [](void*, char*, size_t) -> int32_t { return 0; }, nullptr, nullptr, nullptr, 0};
+
 }  // namespace
 
 std::vector<Call> StreamCalls() {
@@ -47,24 +50,8 @@ std::vector<Call> StreamCalls() {
              return 0;
          },
          nullptr},
-        {"advstepLaunchHostOperator", nullptr,
-         [](Scene& s) -> int {
-             const AdvStepHostOperator operation{
-                 "nothing", [](void*, char*, size_t) -> int32_t { return 0; },
-                 nullptr,   nullptr,
-                 nullptr,   0};
-             return advstepLaunchHostOperator(s.stream, &operation);
-         },
-         nullptr},
-        {"advstepLaunchShortHostOperator", nullptr,
-         [](Scene& s) -> int {
-             const AdvStepHostOperator operation{
-                 "nothing", [](void*, char*, size_t) -> int32_t { return 0; },
-                 nullptr,   nullptr,
-                 nullptr,   0};
-             return advstepLaunchShortHostOperator(s.stream, &operation);
-         },
-         nullptr},
+        ADVSTEP_PLAIN(advstepLaunchHostOperator, s.stream, &kHostOperator),
+        ADVSTEP_PLAIN(advstepLaunchShortHostOperator, s.stream, &kHostOperator),
         {"aclrtSetStreamFailureMode", nullptr,
          [](Scene& s) -> int {
              return aclrtSetStreamFailureMode(s.stream, ACL_CONTINUE_ON_FAILURE);

@@ -144,28 +144,16 @@ std::vector<Call> TensorCalls() {
          ADVSTEP_TYPED(aclDestroyBoolArray, aclBoolArray)},
         {"aclCreateTensorList", &PrepareTensors, &MakeTensors,
          ADVSTEP_TYPED(aclDestroyTensorList, aclTensorList)},
-        {"aclDestroyTensorList",
-         [](Scene& s) {
-             return First({PrepareTensors(s), MakeTensors(s)});
-         },
+        {"aclDestroyTensorList", &InTurn<PrepareTensors, MakeTensors>,
          ADVSTEP_TYPED(aclDestroyTensorList, aclTensorList), nullptr},
-        {"aclGetTensorListSize",
-         [](Scene& s) {
-             return First({PrepareTensors(s), MakeTensors(s)});
-         },
+        {"aclGetTensorListSize", &InTurn<PrepareTensors, MakeTensors>,
          ADVSTEP_SIZE(aclGetTensorListSize, aclTensorList),
          ADVSTEP_TYPED(aclDestroyTensorList, aclTensorList)},
         {"aclCreateScalarList", &PrepareScalars, &MakeScalars,
          ADVSTEP_TYPED(aclDestroyScalarList, aclScalarList)},
-        {"aclDestroyScalarList",
-         [](Scene& s) {
-             return First({PrepareScalars(s), MakeScalars(s)});
-         },
+        {"aclDestroyScalarList", &InTurn<PrepareScalars, MakeScalars>,
          ADVSTEP_TYPED(aclDestroyScalarList, aclScalarList), nullptr},
-        {"aclGetScalarListSize",
-         [](Scene& s) {
-             return First({PrepareScalars(s), MakeScalars(s)});
-         },
+        {"aclGetScalarListSize", &InTurn<PrepareScalars, MakeScalars>,
          ADVSTEP_SIZE(aclGetScalarListSize, aclScalarList),
          ADVSTEP_TYPED(aclDestroyScalarList, aclScalarList)},
 

@@ -9,10 +9,7 @@
 namespace stress {
 namespace {
 
-constexpr size_t kMostStreams = 7;
-constexpr size_t kMostEvents = 8;
-constexpr size_t kMostNotifies = 4;
-constexpr size_t kMostContexts = 3;
+constexpr size_t kMostStreams = 7, kMostEvents = 8, kMostNotifies = 4, kMostContexts = 3;
 constexpr size_t kMostHolds = 2;
 
 template <typename Table>
@@ -205,17 +202,19 @@ void ProgramGenerator::OpenSomeHold() {
     }
 }
 
+Slot ProgramGenerator::EnterAnyStream(int thread) {
+    const Slot slot = AnyStream();
+    EnterContextOf(thread, slot, false);
+    return slot;
+}
+
 void ProgramGenerator::Synchronize() {
     const int thread = AnyThread();
     const int choice = Random(10);
     if (choice < 6) {
-        const Slot slot = AnyStream();
-        EnterContextOf(thread, slot, false);
-        SynchronizeStream(thread, slot);
+        SynchronizeStream(thread, EnterAnyStream(thread));
     } else if (choice < 9) {
-        if (const Slot event = AnyEvent(); event != kNull) {
-            SynchronizeEvent(thread, event);
-        }
+        WithAnyEvent([&](Slot event) { SynchronizeEvent(thread, event); });
     } else {
         SynchronizeDevice(thread);
     }
@@ -225,13 +224,9 @@ void ProgramGenerator::Ask() {
     const int thread = AnyThread();
     const int choice = Random(10);
     if (choice < 4) {
-        const Slot slot = AnyStream();
-        EnterContextOf(thread, slot, false);
-        QueryStream(thread, slot);
+        QueryStream(thread, EnterAnyStream(thread));
     } else if (choice < 7) {
-        if (const Slot event = AnyEvent(); event != kNull) {
-            QueryEvent(thread, event);
-        }
+        WithAnyEvent([&](Slot event) { QueryEvent(thread, event); });
     } else if (choice < 8) {
         const Slot first = AnyEvent();
         const Slot second = AnyEvent();
@@ -239,9 +234,7 @@ void ProgramGenerator::Ask() {
             ElapsedTime(thread, first, second);
         }
     } else if (choice < 9) {
-        const Slot slot = AnyStream();
-        EnterContextOf(thread, slot, false);
-        CaptureInfo(thread, slot);
+        CaptureInfo(thread, EnterAnyStream(thread));
     } else {
         int& last = model_.threads[static_cast<size_t>(thread)].lastError;
         const bool clears = Chance(50);

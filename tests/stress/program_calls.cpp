@@ -38,9 +38,7 @@ void ProgramGenerator::Reset(int thread, Slot event, Slot stream) {
 
 void ProgramGenerator::DestroyEvent(int thread, Slot event) {
     const int code = model_.DestroyEvent(event);
-    if (code == 0) {
-        deadSlots_.push_back(event);
-    }
+    Bury(code, event);
     Emit(thread, {code}, fmt::format("aclrtDestroyEvent(#{})", event),
          [=](World& world) { return aclrtDestroyEvent(world[event]); });
 }

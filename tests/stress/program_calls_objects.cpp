@@ -73,9 +73,7 @@ void ProgramGenerator::DestroyStream(int thread, Slot slot) {
         Release(found->second.clock);
     }
     const int code = model_.DestroyStream(thread, slot);
-    if (code == 0) {
-        deadSlots_.push_back(slot);
-    }
+    Bury(code, slot);
     Emit(thread, {code}, fmt::format("aclrtDestroyStream(#{})", slot),
          [=](World& world) { return aclrtDestroyStream(world[slot]); });
 }
@@ -170,9 +168,7 @@ void ProgramGenerator::Execute(int thread, Slot model) {
 
 void ProgramGenerator::DestroyModel(int thread, Slot model) {
     const int code = model_.DestroyModel(model);
-    if (code == 0) {
-        deadSlots_.push_back(model);
-    }
+    Bury(code, model);
     Emit(thread, {code}, fmt::format("aclmdlRIDestroy(#{})", model),
          [=](World& world) { return aclmdlRIDestroy(world[model]); });
 }

@@ -48,9 +48,17 @@ class ProgramGenerator {
     Slot NewSlot() { return program_.slots++; }
     template <typename Table, typename Accept>
     Slot Pick(const Table& table, Accept&& accept);
-    Slot AnyStream();      // alive
-    Slot AnyFreeStream();  // and in no capture
+    Slot AnyStream();                 // alive
+    Slot EnterAnyStream(int thread);  // with its context
+    Slot AnyFreeStream();             // and in no capture
     Slot AnyEvent();
+    // Calls use() with it, if there is one.
+    template <class Use>
+    void WithAnyEvent(const Use& use) {
+        if (const Slot event = AnyEvent(); event != kNull) {
+            use(event);
+        }
+    }
     Slot BadHandle(Slot wrongKind);
     Slot NullForDefault(Slot stream);
     void Emit(int thread, const Codes& codes, std::string text, Run run);
@@ -124,6 +132,16 @@ class ProgramGenerator {
     void StopOnFailure();
     void DropBehindHold();
     void DropAnywhere();
+    // The object is gone if the call that destroys it returns 0.
+    void Bury(int code, Slot slot) {
+        if (code == 0) {
+            deadSlots_.push_back(slot);
+        }
+    }
+    // Queues a host function that waits for the next gate, whose number it returns.
+    int HoldAtGate(int thread, Slot slot);
+    // Has another stream wait for what the stream was given, and drops that. Returns the other.
+    Slot DropBeforeWaiter(int thread, Slot slot, Slot event);
     void ReportCallbacks();
     void UpdateEmptyGroup();
     void LoseWhatWasCaptured();

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include <functional>
+
 #include "stress/program_generator.h"
 
 namespace stress {
@@ -31,53 +33,38 @@ void ProgramGenerator::BadHandles() {
     }
     Effect effect = AnyEffect();
     effect.kind = Effect::Kind::kMix;
-    switch (Random(22)) {
-        case 0:
-            return badStream != kNull ? Record(thread, event, badStream) : void();
-        case 1:
-            return badStream != kNull ? Wait(thread, badStream, event) : void();
-        case 2:
-            return badStream != kNull ? Launch(thread, badStream, effect) : void();
-        case 3:
-            return badStream != kNull ? SynchronizeStream(thread, badStream) : void();
-        case 4:
-            return badStream != kNull ? QueryStream(thread, badStream) : void();
-        case 5:
-            return DestroyStream(thread, badStream);
-        case 6:
-            return Begin(thread, badStream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED);
-        case 7:
-            return End(thread, badStream);
-        case 8:
-            return CaptureInfo(thread, badStream);
-        case 9:
-            return BeginGroup(thread, badStream);
-        case 10:
-            return Record(thread, bad, stream);
-        case 11:
-            return Wait(thread, stream, bad);
-        case 12:
-            return DestroyEvent(thread, bad);
-        case 13:
-            return SynchronizeEvent(thread, bad);
-        case 14:
-            return QueryEvent(thread, bad);
-        case 15:
-            return RecordNotify(thread, bad, stream);
-        case 16:
-            return WaitNotify(thread, bad, stream);
-        case 17:
-            return DestroyNotify(thread, bad);
-        case 18:
-            return Replay(thread, bad, stream);
-        case 19:
-            return DestroyModel(thread, bad);
-        case 20:
-            return SetContext(thread, bad);
-        default:
-            return isStream || bad == kForeign || bad == kNonsense || bad == kNull
-                       ? DestroyContext(thread, bad)
-                       : Execute(thread, bad);
+    // NULL is the default stream for the first five, and not a bad handle.
+    const std::function<void()> calls[] = {
+        [&] { Record(thread, event, badStream); },
+        [&] { Wait(thread, badStream, event); },
+        [&] { Launch(thread, badStream, effect); },
+        [&] { SynchronizeStream(thread, badStream); },
+        [&] { QueryStream(thread, badStream); },
+        [&] { DestroyStream(thread, badStream); },
+        [&] { Begin(thread, badStream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED); },
+        [&] { End(thread, badStream); },
+        [&] { CaptureInfo(thread, badStream); },
+        [&] { BeginGroup(thread, badStream); },
+        [&] { Record(thread, bad, stream); },
+        [&] { Wait(thread, stream, bad); },
+        [&] { DestroyEvent(thread, bad); },
+        [&] { SynchronizeEvent(thread, bad); },
+        [&] { QueryEvent(thread, bad); },
+        [&] { RecordNotify(thread, bad, stream); },
+        [&] { WaitNotify(thread, bad, stream); },
+        [&] { DestroyNotify(thread, bad); },
+        [&] { Replay(thread, bad, stream); },
+        [&] { DestroyModel(thread, bad); },
+        [&] { SetContext(thread, bad); },
+        [&] {
+            if (isStream || bad == kForeign || bad == kNonsense || bad == kNull) {
+                DestroyContext(thread, bad);
+            } else {
+                Execute(thread, bad);
+            }
+        }};
+    if (const int call = Random(22); call >= 5 || badStream != kNull) {
+        calls[call]();
     }
 }
 

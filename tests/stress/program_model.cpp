@@ -32,6 +32,18 @@ int ProgramModel::FindStream(int thread, Slot slot, Slot* found) const {
     return streams.count(slot) != 0 ? 0 : ACL_ERROR_RT_INVALID_HANDLE;
 }
 
+int ProgramModel::FindWithStream(int thread, Slot slot, Slot streamSlot,
+                                 int (ProgramModel::*find)(Slot) const) const {
+    if (slot == kNull) {
+        return ACL_ERROR_INVALID_PARAM;
+    }
+    Slot found = kNull;
+    if (const int code = FindStream(thread, streamSlot, &found); code != 0) {
+        return code;
+    }
+    return (this->*find)(slot);
+}
+
 int ProgramModel::UseStream(int thread, Slot slot, ModelStream** stream) {
     Slot found = kNull;
     if (const int code = FindStream(thread, slot, &found); code != 0) {

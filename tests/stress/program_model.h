@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -172,6 +173,9 @@ class ProgramModel {
     int FindStream(int thread, Slot slot, Slot* found) const;
     // The same and the context, which calls check later than other handles.
     int UseStream(int thread, Slot slot, ModelStream** stream);
+    // Finds the stream, and then the object in `slot` by its own find function.
+    int FindWithStream(int thread, Slot slot, Slot streamSlot,
+                       int (ProgramModel::*find)(Slot) const) const;
 
     int CreateContext(int thread, Slot context, Slot defaultStream);
     int SetContext(int thread, Slot context);
@@ -199,7 +203,8 @@ class ProgramModel {
     bool CertainlyPending(const ModelEvent& event) const;
     bool CountsAsRecorded(const ModelEvent& event, bool* certain) const;
     int FindNotify(Slot notify) const;
-    int EnterWithNotify(int thread, Slot notify, Slot stream, ModelStream** found, bool* captured);
+    int EnterWithNotify(int thread, Slot slot, Slot streamSlot,
+                        const std::function<void(ModelStream*)>& queued);
     int RecordNotify(int thread, Slot notify, Slot stream);
     int WaitNotify(int thread, Slot notify, Slot stream);
     int WriteWord(int thread, int word, uint64_t value, Slot stream);
@@ -216,6 +221,9 @@ class ProgramModel {
     int Execute(int thread, Slot model);
     int DestroyModel(Slot model);  // not while it is unknown whether it runs
     ModelCapture* CaptureOf(const ModelStream& stream);
+    int UseCapture(int thread, Slot slot, ModelStream** stream, ModelCapture** capture);
+    // The same, and the branch of the stream, whose task group must be open or not.
+    int UseGroup(int thread, Slot slot, bool open, ModelCapture** capture, size_t* branch);
 
     // Order.
     Clock Now(const ModelStream& stream) const;  // what its next work comes after

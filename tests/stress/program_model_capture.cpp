@@ -63,17 +63,22 @@ int ProgramModel::RecordInCapture(ModelCapture* capture, int branch, const Effec
     return 0;
 }
 
-int ProgramModel::End(int thread, Slot slot) {
+int ProgramModel::UseCapture(int thread, Slot slot, ModelStream** stream, ModelCapture** capture) {
     if (slot == kNull) {
         return ACL_ERROR_INVALID_PARAM;
     }
-    ModelStream* stream = nullptr;
-    if (const int code = UseStream(thread, slot, &stream); code != 0) {
+    if (const int code = UseStream(thread, slot, stream); code != 0) {
         return code;
     }
-    ModelCapture* const capture = CaptureOf(*stream);
-    if (capture == nullptr) {
-        return ACL_ERROR_RT_STREAM_NOT_CAPTURED;
+    *capture = CaptureOf(**stream);
+    return *capture != nullptr ? 0 : ACL_ERROR_RT_STREAM_NOT_CAPTURED;
+}
+
+int ProgramModel::End(int thread, Slot slot) {
+    ModelStream* stream = nullptr;
+    ModelCapture* capture = nullptr;
+    if (const int code = UseCapture(thread, slot, &stream, &capture); code != 0) {
+        return code;
     }
     if (capture->stream != slot) {
         return ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED;
@@ -104,47 +109,36 @@ int ProgramModel::End(int thread, Slot slot) {
     return 0;
 }
 
-int ProgramModel::BeginGroup(int thread, Slot slot) {
-    if (slot == kNull) {
-        return ACL_ERROR_INVALID_PARAM;
-    }
+int ProgramModel::UseGroup(int thread, Slot slot, bool open, ModelCapture** capture,
+                           size_t* branch) {
     ModelStream* stream = nullptr;
-    if (const int code = UseStream(thread, slot, &stream); code != 0) {
+    if (const int code = UseCapture(thread, slot, &stream, capture); code != 0) {
         return code;
     }
-    ModelCapture* const capture = CaptureOf(*stream);
-    if (capture == nullptr) {
-        return ACL_ERROR_RT_STREAM_NOT_CAPTURED;
-    }
-    if (capture->invalidated) {
+    if ((*capture)->invalidated) {
         return ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED;
     }
-    if (capture->groupOpen[static_cast<size_t>(stream->branch)]) {
-        return ACL_ERROR_STREAM_TASK_GROUP_STATUS;
+    *branch = static_cast<size_t>(stream->branch);
+    return (*capture)->groupOpen[*branch] == open ? 0 : ACL_ERROR_STREAM_TASK_GROUP_STATUS;
+}
+
+int ProgramModel::BeginGroup(int thread, Slot slot) {
+    ModelCapture* capture = nullptr;
+    size_t branch = 0;
+    if (const int code = UseGroup(thread, slot, false, &capture, &branch); code != 0) {
+        return code;
     }
-    capture->groupOpen[static_cast<size_t>(stream->branch)] = true;
+    capture->groupOpen[branch] = true;
     return 0;
 }
 
 int ProgramModel::EndGroup(int thread, Slot slot, Slot group) {
-    if (slot == kNull) {
-        return ACL_ERROR_INVALID_PARAM;
-    }
-    ModelStream* stream = nullptr;
-    if (const int code = UseStream(thread, slot, &stream); code != 0) {
+    ModelCapture* capture = nullptr;
+    size_t branch = 0;
+    if (const int code = UseGroup(thread, slot, true, &capture, &branch); code != 0) {
         return code;
     }
-    ModelCapture* const capture = CaptureOf(*stream);
-    if (capture == nullptr) {
-        return ACL_ERROR_RT_STREAM_NOT_CAPTURED;
-    }
-    if (capture->invalidated) {
-        return ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED;
-    }
-    if (!capture->groupOpen[static_cast<size_t>(stream->branch)]) {
-        return ACL_ERROR_STREAM_TASK_GROUP_STATUS;
-    }
-    capture->groupOpen[static_cast<size_t>(stream->branch)] = false;
+    capture->groupOpen[branch] = false;
     groups[group] = {capture->model};
     return 0;
 }
@@ -188,17 +182,11 @@ int CheckUses(const ProgramModel& model, const ModelGraph& graph) {
 }  // namespace
 
 int ProgramModel::Replay(int thread, Slot slot, Slot streamSlot) {
-    Slot found = kNull;
-    if (slot == kNull) {
-        return ACL_ERROR_INVALID_PARAM;
-    }
-    if (graphs.count(slot) == 0) {
+    if (slot != kNull && graphs.count(slot) == 0) {
         return ACL_ERROR_RT_INVALID_HANDLE;
     }
-    if (const int code = FindStream(thread, streamSlot, &found); code != 0) {
-        return code;
-    }
-    if (const int code = FindModel(slot); code != 0) {
+    if (const int code = FindWithStream(thread, slot, streamSlot, &ProgramModel::FindModel);
+        code != 0) {
         return code;
     }
     ModelStream* stream = nullptr;

@@ -13,66 +13,51 @@ int ProgramModel::FindNotify(Slot slot) const {
     return found != notifies.end() && found->second.alive ? 0 : ACL_ERROR_RT_INVALID_HANDLE;
 }
 
-// Up to the queue, or into a capture.
-int ProgramModel::EnterWithNotify(int thread, Slot slot, Slot streamSlot, ModelStream** stream,
-                                  bool* captured) {
-    Slot found = kNull;
-    if (slot == kNull) {
-        return ACL_ERROR_INVALID_PARAM;
-    }
-    if (const int code = FindStream(thread, streamSlot, &found); code != 0) {
+// Into a capture, or to the queue and then `queued` with the stream.
+int ProgramModel::EnterWithNotify(int thread, Slot slot, Slot streamSlot,
+                                  const std::function<void(ModelStream*)>& queued) {
+    if (const int code = FindWithStream(thread, slot, streamSlot, &ProgramModel::FindNotify);
+        code != 0) {
         return code;
     }
-    if (const int code = FindNotify(slot); code != 0) {
-        return code;
-    }
+    ModelStream* stream = nullptr;
     ModelCapture* capture = nullptr;
-    if (const int code = Enter(thread, streamSlot, 0, false, stream, &capture); code != 0) {
+    if (const int code = Enter(thread, streamSlot, 0, false, &stream, &capture); code != 0) {
         return code;
     }
     if (capture != nullptr) {
         capture->notifies.push_back(slot);
-        *captured = true;
-        return RecordInCapture(capture, (*stream)->branch, Effect{});
+        return RecordInCapture(capture, stream->branch, Effect{});
     }
+    queued(stream);
     return 0;
 }
 
 int ProgramModel::RecordNotify(int thread, Slot slot, Slot streamSlot) {
-    ModelStream* stream = nullptr;
-    bool captured = false;
-    if (const int code = EnterWithNotify(thread, slot, streamSlot, &stream, &captured);
-        code != 0 || captured) {
-        return code;
-    }
-    // Who is let go by the flag knows of what was before; the record itself may not have ended.
-    const Clock before = Now(*stream);
-    (void)Queue(stream);
-    if (!stream->skips) {
-        notifies.at(slot).set = true;
-        notifies.at(slot).clock = before;
-    }
-    return 0;
+    return EnterWithNotify(thread, slot, streamSlot, [&](ModelStream* stream) {
+        // Who is let go by the flag knows of what was before; the record itself may not have ended.
+        const Clock before = Now(*stream);
+        (void)Queue(stream);
+        if (!stream->skips) {
+            notifies.at(slot).set = true;
+            notifies.at(slot).clock = before;
+        }
+    });
 }
 
 int ProgramModel::WaitNotify(int thread, Slot slot, Slot streamSlot) {
-    ModelStream* stream = nullptr;
-    bool captured = false;
-    if (const int code = EnterWithNotify(thread, slot, streamSlot, &stream, &captured);
-        code != 0 || captured) {
-        return code;
-    }
-    const Place place = Queue(stream);
-    if (stream->skips) {
-        return 0;
-    }
-    ModelNotify& notify = notifies.at(slot);
-    notify.taken = place;
-    if (notify.set) {
-        notify.set = false;
-        stream->clock.Join(notify.clock);
-    }
-    return 0;
+    return EnterWithNotify(thread, slot, streamSlot, [&](ModelStream* stream) {
+        const Place place = Queue(stream);
+        if (stream->skips) {
+            return;
+        }
+        ModelNotify& notify = notifies.at(slot);
+        notify.taken = place;
+        if (notify.set) {
+            notify.set = false;
+            stream->clock.Join(notify.clock);
+        }
+    });
 }
 
 int ProgramModel::WriteWord(int thread, int index, uint64_t value, Slot streamSlot) {

@@ -33,14 +33,8 @@ int ProgramModel::DestroyEvent(Slot slot) {
 }
 
 int ProgramModel::Record(int thread, Slot slot, Slot streamSlot) {
-    Slot found = kNull;
-    if (slot == kNull) {
-        return ACL_ERROR_INVALID_PARAM;
-    }
-    if (const int code = FindStream(thread, streamSlot, &found); code != 0) {
-        return code;
-    }
-    if (const int code = FindEvent(slot); code != 0) {
+    if (const int code = FindWithStream(thread, slot, streamSlot, &ProgramModel::FindEvent);
+        code != 0) {
         return code;
     }
     ModelEvent& event = events.at(slot);
@@ -68,14 +62,8 @@ int ProgramModel::Record(int thread, Slot slot, Slot streamSlot) {
 }
 
 int ProgramModel::Reset(int thread, Slot slot, Slot streamSlot) {
-    Slot found = kNull;
-    if (slot == kNull) {
-        return ACL_ERROR_INVALID_PARAM;
-    }
-    if (const int code = FindStream(thread, streamSlot, &found); code != 0) {
-        return code;
-    }
-    if (const int code = FindEvent(slot); code != 0) {
+    if (const int code = FindWithStream(thread, slot, streamSlot, &ProgramModel::FindEvent);
+        code != 0) {
         return code;
     }
     ModelEvent& event = events.at(slot);
@@ -95,14 +83,8 @@ int ProgramModel::Reset(int thread, Slot slot, Slot streamSlot) {
 }
 
 int ProgramModel::Wait(int thread, Slot streamSlot, Slot slot) {
-    Slot found = kNull;
-    if (slot == kNull) {
-        return ACL_ERROR_INVALID_PARAM;
-    }
-    if (const int code = FindStream(thread, streamSlot, &found); code != 0) {
-        return code;
-    }
-    if (const int code = FindEvent(slot); code != 0) {
+    if (const int code = FindWithStream(thread, slot, streamSlot, &ProgramModel::FindEvent);
+        code != 0) {
         return code;
     }
     const ModelEvent& event = events.at(slot);

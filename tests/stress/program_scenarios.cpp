@@ -10,6 +10,19 @@
 
 namespace stress {
 
+int ProgramGenerator::HoldAtGate(int thread, Slot slot) {
+    const int gate = gates_++;
+    const int code = model_.Work(thread, slot, Effect{});
+    const ModelStream& holder = model_.streams.at(slot);
+    model_.holds.push_back({{holder.lane, holder.issued}, false, kNull, gate});
+    Emit(thread, {code}, fmt::format("aclrtLaunchHostFunc(#{}, gate {})", slot, gate),
+         [=](World& world) {
+             World::Gate* const entry = &world.GateAt(gate);
+             return world.Launch(world[slot], [entry] { (void)entry->opened.Wait(); });
+         });
+    return gate;
+}
+
 // Work behind a failure is skipped, new work is refused until the failure has been told.
 void ProgramGenerator::StopOnFailure() {
     const Slot context =
@@ -20,15 +33,7 @@ void ProgramGenerator::StopOnFailure() {
     const int thread = AnyThread();
     SetContext(thread, context);
     const Slot slot = CreateStream(thread);
-    const int gate = gates_++;
-    const int held = model_.Work(thread, slot, Effect{});
-    model_.holds.push_back(
-        {{model_.streams.at(slot).lane, model_.streams.at(slot).issued}, false, kNull, gate});
-    Emit(thread, {held}, fmt::format("aclrtLaunchHostFunc(#{}, gate {})", slot, gate),
-         [=](World& world) {
-             World::Gate* const entry = &world.GateAt(gate);
-             return world.Launch(world[slot], [entry] { (void)entry->opened.Wait(); });
-         });
+    const int gate = HoldAtGate(thread, slot);
     Effect effect;
     effect.kind = Effect::Kind::kThrow;
     Launch(thread, slot, effect);
@@ -112,34 +117,7 @@ void ProgramGenerator::StopOnFailure() {
     }
 }
 
-// Work that cannot have started is dropped for certain; who waits for it goes on at once.
-void ProgramGenerator::DropBehindHold() {
-    const int thread = AnyThread();
-    EnterContextOf(thread, AnyStream());
-    const Slot held = CreateStream(thread);
-    const Slot slot = CreateStream(thread);
-    const Slot event = CreateEvent(thread, EventKind::kExWithFlag, ACL_EVENT_SYNC);
-    const int gate = gates_++;
-    const int code = model_.Work(thread, held, Effect{});
-    const ModelStream& holder = model_.streams.at(held);
-    model_.holds.push_back({{holder.lane, holder.issued}, false, kNull, gate});
-    Emit(thread, {code}, fmt::format("aclrtLaunchHostFunc(#{}, gate {})", held, gate),
-         [=](World& world) {
-             World::Gate* const entry = &world.GateAt(gate);
-             return world.Launch(world[held], [entry] { (void)entry->opened.Wait(); });
-         });
-    Record(thread, event, held);
-    // The model does not hear of what is dropped, nor of the wait that is over then.
-    Emit(thread, {0}, fmt::format("aclrtStreamWaitEvent(#{}, #{})", slot, event),
-         [=](World& world) { return aclrtStreamWaitEvent(world[slot], world[event]); });
-    for (int count = 1 + Random(3); count > 0; --count) {
-        const int cell = Random(kCells);
-        Emit(thread, {0}, fmt::format("aclrtMemsetAsync(cell {}, #{}), dropped", cell, slot),
-             [=](World& world) {
-                 return aclrtMemsetAsync(world.Cell(cell), sizeof(uint64_t), 0xEE, sizeof(uint64_t),
-                                         world[slot]);
-             });
-    }
+Slot ProgramGenerator::DropBeforeWaiter(int thread, Slot slot, Slot event) {
     Record(thread, event, slot);
     const Slot other = AnyFreeStream();
     EnterContextOf(thread, other);
@@ -155,6 +133,30 @@ void ProgramGenerator::DropBehindHold() {
         Emit(thread, {destroyed}, fmt::format("aclrtDestroyStreamForce(#{})", slot),
              [=](World& world) { return aclrtDestroyStreamForce(world[slot]); });
     }
+    return other;
+}
+
+// Work that cannot have started is dropped for certain; who waits for it goes on at once.
+void ProgramGenerator::DropBehindHold() {
+    const int thread = AnyThread();
+    EnterContextOf(thread, AnyStream());
+    const Slot held = CreateStream(thread);
+    const Slot slot = CreateStream(thread);
+    const Slot event = CreateEvent(thread, EventKind::kExWithFlag, ACL_EVENT_SYNC);
+    (void)HoldAtGate(thread, held);
+    Record(thread, event, held);
+    // The model does not hear of what is dropped, nor of the wait that is over then.
+    Emit(thread, {0}, fmt::format("aclrtStreamWaitEvent(#{}, #{})", slot, event),
+         [=](World& world) { return aclrtStreamWaitEvent(world[slot], world[event]); });
+    for (int count = 1 + Random(3); count > 0; --count) {
+        const int cell = Random(kCells);
+        Emit(thread, {0}, fmt::format("aclrtMemsetAsync(cell {}, #{}), dropped", cell, slot),
+             [=](World& world) {
+                 return aclrtMemsetAsync(world.Cell(cell), sizeof(uint64_t), 0xEE, sizeof(uint64_t),
+                                         world[slot]);
+             });
+    }
+    const Slot other = DropBeforeWaiter(thread, slot, event);
     if (other != held) {
         EnterContextOf(thread, other);
         SynchronizeStream(thread, other);
@@ -187,21 +189,7 @@ void ProgramGenerator::DropAnywhere() {
              });
     }
     const Slot event = CreateEvent(thread, EventKind::kExWithFlag, ACL_EVENT_SYNC);
-    Record(thread, event, slot);
-    const Slot other = AnyFreeStream();
-    EnterContextOf(thread, other);
-    Wait(thread, other, event);
-    EnterContextOf(thread, slot);
-    if (Chance(50)) {
-        Emit(thread, {0}, fmt::format("aclrtStreamAbort(#{})", slot),
-             [=](World& world) { return aclrtStreamAbort(world[slot]); });
-        SynchronizeStream(thread, slot);
-    } else {
-        const int destroyed = model_.DestroyStream(thread, slot);
-        deadSlots_.push_back(slot);
-        Emit(thread, {destroyed}, fmt::format("aclrtDestroyStreamForce(#{})", slot),
-             [=](World& world) { return aclrtDestroyStreamForce(world[slot]); });
-    }
+    (void)DropBeforeWaiter(thread, slot, event);
     Emit(thread, {0}, fmt::format("aclrtFreeHost(#{})", block), [=](World& world) {
         const uint64_t found = *static_cast<uint64_t*>(world[block]);
         if (std::find(permitted.begin(), permitted.end(), found) == permitted.end()) {

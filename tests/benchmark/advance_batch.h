@@ -11,6 +11,7 @@
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
 #include "tests/benchmark/bare_loop.h"
+#include "tests/benchmark/require.h"
 
 /// A batch of the bare loop as serving has it: lengths of all sizes, up to half of what the block
 /// table has room for; the same in every run. With equal ones the block ids that a step reads would
@@ -43,8 +44,7 @@ class AdvanceBatch {
     /// Copies a batch.
     AdvanceBatch(const BareBatch& initial, int64_t blockSize);
     ~AdvanceBatch();
-    AdvanceBatch(const AdvanceBatch&) = delete;
-    AdvanceBatch& operator=(const AdvanceBatch&) = delete;
+    AdvanceBatch(AdvanceBatch&&) = delete;
 
     /// As BareSteps.
     int64_t mostSteps() const { return mostSteps_; }
@@ -52,6 +52,18 @@ class AdvanceBatch {
 
     aclOpExecutor* PhaseOne() const { return PhaseOne(tensors_); }
     void PhaseTwo(aclOpExecutor* executor) const;
+
+    /// Phase two and the synchronisation, once an iteration of the benchmark. Ends the executor.
+    template <typename State>
+    void Repeat(State& state, aclOpExecutor* executor) {
+        Require(aclSetAclOpExecutorRepeatable(executor));
+        for (auto _ : state) {
+            MakeRoom(1);
+            PhaseTwo(executor);
+            Require(aclrtSynchronizeStream(nullptr));
+        }
+        Require(aclDestroyAclOpExecutor(executor));
+    }
 
     /// Copies tokens, positions, lengths and slots to the host. The other members are not set.
     BareBatch Outputs() const;

@@ -42,37 +42,24 @@ void BareLoop(benchmark::State& state) {
     SetRates(state);
 }
 
-void FullCall(benchmark::State& state) {
+// One call at a time, of phase one and two.
+template <void (AdvanceBatch::*kCall)() const>
+void OneCall(benchmark::State& state) {
     const DeviceInUse device;
     AdvanceBatch batch = MakeBatch(state.range(0));
     for (auto _ : state) {
         batch.MakeRoom(1);
-        batch.Call();
+        (batch.*kCall)();
     }
     SetRates(state);
 }
-
-void NewTensorsCall(benchmark::State& state) {
-    const DeviceInUse device;
-    AdvanceBatch batch = MakeBatch(state.range(0));
-    for (auto _ : state) {
-        batch.MakeRoom(1);
-        batch.CallWithNewTensors();
-    }
-    SetRates(state);
-}
+void FullCall(benchmark::State& state) { OneCall<&AdvanceBatch::Call>(state); }
+void NewTensorsCall(benchmark::State& state) { OneCall<&AdvanceBatch::CallWithNewTensors>(state); }
 
 void RepeatableExecutor(benchmark::State& state) {
     const DeviceInUse device;
     AdvanceBatch batch = MakeBatch(state.range(0));
-    aclOpExecutor* const executor = batch.PhaseOne();
-    Require(aclSetAclOpExecutorRepeatable(executor));
-    for (auto _ : state) {
-        batch.MakeRoom(1);
-        batch.PhaseTwo(executor);
-        Require(aclrtSynchronizeStream(nullptr));
-    }
-    Require(aclDestroyAclOpExecutor(executor));
+    batch.Repeat(state, batch.PhaseOne());
     SetRates(state);
 }
 

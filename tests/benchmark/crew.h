@@ -15,8 +15,7 @@ class Crew {
  public:
     explicit Crew(int size);
     ~Crew();
-    Crew(const Crew&) = delete;
-    Crew& operator=(const Crew&) = delete;
+    Crew(Crew&&) = delete;
 
     /// Calls work(number) on the first `count` threads, and returns the nanoseconds from the begin
     /// of the first to the end of the last.

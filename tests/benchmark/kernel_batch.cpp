@@ -3,25 +3,17 @@
 
 #include "tests/benchmark/kernel_batch.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <vector>
 
 #include "aclnnop/aclnn_advance_step.h"
 #include "src/runtime/device/kernel_launch.h"
+#include "tests/benchmark/require.h"
 
 namespace {
 
 constexpr size_t kSeqLens = 3;
-
-void Require(int status) {
-    if (status != 0) {
-        const char* const message = aclGetRecentErrMsg();
-        std::fprintf(stderr, "%d %s\n", status, message != nullptr ? message : "");
-        std::exit(1);
-    }
-}
 
 void Set(const char* name, const char* value) {
     if (value != nullptr) {
@@ -80,10 +72,7 @@ KernelBatch::KernelBatch(int64_t numSeqs, int64_t maxBlocks, int64_t blockSize, 
 
 KernelBatch::~KernelBatch() {
     Require(aclDestroyAclOpExecutor(executor_));
-    for (size_t index = 0; index < kTensors; ++index) {
-        Require(aclDestroyTensor(tensors_[index]));
-        Require(aclrtFree(memory_[index]));
-    }
+    EndTensors(tensors_, memory_);
     Require(aclrtResetDevice(0));
 }
 

@@ -10,6 +10,7 @@
 
 #include "src/base/isa.h"
 #include "tests/benchmark/kernel_batch.h"
+#include "tests/benchmark/run_benchmarks.h"
 
 namespace {
 
@@ -125,11 +126,5 @@ void RegisterAll() {
 
 int main(int argc, char** argv) {
     RegisterAll();
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-        return 1;
-    }
-    benchmark::RunSpecifiedBenchmarks();
-    benchmark::Shutdown();
-    return 0;
+    return RunBenchmarks(argc, argv);
 }

@@ -18,8 +18,7 @@ class RoundTripThread {
  public:
     RoundTripThread();
     ~RoundTripThread();
-    RoundTripThread(const RoundTripThread&) = delete;
-    RoundTripThread& operator=(const RoundTripThread&) = delete;
+    RoundTripThread(RoundTripThread&&) = delete;
 
  private:
     void Run();
@@ -37,8 +36,7 @@ class LateStart {
 
     LateStart(bool busy, Look look);
     ~LateStart();
-    LateStart(const LateStart&) = delete;
-    LateStart& operator=(const LateStart&) = delete;
+    LateStart(LateStart&&) = delete;
 
     /// Nanoseconds from the call that queues a host function to the function's start.
     double Nanoseconds();

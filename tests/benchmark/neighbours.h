@@ -16,8 +16,7 @@ class Neighbours {
  public:
     explicit Neighbours(int count);
     ~Neighbours();
-    Neighbours(const Neighbours&) = delete;
-    Neighbours& operator=(const Neighbours&) = delete;
+    Neighbours(Neighbours&&) = delete;
 
     /// Returns when every one of them is at work.
     void Start();

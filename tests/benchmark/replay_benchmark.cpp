@@ -14,6 +14,7 @@
 #include "src/runtime/device/kernel_launch.h"
 #include "tests/benchmark/decode_batch.h"
 #include "tests/benchmark/require.h"
+#include "tests/benchmark/run_benchmarks.h"
 
 namespace {
 
@@ -121,11 +122,5 @@ BENCHMARK(DecodeStep)->Arg(8)->Arg(256)->Iterations(200)->UseManualTime();
 
 int main(int argc, char** argv) {
     setenv("ADVANCE_STEP_CONFORMANCE", "vllm", 1);  // the two operators share their tensors
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
-        return 1;
-    }
-    benchmark::RunSpecifiedBenchmarks();
-    benchmark::Shutdown();
-    return 0;
+    return RunBenchmarks(argc, argv);
 }

@@ -90,10 +90,7 @@ SpecBatch::SpecBatch(int64_t queries) : host_(queries) {
 
 SpecBatch::~SpecBatch() {
     Require(aclDestroyAclOpExecutor(executor_));
-    for (size_t index = 0; index < kTensors; ++index) {
-        Require(aclDestroyTensor(tensors_[index]));
-        Require(aclrtFree(memory_[index]));
-    }
+    EndTensors(tensors_, memory_);
 }
 
 void SpecBatch::Run() const {

@@ -38,8 +38,7 @@ class SpecBatch {
  public:
     explicit SpecBatch(int64_t queries);
     ~SpecBatch();
-    SpecBatch(const SpecBatch&) = delete;
-    SpecBatch& operator=(const SpecBatch&) = delete;
+    SpecBatch(SpecBatch&&) = delete;
 
     /// Puts the positions back to the start.
     void Restart() { Upload(kInputPositions); }

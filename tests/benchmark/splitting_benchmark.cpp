@@ -19,13 +19,7 @@ void SplitCall(benchmark::State& state) {
                                    static_cast<uint32_t>(state.range(1))));
     aclOpExecutor* const executor = batch.PhaseOne();
     Require(aclrtResetDeviceResLimit(0));
-    Require(aclSetAclOpExecutorRepeatable(executor));
-    for (auto _ : state) {
-        batch.MakeRoom(1);
-        batch.PhaseTwo(executor);
-        Require(aclrtSynchronizeStream(nullptr));
-    }
-    Require(aclDestroyAclOpExecutor(executor));
+    batch.Repeat(state, executor);
     state.counters["rows/s"] = benchmark::Counter(static_cast<double>(state.range(0)),
                                                   benchmark::Counter::kIsIterationInvariantRate);
 }

@@ -13,11 +13,8 @@
 
 namespace {
 
-constexpr int64_t kBlockSize = 16;
-constexpr int64_t kWidth = 8;
-constexpr int32_t kPrompt = 10;
-constexpr int32_t kHostBlocks = 1;
-constexpr int32_t kMostUsed = 4;
+constexpr int64_t kBlockSize = 16, kWidth = 8;
+constexpr int32_t kPrompt = 10, kHostBlocks = 1, kMostUsed = 4;
 
 void RequireZero(int status, const char* what) {
     if (status != 0) {

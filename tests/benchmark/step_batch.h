@@ -38,8 +38,7 @@ class StepBatch {
  public:
     explicit StepBatch(const SeedState& start);
     ~StepBatch();
-    StepBatch(const StepBatch&) = delete;
-    StepBatch& operator=(const StepBatch&) = delete;
+    StepBatch(StepBatch&&) = delete;
 
     /// What a step changes, and no more, put back by plain copies: not part of what is measured.
     void RestoreLibrary();

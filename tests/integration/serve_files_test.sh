@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # One case of serve's files and signals: serve_files_test.sh SERVE CASE
-set -euo pipefail
-
-serve=$1
-here=$(cd "$(dirname "$0")" && pwd)
-source "$here/serve_parts.sh"
+source "${0%/*}/serve_parts.sh"
 
 case $2 in
 outputs)

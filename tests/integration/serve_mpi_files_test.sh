@@ -1,15 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # One case of the files of serve_mpi, without mpirun: serve_mpi_files_test.sh SERVE_MPI CASE
-set -euo pipefail
-
-serve=$1
-here=$(cd "$(dirname "$0")" && pwd)
 if ! command -v mpirun >/dev/null; then
     echo "serve_mpi $2: skipped, mpirun is not installed"
     exit 77
 fi
-source "$here/serve_parts.sh"
+source "${0%/*}/serve_parts.sh"
 # As in serve_mpi_test.sh: what MPI leaves is not looked for.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 

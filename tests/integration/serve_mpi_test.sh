@@ -9,8 +9,7 @@ if ! command -v mpirun >/dev/null; then
     echo "serve_mpi $3: skipped, mpirun is not installed"
     exit 77
 fi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+source "${0%/*}/serve_summary.sh"
 
 # mpirun does not run as root, as it may be in a container, unless it is told twice. OpenMPI and the
 # libraries under it leave memory to the end of the process, some of it in plug-ins that are unloaded
@@ -18,12 +17,6 @@ trap 'rm -rf "$folder"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 export ADVANCE_STEP_THREADS=1 # there are more ranks than cores as it is
-
-fail() {
-    echo "FAILED: $1" >&2
-    [[ -f $folder/out ]] && cat "$folder/out" >&2
-    exit 1
-}
 
 # ranks N OPTIONS: leaves the exit status in $status and the seconds it took in $took.
 ranks() {
@@ -35,16 +28,6 @@ ranks() {
         --summary "$folder/summary.json" --requests "$folder/requests.csv" \
         --assignment-out "$folder/assignment.csv" "$@" >"$folder/out" 2>&1 || status=$?
     took=$SECONDS
-}
-
-# check EXPRESSION...: each holds of the summary s.
-check() {
-    python3 - "$folder/summary.json" "$@" <<'PYTHON' || fail "summary"
-import json, sys
-s = json.load(open(sys.argv[1]))
-for expression in sys.argv[2:]:
-    assert eval(expression), (expression, s)
-PYTHON
 }
 
 expect_good() {

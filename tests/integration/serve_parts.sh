@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The functions that the tests of serve share. Sourced, with serve's path in $serve and
-# the folder of the tests in $here.
+# The functions that the tests of serve share. Sourced by a test whose first argument is serve.
+set -euo pipefail
+serve=$1
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$here/serve_summary.sh"
 sample=$here/../../examples/serve/sample_trace.csv
 simulator=$here/../reference/serve_simulator.py
 header='TIMESTAMP,ContextTokens,GeneratedTokens'
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-
-fail() {
-    echo "FAILED: $1" >&2
-    [[ -f $folder/out ]] && cat "$folder/out" >&2
-    exit 1
-}
 
 # Runs serve with the arguments; leaves its exit status in $status.
 run() {
@@ -37,16 +32,6 @@ bad() {
     for word in "${words[@]}"; do
         grep -q -- "$word" "$folder/out" || fail "no \"$word\" in the message of $*"
     done
-}
-
-# Each expression holds of the last summary s.
-check() {
-    python3 - "$folder/summary.json" "$@" <<'PYTHON' || fail "summary"
-import json, sys
-s = json.load(open(sys.argv[1]))
-for expression in sys.argv[2:]:
-    assert eval(expression), (expression, s)
-PYTHON
 }
 
 # simulated TRACE OPTION...: serve and the simulator say the same, digit for digit.

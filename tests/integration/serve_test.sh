@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # One case of serve: serve_test.sh SERVE CASE
-set -euo pipefail
-
-serve=$1
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-source "$here/serve_parts.sh"
+source "${0%/*}/serve_parts.sh"
 
 expect_good() {
     run --summary "$folder/summary.json" "$@"

@@ -10,27 +10,11 @@
 #include <string.h>
 
 #include "acl/acl.h"
+#include "check.h"
 
 enum { kCount = 4096, kHalf = kCount / 2, kPatience = 60000 /* ms */ };
 static const size_t kBytes = kCount * sizeof(int32_t);
 static const size_t kHalfBytes = kHalf * sizeof(int32_t);
-
-static void Check(int code, const char* call) {
-    if (code != ACL_SUCCESS) {
-        const char* message = aclGetRecentErrMsg();
-        fprintf(stderr, "%s returned %d: %s\n", call, code, message ? message : "no message");
-        exit(EXIT_FAILURE);
-    }
-}
-#define CHECK(call) Check((call), #call)
-
-static void Require(int holds, const char* what) {
-    if (!holds) {
-        fprintf(stderr, "not so: %s\n", what);
-        exit(EXIT_FAILURE);
-    }
-}
-#define REQUIRE(what) Require((what), #what)
 
 /* A call that is to be refused, with a message that names it. */
 static void Refused(int code, int expected, const char* name, const char* call) {

@@ -10,23 +10,7 @@
 #include <string.h>
 
 #include "acl/acl.h"
-
-static void Check(int code, const char* call) {
-    if (code != ACL_SUCCESS) {
-        const char* message = aclGetRecentErrMsg();
-        fprintf(stderr, "%s returned %d: %s\n", call, code, message ? message : "no message");
-        exit(EXIT_FAILURE);
-    }
-}
-#define CHECK(call) Check((call), #call)
-
-static void Require(int holds, const char* what) {
-    if (!holds) {
-        fprintf(stderr, "not so: %s\n", what);
-        exit(EXIT_FAILURE);
-    }
-}
-#define REQUIRE(what) Require((what), #what)
+#include "check.h"
 
 static void AskTheDevice(void) {
     aclCANNPackageVersion version;

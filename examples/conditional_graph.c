@@ -6,17 +6,9 @@
 #include <stdlib.h>
 
 #include "acl/acl.h"
+#include "check.h"
 
 enum { kElements = 1000, kTurns = 7, kBytes = kElements * 4 };
-
-static void Check(aclError code, const char* call) {
-    if (code != ACL_SUCCESS) {
-        const char* message = aclGetRecentErrMsg();
-        fprintf(stderr, "%s returned %d: %s\n", call, code, message != NULL ? message : "");
-        exit(1);
-    }
-}
-#define CHECK(call) Check(call, #call)
 
 /* Memory of the device, with the same number in all elements. */
 static void* Filled(int32_t number) {

@@ -14,6 +14,7 @@
 #include "acl/acl.h"
 #include "aclnnop/aclnn_advance_step.h"
 #include "aclnnop/aclnn_step.h"
+#include "check.h"
 
 namespace {
 
@@ -25,22 +26,10 @@ constexpr int64_t kMostTokens = kBlockSize * kTableWidth;  // per sequence
 constexpr int64_t kSteps = 1000;
 constexpr size_t kTokenBytes = kBatch * sizeof(int64_t);
 
-void Check(int code, const char* call) {
-    if (code != 0) {
-        const char* message = aclGetRecentErrMsg();
-        std::fprintf(stderr, "%s returned %d: %s\n", call, code,
-                     message != nullptr ? message : "no message");
-        std::exit(EXIT_FAILURE);  // NOLINT(concurrency-mt-unsafe): nothing else exits
-    }
-}
-#define CHECK(call) Check((call), #call)
-
 template <typename T>
-constexpr aclDataType kDataType = ACL_INT64;
-template <>
-constexpr aclDataType kDataType<uint8_t> = ACL_BOOL;
-template <>
-constexpr aclDataType kDataType<int32_t> = ACL_INT32;
+constexpr aclDataType kDataType = sizeof(T) == 1   ? ACL_BOOL
+                                  : sizeof(T) == 4 ? ACL_INT32
+                                                   : ACL_INT64;
 
 // A tensor with its device memory, which can go back to what it was at first.
 class DeviceTensor {
@@ -58,8 +47,7 @@ class DeviceTensor {
         CHECK(aclDestroyTensor(tensor_));
         CHECK(aclrtFree(address_));
     }
-    DeviceTensor(const DeviceTensor&) = delete;
-    DeviceTensor& operator=(const DeviceTensor&) = delete;
+    DeviceTensor(DeviceTensor&&) = delete;
 
     void Restore() const {
         CHECK(aclrtMemcpy(address_, initial_.size(), initial_.data(), initial_.size(),
@@ -157,8 +145,7 @@ class Batch {
 struct Pinned {
     Pinned() { CHECK(aclrtMallocHost(&memory, kTokenBytes)); }
     ~Pinned() { CHECK(aclrtFreeHost(memory)); }
-    Pinned(const Pinned&) = delete;
-    Pinned& operator=(const Pinned&) = delete;
+    Pinned(Pinned&&) = delete;
     int64_t* Values() const { return static_cast<int64_t*>(memory); }
 
     void* memory = nullptr;
@@ -269,13 +256,8 @@ bool CompareReplayWithCalls(aclrtStream stream) {
 
 int main() {
     setenv("ADVANCE_STEP_CONFORMANCE", "vllm", 1);  // NOLINT(concurrency-mt-unsafe): no threads yet
-    CHECK(aclInit(nullptr));
-    CHECK(aclrtSetDevice(0));
-    aclrtStream stream = nullptr;
-    CHECK(aclrtCreateStream(&stream));
+    aclrtStream stream = OpenStream();
     const bool same = CompareReplayWithCalls(stream);
-    CHECK(aclrtDestroyStream(stream));
-    CHECK(aclrtResetDevice(0));
-    CHECK(aclFinalize());
+    CloseStream(stream);
     return same ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -9,17 +9,9 @@
 #include <stdlib.h>
 
 #include "acl/acl.h"
+#include "check.h"
 
 enum { kElements = 1000, kReplays = 3, kBytes = kElements * 4 };
-
-static void Check(aclError code, const char* call) {
-    if (code != ACL_SUCCESS) {
-        const char* message = aclGetRecentErrMsg();
-        fprintf(stderr, "%s returned %d: %s\n", call, code, message != NULL ? message : "");
-        exit(1);
-    }
-}
-#define CHECK(call) Check(call, #call)
 
 static aclrtStream MakeStream(uint32_t priority) {
     aclrtStream stream = NULL;

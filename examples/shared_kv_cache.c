@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "acl/acl.h"
+#include "check.h"
 
 enum { kSteps = 4, kKeys = 8, kCacheBytes = 2 << 20, kKeyText = 65 };
 
@@ -20,16 +21,7 @@ typedef struct {
     char read[kKeyText];
 } Invitation;
 
-static void Check(aclError code, const char* call) {
-    if (code != ACL_SUCCESS) {
-        const char* message = aclGetRecentErrMsg();
-        fprintf(stderr, "%s returned %d: %s\n", call, code, message != NULL ? message : "");
-        exit(1);
-    }
-}
-#define CHECK(call) Check(call, #call)
-
-static void Require(int holds, const char* what) {
+static void RequireSystem(int holds, const char* what) {
     if (!holds) {
         perror(what);
         exit(1);
@@ -56,7 +48,8 @@ static int Read(int from) {
     aclrtNotify seen = NULL;
     int32_t keys[kKeys];
     int wrong = 0;
-    Require(read(from, &invitation, sizeof(invitation)) == (ssize_t)sizeof(invitation), "read");
+    RequireSystem(read(from, &invitation, sizeof(invitation)) == (ssize_t)sizeof(invitation),
+                  "read");
     CHECK(aclrtSetDevice(0));
     CHECK(aclrtMemImportFromShareableHandle(invitation.cache, 0, &memory));
     CHECK(aclrtNotifyImportByKey(&written, invitation.written, 0));
@@ -100,7 +93,8 @@ static void Write(int to, int32_t reader) {
     CHECK(aclrtNotifySetImportPid(written, &reader, 1));
     CHECK(aclrtNotifyGetExportKey(seen, invitation.read, kKeyText, 0));
     CHECK(aclrtNotifySetImportPid(seen, &reader, 1));
-    Require(write(to, &invitation, sizeof(invitation)) == (ssize_t)sizeof(invitation), "write");
+    RequireSystem(write(to, &invitation, sizeof(invitation)) == (ssize_t)sizeof(invitation),
+                  "write");
     for (int step = 0; step < kSteps; ++step) {
         for (int key = 0; key < kKeys; ++key) {
             keys[key] = step * 100 + key;
@@ -119,16 +113,16 @@ static void Write(int to, int32_t reader) {
 int main(void) {
     int ends[2];
     int status = 1;
-    Require(pipe(ends) == 0, "pipe");
+    RequireSystem(pipe(ends) == 0, "pipe");
     const pid_t reader = fork(); /* before the runtime is used: each process has its own */
-    Require(reader >= 0, "fork");
+    RequireSystem(reader >= 0, "fork");
     if (reader == 0) {
         close(ends[1]);
         return Read(ends[0]);
     }
     close(ends[0]);
     Write(ends[1], reader);
-    Require(waitpid(reader, &status, 0) == reader, "waitpid");
+    RequireSystem(waitpid(reader, &status, 0) == reader, "waitpid");
     printf(status == 0 ? "the reader saw every step\n" : "the reader failed\n");
     return status == 0 ? 0 : 1;
 }

@@ -15,6 +15,7 @@
 
 #include "acl/acl.h"
 #include "aclnnop/aclnn_advance_step_v2.h"
+#include "check.h"
 
 namespace {
 
@@ -28,16 +29,6 @@ constexpr int64_t kNumSeqs = 4;
 // A sequence that accepts everything is far ahead of one that accepts nothing.
 constexpr int64_t kMaxLen = 16 + kGenerate * kRows + kRows;
 constexpr int64_t kMaxBlocks = (kMaxLen + kBlockSize - 1) / kBlockSize;
-
-void Check(int code, const char* call) {
-    if (code != 0) {
-        const char* message = aclGetRecentErrMsg();
-        std::fprintf(stderr, "%s returned %d: %s\n", call, code,
-                     message != nullptr ? message : "no message");
-        std::exit(EXIT_FAILURE);  // NOLINT(concurrency-mt-unsafe): nothing else exits
-    }
-}
-#define CHECK(call) Check((call), #call)
 
 uint64_t Mix(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * 0x9E3779B97F4A7C15U;
@@ -87,8 +78,7 @@ class DeviceArray {
         CHECK(aclrtMemcpy(address_, Bytes(), values.data(), Bytes(), ACL_MEMCPY_HOST_TO_DEVICE));
     }
     ~DeviceArray() { CHECK(aclrtFree(address_)); }
-    DeviceArray(const DeviceArray&) = delete;
-    DeviceArray& operator=(const DeviceArray&) = delete;
+    DeviceArray(DeviceArray&&) = delete;
 
     T* Address() const { return static_cast<T*>(address_); }
     std::vector<T> Get() const {
@@ -114,8 +104,7 @@ class DeviceTensor : public DeviceArray<int64_t> {
         Check(tensor_ == nullptr, "aclCreateTensor");
     }
     ~DeviceTensor() { CHECK(aclDestroyTensor(tensor_)); }
-    DeviceTensor(const DeviceTensor&) = delete;
-    DeviceTensor& operator=(const DeviceTensor&) = delete;
+    DeviceTensor(DeviceTensor&&) = delete;
 
     const aclTensor* Handle() const { return tensor_; }
 
@@ -302,13 +291,8 @@ bool DecodeSpeculatively(aclrtStream stream) {
 }  // namespace
 
 int main() {
-    CHECK(aclInit(nullptr));
-    CHECK(aclrtSetDevice(0));
-    aclrtStream stream = nullptr;
-    CHECK(aclrtCreateStream(&stream));
+    aclrtStream stream = OpenStream();
     const bool same = DecodeSpeculatively(stream);
-    CHECK(aclrtDestroyStream(stream));
-    CHECK(aclrtResetDevice(0));
-    CHECK(aclFinalize());
+    CloseStream(stream);
     return same ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -8,6 +8,7 @@
 
 #include "acl/acl.h"
 #include "aclnnop/aclnn_step.h"
+#include "check.h"
 
 namespace {
 
@@ -17,22 +18,10 @@ constexpr int64_t kBlockSize = 4;
 constexpr int64_t kPool = 4;      // blocks that Step manages: 10 to 13
 constexpr int64_t kMostIds = 16;  // token ids per sequence
 
-void Check(int code, const char* call) {
-    if (code != 0) {
-        const char* message = aclGetRecentErrMsg();
-        std::fprintf(stderr, "%s returned %d: %s\n", call, code,
-                     message != nullptr ? message : "no message");
-        std::exit(EXIT_FAILURE);  // NOLINT(concurrency-mt-unsafe): nothing else exits
-    }
-}
-#define CHECK(call) Check((call), #call)
-
 template <typename T>
-constexpr aclDataType kDataType = ACL_INT64;
-template <>
-constexpr aclDataType kDataType<uint8_t> = ACL_BOOL;
-template <>
-constexpr aclDataType kDataType<int32_t> = ACL_INT32;
+constexpr aclDataType kDataType = sizeof(T) == 1   ? ACL_BOOL
+                                  : sizeof(T) == 4 ? ACL_INT32
+                                                   : ACL_INT64;
 
 // A tensor with its device memory.
 template <typename T>
@@ -50,8 +39,7 @@ class DeviceTensor {
         CHECK(aclDestroyTensor(tensor_));
         CHECK(aclrtFree(address_));
     }
-    DeviceTensor(const DeviceTensor&) = delete;
-    DeviceTensor& operator=(const DeviceTensor&) = delete;
+    DeviceTensor(DeviceTensor&&) = delete;
 
     void Set(const std::vector<T>& values) {
         CHECK(aclrtMemcpy(address_, bytes_, values.data(), bytes_, ACL_MEMCPY_HOST_TO_DEVICE));
@@ -191,13 +179,8 @@ void PreemptAndRecover(aclrtStream stream) {
 }  // namespace
 
 int main() {
-    CHECK(aclInit(nullptr));
-    CHECK(aclrtSetDevice(0));
-    aclrtStream stream = nullptr;
-    CHECK(aclrtCreateStream(&stream));
+    aclrtStream stream = OpenStream();
     PreemptAndRecover(stream);
-    CHECK(aclrtDestroyStream(stream));
-    CHECK(aclrtResetDevice(0));
-    CHECK(aclFinalize());
+    CloseStream(stream);
     return EXIT_SUCCESS;
 }

@@ -11,6 +11,7 @@
 
 #include "acl/acl.h"
 #include "aclnnop/aclnn_advance_step.h"
+#include "check.h"
 
 namespace {
 
@@ -20,16 +21,6 @@ constexpr int64_t kBlockSize = 16;
 constexpr int64_t kMaxBlocks = 2;
 constexpr size_t kBytes = kNumSeqs * sizeof(int64_t);
 constexpr int kReplays = 3;
-
-void Check(int code, const char* call) {
-    if (code != 0) {
-        const char* message = aclGetRecentErrMsg();
-        std::fprintf(stderr, "%s returned %d: %s\n", call, code,
-                     message != nullptr ? message : "no message");
-        std::exit(EXIT_FAILURE);  // NOLINT(concurrency-mt-unsafe): nothing else exits
-    }
-}
-#define CHECK(call) Check((call), #call)
 
 // An int64 tensor with its device memory, which goes with the device.
 struct DeviceTensor {

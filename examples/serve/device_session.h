@@ -34,16 +34,14 @@ class DeviceSession {
  public:
     DeviceSession();
     ~DeviceSession();
-    DeviceSession(const DeviceSession&) = delete;
-    DeviceSession& operator=(const DeviceSession&) = delete;
+    DeviceSession(DeviceSession&&) = delete;
 };
 
 class Stream {
  public:
     Stream();
     ~Stream();  // waits for what is pending
-    Stream(const Stream&) = delete;
-    Stream& operator=(const Stream&) = delete;
+    Stream(Stream&&) = delete;
 
     aclrtStream Handle() const { return stream_; }
     void Copy(void* dst, size_t room, const void* src, size_t bytes, aclrtMemcpyKind kind);
@@ -73,8 +71,7 @@ class Event {
  public:
     Event();
     ~Event();
-    Event(const Event&) = delete;
-    Event& operator=(const Event&) = delete;
+    Event(Event&&) = delete;
 
     void Record(Stream& stream);
     /// Both events must have completed.

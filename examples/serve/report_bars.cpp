@@ -13,10 +13,7 @@ namespace serve {
 namespace {
 
 // Units of the viewBox.
-constexpr double kBarWidth = 720;
-constexpr double kBarTop = 12;
-constexpr double kBarBottom = 46;
-constexpr double kBarHeight = 24;
+constexpr double kBarWidth = 720, kBarTop = 12, kBarBottom = 46, kBarHeight = 24;
 constexpr double kNames = 110;  // left of the axis
 constexpr double kNumbers = 80;
 

@@ -16,12 +16,8 @@ namespace serve {
 namespace {
 
 // Units of the viewBox.
-constexpr double kWidth = 720;
-constexpr double kHeight = 270;
-constexpr double kLeft = 68;
-constexpr double kRight = 14;
-constexpr double kTop = 12;
-constexpr double kBottom = 46;
+constexpr double kWidth = 720, kHeight = 270;
+constexpr double kLeft = 68, kRight = 14, kTop = 12, kBottom = 46;
 constexpr double kPlotWidth = kWidth - kLeft - kRight;
 constexpr double kPlotHeight = kHeight - kTop - kBottom;
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "op_kernel/common/row_range.h"
+#include "op_kernel/common/kernel.h"
 
 namespace unit {
 

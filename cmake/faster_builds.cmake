@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Short builds: several files per compile step, a compiler cache and a fast linker.
-# The cache, and the linker of debug builds, are used where they are installed.
-option(ADVANCE_STEP_UNITY "Compile several source files at a time: a full build is shorter, a rebuild after one change longer"
-       ON)
+# Short builds: a compiler cache and a fast linker, where they are installed, and several files per compile
+# step where a full build counts for more than a rebuild after one change.
+option(ADVANCE_STEP_UNITY "Compile several source files of the libraries and examples at a time" OFF)
+option(ADVANCE_STEP_TEST_UNITY "Compile several source files of the tests at a time" ON)
 set(CMAKE_UNITY_BUILD ${ADVANCE_STEP_UNITY})
 if(NOT DEFINED CMAKE_UNITY_BUILD_BATCH_SIZE)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)

@@ -18,7 +18,7 @@ fi
 
 # Its compile commands: clang-tidy wants clang's flags.
 cmake -S . -B build/static -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang \
-    -DCMAKE_CXX_COMPILER=clang++ -DADVANCE_STEP_BUILD_EXAMPLES=OFF -DADVANCE_STEP_UNITY=OFF >/dev/null
+    -DCMAKE_CXX_COMPILER=clang++ -DADVANCE_STEP_BUILD_EXAMPLES=OFF -DADVANCE_STEP_TEST_UNITY=OFF >/dev/null
 
 # These have no compile command: the Python extension has a build of its own, the mock is compiled by
 # those who use it.

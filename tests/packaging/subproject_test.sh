@@ -21,7 +21,7 @@ cat >"$scratch/build_subproject" <<EOF
 set -euo pipefail
 cd "$scratch/fetch_content"
 cmake -G Ninja -S . -B build -DFETCHCONTENT_SOURCE_DIR_ADVANCE_STEP="\$1" -DCMAKE_BUILD_TYPE=Debug \\
-    $compilers -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DADVANCE_STEP_LTO=OFF -DADVANCE_STEP_UNITY=OFF -DADVANCE_STEP_WERROR=ON
+    $compilers -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DADVANCE_STEP_LTO=OFF -DADVANCE_STEP_WERROR=ON
 [[ ! -e build/compile_commands.json ]] || { echo "the subproject sets variables of the whole project"; exit 1; }
 cmake --build build --target c_program cpp_program advance_step_graph
 echo "$scratch/fetch_content/build/_deps/advance_step-build/lib"

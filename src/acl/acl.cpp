@@ -9,12 +9,12 @@
 using namespace advstep;
 
 aclError aclInit(const char* configPath) {
-    return AclBoundary("aclInit", [&] { return DeviceRegistry::Instance().Init(configPath); });
+    return AclBoundary("aclInit", [&] { return TheDeviceRegistry().Init(configPath); });
 }
 
 aclError aclFinalize(void) {
     return AclBoundary("aclFinalize", []() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Finalize());
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Finalize());
         ReportLeaks("aclFinalize");
         return {};
     });
@@ -23,7 +23,7 @@ aclError aclFinalize(void) {
 aclError aclFinalizeReference(uint64_t* refCount) {
     return AclBoundary("aclFinalizeReference", [&]() -> Status {
         uint64_t left = 0;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().FinalizeReference(&left));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().FinalizeReference(&left));
         if (left == 0) {
             ReportLeaks("aclFinalizeReference");
         }

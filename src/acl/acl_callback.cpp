@@ -19,13 +19,13 @@ Status Subscribe(uint64_t thread, const char* argument, aclrtStream stream) {
     }
     StreamRef found;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-    return Callbacks::Instance().Subscribe(thread, found);
+    return TheCallbacks().Subscribe(thread, found);
 }
 
 Status Unsubscribe(uint64_t thread, const char* argument, aclrtStream stream) {
     StreamRef found;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-    return Callbacks::Instance().Unsubscribe(thread, argument, found);
+    return TheCallbacks().Unsubscribe(thread, argument, found);
 }
 
 Status Process(int32_t timeout) {
@@ -34,7 +34,7 @@ Status Process(int32_t timeout) {
         return Error(ACL_ERROR_INVALID_PARAM,
                      "timeout is {}; expected at least 1 ms, or -1 for ever", timeout);
     }
-    return Callbacks::Instance().Process(limit);
+    return TheCallbacks().Process(limit);
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBloc
         }
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return Callbacks::Instance().Launch(fn, userData, blockType == ACL_CALLBACK_BLOCK, found);
+        return TheCallbacks().Launch(fn, userData, blockType == ACL_CALLBACK_BLOCK, found);
     });
 }
 

@@ -17,7 +17,7 @@ aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
     return AclBoundary("aclrtCreateContext", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(context, "context"));
         ContextRef made;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().MakeContext(deviceId, &made));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().MakeContext(deviceId, &made));
         SetCurrentContext(made);
         *context = ToPointer(made.handle);
         return Made({}, ObjectKind::kContext, "aclrtCreateContext", context);

@@ -36,7 +36,7 @@ const Device* OwnDevice() {
 template <typename Act>
 Status ActNow(Act&& act) {
     ADVSTEP_RETURN_IF_ERROR(
-        CaptureRegistry::Instance().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
+        TheCaptureRegistry().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
     act();
     return {};
 }
@@ -62,7 +62,7 @@ Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Ma
     // The enqueue below returns a more precise error for a stream that is being captured.
     if (target.CheckFree().ok()) {
         ADVSTEP_RETURN_IF_ERROR(
-            CaptureRegistry::Instance().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
+            TheCaptureRegistry().CheckUnsafe(ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
         // This wait returns an error before the copy is queued, if the thread must not wait for the
         // work queued so far.
         ADVSTEP_RETURN_IF_ERROR(WaitFor(target.stream->Now()));

@@ -20,7 +20,7 @@ namespace {
 Status SynchronizeDevice(const WaitLimit& limit) {
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    ADVSTEP_RETURN_IF_ERROR(CaptureRegistry::Instance().CheckNoneOn(current.device));
+    ADVSTEP_RETURN_IF_ERROR(TheCaptureRegistry().CheckNoneOn(current.device));
     return SynchronizeStreamsOf(current.device, limit);
 }
 
@@ -62,13 +62,13 @@ Status ReadAttribute(const Device& device, aclrtDevAttr attr, int64_t* value) {
 // As DeviceRegistry::Find, with the name of the argument in the message.
 Status FindPeer(int32_t peerDeviceId, const Device** peer) {
     uint32_t count = 0;
-    ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Count(&count));
+    ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Count(&count));
     if (peerDeviceId < 0 || static_cast<uint32_t>(peerDeviceId) >= count) {
         return Error(ACL_ERROR_RT_INVALID_DEVICEID,
                      "peerDeviceId is {}; expected 0 <= peerDeviceId < device count = {}",
                      peerDeviceId, count);
     }
-    return DeviceRegistry::Instance().Find(peerDeviceId, peer);
+    return TheDeviceRegistry().Find(peerDeviceId, peer);
 }
 
 Status FindPair(int32_t peerDeviceId, ContextRef* current, const Device** peer) {
@@ -79,17 +79,17 @@ Status FindPair(int32_t peerDeviceId, ContextRef* current, const Device** peer) 
 }  // namespace
 
 aclError aclrtSetDevice(int32_t deviceId) {
-    return AclBoundary("aclrtSetDevice", [&] { return DeviceRegistry::Instance().Set(deviceId); });
+    return AclBoundary("aclrtSetDevice", [&] { return TheDeviceRegistry().Set(deviceId); });
 }
 
 aclError aclrtResetDevice(int32_t deviceId) {
     return AclBoundary("aclrtResetDevice",
-                       [&] { return DeviceRegistry::Instance().Reset(deviceId, false); });
+                       [&] { return TheDeviceRegistry().Reset(deviceId, false); });
 }
 
 aclError aclrtResetDeviceForce(int32_t deviceId) {
     return AclBoundary("aclrtResetDeviceForce",
-                       [&] { return DeviceRegistry::Instance().Reset(deviceId, true); });
+                       [&] { return TheDeviceRegistry().Reset(deviceId, true); });
 }
 
 aclError aclrtGetDevice(int32_t* deviceId) {
@@ -105,7 +105,7 @@ aclError aclrtGetDevice(int32_t* deviceId) {
 aclError aclrtGetDeviceCount(uint32_t* count) {
     return AclBoundary("aclrtGetDeviceCount", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(count, "count"));
-        return DeviceRegistry::Instance().CountBeforeStart(count);
+        return TheDeviceRegistry().CountBeforeStart(count);
     });
 }
 
@@ -154,7 +154,7 @@ aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t* flags, int32_t* act
     return AclBoundary("aclrtGetPrimaryCtxState", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(active, "active"));
         bool found = false;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().HasPrimary(deviceId, &found));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().HasPrimary(deviceId, &found));
         if (flags != nullptr) {
             *flags = 0;
         }
@@ -168,7 +168,7 @@ aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId, int3
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(canAccessPeer, "canAccessPeer"));
         const Device* device = nullptr;
         const Device* peer = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
         ADVSTEP_RETURN_IF_ERROR(FindPeer(peerDeviceId, &peer));
         // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): both were found
         ADVSTEP_RETURN_IF_ERROR(CheckOther(*device, *peer));

@@ -16,7 +16,7 @@ namespace {
 
 Status CheckDevice(int32_t deviceId) {
     const Device* device = nullptr;
-    return DeviceRegistry::Instance().Find(deviceId, &device);
+    return TheDeviceRegistry().Find(deviceId, &device);
 }
 
 Status CheckFaultyRange(const aclrtMemUceInfo& range, size_t index) {
@@ -78,7 +78,7 @@ aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo* memUceInfoArray, s
 aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout) {
     return AclBoundary("aclrtDeviceTaskAbort", [&]() -> Status {
         const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
         // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): it was found
         return AbortDeviceTasks(*device, timeout);
     });

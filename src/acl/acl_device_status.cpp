@@ -24,7 +24,7 @@ aclError Convert(const char* call, const char* fromName, int32_t from, const cha
                          from);
         }
         const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(from, &device, fromName));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(from, &device, fromName));
         *to = from;
         return {};
     });
@@ -70,7 +70,7 @@ aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus* deviceStatu
     return AclBoundary("aclrtQueryDeviceStatus", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(deviceStatus, "deviceStatus"));
         const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
         *deviceStatus = ACL_RT_DEVICE_STATUS_NORMAL;
         return {};
     });
@@ -85,7 +85,7 @@ aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo* u
         }
         aclrtUtilizationInfo answer = {-1, -1, -1, -1, nullptr};
         const Device* device = nullptr;
-        if (DeviceRegistry::Instance().Find(deviceId, &device).ok()) {
+        if (TheDeviceRegistry().Find(deviceId, &device).ok()) {
             answer.vectorUtilization = device->usage().Percent(CoreUsage::Clock::now());
             answer.cubeUtilization = answer.vectorUtilization < 0 ? -1 : 0;
             answer.aicpuUtilization = 0;
@@ -100,7 +100,7 @@ aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid) {
         constexpr size_t kNameBytes = 12;
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(uuid, "uuid"));
         const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
         std::memset(uuid, 0, sizeof(*uuid));
         // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): it was found
         device->settings().soc.name.copy(uuid->bytes, kNameBytes);
@@ -121,7 +121,7 @@ aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo* memUsageInfo,
             return Error(ACL_ERROR_RT_PARAM_INVALID, "inputNum is 0; expected at least 1");
         }
         const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
         aclrtMemUsageInfo use;
         std::memset(&use, 0, sizeof(use));
         std::memcpy(use.name, "APP", sizeof("APP"));

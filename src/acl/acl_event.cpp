@@ -34,7 +34,7 @@ Status MakeEvent(const char* call, aclrtEvent* event, Event::Traits traits) {
     if (traits.external) {
         ADVSTEP_RETURN_IF_ERROR(SharedState::Make(sizeof(EventSetting), &setting));
     }
-    const auto entry = Events().Acquire();
+    const auto entry = TheEvents().Acquire();
     entry.object->Open(entry.handle, traits, std::move(board), std::move(setting));
     *event = ToPointer(entry.handle);
     return Made({}, ObjectKind::kEvent, call, event);
@@ -185,7 +185,7 @@ aclError aclrtDestroyEvent(aclrtEvent event) {
         ADVSTEP_RETURN_IF_ERROR(FindEvent(event, &found));
         ADVSTEP_RETURN_IF_ERROR(
             Freeing(ObjectKind::kEvent, event, [&] { return found->Close(ToHandle(event)); }));
-        Events().Release(found);
+        TheEvents().Release(found);
         return {};
     });
 }
@@ -302,7 +302,7 @@ aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId) {
         Event::State state;
         ADVSTEP_RETURN_IF_ERROR(ReadEvent(event, "event", &state));
         ADVSTEP_RETURN_IF_ERROR(RefuseShared(state, "event"));
-        *eventId = Events().Find(ToHandle(event))->tableIndex;
+        *eventId = TheEvents().Find(ToHandle(event))->tableIndex;
         return {};
     });
 }

@@ -44,7 +44,7 @@ const char* aclrtGetSocName(void) {
     const char* name = nullptr;
     (void)AclBoundary("aclrtGetSocName", [&] {
         Status status;
-        name = DeviceRegistry::Instance().SocName(&status);
+        name = TheDeviceRegistry().SocName(&status);
         return status;
     });
     return name;

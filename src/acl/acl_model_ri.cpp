@@ -114,7 +114,7 @@ aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI) {
         ADVSTEP_RETURN_IF_ERROR(EndCapture(found, &model));
         *modelRI = ToPointer(model);
         // A sub-graph is destroyed with its model.
-        return Models().Find(model)->IsPart(model)
+        return TheModels().Find(model)->IsPart(model)
                    ? Status()
                    : Made({}, ObjectKind::kModel, "aclmdlRICaptureEnd", modelRI);
     });
@@ -220,7 +220,7 @@ aclError aclmdlRIDestroy(aclmdlRI modelRI) {
         ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
         ADVSTEP_RETURN_IF_ERROR(
             Freeing(ObjectKind::kModel, modelRI, [&] { return model->Close(ToHandle(modelRI)); }));
-        Models().Release(model);
+        TheModels().Release(model);
         return {};
     });
 }

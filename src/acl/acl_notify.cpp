@@ -22,7 +22,7 @@ aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag) {
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         Handle made = 0;
-        ADVSTEP_RETURN_IF_ERROR(NotifyTable::Instance().Create(current.handle, &made));
+        ADVSTEP_RETURN_IF_ERROR(TheNotifyTable().Create(current.handle, &made));
         *notify = ToPointer(made);
         return Made({}, ObjectKind::kNotify, "aclrtCreateNotify", notify);
     });
@@ -32,7 +32,7 @@ aclError aclrtDestroyNotify(aclrtNotify notify) {
     return AclBoundary("aclrtDestroyNotify", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notify, "notify"));
         return Freeing(ObjectKind::kNotify, notify,
-                       [&] { return NotifyTable::Instance().Destroy(notify); });
+                       [&] { return TheNotifyTable().Destroy(notify); });
     });
 }
 
@@ -41,7 +41,7 @@ aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notify, "notify"));
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return NotifyTable::Instance().Record(notify, found);
+        return TheNotifyTable().Record(notify, found);
     });
 }
 
@@ -51,7 +51,7 @@ aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notify, "notify"));
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return NotifyTable::Instance().Wait(notify, found, timeout * kNanosecondsPerSecond);
+        return TheNotifyTable().Wait(notify, found, timeout * kNanosecondsPerSecond);
     });
 }
 
@@ -59,7 +59,7 @@ aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t* notifyId) {
     return AclBoundary("aclrtGetNotifyId", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notify, "notify"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notifyId, "notifyId"));
-        ADVSTEP_RETURN_IF_ERROR(NotifyTable::Instance().CheckAlive(notify));
+        ADVSTEP_RETURN_IF_ERROR(TheNotifyTable().CheckAlive(notify));
         *notifyId = IndexOf(ToHandle(notify));
         return {};
     });

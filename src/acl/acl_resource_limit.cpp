@@ -14,7 +14,7 @@ using namespace advstep;
 aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t value) {
     return AclBoundary("aclrtSetDeviceResLimit", [&]() -> Status {
         const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
         ADVSTEP_RETURN_IF_ERROR(CheckLimit(*device, type, value));
         device->limits().Set(type, value);
         return {};
@@ -25,7 +25,7 @@ aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uin
     return AclBoundary("aclrtGetDeviceResLimit", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(value, "value"));
         const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
         ADVSTEP_RETURN_IF_ERROR(CheckLimitType(type));
         *value = CoresOf(*device, type);
         return {};
@@ -35,7 +35,7 @@ aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uin
 aclError aclrtResetDeviceResLimit(int32_t deviceId) {
     return AclBoundary("aclrtResetDeviceResLimit", [&]() -> Status {
         const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
         device->limits().Clear();
         return {};
     });

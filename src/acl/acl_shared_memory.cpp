@@ -74,7 +74,7 @@ Status Export(aclrtDrvMemHandle handle, uint64_t flags, ShareKey* key) {
 
 Status Import(const char* call, ShareKey key, int32_t deviceId, aclrtDrvMemHandle* handle) {
     const Device* device = nullptr;
-    ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
+    ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
     Handle made = 0;
     int32_t owner = 0;
     PeerAccessRoom room;
@@ -98,8 +98,8 @@ Status SetPids(ShareKey key, const int32_t* pid, size_t pidNum) {
 Status CheckLocation(const aclrtMemLocation& location, const std::string& argument) {
     if (location.type == ACL_MEM_LOCATION_TYPE_DEVICE) {
         const Device* device = nullptr;
-        return DeviceRegistry::Instance().Find(static_cast<int32_t>(location.id), &device,
-                                               (argument + ".id").c_str());
+        return TheDeviceRegistry().Find(static_cast<int32_t>(location.id), &device,
+                                        (argument + ".id").c_str());
     }
     return location.type == ACL_MEM_LOCATION_TYPE_HOST
                ? Status()

@@ -59,7 +59,7 @@ aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event) 
         traits.context = current.handle;
         traits.device = current.device;
         traits.shared = true;
-        const auto entry = Events().Acquire();
+        const auto entry = TheEvents().Acquire();
         entry.object->Open(entry.handle, traits, std::move(board));
         *event = ToPointer(entry.handle);
         return Made({}, ObjectKind::kEvent, "aclrtIpcOpenEventHandle", event);
@@ -74,7 +74,7 @@ aclError aclrtNotifyGetExportKey(aclrtNotify notify, char* key, size_t len, uint
         ADVSTEP_RETURN_IF_ERROR(
             CheckShareFlags(flags, ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION));
         ShareKey made = 0;
-        ADVSTEP_RETURN_IF_ERROR(NotifyTable::Instance().Export(notify, flags != 0, &made));
+        ADVSTEP_RETURN_IF_ERROR(TheNotifyTable().Export(notify, flags != 0, &made));
         WriteShareKey(ShareKind::kNotify, made, key);
         return {};
     });
@@ -93,7 +93,7 @@ aclError aclrtNotifyImportByKey(aclrtNotify* notify, const char* key, uint64_t f
         ShareKey wanted = 0;
         ADVSTEP_RETURN_IF_ERROR(ReadShareKey(ShareKind::kNotify, key, "key", &wanted));
         Handle made = 0;
-        ADVSTEP_RETURN_IF_ERROR(NotifyTable::Instance().Import(current.handle, wanted, &made));
+        ADVSTEP_RETURN_IF_ERROR(TheNotifyTable().Import(current.handle, wanted, &made));
         *notify = ToPointer(made);
         return Made({}, ObjectKind::kNotify, "aclrtNotifyImportByKey", notify);
     });
@@ -104,7 +104,7 @@ aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t* pid, size_t num) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(notify, "notify"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(pid, "pid"));
         ADVSTEP_RETURN_IF_ERROR(CheckProcessCount(num));
-        return NotifyTable::Instance().Allow(notify, pid, num);
+        return TheNotifyTable().Allow(notify, pid, num);
     });
 }
 
@@ -117,6 +117,6 @@ aclError aclrtNotifyBatchReset(aclrtNotify* notifies, size_t num) {
                 return Error(ACL_ERROR_INVALID_PARAM, "notifies[{}] is null; expected a notify", i);
             }
         }
-        return NotifyTable::Instance().Reset(notifies, num);
+        return TheNotifyTable().Reset(notifies, num);
     });
 }

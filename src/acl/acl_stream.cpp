@@ -176,11 +176,6 @@ Status NoConfigError(const aclrtStreamConfigHandle* handle) {
 // recognised by its address.
 class StreamConfigs {
  public:
-    static StreamConfigs& Instance() {
-        static NeverDestroyed<StreamConfigs> configs;
-        return *configs;
-    }
-
     aclrtStreamConfigHandle* Make() {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (ended_.empty()) {
@@ -223,6 +218,11 @@ class StreamConfigs {
     Set ended_;
 };
 
+StreamConfigs& TheStreamConfigs() {
+    static NeverDestroyed<StreamConfigs> configs;
+    return *configs;
+}
+
 Status CheckValueSize(size_t size, size_t expected) {
     return size == expected
                ? Status()
@@ -263,7 +263,7 @@ aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uin
 aclrtStreamConfigHandle* aclrtCreateStreamConfigHandle() {
     aclrtStreamConfigHandle* made = nullptr;
     (void)AclBoundary("aclrtCreateStreamConfigHandle", [&]() -> Status {
-        made = StreamConfigs::Instance().Make();
+        made = TheStreamConfigs().Make();
         return {};
     });
     return made;
@@ -272,7 +272,7 @@ aclrtStreamConfigHandle* aclrtCreateStreamConfigHandle() {
 aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle* handle) {
     return AclBoundary("aclrtDestroyStreamConfigHandle", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
-        return StreamConfigs::Instance().End(handle);
+        return TheStreamConfigs().End(handle);
     });
 }
 
@@ -281,7 +281,7 @@ aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle* handle, aclrtStreamCon
     return AclBoundary("aclrtSetStreamConfigOpt", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(attrValue, "attrValue"));
-        ADVSTEP_RETURN_IF_ERROR(StreamConfigs::Instance().Check(handle));
+        ADVSTEP_RETURN_IF_ERROR(TheStreamConfigs().Check(handle));
         switch (static_cast<int>(attr)) {
             case ACL_RT_STREAM_WORK_ADDR_PTR:
                 return SetValue(attrValue, valueSize, &handle->workptr);
@@ -304,7 +304,7 @@ aclError aclrtCreateStreamV2(aclrtStream* stream, const aclrtStreamConfigHandle*
     return AclBoundary(kCall, [&]() -> Status {
         aclrtStreamConfigHandle config{};
         if (handle != nullptr) {
-            ADVSTEP_RETURN_IF_ERROR(StreamConfigs::Instance().Check(handle));
+            ADVSTEP_RETURN_IF_ERROR(TheStreamConfigs().Check(handle));
             config = *handle;
         }
         if (config.flag > UINT32_MAX) {
@@ -469,7 +469,7 @@ aclError aclrtGetStreamAvailableNum(uint32_t* streamCount) {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(streamCount, "streamCount"));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        *streamCount = Streams().Available();
+        *streamCount = TheStreams().Available();
         return {};
     });
 }

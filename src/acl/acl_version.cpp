@@ -35,7 +35,7 @@ Status CheckPackage(const char* name) {
 
 Status ReadVersion(std::string* text, CannVersion* version) {
     Settings settings;
-    ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().ReadSettings(&settings));
+    ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().ReadSettings(&settings));
     *text = settings.cannVersion;
     *version = ParseCannVersion(*text).value_or(CannVersion());
     return {};

@@ -94,8 +94,8 @@ Status CheckProperty(const aclrtPhysicalMemProp& prop, const Device** device) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "prop.location.type is {}; expected device memory",
                      static_cast<int>(prop.location.type));
     }
-    return DeviceRegistry::Instance().Find(static_cast<int32_t>(prop.location.id), device,
-                                           "prop.location.id");
+    return TheDeviceRegistry().Find(static_cast<int32_t>(prop.location.id), device,
+                                    "prop.location.id");
 }
 
 }  // namespace

@@ -14,12 +14,12 @@ namespace advstep {
 inline Status FindDevice(uint32_t deviceId, const Device** device,
                          int32_t code = ACL_ERROR_RT_INVALID_DEVICEID) {
     uint32_t count = 0;
-    ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Count(&count));
+    ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Count(&count));
     if (deviceId >= count) {
         return Error(code, "deviceId is {}; expected 0 <= deviceId < device count = {}", deviceId,
                      count);
     }
-    return DeviceRegistry::Instance().Find(static_cast<int32_t>(deviceId), device);
+    return TheDeviceRegistry().Find(static_cast<int32_t>(deviceId), device);
 }
 
 }  // namespace advstep

@@ -88,8 +88,8 @@ void EnablePeersOfImport(int32_t deviceId, int32_t owner, PeerAccessRoom* room) 
     const Device* own = nullptr;
     const Device* peer = nullptr;
     try {
-        if (owner == deviceId || !DeviceRegistry::Instance().Find(deviceId, &own).ok() ||
-            !DeviceRegistry::Instance().Find(owner, &peer).ok()) {
+        if (owner == deviceId || !TheDeviceRegistry().Find(deviceId, &own).ok() ||
+            !TheDeviceRegistry().Find(owner, &peer).ok()) {
             return;
         }
     } catch (const std::bad_alloc&) {

@@ -24,7 +24,7 @@ class ObjectPool {
     static T* Acquire() {
         Cache& cache = ThreadCache();
         if (cache.first == nullptr) {
-            Instance().Refill(&cache);
+            ThePool().Refill(&cache);
         }
         return Take(&cache.first);
     }
@@ -49,7 +49,7 @@ class ObjectPool {
     static T* AcquireLike(Fits&& fits) {
         Cache& cache = ThreadCache();
         if (cache.count < kLooks) {
-            Instance().Refill(&cache);
+            ThePool().Refill(&cache);
             if (cache.count < kLooks) {
                 return Acquire();  // the cache is closed
             }
@@ -65,7 +65,7 @@ class ObjectPool {
         Cache& cache = ThreadCache();
         Push(&cache.first, object);
         if (__builtin_expect(++cache.count > cache.most, 0)) {
-            Instance().TakeBack(&cache);
+            ThePool().TakeBack(&cache);
         }
     }
 
@@ -86,12 +86,13 @@ class ObjectPool {
         ~CacheCloser() {
             cache->most = 0;
             cache->closed = true;
-            Instance().Return(cache, cache->count);
+            ThePool().Return(cache, cache->count);
         }
     };
 
-    // The pool lives longer than every thread's cache.
-    static ObjectPool& Instance() {
+    // The pool lives longer than every thread's cache. A member, because it is private to the
+    // class.
+    static ObjectPool& ThePool() {
         static NeverDestroyed<ObjectPool> pool;
         return *pool;
     }

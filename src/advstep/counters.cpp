@@ -11,7 +11,7 @@ aclError advstepReadCounters(int32_t deviceId, AdvStepCounters* counters) {
     return AclBoundary("advstepReadCounters", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(counters, "counters"));
         const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
         const DeviceCounters& values = device->counters();
         counters->launches = values.Read(DeviceCounters::kLaunches);
         counters->advanced = values.Read("advanced");
@@ -30,7 +30,7 @@ aclError advstepReadCounters(int32_t deviceId, AdvStepCounters* counters) {
 aclError advstepResetCounters(int32_t deviceId) {
     return AclBoundary("advstepResetCounters", [&]() -> Status {
         const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(DeviceRegistry::Instance().Find(deviceId, &device));
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
         device->counters().Reset();
         return {};
     });

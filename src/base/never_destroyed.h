@@ -19,6 +19,9 @@ namespace advstep {
 /// construction. With such a guard, the child of a fork could wait for ever for a thread that
 /// exists only in the parent. The ConstructionMutex replaces the guard: the child has a new mutex,
 /// and constructs a half made object again. T's constructor uses no other NeverDestroyed.
+///
+/// A singleton X is a static NeverDestroyed in a free function `X& TheX()` (`TheXs()`: a table of X),
+/// which is a private member of X if only X may reach it.
 template <typename T>
 class NeverDestroyed {
  public:

@@ -72,7 +72,7 @@ SCENARIO(Scene, finalize_during_destruction, kLarge) {
                 [&] {
                     Ok(aclFinalize(), "aclFinalize");
                     finalized = true;
-                    Expect(advstep::Streams().Empty(), "no stream outlives the runtime");
+                    Expect(advstep::TheStreams().Empty(), "no stream outlives the runtime");
                     work.ExpectOnce(1);
                 }});
     runtime.Ended();
@@ -95,7 +95,7 @@ SCENARIO(Scene, resets_and_finalize, kLarge) {
                 [&] {
                     Ok(aclFinalize(), "aclFinalize");
                     work.ExpectOnce(1);
-                    Expect(advstep::Streams().Empty(), "no stream outlives the runtime");
+                    Expect(advstep::TheStreams().Empty(), "no stream outlives the runtime");
                 }});
     runtime.Ended();
 }

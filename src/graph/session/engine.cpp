@@ -67,7 +67,7 @@ Outcome ParseOptions(const OptionMap& options, Options* parsed) {
     return {};
 }
 
-Engine& Engine::Instance() {
+Engine& TheEngine() {
     static NeverDestroyed<Engine> engine;
     return *engine;
 }

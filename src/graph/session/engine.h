@@ -28,10 +28,6 @@ Outcome ParseOptions(const OptionMap& options, Options* parsed);
 /// The state that GEInitialize starts: the options of the process, and its sessions.
 class Engine {
  public:
-    /// Returns the engine. It is never destroyed, because sessions that were not destroyed may run
-    /// while the process ends. The child of a fork has a new one, without sessions.
-    static Engine& Instance();
-
     Outcome Initialize(const OptionMap& options);
     /// Ends the sessions. It does so outside the lock, because callbacks that they wait for may
     /// call the engine.
@@ -59,5 +55,9 @@ class Engine {
     std::vector<std::weak_ptr<SessionCore>> sessions_;
     std::shared_ptr<SessionCore> abandoned_;  // the first of a list
 };
+
+/// The engine is never destroyed, because sessions that were not destroyed may run while the
+/// process ends. The child of a fork has a new one, without sessions.
+Engine& TheEngine();
 
 }  // namespace advstep::graph

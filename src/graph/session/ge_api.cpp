@@ -12,12 +12,12 @@
 namespace ge {
 
 using advstep::graph::Boundary;
-using advstep::graph::Engine;
 using advstep::graph::OptionMap;
 using advstep::graph::Options;
 using advstep::graph::Outcome;
 using advstep::graph::ParseOptions;
 using advstep::graph::SessionCore;
+using advstep::graph::TheEngine;
 
 namespace {
 
@@ -36,7 +36,7 @@ AscendString ToMessage(const std::string& text) { return AscendString(text.data(
 template <typename Body>
 Status InSession(const char* call, const std::shared_ptr<SessionCore>& core, Body&& body) {
     return Boundary(call, [&]() -> Outcome {
-        ADVSTEP_GRAPH_RETURN_IF_ERROR(Engine::Instance().CheckOwn(core));
+        ADVSTEP_GRAPH_RETURN_IF_ERROR(TheEngine().CheckOwn(core));
         return body(*core);
     });
 }
@@ -65,21 +65,20 @@ Status ReadVariables(const std::shared_ptr<SessionCore>& core, const Names& name
 }  // namespace
 
 Status GEInitialize(const OptionMap& options) {
-    return Boundary("GEInitialize", [&] { return Engine::Instance().Initialize(options); });
+    return Boundary("GEInitialize", [&] { return TheEngine().Initialize(options); });
 }
 
 Status GEInitialize(const std::map<std::string, std::string>& options) {
-    return Boundary("GEInitialize",
-                    [&] { return Engine::Instance().Initialize(ToOptions(options)); });
+    return Boundary("GEInitialize", [&] { return TheEngine().Initialize(ToOptions(options)); });
 }
 
 Status GEInitialize(OptionList options) {
-    return Boundary("GEInitialize", [&] { return Engine::Instance().Initialize(options); });
+    return Boundary("GEInitialize", [&] { return TheEngine().Initialize(options); });
 }
 
 Status GEFinalize() {
     return Boundary("GEFinalize", [] {
-        Engine::Instance().Finalize();
+        TheEngine().Finalize();
         return Outcome();
     });
 }
@@ -93,23 +92,23 @@ std::string GEGetErrorMsg() { return advstep::graph::TakeErrors(); }
 std::string GEGetWarningMsg() { return advstep::graph::TakeWarnings(); }
 
 Session::Session(const OptionMap& options) {
-    Boundary("Session", [&] { return Engine::Instance().MakeSession(options, &core_); });
+    Boundary("Session", [&] { return TheEngine().MakeSession(options, &core_); });
 }
 
 Session::Session(const std::map<std::string, std::string>& options) {
-    Boundary("Session", [&] { return Engine::Instance().MakeSession(ToOptions(options), &core_); });
+    Boundary("Session", [&] { return TheEngine().MakeSession(ToOptions(options), &core_); });
 }
 
 Session::Session(OptionList options) {
-    Boundary("Session", [&] { return Engine::Instance().MakeSession(options, &core_); });
+    Boundary("Session", [&] { return TheEngine().MakeSession(options, &core_); });
 }
 
 Session::~Session() {
     if (core_ == nullptr) {
         return;
     }
-    if (!Engine::Instance().IsOwn(core_)) {
-        Engine::Instance().Abandon(std::move(core_));
+    if (!TheEngine().IsOwn(core_)) {
+        TheEngine().Abandon(std::move(core_));
         return;
     }
     InSession("~Session", core_, [](SessionCore& core) {
@@ -217,7 +216,7 @@ Status Session::RunGraphWithStreamAsync(uint32_t graphId, void* stream,
 }
 
 bool Session::IsGraphNeedRebuild(uint32_t graphId) {
-    return !Engine::Instance().IsOwn(core_) || !core_->HasGraph(graphId);
+    return !TheEngine().IsOwn(core_) || !core_->HasGraph(graphId);
 }
 
 uint64_t Session::GetSessionId() const { return core_ == nullptr ? 0 : core_->id(); }

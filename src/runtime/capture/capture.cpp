@@ -95,9 +95,9 @@ Status FindSession(const StreamRef& stream, std::shared_ptr<CaptureSession>* ses
 
 // Ends a model whose capture had no result. A sub-graph stays, and can be captured once more.
 void CloseModel(Handle handle, const ContextRef& context) {
-    Model* const model = Models().Find(handle);
+    Model* const model = TheModels().Find(handle);
     if (!model->ForgetCapture(handle) && model->CloseIfOf(context.handle, handle)) {
-        Models().Release(model);
+        TheModels().Release(model);
     }
 }
 
@@ -106,7 +106,7 @@ Status StartCapture(const StreamRef& stream, const std::shared_ptr<CaptureSessio
     session->KnowsItself(session);
     Status started;
     try {
-        CaptureRegistry::Instance().Add(session);
+        TheCaptureRegistry().Add(session);
         started = stream.StartRecording(session);
         if (started.ok() && !session->context().alive()) {
             // The context is being destroyed, perhaps by a thread that looked for captures before
@@ -117,14 +117,14 @@ Status StartCapture(const StreamRef& stream, const std::shared_ptr<CaptureSessio
         started = Status(ACL_ERROR_BAD_ALLOC);
     }
     if (!started.ok()) {
-        CaptureRegistry::Instance().Remove(session.get());
+        TheCaptureRegistry().Remove(session.get());
         AbandonCapture(session.get());
     }
     return started;
 }
 
 Status FindCondition(const void* handle, Condition** condition) {
-    *condition = Conditions().Find(ToHandle(handle));
+    *condition = TheConditions().Find(ToHandle(handle));
     return *condition != nullptr
                ? Status()
                : Error(ACL_ERROR_RT_PARAM_INVALID,
@@ -136,7 +136,7 @@ Status FindCondition(const void* handle, Condition** condition) {
 
 // The captures under way.
 
-CaptureRegistry& CaptureRegistry::Instance() {
+CaptureRegistry& TheCaptureRegistry() {
     static NeverDestroyed<CaptureRegistry> registry;
     return *registry;
 }
@@ -205,12 +205,12 @@ aclmdlRICaptureMode ExchangeThreadCaptureMode(aclmdlRICaptureMode mode) {
 Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode) {
     ContextRef context;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&context));
-    const auto entry = Models().Acquire();
+    const auto entry = TheModels().Acquire();
     std::shared_ptr<CaptureSession> session;
     try {
         session = std::make_shared<CaptureSession>(context, stream.handle, mode, entry.handle);
     } catch (...) {
-        Models().Release(entry.object);
+        TheModels().Release(entry.object);
         throw;
     }
     entry.object->Open(entry.handle, context, session);
@@ -238,14 +238,14 @@ Status EndCapture(const StreamRef& stream, Handle* model) {
     if (!over) {
         return Status(ended.code(), ended.message());
     }
-    CaptureRegistry::Instance().Remove(session.get());
+    TheCaptureRegistry().Remove(session.get());
     stream.stream->StopRecording(session.get());
     if (!ended.ok()) {
         ReleaseBody(body);
         CloseModel(session->model(), session->context());
         return Status(ended.code(), ended.message());
     }
-    Model* const made = Models().Find(session->model());
+    Model* const made = TheModels().Find(session->model());
     Status finished;
     try {
         finished = made->Finish(session->model(), &body);
@@ -295,7 +295,7 @@ Status EndTaskGroup(const StreamRef& stream, Handle* group) {
     std::shared_ptr<CaptureSession> session;
     int32_t branch = 0;
     ADVSTEP_RETURN_IF_ERROR(FindSession(stream, &session, &branch));
-    const auto entry = TaskGroups().Acquire();
+    const auto entry = TheTaskGroups().Acquire();
     Status ended;
     try {
         ended = session->EndGroup(branch, entry.object, entry.handle);
@@ -303,7 +303,7 @@ Status EndTaskGroup(const StreamRef& stream, Handle* group) {
         ended = Status(ACL_ERROR_BAD_ALLOC);
     }
     if (!ended.ok()) {
-        TaskGroups().Release(entry.object);
+        TheTaskGroups().Release(entry.object);
         return ended;
     }
     *group = entry.handle;
@@ -311,7 +311,7 @@ Status EndTaskGroup(const StreamRef& stream, Handle* group) {
 }
 
 Status BeginTaskUpdate(const StreamRef& stream, const void* group) {
-    TaskGroup* const found = TaskGroups().Find(ToHandle(group));
+    TaskGroup* const found = TheTaskGroups().Find(ToHandle(group));
     TaskGroup::Span span;
     if (found == nullptr || !found->Read(ToHandle(group), &span)) {
         return Error(ACL_ERROR_RT_INVALID_HANDLE,
@@ -319,7 +319,7 @@ Status BeginTaskUpdate(const StreamRef& stream, const void* group) {
                      "aclmdlRICaptureTaskGrpEnd",
                      group);
     }
-    ADVSTEP_RETURN_IF_ERROR(Models().Find(span.model)->Check(span.model));
+    ADVSTEP_RETURN_IF_ERROR(TheModels().Find(span.model)->Check(span.model));
     return stream.StartRecording(std::make_shared<UpdateRecorder>(span.model, span));
 }
 
@@ -336,7 +336,7 @@ Status EndTaskUpdate(const StreamRef& stream) {
     }
     stream.stream->StopRecording(recorder.get());
     auto& update = static_cast<UpdateRecorder&>(*recorder);
-    Model* const model = Models().Find(update.model());
+    Model* const model = TheModels().Find(update.model());
     return model->Replace(update.model(), update.span(), update.TakeLaunches());
 }
 
@@ -348,7 +348,7 @@ Status CreateCondition(Handle model, uint64_t launchValue, bool resets, Handle* 
     std::shared_ptr<CaptureSession> session;
     int depth = 0;
     ADVSTEP_RETURN_IF_ERROR(found->FindCapture(model, &session, &depth));
-    const auto entry = Conditions().Acquire();
+    const auto entry = TheConditions().Acquire();
     Status made;
     bool open = false;
     try {
@@ -365,7 +365,7 @@ Status CreateCondition(Handle model, uint64_t launchValue, bool resets, Handle* 
         if (open) {
             entry.object->Close();
         }
-        Conditions().Release(entry.object);
+        TheConditions().Release(entry.object);
         return made;
     }
     *handle = entry.handle;

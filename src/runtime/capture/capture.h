@@ -21,8 +21,6 @@ namespace advstep {
 /// mutex_ guards the list. No lock is taken under it.
 class CaptureRegistry {
  public:
-    static CaptureRegistry& Instance();
-
     void Add(const std::shared_ptr<CaptureSession>& session);
     void Remove(const CaptureSession* session);
 
@@ -47,6 +45,8 @@ class CaptureRegistry {
     std::vector<std::shared_ptr<CaptureSession>> sessions_;
     std::atomic<size_t> count_{0};
 };
+
+CaptureRegistry& TheCaptureRegistry();
 
 /// Sets the mode of the calling thread and returns the earlier one. A thread's first mode is
 /// GLOBAL.

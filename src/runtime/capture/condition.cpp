@@ -44,7 +44,7 @@ struct Condition::TailTask : Task {
     uint64_t number;  // of the run
 };
 
-HandleTable<Condition>& Conditions() {
+HandleTable<Condition>& TheConditions() {
     static NeverDestroyed<ConditionTable> conditions;
     return *conditions;
 }
@@ -123,7 +123,7 @@ Status Condition::AddSubGraphs(Handle handle, Handle model, aclmdlRICondTaskType
     Status added;
     try {
         for (uint32_t index = 0; index < size; ++index) {
-            const auto entry = Models().Acquire();
+            const auto entry = TheModels().Acquire();
             entry.object->OpenSubGraph(entry.handle, context, this, depth);
             subGraphs.push_back({entry.object, entry.handle});
         }
@@ -377,7 +377,7 @@ Status Condition::Continue(uint64_t run, TaskSkip skip) {
         }
         phase_.store(Phase::kDone, std::memory_order_release);
     }
-    Workers().Wake();  // the progress of this stream does not wake the parent's
+    TheWorkers().Wake();  // the progress of this stream does not wake the parent's
     return {};
 }
 
@@ -400,12 +400,12 @@ Status Condition::End(uint64_t replay, TaskSkip skip) {
         run = std::move(now_);  // no other run follows one that is done or cancelled
     }
     if (cancels) {
-        Workers().Wake();
-        Workers().NudgeSleepers();
+        TheWorkers().Wake();
+        TheWorkers().NudgeSleepers();
     }
     for (const Ticket& end : run.ends) {
         if (!Reached(end)) {
-            Workers().StepAside();
+            TheWorkers().StepAside();
             ADVSTEP_RETURN_IF_ERROR(WaitFor(end, ToTheEnd()));
         }
     }

@@ -145,6 +145,6 @@ class Condition {
 };
 
 /// Never destroyed: queued work may outlive main().
-HandleTable<Condition>& Conditions();
+HandleTable<Condition>& TheConditions();
 
 }  // namespace advstep

@@ -50,13 +50,13 @@ bool WaitedFor(const Ticket& end) noexcept {
 
 }  // namespace
 
-HandleTable<Model>& Models() {
+HandleTable<Model>& TheModels() {
     static NeverDestroyed<ModelTable> models;
     return *models;
 }
 
 Status FindModel(const void* handle, Model** model) {
-    Model* const found = Models().Find(ToHandle(handle));
+    Model* const found = TheModels().Find(ToHandle(handle));
     if (found == nullptr) {
         return Error(ACL_ERROR_RT_INVALID_HANDLE,
                      "modelRI {} is no model; expected one of aclmdlRICaptureEnd", handle);
@@ -67,18 +67,18 @@ Status FindModel(const void* handle, Model** model) {
 
 void CloseSubGraph(Model* model, Handle handle) noexcept {
     if (model->CloseSubGraph(handle)) {
-        Models().Release(model);
+        TheModels().Release(model);
     }
 }
 
 void ReleaseBody(const ModelBody& body) noexcept {
     for (TaskGroup* const group : body.groups) {
         group->Close();
-        TaskGroups().Release(group);
+        TheTaskGroups().Release(group);
     }
     for (Condition* const condition : body.conditions) {
         condition->Close();
-        Conditions().Release(condition);
+        TheConditions().Release(condition);
     }
 }
 
@@ -191,7 +191,7 @@ Status Model::Replay(Handle handle, const StreamRef& stream) {
     // Until the replay is queued, none of its functions is unloaded, and no notify or external
     // event is destroyed.
     const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
-    const NotifyTable::Hold notifies = NotifyTable::Instance().HoldAll();
+    const NotifyTable::Hold notifies = TheNotifyTable().HoldAll();
     const Event::Hold events = Event::HoldExternal();
     ADVSTEP_RETURN_IF_ERROR(CheckConditions(handle));
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -326,7 +326,7 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
     std::optional<Stream::WaitInList> wait;
     {
         const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
-        const NotifyTable::Hold notifies = NotifyTable::Instance().HoldAll();
+        const NotifyTable::Hold notifies = TheNotifyTable().HoldAll();
         const Event::Hold events = Event::HoldExternal();
         ADVSTEP_RETURN_IF_ERROR(CheckConditions(handle));
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -355,8 +355,8 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
         // waits for this thread. A dropped replay waits for nothing, so its end comes, unless an
         // earlier one on its stream waits for this thread.
         end.stream->SkipReplay(before.sequence, end.sequence);
-        Workers().Wake();
-        Workers().NudgeSleepers();
+        TheWorkers().Wake();
+        TheWorkers().NudgeSleepers();
         (void)WaitFor(end, ToTheEnd());
     }
     return waited;
@@ -386,8 +386,8 @@ Status Model::FindExecution(size_t* index) {
     if (!found.has_value()) {
         executions_.reserve(executions_.size() + 1);
         Execution execution;
-        // The stream is of Streams(), not of BranchStreams(). Its lock is taken before those of the
-        // branches.
+        // The stream is of TheStreams(), not of TheBranchStreams(). Its lock is taken before those
+        // of the branches.
         ADVSTEP_RETURN_IF_ERROR(
             CreateHiddenStream(context_, &execution.stream, &execution.streamHandle));
         found = executions_.size();
@@ -405,7 +405,7 @@ Status Model::CheckCallbacks() const {
             const auto* const records =
                 reinterpret_cast<const unsigned char*>(branch.image.records.data());
             const auto& record = *reinterpret_cast<const Task*>(records + offset);
-            if (Callbacks::Instance().ThreadToWaitFor(record) == self) {
+            if (TheCallbacks().ThreadToWaitFor(record) == self) {
                 return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                              "modelRI {} has a callback that waits for this thread's "
                              "aclrtProcessReport; expected a call from another thread",

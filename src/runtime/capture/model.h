@@ -162,7 +162,7 @@ class Model {
 };
 
 /// Never destroyed: queued work may outlive main().
-HandleTable<Model>& Models();
+HandleTable<Model>& TheModels();
 
 /// Finds the model of a handle. 107017: the handle can be no model. Each call of Model checks
 /// whether the model is alive.

@@ -121,7 +121,7 @@ Status CheckUse(const Use& use) {
     KernelFunction function;
     switch (use.kind) {
         case Use::Kind::kNotify:
-            return NotifyTable::Instance().CheckAlive(use.address);
+            return TheNotifyTable().CheckAlive(use.address);
         case Use::Kind::kEvent: {
             Event* event = nullptr;
             ADVSTEP_RETURN_IF_ERROR(FindEvent(use.address, &event));

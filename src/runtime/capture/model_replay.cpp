@@ -71,8 +71,8 @@ Status CollectTask::Run(const Task& base) {
     const Ticket& branch = collect.end;
     if (!branch.stream->Reached(branch.sequence)) {
         branch.stream->SkipReplay(collect.before, branch.sequence);
-        Workers().Wake();
-        Workers().NudgeSleepers();
+        TheWorkers().Wake();
+        TheWorkers().NudgeSleepers();
         // Earlier replays may be under way, and report the failures of their own tasks.
         return branch.stream->TakeFailureBetween(collect.before, branch.sequence);
     }
@@ -123,7 +123,7 @@ Status ModelReplay::Queue(Ticket* end) {
         },
         end);
     if (!queued.ok()) {
-        Workers().Wake();  // branches may have been queued and skipped
+        TheWorkers().Wake();  // branches may have been queued and skipped
         return queued;
     }
     NoteRecords();

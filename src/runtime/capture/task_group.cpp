@@ -78,7 +78,7 @@ void DescribeGroupLaunch(const Task& base, TraceArgs* args) {
 
 }  // namespace
 
-HandleTable<TaskGroup>& TaskGroups() {
+HandleTable<TaskGroup>& TheTaskGroups() {
     static NeverDestroyed<TaskGroupTable> groups;
     return *groups;
 }

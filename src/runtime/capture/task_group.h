@@ -104,7 +104,7 @@ class TaskGroup {
 };
 
 /// Never destroyed.
-HandleTable<TaskGroup>& TaskGroups();
+HandleTable<TaskGroup>& TheTaskGroups();
 
 /// Appends the record of a launch of a group, with the launch itself inside. When the record is
 /// run, it runs the launch that the group has in its place then, or its own if the group has ended.

@@ -56,7 +56,7 @@ struct Callbacks::CallbackTask : PollWaitTask {
 
     static bool Holds(PollWaitTask& base) {
         auto& task = static_cast<CallbackTask&>(base);
-        Callbacks& all = Callbacks::Instance();
+        Callbacks& all = TheCallbacks();
         if (!task.posted) {
             task.posted = true;
             try {
@@ -90,7 +90,7 @@ struct Callbacks::CallbackTask : PollWaitTask {
     }
 };
 
-Callbacks& Callbacks::Instance() {
+Callbacks& TheCallbacks() {
     static NeverDestroyed<Callbacks> all;
     return *all;
 }
@@ -126,7 +126,7 @@ Status Callbacks::Unsubscribe(uint64_t thread, const char* argument, const Strea
         }
         DropLocked(stream.handle);
     }
-    Workers().Wake();
+    TheWorkers().Wake();
     return {};
 }
 
@@ -267,7 +267,7 @@ Status Callbacks::Process(const WaitLimit& limit) {
                         const std::lock_guard<std::mutex> guard(owner->mutex_);
                         owner->pending_.erase(id);
                     }
-                    Workers().Wake();
+                    TheWorkers().Wake();
                 }
             } ended{this, callback.id};
             ++callbackDepth;

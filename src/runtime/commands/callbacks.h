@@ -25,8 +25,6 @@ bool InsideCallback();
 /// to, so no stream's lock is taken under mutex_. Callbacks run without the lock.
 class Callbacks {
  public:
-    static Callbacks& Instance();
-
     /// Subscribes a thread to the callbacks of the stream. 107011: the stream is subscribed
     /// already. Codes also as Stream::Check.
     Status Subscribe(uint64_t thread, const StreamRef& stream);
@@ -78,5 +76,7 @@ class Callbacks {
     std::map<uint64_t, Handle> pending_;  // streams of the callbacks that have not ended
     uint64_t lastId_ = 0;
 };
+
+Callbacks& TheCallbacks();
 
 }  // namespace advstep

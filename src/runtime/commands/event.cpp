@@ -78,7 +78,7 @@ Task* MakeSettingTask(void* memory, const char* name, EventSetting* setting,
 
 Status SetEvent(const Task& task) {
     static_cast<const SettingTask&>(task).setting->store(1);
-    Workers().Wake();  // waits for a setting are not woken by the progress of a stream
+    TheWorkers().Wake();  // waits for a setting are not woken by the progress of a stream
     return {};
 }
 
@@ -89,7 +89,7 @@ Status UnsetEvent(const Task& task) {
 
 }  // namespace
 
-HandleTable<Event>& Events() {
+HandleTable<Event>& TheEvents() {
     static NeverDestroyed<EventTable> events;
     return *events;
 }
@@ -100,7 +100,7 @@ std::atomic<uint32_t>& EventWaitSeconds() {
 }
 
 Status FindEvent(const void* handle, Event** event) {
-    Event* const found = Events().Find(ToHandle(handle));
+    Event* const found = TheEvents().Find(ToHandle(handle));
     if (found == nullptr) {
         return Error(ACL_ERROR_RT_INVALID_HANDLE, "event {} is no event; expected a live event",
                      handle);
@@ -580,7 +580,7 @@ Status Event::CheckInModel(const StreamRef& stream) const {
 }
 
 void ModelEvents::Add(const void* event) {
-    Event* const found = Events().Find(ToHandle(event));
+    Event* const found = TheEvents().Find(ToHandle(event));
     if (found != nullptr) {
         events_.emplace_back(found, ToHandle(event));
     }
@@ -599,17 +599,17 @@ Status ModelEvents::Lock() {
 }
 
 void ModelEvents::FillWait(const void* event, Stream* stream, TicketWaitTask* task) const {
-    const Ticket& latest = Events().Find(ToHandle(event))->record_;
+    const Ticket& latest = TheEvents().Find(ToHandle(event))->record_;
     task->ticket = latest.stream != nullptr ? latest : Ticket{stream, 0};
 }
 
 void ModelEvents::FillRecord(const void* event, Task* task) const {
     static_cast<Event::RecordTask*>(task)->recordNumber =
-        Events().Find(ToHandle(event))->recordNumber_ + 1;
+        TheEvents().Find(ToHandle(event))->recordNumber_ + 1;
 }
 
 void ModelEvents::Recorded(const void* event, const Ticket& place) const {
-    Event& recorded = *Events().Find(ToHandle(event));
+    Event& recorded = *TheEvents().Find(ToHandle(event));
     ++recorded.recordNumber_;
     recorded.record_ = place;
     recorded.reset_ = Ticket{};

@@ -181,7 +181,7 @@ class Event {
 };
 
 /// Never destroyed: queued work may outlive main().
-HandleTable<Event>& Events();
+HandleTable<Event>& TheEvents();
 
 /// Finds the event of a handle. 107017: the handle can be no event. Each call of Event checks
 /// whether the event is alive.

@@ -132,7 +132,7 @@ Status EventBoard::Record(const StreamRef& stream, uint64_t* number, Ticket* tic
             task->run = [](const Task& base) {
                 const auto& record = static_cast<const BoardRecordTask&>(base);
                 record.slot->store(2 * record.number + 1);
-                Workers().Wake();
+                TheWorkers().Wake();
                 return Status();
             };
             return task;

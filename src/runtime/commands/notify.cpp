@@ -37,7 +37,7 @@ void ListNotify(const void* source, std::vector<Use>* uses) {
 
 }  // namespace
 
-NotifyTable& NotifyTable::Instance() {
+NotifyTable& TheNotifyTable() {
     static NeverDestroyed<NotifyTable> notifies;
     return *notifies;
 }
@@ -92,7 +92,7 @@ Status NotifyTable::Export(const void* handle, bool open, ShareKey* key) {
         ADVSTEP_RETURN_IF_ERROR(notify->state->Export(ShareKind::kNotify, open, key));
         notify->shared.store(true);
     }
-    Workers().Wake();  // they look at its waits again and again from now on
+    TheWorkers().Wake();  // they look at its waits again and again from now on
     return {};
 }
 
@@ -203,7 +203,7 @@ Status NotifyTable::Record(const void* handle, const StreamRef& stream) {
         task->notify = notify;
         task->run = [](const Task& base) {
             static_cast<const RecordNotifyTask&>(base).notify->flag.load()->store(1);
-            Workers().Wake();  // waits for a flag are not woken by the progress of a stream
+            TheWorkers().Wake();  // waits for a flag are not woken by the progress of a stream
             return Status();
         };
         return task;

@@ -45,8 +45,6 @@ class Notify {
 /// those of shared memory are taken under it.
 class NotifyTable {
  public:
-    static NotifyTable& Instance();
-
     /// 207001: the host has no memory for it.
     Status Create(Handle context, Handle* handle);
     /// Opens a notify of another process. Codes as FetchShared.
@@ -94,5 +92,7 @@ class NotifyTable {
     std::mutex mutex_;
     std::deque<Retired> retired_;  // oldest first
 };
+
+NotifyTable& TheNotifyTable();
 
 }  // namespace advstep

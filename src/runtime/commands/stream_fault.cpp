@@ -137,7 +137,7 @@ Status ReleaseHold(uint64_t hold) {
                          hold);
         }
     }
-    Workers().Wake();  // the progress of a stream does not wake threads for a hold
+    TheWorkers().Wake();  // the progress of a stream does not wake threads for a hold
     return {};
 }
 
@@ -149,7 +149,7 @@ void ReleaseAllHolds() {
         }
         TheHolds().held.clear();
     }
-    Workers().Wake();
+    TheWorkers().Wake();
 }
 
 }  // namespace advstep

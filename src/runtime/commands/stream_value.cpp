@@ -92,7 +92,7 @@ Status EnqueueValueWrite(const StreamRef& stream, void* address, uint64_t value,
         task->run = [](const Task& base) {
             const auto& write = static_cast<const ValueWriteTask&>(base);
             __atomic_store_n(write.address, write.value, __ATOMIC_RELEASE);
-            Workers().Wake();
+            TheWorkers().Wake();
             return Status();
         };
         return task;

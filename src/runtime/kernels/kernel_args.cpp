@@ -47,7 +47,7 @@ struct ThreadArgsTable : HandleTable<ThreadArgs> {
     ThreadArgsTable() : HandleTable(HandleKind::kKernelArgs) {}
 };
 
-HandleTable<ThreadArgs>& AllThreadArgs() {
+HandleTable<ThreadArgs>& TheThreadArgs() {
     static NeverDestroyed<ThreadArgsTable> table;
     return *table;
 }
@@ -76,7 +76,7 @@ void CloseOwnArgs() {
             const std::lock_guard<std::mutex> lock(object->mutex);
             object->handle = 0;
         }
-        AllThreadArgs().Release(object);
+        TheThreadArgs().Release(object);
     }
 }
 
@@ -252,7 +252,7 @@ Status KernelArgs::Make(const void* functionHandle, Handle* args) {
     ADVSTEP_RETURN_IF_ERROR(TheKernelBinaries().Read(functionHandle, &function));
     thread_local const ArgsOfThread untilTheEnd;
     (void)untilTheEnd;
-    const auto fresh = AllThreadArgs().Acquire();
+    const auto fresh = TheThreadArgs().Acquire();
     try {
         const std::lock_guard<std::mutex> lock(fresh.object->mutex);
         if (fresh.object->storage == nullptr) {
@@ -262,7 +262,7 @@ Status KernelArgs::Make(const void* functionHandle, Handle* args) {
         storage.block.Open(function, storage.bytes, sizeof(storage.bytes));
         fresh.object->handle = fresh.handle;
     } catch (...) {
-        AllThreadArgs().Release(fresh.object);
+        TheThreadArgs().Release(fresh.object);
         throw;
     }
     CloseOwnArgs();
@@ -296,7 +296,7 @@ Status KernelArgs::WithBlock(const void* args, Status (*use)(void* target, ArgsB
             return use(target, BlockAt(const_cast<void*>(args)));
         }
     }
-    ThreadArgs* const object = AllThreadArgs().Find(ToHandle(args));
+    ThreadArgs* const object = TheThreadArgs().Find(ToHandle(args));
     if (object != nullptr) {
         const std::lock_guard<std::mutex> lock(object->mutex);
         if (object->handle == ToHandle(args)) {

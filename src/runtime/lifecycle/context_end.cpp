@@ -25,14 +25,14 @@ namespace {
 
 // Ends the captures and the models of the context: their recorded work cannot run any more.
 void CloseModels(const ContextRef& context) {
-    while (const auto session = CaptureRegistry::Instance().TakeOneOf(context.handle)) {
+    while (const auto session = TheCaptureRegistry().TakeOneOf(context.handle)) {
         AbandonCapture(session.get());
     }
     // Sub-graphs come last: most end with their models, whose replays have used them until then.
     for (const bool parts : {false, true}) {
-        Models().ForEach([&](Model& model) {
+        TheModels().ForEach([&](Model& model) {
             if (model.CloseIfOf(context.handle, 0, parts)) {
-                Models().Release(&model);
+                TheModels().Release(&model);
             }
         });
     }
@@ -50,7 +50,7 @@ Status WaitForStreamsOf(const Context* context, bool force) {
     if (refused.ok() || !force) {
         return refused;
     }
-    ForEachStreamOf(context, [](Stream&, Handle handle) { Callbacks::Instance().Forget(handle); });
+    ForEachStreamOf(context, [](Stream&, Handle handle) { TheCallbacks().Forget(handle); });
     return {};
 }
 
@@ -127,11 +127,11 @@ Status DestroyContext(const ContextRef& reference, bool force) {
     CloseModels(reference);  // also those that began while this waited
     ForEachStreamOf(reference.context, [&](Stream& stream, Handle handle) {
         if (CloseStream(&stream, handle, reference.handle)) {
-            Callbacks::Instance().Forget(handle);
+            TheCallbacks().Forget(handle);
             ReleaseStream(&stream, handle);
         }
     });
-    Contexts().Release(reference.context);
+    TheContexts().Release(reference.context);
     return {};
 }
 
@@ -149,10 +149,10 @@ bool WaitForContextEnds() {
         ForEachStream([&](Stream& stream) {
             StreamIdentity identity;
             if (stream.BelongsTo(nullptr, nullptr, &identity) && !identity.context.alive()) {
-                Callbacks::Instance().ForgetIfOf(identity.handle, self);
+                TheCallbacks().ForgetIfOf(identity.handle, self);
             }
         });
-        Workers().Wake();
+        TheWorkers().Wake();
         lock.lock();
         const NoCancellation noCancellation;
         ends.changed.wait(lock, [&] { return ends.count == 0 || ends.begun != begun; });
@@ -162,7 +162,7 @@ bool WaitForContextEnds() {
 
 Status EndStream(const StreamRef& reference, bool drop) {
     ADVSTEP_RETURN_IF_ERROR(DestroyStream(reference, drop));
-    Callbacks::Instance().Forget(reference.handle);
+    TheCallbacks().Forget(reference.handle);
     return {};
 }
 

@@ -63,7 +63,7 @@ void Release(const Device& device) {
 Status DestroyAllContexts() {
     for (;;) {
         std::vector<ContextRef> contexts;
-        Contexts().ForEach([&](Context& context) {
+        TheContexts().ForEach([&](Context& context) {
             ContextRef found;
             const Handle handle = context.handle.load(std::memory_order_acquire);
             if (FindContext(ToPointer(handle), &found).ok()) {
@@ -87,10 +87,10 @@ Status DestroyAllContexts() {
 }
 
 void CloseEvents(Handle context) {
-    NotifyTable::Instance().DestroyAllOf(context);
-    Events().ForEach([&](Event& event) {
+    TheNotifyTable().DestroyAllOf(context);
+    TheEvents().ForEach([&](Event& event) {
         if (event.CloseIfOf(context)) {
-            Events().Release(&event);
+            TheEvents().Release(&event);
         }
     });
     Event::ReclaimStates();  // of events that were destroyed while work was pending
@@ -98,7 +98,7 @@ void CloseEvents(Handle context) {
 
 }  // namespace
 
-DeviceRegistry& DeviceRegistry::Instance() {
+DeviceRegistry& TheDeviceRegistry() {
     static NeverDestroyed<DeviceRegistry> registry;
     return *registry;
 }
@@ -131,7 +131,7 @@ Status DeviceRegistry::Init(const char* configPath) {
         ADVSTEP_RETURN_IF_ERROR(StartLocked(configPath));
         defaultDevice_ = settings_.defaultDevice;
     }
-    SetContextMaker([] { return DeviceRegistry::Instance().SetDefault(); });
+    SetContextMaker([] { return TheDeviceRegistry().SetDefault(); });
     references_ = 1;
     return {};
 }
@@ -159,14 +159,14 @@ Status DeviceRegistry::StartLocked(const char* configPath) {
             entries.push_back(everMade_.back().get());
         }
     }
-    Trace::Instance().Close();
+    TheTrace().Close();
     if (!settings.trace.empty()) {
-        ADVSTEP_RETURN_IF_ERROR(Trace::Instance().Open(settings.trace));
+        ADVSTEP_RETURN_IF_ERROR(TheTrace().Open(settings.trace));
     }
     SetLogLevel(settings.logLevel);
     SetLeakMode(settings.leaks);
     LogSettings(settings);
-    GuardedMemory::Instance().SetMode(settings.guard);
+    TheGuardedMemory().SetMode(settings.guard);
     settings_ = std::move(settings);
     entries_ = std::move(entries);
     started_.store(true, std::memory_order_release);
@@ -175,7 +175,7 @@ Status DeviceRegistry::StartLocked(const char* configPath) {
 
 bool DeviceRegistry::InUseLocked() const {
     bool inUse = false;
-    Contexts().ForEach([&](const Context& context) {
+    TheContexts().ForEach([&](const Context& context) {
         inUse = inUse || context.handle.load(std::memory_order_relaxed) != 0;
     });
     return inUse;
@@ -419,14 +419,14 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
     }
     TheVirtualMemory().ReleaseAll(nullptr);
     TheDeviceMemory().ReleaseAll(nullptr);
-    Workers().Stop();
+    TheWorkers().Stop();
     binaries = TheKernelBinaries().TakeAll();
     EventWaitSeconds().store(0);
     SetExceptionCallback(nullptr);
     ForgetStreamStateCallbacks();
     ForgetTaskAbortCallbacks();
     ResetProcessOptions();
-    Trace::Instance().Close();
+    TheTrace().Close();
     *left = 0;
     const std::lock_guard<std::mutex> lock(mutex_);
     references_ = 0;

@@ -27,8 +27,6 @@ namespace advstep {
 /// to use or end them waits in WaitUntilEnded.
 class DeviceRegistry {
  public:
-    static DeviceRegistry& Instance();
-
     /// As aclInit. 100002: the runtime is initialised already. Codes also as LoadSettings.
     Status Init(const char* configPath);
     /// Reads the settings unless they have been read. Codes as LoadSettings.
@@ -133,5 +131,7 @@ class DeviceRegistry {
     // The devices of all settings that there have been: late readers may still hold one.
     std::vector<std::unique_ptr<Entry>> everMade_;
 };
+
+DeviceRegistry& TheDeviceRegistry();
 
 }  // namespace advstep

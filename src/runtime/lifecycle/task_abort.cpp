@@ -58,8 +58,8 @@ class DropUnderWay {
     explicit DropUnderWay(const Device& device) : device_(device) { device_.drops().fetch_add(1); }
     ~DropUnderWay() {
         device_.drops().fetch_sub(1);
-        Workers().Wake();
-        Workers().NudgeSleepers();
+        TheWorkers().Wake();
+        TheWorkers().NudgeSleepers();
     }
     DropUnderWay(const DropUnderWay&) = delete;
     DropUnderWay& operator=(const DropUnderWay&) = delete;

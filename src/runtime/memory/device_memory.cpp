@@ -310,7 +310,7 @@ Status DeviceMemory::Export(const void* address, size_t bytes, bool open, uint64
     if (block.shareKey == 0) {
         ShareOffer offer;
         offer.kind = ShareKind::kBlock;
-        offer.pool = block.guard != nullptr ? &UnmappedPages() : &MappedPages();
+        offer.pool = block.guard != nullptr ? &TheUnmappedPages() : &TheMappedPages();
         offer.pages = block.pages;
         offer.inner = block.guard != nullptr ? block.begin - block.guard->pages : 0;
         offer.length = block.bytes;
@@ -515,7 +515,7 @@ void DeviceMemory::DropStaleRegistrationsLocked(uintptr_t begin, size_t bytes) {
 void DeviceMemory::RetireLocked(const Allocation& allocation) {
     if (allocation.guard != nullptr) {
         // The edges are checked now, while the stack still shows the caller.
-        GuardedMemory::Instance().CheckEdges(*allocation.guard);
+        TheGuardedMemory().CheckEdges(*allocation.guard);
     }
     Owned& owned = owned_.at(allocation.device);
     epoch_.fetch_add(1, std::memory_order_release);

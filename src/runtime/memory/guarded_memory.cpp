@@ -78,8 +78,7 @@ const char* AccessOf(const void* context) {
 
 void DescribeAccess(int, const siginfo_t& info, const void* context) {
     const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
-    const GuardRecord* const record =
-        info.si_code > 0 ? GuardedMemory::Instance().Find(address) : nullptr;
+    const GuardRecord* const record = info.si_code > 0 ? TheGuardedMemory().Find(address) : nullptr;
     if (record == nullptr) {
         return;
     }
@@ -110,7 +109,7 @@ void DescribeAccess(int, const siginfo_t& info, const void* context) {
 
 }  // namespace
 
-GuardedMemory& GuardedMemory::Instance() {
+GuardedMemory& TheGuardedMemory() {
     static NeverDestroyed<GuardedMemory> memory;
     return *memory;
 }
@@ -196,7 +195,7 @@ bool GuardedMemory::MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes
     }
     PageRange* taken = nullptr;
     try {
-        if (!UnmappedPages().Take(bytes, PageBytes(), &taken).ok()) {
+        if (!TheUnmappedPages().Take(bytes, PageBytes(), &taken).ok()) {
             return false;
         }
         const int file = PagePool::Descriptor(*taken);
@@ -209,7 +208,7 @@ bool GuardedMemory::MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes
         // The host has not enough memory.
     }
     if (taken != nullptr) {
-        UnmappedPages().GiveBack(taken);
+        TheUnmappedPages().GiveBack(taken);
     }
     return false;
 }
@@ -247,7 +246,7 @@ void GuardedMemory::DropMemory(GuardRecord* record) noexcept {
         (void)mprotect(At(record->pages), record->pageBytes, PROT_NONE);
     }
     if (record->filePages != nullptr) {
-        UnmappedPages().GiveBack(std::exchange(record->filePages, nullptr));
+        TheUnmappedPages().GiveBack(std::exchange(record->filePages, nullptr));
     }
 }
 

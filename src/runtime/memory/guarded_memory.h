@@ -49,9 +49,6 @@ struct GuardRecord {
 /// of the page pool and of the fork records are taken after it.
 class GuardedMemory {
  public:
-    /// Never destroyed: memory may be touched after main().
-    static GuardedMemory& Instance();
-
     /// Sets the mode of later allocations. The first mode other than kOff makes the handlers of
     /// SIGSEGV and SIGBUS (base/crash_signal.h) describe an access to a guarded block on standard
     /// error.
@@ -90,5 +87,8 @@ class GuardedMemory {
     size_t quarantinedBlocks_ = 0;
     size_t quarantinedBytes_ = 0;
 };
+
+/// Never destroyed: memory may be touched after main().
+GuardedMemory& TheGuardedMemory();
 
 }  // namespace advstep

@@ -53,7 +53,7 @@ void Unpoison(void* begin, size_t bytes) { (void)begin, (void)bytes; }
 void* TakePages(size_t bytes, size_t alignment, BlockSource* source) {
     const size_t whole =
         (bytes + PagePool::kPage - 1) / PagePool::kPage * PagePool::kPage + kBetween;
-    if (!MappedPages().Take(whole, alignment, &source->pages).ok()) {
+    if (!TheMappedPages().Take(whole, alignment, &source->pages).ok()) {
         return nullptr;
     }
     void* const address = PagePool::Address(*source->pages);
@@ -68,11 +68,11 @@ void* TakeBlock(size_t bytes, const Device* device, BlockSource* source) {
     if (bytes > HostBytes() || AllocationFails(AllocationKind::kMemory)) {
         return nullptr;  // posix_memalign would promise more than the host has
     }
-    const bool guarded = GuardedMemory::Instance().On();
+    const bool guarded = TheGuardedMemory().On();
     const size_t alignment = AlignmentOf(bytes, device, guarded);
     if (guarded) {
         const int32_t owner = device != nullptr ? device->id() : GuardRecord::kPinned;
-        source->guard = GuardedMemory::Instance().Allocate(bytes, alignment, owner);
+        source->guard = TheGuardedMemory().Allocate(bytes, alignment, owner);
         if (source->guard == nullptr) {
             return nullptr;
         }
@@ -95,10 +95,10 @@ void* TakeBlock(size_t bytes, const Device* device, BlockSource* source) {
 
 void GiveBackBlock(void* address, const BlockSource& source) noexcept {
     if (source.guard != nullptr) {
-        GuardedMemory::Instance().Free(source.guard);
+        TheGuardedMemory().Free(source.guard);
     } else if (source.pages != nullptr) {
         Poison(address, source.pages->bytes);
-        MappedPages().GiveBack(source.pages);
+        TheMappedPages().GiveBack(source.pages);
     } else {
         std::free(address);
     }

@@ -287,9 +287,9 @@ Status PagePool::MapAt(void* address, size_t bytes, int file, uint64_t offset) {
     return mapped == MAP_FAILED ? HostCannot(bytes) : Status();
 }
 
-PagePool& MappedPages() { return ThePools().mapped; }
+PagePool& TheMappedPages() { return ThePools().mapped; }
 
-PagePool& UnmappedPages() { return ThePools().unmapped; }
+PagePool& TheUnmappedPages() { return ThePools().unmapped; }
 
 bool SetFileSize(int descriptor, size_t bytes) {
     const NoCancellation noCancellation;

@@ -110,9 +110,9 @@ class PagePool {
 };
 
 /// The pool of blocks and of words that processes share.
-PagePool& MappedPages();
+PagePool& TheMappedPages();
 /// The pool of pages that their users map at addresses of their own.
-PagePool& UnmappedPages();
+PagePool& TheUnmappedPages();
 
 /// Sets the size of a file. errno has the cause of a failure. A limit of the size of files
 /// (RLIMIT_FSIZE) holds for files in memory too. The call fails at the limit and suppresses its

@@ -16,7 +16,7 @@ namespace advstep {
 SharedState::~SharedState() {
     Withdraw();
     if (pages_ != nullptr) {
-        MappedPages().GiveBack(pages_);
+        TheMappedPages().GiveBack(pages_);
     }
     if (mapped_ != nullptr) {
         ReleaseAddresses(mapped_, mappedBytes_);
@@ -25,7 +25,7 @@ SharedState::~SharedState() {
 
 Status SharedState::Make(size_t bytes, std::unique_ptr<SharedState>* state) {
     auto made = std::make_unique<SharedState>();
-    ADVSTEP_RETURN_IF_ERROR(MappedPages().Take(bytes, PagePool::kUnit, &made->pages_));
+    ADVSTEP_RETURN_IF_ERROR(TheMappedPages().Take(bytes, PagePool::kUnit, &made->pages_));
     made->begin_ = PagePool::Address(*made->pages_);
     std::memset(made->begin_, 0, bytes);
     *state = std::move(made);
@@ -56,7 +56,7 @@ Status SharedState::Export(ShareKind kind, bool open, ShareKey* key) {
     if (key_ == 0) {
         ShareOffer offer;
         offer.kind = kind;
-        offer.pool = &MappedPages();
+        offer.pool = &TheMappedPages();
         offer.pages = pages_;
         offer.length = pages_->bytes;
         offer.open = open;

@@ -122,7 +122,7 @@ Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle,
             taken = AllocationFails(AllocationKind::kMemory)
                         ? Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
                                 "size is {} bytes; expected no more than the host can give", bytes)
-                        : UnmappedPages().Take(bytes, kGranularity, &pages);
+                        : TheUnmappedPages().Take(bytes, kGranularity, &pages);
         }
     } catch (const std::bad_alloc&) {
         taken = Status(ACL_ERROR_BAD_ALLOC);
@@ -215,7 +215,7 @@ Status VirtualMemory::Export(Handle handle, bool open, uint64_t* key) {
     }
     ShareOffer offer;
     offer.kind = ShareKind::kPhysical;
-    offer.pool = &UnmappedPages();
+    offer.pool = &TheUnmappedPages();
     offer.pages = physical->pages;
     offer.length = physical->bytes;
     offer.device = physical->device->id();
@@ -524,7 +524,7 @@ void VirtualMemory::GiveBackIfUnused(PhysicalMemory* physical) {
             if (physical->shareKey != 0) {
                 TheShareServer().Withdraw(physical->shareKey);
             }
-            UnmappedPages().GiveBack(physical->pages);
+            TheUnmappedPages().GiveBack(physical->pages);
             memory_.Credit(physical->device, physical->bytes);
         }
         physical->grant.reset();

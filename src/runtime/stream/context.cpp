@@ -16,13 +16,13 @@ struct ContextTable : HandleTable<Context> {
 
 }  // namespace
 
-HandleTable<Context>& Contexts() {
+HandleTable<Context>& TheContexts() {
     static NeverDestroyed<ContextTable> contexts;
     return *contexts;
 }
 
 ContextRef CreateContext(Device* device, bool primary) {
-    const auto entry = Contexts().Acquire();
+    const auto entry = TheContexts().Acquire();
     ContextRef made;
     made.context = entry.object;
     made.handle = entry.handle;
@@ -31,7 +31,7 @@ ContextRef CreateContext(Device* device, bool primary) {
     try {
         CreateDefaultStream(&made);
     } catch (...) {
-        Contexts().Release(entry.object);
+        TheContexts().Release(entry.object);
         throw;
     }
     Context* const context = entry.object;
@@ -50,7 +50,7 @@ ContextRef CreateContext(Device* device, bool primary) {
 Status FindContext(const void* handle, ContextRef* context) {
     ContextRef found;
     found.handle = ToHandle(handle);
-    found.context = Contexts().Find(found.handle);
+    found.context = TheContexts().Find(found.handle);
     if (found.alive()) {
         found.device = found.context->device.load(std::memory_order_acquire);
         found.primary = found.context->primary.load(std::memory_order_acquire);

@@ -54,7 +54,7 @@ struct ContextRef {
 
 /// The contexts of all devices. The table is never destroyed, because threads and queued work may
 /// outlive main().
-HandleTable<Context>& Contexts();
+HandleTable<Context>& TheContexts();
 
 /// Makes a context with its default stream.
 ContextRef CreateContext(Device* device, bool primary);

@@ -58,7 +58,7 @@ inline Status FindStream(const void* handle, StreamRef* stream) {
         *stream = {context->defaultStream, context->defaultStreamHandle, context->handle};
         return {};
     }
-    Stream* const found = Streams().Find(ToHandle(handle));
+    Stream* const found = TheStreams().Find(ToHandle(handle));
     *stream = {found, ToHandle(handle), context->handle};
     return __builtin_expect(found != nullptr, 1) ? Status() : NoStream(handle);
 }

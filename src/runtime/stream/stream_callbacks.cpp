@@ -148,7 +148,7 @@ void DestroyAnnouncement::AddAllOf(const Context* context) {
         return;
     }
     std::vector<StreamRef> streams;
-    Streams().ForEach([&](Stream& stream) {
+    TheStreams().ForEach([&](Stream& stream) {
         StreamIdentity identity;
         if (stream.BelongsTo(nullptr, context, &identity) && !identity.hidden &&
             identity.handle != identity.context.defaultStreamHandle) {

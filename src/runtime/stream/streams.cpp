@@ -41,8 +41,8 @@ struct LiveStream {
 // with the busy streams, not with the live ones.
 template <typename Visit>
 void ForEachBusyStream(Visit&& visit) {
-    TheStreamTables().busy.ForEach([&](uint32_t index) { visit(*Streams().At(index)); });
-    BranchStreams().ForEach(visit);
+    TheStreamTables().busy.ForEach([&](uint32_t index) { visit(*TheStreams().At(index)); });
+    TheBranchStreams().ForEach(visit);
 }
 
 std::vector<LiveStream> BusyStreams(const Device* device) {
@@ -80,7 +80,7 @@ void OpenStream(const HandleTable<Stream>::Entry& entry, const ContextRef& conte
     identity.flags = flags;
     identity.hidden = hidden;
     const bool known = static_cast<HandleKind>(entry.handle & 0xFF) == HandleKind::kStream;
-    entry.object->Open(identity, &Workers(), known ? &TheStreamTables().busy : nullptr);
+    entry.object->Open(identity, &TheWorkers(), known ? &TheStreamTables().busy : nullptr);
 }
 
 // Opens a stream in a new entry, which is released again if there is no memory.
@@ -112,21 +112,21 @@ Status MakeStream(HandleTable<Stream>* table, const ContextRef& context, uint32_
 
 }  // namespace
 
-HandleTable<Stream>& Streams() { return TheStreamTables().streams; }
+HandleTable<Stream>& TheStreams() { return TheStreamTables().streams; }
 
-HandleTable<Stream>& BranchStreams() { return TheStreamTables().branches; }
+HandleTable<Stream>& TheBranchStreams() { return TheStreamTables().branches; }
 
-StreamWorkers& Workers() { return TheStreamTables().workers; }
+StreamWorkers& TheWorkers() { return TheStreamTables().workers; }
 
 void CreateDefaultStream(ContextRef* context) {
-    const auto entry = Streams().Acquire();
+    const auto entry = TheStreams().Acquire();
     context->defaultStream = entry.object;
     context->defaultStreamHandle = entry.handle;
     try {
         // The stream keeps a copy of the context for its host functions.
         OpenStream(entry, *context, 0, 0);
     } catch (...) {
-        Streams().Release(entry.object);
+        TheStreams().Release(entry.object);
         throw;
     }
 }
@@ -134,17 +134,17 @@ void CreateDefaultStream(ContextRef* context) {
 Status CreateStream(const ContextRef& context, uint32_t priority, uint32_t flags, Handle* handle) {
     Stream* stream = nullptr;
     ADVSTEP_RETURN_IF_ERROR(
-        MakeStream(&Streams(), context, priority, flags, false, &stream, handle));
+        MakeStream(&TheStreams(), context, priority, flags, false, &stream, handle));
     TellStreamCreated(context, *handle);
     return {};
 }
 
 Status CreateHiddenStream(const ContextRef& context, Stream** stream, Handle* handle) {
-    return MakeStream(&Streams(), context, 0, 0, true, stream, handle);
+    return MakeStream(&TheStreams(), context, 0, 0, true, stream, handle);
 }
 
 Status CreateBranchStream(const ContextRef& context, Stream** stream, Handle* handle) {
-    return MakeStream(&BranchStreams(), context, 0, 0, true, stream, handle);
+    return MakeStream(&TheBranchStreams(), context, 0, 0, true, stream, handle);
 }
 
 Status DestroyStream(const StreamRef& reference, bool drop) {
@@ -161,8 +161,8 @@ Status DestroyStream(const StreamRef& reference, bool drop) {
         ADVSTEP_RETURN_IF_ERROR(reference.Drop(&closing));
         // Threads that sleep on what the dropped work was waiting for have nothing to wait for any
         // more.
-        Workers().Wake();
-        Workers().NudgeSleepers();
+        TheWorkers().Wake();
+        TheWorkers().NudgeSleepers();
         if (closing) {
             // Another thread destroys the stream and waited for the work that is dropped now.
             return WaitFor(reference.stream->Now(), ToTheEnd());
@@ -172,8 +172,8 @@ Status DestroyStream(const StreamRef& reference, bool drop) {
 }
 
 void ReleaseStream(Stream* stream, Handle handle) {
-    const bool branch = BranchStreams().Find(handle) == stream;
-    (branch ? BranchStreams() : Streams()).Release(stream);
+    const bool branch = TheBranchStreams().Find(handle) == stream;
+    (branch ? TheBranchStreams() : TheStreams()).Release(stream);
 }
 
 Status RefuseInsideTask() {

@@ -14,20 +14,20 @@ namespace advstep {
 
 /// The streams that callers may know, the default streams, and the streams on which models are
 /// executed. The table is never destroyed, because threads and queued work may outlive main().
-HandleTable<Stream>& Streams();
+HandleTable<Stream>& TheStreams();
 
 /// The streams on which the branches of models run. No caller gets one of their handles.
-HandleTable<Stream>& BranchStreams();
+HandleTable<Stream>& TheBranchStreams();
 
 /// The threads that run the streams in the background.
-StreamWorkers& Workers();
+StreamWorkers& TheWorkers();
 
 /// Calls visit(Stream&) for every stream that is alive, also for one that is being made or
 /// destroyed.
 template <typename Visit>
 void ForEachStream(Visit&& visit) {
-    Streams().ForEach(visit);
-    BranchStreams().ForEach(visit);
+    TheStreams().ForEach(visit);
+    TheBranchStreams().ForEach(visit);
 }
 
 /// Calls visit(Stream&, Handle) for the streams of the context, also for those that another thread

@@ -21,7 +21,7 @@ constexpr int32_t kFirstCoreThread = 1 << 30;  // above every stream's number
 // The library's objects are initialised before the program's and destroyed after them, so the file
 // gets what the program's destructors do.
 const struct AtExit {
-    ~AtExit() { Trace::Instance().Close(); }
+    ~AtExit() { TheTrace().Close(); }
 } atExit;
 
 thread_local TracedTask tracedTask;  // that the thread runs; set only while there is a trace
@@ -55,7 +55,7 @@ const char* NameOf(const Task& task) { return task.name != nullptr ? task.name :
 
 }  // namespace
 
-Trace& Trace::Instance() {
+Trace& TheTrace() {
     static NeverDestroyed<Trace> trace;  // threads may add events until the process is gone
     return *trace;
 }
@@ -204,7 +204,7 @@ void StreamTrace::BecameOldest() { oldestSince_ = Trace::Now(); }
 
 TraceTrack StreamTrace::Track() {
     if (!hasTrack_) {
-        track_ = Trace::Instance().AddStream(device_, stream_, ofModel_);
+        track_ = TheTrace().AddStream(device_, stream_, ofModel_);
         hasTrack_ = true;
     }
     return track_;
@@ -226,9 +226,8 @@ void StreamTrace::End(const Task& task, int32_t code) noexcept {
             args.Add("code", code);
         }
         const bool reached = task.kind == TaskKind::kTicketWait && code == 0;
-        Trace::Instance().AddTask(
-            Track(), place_, slice, args,
-            reached ? static_cast<const TicketWaitTask&>(task).ticket : Ticket{});
+        TheTrace().AddTask(Track(), place_, slice, args,
+                           reached ? static_cast<const TicketWaitTask&>(task).ticket : Ticket{});
     });
 }
 
@@ -238,7 +237,7 @@ void StreamTrace::Skipped(const Task& task, const Ticket& place) noexcept {
     Trace::TryTo([&] {
         TraceArgs args = ArgsOf(task, place);
         args.Add("skipped", 1);
-        Trace::Instance().AddSkipped(Track(), {NameOf(task), "skipped", begin, end}, args);
+        TheTrace().AddSkipped(Track(), {NameOf(task), "skipped", begin, end}, args);
     });
 }
 
@@ -263,7 +262,7 @@ void CoreSlice::Add() const noexcept {
         args.Add("phase", phase_);
         args.Add("first", first_);
         args.Add("cores", count_);
-        Trace::Instance().AddCores(kernel_.device, slice, args);
+        TheTrace().AddCores(kernel_.device, slice, args);
     });
 }
 

@@ -20,6 +20,9 @@
 
 namespace advstep {
 
+class Trace;
+Trace& TheTrace();
+
 /// The trace of this process (docs/tracing.md). It shows a process per device, with a track per
 /// stream and a track per thread that plays cores. A thread adds an event when the event has ended,
 /// so the file has the events in the order of their ends.
@@ -28,7 +31,6 @@ namespace advstep {
 /// the device registry's, and no lock is taken under it.
 class Trace {
  public:
-    static Trace& Instance();
     /// The child of a fork gets a new trace, which is off: the file is the parent's.
     Trace() { on_.store(false, std::memory_order_relaxed); }
 
@@ -56,7 +58,7 @@ class Trace {
         try {
             tell();
         } catch (...) {
-            Instance().lost_.fetch_add(1, std::memory_order_relaxed);
+            TheTrace().lost_.fetch_add(1, std::memory_order_relaxed);
         }
     }
 

@@ -23,8 +23,8 @@ using unit::Succeeds;
 
 // A replay looks events up, locks them, and must not use one that was destroyed between the two.
 TEST_F(EventUnitTest, AModelRefusesAnEventThatWasDestroyedAfterItWasFound) {
-    const HandleTable<Event>::Entry live = Events().Acquire();
-    const HandleTable<Event>::Entry gone = Events().Acquire();
+    const HandleTable<Event>::Entry live = TheEvents().Acquire();
+    const HandleTable<Event>::Entry gone = TheEvents().Acquire();
     live.object->Open(live.handle, Event::Traits{});
     gone.object->Open(gone.handle, Event::Traits{});
     {
@@ -41,8 +41,8 @@ TEST_F(EventUnitTest, AModelRefusesAnEventThatWasDestroyedAfterItWasFound) {
         EXPECT_TRUE(Succeeds(one.Lock()));
     }
     ASSERT_TRUE(Succeeds(live.object->Close(live.handle)));
-    Events().Release(gone.object);
-    Events().Release(live.object);
+    TheEvents().Release(gone.object);
+    TheEvents().Release(live.object);
 }
 
 TEST_F(EventUnitTest, StartsUnrecorded) {

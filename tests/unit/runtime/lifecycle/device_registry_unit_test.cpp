@@ -23,7 +23,7 @@ using unit::Succeeds;
 
 class DeviceRegistryTest : public support::EndedRuntimeTest {
  protected:
-    DeviceRegistry& registry_ = DeviceRegistry::Instance();
+    DeviceRegistry& registry_ = TheDeviceRegistry();
 
     const Device* CurrentDevice() {
         ContextRef current;

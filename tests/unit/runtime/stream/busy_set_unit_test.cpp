@@ -92,7 +92,7 @@ TEST(BusySetTest, WhatAnIdleDeviceHasDoneCameBeforeTheLook) {
     waiter.join();
     reader.join();
     EXPECT_TRUE(Succeeds(DestroyContext(context)));
-    Workers().Stop();
+    TheWorkers().Stop();
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ TEST_F(CurrentTest, FoundStreamCarriesTheCaller) {
 }
 
 TEST_F(CurrentTest, FindsEventsByKind) {
-    const auto entry = Events().Acquire();
+    const auto entry = TheEvents().Acquire();
     entry.object->Open(entry.handle, Event::Traits{});
     Event* event = nullptr;
     EXPECT_TRUE(Succeeds(FindEvent(ToPointer(entry.handle), &event)));
@@ -141,7 +141,7 @@ TEST_F(CurrentTest, FindsEventsByKind) {
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, FindEvent(nullptr, &event)));
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_INVALID_HANDLE, FindEvent(ToPointer(a_.handle), &event)));
     EXPECT_TRUE(Succeeds(event->Close(entry.handle)));
-    Events().Release(event);
+    TheEvents().Release(event);
 }
 
 }  // namespace

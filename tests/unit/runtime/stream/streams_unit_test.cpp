@@ -31,7 +31,7 @@ class StreamsTest : public unit::TwoContextsTest {
     }
     void TearDown() override {
         EndContexts();
-        Workers().Stop();
+        TheWorkers().Stop();
     }
 
     static StreamRef DefaultOf(const ContextRef& context) {
@@ -40,7 +40,7 @@ class StreamsTest : public unit::TwoContextsTest {
     static StreamRef NewStream(const ContextRef& context) {
         Handle handle = 0;
         EXPECT_TRUE(Succeeds(CreateStream(context, 0, 0, &handle)));
-        return {Streams().Find(handle), handle, context.handle};
+        return {TheStreams().Find(handle), handle, context.handle};
     }
 
     // The callables stay until the test ends.
@@ -76,7 +76,7 @@ TEST_F(StreamsTest, ContextHasADefaultStream) {
     EXPECT_EQ(a_.device, &deviceA_);
     EXPECT_FALSE(a_.primary);
     EXPECT_TRUE(a_.alive());
-    EXPECT_EQ(Contexts().Find(a_.handle), a_.context);
+    EXPECT_EQ(TheContexts().Find(a_.handle), a_.context);
     const StreamRef stream = DefaultOf(a_);
     EXPECT_TRUE(Succeeds(stream.stream->Check(stream.handle, a_.handle)));
     EXPECT_TRUE(
@@ -87,7 +87,7 @@ TEST_F(StreamsTest, StreamKeepsWhatItWasMadeWith) {
     Handle handle = 0;
     ASSERT_TRUE(Succeeds(CreateStream(a_, 5, 3, &handle)));
     StreamIdentity identity;
-    ASSERT_TRUE(Streams().Find(handle)->BelongsTo(&deviceA_, a_.context, &identity));
+    ASSERT_TRUE(TheStreams().Find(handle)->BelongsTo(&deviceA_, a_.context, &identity));
     EXPECT_EQ(identity.handle, handle);
     EXPECT_EQ(identity.context.handle, a_.handle);
     EXPECT_EQ(identity.priority, 5U);

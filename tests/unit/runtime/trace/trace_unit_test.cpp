@@ -34,7 +34,7 @@ class TraceUnitTest : public testing::Test {
 
     support::Watchdog watchdog_{std::chrono::seconds(120)};
     support::TempFile file_{""};
-    Trace& trace_ = Trace::Instance();
+    Trace& trace_ = TheTrace();
     int64_t start_ = Trace::Now() + 1'000'000'000;  // after the trace began
     // Only compared.
     Stream* stream_ = reinterpret_cast<Stream*>(this);

@@ -114,7 +114,7 @@ aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI) {
         ADVSTEP_RETURN_IF_ERROR(EndCapture(found, &model));
         *modelRI = ToPointer(model);
         // A sub-graph is destroyed with its model.
-        return TheModels().Find(model)->IsPart(model)
+        return TheModels().Find(model)->IsSubGraph(model)
                    ? Status()
                    : Made({}, ObjectKind::kModel, "aclmdlRICaptureEnd", modelRI);
     });
@@ -270,7 +270,7 @@ aclError aclmdlRICaptureToModelRIBegin(aclrtStream stream, aclmdlRI modelRI,
         ADVSTEP_RETURN_IF_ERROR(CheckCaptureMode(mode, "mode"));
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
-        return BeginPartCapture(found, modelRI, mode);
+        return BeginSubGraphCapture(found, modelRI, mode);
     });
 }
 

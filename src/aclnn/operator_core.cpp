@@ -359,7 +359,7 @@ aclnnStatus advstepRunOperator(const AdvStepOperator* op, void* workspace, uint6
 
 aclnnStatus advstepRefuseCall(const AdvStepOperator* op, aclnnStatus code, const char* message) {
     return RecordFailure(PhaseOneOf(op), code != ACLNN_SUCCESS ? code : ACLNN_ERR_INNER,
-                         message != nullptr ? message : WordCaught("unknown exception"));
+                         message != nullptr ? message : TextOfCaught("unknown exception"));
 }
 
 const char* advstepDataTypeName(aclDataType dataType) { return KnownNameOf(dataType); }

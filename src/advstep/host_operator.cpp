@@ -64,7 +64,7 @@ class HostOperator {
             operation_.release(operation_.args);
         } catch (...) {
             Log(LogLevel::kError, "the release of a host operator threw an exception: {}",
-                WordCaught("it must not throw"));
+                TextOfCaught("it must not throw"));
         }
     }
 
@@ -121,7 +121,7 @@ void ListRanges(const void* source, std::vector<Use>* uses) {
     static_cast<const Launching*>(source)->host->ListRanges(uses);
 }
 
-std::shared_ptr<void> Keep(void* source) {
+std::shared_ptr<void> TakeOwner(void* source) {
     auto* const launching = static_cast<Launching*>(source);
     launching->captured = true;
     launching->host->recorded = true;
@@ -135,8 +135,8 @@ Status Enqueue(aclrtStream stream, Launching* launching, const char* name, TaskL
     Work work(sizeof(HostOperatorTask));
     work.source = launching;
     work.listUses = &ListRanges;
-    work.keep = &Keep;
-    work.keepSource = launching;
+    work.takeOwner = &TakeOwner;
+    work.ownerSource = launching;
     ADVSTEP_RETURN_IF_ERROR(found.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) HostOperatorTask;
         task->name = name;

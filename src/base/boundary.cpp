@@ -81,7 +81,7 @@ aclError PeekLastError() noexcept { return errorState.lastError; }
 
 aclError TakeLastError() noexcept { return std::exchange(errorState.lastError, ACL_SUCCESS); }
 
-KeepErrors::KeepErrors() noexcept
+ErrorStateScope::ErrorStateScope() noexcept
     : hasRecent_(errorState.hasRecent), lastError_(errorState.lastError) {
     recent_[0] = '\0';
     if (const ErrorTexts* const texts = hasRecent_ ? ThreadMemory<ErrorTexts>() : nullptr;
@@ -91,7 +91,7 @@ KeepErrors::KeepErrors() noexcept
     static_assert(sizeof(recent_) == kMostMessageBytes, "one size of messages");
 }
 
-KeepErrors::~KeepErrors() {
+ErrorStateScope::~ErrorStateScope() {
     if (ErrorTexts* const texts = hasRecent_ ? ThreadMemory<ErrorTexts>() : nullptr;
         texts != nullptr) {
         std::memcpy(texts->recent, recent_, kMostMessageBytes);
@@ -100,11 +100,11 @@ KeepErrors::~KeepErrors() {
     errorState.lastError = lastError_;
 }
 
-const char* WordCaught(const char* unknown) noexcept {
+const char* TextOfCaught(const char* unknown) noexcept {
     return StopThreadExit() ? "it called pthread_exit; expected it to return" : unknown;
 }
 
-Status WordThrown(int32_t code, const char* subject, const char* what) noexcept {
+Status ErrorOfThrown(int32_t code, const char* subject, const char* what) noexcept {
     try {
         return Error(code, "{} threw an exception: {}", subject, what);
     } catch (...) {

@@ -24,12 +24,12 @@ inline aclError RecordAclFailure(const char* call, const Status& status) noexcep
 
 /// Keeps the thread's message and last error, and restores them when it is destroyed. It surrounds
 /// functions of the program that the library calls on a thread of the program.
-class KeepErrors {
+class ErrorStateScope {
  public:
-    KeepErrors() noexcept;
-    ~KeepErrors();
-    KeepErrors(const KeepErrors&) = delete;
-    KeepErrors& operator=(const KeepErrors&) = delete;
+    ErrorStateScope() noexcept;
+    ~ErrorStateScope();
+    ErrorStateScope(const ErrorStateScope&) = delete;
+    ErrorStateScope& operator=(const ErrorStateScope&) = delete;
 
  private:
     char recent_[1024];
@@ -46,11 +46,11 @@ aclError TakeLastError() noexcept;
 
 /// Returns words for the exception of the `catch (...)` block that calls it: `unknown`, or words
 /// for a pthread_exit in a function of the program, which is then stopped (StopThreadExit).
-const char* WordCaught(const char* unknown) noexcept;
+const char* TextOfCaught(const char* unknown) noexcept;
 
 /// Returns the code with "<subject> threw an exception: <what>", or without words if the host is
 /// out of memory. It is for exceptions of functions of the program.
-Status WordThrown(int32_t code, const char* subject, const char* what) noexcept;
+Status ErrorOfThrown(int32_t code, const char* subject, const char* what) noexcept;
 
 /// The body of an extern "C" acl or aclrt function: runs `body`, which returns a Status, and
 /// converts its failure or an exception into a code and a message. `call` is the function's own
@@ -65,7 +65,7 @@ aclError AclBoundary(const char* call, Body&& body) noexcept {
     } catch (const std::exception& error) {
         return RecordAclFailure(call, ACL_ERROR_INTERNAL_ERROR, error.what());
     } catch (...) {
-        return RecordAclFailure(call, ACL_ERROR_INTERNAL_ERROR, WordCaught("unknown exception"));
+        return RecordAclFailure(call, ACL_ERROR_INTERNAL_ERROR, TextOfCaught("unknown exception"));
     }
 }
 
@@ -79,7 +79,7 @@ int32_t AclnnBoundary(const char* call, int32_t inner, Body&& body) noexcept {
     } catch (const std::exception& error) {
         return RecordFailure(call, inner, error.what());
     } catch (...) {
-        return RecordFailure(call, inner, WordCaught("unknown exception"));
+        return RecordFailure(call, inner, TextOfCaught("unknown exception"));
     }
 }
 

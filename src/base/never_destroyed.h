@@ -20,8 +20,8 @@ namespace advstep {
 /// exists only in the parent. The ConstructionMutex replaces the guard: the child has a new mutex,
 /// and constructs a half made object again. T's constructor uses no other NeverDestroyed.
 ///
-/// A singleton X is a static NeverDestroyed in a free function `X& TheX()` (`TheXs()`: a table of X),
-/// which is a private member of X if only X may reach it.
+/// A singleton X is a static NeverDestroyed in a free function `X& TheX()` (`TheXs()`: a table of
+/// X), which is a private member of X if only X may reach it.
 template <typename T>
 class NeverDestroyed {
  public:
@@ -36,9 +36,9 @@ class NeverDestroyed {
 
  private:
     // An object of the parent of a fork, which is kept, because no object here is destroyed.
-    struct Kept {
+    struct ParentObject {
         T* object;
-        Kept* before;
+        ParentObject* before;
     };
 
     [[gnu::noinline]] T& Make() {
@@ -59,19 +59,19 @@ class NeverDestroyed {
         if (parents == nullptr) {
             return;  // a thread of the parent was constructing the object
         }
-        auto* const kept = new (std::nothrow) Kept{parents, self.kept_};
+        auto* const record = new (std::nothrow) ParentObject{parents, self.parents_};
         T* const renewed = new (std::nothrow) T;
-        if (kept == nullptr || renewed == nullptr) {
+        if (record == nullptr || renewed == nullptr) {
             std::abort();  // a child without memory at its start cannot continue
         }
-        self.kept_ = kept;
+        self.parents_ = record;
         self.object_.store(renewed, std::memory_order_release);
     }
 
     alignas(T) unsigned char bytes_[sizeof(T)] = {};
     alignas(ForkHook) unsigned char hook_[sizeof(ForkHook)] = {};
     std::atomic<T*> object_{nullptr};
-    Kept* kept_ = nullptr;
+    ParentObject* parents_ = nullptr;
 };
 
 }  // namespace advstep

@@ -217,7 +217,7 @@ Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode) {
     return StartCapture(stream, session);
 }
 
-Status BeginPartCapture(const StreamRef& stream, const void* model, aclmdlRICaptureMode mode) {
+Status BeginSubGraphCapture(const StreamRef& stream, const void* model, aclmdlRICaptureMode mode) {
     ContextRef context;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&context));
     Model* found = nullptr;

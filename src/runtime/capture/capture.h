@@ -57,7 +57,7 @@ aclmdlRICaptureMode ExchangeThreadCaptureMode(aclmdlRICaptureMode mode);
 
 /// Begin a capture into a new model, or into a sub-graph of a conditional task.
 Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode);
-Status BeginPartCapture(const StreamRef& stream, const void* model, aclmdlRICaptureMode mode);
+Status BeginSubGraphCapture(const StreamRef& stream, const void* model, aclmdlRICaptureMode mode);
 Status EndCapture(const StreamRef& stream, Handle* model);
 Status ReadCapture(const StreamRef& stream, aclmdlRICaptureStatus* status, Handle* model);
 

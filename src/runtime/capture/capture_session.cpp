@@ -63,7 +63,7 @@ Status CaptureSession::Record(int32_t branch, const Work& work, const RecordFill
     if (GroupIsOpen(branch) && work.role != Work::Role::kLaunch) {
         return CannotBeGrouped();
     }
-    if (work.role == Work::Role::kGraphRecord || work.role == Work::Role::kGraphWait) {
+    if (work.role == Work::Role::kModelRecord || work.role == Work::Role::kModelWait) {
         ADVSTEP_RETURN_IF_ERROR(CheckEventTask(work));
     }
     TasksOf(branch).push_back(RecordTask(work, fill));
@@ -83,7 +83,7 @@ Status CaptureSession::CheckEventTask(const Work& work) const {
                              "event {} is {} with flag EXTERNAL in the capture already; expected "
                              "it once",
                              work.source,
-                             work.role == Work::Role::kGraphRecord ? "recorded" : "waited for");
+                             work.role == Work::Role::kModelRecord ? "recorded" : "waited for");
             }
         }
     }
@@ -171,7 +171,7 @@ Status CaptureSession::EndGroup(int32_t branch, TaskGroup* group, Handle handle)
     TaskGroup::Launches launches;
     for (size_t index = first; index < tasks.size(); ++index) {
         launches.push_back(std::make_shared<const SharedRecord>(
-            SharedRecord{tasks[index].record, tasks[index].kept}));
+            SharedRecord{tasks[index].record, tasks[index].owner}));
     }
     body_.groups.push_back(group);
     group->Open(handle, {model_, branch, first, tasks.size() - first}, std::move(launches));

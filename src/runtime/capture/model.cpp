@@ -454,7 +454,7 @@ Status Model::Replace(Handle handle, const TaskGroup::Span& span,
         const RecordedTask& old = tasks[span.first + index];
         launch.groupPlace = old.groupPlace;
         newest.push_back(
-            std::make_shared<const SharedRecord>(SharedRecord{launch.record, launch.kept}));
+            std::make_shared<const SharedRecord>(SharedRecord{launch.record, launch.owner}));
     }
     replaced = tasks;
     std::move(launches.begin(), launches.end(),
@@ -521,7 +521,7 @@ Status Model::FindCapture(Handle handle, std::shared_ptr<CaptureSession>* sessio
     return {};
 }
 
-bool Model::IsPart(Handle handle) {
+bool Model::IsSubGraph(Handle handle) {
     const std::lock_guard<std::mutex> lock(mutex_);
     return handle_ == handle && owner_ != nullptr;
 }

@@ -69,7 +69,7 @@ class Model {
     /// 107000: there is no capture.
     Status FindCapture(Handle handle, std::shared_ptr<CaptureSession>* session, int* depth);
     /// Returns whether the handle is of a sub-graph.
-    bool IsPart(Handle handle);
+    bool IsSubGraph(Handle handle);
     /// Codes as Check, and those of CheckUse for all that the sub-graph uses.
     Status CheckSubGraph(Handle handle);
     /// Queues a run of the sub-graph on its own streams, as a part of the task that `parent` runs,

@@ -96,8 +96,8 @@ RecordedTask RecordTask(const Work& work, const RecordFill& fill) {
             use.epoch = TheDeviceMemory().epoch();
         }
     }
-    if (work.keep != nullptr) {
-        recorded.kept = work.keep(work.keepSource);
+    if (work.takeOwner != nullptr) {
+        recorded.owner = work.takeOwner(work.ownerSource);
     }
     return recorded;
 }
@@ -183,10 +183,10 @@ BranchImage MakeImage(const std::vector<RecordedTask>& branch) {
                 image.startsTimed || (image.count == 0 && wait.timeoutNanoseconds > 0);
             image.waits.push_back({image.bytes(), recorded.waitBranch, recorded.waitPosition});
         }
-        if (recorded.role == Work::Role::kGraphRecord || recorded.role == Work::Role::kGraphWait) {
+        if (recorded.role == Work::Role::kModelRecord || recorded.role == Work::Role::kModelWait) {
             image.eventTasks.push_back({image.bytes(), image.count + 1,
                                         recorded.uses.front().address,
-                                        recorded.role == Work::Role::kGraphRecord});
+                                        recorded.role == Work::Role::kModelRecord});
         }
         if (recorded.role == Work::Role::kCallback) {
             image.callbacks.push_back(image.bytes());

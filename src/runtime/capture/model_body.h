@@ -27,7 +27,7 @@ struct RecordedTask {
     bool foreign = false;   // as Work::foreign
     bool numbered = false;  // Condition::Number gives its copies the number of their replay
     std::vector<Use> uses;
-    std::shared_ptr<void> kept;  // as Work::keep
+    std::shared_ptr<void> owner;  // of what the record refers to, as Work::takeOwner
     int32_t waitBranch = kNoWait;
     size_t waitPosition = 0;
     TaskGroup::Place groupPlace;

@@ -52,11 +52,11 @@ void CollectTask::Make(void* memory, uint64_t before, const Ticket& end) {
     auto* const task = new (static_cast<unsigned char*>(memory) + kReplayWaitBytes) CollectTask;
     task->name = "branch end";
     task->kind = TaskKind::kBranchEnd;
-    task->hold = [](const BranchEndTask& base, const Ticket& self) {
+    task->redirectWaits = [](const BranchEndTask& base, const Ticket& self) {
         const auto& collect = static_cast<const CollectTask&>(base);
-        collect.end.stream->HoldReplay(collect.before, collect.end.sequence, self);
+        collect.end.stream->RedirectReplayWaits(collect.before, collect.end.sequence, self);
     };
-    task->skipped = [](const BranchEndTask& base) {
+    task->skipBranch = [](const BranchEndTask& base) {
         const auto& collect = static_cast<const CollectTask&>(base);
         collect.end.stream->SkipReplay(collect.before, collect.end.sequence, collect.skip);
     };

@@ -30,7 +30,7 @@ inline const Task& TaskOf(const TaskRecord& record) {
 /// A record that queued replays look up, with the objects that it refers to.
 struct SharedRecord {
     TaskRecord record;
-    std::shared_ptr<void> kept;  // as Work::keep
+    std::shared_ptr<void> owner;  // of what the record refers to, as Work::takeOwner
 };
 
 /// Launches of a model that can be replaced by others. Replays that are queued look here when they

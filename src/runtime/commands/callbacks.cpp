@@ -32,9 +32,10 @@ Status CallCatching(aclrtCallback function, void* userData) noexcept {
         function(userData);
         return {};
     } catch (const std::exception& error) {
-        return WordThrown(ACL_ERROR_INTERNAL_ERROR, kSubject, error.what());
+        return ErrorOfThrown(ACL_ERROR_INTERNAL_ERROR, kSubject, error.what());
     } catch (...) {
-        return WordThrown(ACL_ERROR_INTERNAL_ERROR, kSubject, WordCaught("not a std::exception"));
+        return ErrorOfThrown(ACL_ERROR_INTERNAL_ERROR, kSubject,
+                             TextOfCaught("not a std::exception"));
     }
 }
 

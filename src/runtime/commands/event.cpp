@@ -532,7 +532,7 @@ Status Event::RecordInModel(Handle handle, const StreamRef& stream) {
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     ADVSTEP_RETURN_IF_ERROR(FixUsage(&recordUsage_, Usage::kInModel, "recorded"));
     ADVSTEP_RETURN_IF_ERROR(CheckInModel(stream));
-    return stream.Enqueue(EventWork(sizeof(RecordTask), handle, Work::Role::kGraphRecord),
+    return stream.Enqueue(EventWork(sizeof(RecordTask), handle, Work::Role::kModelRecord),
                           [&](void* memory) {
                               auto* const task = new (memory) RecordTask;
                               task->name = "event record";
@@ -549,7 +549,7 @@ Status Event::WaitInModel(Handle handle, const StreamRef& stream) {
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     ADVSTEP_RETURN_IF_ERROR(FixUsage(&waitUsage_, Usage::kInModel, "waited for"));
     ADVSTEP_RETURN_IF_ERROR(CheckInModel(stream));
-    return stream.Enqueue(EventWork(sizeof(TicketWaitTask), handle, Work::Role::kGraphWait),
+    return stream.Enqueue(EventWork(sizeof(TicketWaitTask), handle, Work::Role::kModelWait),
                           [&](void* memory) {
                               auto* const task = new (memory) TicketWaitTask;
                               task->name = "event wait";

@@ -187,7 +187,7 @@ void RunPhaseOnThreads(const Play& play, int32_t index, Fault* lowest) {
         } catch (const std::exception& error) {
             thrown.Keep(begin, error.what());
         } catch (...) {
-            thrown.Keep(begin, WordCaught("not a std::exception"));
+            thrown.Keep(begin, TextOfCaught("not a std::exception"));
         }
         if (fault.found()) {
             const std::lock_guard<std::mutex> lock(mutex);

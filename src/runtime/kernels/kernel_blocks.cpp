@@ -173,7 +173,7 @@ void RunBlock(const KernelBlocks& blocks, const char* name, uint32_t block, Faul
         KeepFirst(fault, FaultOf(block, kThrown));
     } catch (...) {
         Log(LogLevel::kError, "{}: block {} of {} threw an exception: {}", name, block,
-            blocks.count, WordCaught("not a std::exception"));
+            blocks.count, TextOfCaught("not a std::exception"));
         KeepFirst(fault, FaultOf(block, kThrown));
     }
 }

@@ -29,9 +29,9 @@ void CloseModels(const ContextRef& context) {
         AbandonCapture(session.get());
     }
     // Sub-graphs come last: most end with their models, whose replays have used them until then.
-    for (const bool parts : {false, true}) {
+    for (const bool subGraphs : {false, true}) {
         TheModels().ForEach([&](Model& model) {
-            if (model.CloseIfOf(context.handle, 0, parts)) {
+            if (model.CloseIfOf(context.handle, 0, subGraphs)) {
                 TheModels().Release(&model);
             }
         });

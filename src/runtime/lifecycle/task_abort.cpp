@@ -79,14 +79,14 @@ Status DescribeThrow(const AbortCallback& callback, aclrtDeviceTaskAbortStage st
 Status CallOne(const AbortCallback& callback, const Device& device, aclrtDeviceTaskAbortStage stage,
                uint32_t timeout) {
     const NoCancellation noCancellation;  // the callback might be a cancellation point
-    const KeepErrors keepErrors;
+    const ErrorStateScope errors;
     int32_t result = 0;
     try {
         result = callback.callback(device.id(), stage, timeout, callback.args);
     } catch (const std::exception& error) {
         return DescribeThrow(callback, stage, error.what());
     } catch (...) {
-        return DescribeThrow(callback, stage, WordCaught("not a std::exception"));
+        return DescribeThrow(callback, stage, TextOfCaught("not a std::exception"));
     }
     return result == 0 ? Status()
                        : Error(ACL_ERROR_RT_INTERNAL_ERROR,

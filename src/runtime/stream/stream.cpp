@@ -230,7 +230,7 @@ void Stream::SkipReplay(uint64_t after, uint64_t upTo, TaskSkip why) {
     SkipLocked(after, upTo, why);
 }
 
-void Stream::HoldReplay(uint64_t after, uint64_t upTo, const Ticket& until) {
+void Stream::RedirectReplayWaits(uint64_t after, uint64_t upTo, const Ticket& until) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const uint64_t first = completed_.load(std::memory_order_relaxed) + 1;
     queue_.ForEachBetween(first, after, upTo, [&](Task& task, uint64_t) {
@@ -256,7 +256,7 @@ void Stream::SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why) {
             task.skip = why;
             if (task.kind == TaskKind::kBranchEnd) {
                 const auto& end = static_cast<const BranchEndTask&>(task);
-                end.hold(end, {this, sequence});
+                end.redirectWaits(end, {this, sequence});
             }
         }
     });
@@ -266,7 +266,7 @@ void Stream::SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why) {
     queue_.ForEachBetween(completed + 1, after, upTo, [](Task& task, uint64_t) {
         if (task.kind == TaskKind::kBranchEnd) {
             const auto& end = static_cast<const BranchEndTask&>(task);
-            end.skipped(end);  // a second time has no effect
+            end.skipBranch(end);  // a second time has no effect
         }
     });
 }

@@ -211,10 +211,10 @@ class Stream {
     Status StopFront(Handle handle, Handle caller);
 
     /// Skips the tasks of a replay in a model's branch that have not started, after `after` and up
-    /// to `upTo`. The caller wakes the workers. HoldReplay, which is called before, makes the waits
-    /// among these tasks wait for `until` instead.
+    /// to `upTo`. The caller wakes the workers. RedirectReplayWaits, which is called before, makes
+    /// the waits among these tasks wait for `until` instead.
     void SkipReplay(uint64_t after, uint64_t upTo, TaskSkip why = TaskSkip::kAborted);
-    void HoldReplay(uint64_t after, uint64_t upTo, const Ticket& until);
+    void RedirectReplayWaits(uint64_t after, uint64_t upTo, const Ticket& until);
     /// Returns the code for which a task that has ended was skipped, or success if it was run.
     Status CheckRan(uint64_t sequence);
 

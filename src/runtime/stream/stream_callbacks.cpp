@@ -31,7 +31,7 @@ namespace {
 template <typename Call>
 void RunUserCallback(const char* name, const ContextRef& context, Call&& call) noexcept {
     const NoCancellation noCancellation;
-    const KeepErrors keepErrors;
+    const ErrorStateScope errors;
     const CurrentContextScope scope(context);
     const auto log = [name](const char* what) {
         Log(LogLevel::kError, "{} threw an exception: {}", name, what);
@@ -41,7 +41,7 @@ void RunUserCallback(const char* name, const ContextRef& context, Call&& call) n
     } catch (const std::exception& error) {
         log(error.what());
     } catch (...) {
-        log(WordCaught("not a std::exception"));
+        log(TextOfCaught("not a std::exception"));
     }
 }
 

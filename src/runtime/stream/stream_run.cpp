@@ -36,17 +36,17 @@ constexpr auto kRecheck = std::chrono::milliseconds(1);
 
 constexpr uint64_t kTasksPerVisit = 64;  // a worker runs them before it looks at other streams
 
-Status WordException(const Task& task, const char* what) noexcept {
-    return WordThrown(ACL_ERROR_FAILURE, task.name != nullptr ? task.name : "a task", what);
+Status ErrorOfThrownBy(const Task& task, const char* what) noexcept {
+    return ErrorOfThrown(ACL_ERROR_FAILURE, task.name != nullptr ? task.name : "a task", what);
 }
 
 Status RunCatching(const Task& task) noexcept {
     try {
         return task.run(task);
     } catch (const std::exception& error) {
-        return WordException(task, error.what());
+        return ErrorOfThrownBy(task, error.what());
     } catch (...) {
-        return WordException(task, WordCaught("not a std::exception"));
+        return ErrorOfThrownBy(task, TextOfCaught("not a std::exception"));
     }
 }
 
@@ -69,7 +69,7 @@ Status RunTask(const Task& task, const ContextRef& context) noexcept {
     Status status;
     if (task.kind == TaskKind::kHostFunction) {
         const NoCancellation noCancellation;  // the function might be a cancellation point
-        const KeepErrors keepErrors;
+        const ErrorStateScope errors;
         const CurrentContextScope scope(context);
         status = RunInDefaultEnvironment(task);
     } else {

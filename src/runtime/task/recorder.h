@@ -42,8 +42,8 @@ struct Work {
         kLaunch,       // a kernel launch, which may be in a task group
         kEventRecord,  // leaves a place in a capture, and no task
         kEventWait,    // a wait for an event recorded outside the capture
-        kGraphRecord,  // a record that each replay makes for streams outside the capture
-        kGraphWait,    // a wait for the record that is the latest at the time of a replay
+        kModelRecord,  // a record that each replay makes for streams outside the capture
+        kModelWait,    // a wait for the record that is the latest at the time of a replay
         kCallback,     // a callback, which goes to whoever is subscribed at the time of a replay
     };
 
@@ -57,8 +57,8 @@ struct Work {
     const void* source = nullptr;  // of listUses
     /// Hands the objects that the record refers to over to the recorder, which keeps them as long
     /// as the record.
-    std::shared_ptr<void> (*keep)(void* source) = nullptr;
-    void* keepSource = nullptr;
+    std::shared_ptr<void> (*takeOwner)(void* source) = nullptr;
+    void* ownerSource = nullptr;
     CapturePlace* place = nullptr;  // kEventRecord: set if it was captured
     bool foreign = false;           // touches memory of another device than its stream's
 };

@@ -37,7 +37,7 @@ enum class TaskSkip : uint8_t { kNot, kDestroyed, kAborted, kDeviceAborted, kSto
 
 /// The heading under which the trace shows a task. A host function and a wait have a heading by
 /// their kind.
-enum class TaskCategory : uint8_t { kMark, kKernel, kMemory };
+enum class TaskCategory : uint8_t { kOther, kKernel, kMemory };
 
 struct Task;
 
@@ -59,7 +59,7 @@ struct Task {
     TaskKind kind = TaskKind::kPlain;
     TaskLength length = TaskLength::kUsual;
     TaskSkip skip = TaskSkip::kNot;  // set in the queue, before the task is run
-    TaskCategory category = TaskCategory::kMark;
+    TaskCategory category = TaskCategory::kOther;
     uint32_t bytes = 0;              // of the whole record, a multiple of kTaskAlignment
     const TaskType* type = nullptr;  // null: there is nothing to say
 
@@ -103,15 +103,15 @@ struct TicketWaitTask : WaitTask {
     bool stays = false;  // aclrtStreamStop does not end it
 };
 
-/// The end of a part that another stream runs for this one. If the task is to be skipped, `skipped`
-/// skips the part at once: a wait in the part for a task of this stream would otherwise end when
-/// that task ends without having run, and the part would continue. Parts may wait for each other,
-/// too. So `hold` is called for all parts first. It makes the remaining waits of a part wait for
-/// this task, whose place is `self`. Both are called under the lock of this stream, and take the
-/// lock of the other one, which is a model's own (stream.h).
+/// The end of a branch that another stream runs for this one. If the task is to be skipped,
+/// `skipBranch` skips the branch at once: a wait in the branch for a task of this stream would
+/// otherwise end when that task ends without having run, and the branch would continue. Branches
+/// may wait for each other, too. So `redirectWaits` is called for all branches first. It makes the
+/// remaining waits of a branch wait for this task, whose place is `self`. Both are called under the
+/// lock of this stream, and take the lock of the other one, which is a model's own (stream.h).
 struct BranchEndTask : Task {
-    void (*hold)(const BranchEndTask& task, const Ticket& self) = nullptr;
-    void (*skipped)(const BranchEndTask& task) = nullptr;
+    void (*redirectWaits)(const BranchEndTask& task, const Ticket& self) = nullptr;
+    void (*skipBranch)(const BranchEndTask& task) = nullptr;
 };
 
 /// A wait for a condition that is no place in a stream. The thread that makes the condition true

@@ -38,7 +38,7 @@ const char* CategoryOf(const Task& task) {
             return "kernel";
         case TaskCategory::kMemory:
             return "memory";
-        case TaskCategory::kMark:
+        case TaskCategory::kOther:
             break;
     }
     return "mark";

@@ -102,7 +102,7 @@ TEST_F(BoundaryTest, VeryLongMessageIsCut) {
 TEST_F(BoundaryTest, KeptErrorsComeBack) {
     RecordAclFailure("mine", Status(1, "x"));
     {
-        const KeepErrors keep;
+        const ErrorStateScope errors;
         EXPECT_EQ(Message(), "mine: x");
         RecordAclFailure("other", Status(2, "y"));
     }
@@ -110,7 +110,7 @@ TEST_F(BoundaryTest, KeptErrorsComeBack) {
     EXPECT_EQ(Message(), "mine: x");
     (void)TakeLastError();
     {
-        const KeepErrors keep;
+        const ErrorStateScope errors;
         RecordAclFailure("other", Status(2, "y"));
     }
     EXPECT_EQ(PeekLastError(), ACL_SUCCESS);

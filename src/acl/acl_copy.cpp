@@ -136,7 +136,7 @@ Status CheckRows(const CopyRequest& request) {
 template <typename Run>
 Status ReportIndex(size_t* failIndex, Run&& run) {
     ADVSTEP_RETURN_IF_ERROR(RequireNotNull(failIndex, "failIndex"));
-    size_t wrong = kNoBatch;
+    size_t wrong = kNoCopyIndex;
     try {
         Status status = run(&wrong);
         if (!status.ok()) {
@@ -144,7 +144,7 @@ Status ReportIndex(size_t* failIndex, Run&& run) {
         }
         return status;
     } catch (...) {
-        *failIndex = kNoBatch;
+        *failIndex = kNoCopyIndex;
         throw;
     }
 }

@@ -86,7 +86,7 @@ aclError aclrtKernelArgsAppendPlaceHolder(aclrtArgsHandle argsHandle,
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(paramHandle, "paramHandle"));
         Handle made = 0;
         ADVSTEP_RETURN_IF_ERROR(KernelArgs::With(
-            argsHandle, [&](ArgsBlock& block) { return block.AppendPlace(&made); }));
+            argsHandle, [&](ArgsBlock& block) { return block.AppendPlaceholder(&made); }));
         *paramHandle = ToPointer(made);
         return {};
     });

@@ -113,8 +113,8 @@ Status LaunchWithDeviceArgs(aclrtFuncHandle function, uint32_t blocks, const voi
     return Launch(launch, config, stream);
 }
 
-Status ReadPlaces(const aclrtPlaceHolderInfo* array, size_t count, size_t argsSize,
-                  std::vector<ArgumentPlace>* places) {
+Status ReadPlaceholders(const aclrtPlaceHolderInfo* array, size_t count, size_t argsSize,
+                        std::vector<ArgumentPlaceholder>* placeholders) {
     if (count > 0 && array == nullptr) {
         return Error(ACL_ERROR_INVALID_PARAM,
                      "placeHolderArray is null with placeHolderNum {}; expected an array", count);
@@ -124,14 +124,14 @@ Status ReadPlaces(const aclrtPlaceHolderInfo* array, size_t count, size_t argsSi
                      kMostParameters);
     }
     for (size_t index = 0; index < count; ++index) {
-        const ArgumentPlace place{array[index].addrOffset, array[index].dataOffset};
+        const ArgumentPlaceholder place{array[index].addrOffset, array[index].dataOffset};
         if (place.address + sizeof(void*) > argsSize || place.data >= argsSize) {
             return Error(ACL_ERROR_RT_PARAM_INVALID,
                          "placeHolderArray[{}] has addrOffset {} and dataOffset {}; expected 8 "
                          "bytes, and data, below argsSize = {}",
                          index, place.address, place.data, argsSize);
         }
-        places->push_back(place);
+        placeholders->push_back(place);
     }
     return {};
 }
@@ -165,14 +165,14 @@ aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlo
         }
         return KernelArgs::With(argsHandle, [&](ArgsBlock& block) -> Status {
             ADVSTEP_RETURN_IF_ERROR(block.CheckLaunch(ToHandle(funcHandle)));
-            ArgumentPlace places[kMostParameters];
+            ArgumentPlaceholder placeholders[kMostParameters];
             BlockLaunch launch;
             launch.function = funcHandle;
             launch.blocks = numBlocks;
             launch.hostArgs = block.bytes();
             launch.argsBytes = block.size();
-            launch.places = places;
-            launch.placeCount = block.ListPlaces(places);
+            launch.placeholders = placeholders;
+            launch.placeholderCount = block.ListPlaceholders(placeholders);
             return Launch(launch, cfg, stream);
         });
     });
@@ -190,15 +190,16 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numB
             return Error(ACL_ERROR_RT_PARAM_INVALID, "argsSize is {}; expected 1 to {}", argsSize,
                          kMostArgs);
         }
-        std::vector<ArgumentPlace> places;
-        ADVSTEP_RETURN_IF_ERROR(ReadPlaces(placeHolderArray, placeHolderNum, argsSize, &places));
+        std::vector<ArgumentPlaceholder> placeholders;
+        ADVSTEP_RETURN_IF_ERROR(
+            ReadPlaceholders(placeHolderArray, placeHolderNum, argsSize, &placeholders));
         BlockLaunch launch;
         launch.function = funcHandle;
         launch.blocks = numBlocks;
         launch.hostArgs = hostArgs;
         launch.argsBytes = argsSize;
-        launch.places = places.data();
-        launch.placeCount = static_cast<uint32_t>(places.size());
+        launch.placeholders = placeholders.data();
+        launch.placeholderCount = static_cast<uint32_t>(placeholders.size());
         return Launch(launch, cfg, stream);
     });
 }

@@ -236,7 +236,7 @@ aclError aclrtIpcMemClose(const char* key) {
             freeing.Freed();
             return {};
         }
-        if (!TheShareServer().Knows(wanted, ShareKind::kBlock)) {
+        if (!TheShareServer().HasExport(wanted, ShareKind::kBlock)) {
             return Error(ACL_ERROR_RT_PARAM_INVALID,
                          "key is {:#x}, of which this process has neither an import nor an export; "
                          "expected one that is not closed",

@@ -64,10 +64,10 @@ ERRORS = [
      "        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));\n        if (code != ACL"),
     ("the body of a loop may wait for its own replay", "stream/stream_run.cpp", "            if (stream == this) {",
      "            if (stream == nullptr) {"),
-    ("a notify is destroyed while a replay is being queued", "commands/notify.h", "return Hold(replaying_);",
-     "return Hold();"),
+    ("a notify is destroyed while a replay is being queued", "commands/notify.h", "return Pin(replaying_);",
+     "return Pin();"),
     ("an external event is destroyed while a replay is being queued", "commands/event.h",
-     "return Hold(Replaying());", "return Hold();"),
+     "return Pin(Replaying());", "return Pin();"),
     ("an ending condition keeps a task that is added meanwhile", "capture/condition.cpp",
      "        handle_ = 0;\n        subGraphs.swap(subGraphs_);\n    }\n",
      "        subGraphs.swap(subGraphs_);\n    }\n    {\n"

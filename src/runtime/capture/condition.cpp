@@ -81,7 +81,7 @@ void Condition::Close() noexcept {
     // A reset of the device may have taken the variable, and its address may be in use again.
     Allocation found;
     try {
-        if (TheDeviceMemory().Find(variable_, &found) && found.born <= use_.epoch &&
+        if (TheDeviceMemory().Find(variable_, &found) && found.epoch <= use_.epoch &&
             found.begin == reinterpret_cast<uintptr_t>(variable_)) {
             (void)TheDeviceMemory().Free(MemoryKind::kDevice, variable_);
         }

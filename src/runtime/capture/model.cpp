@@ -190,9 +190,9 @@ Status Model::Replay(Handle handle, const StreamRef& stream) {
     }
     // Until the replay is queued, none of its functions is unloaded, and no notify or external
     // event is destroyed.
-    const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
-    const NotifyTable::Hold notifies = TheNotifyTable().HoldAll();
-    const Event::Hold events = Event::HoldExternal();
+    const KernelBinaries::Pin binaries = TheKernelBinaries().PinAll();
+    const NotifyTable::Pin notifies = TheNotifyTable().PinAll();
+    const Event::Pin events = Event::PinExternal();
     ADVSTEP_RETURN_IF_ERROR(CheckConditions(handle));
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
@@ -325,9 +325,9 @@ Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
     size_t index = 0;
     std::optional<Stream::WaitInList> wait;
     {
-        const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
-        const NotifyTable::Hold notifies = TheNotifyTable().HoldAll();
-        const Event::Hold events = Event::HoldExternal();
+        const KernelBinaries::Pin binaries = TheKernelBinaries().PinAll();
+        const NotifyTable::Pin notifies = TheNotifyTable().PinAll();
+        const Event::Pin events = Event::PinExternal();
         ADVSTEP_RETURN_IF_ERROR(CheckConditions(handle));
         const std::lock_guard<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
@@ -428,7 +428,7 @@ Status Model::Replace(Handle handle, const TaskGroup::Span& span,
     // Replaced launches are destroyed after the locks are released.
     TaskGroup::Launches newest;
     std::vector<RecordedTask> replaced;
-    const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
+    const KernelBinaries::Pin binaries = TheKernelBinaries().PinAll();
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
     std::vector<RecordedTask>& tasks = body_.branches[static_cast<size_t>(span.branch)];

@@ -21,7 +21,7 @@ namespace {
 // address is younger than the capture.
 Status CheckStillThere(const Use& use) {
     Allocation allocation;
-    return TheDeviceMemory().Find(use.address, &allocation) && allocation.born <= use.epoch &&
+    return TheDeviceMemory().Find(use.address, &allocation) && allocation.epoch <= use.epoch &&
                    allocation.BytesFrom(use.address) >= use.bytes
                ? Status()
                : Error(ACL_ERROR_RT_PARAM_INVALID,

@@ -79,8 +79,8 @@ class Event {
     /// Keeps all external events from being closed while it lives. A replay holds it from the check
     /// of its events until it is queued, so their end finds it among the pending work. The locks of
     /// models, events and streams are taken under it.
-    using Hold = std::shared_lock<std::shared_mutex>;
-    static Hold HoldExternal() { return Hold(Replaying()); }
+    using Pin = std::shared_lock<std::shared_mutex>;
+    static Pin PinExternal() { return Pin(Replaying()); }
     /// Frees the shared states of events that were closed while work was pending, if that has run.
     static void ReclaimStates() noexcept;
 

@@ -65,8 +65,8 @@ class NotifyTable {
 
     /// Keeps all notifies from being destroyed while it lives. A replay holds it from the check of
     /// its notifies until it is queued, so their destruction finds it among the pending work.
-    using Hold = std::shared_lock<std::shared_mutex>;
-    Hold HoldAll() { return Hold(replaying_); }
+    using Pin = std::shared_lock<std::shared_mutex>;
+    Pin PinAll() { return Pin(replaying_); }
 
     /// Queue a record of the notify, or a wait for it. 107017: the handle is no live notify. Codes
     /// also as Stream::Enqueue.

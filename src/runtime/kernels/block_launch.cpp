@@ -72,17 +72,17 @@ void SetCodes(const KernelFunction& function, const BlockLaunchOptions& options,
 std::vector<unsigned char> MakePayload(KernelBlocks blocks, const BlockLaunch& launch) {
     constexpr size_t kAlign = 16;
     static_assert(kTaskAlignment % kAlign == 0);
-    const size_t placesAt = sizeof(KernelTask) + sizeof(KernelBlocks);
-    const size_t placesBytes = launch.placeCount * sizeof(ArgumentPlace);
-    const size_t argsAt = (placesAt + placesBytes + kAlign - 1) / kAlign * kAlign;
+    const size_t placeholdersAt = sizeof(KernelTask) + sizeof(KernelBlocks);
+    const size_t placeholdersBytes = launch.placeholderCount * sizeof(ArgumentPlaceholder);
+    const size_t argsAt = (placeholdersAt + placeholdersBytes + kAlign - 1) / kAlign * kAlign;
     const size_t inlineBytes = launch.deviceArgs != nullptr ? 0 : launch.argsBytes;
-    blocks.places = launch.placeCount;
+    blocks.placeholders = launch.placeholderCount;
     blocks.deviceArgs = launch.deviceArgs;
     blocks.argsAt = static_cast<uint32_t>(argsAt - sizeof(KernelTask));
     std::vector<unsigned char> payload(blocks.argsAt + inlineBytes);
     std::memcpy(payload.data(), &blocks, sizeof(blocks));
-    if (placesBytes > 0) {
-        std::memcpy(payload.data() + sizeof(blocks), launch.places, placesBytes);
+    if (placeholdersBytes > 0) {
+        std::memcpy(payload.data() + sizeof(blocks), launch.placeholders, placeholdersBytes);
     }
     if (inlineBytes > 0) {
         std::memcpy(payload.data() + blocks.argsAt, launch.hostArgs, inlineBytes);
@@ -102,7 +102,7 @@ void ListUses(const void* source, std::vector<Use>* uses) {
 
 Status LaunchBlocks(const StreamRef& stream, const Device& device, const BlockLaunch& launch) {
     // The function cannot be unloaded before the launch is queued.
-    const KernelBinaries::Hold hold = TheKernelBinaries().HoldAll();
+    const KernelBinaries::Pin binaries = TheKernelBinaries().PinAll();
     KernelFunction function;
     ADVSTEP_RETURN_IF_ERROR(TheKernelBinaries().ReadHeld(launch.function, &function));
     ADVSTEP_RETURN_IF_ERROR(stream.Check());

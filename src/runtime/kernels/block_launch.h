@@ -32,8 +32,8 @@ struct BlockLaunch {
     const void* deviceArgs = nullptr;
     const void* hostArgs = nullptr;
     size_t argsBytes = 0;
-    const ArgumentPlace* places = nullptr;  // in hostArgs
-    uint32_t placeCount = 0;
+    const ArgumentPlaceholder* placeholders = nullptr;  // in hostArgs
+    uint32_t placeholderCount = 0;
 };
 
 /// Queues the launch. 107017: the function is not alive. 107000: the blocks are not 1 to

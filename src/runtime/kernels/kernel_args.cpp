@@ -116,7 +116,7 @@ Status ArgsBlock::Append(const void* value, size_t bytes, Handle* parameter) {
     return {};
 }
 
-Status ArgsBlock::AppendPlace(Handle* parameter) {
+Status ArgsBlock::AppendPlaceholder(Handle* parameter) {
     ADVSTEP_RETURN_IF_ERROR(CheckAppend());
     ADVSTEP_RETURN_IF_ERROR(Add(sizeof(void*), true, parameter));
     std::memset(bytes_ + parameters_[count_ - 1].at, 0, sizeof(void*));
@@ -135,11 +135,11 @@ Status ArgsBlock::CheckAppend() const {
                                             count_ + 1, kMostParameters);
 }
 
-Status ArgsBlock::Add(size_t bytes, bool place, Handle* parameter) {
+Status ArgsBlock::Add(size_t bytes, bool placeholder, Handle* parameter) {
     Parameter added{};
     ADVSTEP_RETURN_IF_ERROR(Take(bytes, &added.at));
     added.bytes = static_cast<uint32_t>(bytes);
-    added.place = place;
+    added.placeholder = placeholder;
     parameters_[count_] = added;
     *parameter = ParameterHandle(number_, count_);
     ++count_;
@@ -166,10 +166,11 @@ Status ArgsBlock::GetBuffer(Handle handle, size_t bytes, void** buffer) {
         return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                      "argsHandle has been finalized; expected buffers before that");
     }
-    if (!parameter->place || parameter->data != 0) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "paramHandle is {}; expected a placeholder that has no buffer",
-                     parameter->place ? "a placeholder with a buffer" : "an ordinary parameter");
+    if (!parameter->placeholder || parameter->data != 0) {
+        return Error(
+            ACL_ERROR_RT_PARAM_INVALID,
+            "paramHandle is {}; expected a placeholder that has no buffer",
+            parameter->placeholder ? "a placeholder with a buffer" : "an ordinary parameter");
     }
     if (bytes == 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "dataSize is 0; expected at least 1");
@@ -186,7 +187,7 @@ Status ArgsBlock::GetBuffer(Handle handle, size_t bytes, void** buffer) {
 Status ArgsBlock::Update(Handle handle, const void* value, size_t bytes) {
     Parameter* parameter = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindParameter(handle, &parameter));
-    if (parameter->place) {
+    if (parameter->placeholder) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "paramHandle is a placeholder; expected an ordinary parameter");
     }
@@ -214,7 +215,7 @@ Status ArgsBlock::FindParameter(Handle handle, Parameter** parameter) {
 
 Status ArgsBlock::Finish() {
     for (uint32_t index = 0; index < count_; ++index) {
-        if (parameters_[index].place && parameters_[index].data == 0) {
+        if (parameters_[index].placeholder && parameters_[index].data == 0) {
             return Error(ACL_ERROR_RT_PARAM_INVALID,
                          "parameter {} is a placeholder without a buffer; expected "
                          "aclrtKernelArgsGetPlaceHolderBuffer before",
@@ -237,11 +238,11 @@ Status ArgsBlock::CheckLaunch(Handle function) const {
                        "argsHandle is not finalized; expected aclrtKernelArgsFinalize before");
 }
 
-uint32_t ArgsBlock::ListPlaces(ArgumentPlace* places) const {
+uint32_t ArgsBlock::ListPlaceholders(ArgumentPlaceholder* placeholders) const {
     uint32_t found = 0;
     for (uint32_t index = 0; index < count_; ++index) {
-        if (parameters_[index].place) {
-            places[found++] = {parameters_[index].at, parameters_[index].data};
+        if (parameters_[index].placeholder) {
+            placeholders[found++] = {parameters_[index].at, parameters_[index].data};
         }
     }
     return found;

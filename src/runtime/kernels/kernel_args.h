@@ -11,7 +11,7 @@
 
 namespace advstep {
 
-struct ArgumentPlace;
+struct ArgumentPlaceholder;
 struct KernelFunction;
 
 /// The most bytes of a launch's arguments, and the most parameters of a block.
@@ -26,7 +26,7 @@ class ArgsBlock {
 
     /// Codes as the calls of acl/rt/kernel_args.h.
     Status Append(const void* value, size_t bytes, Handle* parameter);
-    Status AppendPlace(Handle* parameter);
+    Status AppendPlaceholder(Handle* parameter);
     Status GetBuffer(Handle parameter, size_t bytes, void** buffer);
     Status Update(Handle parameter, const void* value, size_t bytes);
     Status Finish();
@@ -37,19 +37,19 @@ class ArgsBlock {
     const unsigned char* bytes() const { return bytes_; }
     uint32_t size() const { return used_; }
     /// Lists the placeholders, kMostParameters at most, and returns how many there are.
-    uint32_t ListPlaces(ArgumentPlace* places) const;
+    uint32_t ListPlaceholders(ArgumentPlaceholder* placeholders) const;
 
  private:
     struct Parameter {
         uint32_t at;
         uint32_t bytes;
-        bool place;
-        uint32_t data;  // of a place: where its data is; 0: it has none
+        bool placeholder;
+        uint32_t data;  // of a placeholder: where its data is; 0: it has none
     };
 
     Status CheckAppend() const;
     Status Take(size_t bytes, uint32_t* at);
-    Status Add(size_t bytes, bool place, Handle* parameter);
+    Status Add(size_t bytes, bool placeholder, Handle* parameter);
     Status FindParameter(Handle handle, Parameter** parameter);
 
     Handle function_;

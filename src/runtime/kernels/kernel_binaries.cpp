@@ -205,7 +205,7 @@ Status KernelBinaries::ReadHeld(const void* handle, KernelFunction* function) co
 }
 
 Status KernelBinaries::Read(const void* handle, KernelFunction* function) const {
-    const Hold hold = HoldAll();
+    const Pin pin = PinAll();
     return ReadHeld(handle, function);
 }
 
@@ -217,7 +217,7 @@ Handle KernelBinaries::AddData(const Data& data) {
 }
 
 Status KernelBinaries::ReadData(const void* handle, Data* data) const {
-    const Hold hold = HoldAll();
+    const Pin pin = PinAll();
     const auto found = data_.find(ToHandle(handle));
     if (found == data_.end()) {
         return Error(ACL_ERROR_RT_INVALID_HANDLE,

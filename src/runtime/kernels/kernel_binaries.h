@@ -43,8 +43,8 @@ struct KernelFunction {
 class KernelBinaries {
  public:
     /// Keeps all binaries from being unloaded while it lives. A thread has one at a time.
-    using Hold = std::shared_lock<std::shared_mutex>;
-    Hold HoldAll() const { return Hold(mutex_); }
+    using Pin = std::shared_lock<std::shared_mutex>;
+    Pin PinAll() const { return Pin(mutex_); }
 
     Handle Add(SharedObject object, CoreKind cores);
 
@@ -66,7 +66,7 @@ class KernelBinaries {
 
     /// 107017: `function` is no live function.
     Status Read(const void* function, KernelFunction* found) const;
-    /// As Read, for a thread that has a Hold.
+    /// As Read, for a thread that has a Pin.
     Status ReadHeld(const void* function, KernelFunction* found) const;
 
     /// Descriptions of binaries in memory. 107017: there is no such description.

@@ -221,12 +221,12 @@ FaultReport DescribeFault(const Fault& fault, const void* payload) {
 
 // Fills the placeholders with the addresses of their data. It runs when the record, which has the
 // data, does not move any more.
-void FillPlaces(KernelBlocks* blocks) {
+void FillPlaceholders(KernelBlocks* blocks) {
     auto* const args = reinterpret_cast<unsigned char*>(blocks) + blocks->argsAt;
-    const auto* const places = reinterpret_cast<const ArgumentPlace*>(blocks + 1);
-    for (uint32_t index = 0; index < blocks->places; ++index) {
-        const void* const address = args + places[index].data;
-        std::memcpy(args + places[index].address, &address, sizeof(address));
+    const auto* const placeholders = reinterpret_cast<const ArgumentPlaceholder*>(blocks + 1);
+    for (uint32_t index = 0; index < blocks->placeholders; ++index) {
+        const void* const address = args + placeholders[index].data;
+        std::memcpy(args + placeholders[index].address, &address, sizeof(address));
     }
 }
 
@@ -250,7 +250,7 @@ Status RunKernelBlocks(const Task& base) {
     // A record belongs to the thread that runs it.
     auto* const blocks = reinterpret_cast<KernelBlocks*>(
         const_cast<KernelTask*>(static_cast<const KernelTask*>(&base)) + 1);
-    FillPlaces(blocks);
+    FillPlaceholders(blocks);
     return RunKernelTaskWithin(base, blocks->microseconds, blocks->timeoutCode);
 }
 

@@ -13,13 +13,13 @@
 namespace advstep {
 
 /// A place in a launch's arguments that holds the address of another one.
-struct ArgumentPlace {
+struct ArgumentPlaceholder {
     uint32_t address;  // offset of the 8 bytes
     uint32_t data;     // offset of the data that they point to
 };
 
-/// The payload of a launch. `places` ArgumentPlaces follow it, and at `argsAt` the arguments,
-/// unless they are in device memory.
+/// The payload of a launch. `placeholders` ArgumentPlaceholders follow it, and at `argsAt` the
+/// arguments, unless they are in device memory.
 struct KernelBlocks {
     void* entry = nullptr;
     bool cpu = false;         // entry is a uint32_t (*)(void*), otherwise an AdvstepKernel
@@ -27,7 +27,7 @@ struct KernelBlocks {
     uint32_t cores = 0;       // core i runs the blocks i, i + cores, ...
     int32_t faultCode = 0;    // of a data fault
     int32_t timeoutCode = 0;  // of a run that takes longer than `microseconds`
-    uint32_t places = 0;
+    uint32_t placeholders = 0;
     uint64_t microseconds = 0;  // 0: no limit
     const void* deviceArgs = nullptr;
     uint32_t argsAt = 0;  // from the payload on; the record has arguments at a multiple of 16

@@ -107,7 +107,7 @@ void CopyRows(void* dst, const void* src, size_t count, size_t rows, size_t dpit
     auto* to = static_cast<unsigned char*>(dst);
     const auto* from = static_cast<const unsigned char*>(src);
     for (size_t row = 0; row < rows; ++row) {
-        WillWrite(to + row * dpitch, count);
+        AskForLargePages(to + row * dpitch, count);
         std::memmove(to + row * dpitch, from + row * spitch, count);
     }
 }
@@ -276,7 +276,7 @@ void CopyNow(const CopyRequest& request) {
 }
 
 void FillNow(void* address, int32_t value, size_t count) {
-    WillWrite(address, count);
+    AskForLargePages(address, count);
     std::memset(address, value, count);
 }
 
@@ -377,7 +377,7 @@ Status CheckBatchCopies(const DeviceMemory& memory, const CopyBatch& batch, bool
 
 void CopyBatchNow(const CopyBatch& batch) {
     for (size_t i = 0; i < batch.count; ++i) {
-        WillWrite(batch.dsts[i], batch.sizes[i]);
+        AskForLargePages(batch.dsts[i], batch.sizes[i]);
         std::memmove(batch.dsts[i], batch.srcs[i], batch.sizes[i]);
     }
 }
@@ -414,7 +414,7 @@ CopyBatchTask* CopyBatchTask::Make(void* memory, const CopyBatch& batch) {
         const auto& self = static_cast<const CopyBatchTask&>(base);
         const auto* const copies = reinterpret_cast<const Copy*>(&self + 1);
         for (size_t i = 0; i < self.count; ++i) {
-            WillWrite(copies[i].dst, copies[i].count);
+            AskForLargePages(copies[i].dst, copies[i].count);
             std::memmove(copies[i].dst, copies[i].src, copies[i].count);
         }
         return Status();

@@ -105,7 +105,7 @@ struct CopyBatch {
 };
 
 /// An index that no copy has: the failure concerns the call as a whole.
-inline constexpr size_t kNoBatch = SIZE_MAX;
+inline constexpr size_t kNoCopyIndex = SIZE_MAX;
 
 /// 100000: an array is null. 107000: the attributes do not govern every copy once, in order, or a
 /// location is of an unknown type.

@@ -73,7 +73,7 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
         throw;
     }
     allocation.begin = reinterpret_cast<uintptr_t>(memory);
-    allocation.born = epoch();
+    allocation.epoch = epoch();
     if (memory == nullptr) {
         GiveBackLocked(allocation);
         return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -351,7 +351,7 @@ Status DeviceMemory::Import(const Device* device, ShareGrant&& grant, void** add
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     ReclaimLocked();
     DropStaleRegistrationsLocked(allocation.begin, allocation.bytes);
-    allocation.born = epoch();
+    allocation.epoch = epoch();
     allocation.imported = imported.get();
     imported->number = ++imports_;
     Owned& owned = owned_[device];

@@ -42,7 +42,7 @@ struct Allocation {
     const Device* device = nullptr;  // the device that has the memory; null: pinned host memory
     MemoryOrigin origin = MemoryOrigin::kAllocated;
     uintptr_t reservation = 0;     // of mapped memory: where the reserved range begins
-    uint64_t born = 0;             // the epoch at the allocation, or at the reservation
+    uint64_t epoch = 0;            // the epoch at the allocation, or at the reservation
     GuardRecord* guard = nullptr;  // of a guarded block
     bool mapped = false;           // host memory that has an address on every device
     bool pageable = false;         // registered memory that was not pinned

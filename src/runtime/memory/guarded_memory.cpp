@@ -198,7 +198,7 @@ bool GuardedMemory::MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes
         if (!TheUnmappedPages().Take(bytes, PageBytes(), &taken).ok()) {
             return false;
         }
-        const int file = PagePool::Descriptor(*taken);
+        const int file = PagePool::FileOf(*taken);
         if (PagePool::MapAt(pages, bytes, file, taken->offset).ok()) {
             record->forkRange = EnterForkRange(pages, bytes, file, taken->offset);
             record->filePages = taken;

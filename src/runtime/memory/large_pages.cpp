@@ -68,7 +68,7 @@ void Collapse(const Run& run) noexcept {
 
 }  // namespace
 
-void WillWrite(void* begin, size_t bytes) noexcept {
+void AskForLargePages(void* begin, size_t bytes) noexcept {
     if (__builtin_expect(bytes < kLargePage, 1)) {
         return;
     }

@@ -11,6 +11,6 @@ namespace advstep {
 /// asks the host for large pages for the whole ones of a device block in there. They cost fewer
 /// faults and fewer misses of the TLB. Nothing else changes: the pages would come now in any case,
 /// so no memory is taken that would not be. The host is asked once for each of them.
-void WillWrite(void* begin, size_t bytes) noexcept;
+void AskForLargePages(void* begin, size_t bytes) noexcept;
 
 }  // namespace advstep

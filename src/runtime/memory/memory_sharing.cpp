@@ -110,7 +110,7 @@ Status Unknown(const char* argument, ShareKey key) {
 Status NoAnswer(const char* argument) {
     return Error(ACL_ERROR_RT_DRV_INTERNAL_ERROR,
                  "{}: its process does not answer ({}); expected an answer within {} s", argument,
-                 std::generic_category().message(errno), kMostForAnAnswer.count() / 1000);
+                 std::generic_category().message(errno), kAnswerTimeout.count() / 1000);
 }
 
 // Makes a call of the socket, and again after a signal, until the time is over. The time limit of
@@ -258,13 +258,13 @@ Status ShareServer::Allow(ShareKey key, ShareKind kind, const int32_t* pids, siz
     return {};
 }
 
-bool ShareServer::Knows(ShareKey key, ShareKind kind) const {
+bool ShareServer::HasExport(ShareKey key, ShareKind kind) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = exports_.find(key);
     return found != exports_.end() && found->second.offer.kind == kind;
 }
 
-bool ShareServer::Mine(ShareKey key) const {
+bool ShareServer::IsOwn(ShareKey key) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return ProcessOf(key) == process_;
 }
@@ -355,7 +355,7 @@ bool ShareServer::AnswerLocked(Connection* connection) {
     answer.code = GrantLocked(request, connection, &answer);
     const bool granted = answer.code == ACL_SUCCESS;
     SendAnswer(connection->socket.Get(), answer,
-               granted ? PagePool::Descriptor(*connection->pages) : -1);
+               granted ? PagePool::FileOf(*connection->pages) : -1);
     return granted;
 }
 

@@ -75,9 +75,9 @@ class ShareServer {
     Status Allow(ShareKey key, ShareKind kind, const int32_t* pids, size_t count,
                  const char* argument);
     /// Returns whether the key is an export of this process that still stands.
-    bool Knows(ShareKey key, ShareKind kind) const;
+    bool HasExport(ShareKey key, ShareKind kind) const;
     /// Returns whether the key is of this process.
-    bool Mine(ShareKey key) const;
+    bool IsOwn(ShareKey key) const;
 
  private:
     struct Export {
@@ -126,12 +126,12 @@ struct ShareGrant {
     int32_t device = 0;
 };
 
-constexpr std::chrono::milliseconds kMostForAnAnswer{10000};  // of a stopped process, for instance
+constexpr std::chrono::milliseconds kAnswerTimeout{10000};  // of a stopped process, for instance
 
 /// Asks for the pages of a key. `argument` is the name of the argument that has it. 107000: the
 /// key is of no export that stands, or its process has ended. 207006: the exporting process has
 /// not listed this one. 507899: that process does not answer. 207001: no descriptor is free.
 Status FetchShared(ShareKind kind, ShareKey key, const char* argument, ShareGrant* grant,
-                   std::chrono::milliseconds most = kMostForAnAnswer);
+                   std::chrono::milliseconds most = kAnswerTimeout);
 
 }  // namespace advstep

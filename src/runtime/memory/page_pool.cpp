@@ -149,7 +149,8 @@ Status PagePool::AddFile(size_t bytes, PageRange** range) {
         file->base = static_cast<uint8_t*>(base);
         ADVSTEP_RETURN_IF_ERROR(MapAt(base, file->bytes, file->descriptor, 0));
         file->forkRange = EnterForkRange(base, file->bytes, file->descriptor, 0);
-        // The hint saves TLB misses where the host heeds it for files; elsewhere WillWrite asks.
+        // The hint saves TLB misses where the host heeds it for files; elsewhere AskForLargePages
+        // asks.
         (void)madvise(base, file->bytes, MADV_HUGEPAGE);
     }
     whole->file = file.get();
@@ -277,7 +278,7 @@ void PagePool::CloseIfEmpty(PageRange* range) noexcept {
     delete range;
 }
 
-int PagePool::Descriptor(const PageRange& range) { return range.file->descriptor; }
+int PagePool::FileOf(const PageRange& range) { return range.file->descriptor; }
 
 void* PagePool::Address(const PageRange& range) { return range.file->base + range.offset; }
 

@@ -81,7 +81,7 @@ class PagePool {
     void GiveBack(PageRange* range) noexcept;
 
     /// Returns the descriptor of the range's file.
-    static int Descriptor(const PageRange& range);
+    static int FileOf(const PageRange& range);
     /// Returns the address of a range of mapped files.
     static void* Address(const PageRange& range);
 

@@ -51,8 +51,8 @@ Status VirtualMemory::Reserve(const Device* device, size_t bytes, size_t alignme
     }
     const auto begin = reinterpret_cast<uintptr_t>(got);
     try {
-        const uint64_t born = memory_.EnterReserved(begin, bytes);
-        reservations_.emplace(begin, Reservation{begin, bytes, device, 0, false, born});
+        const uint64_t epoch = memory_.EnterReserved(begin, bytes);
+        reservations_.emplace(begin, Reservation{begin, bytes, device, 0, false, epoch});
     } catch (...) {
         ReleaseAddresses(got, bytes);
         throw;
@@ -99,7 +99,7 @@ VirtualMemory::PhysicalMemory::PhysicalMemory() = default;
 VirtualMemory::PhysicalMemory::~PhysicalMemory() = default;
 
 int VirtualMemory::PhysicalMemory::File() const {
-    return pages != nullptr ? PagePool::Descriptor(*pages) : grant->file.Get();
+    return pages != nullptr ? PagePool::FileOf(*pages) : grant->file.Get();
 }
 
 uint64_t VirtualMemory::PhysicalMemory::Offset() const {
@@ -227,7 +227,7 @@ Status VirtualMemory::Export(Handle handle, bool open, uint64_t* key) {
 
 // It holds no lock while it asks the other process.
 Status VirtualMemory::Import(const Device* device, uint64_t key, Handle* handle, int32_t* owner) {
-    if (TheShareServer().Mine(key)) {
+    if (TheShareServer().IsOwn(key)) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
                      "shareableHandle is {:#x}, of this process; expected another process's", key);
     }
@@ -410,7 +410,7 @@ Status VirtualMemory::PlaceMapping(const Mapping& mapping, uint64_t offset) {
     try {
         memory_.EnterMapped({mapping.begin, mapping.bytes, MemoryKind::kDevice,
                              mapping.physical->device, MemoryOrigin::kMapped,
-                             mapping.reservation->begin, mapping.reservation->born});
+                             mapping.reservation->begin, mapping.reservation->epoch});
     } catch (...) {
         // No work uses the range, so it is taken down at once.
         entry->second.retired = true;

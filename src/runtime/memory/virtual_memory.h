@@ -129,7 +129,7 @@ class VirtualMemory {
         const Device* device;
         size_t mappings;
         bool released;
-        uint64_t born;  // the epoch of DeviceMemory at the reservation
+        uint64_t epoch;  // the epoch of DeviceMemory at the reservation
     };
     struct Mapping {
         uintptr_t begin;

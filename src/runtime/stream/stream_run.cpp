@@ -93,7 +93,7 @@ Status WaitExpired(const WaitTask& task) noexcept {
 // Returns whether a task may not start yet, because an abort of the device has not come to its
 // stream. The task may follow a wait for a task of another stream, which the abort has dropped. A
 // thread that has seen that one end sees drops() above 0.
-bool HeldBack(const Device* device, const Task& task) {
+bool AwaitsAbort(const Device* device, const Task& task) {
     return device != nullptr &&
            __builtin_expect(device->drops().load(std::memory_order_acquire) > 0, 0) &&
            task.skip == TaskSkip::kNot;
@@ -206,7 +206,7 @@ bool Stream::FrontWaits() const {
 }
 
 FrontObstacle Stream::LookAtFront(WaitClock::time_point* again) {
-    if (HeldBack(identity_.context.device, *queue_.Front())) {
+    if (AwaitsAbort(identity_.context.device, *queue_.Front())) {
         return {FrontObstacle::Kind::kPoll, {}, 0, 0};  // the abort wakes workers and sleepers
     }
     if (!FrontWaits()) {
@@ -232,7 +232,7 @@ FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t l
     claimant_ = Self();
     FrontObstacle obstacle;
     while (!queue_.Empty() && !Reached(limit) && (wait == nullptr || wait->abortCode == 0)) {
-        if (FrontWaits() || HeldBack(identity_.context.device, *queue_.Front())) {
+        if (FrontWaits() || AwaitsAbort(identity_.context.device, *queue_.Front())) {
             WaitClock::time_point again = WaitClock::time_point::max();
             obstacle = LookAtFront(&again);
         }
@@ -370,7 +370,7 @@ bool Stream::RunBriefTasks(uint64_t last, int* most) {
     // The lock is not kept for a callback or for the writing of a trace, which may take long.
     while (*most > 0 && !Reached(last) && !Trace::On() && !HasExceptionCallback()) {
         const Task& task = *queue_.Front();
-        if (task.skip != TaskSkip::kNot || HeldBack(identity_.context.device, task) ||
+        if (task.skip != TaskSkip::kNot || AwaitsAbort(identity_.context.device, task) ||
             !task.brief()) {
             break;
         }

@@ -94,7 +94,7 @@ TEST_F(LargePagesTest, AFillMovesNothingElse) {
 
 TEST_F(LargePagesTest, WhatWasThereStays) {
     std::memset(block_, 7, kBlock);
-    WillWrite(block_, kBlock);
+    AskForLargePages(block_, kBlock);
     EXPECT_EQ(std::count(block_, block_ + kBlock, 7), static_cast<ptrdiff_t>(kBlock));
 }
 

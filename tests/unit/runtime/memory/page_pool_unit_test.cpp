@@ -31,7 +31,7 @@ size_t PagesOf(const std::vector<PageRange*>& ranges) {
     size_t bytes = 0;
     std::vector<int> seen;
     for (const PageRange* const range : ranges) {
-        const int file = PagePool::Descriptor(*range);
+        const int file = PagePool::FileOf(*range);
         if (std::find(seen.begin(), seen.end(), file) == seen.end()) {
             struct stat about {};
             EXPECT_EQ(fstat(file, &about), 0);
@@ -116,16 +116,15 @@ TEST(PagePool, RangesWithoutAddressesHoldZerosAgain) {
     ASSERT_TRUE(unit::Succeeds(pool.Take(kPage, kPage, &range)));
     const char text[] = "secret";
     ASSERT_EQ(
-        pwrite(PagePool::Descriptor(*range), text, sizeof(text), static_cast<off_t>(range->offset)),
+        pwrite(PagePool::FileOf(*range), text, sizeof(text), static_cast<off_t>(range->offset)),
         static_cast<ssize_t>(sizeof(text)));
     const uint64_t place = range->offset;
     pool.GiveBack(range);
     ASSERT_TRUE(unit::Succeeds(pool.Take(kPage, kPage, &range)));
     ASSERT_EQ(range->offset, place);
     char got[sizeof(text)] = {1};
-    ASSERT_EQ(
-        pread(PagePool::Descriptor(*range), got, sizeof(got), static_cast<off_t>(range->offset)),
-        static_cast<ssize_t>(sizeof(got)));
+    ASSERT_EQ(pread(PagePool::FileOf(*range), got, sizeof(got), static_cast<off_t>(range->offset)),
+              static_cast<ssize_t>(sizeof(got)));
     EXPECT_EQ(got[0], 0);
     pool.GiveBack(range);
 }

@@ -9,7 +9,7 @@ import weakref
 import advance_step
 import pytest
 import reference
-from advance_step import _launch, _library, _registration, _runtime
+from advance_step import _host_memory, _launch, _library, _runtime
 from advance_step._plan import Plan
 from advance_step.operators import ADVANCE_STEP
 from batches import as_numpy, batch, expect_state
@@ -57,7 +57,7 @@ def test_an_interrupted_registration_is_not_in_the_way(when, monkeypatch):
     begin = arrays[5].ctypes.data
     advance_step.current_stream()
     _runtime.thread.activate(0)
-    _registration._give_up_all()
+    _host_memory._give_up_all()
     register = _library.host_register
 
     def interrupted(*arguments):
@@ -68,10 +68,10 @@ def test_an_interrupted_registration_is_not_in_the_way(when, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(_library, "host_register", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            _registration.ensure([(begin, begin + 8)])
+            _host_memory.ensure([(begin, begin + 8)])
     advance_step.advance_step(*arrays, *sizes)  # needs more than was registered
     expect_state(arrays, reference.advance(state, *sizes))
-    assert any(low <= begin < high for low, high, _ in _registration._ranges)
+    assert any(low <= begin < high for low, high, _ in _host_memory._ranges)
 
 
 @pytest.mark.parametrize("kind", (Plan, advance_step.Stream, advance_step.Event))

@@ -7,7 +7,7 @@ from itertools import count
 from operator import index
 from typing import Any, Callable
 
-from . import _library, _registration
+from . import _host_memory, _library
 from ._arguments import instance
 from ._errors import RUNTIME_ERROR
 from ._held_work import NOT_WAITED
@@ -117,7 +117,7 @@ def _run_anew(make: Callable[[], Plan], stream: Stream, arrays: Any, wait: bool)
     code = RUNTIME_ERROR
     for _ in range(_ATTEMPTS):
         plan = make()
-        _registration.renew(plan.ranges)
+        _host_memory.renew(plan.ranges)
         code = _run(plan, stream, arrays, wait)
         if code == 0:
             return

@@ -19,7 +19,7 @@ import weakref
 from ctypes import byref, c_int64, c_uint64, c_void_p
 from typing import Any, Sequence
 
-from . import _library, _registration
+from . import _host_memory, _library
 from ._arguments import integer
 from ._arrays import ArrayView, describe, plain_torch, refuse
 from ._errors import TILING_ERROR
@@ -173,7 +173,7 @@ class Plan:
         self.ranges = [(view.begin, view.end) for view in views]
         self.watches = _watch([array for array in arrays if array is not None], views)
         self._partial = len(views) < len(arrays)
-        _registration.ensure(self.ranges)
+        _host_memory.ensure(self.ranges)
         self._plan(op, attributes)
 
     def _plan(self, op: Operator, attributes: Sequence[int]) -> None:

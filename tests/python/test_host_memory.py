@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import reference
 import torch
-from advance_step import _held_work, _library, _registration, _runtime
+from advance_step import _held_work, _host_memory, _library, _runtime
 from batches import as_numpy, batch, expect_state
 
 
@@ -29,7 +29,7 @@ def address_of(memory):
 
 
 def listed():
-    return [(begin, end) for begin, end, _ in _registration._ranges]
+    return [(begin, end) for begin, end, _ in _host_memory._ranges]
 
 
 def test_overlapping_parts_become_one_range():
@@ -38,17 +38,17 @@ def test_overlapping_parts_become_one_range():
     with_context = _runtime.thread
     advance_step.current_stream()
     with_context.activate(0)
-    _registration._give_up_all()  # memory of other tests, freed since, may have had these addresses
-    _registration.ensure([(begin, begin + 100), (begin + 300, begin + 400)])
+    _host_memory._give_up_all()  # memory of other tests, freed since, may have had these addresses
+    _host_memory.ensure([(begin, begin + 100), (begin + 300, begin + 400)])
     assert (begin, begin + 100) in listed() and (begin + 300, begin + 400) in listed()
-    _registration.ensure([(begin + 350, begin + 450)])
+    _host_memory.ensure([(begin + 350, begin + 450)])
     assert (begin + 300, begin + 450) in listed()
-    _registration.ensure([(begin + 50, begin + 310)])
+    _host_memory.ensure([(begin + 50, begin + 310)])
     assert (begin, begin + 450) in listed()
-    _registration.ensure([(begin + 100, begin + 450), (begin, begin)])
+    _host_memory.ensure([(begin + 100, begin + 450), (begin, begin)])
     near = [entry for entry in listed() if begin <= entry[0] < begin + 500]
     assert near == [(begin, begin + 450)]
-    _registration.ensure([(begin + 450, begin + 460)])  # a neighbour is no overlap
+    _host_memory.ensure([(begin + 450, begin + 460)])  # a neighbour is no overlap
     assert (begin, begin + 450) in listed() and (begin + 450, begin + 460) in listed()
 
 
@@ -73,16 +73,16 @@ def test_memory_of_the_old_range_is_gone():
     begin = libc.mmap(None, size, 3, 0x22, -1, 0)  # to be read and written, private, anonymous
     advance_step.current_stream()
     _runtime.thread.activate(0)
-    _registration.ensure([(begin + 8, begin + size)])
+    _host_memory.ensure([(begin + 8, begin + size)])
     assert libc.munmap(begin + size // 2, size // 2) == 0
-    _registration.ensure([(begin, begin + 1024)])  # overlaps the old range, whose end is gone
+    _host_memory.ensure([(begin, begin + 1024)])  # overlaps the old range, whose end is gone
     assert (begin, begin + 1024) in listed()
     assert libc.munmap(begin, size // 2) == 0
 
 
 def drop_all():
     for begin, _ in listed():
-        if _registration._pinned(begin):  # the others were dropped the last time
+        if _host_memory._pinned(begin):  # the others were dropped the last time
             assert _library.host_unregister(begin) == 0
 
 
@@ -131,7 +131,7 @@ def test_memory_registered_by_others():
     owner = arrays[0]
     advance_step.current_stream()
     _runtime.thread.activate(0)
-    _registration._give_up_all()
+    _host_memory._give_up_all()
     address, size = owner.ctypes.data, owner.nbytes
     out = ctypes.c_void_p()
     assert _library.host_register(address, size, 0, ctypes.byref(out)) == 0
@@ -139,7 +139,7 @@ def test_memory_registered_by_others():
     expect_state(arrays, reference.advance(state, *sizes))
     assert _library.host_unregister(address) == 0
     before = [part.copy() for part in arrays]
-    _registration._give_up_all()
+    _host_memory._give_up_all()
     assert _library.host_register(address, size - 8, 0, ctypes.byref(out)) == 0
     try:  # only a part: this memory cannot be registered as a whole
         with pytest.raises(advance_step.AdvanceStepError, match="inputTokens takes") as caught:
@@ -183,7 +183,7 @@ def test_threads_with_overlapping_parts():
                 advance_step.advance_step(*arrays, *sizes)
                 expect_state(arrays[:5], reference.advance(state, *sizes))
                 if turn % 20 == 0:
-                    _registration._give_up_all()
+                    _host_memory._give_up_all()
         except BaseException as failure:  # noqa: BLE001 - told by the main thread
             failures.append(failure)
             raise
@@ -202,12 +202,12 @@ def test_the_list_does_not_grow_for_ever():
     advance_step.current_stream()
     _runtime.thread.activate(0)
     for at in range(3000):
-        _registration.ensure([(begin + at * 16, begin + at * 16 + 8)])
+        _host_memory.ensure([(begin + at * 16, begin + at * 16 + 8)])
     assert len(listed()) <= 1024
 
 
 # As a finalizer or a signal handler of the program may, which run between any two steps.
-@pytest.mark.parametrize("inner", (_registration.ensure, _registration.renew))
+@pytest.mark.parametrize("inner", (_host_memory.ensure, _host_memory.renew))
 @pytest.mark.parametrize("inside", ((50, 250), (90, 210), (95, 120), (0, 1000), (400, 500)))
 @pytest.mark.parametrize("when", ("before", "after"))
 @pytest.mark.parametrize("step", ("host_register", "host_unregister", "_forget", "_near"))
@@ -217,9 +217,9 @@ def test_a_call_between_the_steps_of_another(inner, inside, when, step, turn, mo
     begin = address_of(memory)
     advance_step.current_stream()
     _runtime.thread.activate(0)
-    _registration._give_up_all()
-    _registration.ensure([(begin, begin + 100), (begin + 200, begin + 300)])
-    owner = _library if step.startswith("host") else _registration
+    _host_memory._give_up_all()
+    _host_memory.ensure([(begin, begin + 100), (begin + 200, begin + 300)])
+    owner = _library if step.startswith("host") else _host_memory
     original = getattr(owner, step)
     turns = 0
 
@@ -237,17 +237,17 @@ def test_a_call_between_the_steps_of_another(inner, inside, when, step, turn, mo
 
     with monkeypatch.context() as patch:
         patch.setattr(owner, step, called_between)
-        _registration.ensure([(begin + 90, begin + 210)])
+        _host_memory.ensure([(begin + 90, begin + 210)])
     for low, high in ((90, 210), inside) if turns >= turn else ((90, 210),):
         wanted = [(begin + low, begin + high)]
-        if not _registration._holds(*wanted[0]):
-            _registration.ensure(wanted)  # the later one may have taken the place of the other
-        assert _registration._holds(*wanted[0])
+        if not _host_memory._holds(*wanted[0]):
+            _host_memory.ensure(wanted)  # the later one may have taken the place of the other
+        assert _host_memory._holds(*wanted[0])
     entries = listed()
     assert all(first[1] <= second[0] for first, second in zip(entries, entries[1:]))
-    assert all(_registration._pinned(low) and _registration._pinned(high - 1)
+    assert all(_host_memory._pinned(low) and _host_memory._pinned(high - 1)
                for low, high in entries)
-    _registration._give_up_all()
+    _host_memory._give_up_all()
     assert _library.host_register(begin, 1 << 16, 0, ctypes.byref(ctypes.c_void_p())) == 0
     assert _library.host_unregister(begin) == 0
 

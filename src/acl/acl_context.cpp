@@ -20,7 +20,7 @@ aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
         ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().MakeContext(deviceId, &made));
         SetCurrentContext(made);
         *context = ToPointer(made.handle);
-        return Made({}, ObjectKind::kContext, "aclrtCreateContext", context);
+        return NoteIfMade({}, ObjectKind::kContext, "aclrtCreateContext", context);
     });
 }
 

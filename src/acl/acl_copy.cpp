@@ -89,12 +89,12 @@ Status Copy(const CopyRequest& request) {
 }
 
 // A copy or fill of 0 bytes checks no pointer, size or kind, and a capture does not record it.
-Status NothingNow() {
+Status CheckEmptyCopy() {
     ContextRef current;
     return CurrentContext(&current);
 }
 
-Status NothingInStream(aclrtStream stream) {
+Status CheckEmptyCopy(aclrtStream stream) {
     StreamRef target;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
     return target.Check();
@@ -115,7 +115,7 @@ Status CopyAsync(const CopyRequest& request, aclrtStream stream) {
 
 Status CopyBytesAsync(const CopyRequest& request, aclrtStream stream) {
     if (request.count == 0) {
-        return NothingInStream(stream);
+        return CheckEmptyCopy(stream);
     }
     ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
     return CopyAsync(request, stream);
@@ -394,7 +394,7 @@ aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                      aclrtMemcpyKind kind) {
     return AclBoundary("aclrtMemcpy", [&]() -> Status {
         if (count == 0) {
-            return NothingNow();
+            return CheckEmptyCopy();
         }
         const CopyRequest request{dst, destMax, src, count, kind};
         ADVSTEP_RETURN_IF_ERROR(CheckCopyArguments(request));
@@ -453,7 +453,7 @@ aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_
 aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count) {
     return AclBoundary("aclrtMemset", [&]() -> Status {
         if (count == 0) {
-            return NothingNow();
+            return CheckEmptyCopy();
         }
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
         ContextRef current;
@@ -468,7 +468,7 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
                           aclrtStream stream) {
     return AclBoundary("aclrtMemsetAsync", [&]() -> Status {
         if (count == 0) {
-            return NothingInStream(stream);
+            return CheckEmptyCopy(stream);
         }
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
         StreamRef target;

@@ -37,7 +37,7 @@ Status MakeEvent(const char* call, aclrtEvent* event, Event::Traits traits) {
     const auto entry = TheEvents().Acquire();
     entry.object->Open(entry.handle, traits, std::move(board), std::move(setting));
     *event = ToPointer(entry.handle);
-    return Made({}, ObjectKind::kEvent, call, event);
+    return NoteIfMade({}, ObjectKind::kEvent, call, event);
 }
 
 Status MakeEventWithFlag(const char* call, aclrtEvent* event, uint32_t flag, EventKind kind) {

@@ -116,7 +116,7 @@ aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI) {
         // A sub-graph is destroyed with its model.
         return TheModels().Find(model)->IsSubGraph(model)
                    ? Status()
-                   : Made({}, ObjectKind::kModel, "aclmdlRICaptureEnd", modelRI);
+                   : NoteIfMade({}, ObjectKind::kModel, "aclmdlRICaptureEnd", modelRI);
     });
 }
 

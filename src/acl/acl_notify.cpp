@@ -24,7 +24,7 @@ aclError aclrtCreateNotify(aclrtNotify* notify, uint64_t flag) {
         Handle made = 0;
         ADVSTEP_RETURN_IF_ERROR(TheNotifyTable().Create(current.handle, &made));
         *notify = ToPointer(made);
-        return Made({}, ObjectKind::kNotify, "aclrtCreateNotify", notify);
+        return NoteIfMade({}, ObjectKind::kNotify, "aclrtCreateNotify", notify);
     });
 }
 

@@ -62,7 +62,7 @@ aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event) 
         const auto entry = TheEvents().Acquire();
         entry.object->Open(entry.handle, traits, std::move(board));
         *event = ToPointer(entry.handle);
-        return Made({}, ObjectKind::kEvent, "aclrtIpcOpenEventHandle", event);
+        return NoteIfMade({}, ObjectKind::kEvent, "aclrtIpcOpenEventHandle", event);
     });
 }
 
@@ -95,7 +95,7 @@ aclError aclrtNotifyImportByKey(aclrtNotify* notify, const char* key, uint64_t f
         Handle made = 0;
         ADVSTEP_RETURN_IF_ERROR(TheNotifyTable().Import(current.handle, wanted, &made));
         *notify = ToPointer(made);
-        return Made({}, ObjectKind::kNotify, "aclrtNotifyImportByKey", notify);
+        return NoteIfMade({}, ObjectKind::kNotify, "aclrtNotifyImportByKey", notify);
     });
 }
 

@@ -49,7 +49,7 @@ Status MakeStream(const char* call, aclrtStream* stream, uint32_t priority, uint
     Handle handle = 0;
     ADVSTEP_RETURN_IF_ERROR(CreateStream(current, priority, flag, &handle));
     *stream = ToPointer(handle);
-    return Made({}, ObjectKind::kStream, call, stream);
+    return NoteIfMade({}, ObjectKind::kStream, call, stream);
 }
 
 // Sets the failure mode of the stream's context. `argument` is the name of `mode` in the call.

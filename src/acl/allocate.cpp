@@ -59,8 +59,8 @@ Status AllocateDevice(const char* call, void** devPtr, size_t size, aclrtMemMall
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
     TheVirtualMemory().Reclaim();  // unmapped memory counts as used until then
-    return Made(TheDeviceMemory().Allocate(MemoryKind::kDevice, current.device, size, devPtr),
-                ObjectKind::kDeviceMemory, call, devPtr, size);
+    return NoteIfMade(TheDeviceMemory().Allocate(MemoryKind::kDevice, current.device, size, devPtr),
+                      ObjectKind::kDeviceMemory, call, devPtr, size);
 }
 
 Status AllocatePinned(const char* call, void** hostPtr, size_t size) {
@@ -68,8 +68,8 @@ Status AllocatePinned(const char* call, void** hostPtr, size_t size) {
     ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    return Made(TheDeviceMemory().Allocate(MemoryKind::kPinnedHost, nullptr, size, hostPtr),
-                ObjectKind::kPinnedMemory, call, hostPtr, size);
+    return NoteIfMade(TheDeviceMemory().Allocate(MemoryKind::kPinnedHost, nullptr, size, hostPtr),
+                      ObjectKind::kPinnedMemory, call, hostPtr, size);
 }
 
 Status FreeMemory(MemoryKind kind, void* address) {

@@ -64,8 +64,8 @@ inline void NoteMade(ObjectKind kind, const char* call, const void* object, size
 }
 
 /// Returns `made`, and notes the object if `made` is a success.
-inline Status Made(Status made, ObjectKind kind, const char* call, void* const* object,
-                   size_t bytes = 0) {
+inline Status NoteIfMade(Status made, ObjectKind kind, const char* call, void* const* object,
+                         size_t bytes = 0) {
     if (made.ok()) {
         NoteMade(kind, call, *object, bytes);
     }

@@ -54,7 +54,7 @@ Status RequireAnyContext() {
 }
 
 // Queues a task that only keeps its place in the stream.
-Status EnqueueMark(const StreamRef& stream, const char* name) {
+Status EnqueueEmptyTask(const StreamRef& stream, const char* name) {
     return stream.Enqueue(Work(sizeof(Task)), [name](void* memory) {
         auto* const task = new (memory) Task;
         task->name = name;
@@ -164,7 +164,7 @@ aclError aclrtResetOverflowStatus(aclrtStream stream) {
     return AclBoundary("aclrtResetOverflowStatus", [&]() -> Status {
         StreamRef target;
         ADVSTEP_RETURN_IF_ERROR(FindFreeStream(stream, &target));
-        return EnqueueMark(target, "overflow reset");
+        return EnqueueEmptyTask(target, "overflow reset");
     });
 }
 
@@ -247,6 +247,6 @@ aclError aclrtCmoAsync(void* src, size_t size, aclrtCmoType cmoType, aclrtStream
         }
         StreamRef target;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
-        return EnqueueMark(target, "cache operation");
+        return EnqueueEmptyTask(target, "cache operation");
     });
 }

@@ -30,7 +30,7 @@ namespace {
 
 // The list of live objects. mutex guards everything. The child of a fork has an empty list, because
 // it does not own the objects of its parent.
-struct Live {
+struct LiveObjects {
     std::mutex mutex;
     LiveObjectMap objects;
     // Objects at whose addresses there are new ones: the end of a device or context freed them.
@@ -38,8 +38,8 @@ struct Live {
     bool found = false;  // a report has found leaks
 };
 
-Live& TheLive() {
-    static NeverDestroyed<Live> live;
+LiveObjects& TheLiveObjects() {
+    static NeverDestroyed<LiveObjects> live;
     return *live;
 }
 
@@ -50,7 +50,7 @@ std::atomic<bool> exitHooked{false};
 // program started.
 void AtExit(int status, void*) {
     ReportLeaks("the end of the process");
-    Live& live = TheLive();
+    LiveObjects& live = TheLiveObjects();
     const std::lock_guard<std::mutex> lock(live.mutex);
     if (live.found && status == EXIT_SUCCESS && leakMode.load() == LeakMode::kFail) {
         std::fflush(nullptr);
@@ -223,7 +223,7 @@ void SetLeakMode(LeakMode mode) {
     }
     trackingObjects.store(mode != LeakMode::kOff);
     if (mode == LeakMode::kOff) {
-        Live& live = TheLive();
+        LiveObjects& live = TheLiveObjects();
         const std::lock_guard<std::mutex> lock(live.mutex);
         live.objects.clear();
         live.replaced.clear();
@@ -237,7 +237,7 @@ void AddLiveObject(ObjectKind kind, const char* call, const void* object, size_t
     made.bytes = bytes;
     made.frames = backtrace(made.stack, LiveObject::kMostFrames);
     try {
-        Live& live = TheLive();
+        LiveObjects& live = TheLiveObjects();
         const std::lock_guard<std::mutex> lock(live.mutex);
         LiveObject& place = live.objects[{kind, reinterpret_cast<uintptr_t>(object)}];
         if (place.call != nullptr) {
@@ -252,14 +252,14 @@ FreeingObject::FreeingObject(ObjectKind kind, const void* object) noexcept {
     if (!TrackingObjects()) {
         return;
     }
-    Live& live = TheLive();
+    LiveObjects& live = TheLiveObjects();
     const std::lock_guard<std::mutex> lock(live.mutex);
     node_ = live.objects.extract({kind, reinterpret_cast<uintptr_t>(object)});
 }
 
 FreeingObject::~FreeingObject() {
     if (!freed_ && !node_.empty()) {
-        Live& live = TheLive();
+        LiveObjects& live = TheLiveObjects();
         const std::lock_guard<std::mutex> lock(live.mutex);
         live.objects.insert(std::move(node_));
     }
@@ -272,7 +272,7 @@ void ReportLeaks(const char* when) noexcept {
     const NoCancellation noCancellation;
     try {
         std::vector<std::pair<ObjectKind, LiveObject>> left;
-        Live& live = TheLive();
+        LiveObjects& live = TheLiveObjects();
         {
             const std::lock_guard<std::mutex> lock(live.mutex);
             left.swap(live.replaced);

@@ -103,7 +103,7 @@ void CloseModel(Handle handle, const ContextRef& context) {
 
 // Starts the capture on the stream. The model that it becomes refers to the session already.
 Status StartCapture(const StreamRef& stream, const std::shared_ptr<CaptureSession>& session) {
-    session->KnowsItself(session);
+    session->SetSelf(session);
     Status started;
     try {
         TheCaptureRegistry().Add(session);

@@ -72,7 +72,7 @@ class CaptureSession : public Recorder {
     std::thread::id thread() const { return thread_; }
     Handle model() const { return model_; }
     /// Stores the pointer by which events refer to the capture.
-    void KnowsItself(const std::shared_ptr<CaptureSession>& self) { self_ = self; }
+    void SetSelf(const std::shared_ptr<CaptureSession>& self) { self_ = self; }
 
  private:
     enum class State { kActive, kInvalidated, kOver };

@@ -27,7 +27,7 @@ void MakeReplayWait(void* memory, const char* name, const Ticket& ticket) {
     wait->kind = TaskKind::kTicketWait;
     wait->bytes = static_cast<uint32_t>(kReplayWaitBytes);
     wait->ticket = ticket;
-    wait->stays = true;
+    wait->outlastsStop = true;
 }
 
 // Brings the failure of a branch to the stream of the replay, which reports it. A wait for the end

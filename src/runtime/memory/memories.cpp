@@ -28,7 +28,7 @@ bool FindInTask(const void* address, Allocation* allocation) {
            TheVirtualMemory().FindRetired(address, allocation);
 }
 
-bool OneAllocation(const Allocation& part, const Allocation& next) {
+bool AreOneAllocation(const Allocation& part, const Allocation& next) {
     return part.origin == MemoryOrigin::kMapped && next.origin == MemoryOrigin::kMapped &&
            part.reservation == next.reservation && part.device == next.device;
 }
@@ -49,7 +49,7 @@ bool UsableInTask(const void* address, size_t bytes) {
         const auto* const end = reinterpret_cast<const void*>(part.end());
         bytes -= part.BytesFrom(address);
         Allocation next;
-        if (!FindInTask(end, &next) || !OneAllocation(part, next)) {
+        if (!FindInTask(end, &next) || !AreOneAllocation(part, next)) {
             return false;
         }
         address = end;

@@ -14,8 +14,9 @@
 namespace advstep {
 namespace {
 
-bool Stays(const Task& task) {
-    return task.kind == TaskKind::kTicketWait && static_cast<const TicketWaitTask&>(task).stays;
+bool OutlastsStop(const Task& task) {
+    return task.kind == TaskKind::kTicketWait &&
+           static_cast<const TicketWaitTask&>(task).outlastsStop;
 }
 
 bool EndsTaskBefore(const Task* task) {
@@ -126,7 +127,7 @@ Status Stream::UnusableError(Handle handle, Handle caller) const {
 }
 
 Status Stream::RefuseOwnTask() const {
-    return claimant_ != Self() && !NeedsThisThread()
+    return claimant_ != Self() && !IsRunByThisThread()
                ? Status()
                : Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                        "stream {} is running the host function that destroys it; expected another "
@@ -215,7 +216,7 @@ Status Stream::StopFront(Handle handle, Handle caller) {
         }
         // A running task cannot be interrupted, and one that has not begun stays.
         Task* const wait = running_ ? queue_.Second() : queue_.Front();
-        if (running_ ? !EndsTaskBefore(wait) : !FrontWaits() || Stays(*wait)) {
+        if (running_ ? !EndsTaskBefore(wait) : !FrontWaits() || OutlastsStop(*wait)) {
             return {};
         }
         wait->skip = TaskSkip::kAborted;

@@ -331,7 +331,7 @@ class Stream {
     static const void* Self();
     /// Returns whether the calling thread runs a task of this stream, or a part of such a task in
     /// another stream.
-    bool NeedsThisThread() const;
+    bool IsRunByThisThread() const;
 
     /// Claims the stream, runs it up to `limit` and lets go. The lock is held on entry and exit,
     /// and released while a task runs, except for brief tasks among the first `lockKept`, which are
@@ -344,7 +344,7 @@ class Stream {
     bool FrontWaits() const;
     /// Returns the obstacle of the front, if any. The queue is not empty.
     FrontObstacle LookAtFront(WaitClock::time_point* again);
-    bool LeftToOthers(const WaitLimit& limit) const;
+    bool LeavesFrontToWorkers(const WaitLimit& limit) const;
     void RunFront(std::unique_lock<std::mutex>& lock, bool keepLock);
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
     /// Steps aside if the task may take long. Only the watcher asks a gauged one: a synchronisation

@@ -117,7 +117,7 @@ TaskScope::~TaskScope() { --taskDepth; }
 
 // A stream whose tasks are part of another stream's task keeps that stream as its parent until they
 // have ended. So the parents of the streams that the thread runs do not change meanwhile.
-bool Stream::NeedsThisThread() const {
+bool Stream::IsRunByThisThread() const {
     for (const RunFrame* frame = RunFrame::innermost; frame != nullptr; frame = frame->outer()) {
         for (const Stream* stream = frame->stream(); stream != nullptr;
              stream = stream->parent_.load(std::memory_order_relaxed)) {
@@ -216,7 +216,7 @@ FrontObstacle Stream::LookAtFront(WaitClock::time_point* again) {
     return frontWait_.Look(static_cast<WaitTask*>(queue_.Front()), sequence, again);
 }
 
-bool Stream::LeftToOthers(const WaitLimit& limit) const {
+bool Stream::LeavesFrontToWorkers(const WaitLimit& limit) const {
     const Task* const front = queue_.Front();
     const bool runs = front->skip == TaskSkip::kNot || front->always();
     return runs && (front->mayTakeLong() || limit.Expired()) && !workers_->MustRun(limit, *front);
@@ -237,7 +237,7 @@ FrontObstacle Stream::ClaimAndRun(std::unique_lock<std::mutex>& lock, uint64_t l
             obstacle = LookAtFront(&again);
         }
         if (obstacle.kind == FrontObstacle::Kind::kNone && waitLimit.timed &&
-            LeftToOthers(waitLimit)) {
+            LeavesFrontToWorkers(waitLimit)) {
             obstacle.kind = FrontObstacle::Kind::kLeft;
         }
         if (obstacle.kind != FrontObstacle::Kind::kNone) {
@@ -403,7 +403,7 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
     // The usual case, a few brief tasks that no thread has begun, is handled here in one go.
     int lockKept = 4;  // tasks for which the lock is kept
     bool wakes = false;
-    const bool runs = !limit.timed && !NeedsThisThread();
+    const bool runs = !limit.timed && !IsRunByThisThread();
     if (claimant_ == nullptr && runs) {
         wakes = RunBriefTasks(last, &lockKept);
         if (!wakes && Reached(last)) {
@@ -490,7 +490,7 @@ Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInLi
             continue;
         }
         stream.unwaited_.Waited();
-        if (stream.claimant_ == Stream::Self() || stream.NeedsThisThread()) {
+        if (stream.claimant_ == Stream::Self() || stream.IsRunByThisThread()) {
             return WaitsForItself("which is running the host function that calls it",
                                   stream.identity_.handle);
         }

@@ -19,7 +19,7 @@ enum class TaskKind : uint8_t {
     kTicketWait,    // a TicketWaitTask: ends when its ticket is reached; never run
     kPollWait,      // a PollWaitTask: ends when its condition holds
     kAlways,        // runs even if it is among the tasks to be skipped
-    kBranchEnd,     // a BranchEndTask: runs even then, and `skipped` is called at once
+    kBranchEnd,     // a BranchEndTask: runs even then, and `skipBranch` is called at once
 };
 
 /// How long a task may take.
@@ -100,7 +100,7 @@ struct WaitTask : Task {
 
 struct TicketWaitTask : WaitTask {
     Ticket ticket;
-    bool stays = false;  // aclrtStreamStop does not end it
+    bool outlastsStop = false;  // aclrtStreamStop does not end it
 };
 
 /// The end of a branch that another stream runs for this one. If the task is to be skipped,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Short builds: a compiler cache and a fast linker, where they are installed, and several files per compile
-# step where a full build counts for more than a rebuild after one change.
+# Short builds: a compiler cache and a fast linker, where they are installed, and several files in
+# one compile step where a full build counts for more than a rebuild after one change.
 option(ADVANCE_STEP_UNITY "Compile several source files of the libraries and examples at a time" OFF)
 option(ADVANCE_STEP_TEST_UNITY "Compile several source files of the tests at a time" ON)
 set(CMAKE_UNITY_BUILD ${ADVANCE_STEP_UNITY})

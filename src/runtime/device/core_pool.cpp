@@ -157,14 +157,14 @@ void CorePool::Stop() {
     for (std::thread& thread : pool) {
         thread.join();
     }
-    kept_.Free();
+    phaseMemory_.Free();
     const std::lock_guard<std::mutex> lock(mutex_);
     stop_ = false;
 }
 
-KeptMemory::KeptMemory() : memory_(nullptr, [](unsigned char* memory) { std::free(memory); }) {}
+PhaseMemory::PhaseMemory() : memory_(nullptr, [](unsigned char* memory) { std::free(memory); }) {}
 
-KeptMemory::Lease KeptMemory::Borrow(int64_t bytes) {
+PhaseMemory::Lease PhaseMemory::Borrow(int64_t bytes) {
     if (taken_.exchange(true, std::memory_order_acquire)) {
         return {nullptr, 0};
     }
@@ -177,7 +177,7 @@ KeptMemory::Lease KeptMemory::Borrow(int64_t bytes) {
     return {this, std::min(wanted, size_)};
 }
 
-void KeptMemory::Free() {
+void PhaseMemory::Free() {
     memory_.reset();
     size_ = 0;
 }

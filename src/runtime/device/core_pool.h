@@ -16,9 +16,9 @@ namespace advstep {
 /// One piece of memory in which the unified buffers of a device's cores keep data from one phase of
 /// a launch to the next. One launch at a time has it. A release store of `taken_` gives it back,
 /// and the acquire exchange of the next launch takes it, so the members need no lock.
-class KeptMemory {
+class PhaseMemory {
  public:
-    KeptMemory();
+    PhaseMemory();
 
     /// Enough for 32 million rows. A launch that would keep more keeps this much. Real cores have
     /// less, and would read the block table again, which costs a host's memory four times as much.
@@ -26,7 +26,7 @@ class KeptMemory {
 
     class Lease {
      public:
-        Lease(KeptMemory* owner, int64_t bytes) : owner_(owner), bytes_(bytes) {}
+        Lease(PhaseMemory* owner, int64_t bytes) : owner_(owner), bytes_(bytes) {}
         Lease(const Lease&) = delete;
         Lease& operator=(const Lease&) = delete;
         ~Lease() {
@@ -38,7 +38,7 @@ class KeptMemory {
         int64_t bytes() const { return bytes_; }
 
      private:
-        KeptMemory* owner_;
+        PhaseMemory* owner_;
         int64_t bytes_;
     };
 
@@ -87,7 +87,7 @@ class CorePool {
     int32_t threads() const { return threads_; }
 
     /// Returns the memory in which the unified buffers keep data between the phases of a launch.
-    KeptMemory& kept() { return kept_; }
+    PhaseMemory& phaseMemory() { return phaseMemory_; }
 
  private:
     /// A reference to the body that Run was given. The body outlives the reference.
@@ -109,7 +109,7 @@ class CorePool {
     void ThreadMain();
 
     const int32_t threads_;
-    KeptMemory kept_;
+    PhaseMemory phaseMemory_;
     std::mutex mutex_;
     std::condition_variable work_;
     std::condition_variable done_;

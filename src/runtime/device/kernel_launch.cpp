@@ -249,7 +249,7 @@ bool IsBriefTask(const Task& base) {
 Status RunKernel(const KernelLaunch& launch, const void* payload) {
     int64_t wanted = 0;
     if (__builtin_mul_overflow(launch.rows, int64_t{launch.program->keptBytesPerRow}, &wanted)) {
-        wanted = KeptMemory::kMostBytes;  // the most that there is for any launch
+        wanted = PhaseMemory::kMostBytes;  // the most that there is for any launch
     }
     const bool plain =
         launch.rows < kRowsWorthThreads && launch.device->order().ascending() && !Trace::On();
@@ -258,7 +258,7 @@ Status RunKernel(const KernelLaunch& launch, const void* payload) {
         // cppcheck-suppress legacyUninitvar ; the check phase keeps there what the commit reads
         return RunPlainly(launch, payload, {few, wanted});
     }
-    const KeptMemory::Lease lease = launch.device->cores().kept().Borrow(wanted);
+    const PhaseMemory::Lease lease = launch.device->cores().phaseMemory().Borrow(wanted);
     const Kept kept{lease.data(), lease.bytes()};
     return plain ? RunPlainly(launch, payload, kept) : RunAtLength(launch, payload, kept);
 }

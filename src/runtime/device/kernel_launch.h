@@ -69,7 +69,7 @@ inline TaskLength LengthOf(const KernelProgram& program, int64_t rows, int64_t w
         return atMost > kBriefRows ? TaskLength::kUsual : TaskLength::kBrief;
     }
     if (program.isBrief != nullptr && atMost <= kBriefRows) {
-        return TaskLength::kGauged;
+        return TaskLength::kByData;
     }
     return work >= 0 ? TaskLength::kUsual : TaskLength::kUnknown;
 }

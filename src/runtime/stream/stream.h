@@ -347,8 +347,8 @@ class Stream {
     bool LeavesFrontToWorkers(const WaitLimit& limit) const;
     void RunFront(std::unique_lock<std::mutex>& lock, bool keepLock);
     Status RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock);
-    /// Steps aside if the task may take long. Only the watcher asks a gauged one: a synchronisation
-    /// has asked it already, which takes time.
+    /// Steps aside if the task may take long. Only the watcher asks one whose data decide: a
+    /// synchronisation has asked it already, which takes time.
     void StepAsideFor(const Task& task);
     /// Removes the front, which has ended. True: the caller wakes the workers, without the lock.
     bool EndFront(uint64_t sequence);

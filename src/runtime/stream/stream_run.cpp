@@ -325,7 +325,7 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
     const ContextRef context = identity_.context;
     running_ = true;
     lock.unlock();
-    if (task.length >= TaskLength::kGauged || task.kind == TaskKind::kHostFunction) {
+    if (task.length >= TaskLength::kByData || task.kind == TaskKind::kHostFunction) {
         StepAsideFor(task);
     }
     if (traced) {
@@ -342,7 +342,7 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
 }
 
 void Stream::StepAsideFor(const Task& task) {
-    if (task.length != TaskLength::kGauged || (workers_->Watches() && task.mayTakeLong())) {
+    if (task.length != TaskLength::kByData || (workers_->Watches() && task.mayTakeLong())) {
         workers_->StepAside();
     }
 }

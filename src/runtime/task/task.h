@@ -27,7 +27,8 @@ enum class TaskLength : uint8_t {
     kUsual,
     kBrief,   // a few us, seldom as long as a heavy one, and no lock under which a stream's lock is
               // taken: the thread that runs it may keep the stream's lock
-    kGauged,  // brief or unknown: TaskType::isBrief tells when it is the oldest task of its stream
+    kByData,  // brief or unknown: TaskType::isBrief decides when it is the oldest task of its
+              // stream
     kUnknown,  // perhaps as long as a heavy one, mostly not: an enqueue wakes no resting thread
     kHeavy,    // longer than a sleeping thread takes until it runs when woken: 10 to 30 us
 };
@@ -45,9 +46,9 @@ struct Task;
 struct TaskType {
     /// Adds what the trace shows of the task beside its name. Null: the trace shows no more.
     void (*describe)(const Task& task, TraceArgs* args) = nullptr;
-    /// Tells whether a gauged task is brief, by what is in memory before it is run. It may be
-    /// called under the stream's lock, so it must take no lock under which a stream's lock is
-    /// taken.
+    /// Returns whether a task whose data decide is brief, by what is in memory before it is run. It
+    /// may be called under the stream's lock, so it must take no lock under which a stream's lock
+    /// is taken.
     bool (*isBrief)(const Task& task) = nullptr;
 };
 
@@ -68,7 +69,7 @@ struct Task {
     /// that asks has the stream's claim, and the task is not to be skipped.
     bool mayTakeLong() const {
         return length >= TaskLength::kUnknown || kind == TaskKind::kHostFunction ||
-               (length == TaskLength::kGauged && !type->isBrief(*this));
+               (length == TaskLength::kByData && !type->isBrief(*this));
     }
     /// Returns whether the task is a WaitTask.
     bool waits() const { return kind == TaskKind::kTicketWait || kind == TaskKind::kPollWait; }
@@ -77,7 +78,7 @@ struct Task {
     /// is run, because the data decide.
     bool brief() const {
         return length == TaskLength::kBrief ||
-               (length == TaskLength::kGauged && type->isBrief(*this));
+               (length == TaskLength::kByData && type->isBrief(*this));
     }
     void Describe(TraceArgs* args) const {
         if (type != nullptr && type->describe != nullptr) {

@@ -275,7 +275,7 @@ TEST_F(PhaseTwoLaunchTest, ItsDataTellWhetherAStepIsBrief) {
         ASSERT_EQ(step.Plan(), ACLNN_SUCCESS);
         EXPECT_CALL(launcher_, Launch)
             .WillOnce([&](const StreamRef&, const PlannedLaunch& launch, auto&&...) {
-                EXPECT_EQ(launch.length, TaskLength::kGauged);
+                EXPECT_EQ(launch.length, TaskLength::kByData);
                 EXPECT_EQ(launch.program->isBrief, &IsBriefStep);
                 return Status();
             });

@@ -292,7 +292,7 @@ TEST(LaunchLengthTest, MuchWorkIsHeavy) {
 TEST(LaunchLengthTest, FewEvenRowsAreBriefAndThoseWhoseDataDecideMayBe) {
     KernelProgram program;
     program.isBrief = [](const void*) { return true; };
-    EXPECT_EQ(LengthOf(program, 2048, kUnknown), TaskLength::kGauged);
+    EXPECT_EQ(LengthOf(program, 2048, kUnknown), TaskLength::kByData);
     EXPECT_EQ(LengthOf(program, 2049, kUnknown), TaskLength::kUnknown);
     EXPECT_EQ(LengthOf(program, 16384, kUnknown), TaskLength::kUnknown);
     EXPECT_EQ(LengthOf(program, 16385, kUnknown), TaskLength::kHeavy);

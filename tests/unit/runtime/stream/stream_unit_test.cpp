@@ -472,7 +472,7 @@ class StreamBriefTest : public testing::Test {
     static inline bool isBrief;
     static inline int asked;
     static constexpr TaskType kAsks = {nullptr, [](const Task&) { return ++asked, isBrief; }};
-    static constexpr unit::TaskTraits kGauged{TaskKind::kPlain, TaskLength::kGauged, &kAsks};
+    static constexpr unit::TaskTraits kByData{TaskKind::kPlain, TaskLength::kByData, &kAsks};
 
     support::Watchdog watchdog_{std::chrono::seconds(120)};
     unit::CountingWorkers workers_;
@@ -518,12 +518,12 @@ TEST_F(StreamBriefTest, WorkersAreWokenForAStreamThatWaitsForABriefTask) {
     }
 }
 
-TEST_F(StreamBriefTest, AGaugedTaskIsAskedOnce) {
+TEST_F(StreamBriefTest, ATaskByDataIsAskedOnce) {
     for (const bool brief : {true, false}) {
         ways_.clear();
         asked = 0;
         isBrief = brief;
-        ASSERT_TRUE(Succeeds(Enqueue(kGauged)));
+        ASSERT_TRUE(Succeeds(Enqueue(kByData)));
         EXPECT_EQ(asked, 0);
         ASSERT_TRUE(Succeeds(bench_.Synchronize()));
         EXPECT_EQ(asked, 1);
@@ -531,16 +531,16 @@ TEST_F(StreamBriefTest, AGaugedTaskIsAskedOnce) {
     }
 }
 
-TEST_F(StreamBriefTest, AGaugedTaskIsAskedAfterTheTaskBeforeIt) {
+TEST_F(StreamBriefTest, ATaskByDataIsAskedAfterTheTaskBeforeIt) {
     ASSERT_TRUE(Succeeds(bench_.Enqueue([] { return isBrief = true, Status(); }, unit::kBrief)));
-    ASSERT_TRUE(Succeeds(Enqueue(kGauged)));
+    ASSERT_TRUE(Succeeds(Enqueue(kByData)));
     ASSERT_TRUE(Succeeds(bench_.Synchronize()));
     EXPECT_EQ(ways_, (std::vector<Way>{Way::kLocked}));
 }
 
 // Its memory may be gone.
 TEST_F(StreamBriefTest, ASkippedTaskIsNotAsked) {
-    ASSERT_TRUE(Succeeds(Enqueue(kGauged)));
+    ASSERT_TRUE(Succeeds(Enqueue(kByData)));
     ASSERT_TRUE(
         Succeeds(stream_.Abort(bench_.GetHandle(), unit::kCaller, ACL_ERROR_RT_STREAM_ABORT)));
     ASSERT_TRUE(Succeeds(Enqueue(unit::kBrief)));
@@ -549,40 +549,40 @@ TEST_F(StreamBriefTest, ASkippedTaskIsNotAsked) {
     EXPECT_EQ(ways_.size(), 1u);
 }
 
-TEST_F(StreamBriefTest, AFailureOfABriefGaugedTaskIsReported) {
+TEST_F(StreamBriefTest, AFailureOfABriefTaskByDataIsReported) {
     isBrief = true;
-    ASSERT_TRUE(Succeeds(bench_.Enqueue([] { return Status(507035, "told by a test"); }, kGauged)));
-    ASSERT_TRUE(Succeeds(Enqueue(kGauged)));
+    ASSERT_TRUE(Succeeds(bench_.Enqueue([] { return Status(507035, "told by a test"); }, kByData)));
+    ASSERT_TRUE(Succeeds(Enqueue(kByData)));
     EXPECT_TRUE(FailsWith(507035, bench_.Synchronize(), {"told by a test"}));
     EXPECT_EQ(ways_, (std::vector<Way>{Way::kLocked}));
 }
 
 TEST_F(StreamBriefTest, WorkersDoNotKeepTheLock) {
     isBrief = true;
-    ASSERT_TRUE(Succeeds(Enqueue(kGauged)));
+    ASSERT_TRUE(Succeeds(Enqueue(kByData)));
     EXPECT_TRUE(bench_.RunSome(true));
     EXPECT_EQ(asked, 0);
     EXPECT_EQ(ways_, (std::vector<Way>{Way::kUnlocked}));
 }
 
-TEST_F(StreamBriefTest, TheWatcherStepsAsideForAGaugedTaskThatIsNotBrief) {
+TEST_F(StreamBriefTest, TheWatcherStepsAsideForATaskByDataThatIsNotBrief) {
     workers_.watches = true;
     for (const bool brief : {true, false}) {
         isBrief = brief;
         workers_.stepsAside = 0;
-        ASSERT_TRUE(Succeeds(Enqueue(kGauged)));
+        ASSERT_TRUE(Succeeds(Enqueue(kByData)));
         EXPECT_TRUE(bench_.RunSome(true));
         EXPECT_EQ(workers_.stepsAside, brief ? 0 : 1);
     }
 }
 
-TEST_F(StreamBriefTest, AGaugedTaskThatIsNotBriefIsLeftToWorkersBeforeATimeout) {
+TEST_F(StreamBriefTest, ATaskByDataThatIsNotBriefIsLeftToWorkersBeforeATimeout) {
     const auto synchronize = [&](int32_t timeout) {
         WaitLimit limit;
         EXPECT_TRUE(Succeeds(MakeWaitLimit(timeout, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, &limit)));
         return stream_.Synchronize(bench_.GetHandle(), unit::kCaller, limit);
     };
-    ASSERT_TRUE(Succeeds(Enqueue(kGauged)));
+    ASSERT_TRUE(Succeeds(Enqueue(kByData)));
     EXPECT_TRUE(FailsWith(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, synchronize(5)));
     EXPECT_TRUE(ways_.empty());
     isBrief = true;

@@ -10,20 +10,20 @@
 namespace advstep {
 namespace {
 
-TEST(KeptMemoryTest, LendsWhatIsWanted) {
-    KeptMemory memory;
+TEST(PhaseMemoryTest, LendsWhatIsWanted) {
+    PhaseMemory memory;
     for (const int64_t bytes : {100, 5000, 10}) {
-        const KeptMemory::Lease lease = memory.Borrow(bytes);
+        const PhaseMemory::Lease lease = memory.Borrow(bytes);
         ASSERT_EQ(lease.bytes(), bytes);
         std::memset(lease.data(), 1, static_cast<size_t>(bytes));
     }
 }
 
-TEST(KeptMemoryTest, LendsToOneAtATime) {
-    KeptMemory memory;
+TEST(PhaseMemoryTest, LendsToOneAtATime) {
+    PhaseMemory memory;
     {
-        const KeptMemory::Lease first = memory.Borrow(64);
-        const KeptMemory::Lease second = memory.Borrow(64);
+        const PhaseMemory::Lease first = memory.Borrow(64);
+        const PhaseMemory::Lease second = memory.Borrow(64);
         EXPECT_EQ(first.bytes(), 64);
         EXPECT_EQ(second.bytes(), 0);
         EXPECT_EQ(second.data(), nullptr);
@@ -31,16 +31,16 @@ TEST(KeptMemoryTest, LendsToOneAtATime) {
     EXPECT_EQ(memory.Borrow(64).bytes(), 64);
 }
 
-TEST(KeptMemoryTest, LendsNoMoreThanItMay) {
-    KeptMemory memory;
-    EXPECT_EQ(memory.Borrow(KeptMemory::kMostBytes + 1).bytes(), KeptMemory::kMostBytes);
+TEST(PhaseMemoryTest, LendsNoMoreThanItMay) {
+    PhaseMemory memory;
+    EXPECT_EQ(memory.Borrow(PhaseMemory::kMostBytes + 1).bytes(), PhaseMemory::kMostBytes);
 }
 
-TEST(KeptMemoryTest, LendsAgainAfterFree) {
-    KeptMemory memory;
+TEST(PhaseMemoryTest, LendsAgainAfterFree) {
+    PhaseMemory memory;
     EXPECT_EQ(memory.Borrow(64).bytes(), 64);
     memory.Free();
-    const KeptMemory::Lease lease = memory.Borrow(32);
+    const PhaseMemory::Lease lease = memory.Borrow(32);
     ASSERT_EQ(lease.bytes(), 32);
     std::memset(lease.data(), 1, 32);
 }

@@ -390,6 +390,8 @@ Status Reduce(const ReduceRanges& ranges, ReducePayload payload, size_t unit, ac
 
 }  // namespace
 
+// The calls.
+
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                      aclrtMemcpyKind kind) {
     return AclBoundary("aclrtMemcpy", [&]() -> Status {

@@ -250,6 +250,8 @@ Status SetPriority(const void* value, size_t size, uint32_t* member) {
 
 }  // namespace
 
+// The calls.
+
 aclError aclrtCreateStream(aclrtStream* stream) {
     return AclBoundary("aclrtCreateStream",
                        [&] { return MakeStream("aclrtCreateStream", stream, 0, 0); });

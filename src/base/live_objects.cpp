@@ -216,6 +216,8 @@ std::string LeakText(const char* when,
 
 }  // namespace
 
+// The functions of the header.
+
 void SetLeakMode(LeakMode mode) {
     leakMode.store(mode);
     if (mode != LeakMode::kOff && !exitHooked.exchange(true)) {

@@ -329,6 +329,8 @@ bool IsKnownVariable(const std::string& name) {
 
 }  // namespace
 
+// The functions of the header.
+
 std::optional<SocSpec> FindSoc(const std::string& name) {
     constexpr char kSimulated[] = "sim:";
     if (name.rfind(kSimulated, 0) == 0) {

@@ -55,10 +55,13 @@ aclmdlRICaptureMode ExchangeThreadCaptureMode(aclmdlRICaptureMode mode);
 // The calls connect streams, sessions, the registry and models. Codes as the aclmdlRI calls
 // (acl/rt/model_ri.h).
 
-/// Begin a capture into a new model, or into a sub-graph of a conditional task.
+/// Begins a capture into a new model.
 Status BeginCapture(const StreamRef& stream, aclmdlRICaptureMode mode);
+/// Begins a capture into a sub-graph of a conditional task.
 Status BeginSubGraphCapture(const StreamRef& stream, const void* model, aclmdlRICaptureMode mode);
+/// Ends the capture of the stream, and returns its model.
 Status EndCapture(const StreamRef& stream, Handle* model);
+/// Returns whether the stream is captured, and into which model.
 Status ReadCapture(const StreamRef& stream, aclmdlRICaptureStatus* status, Handle* model);
 
 /// Ends the capture without a result.

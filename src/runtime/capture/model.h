@@ -113,8 +113,8 @@ class Model {
     Status CheckContext(Handle caller) const;
     Status CheckWhole(Handle handle, const char* call) const;
     Status CheckUses();
-    /// Checks the variables and the sub-graphs of the model's conditions. The caller holds the
-    /// kernel binaries and the notifies.
+    /// Checks the variables and the sub-graphs of the model's conditions. The caller has a
+    /// Pin of the kernel binaries, of the notifies and of the external events.
     Status CheckConditions(Handle handle);
     /// 207000: a callback of the model waits for the calling thread.
     Status CheckCallbacks() const;

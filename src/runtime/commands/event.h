@@ -167,8 +167,8 @@ class Event {
     Ticket record_;          // stream null: none
     Ticket reset_;           // of a reset after the latest record
     CapturePlace captured_;  // the latest record, if it is in a capture
-    uint64_t recordNumber_ =
-        0;  // separates a late record of an earlier one or life from the latest
+    // Of the latest record. A task of an earlier record, or of an earlier life, has another number.
+    uint64_t recordNumber_ = 0;
     int64_t nanoseconds_ = 0;
     bool stamped_ = false;
     EventWaits waits_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares the cores of a launch over threads, chunk by chunk, and lends the kept memory.
+// Shares the cores of a launch over threads, chunk by chunk, and lends the memory of phases.
 
 #include "src/runtime/device/core_pool.h"
 

@@ -80,7 +80,7 @@ class CorePool {
                         &body});
     }
 
-    /// Ends the pool's threads and frees the kept memory. No launch is under way. The next Run
+    /// Ends the pool's threads and frees the memory of phases. No launch is under way. The next Run
     /// starts new threads.
     void Stop();
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "src/base/log.h"
+
 namespace advstep {
 
 std::atomic<const CounterNames*> DeviceCounters::tables_[kTables] = {};
@@ -17,6 +19,13 @@ int32_t DeviceCounters::NewPlaceOf(const CounterNames& names) {
             before == &names) {
             return kCommonCounters + table * CounterNames::kMost;
         }
+    }
+    static std::atomic<bool> told{false};
+    if (!told.exchange(true)) {
+        Log(LogLevel::kWarn,
+            "operators have more than {} tables of names of counters; the counters of the others "
+            "are not kept",
+            kTables);
     }
     return -1;
 }

@@ -83,7 +83,8 @@ class DeviceCounters {
         }
         return NewPlaceOf(names);
     }
-    static int32_t NewPlaceOf(const CounterNames& names);
+    // The rare way, out of line: a table of names is new, or there are too many.
+    [[gnu::noinline]] static int32_t NewPlaceOf(const CounterNames& names);
 
     void Add(Counter counter, int64_t more) {
         const int32_t thread = ThreadNumber();
@@ -95,7 +96,7 @@ class DeviceCounters {
     }
 
     // It is a call of its own, so that the usual addition saves no registers for it.
-    void AddSharedSuccess(int32_t first, int32_t count, const int64_t* numbers);
+    [[gnu::noinline]] void AddSharedSuccess(int32_t first, int32_t count, const int64_t* numbers);
 
     // Adds to a sheet that no other thread writes. It adds zeros as well, which costs less than a
     // test.
@@ -124,8 +125,8 @@ class DeviceCounters {
     uint64_t Sum(int32_t counter) const;
     uint64_t SinceReset(int32_t counter) const;
 
-    // The tables of names of which a launch has succeeded. They are only added, so that launches
-    // read them without a lock, and the child of a fork finds them whole.
+    // The tables of names whose numbers launches have added. None is ever removed, so launches read
+    // them without a lock, and the child of a fork finds them whole.
     static std::atomic<const CounterNames*> tables_[kTables];
 
     Sheet sheets_[kOwnedSheets + 1];

@@ -40,7 +40,7 @@ struct KernelLaunch {
     const Device* device = nullptr;
     int32_t coreCount = 0;  // simulated cores with work
     union {
-        int32_t timeLimit = 0;  // of RunOperatorTask, in kTimeLimitUnits; 0: none
+        int32_t timeLimit = 0;  // of RunOperatorTask, in units of kTimeLimitUnit; 0: none
         int32_t failure;        // of a launch that advstepFailLaunch lets fail instead: the code
     };
     int64_t rows = 0;  // of work; they decide whether several threads are worth it
@@ -59,7 +59,7 @@ inline constexpr int64_t kHeavyRows = 16384;
 inline constexpr int64_t kBriefRows = 2048;
 
 /// Returns how long a launch takes. `work` is that of its plan; a negative one is not known. Then
-/// few rows tell nothing unless the program says that they are even.
+/// few rows tell nothing unless the program says that they are even, or has isBrief.
 inline TaskLength LengthOf(const KernelProgram& program, int64_t rows, int64_t work) {
     const int64_t atMost = work >= 0 ? work : rows;
     if (atMost > kHeavyRows) {

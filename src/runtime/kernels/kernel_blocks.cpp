@@ -232,6 +232,8 @@ void FillPlaceholders(KernelBlocks* blocks) {
 
 }  // namespace
 
+// The functions of the header.
+
 const KernelProgram* ProgramOfKernel(const char* name) {
     static NeverDestroyed<Programs> all;
     Programs& programs = *all;

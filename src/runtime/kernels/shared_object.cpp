@@ -184,6 +184,8 @@ Status WriteAll(int descriptor, const unsigned char* data, size_t length) {
 
 }  // namespace
 
+// The functions of the header.
+
 SharedObject::SharedObject(SharedObject&& other) noexcept
     : handle_(std::exchange(other.handle_, nullptr)) {}
 

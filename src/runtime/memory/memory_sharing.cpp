@@ -52,8 +52,6 @@ struct ShareAnswer {
 
 namespace {
 
-// The exporting side.
-
 constexpr int kPauseMilliseconds = 10;  // before the next try, if no descriptor was free
 
 Status NoServer(const char* what) {
@@ -89,8 +87,6 @@ void SendAnswer(int socket, const ShareAnswer& answer, int file) {
     }
     (void)sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
-
-// The importing side.
 
 using Clock = std::chrono::steady_clock;
 
@@ -178,6 +174,8 @@ ShareAddress::ShareAddress(uint32_t process) {
     bytes =
         static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
 }
+
+// The exporting side.
 
 ShareServer::ShareServer() : process_(RandomName()) {}
 
@@ -389,6 +387,8 @@ ShareServer& TheShareServer() {
     static NeverDestroyed<ShareServer> server;
     return *server;
 }
+
+// The importing side.
 
 Status FetchShared(ShareKind kind, ShareKey key, const char* argument, ShareGrant* grant,
                    std::chrono::milliseconds most) {

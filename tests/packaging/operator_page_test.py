@@ -13,6 +13,9 @@ in it. A comment in front of a block says what the block is:
     <!-- prints -->             its output
     <!-- run -->                commands; one that is skipped (77) is no failure
 
+In place of pre-commit, which need not be installed, the test runs each hook of .pre-commit-config.yaml. Warnings
+of prose in the page's files are printed, and fail nothing.
+
 Most of its one or two minutes of one core go into the library. `SCRIPT SOURCES` builds it in another way, if it
 is given, and prints the folder that has it.
 """
@@ -32,6 +35,9 @@ MARK = re.compile(r"^<!-- (?:file|after|program|prints|run)\b", re.M)
 CHEAPER = ["-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g1", "-DADVANCE_STEP_BUILD_TESTS=OFF",
            "-DADVANCE_STEP_BUILD_BENCHMARKS=OFF"]
 SKIPPED = 77
+HOOKS = ".pre-commit-config.yaml"
+ALL_HOOKS = "pre-commit run --all-files"
+FEWEST_HOOKS = 12
 
 
 def fail(text):
@@ -48,12 +54,14 @@ def copy_sources(target):
         if (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, target / name)
+    # The lints ask git for the files of their tree.
+    subprocess.run(["git", "init", "--quiet"], cwd=target, check=True)
 
 
 def run(command, tree):
     environment = {**os.environ, "ABI_SYMBOLS_ONLY": "1"}  # the library has no debug information
-    done = subprocess.run(command, cwd=tree, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=False)
+    done = subprocess.run(command, cwd=tree, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False)
     if done.returncode not in (0, SKIPPED):
         print(done.stdout)
         fail(f"`{' '.join(command)}` returned {done.returncode}")
@@ -80,8 +88,48 @@ def add_lines(tree, place, text):
     path.write_text("".join(lines[:at + 1]) + text + "".join(lines[at + 1:]), encoding="utf-8")
 
 
-def run_commands(tree, text, script):
+def hooks_of(text):
+    """(command, whether it takes files, only those of C and C++, pattern of those left out) of each hook."""
+    for hook in re.split(r"^ *- id: ", text, flags=re.M)[1:]:
+        value = dict(re.findall(r"^ *(\w+): *(.*)$", hook, re.M))
+        takes_files = value.get("pass_filenames") != "false"
+        only_c = "types_or" in value
+        yield value["entry"].split(), takes_files, only_c, re.compile(value.get("exclude", r"(?!)"))
+
+
+def run_hooks(tree, files):
+    """All hooks, as `pre-commit run --all-files` runs them; those of single files get the page's files."""
+    hooks = list(hooks_of((tree / HOOKS).read_text(encoding="utf-8")))
+    if len(hooks) < FEWEST_HOOKS:
+        fail(f"{HOOKS} has {len(hooks)} hooks; expected at least {FEWEST_HOOKS}")
+    red = []
+    for command, takes_files, only_c, excluded in hooks:
+        if takes_files:
+            command = command + [name for name in files if not excluded.search(name) and
+                                 (not only_c or name.endswith((".h", ".c", ".cpp")))]
+        done = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode not in (0, SKIPPED):
+            red.append(command[0])
+            print(f"{command[0]}:\n{done.stdout}", flush=True)
+    if red:
+        fail(f"red when the page is followed: {', '.join(red)}")
+    print(f"  {len(hooks)} hooks are green")
+
+
+def print_warnings(tree, files):
+    done = subprocess.run(["tests/lint/warn_of_prose.py"], cwd=tree, capture_output=True, text=True, check=False)
+    for line in done.stdout.splitlines() + done.stderr.splitlines()[-1:]:
+        if any(name in line for name in files) or "Error" in line:
+            print(line)
+
+
+def run_commands(tree, text, script, files):
     for line in text.splitlines():
+        if line == ALL_HOOKS:
+            print(f"the hooks, for {line}", flush=True)
+            run_hooks(tree, files)
+            print_warnings(tree, files)
+            continue
         command = line.split()
         if command[:2] == ["cmake", "--preset"]:
             command += CHEAPER
@@ -107,9 +155,10 @@ def build_program(tree, name, text):
 
 
 def check_lists(tree):
-    """The code of the fault table, which no lint of the page reads."""
-    run(["g++", "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Iinclude", "-Itests",
-         "tests/faults/operator_calls.cpp"], tree)
+    """The code of the fault table and the type of graphs, which no lint of the page compiles."""
+    for name in ("tests/faults/operator_calls.cpp", "include/op_graph/shift_positions_proto.h"):
+        run(["g++", "-std=c++17", "-fsyntax-only", "-x", "c++", "-Wall", "-Wextra", "-Werror", "-Iinclude", "-Itests",
+             name], tree)
 
 
 def main(script=None):
@@ -117,7 +166,10 @@ def main(script=None):
     blocks = BLOCK.findall(page)
     if len(blocks) != len(MARK.findall(page)):
         fail("a mark has no block of code")
+    if not any(kind == "run" and ALL_HOOKS in text.splitlines() for kind, _, text in blocks):
+        fail(f"does not say `{ALL_HOOKS}`")
     counts = {kind: 0 for kind in ("file", "after", "program", "prints", "run")}
+    files = [PAGE]  # those that the page has made or changed so far
     printed = None
     with tempfile.TemporaryDirectory() as scratch:
         tree = pathlib.Path(scratch) / "advance_step"
@@ -125,12 +177,14 @@ def main(script=None):
         copy_sources(tree)
         for kind, argument, text in blocks:
             counts[kind] += 1
+            if kind in ("file", "after") and (name := argument.partition(": ")[0]) not in files:
+                files.append(name)
             if kind == "file":
                 add_file(tree, argument, text)
             elif kind == "after":
                 add_lines(tree, argument, text)
             elif kind == "run":
-                run_commands(tree, text, script)
+                run_commands(tree, text, script, files)
             elif kind == "program":
                 printed = run([str(build_program(tree, argument, text))], tree)
             elif printed != text:

@@ -107,7 +107,8 @@ def run_hooks(tree, files):
         if takes_files:
             command = command + [name for name in files if not excluded.search(name) and
                                  (not only_c or name.endswith((".h", ".c", ".cpp")))]
-        done = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        done = subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
         if done.returncode not in (0, SKIPPED):
             red.append(command[0])
             print(f"{command[0]}:\n{done.stdout}", flush=True)

@@ -18,7 +18,6 @@ op::Status WrongShape(const char* input, const op::TensorView& view, const std::
 
 struct AdvanceStepInGraphs {
     using Payload = AdvanceStepPayload;
-    static constexpr char kName[] = "aclnnAdvanceStep";
     static constexpr const auto& kTensors = kAdvanceStepSignature;
     static constexpr const auto& kAttributes = kAdvanceStepAttributes;
 };

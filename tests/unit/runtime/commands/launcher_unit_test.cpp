@@ -46,7 +46,7 @@ class LauncherTest : public testing::Test {
 TEST_F(LauncherTest, QueuesACopyOfThePayload) {
     int64_t sum = 0;
     SumPayload payload{&sum, 5};
-    const PlannedLaunch launch{{&program_, &device_, 2, 0, 2}, sizeof(payload)};
+    const PlannedLaunch launch{{&program_, &device_, 2, {0}, 2}, sizeof(payload)};
     EXPECT_TRUE(Succeeds(TheLauncher().Launch(Target(0x157, unit::kCaller), launch, &payload,
                                               KernelTask::BytesFor(launch))));
     payload = {nullptr, 7};
@@ -57,7 +57,7 @@ TEST_F(LauncherTest, QueuesACopyOfThePayload) {
 
 TEST_F(LauncherTest, StreamIsChecked) {
     const SumPayload payload{nullptr, 0};
-    const PlannedLaunch launch{{&program_, &device_, 2, 0, 2}, sizeof(payload)};
+    const PlannedLaunch launch{{&program_, &device_, 2, {0}, 2}, sizeof(payload)};
     Launcher& launcher = TheLauncher();
     EXPECT_TRUE(Succeeds(launcher.CheckStream(Target(0x157, unit::kCaller))));
     for (const auto& [handle, caller, code] :

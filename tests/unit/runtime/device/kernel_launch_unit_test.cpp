@@ -221,7 +221,7 @@ TEST(KernelOrderTest, CoresArePlayedInTheDevicesOrder) {
         settings.coreOrder = seed;
         const Device device(0, settings);
         played.clear();
-        EXPECT_TRUE(Succeeds(RunKernel({&program, &device, 10, 0, 10}, nullptr)));
+        EXPECT_TRUE(Succeeds(RunKernel({&program, &device, 10, {0}, 10}, nullptr)));
         EXPECT_EQ(played, seed ? (std::vector<int32_t>{8, 1, 5, 9, 0, 4, 3, 2, 6, 7})
                                : (std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
     }
@@ -232,7 +232,7 @@ TEST(KernelTaskTest, CarriesItsOwnCopyOfThePayload) {
     const Device device(0, Settings{});
     Board board{};
     Payload payload{&board, 3};
-    const PlannedLaunch launch{{&program, &device, 3, 0, 3}, sizeof(payload)};
+    const PlannedLaunch launch{{&program, &device, 3, {0}, 3}, sizeof(payload)};
     alignas(kTaskAlignment) unsigned char record[256];
     ASSERT_LE(KernelTask::BytesFor(launch), sizeof(record));
     EXPECT_EQ(KernelTask::BytesFor(launch), sizeof(KernelTask) + sizeof(payload));
@@ -248,7 +248,7 @@ TEST(KernelTaskTest, ATaskWhoseDataDecideAsksItsProgram) {
     KernelProgram program = Program({{&First}});
     program.isBrief = [](const void* payload) { return Of(payload).coreCount == 3; };
     const Device device(0, Settings{});
-    PlannedLaunch launch{{&program, &device, 1, 0, 1}, sizeof(Payload)};
+    PlannedLaunch launch{{&program, &device, 1, {0}, 1}, sizeof(Payload)};
     launch.length = LengthOf(program, 1, -1);
     alignas(kTaskAlignment) unsigned char record[256];
     for (const int32_t cores : {3, 4}) {

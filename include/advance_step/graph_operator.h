@@ -17,8 +17,8 @@
 ///     static Status Infer(const TensorView* views, ATTRIBUTES..., InferredTensor* tensors)
 ///
 /// Infer is called for every call, whatever it leaves out; the view of a tensor that is left out is
-/// not present.
-/// It may also set the shape of an output that updates an input, which is otherwise the input's.
+/// not present. It may also set the shape of an output that updates an input, which is otherwise
+/// the input's.
 ///
 /// Two more members are optional. Choose takes other calls for some nodes, by calls->Take, or
 /// refuses them. A class with kIsTolerant = true serves IRs that lack an output for a tensor that

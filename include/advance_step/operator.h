@@ -13,12 +13,10 @@
 /// It may have these as well:
 ///
 /// - `using WithFewerTensors`: another such class, for calls that pass null for the last tensors.
-/// Its kName
-///   and its attributes are those of the operator, and its tensors are the first ones of the
-///   operator's. Its payload, checks and programs are its own;
+///   Its kName and its attributes are those of the operator, and its tensors are the first ones of
+///   the operator's. Its payload, checks and programs are its own;
 /// - `constexpr bool kChecksDims = true`: Plan checks all dims, and refuses a negative one in its
-/// own
-///   words. Otherwise phase one refuses it before Plan;
+///   own words. Otherwise phase one refuses it before Plan;
 /// - `void Prepare()`: makes the data that Plan reads, for instance a table of programs. It is
 ///   called once, while the library is loaded, when no thread can fork.
 ///

@@ -62,7 +62,7 @@ def stumbles(name, text):
 def words_of(text):
     """The words of a page that are read as text."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
-    # The tables of arguments are made of the headers, by docs/list_arguments.py.
+    # The tables of arguments are made of the headers, by src/catalogue/make_pages.py.
     text = re.sub(r"<!-- arguments: [\w.]+ -->\n(?:\|[^\n]*\n)*", "", text)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
     text = re.sub(r"\n\n(?: {4}[^\n]*\n)+", "\n\n", text)
@@ -93,7 +93,10 @@ def warnings_of_lengths(texts):
 def main():
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md", "include/*", "src/*",
                              "op_host/*", "op_kernel/*"],
-                            cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+                            cwd=ROOT, check=False, capture_output=True, text=True).stdout.split()
+    listed = listed or [file.relative_to(ROOT).as_posix() for pattern in
+                        ("*.md", "docs/**/*.md", "tests/**/*.md", "examples/**/*.md", "include/**/*", "src/**/*",
+                         "op_host/**/*", "op_kernel/**/*") for file in ROOT.glob(pattern)]
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in sorted(set(listed))
              if name.endswith((".md", ".h", ".hpp", ".c", ".cpp")) and (ROOT / name).is_file()}
     warnings = [warning for name, text in texts.items() if not name.startswith(RECORDS)

@@ -174,7 +174,8 @@ struct KernelProgram {
     KernelFn firstTwo = nullptr;
     /// Returns whether a launch of few rows is brief, which takes at most a few us. Its data
     /// decide: it is called right before the launch, when everything before it in the stream has
-    /// ended. It reads little, and takes no lock. Null: the data tell nothing.
+    /// ended, perhaps several times and on any thread. It reads little, takes no lock and does not
+    /// throw. Null: the data tell nothing.
     bool (*isBrief)(const void* payload) = nullptr;
 };
 

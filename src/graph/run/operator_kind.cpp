@@ -422,9 +422,13 @@ Outcome ChooseCalls(const OperatorKind& kind, const AttributeValues& values,
             return kind.tie->choose(views.data(), values.values.data(), calls, message, bytes);
         },
         &words);
-    return code == ACLNN_SUCCESS
-               ? Outcome()
-               : Fail(kInnerError, "Tiling func of op {} failed: {}", kind.type, words);
+    if (code != ACLNN_SUCCESS) {
+        return Fail(kInnerError, "Tiling func of op {} failed: {}", kind.type, words);
+    }
+    if (calls->plan == nullptr || calls->run == nullptr) {
+        return Fail(kInnerError, "choose of op {} has set a null call; expected both", kind.type);
+    }
+    return {};
 }
 
 }  // namespace advstep::graph

@@ -14,14 +14,17 @@ std::atomic<const CounterNames*> DeviceCounters::tables_[kTables] = {};
 
 int32_t DeviceCounters::NewPlaceOf(const CounterNames& names) {
     for (int32_t table = 0; table < kTables; ++table) {
-        const CounterNames* before = nullptr;
-        if (tables_[table].compare_exchange_strong(before, &names, std::memory_order_acq_rel) ||
-            before == &names) {
+        // Only an empty place is written: launches read all of them.
+        const CounterNames* before = tables_[table].load(std::memory_order_acquire);
+        if (before == nullptr) {
+            (void)tables_[table].compare_exchange_strong(before, &names, std::memory_order_acq_rel);
+        }
+        if (before == nullptr || before == &names) {
             return kCommonCounters + table * CounterNames::kMost;
         }
     }
     static std::atomic<bool> told{false};
-    if (!told.exchange(true)) {
+    if (!told.load(std::memory_order_relaxed) && !told.exchange(true)) {
         Log(LogLevel::kWarn,
             "operators have more than {} tables of names of counters; the counters of the others "
             "are not kept",

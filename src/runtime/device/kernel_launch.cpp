@@ -229,9 +229,17 @@ void DescribeKernelTask(const Task& base, TraceArgs* args) {
     args->Add("cores", launch.coreCount);
 }
 
-bool IsBriefTask(const Task& base) {
+// What a user's function throws here would end the stream's claimant, under its lock. The launch
+// counts as one that may take long then, and fails or succeeds by its phases.
+bool IsBriefTask(const Task& base) noexcept {
     const auto& task = static_cast<const KernelTask&>(base);
-    return task.launch.program->isBrief(&task + 1);
+    try {
+        return task.launch.program->isBrief(&task + 1);
+    } catch (...) {
+        (void)TextOfCaught("");  // stops a pthread_exit
+        LogLine(LogLevel::kError, "isBrief of an operator has thrown; expected it to return");
+        return false;
+    }
 }
 
 [[gnu::noinline]] Status RunMeasured(const KernelTask& task) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "op_kernel/common/kernel.h"
@@ -58,10 +59,11 @@ inline constexpr int64_t kHeavyRows = 16384;
 /// A stream's lock may be kept while so many rows run, which takes one to three microseconds.
 inline constexpr int64_t kBriefRows = 2048;
 
-/// Returns how long a launch takes. `work` is that of its plan; a negative one is not known. Then
-/// few rows tell nothing unless the program says that they are even, or has isBrief.
+/// Returns how long a launch takes. `work` is that of its plan, at least that of its rows; a
+/// negative one is not known. Then few rows tell nothing unless the program says that they are
+/// even, or has isBrief.
 inline TaskLength LengthOf(const KernelProgram& program, int64_t rows, int64_t work) {
-    const int64_t atMost = work >= 0 ? work : rows;
+    const int64_t atMost = std::max(work, rows);
     if (atMost > kHeavyRows) {
         return TaskLength::kHeavy;
     }

@@ -244,6 +244,23 @@ TEST(KernelTaskTest, CarriesItsOwnCopyOfThePayload) {
     EXPECT_EQ(board.firstOnes, 6);
 }
 
+// It may take long then, and runs as any other.
+TEST(KernelTaskTest, ATaskWhoseProgramThrowsIsNotBrief) {
+    KernelProgram program = Program({{&First}});
+    program.isBrief = [](const void*) -> bool { throw 1; };
+    const Device device(0, Settings{});
+    Board board{};
+    const Payload payload{&board, 1};
+    PlannedLaunch launch{{&program, &device, 1, {0}, 1}, sizeof(payload)};
+    launch.length = LengthOf(program, 1, -1);
+    alignas(kTaskAlignment) unsigned char record[256];
+    const Task& task = *KernelTask::Make(record, launch, &payload);
+    EXPECT_FALSE(task.brief());
+    EXPECT_TRUE(task.mayTakeLong());
+    EXPECT_TRUE(Succeeds(task.run(task)));
+    EXPECT_EQ(board.firstOnes, 1);
+}
+
 TEST(KernelTaskTest, ATaskWhoseDataDecideAsksItsProgram) {
     KernelProgram program = Program({{&First}});
     program.isBrief = [](const void* payload) { return Of(payload).coreCount == 3; };
@@ -286,6 +303,7 @@ TEST(LaunchLengthTest, MuchWorkIsHeavy) {
     EXPECT_EQ(LengthOf(program, 8, 16384), TaskLength::kUsual);
     EXPECT_EQ(LengthOf(program, 8, 16385), TaskLength::kHeavy);
     EXPECT_EQ(LengthOf(program, 16385, kUnknown), TaskLength::kHeavy);
+    EXPECT_EQ(LengthOf(program, 16385, 8), TaskLength::kHeavy);  // less work than rows is wrong
 }
 
 // Rows of which the data decide may be long.

@@ -95,7 +95,8 @@ struct KernelPhase {
 };
 
 /// The names of the numbers that the launches of an operator add to the counters of their device. A
-/// device counts by name, and advstepReadCounters (counters.h) returns what it knows the names of.
+/// device counts by name, and advstepReadCounters (counters.h) returns what it knows the names of. A
+/// process keeps the counters of the first 16 tables of names that launches have used.
 struct CounterNames {
     /// The most counters of an operator.
     static constexpr int32_t kMost = 8;

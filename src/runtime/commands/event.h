@@ -167,7 +167,7 @@ class Event {
     Ticket record_;          // stream null: none
     Ticket reset_;           // of a reset after the latest record
     CapturePlace captured_;  // the latest record, if it is in a capture
-    // Of the latest record. A task of an earlier record, or of an earlier life, has another number.
+    // The number of the latest record. A task of an earlier record or life has another one.
     uint64_t recordNumber_ = 0;
     int64_t nanoseconds_ = 0;
     bool stamped_ = false;

@@ -229,7 +229,7 @@ void DescribeKernelTask(const Task& base, TraceArgs* args) {
     args->Add("cores", launch.coreCount);
 }
 
-// What a user's function throws here would end the stream's claimant, under its lock. The launch
+// An exception of a user's function would end the stream's claimant, under its lock. The launch
 // counts as one that may take long then, and fails or succeeds by its phases.
 bool IsBriefTask(const Task& base) noexcept {
     const auto& task = static_cast<const KernelTask&>(base);

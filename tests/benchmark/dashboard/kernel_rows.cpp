@@ -38,6 +38,7 @@ class Kernel {
         update_.call = all.call;
         update_.describe = all.describe;
         update_.count = all.count;
+        update_.counters = all.counters;
         update_.phases[update_.phaseCount++] = all.phases[all.phaseCount - 1];
         launch_.program = &update_;
         if (how == How::kChecked) {

@@ -31,6 +31,17 @@ class Decode:
         operator(*self.tensors, *self.sizes)
         self.expect_one_more()
 
+    def check_replays(self, times=3):
+        """Captures the operator in a graph, replays it so often, and checks the batch."""
+        graph = torch.npu.NPUGraph()
+        torch.npu.synchronize()
+        with torch.npu.graph(graph):
+            torch_npu.npu_advance_step_flashattn(*self.tensors, *self.sizes)
+        for _ in range(times):
+            graph.replay()
+            self.expect_one_more()
+        self.check()
+
     def expect_one_more(self, **conformance):
         self.state = reference.advance(self.state, *self.sizes, **conformance)
 

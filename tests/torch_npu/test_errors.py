@@ -102,14 +102,7 @@ speculative = SpeculativeDecode(block_size=16)
 speculative.launch()
 speculative.check()
 if os.environ.get("TASK_QUEUE_ENABLE") != "2":
-    graph = torch.npu.NPUGraph()
-    torch.npu.synchronize()
-    with torch.npu.graph(graph):
-        torch_npu.npu_advance_step_flashattn(*decode.tensors, *decode.sizes)
-    for _ in range(3):
-        graph.replay()
-        decode.expect_one_more()
-    decode.check()
+    decode.check_replays()
 decode.tensors[3].copy_(torch.tensor([3, 3, -1] + [3] * 9))
 try:
     torch_npu.npu_advance_step_flashattn(*decode.tensors, *decode.sizes)

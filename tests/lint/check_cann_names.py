@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each library of the prefix like CANN's has the names that the catalogue of functions gives it.
+"""The prefix like CANN's has the names that clients bind, and a definition behind each name.
 
 check_cann_names.py FOLDER libadvance_step.so   FOLDER: the libraries, build/<preset>/cann/lib64
+
+The build makes the names of the catalogue of functions. So the names to expect come from published clients
+(src/cann/clients), and the catalogue only says which of them a library forwards.
 """
 import ctypes
 import os
@@ -58,13 +61,9 @@ def check_library(library, names, folder, runtime):
     if "Shared library: [libadvance_step.so." not in dynamic:
         yield f"{library}.so does not depend on libadvance_step"
     handle = ctypes.CDLL(str(file))
-    for name in sorted(exports(file) - set(names)):
-        yield f"{library}.so has {name}, and no row of {TABLES} gives it to that library; correct its libraries"
-    for name, own in names.items():
-        home = where(handle, name)
-        if home is None:
-            yield f"{library}.so has no {name}; build it again, or define {name}"
-        elif own and name in runtime:
+    for name in sorted(exports(file)):
+        home, own = where(handle, name), names.get(name, False)
+        if own and name in runtime:
             yield f"{name} is in libadvance_step; take it from src/cann, or give it a family that is defined there"
         elif not own and home == f"{library}.so":
             yield f"{library}.so forwards {name}, and no library has it; define it in src or op_host"
@@ -82,23 +81,35 @@ def check(folder, advance_step):
     built = {file.name for file in folder.glob("*.so")} - {"libadvance_step.so"}
     for name in sorted(built - {f"{library}.so" for library in libraries}):
         yield f"{name} is in the prefix, and no row of {TABLES} has a name of it"
-    # A client binds its names through any of the libraries that it depends on.
     for path in sorted(CLIENTS.glob("*.txt")):
-        needed = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
-        bound = [ctypes.CDLL(str(folder / name)) for name in needed if name.endswith(".so")]
-        for name in needed:
-            if not name.endswith(".so") and all(where(handle, name) is None for handle in bound):
-                yield f"{path.stem} binds {name}, and no library of the prefix has it; add it to {TABLES}"
+        yield from check_client(path, folder)
+
+
+def check_client(path, folder):
+    """Yields what is wrong for a client that binds its names through any of the libraries that it depends on."""
+    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    # A list of several clients names no libraries: any of the prefix will do.
+    needed = [line for line in lines if line.endswith(".so")] or sorted(file.name for file in folder.glob("*.so"))
+    bound = [ctypes.CDLL(str(folder / name)) for name in needed]
+    for line in lines:
+        if line.endswith(".so"):
+            continue
+        name = line.removeprefix("- ")
+        there = any(where(handle, name) is not None for handle in bound)
+        if not there and line == name:
+            yield f"{path.stem} binds {name}, and no library of the prefix has it; add it to {TABLES}"
+        elif there and line != name:
+            print(f"{path.name}: {name} is in the prefix now; take the \"- \" off, so that it stays there")
 
 
 def main():
     problems = list(check(pathlib.Path(sys.argv[1]), sys.argv[2]))
     for problem in problems:
         print(problem)
-    names = Catalogue(ROOT).prefix_names()
-    total = sum(map(len, names.values()))
-    print(f"{total} names in {len(names)} libraries, and {len(WITHOUT_NAMES)} without names")
-    return 1 if problems or total < 350 else 0
+    lines = [line for path in CLIENTS.glob("*.txt") for line in path.read_text().splitlines() if line[:1] != "#"]
+    absent = sum(line.startswith("- ") for line in lines)
+    print(f"{len(lines) - absent} names and libraries that clients bind are there, and {absent} may be missing")
+    return 1 if problems or len(lines) < 240 else 0
 
 
 if __name__ == "__main__":

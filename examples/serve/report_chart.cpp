@@ -34,6 +34,20 @@ double TickWidth(double range, int most) {
     return width * 10;
 }
 
+// The multiples of the width of ticks between two values: at most `most` and one. They are counted,
+// since a sum of values may be rounded to the value that it was.
+std::vector<double> Ticks(double from, double to, int most) {
+    const double width = TickWidth(to - from, most);
+    std::vector<double> ticks;
+    for (int i = 0; i <= most; ++i) {
+        const double tick = (std::ceil(from / width) + i) * width;
+        if (tick <= to) {
+            ticks.push_back(tick);
+        }
+    }
+    return ticks;
+}
+
 // From values to places.
 struct Scale {
     double x0, x1, y1;
@@ -64,15 +78,13 @@ void DrawLabel(Text out, double x, double y, const char* anchor, const std::stri
 }
 
 void DrawAxes(Text out, const Plot& plot, const Scale& scale) {
-    const double yTick = TickWidth(scale.y1, 5);
-    for (double y = 0; y <= scale.y1; y += yTick) {
+    for (const double y : Ticks(0, scale.y1, 5)) {
         fmt::format_to(out,
                        R"(<line class="grid" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>)",
                        kLeft, kWidth - kRight, scale.Y(y), scale.Y(y));
         DrawLabel(out, kLeft - 8, scale.Y(y) + 4, "end", Readable(y));
     }
-    const double xTick = TickWidth(scale.x1 - scale.x0, 8);
-    for (double x = std::ceil(scale.x0 / xTick) * xTick; x <= scale.x1; x += xTick) {
+    for (const double x : Ticks(scale.x0, scale.x1, 8)) {
         fmt::format_to(out,
                        R"(<line class="axis" x1="{:.1f}" x2="{:.1f}" y1="{:.1f}" y2="{:.1f}"/>)",
                        scale.X(x), scale.X(x), scale.Y(0), scale.Y(0) + 5);

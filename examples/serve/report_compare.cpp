@@ -22,19 +22,31 @@ namespace {
 
 using ReportJson = nlohmann::ordered_json;
 
+// However long a run is, its page has some 400 KB, and the timeline on it 200 KB. A small file may
+// decompress to very much, and JSON takes some 100 times its size in memory at worst.
+constexpr size_t kMostPageBytes = size_t{16} << 20;
+constexpr size_t kMostElementBytes = size_t{1} << 20;
+
+[[noreturn]] void FailReport(const std::string& path, const std::string& why) {
+    throw std::runtime_error(fmt::format("--compare {}: is no report of serve: {}", path, why));
+}
+
 // An interrupt ends the reading, because the path may be of a pipe without a writer.
 std::string PageOf(const std::string& path) {
+    std::string page;
     try {
         const std::unique_ptr<ByteSource> file = OpenBytes(path);
-        std::string page;
         std::vector<char> buffer(size_t{1} << 18);
         while (const size_t count = file->Read(buffer.data(), buffer.size())) {
             page.append(buffer.data(), count);
+            if (page.size() > kMostPageBytes) {
+                FailReport(path, fmt::format("it has more than {} bytes", kMostPageBytes));
+            }
         }
-        return page;
     } catch (const TraceError& error) {
         throw std::runtime_error(fmt::format("--compare {}", error.what()));
     }
+    return page;
 }
 
 ReportJson Element(const std::string& path, const std::string& page, const char* id) {
@@ -43,33 +55,54 @@ ReportJson Element(const std::string& path, const std::string& page, const char*
     const size_t end = page.find("</script>", at);
     ReportJson json;
     if (at != page.npos && end != page.npos) {
-        json = ReportJson::parse(page.substr(at + begin.size(), end - at - begin.size()), nullptr,
-                                 false);
+        const size_t from = at + begin.size();
+        if (end - from > kMostElementBytes) {
+            FailReport(path, fmt::format("its element \"{}\" has {} bytes; expected at most {}", id,
+                                         end - from, kMostElementBytes));
+        }
+        json = ReportJson::parse(page.substr(from, end - from), nullptr, false);
     }
     if (!json.is_object()) {
-        throw std::runtime_error(fmt::format(
-            "--compare {}: is no report of serve: it has no JSON element \"{}\"", path, id));
+        FailReport(path, fmt::format("it has no JSON element \"{}\"", id));
     }
     return json;
 }
 
+// A number of a point of the timeline.
+double NumberOf(const ReportJson& point, const std::string& name, double most,
+                bool isWhole = false) {
+    const ReportJson& json = point.at(name);
+    if (!(isWhole ? json.is_number_integer() : json.is_number()) ||
+        !(json.get<double>() >= 0 && json.get<double>() <= most)) {
+        throw std::runtime_error(
+            fmt::format("a point of its timeline has {} of {}; expected a {}number from 0 to {:g}",
+                        name, ScalarText(json), isWhole ? "whole " : "", most));
+    }
+    return json.get<double>();
+}
+
+int64_t CountOf(const ReportJson& point, const std::string& name) {
+    constexpr double kMost = 1e18;  // less than 2^63
+    return static_cast<int64_t>(NumberOf(point, name, kMost, true));
+}
+
 TimeBucket BucketOf(const ReportJson& json) {
+    constexpr double kMostSeconds = 9.3e11;  // above 2^63 ticks
+    constexpr double kMostLevel = 1e18;
     TimeBucket bucket;
-    bucket.begin = json.at("begin").get<double>();
-    bucket.end = json.at("end").get<double>();
-    bucket.tokens = json.at("tokens").get<int64_t>();
-    bucket.prefillTokens = json.at("prefill_tokens").get<int64_t>();
-    constexpr double kMost = 1e30;  // a chart can show it
-    if (!(bucket.end > bucket.begin && std::fabs(bucket.begin) < kMost && bucket.end < kMost)) {
-        throw std::runtime_error("a point of its timeline ends before it begins, or never");
+    bucket.begin = NumberOf(json, "begin", kMostSeconds);
+    bucket.end = NumberOf(json, "end", kMostSeconds);
+    bucket.tokens = CountOf(json, "tokens");
+    bucket.prefillTokens = CountOf(json, "prefill_tokens");
+    constexpr double kShortest = 0.5 / kTicksPerSecond;  // times are rounded
+    if (bucket.Seconds() < kShortest) {
+        throw std::runtime_error(
+            fmt::format("a point of its timeline lasts from {:g} to {:g}; expected at least {:g} s",
+                        bucket.begin, bucket.end, 1.0 / kTicksPerSecond));
     }
     const auto level = [&](Level& to, const std::string& name) {
-        to.sum = json.at(name).get<double>() * bucket.Seconds();
-        if (!(std::fabs(to.sum) < kMost)) {
-            throw std::runtime_error(
-                fmt::format("a point of its timeline has {} of {}", name, json.at(name).dump()));
-        }
-        to.most = json.at("peak_" + name).get<int64_t>();
+        to.sum = NumberOf(json, name, kMostLevel) * bucket.Seconds();
+        to.most = CountOf(json, "peak_" + name);
     };
     level(bucket.running, "running");
     level(bucket.waiting, "waiting");
@@ -98,7 +131,8 @@ std::string Change(double now, double before) {
     if (now == before) {
         return "0 %";
     }
-    return before == 0 ? "-" : fmt::format("{:+.1f} %", 100 * (now - before) / before);
+    const double percent = 100 * (now - before) / before;
+    return std::isfinite(percent) ? fmt::format("{:+.1f} %", percent) : "-";
 }
 
 }  // namespace
@@ -108,16 +142,20 @@ OtherRun ReadReport(const std::string& path) {
     OtherRun other{path, Element(path, page, "summary"), {}};
     const ReportJson timeline = Element(path, page, "timeline");
     try {
-        for (const ReportJson& bucket : timeline.at("buckets")) {
+        const ReportJson& buckets = timeline.at("buckets");
+        if (buckets.size() > RunRecord::kMostBuckets) {
+            throw std::runtime_error(fmt::format("its timeline has {} points; expected at most {}",
+                                                 buckets.size(), RunRecord::kMostBuckets));
+        }
+        for (const ReportJson& bucket : buckets) {
             other.buckets.push_back(BucketOf(bucket));
             const size_t count = other.buckets.size();
-            if (count > 1 && other.buckets[count - 1].begin < other.buckets[count - 2].begin) {
+            if (count > 1 && other.buckets[count - 1].begin < other.buckets[count - 2].end) {
                 throw std::runtime_error("the points of its timeline do not ascend");
             }
         }
     } catch (const std::exception& error) {
-        throw std::runtime_error(
-            fmt::format("--compare {}: is no report of serve: {}", path, error.what()));
+        FailReport(path, error.what());
     }
     return other;
 }

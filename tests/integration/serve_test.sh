@@ -204,6 +204,57 @@ compare)
     sed 's/"running":[0-9.]*/"running":1e300/' "$folder/before.html" >"$folder/page.html"
     run --limit 3 --report "$folder/new.html" --compare "$folder/page.html"
     ((status == 1)) && grep -q 'is no report of serve: .* has running of 1e+300' "$folder/out" || fail "no chart shows it"
+    # Numbers that no report has: a chart of them would have no end, or none could show it.
+    point() {
+        python3 - "$folder" "$@" <<'PYTHON'
+import json, sys
+folder, *changes = sys.argv[1:]
+text = open(f"{folder}/before.html", encoding="utf-8").read()
+begin = text.index('id="timeline">') + len('id="timeline">')
+end = text.index("</script>", begin)
+timeline = json.loads(text[begin:end])
+for change in changes:
+    exec(change, {"points": timeline["buckets"], "point": timeline["buckets"][0], "timeline": timeline})
+open(f"{folder}/page.html", "w", encoding="utf-8").write(text[:begin] + json.dumps(timeline) + text[end:])
+PYTHON
+        run --limit 3 --report "$folder/new.html" --compare "$folder/page.html"
+        ((status == 1)) || fail "a report with $* ended with exit status $status"
+        ! grep -q iterations "$folder/out" || fail "it was told after the run"
+    }
+    told() { grep -q -- "page.html: is no report of serve: $1" "$folder/out" || fail "no \"$1\""; }
+    point 'del points[1:]' 'point.update(begin=0, end=1e-300)'
+    told 'a point of its timeline lasts from 0 to 1e-300'
+    for key in tokens prefill_tokens peak_blocks; do
+        point "point['$key'] = -1"
+        told "a point of its timeline has $key of -1; expected a whole number from 0 to 1e+18"
+    done
+    for value in 2**63 2**64 1e300 0.5 True '"1"' '[[1]]'; do
+        point "point['tokens'] = $value"
+        told "a point of its timeline has tokens of .*; expected a whole number from 0 to 1e+18"
+    done
+    for key in begin end blocks; do
+        point "point['$key'] = -1"
+        told "a point of its timeline has $key of -1; expected a number from 0 to "
+    done
+    for value in 1e300 None '{}'; do
+        point "point['end'] = $value"
+        told 'a point of its timeline has end of .*; expected a number from 0 to 9.3e+11'
+    done
+    point 'points[1]["begin"] = points[0]["begin"]'
+    told 'the points of its timeline do not ascend'
+    point 'points[:] = [dict(point, begin=i, end=i + 1) for i in range(481)]'
+    told 'its timeline has 481 points; expected at most 480'
+    for value in 7 '"text"' '[7]' '[[]]'; do
+        point "timeline['buckets'] = $value"
+        told ''
+    done
+    # What a small file decompresses to, and a text that takes a hundred times as much as JSON.
+    point 'timeline["more"] = "x" * 1048576'
+    told 'its element "timeline" has [0-9]* bytes; expected at most 1048576'
+    python3 -c 'import gzip, sys; gzip.open(sys.argv[1], "wb").write(b" " * (17 << 20))' "$folder/page.html"
+    run --limit 3 --report "$folder/new.html" --compare "$folder/page.html"
+    ((status == 1)) && grep -q 'page.html: is .* it has more than 16777216 bytes\|built without zlib' "$folder/out" ||
+        fail "a page without end: exit status $status"
     run --limit 3 --compare "$folder/before.html"
     ((status > 0 && status < 126)) && grep -q -- '--report' "$folder/out" || fail "--compare without --report"
     run --limit 3 --report "$folder/before.html" --compare "$folder/before.html"

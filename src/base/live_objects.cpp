@@ -59,8 +59,7 @@ void AtExit(int status, void*) {
 }
 
 LeakMode ModeOfEnvironment() noexcept {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets a variable
-    const char* const mode = std::getenv("ADVANCE_STEP_LEAKS");
+    const char* const mode = secure_getenv("ADVANCE_STEP_LEAKS");
     return mode == nullptr                    ? LeakMode::kOff
            : std::strcmp(mode, "report") == 0 ? LeakMode::kReport
            : std::strcmp(mode, "fail") == 0   ? LeakMode::kFail

@@ -262,8 +262,7 @@ bool IsAscending(const std::vector<int32_t>& numbers) {
 // Reads ASCEND_RT_VISIBLE_DEVICES if it is set, and sets `visibleDevices` and their number,
 // `devices`. If the value is wrong, `devices` becomes 0, and `noDevice` gets a message.
 void ApplyVisibleDevices(Settings* settings) {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets a variable
-    const char* const text = std::getenv(kVisibleDevices);
+    const char* const text = secure_getenv(kVisibleDevices);
     if (text == nullptr) {
         return;
     }
@@ -367,8 +366,8 @@ Status LoadSettings(const char* configPath, Settings* settings) {
     loaded.memoryBytes = HalfOfHostMemory();
     loaded.isa = BestIsa();
     for (const SettingRow& row : kSettings) {
-        // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets a variable
-        const char* const environment = std::getenv(row.name);
+        // A set-user-id program would act for its owner on the settings of its caller.
+        const char* const environment = secure_getenv(row.name);
         const auto entry = file.find(row.name);
         if (environment == nullptr && entry == file.end()) {
             continue;
@@ -408,7 +407,12 @@ void LogSettings(const Settings& settings) {
         }
         const std::string text = *entry;
         const std::string name = text.substr(0, text.find('='));
-        if (IsSettingName(name)) {
+        if (IsSettingName(name) && secure_getenv(name.c_str()) == nullptr) {
+            Log(LogLevel::kWarn,
+                "{} of the environment has no effect, because the program has other rights than "
+                "its caller",
+                name);
+        } else if (IsSettingName(name)) {
             chosen += " " + text;
         } else if (!IsKnownVariable(name) && settings.logLevel != LogLevel::kOff) {
             LogLine(LogLevel::kWarn,

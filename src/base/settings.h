@@ -87,7 +87,8 @@ Status CheckDumpFile(const std::string& path);
 
 /// Loads the settings of this process. The environment takes precedence over the file (null or "":
 /// no file), and the file over the defaults. The codes are those of ReadSettingsFile, and 100008: a
-/// value is wrong. A call that fails does not change *settings.
+/// value is wrong. A call that fails does not change *settings. A program with other rights than
+/// its caller, as one that is set-user-id, takes nothing from the environment (secure_getenv).
 Status LoadSettings(const char* configPath, Settings* settings);
 
 /// Returns whether this is the name of a setting, which is that of its environment variable.

@@ -80,7 +80,7 @@ std::string Take(Lines ThreadMessages::*kind) {
 // off includes errors. Only the environment is asked, because a run may fail before the runtime has
 // read a settings file.
 void WriteToLog(const std::string& line) {
-    const char* const level = std::getenv("ADVANCE_STEP_LOG");
+    const char* const level = secure_getenv("ADVANCE_STEP_LOG");
     if (level != nullptr && std::string_view(level) == "off") {
         return;
     }

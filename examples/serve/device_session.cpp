@@ -4,6 +4,7 @@
 #include "device_session.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -104,7 +105,12 @@ void Stream::Synchronize() { Check(aclrtSynchronizeStream(stream_), "aclrtSynchr
 std::string DeviceTracePath() {
     // No other thread changes the environment.
     const char* const path = std::getenv("ADVANCE_STEP_TRACE");  // NOLINT(concurrency-mt-unsafe)
-    return path != nullptr ? path : "";
+    std::string text = path != nullptr ? path : "";
+    const std::string id = std::to_string(getpid());
+    for (size_t at = 0; (at = text.find("%p", at)) != text.npos; at += id.size()) {
+        text.replace(at, 2, id);
+    }
+    return text;
 }
 
 bool DeviceTraceIsWhole() {

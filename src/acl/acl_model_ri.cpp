@@ -14,6 +14,7 @@
 #include "src/base/live_objects.h"
 #include "src/base/log.h"
 #include "src/base/no_cancellation.h"
+#include "src/base/no_file_signals.h"
 #include "src/base/open_file.h"
 #include "src/base/status.h"
 #include "src/runtime/capture/capture.h"
@@ -72,6 +73,7 @@ Status CheckTask(const aclmdlRICondTaskParams& params, uint32_t flags) {
 
 Status WriteFile(const char* path, const std::string& text) {
     const NoCancellation noCancellation;
+    const NoFileSignals noSignals;
     const int descriptor = OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC);
     std::FILE* const file = descriptor >= 0 ? fdopen(descriptor, "w") : nullptr;
     int wrong = file != nullptr ? 0 : errno;

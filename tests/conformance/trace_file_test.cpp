@@ -9,6 +9,7 @@
 
 #include "acl/acl.h"
 #include "aclnn/aclnn_base.h"
+#include "support/child_process.h"
 #include "support/device_trace.h"
 #include "support/full_disk.h"
 #include "support/host_work.h"
@@ -154,6 +155,36 @@ TEST_F(TraceFileTest, WhatOnlyChecksSettingsLeavesTheFileAlone) {
     }
     EXPECT_EQ(Text(file), "as it was");
 }
+
+// Ranks that a launcher gives one environment, or a parent and what it starts.
+class TraceOfTwoTest : public TraceFileTest,
+                       public testing::WithParamInterface<ChildProcess::Kind> {};
+
+TEST_P(TraceOfTwoTest, ASecondProcessIsRefusedUntilTheFirstHasEndedItsTrace) {
+    const auto init = [](Words* words) { Keep(words, aclInit(nullptr)); };
+    const TempFile file("");
+    const EnvironmentGuard environment(Settings{{kTrace, file.Path()}});
+    ASSERT_TRUE(IsOk(aclInit(nullptr)));
+    ASSERT_NO_FATAL_FAILURE(RunSome(3));
+    ChildProcess other(GetParam());
+    const Words refused = other.Run(init);
+    EXPECT_EQ(refused.code, ACL_ERROR_FILE_ATTR_INVALID);
+    const std::string message = refused.text;
+    EXPECT_NE(message.find("process " + std::to_string(getpid()) + " writes"), std::string::npos)
+        << message;
+    EXPECT_NE(message.find("%p"), std::string::npos) << message;
+    ASSERT_TRUE(IsOk(aclFinalize()));
+    EXPECT_EQ(RunsIn(file), 3U);
+    EXPECT_EQ(other.Run(init).code, ACL_SUCCESS);
+    EXPECT_EQ(other.Run([](Words* words) { Keep(words, aclFinalize()); }).code, ACL_SUCCESS);
+    EXPECT_EQ(RunsIn(file), 0U) << "the trace of the other process";
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, TraceOfTwoTest,
+                         testing::Values(ChildProcess::Kind::kExec, ChildProcess::Kind::kFork),
+                         [](const auto& row) {
+                             return row.param == ChildProcess::Kind::kExec ? "Started" : "Forked";
+                         });
 
 // The children start anew and run only the death test's statement.
 class TraceDeathTest : public TraceFileTest {

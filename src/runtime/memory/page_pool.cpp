@@ -4,13 +4,11 @@
 #include "src/runtime/memory/page_pool.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <limits>
 #include <new>
 #include <system_error>
@@ -19,6 +17,7 @@
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
+#include "src/base/no_file_signals.h"
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/fork_records.h"
 
@@ -294,22 +293,8 @@ PagePool& TheUnmappedPages() { return ThePools().unmapped; }
 
 bool SetFileSize(int descriptor, size_t bytes) {
     const NoCancellation noCancellation;
-    sigset_t limit;
-    sigset_t before;
-    sigset_t pending;
-    (void)sigemptyset(&limit);
-    (void)sigaddset(&limit, SIGXFSZ);
-    (void)pthread_sigmask(SIG_BLOCK, &limit, &before);
-    (void)sigpending(&pending);
-    const int result = ftruncate(descriptor, static_cast<off_t>(bytes));
-    const int wrong = errno;
-    if (result != 0 && sigismember(&pending, SIGXFSZ) == 0) {
-        const timespec now{};
-        (void)sigtimedwait(&limit, nullptr, &now);
-    }
-    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    errno = wrong;
-    return result == 0;
+    const NoFileSignals noSignals;
+    return ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
 }
 
 }  // namespace advstep

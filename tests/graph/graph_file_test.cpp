@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs in files: what is saved is loaded, and nothing else is.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "graph/graph_rules_fixture.h"
+#include "support/full_disk.h"
 #include "support/threads.h"
 
 namespace {
@@ -233,6 +236,93 @@ TEST_F(GraphFileTest, ANameMayBeAsLongAsTheFileSystemAllows) {
     EXPECT_EQ(Files(), 1U);
     EXPECT_EQ(graph.SaveToFile((path + "x").c_str()), ge::GRAPH_FAILED);
     EXPECT_EQ(Files(), 1U);
+}
+
+TEST_F(GraphFileTest, AFileKeepsItsModeAndItsLinks) {
+    Save();
+    ASSERT_EQ(chmod(Path().c_str(), 0600), 0);
+    ASSERT_EQ(symlink("graph", (folder_ + "/near").c_str()), 0);
+    ASSERT_EQ(mkdir((folder_ + "/links").c_str(), 0700), 0);
+    ASSERT_EQ(symlink("../near", (folder_ + "/links/far").c_str()), 0);
+    ge::Graph graph("linked");
+    graph.SetInputs(sources_);
+    ASSERT_EQ(graph.SaveToFile((folder_ + "/links/far").c_str()), ge::GRAPH_SUCCESS);
+    EXPECT_TRUE(std::filesystem::is_symlink(folder_ + "/near"));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder_ + "/links/far"));
+    struct stat saved {};
+    ASSERT_EQ(lstat(Path().c_str(), &saved), 0);
+    EXPECT_TRUE(S_ISREG(saved.st_mode));
+    EXPECT_EQ(saved.st_mode & 07777, 0600U);
+    ge::Graph loaded;
+    ASSERT_EQ(loaded.LoadFromFile(Path().c_str()), ge::GRAPH_SUCCESS);
+    ge::AscendString name;
+    EXPECT_EQ(loaded.GetName(name), ge::GRAPH_SUCCESS);
+    EXPECT_EQ(name, "linked");
+}
+
+TEST_F(GraphFileTest, ALinkMayLeadToNoFileYet) {
+    ASSERT_EQ(symlink("new", (folder_ + "/link").c_str()), 0);
+    ge::Graph graph("new");
+    graph.SetInputs(sources_);
+    const mode_t mask = umask(027);
+    EXPECT_EQ(graph.SaveToFile((folder_ + "/link").c_str()), ge::GRAPH_SUCCESS);
+    umask(mask);
+    struct stat saved {};
+    ASSERT_EQ(lstat((folder_ + "/new").c_str(), &saved), 0);
+    EXPECT_EQ(saved.st_mode & 07777, 0640U) << "as any new file";
+    EXPECT_EQ(Files(), 2U);
+    ASSERT_EQ(symlink("loop", (folder_ + "/loop").c_str()), 0);
+    EXPECT_EQ(graph.SaveToFile((folder_ + "/loop").c_str()), ge::GRAPH_FAILED);
+    EXPECT_TRUE(std::filesystem::is_symlink(folder_ + "/loop"));
+}
+
+TEST_F(GraphFileTest, AFileThatMayNotBeWrittenIsNotReplaced) {
+    Save();
+    ASSERT_EQ(chmod(Path().c_str(), 0400), 0);
+    if (access(Path().c_str(), W_OK) == 0) {
+        GTEST_SKIP() << "this user may write every file";
+    }
+    ge::Graph graph("other");
+    graph.SetInputs(sources_);
+    EXPECT_EQ(graph.SaveToFile(Path().c_str()), ge::GRAPH_FAILED);
+    EXPECT_TRUE(HasError({"Graph::SaveToFile", Path(), "Permission denied"}));
+    EXPECT_EQ(Files(), 1U);
+}
+
+// A limit of the sizes of files comes with a signal that would end this program.
+TEST_F(GraphFileTest, AFullDiskLeavesNothing) {
+    ge::Graph graph("large");
+    graph.SetInputs(sources_);
+    {
+        const support::FullDisk full(100);
+        EXPECT_EQ(graph.SaveToFile(Path().c_str()), ge::GRAPH_FAILED);
+    }
+    EXPECT_TRUE(HasError({Path(), "too large"}));
+    EXPECT_EQ(Files(), 0U);
+}
+
+// So a process that is killed while it writes leaves nothing beside the file.
+TEST_F(GraphFileTest, AFileHasANameWhenItIsComplete) {
+    const int unnamed = open(folder_.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+    if (unnamed < 0) {
+        GTEST_SKIP() << "this file system has no files without a name";
+    }
+    close(unnamed);
+    const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    ASSERT_GE(inotify_add_watch(watch, folder_.c_str(), IN_CREATE | IN_MODIFY | IN_MOVED_TO), 0);
+    Save();
+    alignas(inotify_event) char bytes[4096];
+    const ssize_t size = read(watch, bytes, sizeof(bytes));
+    close(watch);
+    std::vector<uint32_t> seen;
+    for (ssize_t at = 0; at < size;) {
+        const auto* const event = reinterpret_cast<const inotify_event*>(bytes + at);
+        if (event->name[0] != '#') {  // of a file without a name, which is no entry of the folder
+            seen.push_back(event->mask);
+        }
+        at += static_cast<ssize_t>(sizeof(inotify_event)) + event->len;
+    }
+    EXPECT_EQ(seen, (std::vector<uint32_t>{IN_CREATE, IN_MOVED_TO}));
 }
 
 // A process that was killed in a call leaves a file. In a container the next one has its number.

@@ -9,10 +9,11 @@
 
 namespace support {
 
-// No file of the process grows beyond so many bytes, as on a full disk.
+// No file of the process grows beyond so many bytes, as on a full disk. The signal of a write that
+// would do so has its default action, the end of the process: the library must hold it back.
 class FullDisk {
  public:
-    explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_DFL)) {
         getrlimit(RLIMIT_FSIZE, &before_);
         const rlimit limit = {bytes, before_.rlim_max};
         setrlimit(RLIMIT_FSIZE, &limit);

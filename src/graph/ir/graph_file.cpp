@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Saves graphs to files, loads them from files, and dumps them as text.
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,22 +13,10 @@
 #include "src/graph/ir/graph_bytes.h"
 #include "src/graph/ir/messages.h"
 #include "src/graph/ir/tensor.h"
+#include "src/graph/ir/whole_file.h"
 
 namespace advstep::graph {
 namespace {
-
-constexpr size_t kMostOfName = 200;  // bytes of a file name that the neighbour's has too
-
-bool WriteAll(int file, const std::string& bytes) {
-    for (size_t written = 0; written < bytes.size();) {
-        const ssize_t count = write(file, bytes.data() + written, bytes.size() - written);
-        if (count < 0 && errno != EINTR) {
-            return false;
-        }
-        written += count < 0 ? 0 : static_cast<size_t>(count);
-    }
-    return true;
-}
 
 // Refuses null, the empty path, and what exists and is no regular file.
 Outcome CheckFile(const char* file) {
@@ -44,36 +27,6 @@ Outcome CheckFile(const char* file) {
     const auto status = std::filesystem::status(file, error);
     if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
         return Fail(kInnerError, "{} is no regular file", file);
-    }
-    return {};
-}
-
-// Writes a neighbour of the file and renames it, so that a failure leaves the file as it was.
-Outcome ReplaceFile(const std::string& path, const std::string& bytes) {
-    static std::atomic<uint64_t> count{0};
-    // The file name is cut, since the longest leaves no room for more.
-    const std::string begin = path.substr(0, path.rfind('/') + 1 + kMostOfName);
-    std::string neighbour;
-    int file = -1;
-    do {  // a process of the same number, now or before, may have some of the names
-        neighbour = fmt::format("{}.{}.{}.part", begin, getpid(), count.fetch_add(1));
-        file = open(neighbour.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (file < 0 && errno == EEXIST);
-    if (file < 0) {
-        return Fail(kInnerError, "{} cannot be written: {}", path,
-                    std::generic_category().message(errno));
-    }
-    int error = WriteAll(file, bytes) ? 0 : errno;
-    if (close(file) != 0 && error == 0) {
-        error = errno;
-    }
-    if (error == 0 && std::rename(neighbour.c_str(), path.c_str()) != 0) {
-        error = errno;
-    }
-    if (error != 0) {
-        unlink(neighbour.c_str());
-        return Fail(kInnerError, "{} cannot be written: {}", path,
-                    std::generic_category().message(error));
     }
     return {};
 }

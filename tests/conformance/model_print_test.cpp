@@ -7,6 +7,7 @@
 #include <string>
 
 #include "conformance/capture_fixture.h"
+#include "support/full_disk.h"
 #include "support/stderr_capture.h"
 #include "support/temp_pipe.h"
 
@@ -132,6 +133,11 @@ TEST_F(ModelPrintTest, NumbersAndRefusals) {
     const support::TempPipe pipe;
     EXPECT_TRUE(IsError(kRange, aclmdlRIDebugJsonPrint(first, pipe.Path(), 0),
                         {pipe.Path(), "a pipe without a reader"}));
+    {
+        const support::FullDisk disk(10);
+        EXPECT_TRUE(IsError(kRange, aclmdlRIDebugJsonPrint(first, path_.c_str(), 0),
+                            {path_.c_str(), "File too large"}));
+    }
     EXPECT_TRUE(IsCode(ACL_ERROR_INVALID_PARAM, aclmdlRIDebugJsonPrint(first, nullptr, 0)));
     EXPECT_TRUE(IsCode(ACL_ERROR_INVALID_PARAM, aclmdlRIDebugPrint(nullptr)));
     EXPECT_TRUE(IsCode(ACL_ERROR_INVALID_PARAM, aclmdlRIGetId(first, nullptr)));

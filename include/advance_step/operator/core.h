@@ -162,6 +162,23 @@ ADVSTEP_API aclnnStatus advstepRefuseCall(const AdvStepOperator* op, aclnnStatus
 /// @retval ACLNN_ERR_PARAM_INVALID  scalar has been destroyed
 ADVSTEP_API aclnnStatus advstepReadScalar(const aclScalar* scalar, AdvStepScalarValue* value);
 
+/// Reads a tensor. The pointers of the view live as long as the tensor.
+/// @retval ACLNN_ERR_PARAM_NULLPTR  tensor or view is null
+/// @retval ACLNN_ERR_PARAM_INVALID  tensor has been destroyed
+ADVSTEP_API aclnnStatus advstepReadTensor(const aclTensor* tensor, AdvStepTensorView* view);
+
+/// Finds the members of a list of tensors, which may be null. They live as long as the list.
+/// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
+/// @retval ACLNN_ERR_PARAM_INVALID  list has been destroyed
+ADVSTEP_API aclnnStatus advstepReadTensorList(const aclTensorList* list,
+                                              const aclTensor* const** tensors, uint64_t* count);
+
+/// As advstepReadTensorList, for a list of scalars.
+/// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
+/// @retval ACLNN_ERR_PARAM_INVALID  list has been destroyed
+ADVSTEP_API aclnnStatus advstepReadScalarList(const aclScalarList* list,
+                                              const aclScalar* const** scalars, uint64_t* count);
+
 /// Finds the values of an array. They are not copied, and live as long as the array.
 /// @retval ACLNN_ERR_PARAM_NULLPTR  an argument is null
 /// @retval ACLNN_ERR_PARAM_INVALID  array has been destroyed

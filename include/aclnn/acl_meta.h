@@ -125,28 +125,32 @@ ADVSTEP_API aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, ui
 /// Makes an executor repeatable: phase two may run it any number of times, until
 /// aclDestroyAclOpExecutor. The program calls this after phase one and before the first run.
 /// @retval ACLNN_ERR_INNER_NULLPTR  executor is null
-/// @retval ACLNN_ERR_PARAM_INVALID  the executor was run without being repeatable, or was destroyed
+/// @retval ACLNN_ERR_PARAM_INVALID  the executor was run without being repeatable, or was destroyed;
+///                                  it is none of this library
 ADVSTEP_API aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor);
 
 /// Frees a repeatable executor, or one that was never run. A run spends any other executor, which
 /// ends with it. Queued runs still run.
 /// @retval ACLNN_ERR_INNER_NULLPTR  executor is null
-/// @retval ACLNN_ERR_PARAM_INVALID  the executor is spent, or was destroyed before
+/// @retval ACLNN_ERR_PARAM_INVALID  the executor is spent, or was destroyed before; it is none of
+///                                  this library
 ADVSTEP_API aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor);
 
 /// Changes the address of one tensor of the executor for later runs. Queued runs keep their
 /// addresses.
 ///
 /// @param[in] index   for aclSetTensorAddr and aclSetInputTensorAddr: the position among the
-///                    operator's tensors in signature order, 0-based; for aclSetOutputTensorAddr:
+///                    operator's tensors (of a host operator: tensors and lists) in signature
+///                    order, 0-based; for aclSetOutputTensorAddr:
 ///                    the position among its in/out tensors (AdvanceStep: inputTokens 0,
 ///                    inputPositions 1, seqLens 2, slotMapping 3)
 /// @param[in] tensor  not NULL; neither read nor changed
 /// @param[in] addr    device address; the view offset of phase one's tensor is added
 /// @retval ACLNN_ERR_INNER_NULLPTR  executor or tensor is null
-/// @retval ACLNN_ERR_PARAM_INVALID  the index does not exist, or is that of a tensor that phase one
-///                                  was called without; the executor is spent; an in/out tensor
-///                                  would overlap another tensor. The executor is unchanged.
+/// @retval ACLNN_ERR_PARAM_INVALID  the index does not exist, or is that of a list, or of a tensor
+///                                  that phase one was called without; the executor is spent, or
+///                                  none of this library; an in/out tensor of a kernel would overlap
+///                                  another tensor. The executor is unchanged.
 ADVSTEP_API aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index,
                                          aclTensor* tensor, void* addr);
 ADVSTEP_API aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index,
@@ -161,9 +165,18 @@ ADVSTEP_API aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const siz
 ADVSTEP_API aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index,
                                                aclTensor* tensor, void* addr);
 
-/// These six calls always fail, because no operator here takes a tensor list.
+/// Changes the address of one tensor of a list for later runs. Queued runs keep their addresses.
+/// Only host operators take lists (advance_step/host_call.h).
+///
+/// @param[in] irIndex        the position of the list among the operator's tensors and lists in
+///                           signature order, 0-based; for the output calls: the position among the
+///                           written ones
+/// @param[in] relativeIndex  the position of the tensor in the list
+/// @param[in] tensors        not NULL; neither read nor changed
+/// @param[in] addr           as aclSetTensorAddr
 /// @retval ACLNN_ERR_INNER_NULLPTR  executor or tensors is null
-/// @retval ACLNN_ERR_PARAM_INVALID  in all other cases
+/// @retval ACLNN_ERR_PARAM_INVALID  irIndex is not that of a list; relativeIndex is not that of one
+///                                  of its tensors; the executor is spent, or none of this library
 ADVSTEP_API aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t irIndex,
                                                 const size_t relativeIndex, aclTensorList* tensors,
                                                 void* addr);

@@ -26,7 +26,8 @@ extern "C" {
 typedef struct {
     uint32_t structBytes;             /* sizeof(AdvStepHostRun) */
     uint32_t tensorCount;             /* entries of tensors */
-    const AdvStepTensorView* tensors; /* those of the plan, with their present addresses */
+    const AdvStepTensorView* tensors; /* those of the plan, with their present addresses; strides of
+                                         dims of 1 are 1 */
     void* workspace;                  /* NULL if the plan needs none */
     uint64_t workspaceBytes;          /* those of the plan */
     char* message;                    /* room for the reason of a failure, a text that ends with 0 */
@@ -36,7 +37,8 @@ typedef struct {
 /// Does the work, on any thread, in the default floating-point environment. It must not wait for
 /// the device. Several runs of one plan may be under way at a time.
 /// @param[in] args  those of the plan
-/// @return 0, or the code with which the task fails, with a message "<call>: <message>"
+/// @return 0, or the code with which the task fails, with a message "<call>: <message>"; an
+///         exception fails it with ACL_ERROR_FAILURE
 typedef int32_t (*AdvStepRunHostCall)(const void* args, const AdvStepHostRun* run);
 
 /// Releases the arguments of a plan, exactly once, on any thread. It may call no function of this
@@ -96,11 +98,14 @@ typedef struct AdvStepHostPlan AdvStepHostPlan;
 ADVSTEP_API aclnnStatus advstepRegisterHostCall(const AdvStepHostCallTable* table,
                                                 const AdvStepHostCall** call);
 
-/// Makes a plan. If it fails, the arguments have been released.
-/// @retval ACLNN_ERR_PARAM_NULLPTR  an argument, tensors (with a tensorCount), or a name is null
-/// @retval ACLNN_ERR_PARAM_INVALID  a tensor has a negative dim or stride, or no addresses in
-///                                  memory; places are not ascending
-/// @retval ACLNN_ERR_INNER          structBytes is wrong
+/// Makes a plan. If it fails, the arguments have been released, unless it could not find them: call
+/// or request is null, or structBytes is wrong.
+/// @retval ACLNN_ERR_PARAM_NULLPTR  an argument, tensors (with a tensorCount), a name or a shape is
+///                                  null
+/// @retval ACLNN_ERR_PARAM_INVALID  a tensor has a negative dim, a negative stride of a dim above 1,
+///                                  no addresses in memory, or a data type of unknown size; places
+///                                  are not ascending; access is none
+/// @retval ACLNN_ERR_INNER          structBytes is wrong; memory is short
 ADVSTEP_API aclnnStatus advstepMakeHostPlan(const AdvStepHostCall* call,
                                             const AdvStepHostPlanRequest* request,
                                             AdvStepHostPlan** plan);
@@ -120,11 +125,11 @@ ADVSTEP_API aclnnStatus advstepMakeHostExecutor(AdvStepHostPlan* plan, void* con
 /// Phase two: spends the executor (unless it is repeatable) and queues its task, which is captured,
 /// replayed, traced and limited in time as a kernel is. Checks the memory of all tensors and the
 /// workspace first.
-/// @retval ACLNN_ERR_PARAM_NULLPTR  executor is null; a tensor with elements has no address; the
-///                                  workspace is null and its size is not 0
+/// @retval ACLNN_ERR_PARAM_NULLPTR  call or executor is null; a tensor with elements has no address;
+///                                  the workspace is null and its size is not 0
 /// @retval ACLNN_ERR_PARAM_INVALID  the executor has been used or destroyed, is none of this
 ///                                  library, or belongs to another operator; workspaceSize is less
-///                                  than phase one reported
+///                                  than phase one reported; the workspace overlaps a tensor
 /// @retval ACLNN_ERR_RUNTIME_ERROR  a tensor is not inside one allocation of the device or not
 ///                                  aligned to its elements; the stream is none, or of another
 ///                                  context; the executor is for another device

@@ -123,13 +123,13 @@ aclnnStatus Size(const char* call, ValuesKind kind, const char* name, const Hand
 
 template <typename Handle, typename T>
 aclnnStatus Read(const char* call, ValuesKind kind, const Handle* array, const T** values,
-                 uint64_t* count) {
+                 uint64_t* count, const char* name = "values") {
     return AclnnBoundary(call, ACLNN_ERR_INNER, [&]() -> Status {
         const Values* found = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(Find(kind, "array", array, &found));
+        ADVSTEP_RETURN_IF_ERROR(Find(kind, WordOf(kind), array, &found));
         if (values == nullptr || count == nullptr) {
             return Error(ACLNN_ERR_PARAM_NULLPTR, "{} is null; expected a pointer",
-                         values == nullptr ? "values" : "count");
+                         values == nullptr ? name : "count");
         }
         *values = reinterpret_cast<const T*>(found->bytes.get());
         *count = found->count;
@@ -279,6 +279,15 @@ aclnnStatus advstepReadScalar(const aclScalar* scalar, AdvStepScalarValue* value
         std::memcpy(value->bytes, found->bytes.get(), found->count);
         return {};
     });
+}
+
+aclnnStatus advstepReadTensorList(const aclTensorList* list, const aclTensor* const** tensors,
+                                  uint64_t* count) {
+    return Read("advstepReadTensorList", ValuesKind::kTensorList, list, tensors, count, "tensors");
+}
+aclnnStatus advstepReadScalarList(const aclScalarList* list, const aclScalar* const** scalars,
+                                  uint64_t* count) {
+    return Read("advstepReadScalarList", ValuesKind::kScalarList, list, scalars, count, "scalars");
 }
 
 aclnnStatus advstepReadIntArray(const aclIntArray* array, const int64_t** values, uint64_t* count) {

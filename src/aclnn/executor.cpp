@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
-#include "src/aclnn/object_pool.h"
+#include "src/aclnn/host_launch.h"
 #include "src/base/dtype.h"
 #include "src/base/live_objects.h"
 
@@ -15,16 +16,20 @@ namespace {
 
 constexpr size_t kExecutorLooks = 8;  // the number of plans that a program typically has in turns
 
-// Returns the elements from the first one to the last one of a view that CheckExtent passes.
-int64_t SpannedElements(const TensorView& view) {
-    int64_t elements = 1;
+// Returns whether all elements of a view have addresses that can be computed. The stride of a
+// dimension of 1 says nothing.
+bool FitsMemory(const TensorView& view) {
+    int64_t last = 0;
     for (int64_t axis = 0; axis < view.rank; ++axis) {
-        if (view.dims[axis] == 0) {
-            return 0;
+        int64_t step = 0;
+        if (view.dims[axis] < 0 || (view.dims[axis] > 1 && view.strides[axis] < 0) ||
+            __builtin_mul_overflow(std::max<int64_t>(view.dims[axis], 1) - 1, view.strides[axis],
+                                   &step) ||
+            __builtin_add_overflow(last, step, &last)) {
+            return false;
         }
-        elements += (view.dims[axis] - 1) * view.strides[axis];
     }
-    return elements;
+    return last < kMostElements && HasExtent(view);
 }
 
 // Returns the memory of a view. A contiguous view is one run. Rows along the first axis that are
@@ -50,21 +55,6 @@ MemoryExtent ExtentOf(const TensorView& view) {
         extent.strideBytes = view.strides[0] * view.itemSize;
     }
     return extent;
-}
-
-// Returns whether all elements of a view have addresses that can be computed.
-bool FitsMemory(const TensorView& view) {
-    int64_t last = 0;
-    for (int64_t axis = 0; axis < view.rank; ++axis) {
-        int64_t step = 0;
-        if (view.dims[axis] < 0 || view.strides[axis] < 0 ||
-            __builtin_mul_overflow(std::max<int64_t>(view.dims[axis], 1) - 1, view.strides[axis],
-                                   &step) ||
-            __builtin_add_overflow(last, step, &last)) {
-            return false;
-        }
-    }
-    return last < kMostElements && HasExtent(view);
 }
 
 // Checks every pair of tensors. Gaps between rows do not count as part of a tensor.
@@ -108,10 +98,17 @@ Status CheckOverlapsOrGiveBack(aclOpExecutor* executor) {
     return overlaps;
 }
 
+// Takes a record. Plans that may come again stay as long as possible: a record that cannot be found
+// is taken first, and else the oldest one.
+aclOpExecutor* TakeRecord() {
+    return ObjectPool<aclOpExecutor>::AcquireLike<kExecutorLooks>(
+        [](const aclOpExecutor& record) { return !record.key.useful(); });
+}
+
 // Hands the record to the caller of phase one.
-void Give(aclOpExecutor* record, aclOpExecutor** executor) {
+void Give(aclOpExecutor* record, const char* call, aclOpExecutor** executor) {
     record->state.store(aclOpExecutor::State::kPlanned, std::memory_order_release);
-    NoteMade(ObjectKind::kExecutor, record->launch.program->call, record);
+    NoteMade(ObjectKind::kExecutor, call, record);
     *executor = record;
 }
 
@@ -144,11 +141,18 @@ void LookAtAddresses(aclOpExecutor* executor) {
     executor->workspaceEpoch = 0;
 }
 
-Status CheckExtent(const TensorView& view, const char* name) {
-    if (view.itemSize <= 0) {
-        return Error(ACLNN_ERR_PARAM_INVALID, "{} has data type {}; expected one of whole bytes",
-                     name, NameOf(view.dataType));
+int64_t SpannedElements(const TensorView& view) {
+    int64_t elements = 1;
+    for (int64_t axis = 0; axis < view.rank; ++axis) {
+        if (view.dims[axis] == 0) {
+            return 0;
+        }
+        elements += (view.dims[axis] - 1) * view.strides[axis];
     }
+    return elements;
+}
+
+Status CheckAddresses(const TensorView& view, const char* name) {
     return view.packedBytes >= 0 || FitsMemory(view)
                ? Status()
                : Error(ACLNN_ERR_PARAM_INVALID,
@@ -156,6 +160,24 @@ Status CheckExtent(const TensorView& view, const char* name) {
                        "for elements that fit memory",
                        name, ShapeText(view.dims, view.rank), ShapeText(view.strides, view.rank),
                        view.offset);
+}
+
+Status CheckExtent(const TensorView& view, const char* name) {
+    if (view.itemSize <= 0) {
+        return Error(ACLNN_ERR_PARAM_INVALID, "{} has data type {}; expected one of whole bytes",
+                     name, NameOf(view.dataType));
+    }
+    return CheckAddresses(view, name);
+}
+
+Status NoExecutorError(const aclOpExecutor* executor) {
+    return Error(ACLNN_ERR_PARAM_INVALID,
+                 "executor {} is none of this library; expected one that a phase one here has made",
+                 static_cast<const void*>(executor));
+}
+
+const char* CallOf(const aclOpExecutor& executor) {
+    return executor.host != nullptr ? executor.host->name() : executor.launch.program->call;
 }
 
 Status CheckOverlaps(const aclOpExecutor& executor) {
@@ -172,15 +194,12 @@ bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** 
         return false;
     }
     *workspaceSize = record->workspaceBytes;
-    Give(record, executor);
+    Give(record, record->launch.program->call, executor);
     return true;
 }
 
 Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
-    // Plans that may come again stay as long as possible: a record that cannot be found is taken
-    // first, and else the oldest one.
-    aclOpExecutor* const made = ObjectPool<aclOpExecutor>::AcquireLike<kExecutorLooks>(
-        [](const aclOpExecutor& record) { return !record.key.useful(); });
+    aclOpExecutor* const made = TakeRecord();
     made->key = plan.key != nullptr ? *plan.key : PlanKey();
     // The results of LookAtAddresses stay valid if a record gets the same addresses again.
     bool asBefore = made->slots == plan.slots && made->launch.device == plan.launch.device &&
@@ -212,11 +231,32 @@ Status MakeExecutor(const Plan& plan, aclOpExecutor** executor) {
     if (!made->apart) {
         ADVSTEP_RETURN_IF_ERROR(CheckOverlapsOrGiveBack(made));
     }
-    Give(made, executor);
+    Give(made, made->launch.program->call, executor);
     return {};
 }
 
+aclOpExecutor* MakeHostExecutor(HostLaunch* launch) {
+    std::unique_ptr<HostLaunch, DropShare> share(launch);
+    aclOpExecutor* const made = TakeRecord();
+    made->key = PlanKey();
+    made->launch.device = &launch->device();
+    made->workspaceBytes = launch->plan().workspaceBytes;
+    made->owner = launch->plan().call->owner;
+    made->workspaceAt = -1;
+    made->slots = nullptr;  // what the record had as a kernel's is not looked at again
+    made->tensorCount = 0;
+    made->checkedEpoch = 0;
+    made->known = launch->AllAddressesKnown();
+    made->host = share.release();
+    aclOpExecutor* executor = nullptr;
+    Give(made, launch->name(), &executor);
+    return executor;
+}
+
 void RecycleExecutor(aclOpExecutor* executor) noexcept {
+    if (executor->host != nullptr) {
+        std::exchange(executor->host, nullptr)->Drop();
+    }
     ObjectPool<aclOpExecutor>::Release(executor);
 }
 

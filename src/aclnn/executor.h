@@ -9,12 +9,15 @@
 #include <cstring>
 
 #include "aclnn/acl_meta.h"
+#include "src/aclnn/object_pool.h"
 #include "src/aclnn/plan_key.h"
 #include "src/base/status.h"
 #include "src/base/tensor_view.h"
 #include "src/runtime/device/kernel_launch.h"
 
 namespace advstep {
+
+class HostLaunch;
 
 /// The static description of an operator's tensor.
 struct TensorSlot {
@@ -50,31 +53,33 @@ struct Plan {
 
 }  // namespace advstep
 
-/// The plan of one call, from phase one to phase two. Its records are pooled. `state` distinguishes
-/// a live record from a spent one, even if two threads use the same record at a time. All other
-/// members belong to the owner of the executor.
+/// The plan of one call, from phase one to phase two: of a kernel, or of a host operator (`host`),
+/// which uses the members up to `known` and of `launch` only the device. Its records are pooled.
+/// `state` distinguishes a live record from a spent one, even if two threads use the same record at
+/// a time. All other members belong to the owner of the executor.
 struct aclOpExecutor {
     enum class State : uint32_t { kFree, kPlanned, kRepeatable };
     static constexpr int32_t kMostTensors = 24;
     static constexpr size_t kMostPayload = 512;
 
     std::atomic<State> state{State::kFree};
-    aclOpExecutor* nextFree = nullptr;  // belongs to the ObjectPool
-    advstep::PlanKey key;  // of the plan in the record; it stays after the record is spent
-    advstep::PlannedLaunch launch;
+    aclOpExecutor* nextFree = nullptr;    // belongs to the ObjectPool
+    advstep::HostLaunch* host = nullptr;  // a share of it; null: a kernel, or a free record
+    const void* owner = nullptr;          // as in the plan; of a host operator, its call's owner
     uint64_t workspaceBytes = 0;
-    int64_t workspaceAt = -1;
-    bool allDistinct = false;
     uint64_t checkedEpoch = 0;  // DeviceMemory's epoch at the last successful check of all tensors
+    bool known = false;         // every tensor with elements has an address
+    // The next two are results of LookAtAddresses, as `known` is for a kernel.
+    bool aligned = false;  // all addresses are multiples of the size of an element
+    bool apart = false;    // no two spans overlap; gaps between rows count as part of a span
+    bool allDistinct = false;
+    int32_t tensorCount = 0;
+    advstep::PlannedLaunch launch;
+    advstep::PlanKey key;  // of the plan in the record; it stays after the record is spent
+    int64_t workspaceAt = -1;
     const void* workspace = nullptr;  // the workspace whose aligned address is in the payload
     uint64_t workspaceEpoch = 0;      // the epoch at its last successful check; 0: check anew
     const advstep::TensorSlot* slots = nullptr;
-    const void* owner = nullptr;  // as in the plan
-    int32_t tensorCount = 0;
-    // The results of LookAtAddresses.
-    bool known = false;    // every tensor with elements has an address
-    bool aligned = false;  // all addresses are multiples of the size of an element
-    bool apart = false;    // no two spans overlap; gaps between rows count as part of a span
     advstep::PlannedTensor tensors[kMostTensors];
     alignas(advstep::kTaskAlignment) unsigned char payload[kMostPayload];
 
@@ -93,12 +98,34 @@ bool PlannedBefore(const PlanKey& key, uint64_t* workspaceSize, aclOpExecutor** 
 /// 161002: elements of the view have no whole bytes, or no addresses. `name` is the tensor's.
 Status CheckExtent(const TensorView& view, const char* name);
 
+/// 161002: elements of the view have no addresses.
+Status CheckAddresses(const TensorView& view, const char* name);
+
+/// Returns the elements from the first one to the last one of a view that CheckAddresses passes.
+int64_t SpannedElements(const TensorView& view);
+
+/// 161002: not an executor of this library.
+Status NoExecutorError(const aclOpExecutor* executor);
+
+/// Refuses what is no executor of this library, without reading it. 161002: it is none.
+inline Status RequireOwnExecutor(const aclOpExecutor* executor) {
+    return __builtin_expect(ObjectPool<aclOpExecutor>::Owns(executor), 1)
+               ? Status()
+               : NoExecutorError(executor);
+}
+
+/// Returns the name of the call of which a live executor is.
+const char* CallOf(const aclOpExecutor& executor);
+
+/// Makes an executor of a host operator, and takes over the share of the launch.
+aclOpExecutor* MakeHostExecutor(HostLaunch* launch);
+
 /// Makes an executor for the plan, whose views CheckExtent has passed. 161002: a written tensor
 /// (with allDistinct: any tensor) overlaps another one. Tensors whose address is unknown are not
 /// compared.
 Status MakeExecutor(const Plan& plan, aclOpExecutor** executor);
 
-/// Returns the record to the pool. Its state must be kFree.
+/// Returns the record to the pool, and drops its share of a host launch. Its state must be kFree.
 void RecycleExecutor(aclOpExecutor* executor) noexcept;
 
 /// Updates `known`, `aligned` and `apart`. The caller has changed addresses.

@@ -3,10 +3,10 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstddef>
-#include <memory>
+#include <cstdint>
 #include <mutex>
-#include <vector>
 
 #include "src/base/never_destroyed.h"
 
@@ -17,7 +17,8 @@ namespace advstep {
 /// member `T* nextFree`, which belongs to the pool. There is one pool for each type.
 ///
 /// Each thread caches some free objects. The others are in the pool's own list, which mutex_
-/// guards. A call that needs only the cache looks at nothing else.
+/// guards. A call that needs only the cache looks at nothing else. Objects are made in chunks. The
+/// list of chunks only grows, each time by one exchange, so Owns reads it without a lock.
 template <typename T>
 class ObjectPool {
  public:
@@ -61,6 +62,21 @@ class ObjectPool {
         return Take(link);
     }
 
+    /// Returns whether the object is one of this pool, free or not. It reads nothing of the object,
+    /// so it may be any address. A thread finds an object in the chunk of its last one at once.
+    static bool Owns(const T* object) noexcept {
+        [[gnu::tls_model("initial-exec")]] static thread_local const Chunk* last = nullptr;
+        if (__builtin_expect(last != nullptr && last->Has(object), 1)) {
+            return true;
+        }
+        const Chunk* chunk = chunks_.load(std::memory_order_acquire);
+        while (chunk != nullptr && !chunk->Has(object)) {
+            chunk = chunk->next;
+        }
+        last = chunk != nullptr ? chunk : last;
+        return chunk != nullptr;
+    }
+
     static void Release(T* object) noexcept {
         Cache& cache = ThreadCache();
         Push(&cache.first, object);
@@ -71,6 +87,17 @@ class ObjectPool {
 
  private:
     static constexpr size_t kBatch = 32;
+
+    struct Chunk {
+        T objects[kBatch];
+        Chunk* next = nullptr;  // made before; set before the chunk is in the list
+
+        bool Has(const T* object) const {
+            const uintptr_t offset =
+                reinterpret_cast<uintptr_t>(object) - reinterpret_cast<uintptr_t>(objects);
+            return offset < sizeof(objects) && offset % sizeof(T) == 0;
+        }
+    };
 
     // The cache is plain data, because global destructors may use the pool after the thread's
     // objects have been destroyed. It is closed then, and stays empty.
@@ -127,9 +154,9 @@ class ObjectPool {
         const size_t most = cache->closed ? 1 : kBatch;
         const std::lock_guard<std::mutex> lock(mutex_);
         if (free_ == nullptr) {
-            chunks_.push_back(std::make_unique<T[]>(kBatch));
-            for (size_t index = 0; index < kBatch; ++index) {
-                Push(&free_, &chunks_.back()[index]);
+            Chunk* const chunk = AddChunk();
+            for (T& object : chunk->objects) {
+                Push(&free_, &object);
             }
         }
         T** end = &cache->first;
@@ -170,14 +197,25 @@ class ObjectPool {
         }
     }
 
+    static Chunk* AddChunk() {
+        auto* const chunk = new Chunk;
+        chunk->next = chunks_.load(std::memory_order_relaxed);
+        while (!chunks_.compare_exchange_weak(chunk->next, chunk, std::memory_order_acq_rel)) {
+        }
+        return chunk;
+    }
+
     static void Push(T** list, T* object) {
         object->nextFree = *list;
         *list = object;
     }
 
+    // Not a member of the pool, which is another one in the child of a fork: the child's threads go
+    // on with the parent's objects.
+    static inline std::atomic<Chunk*> chunks_{nullptr};
+
     std::mutex mutex_;
     T* free_ = nullptr;
-    std::vector<std::unique_ptr<T[]>> chunks_;
 };
 
 }  // namespace advstep

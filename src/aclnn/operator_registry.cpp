@@ -22,7 +22,7 @@ constexpr std::string_view kCallBegin = "aclnn";
 
 // The record that was made last. Records are only added, each by one exchange. So several threads
 // may load libraries, and the child of a fork finds a complete list.
-std::atomic<AdvStepOperator*> lastRegistered{nullptr};
+std::atomic<RegisteredCall*> lastRegistered{nullptr};
 
 Status WrongTensor(uint32_t place, const char* name, const std::string& what) {
     return Error(ACLNN_ERR_PARAM_INVALID, "tensor {}, {}, {}", place,
@@ -66,8 +66,8 @@ Status CheckTensors(const AdvStepOperatorTable& table) {
     return {};
 }
 
-void WarnOfSameName(const AdvStepOperator& op) {
-    for (const AdvStepOperator* other = op.next; other != nullptr; other = other->next) {
+void WarnOfSameName(const RegisteredCall& op) {
+    for (const RegisteredCall* other = op.next; other != nullptr; other = other->next) {
         if (other->call == op.call && other->library != op.library) {
             Log(LogLevel::kWarn,
                 "operator {} is defined by {} and by {}; the executors of one are refused by the "
@@ -85,27 +85,61 @@ std::string NameOf(const AdvStepOperatorTable& table) {
 }
 
 // Finds the record of another table of the same operator; null if there is none.
-const AdvStepOperator* OtherTable(const AdvStepOperator& op) {
-    const AdvStepOperator* other = lastRegistered.load(std::memory_order_acquire);
-    while (other != nullptr &&
-           (other->table == nullptr || other->call != op.call || other->library != op.library)) {
+const RegisteredCall* OtherTable(const RegisteredCall& op) {
+    const RegisteredCall* other = lastRegistered.load(std::memory_order_acquire);
+    while (other != nullptr && (other->key == nullptr || other->kind != op.kind ||
+                                other->call != op.call || other->library != op.library)) {
         other = other->next;
     }
     return other;
 }
 
-const AdvStepOperator* RegisteredBefore(const AdvStepOperatorTable& table) {
-    const AdvStepOperator* op = lastRegistered.load(std::memory_order_acquire);
-    while (op != nullptr && op->table != &table) {
+const RegisteredCall* RegisteredBefore(const void* table) {
+    const RegisteredCall* op = lastRegistered.load(std::memory_order_acquire);
+    while (op != nullptr && op->key != table) {
         op = op->next;
     }
     return op;
 }
 
-void Push(AdvStepOperator* op) {
+void Push(RegisteredCall* op) {
     op->next = lastRegistered.load(std::memory_order_relaxed);
     while (!lastRegistered.compare_exchange_weak(op->next, op, std::memory_order_acq_rel)) {
     }
+}
+
+// Makes a record with a right table part of the list. The operator's records share an owner.
+void PushRight(const void* table, RegisteredCall* op) {
+    op->key = table;
+    if (const RegisteredCall* const other = OtherTable(*op); other != nullptr) {
+        op->owner = other->owner;
+    }
+    Push(op);
+    WarnOfSameName(*op);
+}
+
+Status CheckName(const char* call) {
+    if (call == nullptr || std::string_view(call).substr(0, kCallBegin.size()) != kCallBegin) {
+        return Error(ACLNN_ERR_PARAM_INVALID, "call is {}; expected a name that begins with {}",
+                     call == nullptr ? "null" : call, kCallBegin);
+    }
+    return {};
+}
+
+Status CheckHostTable(const AdvStepHostCallTable& table) {
+    if (table.structBytes != sizeof(AdvStepHostCallTable) ||
+        table.interfaceVersion != ADVSTEP_HOST_CALL_INTERFACE) {
+        return Error(ACLNN_ERR_PARAM_INVALID,
+                     "it was compiled for version {} of the interface of host operators ({} "
+                     "bytes); expected version {} ({} bytes): compile it with the headers of this "
+                     "library",
+                     table.interfaceVersion, table.structBytes, ADVSTEP_HOST_CALL_INTERFACE,
+                     sizeof(AdvStepHostCallTable));
+    }
+    ADVSTEP_RETURN_IF_ERROR(CheckName(table.call));
+    return table.run != nullptr
+               ? Status()
+               : Error(ACLNN_ERR_PARAM_INVALID, "run is null; expected a function");
 }
 
 }  // namespace
@@ -120,11 +154,7 @@ Status CheckTable(const AdvStepOperatorTable& table) {
             table.interfaceVersion, table.structBytes, ADVSTEP_OPERATOR_INTERFACE,
             sizeof(AdvStepOperatorTable));
     }
-    if (table.call == nullptr || table.call[0] == '\0' ||
-        std::string_view(table.call).substr(0, kCallBegin.size()) != kCallBegin) {
-        return Error(ACLNN_ERR_PARAM_INVALID, "call is {}; expected a name that begins with {}",
-                     table.call == nullptr ? "null" : table.call, kCallBegin);
-    }
+    ADVSTEP_RETURN_IF_ERROR(CheckName(table.call));
     if (table.tensorCount < 1 || table.tensorCount > ADVSTEP_OPERATOR_MOST_TENSORS ||
         table.tensors == nullptr) {
         return Error(ACLNN_ERR_PARAM_INVALID, "tensorCount is {}; expected 1 to {} tensors",
@@ -138,8 +168,8 @@ Status CheckTable(const AdvStepOperatorTable& table) {
 }
 
 Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator** op) {
-    if (const AdvStepOperator* const before = RegisteredBefore(table); before != nullptr) {
-        *op = before;
+    if (const RegisteredCall* const before = RegisteredBefore(&table); before != nullptr) {
+        *op = static_cast<const AdvStepOperator*>(before);
         return {};
     }
     auto made = std::make_unique<AdvStepOperator>();
@@ -158,24 +188,48 @@ Status RegisterOperator(const AdvStepOperatorTable& table, const AdvStepOperator
         }
         status = KeepLoaded(file);
     }
-    if (status.ok()) {
-        made->table = &table;
-        if (const AdvStepOperator* const other = OtherTable(*made); other != nullptr) {
-            made->owner = other->owner;
-        }
-    } else {
+    if (!status.ok()) {
         made->wrong = fmt::format("the table of operator {} in {} is wrong: {}", made->call,
                                   made->library, status.message());
         status = Status(status.code(), made->wrong);
         Log(LogLevel::kError, "{}", made->wrong);
     }
     AdvStepOperator* const registered = made.release();
-    Push(registered);
     if (status.ok()) {
-        WarnOfSameName(*registered);
+        registered->table = &table;
+        PushRight(&table, registered);
+    } else {
+        Push(registered);
     }
     *op = registered;
     return status;
+}
+
+Status RegisterHostCall(const AdvStepHostCallTable& table, const AdvStepHostCall** call) {
+    if (const RegisteredCall* const before = RegisteredBefore(&table); before != nullptr) {
+        *call = static_cast<const AdvStepHostCall*>(before);
+        return {};
+    }
+    const std::string file = LibraryOf(&table);
+    auto made = std::make_unique<AdvStepHostCall>();
+    made->library = NameOfLibrary(file);
+    Status status = CheckHostTable(table);
+    if (status.ok()) {
+        status = KeepLoaded(file);
+    }
+    if (!status.ok()) {
+        constexpr size_t kNameEnds = offsetof(AdvStepHostCallTable, call) + sizeof(table.call);
+        const bool hasName = table.structBytes >= kNameEnds && table.call != nullptr;
+        return Error(status.code(), "the table of host operator {} in {} is wrong: {}",
+                     hasName ? table.call : "without a name", made->library, status.message());
+    }
+    made->table = &table;
+    made->call = table.call;
+    made->phaseOne = made->call + "GetWorkspaceSize";
+    AdvStepHostCall* const registered = made.release();
+    PushRight(&table, registered);
+    *call = registered;
+    return {};
 }
 
 std::string LibraryOf(const void* address) {

@@ -3,13 +3,13 @@
 
 #include "src/aclnn/run.h"
 
-#include <array>
 #include <memory>
 #include <string_view>
 
 #include "src/aclnn/executor.h"
+#include "src/aclnn/host_launch.h"
+#include "src/aclnn/range_check.h"
 #include "src/base/live_objects.h"
-#include "src/base/thread_memory.h"
 #include "src/runtime/commands/launcher.h"
 #include "src/runtime/lifecycle/process_options.h"
 #include "src/runtime/memory/memories.h"
@@ -20,48 +20,6 @@
 namespace advstep {
 namespace {
 
-// A range that the calling thread has found: `bytes` from `address` on are usable by the device, as
-// long as the epoch of DeviceMemory is the same. It is plain data, so that calls from global
-// destructors can still use it.
-struct KnownRange {
-    uintptr_t address;
-    uint64_t epoch;
-    const Device* device;
-    uint64_t bytes;
-};
-
-constexpr size_t kKnownRanges = 64;  // of one thread: more than the tensors of a decode step
-
-using KnownRanges = std::array<KnownRange, kKnownRanges>;
-
-// Returns the place of an address in KnownRanges.
-size_t PlaceOf(uintptr_t address) {
-    constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;  // spreads addresses that differ in few bits
-    constexpr int kTopBits = 58;
-    static_assert(kKnownRanges == size_t{1} << (64 - kTopBits));
-    return (address * kGolden) >> kTopBits;
-}
-
-Status FindRange(const Device& device, const char* name, const void* address, uint64_t bytes,
-                 uint64_t* left) {
-    Allocation allocation;
-    if (!TheDeviceMemory().Find(address, &allocation) || !allocation.UsableOnDevice() ||
-        (allocation.OfDevice() && allocation.device != &device)) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "{} is at {}, which lies in no allocation of device {}; expected device or "
-                     "registered memory there",
-                     name, address, device.id());
-    }
-    *left = allocation.BytesFrom(address);
-    if (*left < bytes) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "{} takes {} bytes at {}, where a device range of {} bytes is left; expected "
-                     "it inside one allocation",
-                     name, bytes, address, *left);
-    }
-    return {};
-}
-
 using State = aclOpExecutor::State;
 
 // Returns a failure of the runtime with the code of operators. The message contains the runtime's
@@ -70,17 +28,24 @@ Status AsRuntimeError(const Status& status) {
     return Error(ACLNN_ERR_RUNTIME_ERROR, "runtime code {}: {}", status.code(), status.message());
 }
 
-Status NullAddress(const aclOpExecutor& executor) {
+const char* NullTensorOf(const aclOpExecutor& executor) {
+    if (executor.host != nullptr) {
+        return executor.host->plan().tensors[executor.host->FindUnknown()].name;
+    }
     int32_t index = 0;
     while (executor.tensors[index].address != nullptr || executor.tensors[index].spanBytes == 0) {
         ++index;
     }
+    return executor.slots[index].name;
+}
+
+Status NullAddress(const aclOpExecutor& executor) {
     return Error(ACLNN_ERR_PARAM_NULLPTR, "{} has a null address; expected device memory by now",
-                 executor.slots[index].name);
+                 NullTensorOf(executor));
 }
 
 Status OtherOwner(const aclOpExecutor& executor, const char* call) {
-    const char* const planned = executor.launch.program->call;
+    const char* const planned = CallOf(executor);
     return std::string_view(planned) != call
                ? Error(ACLNN_ERR_PARAM_INVALID,
                        "executor was planned for {}; expected one planned for {}", planned, call)
@@ -93,6 +58,9 @@ Status OtherOwner(const aclOpExecutor& executor, const char* call) {
 // Checks that the workspace shares no byte with a tensor: the plan there would be overwritten. The
 // workspace of the last successful run needs no other look while no address has changed.
 Status CheckWorkspaceApart(const aclOpExecutor& executor, const void* workspace) {
+    if (executor.host != nullptr) {
+        return executor.host->CheckWorkspaceApart(workspace);
+    }
     if (executor.workspaceAt < 0 ||
         (executor.workspaceEpoch != 0 && executor.workspace == workspace)) {
         return {};
@@ -165,14 +133,15 @@ void ListUses(const void* source, std::vector<Use>* uses) {
     for (int32_t index = 0; index < executor.tensorCount; ++index) {
         const PlannedTensor& tensor = executor.tensors[index];
         if (tensor.spanBytes > 0) {
-            uses->push_back({Use::Kind::kMemory, executor.slots[index].name,
-                             executor.tensors[index].address,
-                             static_cast<uint64_t>(tensor.spanBytes)});
+            const TensorSlot& slot = executor.slots[index];
+            uses->push_back({Use::Kind::kMemory, slot.name, tensor.address,
+                             static_cast<uint64_t>(tensor.spanBytes), 0,
+                             slot.written ? Use::Access::kReadsAndWrites : Use::Access::kReads});
         }
     }
     if (executor.workspaceAt >= 0) {
-        uses->push_back(
-            {Use::Kind::kMemory, "workspace", launch.workspace, executor.workspaceBytes});
+        uses->push_back({Use::Kind::kMemory, "workspace", launch.workspace, executor.workspaceBytes,
+                         0, Use::Access::kReadsAndWrites});
     }
 }
 
@@ -184,12 +153,15 @@ Status OtherDevice(const aclOpExecutor& executor) {
                  executor.launch.device->id(), current.device->id());
 }
 
-Status Launch(aclOpExecutor* executor, void* workspace, aclrtStream stream) {
+Status Launch(aclOpExecutor* executor, void* workspace, aclrtStream stream, bool isSpent) {
     StreamRef target;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
     const ContextRef* const current = LiveContext();
     if (current == nullptr || current->device != executor->launch.device) {
         return OtherDevice(*executor);
+    }
+    if (executor->host != nullptr) {
+        return QueueHostLaunch(executor, target, workspace, isSpent);
     }
     Launcher& launcher = TheLauncher();
     if (Status memory = CheckMemory(executor, workspace); !memory.ok()) {
@@ -249,6 +221,7 @@ Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_
     if (executor == nullptr) {
         return Error(ACLNN_ERR_PARAM_NULLPTR, "executor is null; expected one of phase one");
     }
+    ADVSTEP_RETURN_IF_ERROR(RequireOwnExecutor(executor));
     // The executor is spent first, so that only one of two threads can use it.
     State expected = executor->state.load(std::memory_order_acquire);
     const bool spent =
@@ -265,7 +238,7 @@ Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_
     // A spent executor returns to the pool, after a failure too. The queued launch has copies.
     const std::unique_ptr<aclOpExecutor, Recycle> usedUp(spent ? executor : nullptr);
     ADVSTEP_RETURN_IF_ERROR(CheckArguments(*executor, call, owner, workspace, workspaceSize));
-    const Status status = Launch(executor, workspace, stream);
+    const Status status = Launch(executor, workspace, stream, spent);
     return status.ok() ? Status() : AsRuntimeError(status);
 }
 
@@ -275,33 +248,22 @@ Status CheckRange(const Device& device, const char* name, const void* address, u
 }
 
 Status CheckTensorRanges(aclOpExecutor* executor) {
-    const uint64_t epoch = TheDeviceMemory().epoch();
-    if (executor->checkedEpoch == epoch) {
+    if (executor->checkedEpoch == TheDeviceMemory().epoch()) {
         return {};
     }
-    const Device* const device = executor->launch.device;
-    KnownRanges* const ranges = ThreadMemory<KnownRanges>();
+    // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): every plan has its device
+    RangeCheck check(*executor->launch.device);
     for (int32_t index = 0; index < executor->tensorCount; ++index) {
         const PlannedTensor& tensor = executor->tensors[index];
         const auto address = reinterpret_cast<uintptr_t>(tensor.address);
-        const auto bytes = static_cast<uint64_t>(tensor.spanBytes);
-        if (!executor->aligned && address % static_cast<uintptr_t>(tensor.itemSize) != 0) {
-            return Error(ACL_ERROR_RT_PARAM_INVALID, "{} is at {:#x}; expected a multiple of {}",
-                         executor->slots[index].name, address, tensor.itemSize);
+        const auto alignment = static_cast<uint64_t>(tensor.itemSize);
+        if (!executor->aligned && address % alignment != 0) {
+            return MisalignedError(executor->slots[index].name, address, alignment);
         }
-        KnownRange unknown{};
-        KnownRange& known = ranges != nullptr ? (*ranges)[PlaceOf(address)] : unknown;
-        if (bytes == 0 || (known.address == address && known.epoch == epoch &&
-                           known.device == device && known.bytes >= bytes)) {
-            continue;
-        }
-        uint64_t left = 0;
-        ADVSTEP_RETURN_IF_ERROR(
-            // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): every plan has its device
-            FindRange(*device, executor->slots[index].name, tensor.address, bytes, &left));
-        known = {address, epoch, device, left};  // the epoch was read before the check
+        ADVSTEP_RETURN_IF_ERROR(check.Check(executor->slots[index].name, address,
+                                            static_cast<uint64_t>(tensor.spanBytes)));
     }
-    executor->checkedEpoch = epoch;
+    executor->checkedEpoch = check.epoch();
     return {};
 }
 

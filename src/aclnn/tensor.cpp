@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 
+#include "advance_step/operator/core.h"
 #include "src/aclnn/object_pool.h"
 #include "src/base/boundary.h"
 #include "src/base/dtype.h"
@@ -302,4 +303,9 @@ aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
 aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr) {
     return Get("aclGetRawTensorAddr", tensor, addr, "addr", addr, "addr",
                [&](const aclTensor& t) { *addr = t.view.data; });
+}
+
+aclnnStatus advstepReadTensor(const aclTensor* tensor, AdvStepTensorView* view) {
+    return Get("advstepReadTensor", tensor, view, "view", view, "view",
+               [&](const aclTensor& t) { *view = t.view; });
 }

@@ -31,8 +31,9 @@ std::vector<Call> AllCalls() {
                              faults::KernelCalls(), faults::PlainCalls()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
-    for (const auto& part : {faults::TensorCalls(), faults::OperatorCalls(),
-                             faults::OwnOperatorCalls(), faults::PlainAclnnCalls()}) {
+    for (const auto& part :
+         {faults::TensorCalls(), faults::OperatorCalls(), faults::OwnOperatorCalls(),
+          faults::HostCallCalls(), faults::PlainAclnnCalls()}) {
         std::transform(part.begin(), part.end(), std::back_inserter(all), &faults::OfAclnn);
     }
     return all;

@@ -60,6 +60,34 @@ int EndMade(Scene& s) {
     return kDestroy(static_cast<Type*>(s.made));
 }
 
+int MakeOwnTensor(Scene& s) {
+    const int64_t dims[] = {2};
+    s.made = aclCreateTensor(dims, 1, ACL_INT64, nullptr, 0, ACL_FORMAT_ND, dims, 1, nullptr);
+    return s.made != nullptr ? 0 : -1;
+}
+int MakeOwnTensors(Scene& s) {
+    if (MakeOwnTensor(s) != 0) {
+        return -1;
+    }
+    const auto* const tensor = static_cast<const aclTensor*>(s.made);
+    s.made = aclCreateTensorList(&tensor, 1);
+    if (s.made == nullptr) {
+        (void)aclDestroyTensor(tensor);
+    }
+    return s.made != nullptr ? 0 : -1;
+}
+int MakeOwnScalars(Scene& s) {
+    if (MakeOwnScalar(s) != 0) {
+        return -1;
+    }
+    const auto* const scalar = static_cast<const aclScalar*>(s.made);
+    s.made = aclCreateScalarList(&scalar, 1);
+    if (s.made == nullptr) {
+        (void)aclDestroyScalar(scalar);
+    }
+    return s.made != nullptr ? 0 : -1;
+}
+
 constexpr AdvStepGraphOperator kOwnTie = {
     sizeof(AdvStepGraphOperator),
     0,
@@ -107,6 +135,18 @@ std::vector<Call> OwnOperatorCalls() {
              return advstepReadScalar(static_cast<aclScalar*>(s.made), &value);
          },
          &EndMade<aclScalar, aclDestroyScalar>},
+        {"advstepReadTensor", &MakeOwnTensor,
+         [](Scene& s) -> int {
+             AdvStepTensorView view{};
+             return advstepReadTensor(static_cast<aclTensor*>(s.made), &view);
+         },
+         &EndMade<aclTensor, aclDestroyTensor>},
+        {"advstepReadTensorList", &MakeOwnTensors,
+         &ReadArray<const aclTensor*, aclTensorList, advstepReadTensorList>,
+         &EndMade<aclTensorList, aclDestroyTensorList>},
+        {"advstepReadScalarList", &MakeOwnScalars,
+         &ReadArray<const aclScalar*, aclScalarList, advstepReadScalarList>,
+         &EndMade<aclScalarList, aclDestroyScalarList>},
         {"advstepReadIntArray", &MakeOwnInts, &ReadArray<int64_t, aclIntArray, advstepReadIntArray>,
          &EndMade<aclIntArray, aclDestroyIntArray>},
         {"advstepReadFloatArray", &MakeOwnFloats,

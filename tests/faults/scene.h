@@ -77,7 +77,8 @@ inline void PrintTo(const Call& call, std::ostream* out) { *out << call.name; }
 // The calls of each of the files beside this one.
 using Calls = std::vector<Call>();
 Calls RuntimeCalls, StreamCalls, MemoryCalls, CaptureCalls, SharingCalls, MoreStreamCalls,
-    ConditionalCalls, TensorCalls, OperatorCalls, ClientCalls, KernelCalls, OwnOperatorCalls;
+    ConditionalCalls, TensorCalls, OperatorCalls, ClientCalls, KernelCalls, OwnOperatorCalls,
+    HostCallCalls;
 // Those of the functions in no table: src/catalogue/make_lists.py makes them.
 Calls PlainCalls, PlainAclnnCalls;
 

@@ -22,11 +22,14 @@ std::atomic<Launcher*> replacement{nullptr};  // null: the real one
 
 Status FailLaunchTask(const Task& base) {
     const KernelLaunch& launch = static_cast<const KernelTask&>(base).launch;
-    return Error(launch.failure, "{}: made to fail with {} by advstepFailLaunch",
-                 launch.program->call, launch.failure);
+    return MadeToFail(launch.program->call, launch.failure);
 }
 
 }  // namespace
+
+Status MadeToFail(const char* call, int32_t code) {
+    return Error(code, "{}: made to fail with {} by advstepFailLaunch", call, code);
+}
 
 void FailWhenRun(KernelTask* task, int32_t code) {
     task->launch.failure = code;

@@ -34,6 +34,9 @@ Status BeginLaunch(const Device& device, int32_t* faultCode);
 /// 107022: an abort of the device is under way. `what` names what the call begins.
 Status RefuseDuringAbort(const Device& device, const char* what);
 
+/// The failure of a launch that advstepFailLaunch lets fail in its stream.
+Status MadeToFail(const char* call, int32_t code);
+
 /// Makes a queued launch fail with the code when it is run.
 void FailWhenRun(KernelTask* task, int32_t code);
 

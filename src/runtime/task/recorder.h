@@ -20,11 +20,14 @@ class Recorder;
 /// A resource that work uses when it runs, and that may be gone by the time of a replay.
 struct Use {
     enum class Kind : uint8_t { kMemory, kNotify, kEvent, kFunction };
+    /// How the work uses memory.
+    enum class Access : uint8_t { kUnknown, kReads, kWrites, kReadsAndWrites };
     Kind kind = Kind::kMemory;
     const char* name = nullptr;     // the argument's name, static text
     const void* address = nullptr;  // of the memory, or the handle
     uint64_t bytes = 0;
     uint64_t epoch = 0;  // DeviceMemory's epoch at the capture; excludes memory allocated later
+    Access access = Access::kUnknown;
 };
 
 /// A point in a capture: the end of the first `position` tasks of a branch.

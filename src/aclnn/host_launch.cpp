@@ -25,7 +25,7 @@ HostLaunch::HostLaunch(AdvStepHostPlan* plan, const Device& device)
 
 HostLaunch* HostLaunch::Make(AdvStepHostPlan* plan, void* const* addresses, const Device& device) {
     const size_t count = plan->count();
-    auto* const made = new (count) HostLaunch(plan, device);
+    auto* const made = new (Views{count}) HostLaunch(plan, device);
     for (size_t place = 0; place < count; ++place) {
         AdvStepTensorView* const view =
             new (made->views() + place) AdvStepTensorView(plan->views[place]);
@@ -37,7 +37,7 @@ HostLaunch* HostLaunch::Make(AdvStepHostPlan* plan, void* const* addresses, cons
 }
 
 HostLaunch* HostLaunch::Copy() const {
-    auto* const copy = new (plan_->count()) HostLaunch(plan_, device_);
+    auto* const copy = new (Views{plan_->count()}) HostLaunch(plan_, device_);
     std::memcpy(copy->views(), views(), plan_->count() * sizeof(AdvStepTensorView));
     return copy;
 }
@@ -119,13 +119,13 @@ int32_t HostLaunch::Call(void* workspace, char* message, size_t size) const {
 Status QueueHostLaunch(aclOpExecutor* executor, const StreamRef& target, void* workspace,
                        bool isSpent) {
     HostLaunch* const host = executor->host;
+    Launcher& launcher = TheLauncher();
     if (Status memory = host->CheckMemory(workspace, &executor->checkedEpoch); !memory.ok()) {
-        ADVSTEP_RETURN_IF_ERROR(target.Check());  // a bad stream is reported first
+        ADVSTEP_RETURN_IF_ERROR(launcher.CheckStream(target));  // a bad stream is reported first
         return memory;
     }
     const AdvStepHostPlan& plan = host->plan();
     HostWorkLaunch launch;
-    ADVSTEP_RETURN_IF_ERROR(BeginLaunch(host->device(), &launch.failure));
     launch.length = plan.isShort ? TaskLength::kUsual : TaskLength::kHeavy;
     launch.role = Work::Role::kLaunch;
     launch.device = &host->device();
@@ -134,16 +134,15 @@ Status QueueHostLaunch(aclOpExecutor* executor, const StreamRef& target, void* w
         launch.workspaceBytes = plan.workspaceBytes;
     }
     if (!plan.isShort) {
-        // At most kMostTimeoutUnits, 254.
         launch.timeLimit =
-            static_cast<int32_t>(TheProcessOptions().timeoutUnits.load(std::memory_order_relaxed));
+            TheProcessOptions().timeoutUnits.load(std::memory_order_relaxed) * kTimeLimitUnit;
     }
     if (isSpent) {
         executor->host = nullptr;
     } else {
         host->Own();
     }
-    return EnqueueHostWork(target, host, launch);
+    return launcher.LaunchHost(target, host, launch);
 }
 
 void SetHostAddress(aclOpExecutor* executor, size_t place, void* address) {

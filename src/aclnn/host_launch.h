@@ -59,10 +59,13 @@ class HostLaunch final : public HostWork {
  private:
     HostLaunch(AdvStepHostPlan* plan, const Device& device);
     ~HostLaunch() override { plan_->Drop(); }
-    static void* operator new(size_t bytes, size_t views) {
-        return ::operator new(bytes + views * sizeof(AdvStepTensorView));
+    struct Views {
+        size_t count;
+    };
+    static void* operator new(size_t bytes, Views views) {
+        return ::operator new(bytes + views.count * sizeof(AdvStepTensorView));
     }
-    static void operator delete(void* memory, size_t) { ::operator delete(memory); }
+    static void operator delete(void* memory, Views) { ::operator delete(memory); }
 
     int32_t Call(void* workspace, char* message, size_t size) const override;
 

@@ -65,16 +65,20 @@ class ObjectPool {
     /// Returns whether the object is one of this pool, free or not. It reads nothing of the object,
     /// so it may be any address. A thread finds an object in the chunk of its last one at once.
     static bool Owns(const T* object) noexcept {
-        [[gnu::tls_model("initial-exec")]] static thread_local const Chunk* last = nullptr;
-        if (__builtin_expect(last != nullptr && last->Has(object), 1)) {
+        // Before its first success a thread looks at an address that no program has.
+        [[gnu::tls_model("initial-exec")]] static thread_local uintptr_t last = uintptr_t{1} << 63;
+        if (__builtin_expect(HasChunkAt(last, object), 1)) {
             return true;
         }
         const Chunk* chunk = chunks_.load(std::memory_order_acquire);
-        while (chunk != nullptr && !chunk->Has(object)) {
+        while (chunk != nullptr && !HasChunkAt(chunk->begin(), object)) {
             chunk = chunk->next;
         }
-        last = chunk != nullptr ? chunk : last;
-        return chunk != nullptr;
+        if (chunk == nullptr) {
+            return false;
+        }
+        last = chunk->begin();
+        return true;
     }
 
     static void Release(T* object) noexcept {
@@ -92,12 +96,13 @@ class ObjectPool {
         T objects[kBatch];
         Chunk* next = nullptr;  // made before; set before the chunk is in the list
 
-        bool Has(const T* object) const {
-            const uintptr_t offset =
-                reinterpret_cast<uintptr_t>(object) - reinterpret_cast<uintptr_t>(objects);
-            return offset < sizeof(objects) && offset % sizeof(T) == 0;
-        }
+        uintptr_t begin() const { return reinterpret_cast<uintptr_t>(objects); }
     };
+
+    static bool HasChunkAt(uintptr_t begin, const T* object) {
+        const uintptr_t offset = reinterpret_cast<uintptr_t>(object) - begin;
+        return offset < sizeof(Chunk::objects) && offset % sizeof(T) == 0;
+    }
 
     // The cache is plain data, because global destructors may use the pool after the thread's
     // objects have been destroyed. It is closed then, and stays empty.

@@ -19,6 +19,7 @@ constexpr Action kActions[] = {
     {"hold", 4, Ends::kNone, Hold},
     {"launch host functions", 16, Ends::kNone, LaunchHostFunctions},
     {"launch host operators", 12, Ends::kNone, LaunchHostOperators},
+    {"launch host executors", 10, Ends::kNone, LaunchHostExecutors},
     {"launch callbacks", 6, Ends::kNone, LaunchCallbacks},
     {"use device memory", 12, Ends::kNone, UseDeviceMemory},
     {"use host memory", 10, Ends::kNone, UseHostMemory},

@@ -40,6 +40,7 @@ void Hold(Worker& worker);
 // host_work.cpp
 void LaunchHostFunctions(Worker& worker);
 void LaunchHostOperators(Worker& worker);
+void LaunchHostExecutors(Worker& worker);
 void LaunchCallbacks(Worker& worker);
 // memory.cpp
 void UseDeviceMemory(Worker& worker);

@@ -96,6 +96,7 @@ void UseGroups(Worker& worker) {
         case 0:
             if (CHAOS_CALL(aclmdlRICaptureTaskGrpBegin, stream) == 0) {
                 LaunchHostOperators(worker);
+                LaunchHostExecutors(worker);
             }
             break;
         case 1:

@@ -3,6 +3,7 @@
 // until the library releases them.
 #include <cstdio>
 
+#include "advance_step/host_call.h"
 #include "advance_step/host_operator.h"
 #include "chaos/actions.h"
 
@@ -48,6 +49,19 @@ void ReleaseOperator(void* args) {
     delete argument;
 }
 
+Argument* NewArgument(Worker& worker) {
+    worker.world.arguments += 1;
+    return new Argument{&worker.world,
+                        worker.random.OneIn(10) ? ACL_ERROR_RT_AICPU_EXCEPTION : ACL_SUCCESS};
+}
+
+constexpr AdvStepHostCallTable kHostCall = {
+    sizeof(AdvStepHostCallTable), ADVSTEP_HOST_CALL_INTERFACE, "aclnnChaos",
+    [](const void* args, const AdvStepHostRun* run) -> int32_t {
+        return RunOperator(const_cast<void*>(args), run->message, run->messageSize);
+    },
+    ReleaseOperator};
+
 }  // namespace
 
 void LaunchHostFunctions(Worker& worker) {
@@ -60,9 +74,7 @@ void LaunchHostFunctions(Worker& worker) {
 
 void LaunchHostOperators(Worker& worker) {
     const aclrtStream stream = worker.AnyStream();
-    auto* const argument = new Argument{
-        &worker.world, worker.random.OneIn(10) ? ACL_ERROR_RT_AICPU_EXCEPTION : ACL_SUCCESS};
-    worker.world.arguments += 1;
+    Argument* const argument = NewArgument(worker);
     const AdvStepHostOperator operation = {worker.random.OneIn(2) ? "first" : "second",
                                            RunOperator,
                                            ReleaseOperator,
@@ -74,6 +86,34 @@ void LaunchHostOperators(Worker& worker) {
     } else {
         (void)CHAOS_CALL(advstepLaunchShortHostOperator, stream, &operation);
     }
+}
+
+// Executors of one plan: run, run again and again, or destroyed unused.
+void LaunchHostExecutors(Worker& worker) {
+    const AdvStepHostCall* call = nullptr;
+    (void)CHAOS_CALL(advstepRegisterHostCall, &kHostCall, &call);
+    Argument* const argument = NewArgument(worker);
+    const AdvStepHostPlanRequest request = {sizeof(AdvStepHostPlanRequest), 0, nullptr, argument, 0,
+                                            worker.random.OneIn(2) ? 1 : 0};
+    AdvStepHostPlan* plan = nullptr;
+    if (CHAOS_CALL(advstepMakeHostPlan, call, &request, &plan) != 0) {
+        return;
+    }
+    for (int64_t count = worker.random.Between(1, 3); count > 0; --count) {
+        uint64_t bytes = 0;
+        aclOpExecutor* executor = nullptr;
+        if (CHAOS_CALL(advstepMakeHostExecutor, plan, nullptr, &bytes, &executor) != 0) {
+            continue;
+        }
+        const bool repeats =
+            worker.random.OneIn(3) && CHAOS_CALL(aclSetAclOpExecutorRepeatable, executor) == 0;
+        for (int64_t runs = worker.random.Between(0, repeats ? 3 : 1); runs > 0; --runs) {
+            (void)CHAOS_CALL(advstepRunHostExecutor, call, nullptr, 0, executor,
+                             worker.AnyStream());
+        }
+        (void)aclDestroyAclOpExecutor(executor);  // refused after a run that has spent it
+    }
+    advstepReleaseHostPlan(plan);
 }
 
 void LaunchCallbacks(Worker& worker) {

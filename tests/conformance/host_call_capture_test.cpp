@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host operators in two calls, captured and replayed, and in task groups.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "advance_step/fault_injection.h"
 #include "advance_step/host_call.h"
@@ -127,6 +132,19 @@ TEST_F(HostCallCaptureTest, ALackOfMemoryReleasesTheArgumentsOnce) {
         EXPECT_EQ(released_, launches - 1);
     }
     ExpectCounts(0, launches);
+}
+
+TEST_F(HostCallCaptureTest, AListingHasItsNameAndItsTensors) {
+    const Model model = Capture(
+        stream_.Get(), [&] { ASSERT_TRUE(IsOk(Run(Sum(7, {&one_}, out_), stream_.Get()))); });
+    const std::string path = testing::TempDir() + "host_call_" + std::to_string(getpid()) + ".json";
+    ASSERT_TRUE(IsOk(aclmdlRIDebugJsonPrint(model.Get(), path.c_str(), 1)));
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    (void)unlink(path.c_str());
+    for (const char* const words : {"aclnnTestSum", "\"kernel\"", "terms", "out", "32 bytes"}) {
+        EXPECT_NE(text.find(words), std::string::npos) << words << " in " << text;
+    }
 }
 
 }  // namespace

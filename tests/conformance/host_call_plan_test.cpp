@@ -9,6 +9,7 @@
 #include "aclnnop/aclnn_advance_step.h"
 #include "advance_step/host_call.h"
 #include "conformance/host_call_fixture.h"
+#include "support/own_table.h"
 
 namespace {
 
@@ -173,8 +174,8 @@ TEST_F(HostCallPlanTest, TheMemoryOfEveryViewIsChecked) {
         void* address = buffer.At(512 - view.bytes);
         EXPECT_TRUE(IsOk(RunOther(Executor(plan, &address))));
         address = buffer.At(512 - view.bytes + view.step);
-        EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, RunOther(Executor(plan, &address)),
-                            {"self"}, {107000}));
+        EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, RunOther(Executor(plan, &address)), {"self"},
+                            {107000}));
         advstepReleaseHostPlan(plan);
     }
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
@@ -239,6 +240,12 @@ TEST_F(HostCallPlanTest, ExecutorsBelongToTheirOperator) {
                         {"aclnnTestOther: executor was planned for aclnnTestSum"}));
     EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, aclnnAdvanceStep(nullptr, 0, sum, nullptr),
                         {"aclnnAdvanceStep: executor was planned for aclnnTestSum"}));
+    const Tensor in(TensorSpec{{kCount}, one.Get()});
+    const Tensor out(TensorSpec{{kCount}, out_.Get()});
+    support::OwnCall kernel(in.Get(), nullptr, out.Get(), 1, kCount);
+    ASSERT_TRUE(IsOk(kernel.Plan()));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, Run(kernel.executor),
+                        {"aclnnTestSum: executor was planned for aclnnOwn"}));
     EXPECT_TRUE(IsOk(aclDestroyAclOpExecutor(sum)));
     EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, Run(sum), {"used or destroyed"}));
     EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_NULLPTR, Run(nullptr), {"executor is null"}));

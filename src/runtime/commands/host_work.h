@@ -72,8 +72,8 @@ struct HostWorkLaunch {
     const Device* device = nullptr;  // that counts the run as a launch; null: none does
     void* workspace = nullptr;
     uint64_t workspaceBytes = 0;
-    int32_t timeLimit = 0;  // in units of kTimeLimitUnit; 0: none. Needs a device
-    int32_t failure = 0;    // the code with which the task fails instead of a run; 0: it runs
+    uint64_t timeLimit = 0;  // of the run, in microseconds; 0: none. It needs a device
+    int32_t failure = 0;     // the code with which the task fails instead of a run; 0: it runs
 };
 
 /// Queues a run of the work, and takes over the caller's share, also on failure. The task drops the

@@ -4,9 +4,11 @@
 #include "src/runtime/commands/launcher.h"
 
 #include <atomic>
+#include <memory>
 
 #include "acl/acl_base.h"
 #include "src/base/never_destroyed.h"
+#include "src/runtime/commands/host_work.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/faults/fault_injection.h"
 
@@ -64,6 +66,13 @@ Status Launcher::Launch(const StreamRef& stream, const PlannedLaunch& launch, co
         }
         return task;
     });
+}
+
+Status Launcher::LaunchHost(const StreamRef& stream, HostWork* work, const HostWorkLaunch& launch) {
+    std::unique_ptr<HostWork, DropShare> share(work);
+    HostWorkLaunch begun = launch;
+    ADVSTEP_RETURN_IF_ERROR(BeginLaunch(*launch.device, &begun.failure));
+    return EnqueueHostWork(stream, share.release(), begun);
 }
 
 Launcher& TheLauncher() {

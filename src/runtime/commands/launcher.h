@@ -9,6 +9,9 @@
 
 namespace advstep {
 
+class HostWork;
+struct HostWorkLaunch;
+
 /// The layer below the executor, which queues planned launches on streams. Tests replace it to see
 /// the launches of phase two.
 class Launcher {
@@ -22,6 +25,11 @@ class Launcher {
     /// the memory that the launch uses. Codes as Stream::Enqueue.
     virtual Status Launch(const StreamRef& stream, const PlannedLaunch& launch, const void* payload,
                           const Work& work);
+
+    /// Queues a run of host work as a launch of its device, and takes over the caller's share, also
+    /// on failure. Codes as Stream::Enqueue.
+    virtual Status LaunchHost(const StreamRef& stream, HostWork* work,
+                              const HostWorkLaunch& launch);
 };
 
 Launcher& TheLauncher();

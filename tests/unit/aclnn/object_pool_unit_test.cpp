@@ -66,6 +66,25 @@ TEST(ObjectPoolTest, TakenBackObjectCanStillBeLookedAt) {
     EXPECT_EQ(thing->holders, 5);  // the address sanitizer watches
 }
 
+TEST(ObjectPoolTest, KnowsItsObjects) {
+    using Pool = ObjectPool<Thing<8>>;
+    std::vector<Thing<8>*> held;
+    for (int index = 0; index < 100; ++index) {  // in several chunks
+        held.push_back(Pool::Acquire());
+    }
+    for (Thing<8>* const thing : held) {
+        EXPECT_TRUE(Pool::Owns(thing));
+        Pool::Release(thing);
+        EXPECT_TRUE(Pool::Owns(thing)) << "free, but of the pool";
+    }
+    std::thread([&] { EXPECT_TRUE(Pool::Owns(held[50])); }).join();
+    Thing<8> other;
+    EXPECT_FALSE(Pool::Owns(&other));
+    EXPECT_FALSE(Pool::Owns(nullptr));
+    auto* const inside = reinterpret_cast<char*>(held[0]) + sizeof(void*);
+    EXPECT_FALSE(Pool::Owns(reinterpret_cast<Thing<8>*>(inside)));
+}
+
 TEST(ObjectPoolTest, EndedThreadLeavesItsObjectsToOthers) {
     using Pool = ObjectPool<Thing<4>>;
     Thing<4>* theirs = nullptr;

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "advance_step/host_call.h"
+#include "src/runtime/commands/host_work.h"
 #include "src/runtime/commands/launcher.h"
 #include "support/advance_step_flashinfer_batch.h"
 #include "support/handles.h"
@@ -23,7 +25,14 @@ class LengthLauncher : public Launcher {
         last = launch;
         return {};
     }
+    Status LaunchHost(const StreamRef& /*stream*/, HostWork* work,
+                      const HostWorkLaunch& launch) override {
+        lastHost = launch;
+        work->Drop();
+        return {};
+    }
     PlannedLaunch last;
+    HostWorkLaunch lastHost;
 };
 
 class PhaseTwoLengthTest : public testing::Test {
@@ -79,6 +88,34 @@ TEST_F(PhaseTwoLengthTest, LaunchesThatMayTakeLongHaveTheTimeLimit) {
         EXPECT_EQ(launcher_.last.length, TaskLength::kUnknown);
     }
     EXPECT_EQ(aclDestroyAclOpExecutor(call.executor), ACLNN_SUCCESS);
+}
+
+// One that says that it is short is not timed.
+TEST_F(PhaseTwoLengthTest, HostOperatorsHaveTheTimeLimit) {
+    static constexpr AdvStepHostCallTable kTable = {
+        sizeof(AdvStepHostCallTable), ADVSTEP_HOST_CALL_INTERFACE, "aclnnTimed",
+        [](const void*, const AdvStepHostRun*) -> int32_t { return 0; }, nullptr};
+    const AdvStepHostCall* call = nullptr;
+    ASSERT_EQ(advstepRegisterHostCall(&kTable, &call), ACLNN_SUCCESS);
+    for (const int32_t isShort : {0, 1}) {
+        const AdvStepHostPlanRequest request = {
+            sizeof(AdvStepHostPlanRequest), 0, nullptr, nullptr, 0, isShort};
+        AdvStepHostPlan* plan = nullptr;
+        ASSERT_EQ(advstepMakeHostPlan(call, &request, &plan), ACLNN_SUCCESS);
+        for (const auto& [milliseconds, units] : {std::pair{0, 254}, {1, 1}, {5000, 2}}) {
+            ASSERT_EQ(aclrtSetOpExecuteTimeOutWithMs(static_cast<uint32_t>(milliseconds)),
+                      ACL_SUCCESS);
+            uint64_t bytes = 0;
+            aclOpExecutor* executor = nullptr;
+            ASSERT_EQ(advstepMakeHostExecutor(plan, nullptr, &bytes, &executor), ACLNN_SUCCESS);
+            ASSERT_EQ(advstepRunHostExecutor(call, nullptr, 0, executor, nullptr), ACLNN_SUCCESS);
+            EXPECT_EQ(launcher_.lastHost.timeLimit,
+                      isShort != 0 ? 0 : static_cast<uint64_t>(units) * kTimeLimitUnit);
+            EXPECT_EQ(launcher_.lastHost.length,
+                      isShort != 0 ? TaskLength::kUsual : TaskLength::kHeavy);
+        }
+        advstepReleaseHostPlan(plan);
+    }
 }
 
 }  // namespace

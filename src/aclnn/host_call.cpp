@@ -22,8 +22,8 @@ const char* PhaseOneOf(const AdvStepHostCall* call) {
     return call != nullptr ? call->phaseOne.c_str() : kNoCall;
 }
 
-Status MakePlan(const AdvStepHostCall* call, const AdvStepHostPlanRequest* request,
-                AdvStepHostPlan** plan) {
+Status MakeHostPlan(const AdvStepHostCall* call, const AdvStepHostPlanRequest* request,
+                    AdvStepHostPlan** plan) {
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(call, "call"));
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(request, "request"));
     if (request->structBytes != sizeof(AdvStepHostPlanRequest)) {
@@ -35,13 +35,13 @@ Status MakePlan(const AdvStepHostCall* call, const AdvStepHostPlanRequest* reque
 }
 
 // Returns whether the failed call that was given these could find the arguments in them.
-bool HasArguments(const AdvStepHostCall* call, const AdvStepHostPlanRequest* request) {
+bool HasHostArguments(const AdvStepHostCall* call, const AdvStepHostPlanRequest* request) {
     return call != nullptr && request != nullptr &&
            request->structBytes == sizeof(AdvStepHostPlanRequest);
 }
 
-Status MakeExecutor(AdvStepHostPlan* plan, void* const* addresses, uint64_t* workspaceSize,
-                    aclOpExecutor** executor) {
+Status PlanHostExecutor(AdvStepHostPlan* plan, void* const* addresses, uint64_t* workspaceSize,
+                        aclOpExecutor** executor) {
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(plan, "plan"));
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(workspaceSize, "workspaceSize"));
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(executor, "executor"));
@@ -67,8 +67,8 @@ aclnnStatus advstepRegisterHostCall(const AdvStepHostCallTable* table,
 aclnnStatus advstepMakeHostPlan(const AdvStepHostCall* call, const AdvStepHostPlanRequest* request,
                                 AdvStepHostPlan** plan) {
     const aclnnStatus code = AclnnBoundary(PhaseOneOf(call), ACLNN_ERR_INNER,
-                                           [&] { return MakePlan(call, request, plan); });
-    if (code != ACLNN_SUCCESS && HasArguments(call, request)) {
+                                           [&] { return MakeHostPlan(call, request, plan); });
+    if (code != ACLNN_SUCCESS && HasHostArguments(call, request)) {
         ReleaseHostArgs(call->table->release, request->args);
     }
     return code;
@@ -82,8 +82,9 @@ void advstepReleaseHostPlan(AdvStepHostPlan* plan) {
 
 aclnnStatus advstepMakeHostExecutor(AdvStepHostPlan* plan, void* const* addresses,
                                     uint64_t* workspaceSize, aclOpExecutor** executor) {
-    return AclnnBoundary(PhaseOneOf(plan != nullptr ? plan->call : nullptr), ACLNN_ERR_INNER,
-                         [&] { return MakeExecutor(plan, addresses, workspaceSize, executor); });
+    return AclnnBoundary(PhaseOneOf(plan != nullptr ? plan->call : nullptr), ACLNN_ERR_INNER, [&] {
+        return PlanHostExecutor(plan, addresses, workspaceSize, executor);
+    });
 }
 
 aclnnStatus advstepRunHostExecutor(const AdvStepHostCall* call, void* workspace,

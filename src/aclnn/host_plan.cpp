@@ -34,9 +34,9 @@ int64_t BitsOf(aclDataType dataType) {
     }
 }
 
-// Finds the memory of a view that CheckShape passes. Elements of less than a byte follow one
+// Finds the memory of a view that CheckHostTensor passes. Elements of less than a byte follow one
 // another without gaps, and the range has every byte that one of them shares.
-void Measure(const TensorView& view, HostTensor* tensor) {
+void MeasureHostTensor(const TensorView& view, HostTensor* tensor) {
     const int64_t elements = SpannedElements(view);
     if (view.itemSize > 0) {
         tensor->firstByte = view.offset * view.itemSize;
@@ -53,7 +53,7 @@ void Measure(const TensorView& view, HostTensor* tensor) {
     tensor->alignment = 1;
 }
 
-Status CheckShape(const AdvStepHostTensor& tensor, uint32_t place) {
+Status CheckHostTensor(const AdvStepHostTensor& tensor, uint32_t place) {
     const auto& view = static_cast<const TensorView&>(tensor.view);
     if (tensor.name == nullptr || (view.rank > 0 && (!view.dims || !view.strides))) {
         return Error(ACLNN_ERR_PARAM_NULLPTR, "the {} of tensor {} is null; expected a pointer",
@@ -76,7 +76,7 @@ Status CheckShape(const AdvStepHostTensor& tensor, uint32_t place) {
 }
 
 // The members of a list have the place of the list, and follow one another.
-Status CheckPlace(const AdvStepHostTensor& tensor, const AdvStepHostTensor* before) {
+Status CheckHostPlace(const AdvStepHostTensor& tensor, const AdvStepHostTensor* before) {
     const bool follows = before == nullptr || before->argument < tensor.argument ||
                          (before->argument == tensor.argument && before->member >= 0 &&
                           before->member < tensor.member);
@@ -92,14 +92,14 @@ Status CheckPlace(const AdvStepHostTensor& tensor, const AdvStepHostTensor* befo
                                                  before->argument));
 }
 
-Status CheckRequest(const AdvStepHostPlanRequest& request) {
+Status CheckHostRequest(const AdvStepHostPlanRequest& request) {
     if (request.tensorCount > 0) {
         ADVSTEP_RETURN_IF_ERROR(RequireOutput(request.tensors, "tensors"));
     }
     for (uint32_t place = 0; place < request.tensorCount; ++place) {
         const AdvStepHostTensor* const tensor = request.tensors + place;
-        ADVSTEP_RETURN_IF_ERROR(CheckShape(*tensor, place));
-        ADVSTEP_RETURN_IF_ERROR(CheckPlace(*tensor, place == 0 ? nullptr : tensor - 1));
+        ADVSTEP_RETURN_IF_ERROR(CheckHostTensor(*tensor, place));
+        ADVSTEP_RETURN_IF_ERROR(CheckHostPlace(*tensor, place == 0 ? nullptr : tensor - 1));
     }
     return {};
 }
@@ -126,7 +126,7 @@ AdvStepHostPlan::AdvStepHostPlan(const AdvStepHostCall& planned,
     for (uint32_t place = 0; place < request.tensorCount; ++place) {
         const AdvStepHostTensor& asked = request.tensors[place];
         HostTensor tensor{asked.name, 0, 0, 1, asked.access, asked.argument, asked.member};
-        Measure(static_cast<const TensorView&>(asked.view), &tensor);
+        MeasureHostTensor(static_cast<const TensorView&>(asked.view), &tensor);
         tensors.push_back(tensor);
         CopyShape(asked.view, &used);
     }
@@ -155,7 +155,7 @@ void AdvStepHostPlan::CopyShape(const AdvStepTensorView& view, size_t* used) {
 
 Status AdvStepHostPlan::Make(const AdvStepHostCall& call, const AdvStepHostPlanRequest& request,
                              AdvStepHostPlan** made) {
-    ADVSTEP_RETURN_IF_ERROR(CheckRequest(request));
+    ADVSTEP_RETURN_IF_ERROR(CheckHostRequest(request));
     *made = new AdvStepHostPlan(call, request);
     (*made)->releases_ = true;
     return {};

@@ -128,6 +128,45 @@ TEST_F(OwnLibraryTest, ALibraryWithoutOperatorsOfGraphsIsKept) {
     EXPECT_NE(dlopen(OWN_NAMED_ONE, RTLD_NOW | RTLD_NOLOAD), nullptr);
 }
 
+// A host operator is registered by its first call.
+TEST_F(OwnLibraryTest, TwoLibrariesMayDefineTheSameHostOperator) {
+    using PlanConcat =
+        aclnnStatus(const aclTensorList*, int64_t, aclTensor*, uint64_t*, aclOpExecutor**);
+    struct Concat {
+        explicit Concat(const char* path) {
+            void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+            plan = reinterpret_cast<PlanConcat*>(dlsym(library, "aclnnConcatGetWorkspaceSize"));
+            run = reinterpret_cast<PhaseTwo*>(dlsym(library, "aclnnConcat"));
+            EXPECT_EQ(dlclose(library), 0);  // its kernels keep it loaded
+        }
+        PlanConcat* plan;
+        PhaseTwo* run;
+    };
+    const Concat one(OWN_OPERATORS_ONE);
+    const Concat other(OWN_OPERATORS_OTHER);
+    const aclTensor* const member = At(0).Release();
+    aclTensorList* const list = aclCreateTensorList(&member, 1);
+    uint64_t size = 0;
+    aclOpExecutor* executors[2] = {};
+    ASSERT_TRUE(IsOk(one.plan(list, 0, out_.Get(), &size, &executors[0])));
+    static bool isNew = true;
+    {
+        const support::StderrCapture capture;
+        ASSERT_TRUE(IsOk(other.plan(list, 0, out_.Get(), &size, &executors[1])));
+        EXPECT_EQ(capture.Text().find("operator aclnnConcat is defined by ") != std::string::npos,
+                  isNew)
+            << capture.Text();
+        isNew = false;
+    }
+    EXPECT_TRUE(support::IsError(ACLNN_ERR_PARAM_INVALID,
+                                 other.run(nullptr, 0, executors[0], nullptr),
+                                 {"the aclnnConcat of another library"}));
+    EXPECT_TRUE(IsOk(other.run(nullptr, 0, executors[1], nullptr)));
+    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(memory_.Download<int32_t>(), (Numbers{1, 2, 10, 20, 1, 2}));
+    EXPECT_TRUE(IsOk(aclDestroyTensorList(list)));
+}
+
 TEST_F(OwnLibraryTest, TwoLibrariesMayDefineTheSameOperator) {
     const Library one(OWN_OPERATORS_ONE);
     // A test before may have loaded it, and then there is no warning any more.

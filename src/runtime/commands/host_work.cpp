@@ -19,7 +19,7 @@
 namespace advstep {
 namespace {
 
-using Share = std::unique_ptr<HostWork, DropShare>;
+using HostShare = std::unique_ptr<HostWork, DropShare>;
 
 struct HostWorkTask : Task {
     HostWork* work;
@@ -30,7 +30,7 @@ struct HostWorkTask : Task {
     bool hasShare;  // false: the model that recorded it has
 };
 
-void CountRun(const Device& device, const Status& status) {
+void CountHostRun(const Device& device, const Status& status) {
     if (status.ok()) {
         device.counters().AddSuccess();
     } else {
@@ -42,7 +42,7 @@ void CountRun(const Device& device, const Status& status) {
 
 // The run has the cores of its stream's device to itself, as far as the use of the cores is
 // measured.
-Status RunMeasured(const HostWorkTask& task) {
+Status MeasureHostRun(const HostWorkTask& task) {
     const Device& device = *task.device;
     const auto begin = CoreUsage::Clock::now();
     Status status = task.work->Run(task.workspace);
@@ -50,7 +50,7 @@ Status RunMeasured(const HostWorkTask& task) {
     if (device.usage().On()) {
         device.usage().Add(begin, end, 1.0);
     }
-    CountRun(device, status);
+    CountHostRun(device, status);
     const auto took = static_cast<uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(end - begin).count());
     if (status.ok() && task.timeLimit != 0 && took > task.timeLimit) {
@@ -64,7 +64,7 @@ Status RunMeasured(const HostWorkTask& task) {
 // share here.
 Status RunHostWork(const Task& base) {
     const auto& task = static_cast<const HostWorkTask&>(base);
-    const Share share(task.hasShare ? task.work : nullptr);
+    const HostShare share(task.hasShare ? task.work : nullptr);
     if (task.skip != TaskSkip::kNot) {
         return {};
     }
@@ -75,23 +75,23 @@ Status RunHostWork(const Task& base) {
         return task.work->Run(task.workspace);
     }
     if (task.timeLimit != 0 || task.device->usage().On()) {
-        return RunMeasured(task);
+        return MeasureHostRun(task);
     }
     Status status = task.work->Run(task.workspace);
-    CountRun(*task.device, status);
+    CountHostRun(*task.device, status);
     return status;
 }
 
 // Has the caller's share during the launch. Only the launching thread uses this object.
-struct Launching {
+struct HostLaunching {
     HostWork* work;
     const HostWorkLaunch& launch;
     HostWorkTask* task = nullptr;  // the record that a model keeps, while it is being made
     bool captured = false;
 };
 
-void ListUses(const void* source, std::vector<Use>* uses) {
-    const auto& launching = *static_cast<const Launching*>(source);
+void ListHostUses(const void* source, std::vector<Use>* uses) {
+    const auto& launching = *static_cast<const HostLaunching*>(source);
     launching.work->ListUses(uses);
     if (launching.launch.workspaceBytes > 0) {
         uses->push_back({Use::Kind::kMemory, "workspace", launching.launch.workspace,
@@ -101,8 +101,8 @@ void ListUses(const void* source, std::vector<Use>* uses) {
 
 // The model drops its share when it is destroyed, so its record is an ordinary task, which needs no
 // run when it is skipped. The caller keeps its share until it holds no lock.
-std::shared_ptr<void> TakeOwner(void* source) {
-    auto* const launching = static_cast<Launching*>(source);
+std::shared_ptr<void> TakeHostWork(void* source) {
+    auto* const launching = static_cast<HostLaunching*>(source);
     launching->work->Own();
     std::shared_ptr<void> owner(launching->work, DropShare());  // drops the share if it throws
     launching->task->hasShare = false;
@@ -111,7 +111,7 @@ std::shared_ptr<void> TakeOwner(void* source) {
     return owner;
 }
 
-Status FailureOf(int32_t code, const char* name, const char* message) noexcept {
+Status HostFailure(int32_t code, const char* name, const char* message) noexcept {
     try {
         return Error(code, "{}: {}", name, message);
     } catch (...) {
@@ -135,7 +135,7 @@ Status HostWork::Run(void* workspace) const noexcept {
         return ErrorOfThrown(ACL_ERROR_FAILURE, name_, TextOfCaught("not a std::exception"));
     }
     message[sizeof message - 1] = '\0';
-    return code == 0 ? Status() : FailureOf(code, name_, message);
+    return code == 0 ? Status() : HostFailure(code, name_, message);
 }
 
 void ReleaseHostArgs(void (*release)(void* args), void* args) noexcept {
@@ -152,13 +152,13 @@ void ReleaseHostArgs(void (*release)(void* args), void* args) noexcept {
 }
 
 Status EnqueueHostWork(const StreamRef& stream, HostWork* work, const HostWorkLaunch& launch) {
-    Share share(work);
-    Launching launching{work, launch};
+    HostShare share(work);
+    HostLaunching launching{work, launch};
     Work record(sizeof(HostWorkTask));
     record.role = launch.role;
     record.source = &launching;
-    record.listUses = &ListUses;
-    record.takeOwner = &TakeOwner;
+    record.listUses = &ListHostUses;
+    record.takeOwner = &TakeHostWork;
     record.ownerSource = &launching;
     ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(record, [&](void* memory) {
         auto* const task = new (memory) HostWorkTask;

@@ -102,6 +102,72 @@ TEST_F(HostCallRunTest, AddressesOfTensorsAndListsAreFoundByTheirPlaces) {
     EXPECT_TRUE(IsOk(aclDestroyTensorList(list)));
 }
 
+TEST_F(HostCallRunTest, AddressesMayComeBeforeTheRun) {
+    const Tensor term(TensorSpec{{kCount}, one_.Get()});
+    const Tensor out(TensorSpec{{kCount}, nullptr});
+    AdvStepHostPlan* const plan = Plan(Args(7), {term.Get()}, out.Get());
+    aclOpExecutor* const executor = Executor(plan);
+    advstepReleaseHostPlan(plan);
+    ASSERT_TRUE(IsOk(aclSetAclOpExecutorRepeatable(executor)));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_NULLPTR, Run(executor), {"out has a null address"}));
+    ASSERT_TRUE(IsOk(aclSetOutputTensorAddr(executor, 0, out.Get(), out_.Get())));
+    EXPECT_TRUE(IsOk(Run(executor)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(out_.Download<int64_t>(), Values(17));
+    int64_t host[kCount] = {};
+    ASSERT_TRUE(IsOk(aclSetOutputTensorAddr(executor, 0, out.Get(), host)));
+    EXPECT_TRUE(IsError(ACLNN_ERR_RUNTIME_ERROR, Run(executor), {"out is at"}, {107000}));
+    ASSERT_TRUE(IsOk(aclSetOutputTensorAddr(executor, 0, out.Get(), nullptr)));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_NULLPTR, Run(executor), {"out has a null address"}));
+    EXPECT_TRUE(IsOk(aclDestroyAclOpExecutor(executor)));
+}
+
+// Arguments: a tensor that is written, one that is left out, a list that is written, one that is
+// read.
+TEST_F(HostCallRunTest, WrittenTensorsAndListsAreCountedTogether) {
+    struct Seen {
+        std::vector<void*> addresses;
+        std::vector<int64_t> strides;
+    } seen;
+    static constexpr AdvStepHostCallTable kTable = {
+        sizeof(AdvStepHostCallTable), ADVSTEP_HOST_CALL_INTERFACE, "aclnnTestSeen",
+        [](const void* args, const AdvStepHostRun* run) -> int32_t {
+            auto& found = **static_cast<Seen* const*>(args);
+            for (uint32_t place = 0; place < run->tensorCount; ++place) {
+                found.addresses.push_back(run->tensors[place].data);
+                found.strides.push_back(run->tensors[place].strides[0]);
+            }
+            return 0;
+        },
+        nullptr};
+    const Tensor any(TensorSpec{{1}, one_.Get(), ACL_INT64, {-99}});
+    const AdvStepHostTensor tensors[] = {{ViewOf(any.Get()), "a", ADVSTEP_WRITES, 0, -1},
+                                         {ViewOf(any.Get()), "b", ADVSTEP_WRITES, 2, 0},
+                                         {ViewOf(any.Get()), "b", ADVSTEP_WRITES, 2, 3},
+                                         {ViewOf(any.Get()), "c", ADVSTEP_READS, 3, -1},
+                                         {ViewOf(any.Get()), "d", ADVSTEP_READS_AND_WRITES, 4, -1}};
+    Seen* args = &seen;
+    const AdvStepHostPlanRequest request{sizeof(AdvStepHostPlanRequest), 5, tensors, &args, 0, 0};
+    AdvStepHostPlan* plan = nullptr;
+    ASSERT_TRUE(IsOk(advstepMakeHostPlan(Registered(kTable), &request, &plan)));
+    aclOpExecutor* const executor = Executor(plan);
+    advstepReleaseHostPlan(plan);
+    auto* const list = reinterpret_cast<aclTensorList*>(any.Get());  // it is not looked at
+    char* const to = two_.At(0);
+    EXPECT_TRUE(IsOk(aclSetOutputTensorAddr(executor, 0, any.Get(), to)));
+    EXPECT_TRUE(IsOk(aclSetDynamicOutputTensorAddr(executor, 1, 3, list, to + 8)));
+    EXPECT_TRUE(IsOk(aclSetOutputTensorAddr(executor, 2, any.Get(), to + 16)));
+    EXPECT_TRUE(IsOk(aclSetInputTensorAddr(executor, 3, any.Get(), to + 24)));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, aclSetTensorAddr(executor, 1, any.Get(), to),
+                        {"index is 1"}));
+    EXPECT_TRUE(IsError(ACLNN_ERR_PARAM_INVALID, aclSetDynamicTensorAddr(executor, 2, 1, list, to),
+                        {"relativeIndex is 1"}));
+    ASSERT_TRUE(IsOk(advstepRunHostExecutor(Registered(kTable), nullptr, 0, executor, nullptr)));
+    ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+    EXPECT_EQ(seen.addresses, (std::vector<void*>{to, one_.Get(), to + 8, to + 24, to + 16}));
+    EXPECT_EQ(seen.strides, (std::vector<int64_t>(5, 1)));
+}
+
 TEST_F(HostCallRunTest, AFailureHasTheCallAndTheMessage) {
     const Tensor out(TensorSpec{{kCount}, out_.Get()});
     SumArgs* const args = Args(5);

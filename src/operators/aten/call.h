@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call of an operator while it is checked or computed: its arguments as ATen's types, and its
+// outputs.
+
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "src/operators/entry/values.h"
+
+namespace advstep_operators {
+
+/// Returns ATen's type, or nullopt if it has none.
+std::optional<at::ScalarType> TypeOf(aclDataType dataType);
+
+/// What a check of a call on tensors without data has found out; it never changes afterwards.
+struct Checked {
+    static constexpr int kPlaces = 16;
+    bool direct[kPlaces] = {};  // the output at a place has the dtype and shape of its result
+};
+
+/// A call. A kernel is a function of it: it computes results from the arguments, and gives each
+/// output its result at the end. So a kernel that fails has written nothing.
+///
+/// A call is made for a check, where tensors have no data (ATen's device "meta"), or for a run.
+/// Arguments are asked for by their place in the signature; an absent tensor is undefined.
+class Call {
+ public:
+    struct Mode {
+        bool meta = false;     // a check
+        bool widened = false;  // float16 and bfloat16 arguments are converted to float32
+    };
+
+    /// `tensors` are those of the call; in a run with their addresses.
+    Call(const CallValues& values, const AdvStepTensorView* tensors, Mode mode, Checked* checked)
+        : call_(values), tensors_(tensors), mode_(mode), checked_(checked) {}
+
+    bool IsMeta() const { return mode_.meta; }
+
+    /// The arguments.
+    at::Tensor Tensor(int place) const;
+    std::vector<at::Tensor> Tensors(int place) const;
+    c10::List<std::optional<at::Tensor>> OptionalTensors(int place) const;
+    at::Scalar Scalar(int place) const;
+    std::optional<at::Scalar> OptionalScalar(int place) const;
+    std::vector<at::Scalar> Scalars(int place) const;
+    at::IntArrayRef Ints(int place) const;
+    at::OptionalIntArrayRef OptionalInts(int place) const;
+    std::vector<double> Reals(int place) const;
+    std::vector<bool> Flags(int place) const;
+    int64_t Int(int place) const { return ValueAt(place).integer; }
+    double Real(int place) const { return ValueAt(place).real; }
+    bool Flag(int place) const { return (ValueAt(place).integer & 0xFF) != 0; }
+    std::optional<at::ScalarType> Type(int place) const;
+    std::string_view Text(int place) const;
+    /// The dtype, dims, strides and format of a tensor, whatever ATen knows of them.
+    const AdvStepTensorView* View(int place) const;
+
+    /// Gives an output its result: cast to the output's dtype, through its strides. The shapes are
+    /// equal, or have equal numbers of elements. Nothing happens for an output that is left out.
+    void Put(int place, const at::Tensor& result);
+    void Put(int place, const std::vector<at::Tensor>& results);
+
+    /// Gives outputs the results of a tuple, in order.
+    template <typename... Results, typename... Places>
+    void PutAll(const std::tuple<Results...>& results, Places... places) {
+        std::apply([&](const auto&... each) { (Put(places, each), ...); }, results);
+    }
+
+    /// As Put(place, compute()), but writes directly into an output that has the result's dtype and
+    /// shape and shares no memory with an argument, or, for an elementwise operator, exactly that
+    /// of an argument.
+    template <typename Compute, typename Write>
+    void PutDirectly(int place, bool elementwise, Compute&& compute, Write&& write) {
+        if (MayWrite(place, elementwise)) {
+            at::Tensor output = Tensor(place);
+            write(output);
+        } else {
+            Put(place, compute());
+        }
+    }
+
+ private:
+    const Value& ValueAt(int place) const { return call_.values[place]; }
+    const char* NameOf(int place) const { return call_.function->arguments[place].name; }
+    at::Tensor Made(const char* name, const AdvStepTensorView& view) const;
+    at::Tensor Member(int place, uint32_t member) const;
+    at::Scalar Narrowed(const AdvStepScalarValue& value) const;
+    bool ComputesIntegers() const;
+    bool MayWrite(int place, bool elementwise) const;
+    static void Check(const char* name, const AdvStepTensorView& view, const at::Tensor& result);
+    void PutInto(const char* name, const AdvStepTensorView& view, const at::Tensor& result);
+    template <typename Visit>
+    void ForEachTensor(Visit&& visit) const;
+
+    const CallValues& call_;
+    const AdvStepTensorView* const tensors_;
+    const Mode mode_;
+    Checked* const checked_;  // written by a check, read by a run
+};
+
+/// A kernel, as the build makes it of a line of a table.
+struct Kernel {
+    void (*compute)(Call& call);
+    bool needsData;  // its results' shapes depend on data: it is not checked without
+};
+
+extern const Kernel kKernels[];
+extern const uint32_t kKernelCount;
+
+}  // namespace advstep_operators

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lines of products of matrices need.
+
+#pragma once
+
+#include "src/operators/aten/call.h"
+
+namespace advstep_operators {
+
+/// Returns the product of matrices, batches of them and vectors, in their common dtype.
+at::Tensor Product(const at::Tensor& self, const at::Tensor& other);
+
+/// The kernel of a function of two matrices and an output: places 0, 1 and 2.
+void Multiply(Call& call);
+
+/// Returns beta * self + alpha * (one * other).
+at::Tensor AddProduct(const at::Tensor& self, const at::Tensor& one, const at::Tensor& other,
+                      const at::Scalar& beta, const at::Scalar& alpha);
+
+/// Returns the solution X of A X = b, or of its transpose, and a copy of A.
+std::tuple<at::Tensor, at::Tensor> SolveTriangular(const at::Tensor& b, const at::Tensor& A,
+                                                   bool upper, bool transpose, bool unitriangular);
+
+}  // namespace advstep_operators

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the sources of CANN's operators: of signatures.csv, which has each public function once, and
+of the tables, which have a line for each that this device computes.
+
+  make_operators.py entry FOLDER PARTS   functions of both phases, in PARTS sources, and their table
+  make_operators.py kernels FOLDER       a source of kernels for each table, and their table
+  make_operators.py headers FOLDER       aclnnop/*.h
+  make_operators.py list                 what each function is, as JSON, for tests and pages
+
+README.md in this folder describes the lines of a table."""
+
+import csv
+import json
+import pathlib
+import re
+import sys
+from dataclasses import dataclass, field
+
+HERE = pathlib.Path(__file__).resolve().parent
+CATALOGUE = HERE.parent / "catalogue" / "functions" / "aclnn.csv"
+
+# Arguments without effect here: results are those of sums in float32 (docs/aclnn.md).
+IGNORED = {"cubeMathType", "innerPrecise"}
+
+KINDS = [  # declared type without const, kind, C++ type of the kernel's variable, accessor
+    ("aclTensor*", "kTensor", "at::Tensor", "Tensor"),
+    ("aclTensorList*", "kTensorList", "std::vector<at::Tensor>", "Tensors"),
+    ("aclScalar*", "kScalar", "at::Scalar", "Scalar"),
+    ("aclScalarList*", "kScalarList", "std::vector<at::Scalar>", "Scalars"),
+    ("aclIntArray*", "kIntArray", "at::IntArrayRef", "Ints"),
+    ("aclFloatArray*", "kFloatArray", "std::vector<double>", "Reals"),
+    ("aclBoolArray*", "kBoolArray", "std::vector<bool>", "Flags"),
+    ("aclDataType", "kDataType", "std::optional<at::ScalarType>", "Type"),
+    ("char*", "kText", "std::string_view", "Text"),
+    ("bool", "kFlag", "bool", "Flag"),
+    ("double", "kReal", "double", "Real"),
+    ("float", "kReal", "double", "Real"),
+    ("uint64_t*", "kResult", "", ""),
+]
+KINDS += [(f"{sign}int{bits}_t", "kInt", "int64_t", "Int") for sign in ("", "u") for bits in (8, 16, 32, 64)]
+KINDS += [("int", "kInt", "int64_t", "Int")]
+KIND_OF = {declared: (kind, variable, accessor) for declared, kind, variable, accessor in KINDS}
+OUTPUT_NAME = re.compile(r"out|output|\w+Out|\w+Ref")
+OPTIONAL = {"kScalar": ("std::optional<at::Scalar>", "OptionalScalar"),
+            "kIntArray": ("at::OptionalIntArrayRef", "OptionalInts")}
+
+
+@dataclass
+class Argument:
+    declared: str  # the type, as the header has it
+    name: str
+    optional: bool = False
+    access: str = "ADVSTEP_READS"
+
+    @property
+    def is_const(self):
+        return self.declared.startswith("const ")
+
+    @property
+    def kind(self):
+        return KIND_OF[self.declared.removeprefix("const ").replace(" *", "*")][0]
+
+
+@dataclass
+class Line:
+    """A line of a table."""
+    table: str
+    computes: str
+    flags: set = field(default_factory=set)  # elementwise, direct, data
+    lists: dict = field(default_factory=dict)  # optional, writes, ignores: names of arguments
+    graph: list = field(default_factory=list)
+    note: str = ""
+
+
+@dataclass
+class Function:
+    name: str
+    header: str
+    family: str
+    arguments: list
+    line: Line = None
+    kernel: int = -1
+
+    def outputs(self):
+        """The places of the outputs, in the order of the results."""
+        writes = self.line.lists.get("writes") if self.line else None
+        if writes:
+            return [self.place(name) for name in writes]
+        tensors = [(place, argument) for place, argument in enumerate(self.arguments)
+                   if argument.kind in ("kTensor", "kTensorList")]
+        # Some headers declare outputs as const.
+        if self.name.startswith("aclnnInplace"):
+            return [tensors[0][0]]
+        return ([place for place, argument in tensors if not argument.is_const]
+                or [place for place, argument in tensors if OUTPUT_NAME.fullmatch(argument.name)])
+
+    def place(self, name):
+        return [argument.name for argument in self.arguments].index(name)
+
+
+def read_signatures():
+    with open(CATALOGUE, newline="", encoding="utf-8") as file:
+        elsewhere = {row["name"] for row in csv.DictReader(file)}
+    functions = {}
+    with open(HERE / "signatures.csv", newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["function"] in elsewhere:
+                continue  # an operator of libadvance_step itself
+            arguments = []
+            for text in filter(None, (part.strip() for part in row["arguments"].split(";"))):
+                declared, name = re.fullmatch(r"(.*?)\s*(\w+)", text).groups()
+                arguments.append(Argument(declared, name))
+            functions[row["function"]] = Function(row["function"], row["header"], row["family"], arguments)
+    return functions
+
+
+def read_line(table, number, text):
+    columns = [column.strip() for column in text.split("|")]
+    if len(columns) < 2 or len(columns) > 5:
+        raise SystemExit(f"{table}:{number}: expected 2 to 5 columns")
+    columns += [""] * (5 - len(columns))
+    line = Line(table, columns[1], graph=columns[3].split(), note=columns[4])
+    for item in filter(None, (part.strip() for part in columns[2].split(";"))):
+        word, *names = item.split()
+        if word in ("elementwise", "direct", "data") and not names:
+            line.flags.add(word)
+        elif word in ("optional", "writes", "ignores") and names:
+            line.lists[word] = names
+        else:
+            raise SystemExit(f"{table}:{number}: unknown item {item}")
+    return columns[0], line
+
+
+def uses(line, name):
+    return line.computes.startswith(":") or re.search(rf"\b{name}\b", line.computes) is not None
+
+
+def apply(function, line, where):
+    """Gives a function its line. Yields what is wrong with it."""
+    function.line = line
+    names = [argument.name for argument in function.arguments]
+    wrong = [name for listed in line.lists.values() for name in listed if name not in names]
+    if wrong:
+        yield f"{where}: {function.name} has no {', '.join(wrong)}; it has {', '.join(names)}"
+        return
+    for name in line.lists.get("optional", []):
+        function.arguments[function.place(name)].optional = True
+    outputs = function.outputs()
+    if not outputs:
+        yield f"{where}: {function.name} has no output; name it under writes: {', '.join(names)}"
+    for place in outputs:
+        argument = function.arguments[place]
+        argument.access = "ADVSTEP_READS_AND_WRITES" if uses(line, argument.name) else "ADVSTEP_WRITES"
+    for place, argument in enumerate(function.arguments):
+        if (place not in outputs and not uses(line, argument.name) and argument.name not in IGNORED
+                and argument.name not in line.lists.get("ignores", [])):
+            yield (f"{where}: {function.name} does not use its argument {argument.name}; "
+                   "it may be listed under ignores")
+
+
+def read_functions():
+    functions = read_signatures()
+    kernel = 0
+    faults = []
+    for path in sorted((HERE / "table").glob("*.txt")):
+        for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if not text.strip() or text.startswith("#"):
+                continue
+            name, line = read_line(path.stem, number, text)
+            function = functions.get("aclnn" + name)
+            if function is None:
+                faults.append(f"{path.name}:{number}: aclnn{name} is no function of signatures.csv")
+                continue
+            if function.line:
+                faults.append(f"{path.name}:{number}: aclnn{name} has a line in {function.line.table}")
+            faults += apply(function, line, f"{path.name}:{number}")
+            function.kernel = kernel
+            kernel += 1
+    if faults:
+        raise SystemExit("\n".join(faults))
+    return sorted(functions.values(), key=lambda function: function.name)
+
+
+def parameters(function):
+    return "".join(f"{argument.declared} {argument.name}, " for argument in function.arguments)
+
+
+def phase_one(function):
+    return (f"aclnnStatus {function.name}GetWorkspaceSize({parameters(function)}"
+            "uint64_t* workspaceSize, aclOpExecutor** executor)")
+
+
+def phase_two(function):
+    return (f"aclnnStatus {function.name}(void* workspace, uint64_t workspaceSize, "
+            "aclOpExecutor* executor, aclrtStream stream)")
+
+
+MADE = "// Made by src/operators/make_operators.py.\n"
+
+
+def entry(folder, parts):
+    functions = read_functions()
+    specs = [MADE, '#include "src/operators/entry/functions.h"\n', "namespace advstep_operators {", "namespace {"]
+    for function in functions:
+        if function.arguments:
+            rows = ", ".join(
+                f'{{"{a.name}", Kind::{a.kind}, {"true" if a.optional else "false"}, {a.access}}}'
+                for a in function.arguments)
+            specs.append(f"constexpr ArgumentSpec k{function.name}[] = {{{rows}}};")
+    specs.append("}  // namespace\n\nconst FunctionSpec kFunctions[] = {")
+    for function in functions:
+        arguments = f"k{function.name}" if function.arguments else "nullptr"
+        specs.append(f'    {{"{function.name}", {arguments}, {len(function.arguments)}, {function.kernel}}},')
+    specs.append("};\nconst AdvStepHostCallTable kHostCalls[] = {")
+    for function in functions:
+        specs.append(f'    {{sizeof(AdvStepHostCallTable), ADVSTEP_HOST_CALL_INTERFACE, "{function.name}", '
+                     "&RunCall, &ReleaseCall},")
+    specs.append(f"}};\nconst uint32_t kFunctionCount = {len(functions)};\n}}  // namespace advstep_operators")
+    write(folder / "functions.cpp", specs)
+    for part in range(parts):
+        text = [MADE, '#include "src/operators/entry/call.h"', '#include "src/operators/entry/functions.h"\n',
+                "using namespace advstep_operators;\n", 'extern "C" {']
+        for place, function in enumerate(functions):
+            if place % parts != part:
+                continue
+            names = ", ".join(argument.name for argument in function.arguments)
+            text.append(f"ADVSTEP_API {phase_one(function)} {{\n    const Argument arguments[] = {{{names}}};\n"
+                        f"    return PhaseOne(kFunctions[{place}], arguments, workspaceSize, executor);\n}}")
+            text.append(f"ADVSTEP_API {phase_two(function)} {{\n"
+                        f"    return PhaseTwo(kFunctions[{place}], workspace, workspaceSize, executor, stream);\n}}")
+        text.append("}")
+        write(folder / f"entry_{part}.cpp", text)
+
+
+def kernel_source(function):
+    line = function.line
+    name = "K" + function.name
+    if line.computes.startswith(":"):
+        return f"void {name}(Call& call) {{ {line.computes[1:].strip()}(call); }}"
+    body = []
+    for place, argument in enumerate(function.arguments):
+        if not uses(line, argument.name):
+            continue
+        _, variable, accessor = KIND_OF[argument.declared.removeprefix("const ")]
+        if argument.optional and argument.kind in OPTIONAL:
+            variable, accessor = OPTIONAL[argument.kind]
+        body.append(f"    const {variable} {argument.name} = call.{accessor}({place});")
+    outputs = function.outputs()
+    direct = line.flags & {"elementwise", "direct"}
+    if len(outputs) > 1:
+        places = ", ".join(map(str, outputs))
+        body.append(f"    call.PutAll({line.computes}, {places});")
+    elif direct:
+        match = re.fullmatch(r"at::(\w+)\((.*)\)", line.computes)
+        if match is None:
+            raise SystemExit(f"{function.name}: elementwise and direct need one call of at::")
+        body.append(f"    call.PutDirectly({outputs[0]}, {'true' if 'elementwise' in direct else 'false'},\n"
+                    f"        [&] {{ return {line.computes}; }},\n"
+                    f"        [&](at::Tensor& into) {{ at::{match[1]}_out(into, {match[2]}); }});")
+    else:
+        body.append(f"    call.Put({outputs[0]}, {line.computes});")
+    return f"void {name}(Call& call) {{\n" + "\n".join(body) + "\n}"
+
+
+def kernels(folder):
+    functions = [function for function in read_functions() if function.line]
+    functions.sort(key=lambda function: function.kernel)
+    for table in sorted({function.line.table for function in functions}):
+        text = [MADE, '#include "src/operators/aten/call.h"', '#include "src/operators/aten/helpers.h"']
+        if (HERE / "aten" / f"{table}.h").exists():
+            text.append(f'#include "src/operators/aten/{table}.h"')
+        text.append("\nnamespace advstep_operators {")
+        text += [kernel_source(function) for function in functions if function.line.table == table]
+        text.append("}  // namespace advstep_operators")
+        write(folder / f"kernels_{table}.cpp", text)
+    text = [MADE, '#include "src/operators/aten/call.h"\n', "namespace advstep_operators {"]
+    text += [f"void K{function.name}(Call& call);" for function in functions]
+    text.append("const Kernel kKernels[] = {")
+    text += [f"    {{&K{function.name}, {'true' if 'data' in function.line.flags else 'false'}}},"
+             for function in functions]
+    text.append(f"}};\nconst uint32_t kKernelCount = {len(functions)};\n}}  // namespace advstep_operators")
+    write(folder / "kernel_table.cpp", text)
+
+
+def headers(folder):
+    by_header = {}
+    for function in read_functions():
+        by_header.setdefault(function.header, []).append(function)
+    for header, functions in by_header.items():
+        path = folder / "aclnnop" / header.removeprefix("aclnnop/")
+        guard = "ADVSTEP_ACLNNOP_" + re.sub(r"\W", "_", header).upper() + "_"
+        text = ["// SPDX-License-Identifier: Apache-2.0",
+                "/// " + ", ".join(function.name for function in functions) + ": docs/aclnn.md.",
+                f"#ifndef {guard}\n#define {guard}\n", '#include "aclnn/aclnn_base.h"\n',
+                '#ifdef __cplusplus\nextern "C" {\n#endif\n']
+        for function in functions:
+            text += [f"ADVSTEP_API {phase_one(function)};", f"ADVSTEP_API {phase_two(function)};\n"]
+        text.append(f"#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */")
+        write(path, text)
+
+
+def listed():
+    rows = [{"function": function.name, "header": function.header, "family": function.family,
+             "computes": function.line.computes if function.line else None,
+             "table": function.line.table if function.line else None,
+             "graph": function.line.graph if function.line else [],
+             "note": function.line.note if function.line else "",
+             "outputs": function.outputs() if function.line else [],
+             "arguments": [{"type": argument.declared, "name": argument.name, "kind": argument.kind,
+                            "optional": argument.optional, "access": argument.access}
+                           for argument in function.arguments]}
+            for function in read_functions()]
+    json.dump(rows, sys.stdout, indent=1)
+
+
+def write(path, lines):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(lines) + "\n"
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def main():
+    what, *rest = sys.argv[1:]
+    if what == "entry":
+        entry(pathlib.Path(rest[0]), int(rest[1]))
+    elif what == "kernels":
+        kernels(pathlib.Path(rest[0]))
+    elif what == "headers":
+        headers(pathlib.Path(rest[0]))
+    elif what == "list":
+        listed()
+    else:
+        raise SystemExit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ of the tables, which have a line for each that this device computes.
   make_operators.py entry FOLDER PARTS   functions of both phases, in PARTS sources, and their table
   make_operators.py kernels FOLDER       a source of kernels for each table, and their table
   make_operators.py headers FOLDER       aclnnop/*.h
+  make_operators.py forwards FILE [FAMILY]  the names that a library of the prefix forwards
   make_operators.py list                 what each function is, as JSON, for tests and pages
 
 README.md in this folder describes the lines of a table."""
@@ -300,6 +301,16 @@ def headers(folder):
         write(path, text)
 
 
+def forwards(path, family=None):
+    """Names for which the loader looks in the library that this one names as its filtee."""
+    text = [MADE, "void advstepNotForwardedOperator(void) { __builtin_trap(); }\n",
+            '#define FORWARD(name) void name(void) __attribute__((alias("advstepNotForwardedOperator")));']
+    for function in read_functions():
+        if family in (None, function.family):
+            text += [f"FORWARD({function.name}GetWorkspaceSize)", f"FORWARD({function.name})"]
+    write(path, text)
+
+
 def listed():
     rows = [{"function": function.name, "header": function.header, "family": function.family,
              "computes": function.line.computes if function.line else None,
@@ -329,6 +340,8 @@ def main():
         kernels(pathlib.Path(rest[0]))
     elif what == "headers":
         headers(pathlib.Path(rest[0]))
+    elif what == "forwards":
+        forwards(pathlib.Path(rest[0]), *rest[1:])
     elif what == "list":
         listed()
     else:

@@ -27,11 +27,11 @@ class CallPlan {
 
     /// Copies values into memory that lives as long as the plan.
     template <typename T>
-    const T* Keep(const T* values, size_t count) {
+    const T* Keep(const T* first, size_t count) {
         const size_t bytes = count * sizeof(T);
         auto& block = blocks_.emplace_back(new std::byte[bytes + 1]);
         if (bytes > 0) {
-            std::memcpy(block.get(), values, bytes);
+            std::memcpy(block.get(), first, bytes);
         }
         return reinterpret_cast<const T*>(block.get());
     }

@@ -3,6 +3,7 @@
 
 #include "src/operators/aten/call.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -23,6 +24,22 @@ int64_t SpanOf(const AdvStepTensorView& view) {
 
 const uint8_t* BeginOf(const AdvStepTensorView& view) {
     return view.data + view.offset * view.itemSize;
+}
+
+// Returns the strides of a view, where a dim of size 1 has that of a contiguous tensor: ATen chooses
+// kernels by strides, and those of such dims mean nothing.
+using Strides = c10::SmallVector<int64_t, 8>;
+Strides StridesOf(const AdvStepTensorView& view) {
+    Strides strides(view.strides, view.strides + view.rank);
+    for (int64_t axis = view.rank - 1; axis >= 0; --axis) {
+        const auto place = static_cast<size_t>(axis);
+        if (view.dims[axis] == 1) {
+            strides[place] = axis + 1 < view.rank
+                                 ? std::max<int64_t>(view.dims[axis + 1], 1) * strides[place + 1]
+                                 : 1;
+        }
+    }
+    return strides;
 }
 
 bool Overlap(const AdvStepTensorView& one, const AdvStepTensorView& other) {
@@ -100,7 +117,7 @@ at::Tensor Call::Made(const char* name, const AdvStepTensorView& view) const {
     TORCH_CHECK_TYPE(type.has_value(), name, " has dtype ", advstepDataTypeName(view.dataType),
                      ", in which this operator does not compute here");
     const at::IntArrayRef dims(view.dims, static_cast<size_t>(view.rank));
-    const at::IntArrayRef strides(view.strides, static_cast<size_t>(view.rank));
+    const Strides strides = StridesOf(view);
     at::Tensor tensor =
         mode_.meta ? at::empty_strided(dims, strides, at::TensorOptions(*type).device(at::kMeta))
                    : at::from_blob(const_cast<uint8_t*>(BeginOf(view)), dims, strides,

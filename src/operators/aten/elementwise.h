@@ -7,6 +7,29 @@
 
 namespace advstep_operators {
 
+/// Refuses divisions of integers by 0, and of the least one by -1: the processor traps them.
+void CheckDivision(const at::Tensor& self, const at::Tensor& other);
+void CheckDivision(const at::Tensor& self, const at::Scalar& other);
+void CheckDivision(const at::Scalar& self, const at::Tensor& other);
+
+template <typename Self, typename Other>
+at::Tensor Remainder(const Self& self, const Other& other) {
+    CheckDivision(self, other);
+    return at::remainder(self, other);
+}
+
+template <typename Self, typename Other>
+at::Tensor Fmod(const Self& self, const Other& other) {
+    CheckDivision(self, other);
+    return at::fmod(self, other);
+}
+
+template <typename Self, typename Other>
+at::Tensor FloorDivide(const Self& self, const Other& other) {
+    CheckDivision(self, other);
+    return at::floor_divide(self, other);
+}
+
 /// Returns self / other, as it is (mode 0), rounded towards zero (1), or down (2).
 template <typename Self, typename Other>
 at::Tensor DivideRounded(const Self& self, const Other& other, int64_t mode) {
@@ -14,6 +37,7 @@ at::Tensor DivideRounded(const Self& self, const Other& other, int64_t mode) {
     if (mode == 0) {
         return at::div(self, other);
     }
+    CheckDivision(self, other);
     return at::div(self, other, mode == 1 ? "trunc" : "floor");
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of divisions of integers.
+
+#include "src/operators/aten/elementwise.h"
+
+namespace advstep_operators {
+namespace {
+
+at::Tensor WrappedLike(const at::Scalar& value, const at::Tensor& like) {
+    return at::scalar_tensor(value, at::TensorOptions(at::result_type(like, value)));
+}
+
+}  // namespace
+
+void CheckDivision(const at::Tensor& self, const at::Tensor& other) {
+    const at::ScalarType type = at::result_type(self, other);
+    if (!at::isIntegralType(type, true) || other.is_meta() || self.is_meta()) {
+        return;
+    }
+    const at::Tensor zero = at::eq(other, 0);
+    if (at::any(zero).item<bool>()) {
+        TORCH_CHECK(false, "other has 0 as its element ", at::argmax(zero.to(at::kByte)).item<int64_t>(),
+                    " of ", other.numel(), "; expected no division of integers by 0");
+    }
+    const bool trapped =
+        (type == at::kLong || type == at::kInt) && at::any(at::eq(other, -1)).item<bool>() &&
+        at::any(at::eq(self, type == at::kLong ? INT64_MIN : int64_t{INT32_MIN})).item<bool>();
+    TORCH_CHECK(!trapped, "self has the least integer of its dtype and other has -1; expected a "
+                          "quotient that the dtype has");
+}
+
+void CheckDivision(const at::Tensor& self, const at::Scalar& other) {
+    CheckDivision(self, WrappedLike(other, self));
+}
+
+void CheckDivision(const at::Scalar& self, const at::Tensor& other) {
+    CheckDivision(WrappedLike(self, other), other);
+}
+
+}  // namespace advstep_operators

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a function computes, by torch on plain tensors: the line of its table, read as Python, with
+what the lines' helpers mean written once more."""
+
+import re
+
+import torch
+
+import aclnn
+
+
+def _called(name, values):
+    """Calls the first overload that takes the values: C++ has no arguments by keyword only."""
+    packet, faults = getattr(torch.ops.aten, name), []
+    for overload in packet.overloads():
+        operator = getattr(packet, overload)
+        taken = operator._schema.arguments
+        if overload.endswith("out") or len(values) > len(taken) or any(
+                not one.has_default_value() for one in taken[len(values):]):
+            continue
+        named = list(zip(taken, values))
+        if any(isinstance(value, torch.Tensor) for value in values) and not any("Tensor" in str(one.type) for one in taken):
+            continue
+        if any("Tensor" == str(one.type) and not isinstance(value, torch.Tensor) for one, value in named):
+            continue
+        try:
+            return operator(*[value for one, value in named if not one.kwarg_only],
+                            **{one.name: value for one, value in named if one.kwarg_only})
+        except (RuntimeError, TypeError, NotImplementedError) as fault:
+            faults.append(fault)
+    raise faults[0] if faults else TypeError(f"no overload of {name} takes {len(values)} arguments")
+
+
+class _At:
+    kBool, kByte, kInt, kLong, kFloat, kDouble = (torch.bool, torch.uint8, torch.int32, torch.int64, torch.float32,
+                                                  torch.float64)
+
+    def __getattr__(self, name):
+        if name in ("IntArrayRef",):
+            return lambda *values: list(values[0]) if values else []
+        if name == "Tensor":
+            return lambda tensor: tensor
+        return lambda *values: _called(name, values)
+
+
+def index(tensor):
+    return tensor.long()
+
+
+def product(one, other):
+    dtype = torch.result_type(one, other)
+    return torch.matmul(one.to(dtype), other.to(dtype))
+
+
+def add_product(self, one, other, beta, alpha):
+    result = product(one, other) * alpha
+    return result if beta == 0 else result + self * beta
+
+
+def divide_rounded(self, other, mode):
+    if mode:
+        return divided(lambda one, two: torch.div(one, two, rounding_mode=["trunc", "floor"][mode - 1]))(self, other)
+    return torch.div(self, other, rounding_mode=[None, "trunc", "floor"][mode])
+
+
+def divided(function):
+    """A division whose integers torch would trap at."""
+    def checked(self, other):
+        dtype = torch.result_type(self, other)
+        if not dtype.is_floating_point and not dtype.is_complex and bool((torch.as_tensor(other) == 0).any()):
+            raise RuntimeError("an integer is divided by 0")
+        return function(self, other)
+    return checked
+
+
+def gather_rows(self, dim, places):
+    places = torch.where(places < 0, places + self.shape[dim], places).long()
+    moved = self.movedim(dim, 0)[places.flatten()]
+    moved = moved.reshape(*places.shape, *moved.shape[1:])
+    axes = list(range(places.dim()))
+    return moved.movedim(axes, [dim % self.dim() + axis for axis in axes])
+
+
+def scatter_into(self, dim, places, source, reduce):
+    if not isinstance(source, torch.Tensor):
+        source = torch.full(places.shape, source, dtype=self.dtype)
+    source, result = source.to(self.dtype), self.clone()
+    if reduce == 0:
+        return result.scatter_(dim, places.long(), source)
+    return result.scatter_(dim, places.long(), source, reduce="add" if reduce == 1 else "multiply")
+
+
+def one_hot(self, classes, on, off, axis):
+    hot = torch.stack([torch.where(self == number, on, off) for number in range(classes)], -1)
+    return hot.movedim(-1, axis)
+
+
+def scatter_nd(data, indices, updates):
+    result = data.clone()
+    flat = indices.reshape(-1, indices.shape[-1]).tolist()
+    rows = updates.reshape(len(flat), *data.shape[indices.shape[-1]:])
+    for place, row in zip(flat, rows, strict=True):
+        result[tuple(place)] = row
+    return result
+
+
+def slice_along(self, starts, ends, axes, steps):
+    picked = [slice(None)] * self.dim()
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        picked[axis] = slice(start, end, step)
+    return self[tuple(picked)]
+
+
+def filled(values, out):
+    return values[:out.numel()]
+
+
+def rms_norm(x, gamma, epsilon):
+    wide = x.float()
+    root = torch.rsqrt((wide * wide).mean(list(range(-gamma.dim(), 0))[::-1], True) + epsilon)
+    return wide * root * gamma, root
+
+
+def add_rms_norm(x1, x2, gamma, epsilon):
+    total = x1 + x2
+    return (*rms_norm(total, gamma, epsilon), total)
+
+
+def rotate(x, cos, sin, mode):
+    if mode == 0:
+        half = x.shape[-1] // 2
+        turned = torch.cat([-x[..., half:], x[..., :half]], -1)
+    else:
+        turned = torch.empty_like(x)
+        turned[..., 0::2], turned[..., 1::2] = -x[..., 1::2], x[..., 0::2]
+    return x * cos + turned * sin
+
+
+def swiglu(x, dim):
+    one, other = x.split(x.shape[dim] // 2, dim)
+    return torch.nn.functional.silu(one) * other
+
+
+def geglu(x, dim, approximate, left):
+    halves = x.split(x.shape[dim] // 2, dim)
+    gelu = torch.nn.functional.gelu(halves[0 if left else 1], approximate="tanh" if approximate == 1 else "none")
+    return gelu * halves[1 if left else 0], gelu
+
+
+def batch_norm(x, weight, bias, mean, var, training, momentum, eps):
+    mean, var = mean.clone(), var.clone()
+    result = torch.ops.aten.native_batch_norm(x, weight, bias, mean, var, training, momentum, eps)
+    return (*result, mean, var) if training else (result[0], None, None, None, None)
+
+
+def convolve(x, weight, bias, stride, padding, dilation, transposed, more, groups):
+    dtype = torch.result_type(x, weight)
+    more = more if transposed else [0] * len(stride)
+    return torch.ops.aten.convolution(x.to(dtype), weight.to(dtype), bias, stride, padding, dilation, transposed,
+                                      more, groups)
+
+
+def max_pool(self, kernel, strides, pads, dilations, ceil):
+    pads = pads if len(pads) == 4 else [*pads, *pads]
+    padded = torch.nn.functional.pad(self, [pads[1], pads[3], pads[0], pads[2]], value=float("-inf"))
+    return torch.nn.functional.max_pool2d(padded, kernel, strides, 0, dilations, ceil)
+
+
+def cross_entropy(features, labels):
+    logs = torch.log_softmax(features, -1)
+    return -(labels * logs).sum(-1), logs.exp() - labels
+
+
+def solve_triangular(b, matrix, upper, transpose, unitriangular):
+    wanted = matrix.mT if transpose else matrix
+    return torch.linalg.solve_triangular(wanted, b, upper=upper != transpose, unitriangular=unitriangular), matrix
+
+
+def dropped(self, mask, drop):
+    bits = torch.stack([(mask >> place) & 1 for place in range(8)], -1).flatten()[:self.numel()]
+    return torch.where(bits.reshape(self.shape).bool(), self * (1 / (1 - drop)), torch.zeros((), dtype=self.dtype))
+
+
+def unscaled(gradients, found, scale):
+    bad = any(not torch.isfinite(gradient).all() for gradient in gradients)
+    return [gradient * scale.reshape(()) for gradient in gradients], torch.maximum(found, torch.full_like(found, bad))
+
+
+def numbers(tensor, _):
+    return tensor.tolist()
+
+
+def multiply(call):
+    return product(call["self"], call["mat2"])
+
+
+HELPERS = {
+    "Index": index, "Product": product, "AddProduct": add_product, "DivideRounded": divide_rounded,
+    "Remainder": divided(torch.remainder), "Fmod": divided(torch.fmod), "FloorDivide": divided(torch.floor_divide),
+    "GatherRows": gather_rows, "ScatterInto": scatter_into, "OneHot": one_hot, "ScatterNd": scatter_nd,
+    "SliceAlong": slice_along, "Filled": filled, "RmsNorm": rms_norm, "AddRmsNorm": add_rms_norm, "Rotate": rotate,
+    "SwiGlu": swiglu, "GeGlu": geglu, "BatchNorm": batch_norm, "Convolve": convolve, "MaxPool2d": max_pool,
+    "CrossEntropyOfProbabilities": cross_entropy, "SolveTriangular": solve_triangular, "MaskedDropout": dropped,
+    "Unscaled": unscaled, "Numbers": numbers, "Number": lambda tensor: tensor.item(),
+    "ZeroesLike": lambda tensors: [torch.zeros_like(tensor) for tensor in tensors],
+    "Scalar": lambda value, _: torch.tensor([value]), "Mask": lambda count, flags: list(flags or [True] * count),
+    "Scale": lambda scale: scale if scale > 0 else None, "Divisor": lambda divisor: divisor or None,
+    "Channels": lambda weight, self: weight.reshape([1, -1] + [1] * (self.dim() - 2)),
+    "Indices": lambda indices: [None if one is None else one if one.dtype == torch.bool else one.long()
+                                for one in indices],
+    "IndexOf": lambda values, _: torch.tensor(list(values)), "at": _At(),
+}
+
+# Lines that are no Python when they are read so.
+WHOLE = {
+    "aclnnGeluV2": lambda a: torch.nn.functional.gelu(a["x"], approximate="tanh" if a["approximate"] == 1 else "none"),
+    "aclnnGeluBackwardV2": lambda a: torch.ops.aten.gelu_backward(
+        a["gradOutput"], a["self"], approximate="tanh" if a["approximate"] == "tanh" else "none"),
+    "aclnnGemm": lambda a: product(a["A"].t() if a["transA"] else a["A"], a["B"].t() if a["transB"] else a["B"])
+    * a["alpha"] + a["C"] * a["beta"],
+    "aclnnEye": lambda a: torch.eye(a["n"], a["m"], dtype=a["out"].dtype),
+    "aclnnLinspace": lambda a: torch.linspace(a["start"], a["end"], a["steps"], dtype=torch.float64),
+    "aclnnInplaceFillTensor": lambda a: torch.full_like(a["selfRef"], a["value"].item()),
+    "aclnnConvDepthwise2d": lambda a: convolve(a["self"], a["weight"], a["bias"], a["stride"], a["padding"],
+                                               a["dilation"], False, [], a["self"].shape[1]),
+    "aclnnEmbeddingDenseBackward": lambda a: torch.ops.aten.embedding_dense_backward(
+        a["grad"], a["indices"], a["numWeights"], -1, a["scaleGradByFreq"]),
+    "aclnnRepeat": lambda a: a["self"].repeat(a["repeats"]),
+    "aclnnBatchMatMul": multiply, "aclnnMatmul": multiply, "aclnnMm": multiply,
+}
+
+
+def python_of(computes):
+    text = re.sub(r"Mask<(\d)>\(", r"Mask(\1, ", computes)
+    text = text.replace("static_cast<int64_t>", "").replace("std::make_tuple", "").replace(".toLong()", "")
+    text = text.replace(".scalar_type()", ".dtype").replace("::", ".")
+    text = re.sub(r"(\w+)\.size\(\)\)", r"len(\1))", text)
+    text = text.replace("{}", "()")
+    text = re.sub(r"(\w+)\.value_or\(([^()]*(?:\(\))?)\)", r"(\2 if \1 is None else \1)", text)
+    return re.sub(r"\btrue\b", "True", re.sub(r"\bfalse\b", "False", text))
+
+
+def expected(function, values):
+    """The results of a function for arguments by name, as a tuple."""
+    for argument in aclnn.functions()[function]["arguments"]:
+        word = argument["name"]  # a scalar is passed in float32
+        if argument["kind"] == "kScalar" and isinstance(values.get(word), float):
+            values = {**values, word: torch.tensor(values[word], dtype=torch.float32).item()}
+    if function in WHOLE:
+        result = WHOLE[function](values)
+    else:
+        computes = aclnn.functions()[function]["computes"]
+        result = eval(python_of(computes), dict(HELPERS), dict(values))  # pylint: disable=eval-used
+    if len(aclnn.functions()[function]["outputs"]) == 1:
+        return (result,)
+    return tuple(result)

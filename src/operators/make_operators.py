@@ -69,7 +69,7 @@ class Line:
     table: str
     computes: str
     flags: set = field(default_factory=set)  # elementwise, direct, data
-    lists: dict = field(default_factory=dict)  # optional, writes, ignores: names of arguments
+    lists: dict = field(default_factory=dict)  # optional, required, writes, ignores: names of arguments
     graph: list = field(default_factory=list)
     note: str = ""
 
@@ -111,7 +111,7 @@ def read_signatures():
             arguments = []
             for text in filter(None, (part.strip() for part in row["arguments"].split(";"))):
                 declared, name = re.fullmatch(r"(.*?)\s*(\w+)", text).groups()
-                arguments.append(Argument(declared, name))
+                arguments.append(Argument(declared, name, optional="Optional" in name))
             functions[row["function"]] = Function(row["function"], row["header"], row["family"], arguments)
     return functions
 
@@ -126,7 +126,7 @@ def read_line(table, number, text):
         word, *names = item.split()
         if word in ("elementwise", "direct", "data") and not names:
             line.flags.add(word)
-        elif word in ("optional", "writes", "ignores") and names:
+        elif word in ("optional", "required", "writes", "ignores") and names:
             line.lists[word] = names
         else:
             raise SystemExit(f"{table}:{number}: unknown item {item}")
@@ -147,6 +147,8 @@ def apply(function, line, where):
         return
     for name in line.lists.get("optional", []):
         function.arguments[function.place(name)].optional = True
+    for argument in function.arguments if "required" in line.lists else ():
+        argument.optional = argument.name not in line.lists["required"]
     outputs = function.outputs()
     if not outputs:
         yield f"{where}: {function.name} has no output; name it under writes: {', '.join(names)}"

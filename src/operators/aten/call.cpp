@@ -112,6 +112,19 @@ std::optional<at::ScalarType> TypeOf(aclDataType dataType) {
     }
 }
 
+int Call::PlaceOf(std::string_view name) const {
+    constexpr std::string_view kOptional = "Optional";
+    for (uint32_t place = 0; place < call_.function->argumentCount; ++place) {
+        const std::string_view own = NameOf(static_cast<int>(place));
+        if (own == name || (own.size() == name.size() + kOptional.size() &&
+                            own.substr(0, name.size()) == name &&
+                            own.substr(name.size()) == kOptional)) {
+            return static_cast<int>(place);
+        }
+    }
+    return -1;
+}
+
 at::Tensor Call::Made(const char* name, const AdvStepTensorView& view) const {
     const std::optional<at::ScalarType> type = TypeOf(view.dataType);
     TORCH_CHECK_TYPE(type.has_value(), name, " has dtype ", advstepDataTypeName(view.dataType),

@@ -41,6 +41,14 @@ class Call {
         : call_(values), tensors_(tensors), mode_(mode), checked_(checked) {}
 
     bool IsMeta() const { return mode_.meta; }
+    /// Returns the place of the argument of that name, or of it with "Optional" behind; -1 if the
+    /// function has none. For kernels of several functions.
+    int PlaceOf(std::string_view name) const;
+    /// Returns whether the function has the argument of that name, and the call passes it.
+    bool Has(std::string_view name) const {
+        const int place = PlaceOf(name);
+        return place >= 0 && !ValueAt(place).isNull;
+    }
 
     /// The arguments.
     at::Tensor Tensor(int place) const;

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of inference: layouts, lengths, paged caches, masks, and the sum itself.
+
+#include "src/operators/aten/attention.h"
+
+#include <limits>
+#include <string>
+
+namespace advstep_operators {
+namespace {
+
+constexpr int64_t kUnlimited = 2147483647;  // of the tokens before and after
+constexpr int64_t kCompressed = 2048;       // both sizes of the mask of sparse modes 2, 3 and 4
+constexpr double kLowest = -std::numeric_limits<double>::infinity();
+
+// Arguments that change the result in ways that are not computed here.
+constexpr const char* kRefused[] = {
+    "deqScale1",         "quantScale1",         "deqScale2",           "quantScale2",
+    "quantOffset2",      "antiquantScale",      "antiquantOffset",     "queryPaddingSize",
+    "kvPaddingSize",     "keyAntiquantScale",   "keyAntiquantOffset",  "valueAntiquantScale",
+    "valueAntiquantOffset", "keySharedPrefix",  "valueSharedPrefix",   "actualSharedPrefixLen",
+    "dequantScale1",     "dequantScale2",       "keyRopeAntiquantScale", "dequantScaleQuery"};
+
+// A layout: the order of the axes of queries and keys, and that of the result.
+struct Layout {
+    std::string tokens;
+    std::string result;
+
+    bool varlen() const { return tokens == "TND" || tokens == "NTD"; }
+};
+
+Layout LayoutOf(std::string_view text) {
+    for (const char* known : {"BSH", "BSND", "BNSD", "TND", "NTD", "BNSD_BSND", "BSH_NBSD", "BSND_NBSD",
+                              "BNSD_NBSD", "TND_NTD", "NTD_TND"}) {
+        if (text == known) {
+            const size_t bar = text.find('_');
+            const std::string tokens(text.substr(0, bar));
+            return {tokens, bar == std::string_view::npos ? tokens : std::string(text.substr(bar + 1))};
+        }
+    }
+    TORCH_CHECK_VALUE(false, "inputLayout is ", std::string(text),
+                      "; expected BSH, BSND, BNSD, TND, NTD, or two of them as in BNSD_BSND");
+}
+
+// Returns a request of a tensor as [heads, tokens, D]. `begin` and `count` are its tokens in T.
+at::Tensor RequestOf(const at::Tensor& tensor, const std::string& layout, int64_t heads,
+                     int64_t request, int64_t begin, int64_t count) {
+    if (layout == "TND") {
+        return tensor.narrow(0, begin, count).transpose(0, 1);
+    }
+    if (layout == "NTD") {
+        return tensor.narrow(1, begin, count);
+    }
+    at::Tensor one = layout == "NBSD" ? tensor.select(1, request) : tensor.select(0, request);
+    if (layout == "BSH") {
+        TORCH_CHECK_VALUE(one.size(1) % heads == 0, "the last dim is ", one.size(1),
+                          "; expected a multiple of the ", heads, " heads");
+        one = one.reshape({one.size(0), heads, one.size(1) / heads});
+    }
+    const bool byToken = layout == "BSH" || layout == "BSND";
+    return (byToken ? one.transpose(0, 1) : one).narrow(1, 0, count);
+}
+
+// The arguments of a call.
+struct Attention {
+    Layout layout;
+    at::Tensor query;
+    at::Tensor queryRope;
+    std::vector<at::Tensor> keys;
+    std::vector<at::Tensor> values;
+    at::Tensor keyRope;
+    at::Tensor pse;
+    at::Tensor mask;
+    at::Tensor blockTable;
+    at::Tensor sinks;
+    int64_t heads = 0;
+    int64_t keyHeads = 0;
+    int64_t blockSize = 0;
+    int64_t sparseMode = 0;
+    int64_t before = kUnlimited;
+    int64_t after = kUnlimited;
+    double scale = 1;
+    int64_t requests = 0;
+    std::vector<int64_t> queryBegins;  // of varlen layouts, tokens
+    std::vector<int64_t> queryCounts;
+    std::vector<int64_t> keyBegins;
+    std::vector<int64_t> keyCounts;
+};
+
+int64_t IntOr(const Call& call, const char* name, int64_t missing) {
+    const int place = call.PlaceOf(name);
+    return place >= 0 ? call.Int(place) : missing;
+}
+
+at::Tensor TensorOr(const Call& call, const char* name) {
+    const int place = call.PlaceOf(name);
+    return place >= 0 ? call.Tensor(place) : at::Tensor();
+}
+
+std::vector<at::Tensor> KeysOf(const Call& call, const char* name) {
+    const int place = call.PlaceOf(name);
+    std::vector<at::Tensor> tensors = call.Tensors(place);
+    TORCH_CHECK_VALUE(!tensors.empty() && tensors[0].defined(), name, " has no tensor; expected one");
+    return tensors;
+}
+
+// Sets the begins and lengths of requests that end at these tokens.
+void SetEnds(const char* name, at::IntArrayRef ends, int64_t tokens, std::vector<int64_t>* begins,
+             std::vector<int64_t>* counts) {
+    int64_t begin = 0;
+    for (const int64_t end : ends) {
+        TORCH_CHECK_VALUE((end >= begin || end == 0) && end <= tokens, name, " is ", ends,
+                          "; expected ascending ends of requests of at most ", tokens, " tokens");
+        begins->push_back(begin);
+        counts->push_back(std::max<int64_t>(end - begin, 0));
+        begin = std::max(begin, end);
+    }
+}
+
+// Sets the lengths of requests: the given ones, one for all, or the whole size.
+void SetLengths(const char* name, at::IntArrayRef given, int64_t requests, int64_t most,
+                std::vector<int64_t>* counts) {
+    for (int64_t request = 0; request < requests; ++request) {
+        const auto place = static_cast<size_t>(given.size() == 1 ? 0 : request);
+        TORCH_CHECK_VALUE(given.empty() || place < given.size(), name, " has ", given.size(),
+                          " numbers; expected one, or one for each of the ", requests, " requests");
+        const int64_t length = given.empty() ? most : given[place];
+        TORCH_CHECK_VALUE(length >= 0 && length <= most, name, " is ", given,
+                          "; expected lengths of 0 to ", most);
+        counts->push_back(length);
+    }
+}
+
+at::IntArrayRef LengthsOf(const Call& call, const char* name) {
+    const int place = call.PlaceOf(name);
+    return place >= 0 ? call.Ints(place) : at::IntArrayRef();
+}
+
+// Returns the tokens of a request of the keys without a block table.
+int64_t MostKeys(const Attention& attention) {
+    const at::Tensor& key = attention.keys[0];
+    return attention.layout.tokens == "BNSD" ? key.size(2) : key.size(1);
+}
+
+void SetKeyLengths(Attention* attention, const char* name, at::IntArrayRef given) {
+    const std::string& tokens = attention->layout.tokens;
+    if (attention->blockTable.defined()) {
+        const at::Tensor& table = attention->blockTable;
+        TORCH_CHECK_VALUE(table.dim() == 2 && table.size(0) == attention->requests, "blockTable is ",
+                          table.sizes(), "; expected [", attention->requests, ", blocks of a request]");
+        TORCH_CHECK_VALUE(attention->blockSize > 0, "blockSize is ", attention->blockSize,
+                          "; expected the tokens of a block, as there is a block table");
+        TORCH_CHECK_VALUE(!given.empty(), name, " is null; expected the lengths of the requests, as "
+                                                "there is a block table");
+        SetLengths(name, given, attention->requests, table.size(1) * attention->blockSize,
+                   &attention->keyCounts);
+    } else if (attention->layout.varlen()) {
+        SetEnds(name, given, attention->keys[0].size(tokens == "TND" ? 0 : 1), &attention->keyBegins,
+                &attention->keyCounts);
+        TORCH_CHECK_VALUE(static_cast<int64_t>(given.size()) == attention->requests, name, " has ",
+                          given.size(), " numbers; expected ", attention->requests);
+    } else if (attention->keys.size() > 1) {
+        for (const at::Tensor& key : attention->keys) {
+            attention->keyCounts.push_back(tokens == "BNSD" ? key.size(2) : key.size(1));
+        }
+    } else {
+        SetLengths(name, given, attention->requests, MostKeys(*attention), &attention->keyCounts);
+    }
+    TORCH_CHECK_VALUE(static_cast<int64_t>(attention->keyCounts.size()) == attention->requests,
+                      "key has ", attention->keyCounts.size(), " requests; expected ",
+                      attention->requests, ", as query has");
+}
+
+void CheckRanks(const Attention& attention) {
+    const int64_t rank = attention.layout.tokens == "BSND" || attention.layout.tokens == "BNSD" ? 4 : 3;
+    TORCH_CHECK_VALUE(attention.query.dim() == rank, "query has ", attention.query.dim(),
+                      " dims; expected those of ", attention.layout.tokens);
+    for (const at::Tensor& key : attention.keys) {
+        TORCH_CHECK_VALUE(attention.blockTable.defined() || key.dim() == rank, "key has ", key.dim(),
+                          " dims; expected those of ", attention.layout.tokens);
+    }
+}
+
+Attention Read(const Call& call, bool incremental) {
+    for (const char* name : kRefused) {
+        TORCH_CHECK_VALUE(!call.Has(name), name, " is not null; expected null: what it asks for is not "
+                                                 "computed on this device");
+    }
+    Attention attention;
+    attention.layout = LayoutOf(call.Text(call.PlaceOf("inputLayout")));
+    attention.query = call.Tensor(call.PlaceOf("query"));
+    attention.queryRope = TensorOr(call, "queryRope");
+    attention.keyRope = TensorOr(call, "keyRope");
+    attention.keys = KeysOf(call, "key");
+    attention.values = KeysOf(call, "value");
+    attention.pse = TensorOr(call, "pseShift");
+    attention.mask = TensorOr(call, "attenMask");
+    attention.blockTable = call.Has("blocktable") ? TensorOr(call, "blocktable")
+                                                  : TensorOr(call, "blockTable");
+    attention.sinks = TensorOr(call, "learnableSink");
+    attention.heads = call.Int(call.PlaceOf("numHeads"));
+    TORCH_CHECK_VALUE(attention.heads > 0, "numHeads is ", attention.heads, "; expected at least 1");
+    const int64_t keyHeads = IntOr(call, "numKeyValueHeads", 0);
+    attention.keyHeads = keyHeads != 0 ? keyHeads : attention.heads;
+    TORCH_CHECK_VALUE(attention.keyHeads > 0 && attention.heads % attention.keyHeads == 0,
+                      "numKeyValueHeads is ", keyHeads, "; expected 0 or a divisor of ", attention.heads);
+    attention.blockSize = IntOr(call, "blockSize", 0);
+    attention.sparseMode = IntOr(call, "sparseMode", 0);
+    attention.before = IntOr(call, "preTokens", kUnlimited);
+    attention.after = IntOr(call, "nextTokens", kUnlimited);
+    attention.scale = call.Real(call.PlaceOf("scaleValue"));
+    CheckRanks(attention);
+    const std::string& tokens = attention.layout.tokens;
+    const at::IntArrayRef lengths = LengthsOf(call, "actualSeqLengths");
+    if (attention.layout.varlen()) {
+        SetEnds("actualSeqLengths", lengths, attention.query.size(tokens == "TND" ? 0 : 1),
+                &attention.queryBegins, &attention.queryCounts);
+        attention.requests = static_cast<int64_t>(lengths.size());
+    } else {
+        attention.requests = attention.query.size(0);
+        const int64_t most = attention.query.size(tokens == "BNSD" ? 2 : 1);
+        SetLengths("actualSeqLengths", incremental || most == 1 ? at::IntArrayRef() : lengths,
+                   attention.requests, most, &attention.queryCounts);
+    }
+    const char* const keyLengths = incremental ? "actualSeqLengths" : "actualSeqLengthsKv";
+    SetKeyLengths(&attention, keyLengths, LengthsOf(call, keyLengths));
+    return attention;
+}
+
+// Returns a cache as [blocks, blockSize, heads, D].
+at::Tensor Blocks(const at::Tensor& cache, const char* name, const Attention& attention) {
+    const int64_t size = attention.blockSize;
+    const int64_t heads = attention.keyHeads;
+    if (cache.dim() == 3 && cache.size(1) == size && cache.size(2) % heads == 0) {
+        return cache.reshape({cache.size(0), size, heads, cache.size(2) / heads});
+    }
+    if (cache.dim() == 4) {
+        const bool byHead = cache.size(1) == heads && cache.size(2) == size;
+        const bool byToken = cache.size(1) == size && cache.size(2) == heads;
+        const bool prefersHead = attention.layout.tokens != "BSH" && attention.layout.tokens != "BSND";
+        if (byToken && !(byHead && prefersHead)) {
+            return cache;
+        }
+        if (byHead) {
+            return cache.transpose(1, 2);
+        }
+    }
+    if (cache.dim() == 5 && cache.size(1) == heads && cache.size(3) == size) {
+        return cache.permute({0, 3, 1, 2, 4}).flatten(3);
+    }
+    TORCH_CHECK_VALUE(false, name, " is ", cache.sizes(), "; expected blocks of ", size, " tokens and ",
+                      heads, " heads: [blocks, ", size, ", ", heads, " * D], [blocks, ", heads, ", ",
+                      size, ", D] or [blocks, ", heads, ", D / n, ", size, ", n]");
+}
+
+// Returns the rows of a request's blocks, [heads, tokens, D].
+at::Tensor Gathered(const at::Tensor& cache, const char* name, const Attention& attention,
+                    int64_t request) {
+    const at::Tensor blocks = Blocks(cache, name, attention);
+    const int64_t count = attention.keyCounts[static_cast<size_t>(request)];
+    const int64_t used = (count + attention.blockSize - 1) / attention.blockSize;
+    const at::Tensor ids = attention.blockTable.select(0, request).narrow(0, 0, used).to(at::kLong);
+    if (!ids.is_meta()) {
+        const int64_t* const numbers = ids.const_data_ptr<int64_t>();
+        for (int64_t column = 0; column < used; ++column) {
+            TORCH_CHECK_INDEX(numbers[column] >= 0 && numbers[column] < blocks.size(0),
+                              "blockTable has ", numbers[column], " in row ", request, ", column ",
+                              column, "; expected a block of 0 to ", blocks.size(0) - 1);
+        }
+    }
+    return at::index_select(blocks, 0, ids).flatten(0, 1).narrow(0, 0, count).transpose(0, 1);
+}
+
+at::Tensor KeysOfRequest(const std::vector<at::Tensor>& tensors, const char* name,
+                         const Attention& attention, int64_t request) {
+    const auto place = static_cast<size_t>(request);
+    if (attention.blockTable.defined()) {
+        return Gathered(tensors[0], name, attention, request);
+    }
+    const bool each = tensors.size() > 1;
+    const int64_t begin = attention.keyBegins.empty() ? 0 : attention.keyBegins[place];
+    return RequestOf(each ? tensors.at(place) : tensors[0], attention.layout.tokens,
+                     attention.keyHeads, each ? 0 : request, begin, attention.keyCounts[place]);
+}
+
+// Returns the mask of a request, [heads or 1, queries, keys].
+at::Tensor MaskOf(const Attention& attention, int64_t request, int64_t queries, int64_t keys) {
+    at::Tensor mask = attention.mask;
+    const bool byRequest = mask.dim() == 2 && queries == 1 && mask.size(0) == attention.requests &&
+                           mask.size(1) >= keys;
+    if (byRequest) {
+        mask = mask.unsqueeze(1).unsqueeze(1);
+    } else if (mask.dim() == 2) {
+        mask = mask.unsqueeze(0).unsqueeze(0);
+    } else if (mask.dim() == 3) {
+        mask = mask.unsqueeze(1);
+    }
+    TORCH_CHECK_VALUE(mask.dim() == 4 && mask.size(2) >= queries && mask.size(3) >= keys &&
+                          (mask.size(0) == 1 || mask.size(0) == attention.requests),
+                      "attenMask is ", attention.mask.sizes(), "; expected ", queries, " x ", keys,
+                      " positions, for all or each of ", attention.requests, " requests");
+    return mask.select(0, mask.size(0) == 1 ? 0 : request)
+        .narrow(1, 0, queries)
+        .narrow(2, 0, keys)
+        .to(at::kBool);
+}
+
+// Returns the positions that are too far before or after the diagonal, or an undefined tensor.
+at::Tensor Band(int64_t before, int64_t after, int64_t shift, int64_t queries, int64_t keys,
+                const at::Tensor& like) {
+    const at::TensorOptions options = at::TensorOptions(at::kLong).device(like.device());
+    const at::Tensor distance = at::sub(at::sub(at::arange(keys, options), shift),
+                                        at::arange(queries, options).unsqueeze(1));
+    at::Tensor hidden;
+    if (after < kUnlimited) {
+        hidden = at::gt(distance, after);
+    }
+    if (before < kUnlimited) {
+        const at::Tensor early = at::lt(distance, -before);
+        hidden = hidden.defined() ? at::logical_or(hidden, early) : early;
+    }
+    return hidden;
+}
+
+at::Tensor HiddenOf(const Attention& attention, int64_t request, int64_t queries, int64_t keys) {
+    const at::Tensor& mask = attention.mask;
+    const bool compressed =
+        mask.defined() && mask.dim() >= 2 && mask.size(-1) == kCompressed && mask.size(-2) == kCompressed;
+    const int64_t mode = attention.sparseMode;
+    TORCH_CHECK_VALUE(mode >= 0 && mode <= 4, "sparseMode is ", mode, "; expected 0 to 4");
+    const bool oneQuery = !attention.layout.varlen() &&
+                          attention.query.size(attention.layout.tokens == "BNSD" ? 2 : 1) == 1;
+    if (mode <= 1 || (oneQuery && !compressed)) {
+        if (!mask.defined()) {
+            TORCH_CHECK_VALUE(mode != 1, "attenMask is null; expected one, as sparseMode is 1");
+            return {};
+        }
+        const at::Tensor own = MaskOf(attention, request, queries, keys);
+        const at::Tensor band = mode == 0 && !oneQuery
+                                    ? Band(attention.before, attention.after, 0, queries, keys, own)
+                                    : at::Tensor();
+        return band.defined() ? at::logical_or(own, band) : own;
+    }
+    if (oneQuery) {
+        return {};
+    }
+    TORCH_CHECK_VALUE(compressed, "attenMask is ", mask.defined() ? "of another size" : "null",
+                      "; expected the triangle of 2048 x 2048 that sparseMode ", mode, " needs");
+    const int64_t shift = mode == 2 ? 0 : keys - queries;
+    return mode == 4 ? Band(attention.before, attention.after, shift, queries, keys, attention.query)
+                     : Band(kUnlimited, 0, shift, queries, keys, attention.query);
+}
+
+struct Result {
+    at::Tensor out;  // [heads, queries, D]
+    at::Tensor lse;  // [heads, queries, 1]
+};
+
+Result Attend(const Attention& attention, int64_t request, const at::Tensor& q, const at::Tensor& k,
+              const at::Tensor& v) {
+    const int64_t heads = attention.heads;
+    const int64_t groups = heads / attention.keyHeads;
+    const int64_t queries = q.size(1);
+    const int64_t keys = k.size(1);
+    TORCH_CHECK_VALUE(q.size(0) == heads && k.size(0) == attention.keyHeads && k.size(2) == q.size(2) &&
+                          v.size(0) == k.size(0) && v.size(1) == keys,
+                      "a request has query ", q.sizes(), ", key ", k.sizes(), " and value ", v.sizes(),
+                      "; expected ", heads, " and ", attention.keyHeads, " heads of one size");
+    at::Tensor scores =
+        at::matmul(q.to(at::kFloat).reshape({attention.keyHeads, groups * queries, q.size(2)}),
+                   k.to(at::kFloat).transpose(1, 2));
+    scores = at::mul(scores.reshape({heads, queries, keys}), attention.scale);
+    if (attention.pse.defined()) {
+        const at::Tensor pse = attention.pse.dim() == 4
+                                   ? attention.pse.select(0, attention.pse.size(0) == 1 ? 0 : request)
+                                   : attention.pse;
+        TORCH_CHECK_VALUE(pse.size(-2) >= queries && pse.size(-1) >= keys, "pseShift is ",
+                          attention.pse.sizes(), "; expected ", queries, " x ", keys, " positions");
+        scores = at::add(scores, pse.narrow(-2, 0, queries).narrow(-1, 0, keys));
+    }
+    if (const at::Tensor hidden = HiddenOf(attention, request, queries, keys); hidden.defined()) {
+        scores = at::masked_fill(scores, hidden, kLowest);
+    }
+    at::Tensor most = keys > 0 ? at::amax(scores, -1, true) : at::full({heads, queries, 1}, kLowest, scores.options());
+    at::Tensor sink;
+    if (attention.sinks.defined()) {
+        sink = attention.sinks.to(at::kFloat).reshape({heads, 1, 1});
+        most = at::maximum(most, sink);
+    }
+    const at::Tensor from = at::masked_fill(most, at::eq(most, kLowest), 0);
+    const at::Tensor powers = at::exp(at::sub(scores, from));
+    at::Tensor total = at::sum(powers, -1, true);
+    if (sink.defined()) {
+        total = at::add(total, at::exp(at::sub(sink, from)));
+    }
+    const at::Tensor sums =
+        at::matmul(powers.reshape({attention.keyHeads, groups * queries, keys}), v.to(at::kFloat))
+            .reshape({heads, queries, v.size(2)});
+    return {at::div(sums, at::masked_fill(total, at::eq(total, 0), 1)), at::add(most, at::log(total))};
+}
+
+// Returns zeros of the result's shape.
+at::Tensor OutputOf(const Attention& attention, int64_t size) {
+    const at::TensorOptions options = attention.query.options().dtype(at::kFloat);
+    const std::string& from = attention.layout.tokens;
+    const std::string& to = attention.layout.result;
+    const at::IntArrayRef dims = attention.query.sizes();
+    const int64_t tokens = from == "BNSD" ? dims[2] : from == "NTD" ? dims[1] : attention.layout.varlen() ? dims[0] : dims[1];
+    const int64_t heads = attention.heads;
+    if (to == "TND") {
+        return at::zeros({tokens, heads, size}, options);
+    }
+    if (to == "NTD") {
+        return at::zeros({heads, tokens, size}, options);
+    }
+    if (to == "BSH") {
+        return at::zeros({dims[0], tokens, heads * size}, options);
+    }
+    if (to == "BSND") {
+        return at::zeros({dims[0], tokens, heads, size}, options);
+    }
+    return to == "NBSD" ? at::zeros({heads, dims[0], tokens, size}, options)
+                        : at::zeros({dims[0], heads, tokens, size}, options);
+}
+
+void Compute(Call& call, bool incremental) {
+    const Attention attention = Read(call, incremental);
+    const std::string& tokens = attention.layout.tokens;
+    const bool varlen = attention.layout.varlen();
+    at::Tensor out;
+    at::Tensor lse;
+    for (int64_t request = 0; request < attention.requests; ++request) {
+        const auto place = static_cast<size_t>(request);
+        const int64_t begin = varlen ? attention.queryBegins[place] : 0;
+        const int64_t count = attention.queryCounts[place];
+        at::Tensor q = RequestOf(attention.query, tokens, attention.heads, request, begin, count);
+        at::Tensor k = KeysOfRequest(attention.keys, "key", attention, request);
+        const at::Tensor v = KeysOfRequest(attention.values, "value", attention, request);
+        if (attention.queryRope.defined() && attention.keyRope.defined()) {
+            q = at::cat({q, RequestOf(attention.queryRope, tokens, attention.heads, request, begin, count)}, -1);
+            k = at::cat({k, KeysOfRequest({attention.keyRope}, "keyRope", attention, request)}, -1);
+        }
+        const Result result = Attend(attention, request, q, k, v);
+        if (!out.defined()) {
+            out = OutputOf(attention, v.size(2));
+            lse = varlen ? at::zeros({attention.query.size(tokens == "TND" ? 0 : 1), attention.heads, 1}, out.options())
+                         : at::zeros({attention.requests, attention.heads, attention.query.size(tokens == "BNSD" ? 2 : 1), 1}, out.options());
+        }
+        RequestOf(out, attention.layout.result, attention.heads, request, begin, count).copy_(result.out);
+        RequestOf(lse, varlen ? "TND" : "BNSD", attention.heads, request, begin, count).copy_(result.lse);
+    }
+    call.Put(call.PlaceOf("attentionOut"), out.defined() ? out : OutputOf(attention, 0));
+    const int flag = call.PlaceOf("softmaxLseFlag");
+    if (flag >= 0 && call.Flag(flag) && lse.defined()) {
+        call.Put(call.PlaceOf("softmaxLse"), lse);
+    }
+}
+
+}  // namespace
+
+void InferAttention(Call& call) { Compute(call, false); }
+
+void IncrementalAttention(Call& call) { Compute(call, true); }
+
+}  // namespace advstep_operators

@@ -14,12 +14,26 @@ constexpr int64_t kCompressed = 2048;       // both sizes of the mask of sparse 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
 // Arguments that change the result in ways that are not computed here.
-constexpr const char* kRefused[] = {
-    "deqScale1",         "quantScale1",         "deqScale2",           "quantScale2",
-    "quantOffset2",      "antiquantScale",      "antiquantOffset",     "queryPaddingSize",
-    "kvPaddingSize",     "keyAntiquantScale",   "keyAntiquantOffset",  "valueAntiquantScale",
-    "valueAntiquantOffset", "keySharedPrefix",  "valueSharedPrefix",   "actualSharedPrefixLen",
-    "dequantScale1",     "dequantScale2",       "keyRopeAntiquantScale", "dequantScaleQuery"};
+constexpr const char* kRefused[] = {"deqScale1",
+                                    "quantScale1",
+                                    "deqScale2",
+                                    "quantScale2",
+                                    "quantOffset2",
+                                    "antiquantScale",
+                                    "antiquantOffset",
+                                    "queryPaddingSize",
+                                    "kvPaddingSize",
+                                    "keyAntiquantScale",
+                                    "keyAntiquantOffset",
+                                    "valueAntiquantScale",
+                                    "valueAntiquantOffset",
+                                    "keySharedPrefix",
+                                    "valueSharedPrefix",
+                                    "actualSharedPrefixLen",
+                                    "dequantScale1",
+                                    "dequantScale2",
+                                    "keyRopeAntiquantScale",
+                                    "dequantScaleQuery"};
 
 // A layout: the order of the axes of queries and keys, and that of the result.
 struct Layout {
@@ -30,12 +44,13 @@ struct Layout {
 };
 
 Layout LayoutOf(std::string_view text) {
-    for (const char* known : {"BSH", "BSND", "BNSD", "TND", "NTD", "BNSD_BSND", "BSH_NBSD", "BSND_NBSD",
-                              "BNSD_NBSD", "TND_NTD", "NTD_TND"}) {
+    for (const char* known : {"BSH", "BSND", "BNSD", "TND", "NTD", "BNSD_BSND", "BSH_NBSD",
+                              "BSND_NBSD", "BNSD_NBSD", "TND_NTD", "NTD_TND"}) {
         if (text == known) {
             const size_t bar = text.find('_');
             const std::string tokens(text.substr(0, bar));
-            return {tokens, bar == std::string_view::npos ? tokens : std::string(text.substr(bar + 1))};
+            return {tokens,
+                    bar == std::string_view::npos ? tokens : std::string(text.substr(bar + 1))};
         }
     }
     TORCH_CHECK_VALUE(false, "inputLayout is ", std::string(text),
@@ -100,7 +115,8 @@ at::Tensor TensorOr(const Call& call, const char* name) {
 std::vector<at::Tensor> KeysOf(const Call& call, const char* name) {
     const int place = call.PlaceOf(name);
     std::vector<at::Tensor> tensors = call.Tensors(place);
-    TORCH_CHECK_VALUE(!tensors.empty() && tensors[0].defined(), name, " has no tensor; expected one");
+    TORCH_CHECK_VALUE(!tensors.empty() && tensors[0].defined(), name,
+                      " has no tensor; expected one");
     return tensors;
 }
 
@@ -146,17 +162,19 @@ void SetKeyLengths(Attention* attention, const char* name, at::IntArrayRef given
     const std::string& tokens = attention->layout.tokens;
     if (attention->blockTable.defined()) {
         const at::Tensor& table = attention->blockTable;
-        TORCH_CHECK_VALUE(table.dim() == 2 && table.size(0) == attention->requests, "blockTable is ",
-                          table.sizes(), "; expected [", attention->requests, ", blocks of a request]");
+        TORCH_CHECK_VALUE(table.dim() == 2 && table.size(0) == attention->requests,
+                          "blockTable is ", table.sizes(), "; expected [", attention->requests,
+                          ", blocks of a request]");
         TORCH_CHECK_VALUE(attention->blockSize > 0, "blockSize is ", attention->blockSize,
                           "; expected the tokens of a block, as there is a block table");
-        TORCH_CHECK_VALUE(!given.empty(), name, " is null; expected the lengths of the requests, as "
-                                                "there is a block table");
+        TORCH_CHECK_VALUE(!given.empty(), name,
+                          " is null; expected the lengths of the requests, as "
+                          "there is a block table");
         SetLengths(name, given, attention->requests, table.size(1) * attention->blockSize,
                    &attention->keyCounts);
     } else if (attention->layout.varlen()) {
-        SetEnds(name, given, attention->keys[0].size(tokens == "TND" ? 0 : 1), &attention->keyBegins,
-                &attention->keyCounts);
+        SetEnds(name, given, attention->keys[0].size(tokens == "TND" ? 0 : 1),
+                &attention->keyBegins, &attention->keyCounts);
         TORCH_CHECK_VALUE(static_cast<int64_t>(given.size()) == attention->requests, name, " has ",
                           given.size(), " numbers; expected ", attention->requests);
     } else if (attention->keys.size() > 1) {
@@ -172,19 +190,21 @@ void SetKeyLengths(Attention* attention, const char* name, at::IntArrayRef given
 }
 
 void CheckRanks(const Attention& attention) {
-    const int64_t rank = attention.layout.tokens == "BSND" || attention.layout.tokens == "BNSD" ? 4 : 3;
+    const int64_t rank =
+        attention.layout.tokens == "BSND" || attention.layout.tokens == "BNSD" ? 4 : 3;
     TORCH_CHECK_VALUE(attention.query.dim() == rank, "query has ", attention.query.dim(),
                       " dims; expected those of ", attention.layout.tokens);
     for (const at::Tensor& key : attention.keys) {
-        TORCH_CHECK_VALUE(attention.blockTable.defined() || key.dim() == rank, "key has ", key.dim(),
-                          " dims; expected those of ", attention.layout.tokens);
+        TORCH_CHECK_VALUE(attention.blockTable.defined() || key.dim() == rank, "key has ",
+                          key.dim(), " dims; expected those of ", attention.layout.tokens);
     }
 }
 
 Attention Read(const Call& call, bool incremental) {
     for (const char* name : kRefused) {
-        TORCH_CHECK_VALUE(!call.Has(name), name, " is not null; expected null: what it asks for is not "
-                                                 "computed on this device");
+        TORCH_CHECK_VALUE(!call.Has(name), name,
+                          " is not null; expected null: what it asks for is not "
+                          "computed on this device");
     }
     Attention attention;
     attention.layout = LayoutOf(call.Text(call.PlaceOf("inputLayout")));
@@ -195,15 +215,17 @@ Attention Read(const Call& call, bool incremental) {
     attention.values = KeysOf(call, "value");
     attention.pse = TensorOr(call, "pseShift");
     attention.mask = TensorOr(call, "attenMask");
-    attention.blockTable = call.Has("blocktable") ? TensorOr(call, "blocktable")
-                                                  : TensorOr(call, "blockTable");
+    attention.blockTable =
+        call.Has("blocktable") ? TensorOr(call, "blocktable") : TensorOr(call, "blockTable");
     attention.sinks = TensorOr(call, "learnableSink");
     attention.heads = call.Int(call.PlaceOf("numHeads"));
-    TORCH_CHECK_VALUE(attention.heads > 0, "numHeads is ", attention.heads, "; expected at least 1");
+    TORCH_CHECK_VALUE(attention.heads > 0, "numHeads is ", attention.heads,
+                      "; expected at least 1");
     const int64_t keyHeads = IntOr(call, "numKeyValueHeads", 0);
     attention.keyHeads = keyHeads != 0 ? keyHeads : attention.heads;
     TORCH_CHECK_VALUE(attention.keyHeads > 0 && attention.heads % attention.keyHeads == 0,
-                      "numKeyValueHeads is ", keyHeads, "; expected 0 or a divisor of ", attention.heads);
+                      "numKeyValueHeads is ", keyHeads, "; expected 0 or a divisor of ",
+                      attention.heads);
     attention.blockSize = IntOr(call, "blockSize", 0);
     attention.sparseMode = IntOr(call, "sparseMode", 0);
     attention.before = IntOr(call, "preTokens", kUnlimited);
@@ -237,7 +259,8 @@ at::Tensor Blocks(const at::Tensor& cache, const char* name, const Attention& at
     if (cache.dim() == 4) {
         const bool byHead = cache.size(1) == heads && cache.size(2) == size;
         const bool byToken = cache.size(1) == size && cache.size(2) == heads;
-        const bool prefersHead = attention.layout.tokens != "BSH" && attention.layout.tokens != "BSND";
+        const bool prefersHead =
+            attention.layout.tokens != "BSH" && attention.layout.tokens != "BSND";
         if (byToken && !(byHead && prefersHead)) {
             return cache;
         }
@@ -248,9 +271,10 @@ at::Tensor Blocks(const at::Tensor& cache, const char* name, const Attention& at
     if (cache.dim() == 5 && cache.size(1) == heads && cache.size(3) == size) {
         return cache.permute({0, 3, 1, 2, 4}).flatten(3);
     }
-    TORCH_CHECK_VALUE(false, name, " is ", cache.sizes(), "; expected blocks of ", size, " tokens and ",
-                      heads, " heads: [blocks, ", size, ", ", heads, " * D], [blocks, ", heads, ", ",
-                      size, ", D] or [blocks, ", heads, ", D / n, ", size, ", n]");
+    TORCH_CHECK_VALUE(false, name, " is ", cache.sizes(), "; expected blocks of ", size,
+                      " tokens and ", heads, " heads: [blocks, ", size, ", ", heads,
+                      " * D], [blocks, ", heads, ", ", size, ", D] or [blocks, ", heads,
+                      ", D / n, ", size, ", n]");
 }
 
 // Returns the rows of a request's blocks, [heads, tokens, D].
@@ -324,8 +348,8 @@ at::Tensor Band(int64_t before, int64_t after, int64_t shift, int64_t queries, i
 
 at::Tensor HiddenOf(const Attention& attention, int64_t request, int64_t queries, int64_t keys) {
     const at::Tensor& mask = attention.mask;
-    const bool compressed =
-        mask.defined() && mask.dim() >= 2 && mask.size(-1) == kCompressed && mask.size(-2) == kCompressed;
+    const bool compressed = mask.defined() && mask.dim() >= 2 && mask.size(-1) == kCompressed &&
+                            mask.size(-2) == kCompressed;
     const int64_t mode = attention.sparseMode;
     TORCH_CHECK_VALUE(mode >= 0 && mode <= 4, "sparseMode is ", mode, "; expected 0 to 4");
     const bool oneQuery = !attention.layout.varlen() &&
@@ -347,8 +371,9 @@ at::Tensor HiddenOf(const Attention& attention, int64_t request, int64_t queries
     TORCH_CHECK_VALUE(compressed, "attenMask is ", mask.defined() ? "of another size" : "null",
                       "; expected the triangle of 2048 x 2048 that sparseMode ", mode, " needs");
     const int64_t shift = mode == 2 ? 0 : keys - queries;
-    return mode == 4 ? Band(attention.before, attention.after, shift, queries, keys, attention.query)
-                     : Band(kUnlimited, 0, shift, queries, keys, attention.query);
+    return mode == 4
+               ? Band(attention.before, attention.after, shift, queries, keys, attention.query)
+               : Band(kUnlimited, 0, shift, queries, keys, attention.query);
 }
 
 struct Result {
@@ -362,18 +387,20 @@ Result Attend(const Attention& attention, int64_t request, const at::Tensor& q, 
     const int64_t groups = heads / attention.keyHeads;
     const int64_t queries = q.size(1);
     const int64_t keys = k.size(1);
-    TORCH_CHECK_VALUE(q.size(0) == heads && k.size(0) == attention.keyHeads && k.size(2) == q.size(2) &&
-                          v.size(0) == k.size(0) && v.size(1) == keys,
-                      "a request has query ", q.sizes(), ", key ", k.sizes(), " and value ", v.sizes(),
-                      "; expected ", heads, " and ", attention.keyHeads, " heads of one size");
+    TORCH_CHECK_VALUE(q.size(0) == heads && k.size(0) == attention.keyHeads &&
+                          k.size(2) == q.size(2) && v.size(0) == k.size(0) && v.size(1) == keys,
+                      "a request has query ", q.sizes(), ", key ", k.sizes(), " and value ",
+                      v.sizes(), "; expected ", heads, " and ", attention.keyHeads,
+                      " heads of one size");
     at::Tensor scores =
         at::matmul(q.to(at::kFloat).reshape({attention.keyHeads, groups * queries, q.size(2)}),
                    k.to(at::kFloat).transpose(1, 2));
     scores = at::mul(scores.reshape({heads, queries, keys}), attention.scale);
     if (attention.pse.defined()) {
-        const at::Tensor pse = attention.pse.dim() == 4
-                                   ? attention.pse.select(0, attention.pse.size(0) == 1 ? 0 : request)
-                                   : attention.pse;
+        const at::Tensor pse =
+            attention.pse.dim() == 4
+                ? attention.pse.select(0, attention.pse.size(0) == 1 ? 0 : request)
+                : attention.pse;
         TORCH_CHECK_VALUE(pse.size(-2) >= queries && pse.size(-1) >= keys, "pseShift is ",
                           attention.pse.sizes(), "; expected ", queries, " x ", keys, " positions");
         scores = at::add(scores, pse.narrow(-2, 0, queries).narrow(-1, 0, keys));
@@ -381,7 +408,8 @@ Result Attend(const Attention& attention, int64_t request, const at::Tensor& q, 
     if (const at::Tensor hidden = HiddenOf(attention, request, queries, keys); hidden.defined()) {
         scores = at::masked_fill(scores, hidden, kLowest);
     }
-    at::Tensor most = keys > 0 ? at::amax(scores, -1, true) : at::full({heads, queries, 1}, kLowest, scores.options());
+    at::Tensor most = keys > 0 ? at::amax(scores, -1, true)
+                               : at::full({heads, queries, 1}, kLowest, scores.options());
     at::Tensor sink;
     if (attention.sinks.defined()) {
         sink = attention.sinks.to(at::kFloat).reshape({heads, 1, 1});
@@ -396,7 +424,8 @@ Result Attend(const Attention& attention, int64_t request, const at::Tensor& q, 
     const at::Tensor sums =
         at::matmul(powers.reshape({attention.keyHeads, groups * queries, keys}), v.to(at::kFloat))
             .reshape({heads, queries, v.size(2)});
-    return {at::div(sums, at::masked_fill(total, at::eq(total, 0), 1)), at::add(most, at::log(total))};
+    return {at::div(sums, at::masked_fill(total, at::eq(total, 0), 1)),
+            at::add(most, at::log(total))};
 }
 
 // Returns zeros of the result's shape.
@@ -405,7 +434,10 @@ at::Tensor OutputOf(const Attention& attention, int64_t size) {
     const std::string& from = attention.layout.tokens;
     const std::string& to = attention.layout.result;
     const at::IntArrayRef dims = attention.query.sizes();
-    const int64_t tokens = from == "BNSD" ? dims[2] : from == "NTD" ? dims[1] : attention.layout.varlen() ? dims[0] : dims[1];
+    const int64_t tokens = from == "BNSD"              ? dims[2]
+                           : from == "NTD"             ? dims[1]
+                           : attention.layout.varlen() ? dims[0]
+                                                       : dims[1];
     const int64_t heads = attention.heads;
     if (to == "TND") {
         return at::zeros({tokens, heads, size}, options);
@@ -437,17 +469,25 @@ void Compute(Call& call, bool incremental) {
         at::Tensor k = KeysOfRequest(attention.keys, "key", attention, request);
         const at::Tensor v = KeysOfRequest(attention.values, "value", attention, request);
         if (attention.queryRope.defined() && attention.keyRope.defined()) {
-            q = at::cat({q, RequestOf(attention.queryRope, tokens, attention.heads, request, begin, count)}, -1);
+            q = at::cat(
+                {q, RequestOf(attention.queryRope, tokens, attention.heads, request, begin, count)},
+                -1);
             k = at::cat({k, KeysOfRequest({attention.keyRope}, "keyRope", attention, request)}, -1);
         }
         const Result result = Attend(attention, request, q, k, v);
         if (!out.defined()) {
             out = OutputOf(attention, v.size(2));
-            lse = varlen ? at::zeros({attention.query.size(tokens == "TND" ? 0 : 1), attention.heads, 1}, out.options())
-                         : at::zeros({attention.requests, attention.heads, attention.query.size(tokens == "BNSD" ? 2 : 1), 1}, out.options());
+            lse = varlen ? at::zeros(
+                               {attention.query.size(tokens == "TND" ? 0 : 1), attention.heads, 1},
+                               out.options())
+                         : at::zeros({attention.requests, attention.heads,
+                                      attention.query.size(tokens == "BNSD" ? 2 : 1), 1},
+                                     out.options());
         }
-        RequestOf(out, attention.layout.result, attention.heads, request, begin, count).copy_(result.out);
-        RequestOf(lse, varlen ? "TND" : "BNSD", attention.heads, request, begin, count).copy_(result.lse);
+        RequestOf(out, attention.layout.result, attention.heads, request, begin, count)
+            .copy_(result.out);
+        RequestOf(lse, varlen ? "TND" : "BNSD", attention.heads, request, begin, count)
+            .copy_(result.lse);
     }
     call.Put(call.PlaceOf("attentionOut"), out.defined() ? out : OutputOf(attention, 0));
     const int flag = call.PlaceOf("softmaxLseFlag");

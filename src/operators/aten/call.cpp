@@ -26,8 +26,8 @@ const uint8_t* BeginOf(const AdvStepTensorView& view) {
     return view.data + view.offset * view.itemSize;
 }
 
-// Returns the strides of a view, where a dim of size 1 has that of a contiguous tensor: ATen chooses
-// kernels by strides, and those of such dims mean nothing.
+// Returns the strides of a view, where a dim of size 1 has that of a contiguous tensor: ATen
+// chooses kernels by strides, and those of such dims mean nothing.
 using Strides = c10::SmallVector<int64_t, 8>;
 Strides StridesOf(const AdvStepTensorView& view) {
     Strides strides(view.strides, view.strides + view.rank);
@@ -70,22 +70,38 @@ T ValueIn(const AdvStepScalarValue& value) {
 
 at::Scalar ScalarOf(const AdvStepScalarValue& value) {
     switch (value.dataType) {
-        case ACL_FLOAT: return static_cast<double>(ValueIn<float>(value));
-        case ACL_DOUBLE: return ValueIn<double>(value);
-        case ACL_FLOAT16: return static_cast<double>(ValueIn<at::Half>(value));
-        case ACL_BF16: return static_cast<double>(ValueIn<at::BFloat16>(value));
-        case ACL_INT8: return static_cast<int64_t>(ValueIn<int8_t>(value));
-        case ACL_INT16: return static_cast<int64_t>(ValueIn<int16_t>(value));
-        case ACL_INT32: return static_cast<int64_t>(ValueIn<int32_t>(value));
-        case ACL_INT64: return ValueIn<int64_t>(value);
-        case ACL_UINT8: return static_cast<int64_t>(ValueIn<uint8_t>(value));
-        case ACL_UINT16: return static_cast<int64_t>(ValueIn<uint16_t>(value));
-        case ACL_UINT32: return static_cast<int64_t>(ValueIn<uint32_t>(value));
-        case ACL_UINT64: return static_cast<int64_t>(ValueIn<uint64_t>(value));
-        case ACL_BOOL: return value.bytes[0] != 0;
-        case ACL_COMPLEX64: return ValueIn<c10::complex<float>>(value);
-        case ACL_COMPLEX128: return ValueIn<c10::complex<double>>(value);
-        default: TORCH_CHECK(false, "a scalar has ", advstepDataTypeName(value.dataType));
+        case ACL_FLOAT:
+            return static_cast<double>(ValueIn<float>(value));
+        case ACL_DOUBLE:
+            return ValueIn<double>(value);
+        case ACL_FLOAT16:
+            return static_cast<double>(ValueIn<at::Half>(value));
+        case ACL_BF16:
+            return static_cast<double>(ValueIn<at::BFloat16>(value));
+        case ACL_INT8:
+            return static_cast<int64_t>(ValueIn<int8_t>(value));
+        case ACL_INT16:
+            return static_cast<int64_t>(ValueIn<int16_t>(value));
+        case ACL_INT32:
+            return static_cast<int64_t>(ValueIn<int32_t>(value));
+        case ACL_INT64:
+            return ValueIn<int64_t>(value);
+        case ACL_UINT8:
+            return static_cast<int64_t>(ValueIn<uint8_t>(value));
+        case ACL_UINT16:
+            return static_cast<int64_t>(ValueIn<uint16_t>(value));
+        case ACL_UINT32:
+            return static_cast<int64_t>(ValueIn<uint32_t>(value));
+        case ACL_UINT64:
+            return static_cast<int64_t>(ValueIn<uint64_t>(value));
+        case ACL_BOOL:
+            return value.bytes[0] != 0;
+        case ACL_COMPLEX64:
+            return ValueIn<c10::complex<float>>(value);
+        case ACL_COMPLEX128:
+            return ValueIn<c10::complex<double>>(value);
+        default:
+            TORCH_CHECK(false, "a scalar has ", advstepDataTypeName(value.dataType));
     }
 }
 
@@ -93,22 +109,38 @@ at::Scalar ScalarOf(const AdvStepScalarValue& value) {
 
 std::optional<at::ScalarType> TypeOf(aclDataType dataType) {
     switch (dataType) {
-        case ACL_FLOAT: return at::kFloat;
-        case ACL_FLOAT16: return at::kHalf;
-        case ACL_BF16: return at::kBFloat16;
-        case ACL_DOUBLE: return at::kDouble;
-        case ACL_INT8: return at::kChar;
-        case ACL_INT16: return at::kShort;
-        case ACL_INT32: return at::kInt;
-        case ACL_INT64: return at::kLong;
-        case ACL_UINT8: return at::kByte;
-        case ACL_UINT16: return at::kUInt16;
-        case ACL_UINT32: return at::kUInt32;
-        case ACL_UINT64: return at::kUInt64;
-        case ACL_BOOL: return at::kBool;
-        case ACL_COMPLEX64: return at::kComplexFloat;
-        case ACL_COMPLEX128: return at::kComplexDouble;
-        default: return std::nullopt;
+        case ACL_FLOAT:
+            return at::kFloat;
+        case ACL_FLOAT16:
+            return at::kHalf;
+        case ACL_BF16:
+            return at::kBFloat16;
+        case ACL_DOUBLE:
+            return at::kDouble;
+        case ACL_INT8:
+            return at::kChar;
+        case ACL_INT16:
+            return at::kShort;
+        case ACL_INT32:
+            return at::kInt;
+        case ACL_INT64:
+            return at::kLong;
+        case ACL_UINT8:
+            return at::kByte;
+        case ACL_UINT16:
+            return at::kUInt16;
+        case ACL_UINT32:
+            return at::kUInt32;
+        case ACL_UINT64:
+            return at::kUInt64;
+        case ACL_BOOL:
+            return at::kBool;
+        case ACL_COMPLEX64:
+            return at::kComplexFloat;
+        case ACL_COMPLEX128:
+            return at::kComplexDouble;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -116,9 +148,9 @@ int Call::PlaceOf(std::string_view name) const {
     constexpr std::string_view kOptional = "Optional";
     for (uint32_t place = 0; place < call_.function->argumentCount; ++place) {
         const std::string_view own = NameOf(static_cast<int>(place));
-        if (own == name || (own.size() == name.size() + kOptional.size() &&
-                            own.substr(0, name.size()) == name &&
-                            own.substr(name.size()) == kOptional)) {
+        if (own == name ||
+            (own.size() == name.size() + kOptional.size() && own.substr(0, name.size()) == name &&
+             own.substr(name.size()) == kOptional)) {
             return static_cast<int>(place);
         }
     }
@@ -146,6 +178,27 @@ at::Tensor Call::Member(int place, uint32_t member) const {
 
 at::Tensor Call::Tensor(int place) const {
     return ValueAt(place).isNull ? at::Tensor() : Member(place, 0);
+}
+
+// Two elements of INT4 are in a byte, the first one in its low half.
+at::Tensor Call::Unpacked(int place) const {
+    const AdvStepTensorView* const view = View(place);
+    if (view == nullptr || view->dataType != ACL_INT4) {
+        return Tensor(place);
+    }
+    const at::IntArrayRef dims(view->dims, static_cast<size_t>(view->rank));
+    if (mode_.meta) {
+        return at::empty(dims, at::TensorOptions(at::kChar).device(at::kMeta));
+    }
+    const int64_t span = SpanOf(*view);
+    const at::Tensor all = at::empty({span}, at::TensorOptions(at::kChar));
+    int8_t* const elements = all.data_ptr<int8_t>();
+    for (int64_t element = 0; element < span; ++element) {
+        const int64_t at = element + view->offset;
+        const int half = view->data[at / 2] >> (at % 2 == 0 ? 0 : 4) & 15;
+        elements[element] = static_cast<int8_t>(half < 8 ? half : half - 16);
+    }
+    return all.as_strided(dims, StridesOf(*view));
 }
 
 std::vector<at::Tensor> Call::Tensors(int place) const {
@@ -300,8 +353,8 @@ void Call::PutInto(const char* name, const AdvStepTensorView& view, const at::Te
     // A result may be a view of an argument that shares memory with the output.
     const auto* const begin = static_cast<const uint8_t*>(shaped.storage().data());
     const uint8_t* const own = BeginOf(view);
-    const bool overlaps = begin < own + SpanOf(view) * view.itemSize &&
-                          own < begin + shaped.storage().nbytes();
+    const bool overlaps =
+        begin < own + SpanOf(view) * view.itemSize && own < begin + shaped.storage().nbytes();
     output.copy_(overlaps ? shaped.clone() : shaped);
 }
 

@@ -52,6 +52,8 @@ class Call {
 
     /// The arguments.
     at::Tensor Tensor(int place) const;
+    /// As Tensor, but a tensor of INT4, which ATen does not have, becomes one of int8.
+    at::Tensor Unpacked(int place) const;
     std::vector<at::Tensor> Tensors(int place) const;
     c10::List<std::optional<at::Tensor>> OptionalTensors(int place) const;
     at::Scalar Scalar(int place) const;

@@ -19,14 +19,16 @@ void CheckDivision(const at::Tensor& self, const at::Tensor& other) {
     }
     const at::Tensor zero = at::eq(other, 0);
     if (at::any(zero).item<bool>()) {
-        TORCH_CHECK(false, "other has 0 as its element ", at::argmax(zero.to(at::kByte)).item<int64_t>(),
-                    " of ", other.numel(), "; expected no division of integers by 0");
+        TORCH_CHECK(false, "other has 0 as its element ",
+                    at::argmax(zero.to(at::kByte)).item<int64_t>(), " of ", other.numel(),
+                    "; expected no division of integers by 0");
     }
     const bool trapped =
         (type == at::kLong || type == at::kInt) && at::any(at::eq(other, -1)).item<bool>() &&
         at::any(at::eq(self, type == at::kLong ? INT64_MIN : int64_t{INT32_MIN})).item<bool>();
-    TORCH_CHECK(!trapped, "self has the least integer of its dtype and other has -1; expected a "
-                          "quotient that the dtype has");
+    TORCH_CHECK(!trapped,
+                "self has the least integer of its dtype and other has -1; expected a "
+                "quotient that the dtype has");
 }
 
 void CheckDivision(const at::Tensor& self, const at::Scalar& other) {

@@ -8,15 +8,15 @@ namespace advstep_operators {
 at::Tensor Filled(const at::Tensor& values, const at::Tensor& out) {
     const int64_t wanted = out.numel();
     const int64_t count = values.numel();
-    TORCH_CHECK_VALUE(std::abs(wanted - count) <= 1, "out has ", wanted,
-                      " elements; expected ", count, ", as start, end and step say");
+    TORCH_CHECK_VALUE(std::abs(wanted - count) <= 1, "out has ", wanted, " elements; expected ",
+                      count, ", as start, end and step say");
     const at::Tensor series = values.to(out.device());
     if (wanted <= count) {
         return series.narrow(0, 0, wanted);
     }
-    const at::Tensor next =
-        count >= 2 ? at::sub(at::mul(series.slice(0, count - 1), 2), series.slice(0, count - 2, count - 1))
-                   : at::zeros({1}, series.options());
+    const at::Tensor next = count >= 2 ? at::sub(at::mul(series.slice(0, count - 1), 2),
+                                                 series.slice(0, count - 2, count - 1))
+                                       : at::zeros({1}, series.options());
     return at::cat({series, next});
 }
 
@@ -25,8 +25,9 @@ c10::List<std::optional<at::Tensor>> Indices(const std::vector<at::Tensor>& indi
     for (const at::Tensor& index : indices) {
         if (!index.defined() || index.numel() == 0) {
             // Clients say "all along this dim" by an empty tensor, too.
-            list.push_back(index.defined() && index.dim() > 1 ? std::optional<at::Tensor>(Index(index))
-                                                              : std::nullopt);
+            list.push_back(index.defined() && index.dim() > 1
+                               ? std::optional<at::Tensor>(Index(index))
+                               : std::nullopt);
         } else if (index.scalar_type() == at::kBool || index.scalar_type() == at::kByte) {
             list.push_back(index);
         } else {
@@ -67,15 +68,17 @@ at::Tensor ScatterInto(const at::Tensor& self, int64_t dim, const at::Tensor& in
                        const at::Tensor& source, int64_t reduce) {
     TORCH_CHECK_VALUE(reduce >= 0 && reduce <= 2, "reduce is ", reduce, "; expected 0, 1 or 2");
     const at::Tensor from = source.to(self.scalar_type());
-    return reduce == 0 ? at::scatter(self, dim, Index(index), from)
-                       : at::scatter(self, dim, Index(index), from, reduce == 1 ? "add" : "multiply");
+    return reduce == 0
+               ? at::scatter(self, dim, Index(index), from)
+               : at::scatter(self, dim, Index(index), from, reduce == 1 ? "add" : "multiply");
 }
 
 at::Tensor ScatterInto(const at::Tensor& self, int64_t dim, const at::Tensor& index,
                        const at::Scalar& value, int64_t reduce) {
     TORCH_CHECK_VALUE(reduce >= 0 && reduce <= 2, "reduce is ", reduce, "; expected 0, 1 or 2");
-    return reduce == 0 ? at::scatter(self, dim, Index(index), value)
-                       : at::scatter(self, dim, Index(index), value, reduce == 1 ? "add" : "multiply");
+    return reduce == 0
+               ? at::scatter(self, dim, Index(index), value)
+               : at::scatter(self, dim, Index(index), value, reduce == 1 ? "add" : "multiply");
 }
 
 at::Tensor ScatterNd(const at::Tensor& data, const at::Tensor& indices, const at::Tensor& updates) {

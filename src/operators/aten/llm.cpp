@@ -12,12 +12,12 @@ std::tuple<at::Tensor, at::Tensor> RmsNorm(const at::Tensor& x, const at::Tensor
         dims.push_back(-dim);
     }
     const at::Tensor wide = x.to(at::kFloat);
-    const at::Tensor root =
-        at::rsqrt(at::add(at::mean(at::mul(wide, wide), dims, true), epsilon));
+    const at::Tensor root = at::rsqrt(at::add(at::mean(at::mul(wide, wide), dims, true), epsilon));
     return {at::mul(at::mul(wide, root), gamma), root};
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor> AddRmsNorm(const at::Tensor& x1, const at::Tensor& x2,
+std::tuple<at::Tensor, at::Tensor, at::Tensor> AddRmsNorm(const at::Tensor& x1,
+                                                          const at::Tensor& x2,
                                                           const at::Tensor& gamma, double epsilon) {
     const at::Tensor sum = at::add(x1, x2);
     auto [y, root] = RmsNorm(sum, gamma, epsilon);
@@ -25,8 +25,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> AddRmsNorm(const at::Tensor& x1, 
 }
 
 at::Tensor Rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, int64_t mode) {
-    TORCH_CHECK_VALUE(mode == 0 || mode == 1, "mode is ", mode, "; expected 0 (halves) or 1 "
-                                                               "(neighbours)");
+    TORCH_CHECK_VALUE(mode == 0 || mode == 1, "mode is ", mode,
+                      "; expected 0 (halves) or 1 "
+                      "(neighbours)");
     at::Tensor turned;
     if (mode == 0) {
         const std::vector<at::Tensor> halves = at::chunk(x, 2, -1);

@@ -13,7 +13,8 @@ std::tuple<at::Tensor, at::Tensor> RmsNorm(const at::Tensor& x, const at::Tensor
                                            double epsilon);
 
 /// Returns RmsNorm of the sum, the reciprocal root, and the sum.
-std::tuple<at::Tensor, at::Tensor, at::Tensor> AddRmsNorm(const at::Tensor& x1, const at::Tensor& x2,
+std::tuple<at::Tensor, at::Tensor, at::Tensor> AddRmsNorm(const at::Tensor& x1,
+                                                          const at::Tensor& x2,
                                                           const at::Tensor& gamma, double epsilon);
 
 /// Returns x * cos + r(x) * sin. r negates and swaps halves of the last dim (mode 0) or neighbours

@@ -27,9 +27,11 @@ void Multiply(Call& call) {
     const at::Tensor other = call.Tensor(1);
     const auto compute = [&] { return Product(self, other); };
     if (IsMatrixProduct(self, other)) {
-        call.PutDirectly(2, false, compute, [&](at::Tensor& into) { at::mm_out(into, self, other); });
+        call.PutDirectly(2, false, compute,
+                         [&](at::Tensor& into) { at::mm_out(into, self, other); });
     } else if (IsBatchProduct(self, other)) {
-        call.PutDirectly(2, false, compute, [&](at::Tensor& into) { at::bmm_out(into, self, other); });
+        call.PutDirectly(2, false, compute,
+                         [&](at::Tensor& into) { at::bmm_out(into, self, other); });
     } else {
         call.Put(2, compute());
     }

@@ -12,9 +12,10 @@ namespace {
 void CheckConvolution(const at::Tensor& input, const at::Tensor& weight, at::IntArrayRef stride,
                       at::IntArrayRef padding, at::IntArrayRef dilation, int64_t groups) {
     const auto axes = static_cast<size_t>(weight.dim() - 2);
-    TORCH_CHECK_VALUE(weight.dim() >= 3 && (input.dim() == weight.dim() || input.dim() + 1 == weight.dim()),
-                      "input has ", input.dim(), " dims and weight ", weight.dim(),
-                      "; expected N, C and 1 to 3 axes for both");
+    TORCH_CHECK_VALUE(
+        weight.dim() >= 3 && (input.dim() == weight.dim() || input.dim() + 1 == weight.dim()),
+        "input has ", input.dim(), " dims and weight ", weight.dim(),
+        "; expected N, C and 1 to 3 axes for both");
     TORCH_CHECK_VALUE(stride.size() == axes && padding.size() == axes && dilation.size() == axes,
                       "stride, padding and dilation have ", stride.size(), ", ", padding.size(),
                       " and ", dilation.size(), " numbers; expected ", axes, " each");
@@ -49,8 +50,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> BatchNorm
     const at::Tensor var = runningVar.defined() ? runningVar.clone() : runningVar;
     auto [output, saveMean, saveInvstd] =
         at::native_batch_norm(input, weight, bias, mean, var, training, momentum, eps);
-    return training ? std::make_tuple(output, saveMean, saveInvstd, mean, var)
-                    : std::make_tuple(output, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor());
+    return training
+               ? std::make_tuple(output, saveMean, saveInvstd, mean, var)
+               : std::make_tuple(output, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor());
 }
 
 at::Tensor Convolve(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,

@@ -25,7 +25,8 @@ at::Generator Generator(int64_t seed, int64_t offset) {
 }
 
 at::Tensor Uniform(const at::Tensor& like, double from, double to, at::Generator generator) {
-    return at::empty_like(like, at::MemoryFormat::Contiguous).uniform_(from, to, std::move(generator));
+    return at::empty_like(like, at::MemoryFormat::Contiguous)
+        .uniform_(from, to, std::move(generator));
 }
 
 at::Tensor Bernoulli(const at::Tensor& like, const at::Tensor& probability,
@@ -38,9 +39,9 @@ at::Tensor DropoutMask(at::IntArrayRef shape, double drop, at::Generator generat
     TORCH_CHECK_VALUE(drop >= 0 && drop <= 1, "prob is ", drop, "; expected 0 to 1");
     const int64_t count = c10::multiply_integers(shape);
     const int64_t bits = (count + kBlock - 1) / kBlock * kBlock;
-    const at::Tensor keeps =
-        at::ge(at::rand({bits}, std::move(generator), at::TensorOptions(at::kFloat).device(out.device())),
-               drop);
+    const at::Tensor keeps = at::ge(
+        at::rand({bits}, std::move(generator), at::TensorOptions(at::kFloat).device(out.device())),
+        drop);
     return at::sum(at::mul(keeps.reshape({-1, 8}).to(at::kLong), Powers(out)), 1).to(at::kByte);
 }
 

@@ -39,8 +39,7 @@ void SetThreadsOfThisThread(int threads) {
 ThreadsScope::ThreadsScope() : before_(at::get_num_threads()) {
     if (before_ != Wanted()) {
         SetThreadsOfThisThread(Wanted());
-        mklBefore_ =
-            MKL_Set_Num_Threads_Local != nullptr ? MKL_Set_Num_Threads_Local(Wanted()) : 0;
+        mklBefore_ = MKL_Set_Num_Threads_Local != nullptr ? MKL_Set_Num_Threads_Local(Wanted()) : 0;
     }
 }
 

@@ -149,8 +149,9 @@ Refusal MakePlan(const FunctionSpec& function, const Argument* arguments, HostPl
 Refusal Plan(const FunctionSpec& function, const Argument* arguments, uint64_t* workspaceSize,
              aclOpExecutor** executor) {
     if (function.kernel < 0) {
-        return {ACLNN_ERR_RUNTIME_ERROR, "it is not computed on this device; docs/aclnn.md lists "
-                                         "the operators that are"};
+        return {ACLNN_ERR_RUNTIME_ERROR,
+                "it is not computed on this device; docs/aclnn.md lists "
+                "the operators that are"};
     }
     ThreadState* const state = StateOfThread();
     CallKey own;

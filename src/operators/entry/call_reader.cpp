@@ -11,13 +11,20 @@ namespace {
 
 const char* WordOf(Kind kind) {
     switch (kind) {
-        case Kind::kTensor: return "a tensor";
-        case Kind::kTensorList: return "a list of tensors";
-        case Kind::kScalar: return "a scalar";
-        case Kind::kScalarList: return "a list of scalars";
-        case Kind::kText: return "a text";
-        case Kind::kResult: return "a pointer";
-        default: return "an array";
+        case Kind::kTensor:
+            return "a tensor";
+        case Kind::kTensorList:
+            return "a list of tensors";
+        case Kind::kScalar:
+            return "a scalar";
+        case Kind::kScalarList:
+            return "a list of scalars";
+        case Kind::kText:
+            return "a text";
+        case Kind::kResult:
+            return "a pointer";
+        default:
+            return "an array";
     }
 }
 
@@ -46,11 +53,10 @@ class KeyReader {
         }
         if (argument.object == nullptr) {
             Add(kNull);
-            return spec.optional
-                       ? Refusal()
-                       : Refusal{ACLNN_ERR_PARAM_NULLPTR, std::string(spec.name) +
-                                                              " is null; expected " +
-                                                              WordOf(spec.kind)};
+            return spec.optional ? Refusal()
+                                 : Refusal{ACLNN_ERR_PARAM_NULLPTR, std::string(spec.name) +
+                                                                        " is null; expected " +
+                                                                        WordOf(spec.kind)};
         }
         return ReadObject(spec.kind, argument.object)
                    ? Refusal()
@@ -76,25 +82,32 @@ class KeyReader {
 
     bool ReadObject(Kind kind, const void* object) {
         switch (kind) {
-            case Kind::kTensor: return ReadTensor(static_cast<const aclTensor*>(object));
+            case Kind::kTensor:
+                return ReadTensor(static_cast<const aclTensor*>(object));
             case Kind::kTensorList:
                 return ReadMembers<aclTensorList, aclTensor>(
                     object, &advstepReadTensorList,
                     [&](const aclTensor* member) { return ReadTensor(member); });
-            case Kind::kScalar: return ReadScalar(static_cast<const aclScalar*>(object));
+            case Kind::kScalar:
+                return ReadScalar(static_cast<const aclScalar*>(object));
             case Kind::kScalarList:
                 return ReadMembers<aclScalarList, aclScalar>(
                     object, &advstepReadScalarList,
                     [&](const aclScalar* member) { return ReadScalar(member); });
-            case Kind::kIntArray: return ReadArray<aclIntArray>(object, &advstepReadIntArray);
-            case Kind::kFloatArray: return ReadArray<aclFloatArray>(object, &advstepReadFloatArray);
-            case Kind::kBoolArray: return ReadArray<aclBoolArray>(object, &advstepReadBoolArray);
+            case Kind::kIntArray:
+                return ReadArray<aclIntArray>(object, &advstepReadIntArray);
+            case Kind::kFloatArray:
+                return ReadArray<aclFloatArray>(object, &advstepReadFloatArray);
+            case Kind::kBoolArray:
+                return ReadArray<aclBoolArray>(object, &advstepReadBoolArray);
             case Kind::kText: {
                 const auto* const text = static_cast<const char*>(object);
                 AddBytes(text, std::strlen(text));
                 return true;
             }
-            default: Add(kPresent); return true;
+            default:
+                Add(kPresent);
+                return true;
         }
     }
 
@@ -146,7 +159,8 @@ class KeyReader {
     }
 
     template <typename Array, typename T>
-    bool ReadArray(const void* object, aclnnStatus (*readArray)(const Array*, const T**, uint64_t*)) {
+    bool ReadArray(const void* object,
+                   aclnnStatus (*readArray)(const Array*, const T**, uint64_t*)) {
         const T* values = nullptr;
         uint64_t count = 0;
         if (readArray(static_cast<const Array*>(object), &values, &count) != ACLNN_SUCCESS) {
@@ -187,14 +201,18 @@ class ValueReader {
                 value->tensors = plan_.Keep(&place, 1);
                 return;
             }
-            case Kind::kTensorList: ReadTensors(spec, object, value); return;
+            case Kind::kTensorList:
+                ReadTensors(spec, object, value);
+                return;
             case Kind::kScalar: {
                 const AdvStepScalarValue scalar = ScalarOf(static_cast<const aclScalar*>(object));
                 value->count = 1;
                 value->scalars = plan_.Keep(&scalar, 1);
                 return;
             }
-            case Kind::kScalarList: ReadScalars(object, value); return;
+            case Kind::kScalarList:
+                ReadScalars(object, value);
+                return;
             case Kind::kIntArray:
                 value->integers = KeepArray<aclIntArray>(object, &advstepReadIntArray, value);
                 return;
@@ -210,7 +228,8 @@ class ValueReader {
                 value->text = plan_.Keep(text, value->count + size_t{1});
                 return;
             }
-            default: return;
+            default:
+                return;
         }
     }
 

@@ -30,13 +30,12 @@ Loaded Load() {
     void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (module == nullptr) {
         const char* const error = dlerror();
-        return {nullptr, "its kernels need libtorch (PyTorch for the CPU) and " +
-                             std::string(kFile) + ", which cannot be loaded: " +
-                             (error != nullptr ? error : "unknown reason") +
-                             "; docs/aclnn.md says how to get them"};
+        return {nullptr,
+                "its kernels need libtorch (PyTorch for the CPU) and " + std::string(kFile) +
+                    ", which cannot be loaded: " + (error != nullptr ? error : "unknown reason") +
+                    "; docs/aclnn.md says how to get them"};
     }
-    const auto kernels =
-        reinterpret_cast<const Kernels* (*)()>(dlsym(module, Kernels::kSymbol));
+    const auto kernels = reinterpret_cast<const Kernels* (*)()>(dlsym(module, Kernels::kSymbol));
     const Kernels* const found = kernels != nullptr ? kernels() : nullptr;
     if (found == nullptr || found->version != Kernels::kVersion) {
         return {nullptr, path + " is of another version than the library beside it"};

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention of inference against torch's own, request by request."""
+
+import pytest
+import torch
+
+import aclnn
+
+HEADS, KEY_HEADS, SIZE = 4, 2, 16
+UNLIMITED = 2147483647
+
+
+def attend(q, k, v, scale, hidden=None):
+    """[N, S, D] of one request."""
+    k, v = (one.repeat_interleave(q.shape[0] // one.shape[0], 0) for one in (k, v))
+    visible = None if hidden is None else ~hidden
+    return torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], visible, scale=scale)[0]
+
+
+def call(device, name, out, lse=None, **given):
+    values = {"numHeads": HEADS, "numKeyValueHeads": KEY_HEADS, "scaleValue": SIZE ** -0.5, "preTokens": UNLIMITED,
+              "nextTokens": UNLIMITED, "softmaxLseFlag": lse is not None, "attentionOut": out, "softmaxLse": lse, **given}
+    arguments = []
+    for argument in aclnn.functions()[name]["arguments"]:
+        word = argument["name"]
+        fallback = 0 if argument["kind"] in ("kInt", "kReal") else False if argument["kind"] == "kFlag" else None
+        arguments.append(values.get(word, values.get(word.removesuffix("Optional"), fallback)))
+    aclnn.call(device, name, *arguments)
+    return out
+
+
+def triangle():
+    return torch.ones(2048, 2048, dtype=torch.bool).triu(1)
+
+
+@pytest.mark.parametrize("layout", ["BSH", "BSND", "BNSD", "BNSD_BSND"])
+def test_layouts_and_masks(device, layout):
+    torch.manual_seed(1)
+    q, k, v = (torch.randn(2, heads, 5, SIZE) for heads in (HEADS, KEY_HEADS, KEY_HEADS))
+    hidden = torch.rand(2, 1, 5, 5) > 0.7
+    hidden[..., 0] = False
+
+    def laid(tensor, to):
+        tokens = tensor.transpose(1, 2)
+        return {"BSH": tokens.flatten(2), "BSND": tokens, "BNSD": tensor}[to].contiguous()
+
+    source, _, target = layout.partition("_")
+    wanted = torch.stack([attend(q[one], k[one], v[one], SIZE ** -0.5, hidden[one]) for one in range(2)])
+    out = torch.zeros_like(laid(wanted, target or source))
+    call(device, "aclnnFusedInferAttentionScoreV2", out, query=laid(q, source), key=[laid(k, source)],
+         value=[laid(v, source)], attenMask=hidden, inputLayout=layout)
+    torch.testing.assert_close(out, laid(wanted, target or source))
+
+
+@pytest.mark.parametrize("name", ["aclnnFusedInferAttentionScore", "aclnnFusedInferAttentionScoreV3",
+                                  "aclnnFusedInferAttentionScoreV4"])
+def test_requests_of_a_paged_cache(device, name):
+    torch.manual_seed(2)
+    block, queries, keys = 8, [1, 3, 2], [9, 17, 4]
+    cache = [torch.randn(10, block, KEY_HEADS * SIZE) for _ in range(2)]
+    table = torch.tensor([[3, 7, -1], [0, 9, 4], [5, -1, -1]], dtype=torch.int32)
+    q = torch.randn(sum(queries), HEADS, SIZE)
+    out, lse = torch.zeros_like(q), torch.zeros(sum(queries), HEADS, 1)
+    ends = [sum(queries[:place + 1]) for place in range(3)]
+    call(device, name, out, lse, query=q, key=[cache[0]], value=[cache[1]], attenMask=triangle(), sparseMode=3,
+         actualSeqLengths=ends, actualSeqLengthsKv=keys, blockTable=table, blockSize=block, inputLayout="TND")
+    begin = 0
+    for row, (count, length) in enumerate(zip(queries, keys)):
+        k, v = (one[table[row, :(length + block - 1) // block].long()].reshape(-1, KEY_HEADS, SIZE)[:length]
+                .transpose(0, 1) for one in cache)
+        hidden = torch.arange(length) > torch.arange(count)[:, None] + length - count
+        one = q[begin:begin + count].transpose(0, 1)
+        torch.testing.assert_close(out[begin:begin + count].transpose(0, 1),
+                                   attend(one, k, v, SIZE ** -0.5, hidden))
+        scores = (one @ k.repeat_interleave(2, 0).mT * SIZE ** -0.5).masked_fill(hidden, float("-inf"))
+        torch.testing.assert_close(lse[begin:begin + count, :, 0].t(), scores.logsumexp(-1))
+        begin += count
+
+
+def test_a_block_that_is_none_is_named(device):
+    out = torch.full((1, 1, HEADS * SIZE), 7.0)
+    table = torch.tensor([[1, 12]], dtype=torch.int32)
+    with pytest.raises(aclnn.Failed, match="blockTable has 12 in row 0, column 1; expected a block of 0 to 3"):
+        call(device, "aclnnIncreFlashAttentionV4", out, query=torch.randn(1, 1, HEADS * SIZE),
+             key=[torch.randn(4, 8, KEY_HEADS * SIZE)], value=[torch.randn(4, 8, KEY_HEADS * SIZE)],
+             actualSeqLengths=[9], blocktable=table, blockSize=8, inputLayout="BSH")
+    assert (out == 7).all()
+
+
+def test_sinks_take_their_share(device):
+    torch.manual_seed(3)
+    q, k, v = (torch.randn(1, heads, 3, SIZE) for heads in (HEADS, KEY_HEADS, KEY_HEADS))
+    sinks = torch.randn(HEADS)
+    out = call(device, "aclnnFusedInferAttentionScoreV4", torch.zeros_like(q), query=q, key=[k], value=[v],
+               learnableSink=sinks, inputLayout="BNSD")
+    scores = (q[0] @ k[0].repeat_interleave(2, 0).mT) * SIZE ** -0.5
+    weights = torch.softmax(torch.cat([scores, sinks[:, None, None].expand(-1, 3, 1)], -1), -1)[..., :-1]
+    torch.testing.assert_close(out[0], weights @ v[0].repeat_interleave(2, 0))
+
+
+def test_what_is_not_computed_is_refused_by_name(device):
+    q = torch.randn(1, 2, HEADS * SIZE)
+    with pytest.raises(aclnn.Failed, match="antiquantScaleOptional|antiquantScale is not null"):
+        call(device, "aclnnFusedInferAttentionScoreV2", torch.zeros_like(q), query=q, key=[q], value=[q],
+             antiquantScale=torch.ones(2), numKeyValueHeads=HEADS, inputLayout="BSH")
+    with pytest.raises(aclnn.Failed, match="inputLayout is HSB; expected BSH"):
+        call(device, "aclnnPromptFlashAttention", torch.zeros_like(q), query=q, key=q, value=q,
+             numKeyValueHeads=HEADS, inputLayout="HSB")
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_products_with_quantised_weights(device, groups):
+    torch.manual_seed(4)
+    x, weight = torch.randn(3, 8), torch.randint(-8, 8, (8, 5), dtype=torch.int8)
+    scale = torch.rand(groups, 5)
+    offset = torch.randint(-2, 2, (groups, 5)).float()
+    size = 8 // groups if groups > 1 else 0
+    out = torch.zeros(3, 5)
+    aclnn.call(device, "aclnnWeightQuantBatchMatmulV2", x, weight, scale, offset, None, None, None, size, out)
+    rows = scale.repeat_interleave(8 // groups, 0)
+    torch.testing.assert_close(out, x @ ((weight + offset.repeat_interleave(8 // groups, 0)) * rows))

@@ -35,7 +35,7 @@ def layout(tensor, number):
 SCALARS = {"alpha": 2, "beta": 0.5, "value": 3, "other": 2, "clipValueMin": -0.5, "clipValueMax": 0.75, "min": -0.5,
            "max": 0.75, "threshold": 0.25, "exponent": 2, "negativeSlope": 0.1, "scale": 1.5, "inputScale": 1.25,
            "weight": 0.25, "self": 2, "pScalar": 2, "ord": 2, "fillValue": 3, "scalar": 1.5, "lambd": 0.5, "p": 2,
-           "maxNorm": 1, "start": 1, "end": 9, "step": 2, "dim": 0, "betaOptional": 0.5, "alphaOptional": 2}
+           "maxNorm": 1, "prob": 0.25, "start": 1, "end": 9, "step": 2, "dim": 0, "betaOptional": 0.5, "alphaOptional": 2}
 NUMBERS = {"dim": 0, "reduction": 1, "diagonal": 1, "mode": 1, "approximate": 1, "k": 2, "decimals": 1, "groups": 2,
            "numClasses": 5, "n": 4, "m": 3, "nan": 1.0, "posinf": 5.0, "neginf": -5.0, "correction": 1, "steps": 12,
            "beta": 1.5, "rtol": 1e-3, "atol": 1e-3, "p": 2.0, "lambd": 0.5, "eps": 1e-5, "epsilon": 1e-5}
@@ -367,10 +367,31 @@ def foreach(name):
     return values
 
 
-RANDOM = {"aclnnInplaceNormal", "aclnnInplaceUniform", "aclnnInplaceBernoulli", "aclnnInplaceBernoulliTensor",
-          "aclnnBernoulli", "aclnnBernoulliTensor", "aclnnInplaceRandom", "aclnnInplaceRandomWithoutFromTo",
-          "aclnnMultinomial", "aclnnNormalFloatFloat", "aclnnNormalFloatTensor", "aclnnNormalTensorFloat",
-          "aclnnNormalTensorTensor", "aclnnRandperm", "aclnnDropoutGenMask", "aclnnDropoutGenMaskV2"}
+RECIPES.update({
+    "aclnnBernoulliTensor": lambda n: v(self=rand(3, 4), prob=torch.rand(3, 4), seed=7, offset=3),
+    "aclnnInplaceBernoulliTensor": lambda n: v(selfRef=rand(3, 4), prob=torch.rand(3, 4), seed=7, offset=3),
+    "aclnnInplaceNormal": lambda n: v(selfRef=rand(100, 100), mean=2.0, std=3.0, seed=7, offset=3),
+    "aclnnInplaceUniform": lambda n: v(selfRef=rand(100, 100), seed=7, offset=3) | {"from": 2.0, "to": 4.0},
+    "aclnnInplaceRandom": lambda n: v(selfRef=rand(100, 100), seed=7, offset=3) | {"from": 2, "to": 9},
+    "aclnnInplaceRandomWithoutFromTo": lambda n: v(selfRef=rand(100, 100), seed=7, offset=3),
+    "aclnnMultinomial": lambda n: v(self=torch.rand(3, 4), numsamples=2, replacement=False, seed=7, offset=3),
+    "aclnnNormalFloatFloat": lambda n: v(mean=2.0, std=3.0, seed=7, offset=3),
+    "aclnnNormalFloatTensor": lambda n: v(mean=2.0, std=torch.rand(3, 4), seed=7, offset=3),
+    "aclnnNormalTensorFloat": lambda n: v(mean=rand(3, 4), std=3.0, seed=7, offset=3),
+    "aclnnNormalTensorTensor": lambda n: v(mean=rand(3, 4), std=torch.rand(3, 4), seed=7, offset=3),
+    "aclnnRandperm": lambda n: v(n=50, seed=7, offset=3),
+    "aclnnDropoutGenMask": lambda n: v(shape=[100, 50], prob=0.25, seed=7, offset=3),
+    "aclnnDropoutGenMaskV2": lambda n: v(shape=[100, 50], prob=0.25, seed=7, offset=3, probDataType=F),
+})
+# The output of each function of random numbers, or None if it is in place.
+RANDOM = {"aclnnInplaceNormal": None, "aclnnInplaceUniform": None, "aclnnInplaceBernoulli": None,
+          "aclnnInplaceBernoulliTensor": None, "aclnnBernoulli": torch.zeros(3, 4), "aclnnBernoulliTensor": torch.zeros(3, 4),
+          "aclnnInplaceRandom": None, "aclnnInplaceRandomWithoutFromTo": None,
+          "aclnnMultinomial": torch.zeros(3, 2, dtype=torch.int64), "aclnnNormalFloatFloat": torch.zeros(100, 100),
+          "aclnnNormalFloatTensor": torch.zeros(3, 4), "aclnnNormalTensorFloat": torch.zeros(3, 4),
+          "aclnnNormalTensorTensor": torch.zeros(3, 4), "aclnnRandperm": torch.zeros(50, dtype=torch.int64),
+          "aclnnDropoutGenMask": torch.zeros(640, dtype=torch.uint8),
+          "aclnnDropoutGenMaskV2": torch.zeros(640, dtype=torch.uint8)}
 
 
 def arguments(name):

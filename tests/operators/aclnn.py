@@ -12,7 +12,7 @@ import sys
 import torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LIBRARIES = pathlib.Path(os.environ.get("ADVANCE_STEP_LIBRARIES", ROOT / "build/release/lib"))
+LIBRARIES = pathlib.Path(os.environ.get("LIBRARIES_OF_OPERATORS", ROOT / "build/release/lib"))
 
 DTYPES = {torch.float32: 0, torch.float16: 1, torch.int8: 2, torch.int32: 3, torch.uint8: 4, torch.int16: 6,
           torch.int64: 9, torch.float64: 11, torch.bool: 12, torch.complex64: 16, torch.complex128: 17,

@@ -3,8 +3,9 @@
 
 include(CMakeFindDependencyMacro)
 include("${CMAKE_CURRENT_LIST_DIR}/advance_step-targets.cmake")
-# advance_step::graph, advance_step::mock and advance_step::static, where the component is installed.
-foreach(component IN ITEMS graph mock static)
+# advance_step::graph, advance_step::mock, advance_step::operators and advance_step::static, where the
+# component is installed.
+foreach(component IN ITEMS graph mock operators static)
   set(advance_step_${component}_FOUND FALSE)
   set(file "${CMAKE_CURRENT_LIST_DIR}/advance_step_${component}-targets.cmake")
   if(NOT EXISTS "${file}")

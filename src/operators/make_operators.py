@@ -7,6 +7,7 @@ of the tables, which have a line for each that this device computes.
   make_operators.py kernels FOLDER       a source of kernels for each table, and their table
   make_operators.py headers FOLDER       aclnnop/*.h
   make_operators.py forwards FILE [FAMILY]  the names that a library of the prefix forwards
+  make_operators.py page [--update]      says whether docs/aclnn_operators.md is out of date, or writes it
   make_operators.py list                 what each function is, as JSON, for tests and pages
 
 README.md in this folder describes the lines of a table."""
@@ -16,6 +17,7 @@ import json
 import pathlib
 import re
 import sys
+import textwrap
 from dataclasses import dataclass, field
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -327,6 +329,41 @@ def listed():
     json.dump(rows, sys.stdout, indent=1)
 
 
+PAGE_HEAD = """# Operators that compute
+
+Made of [src/operators](../src/operators/README.md). How to get and use them: [CANN's operators](aclnn.md). Each name
+stands for its two calls, `aclnnNAMEGetWorkspaceSize` and `aclnnNAME`.
+"""
+
+
+def page(update=""):
+    functions = read_functions()
+    text = [PAGE_HEAD, "| library | compute | refuse |", "| --- | --- | --- |"]
+    for family in ("math", "nn", "transformer", "cv"):
+        own = [function for function in functions if function.family == family]
+        computing = sum(function.line is not None for function in own)
+        text.append(f"| libopapi_{family}.so | {computing} | {len(own) - computing} |")
+    computing = sum(function.line is not None for function in functions)
+    text.append(f"| all (libopapi.so) | {computing} | {len(functions) - computing} |")
+    for table in sorted({function.line.table for function in functions if function.line}):
+        head = (HERE / "table" / f"{table}.txt").read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+        own = [function for function in functions if function.line and function.line.table == table]
+        text += ["", f"## {table}", "", head, "", wrapped(own)]
+        notes = [f"- {function.name.removeprefix('aclnn')}: {function.line.note}." for function in own if function.line.note]
+        text += ["", *notes] if notes else []
+    text += ["", "## Refused", "", "Phase one returns 361001, and the message names the function.", "",
+             wrapped([function for function in functions if not function.line])]
+    path = HERE.parents[1] / "docs" / "aclnn_operators.md"
+    if update:
+        write(path, text)
+    elif path.read_text(encoding="utf-8") != "\n".join(text) + "\n":
+        raise SystemExit("docs/aclnn_operators.md is out of date: make_operators.py page --update writes it")
+
+
+def wrapped(functions):
+    return textwrap.fill(", ".join(function.name.removeprefix("aclnn") for function in functions) + ".", 118)
+
+
 def write(path, lines):
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "\n".join(lines) + "\n"
@@ -344,6 +381,8 @@ def main():
         headers(pathlib.Path(rest[0]))
     elif what == "forwards":
         forwards(pathlib.Path(rest[0]), *rest[1:])
+    elif what == "page":
+        page(*rest)
     elif what == "list":
         listed()
     else:

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the sources of CANN's operators: of signatures.csv, which has each public function once, and
-of the tables, which have a line for each that this device computes.
+"""Makes the sources of CANN's operators, of signatures.csv and the tables of those that compute.
 
   make_operators.py entry FOLDER PARTS   functions of both phases, in PARTS sources, and their table
   make_operators.py kernels FOLDER       a source of kernels for each table, and their table

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments for every function that computes: by the names of its parameters, or a recipe of its own."""
+"""Arguments for every function that computes: by the names of its parameters, or a recipe."""
 
 import torch
 

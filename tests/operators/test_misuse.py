@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong arguments of every function: a code and a message that names the argument, and nothing written."""
+"""Wrong arguments of every function: a code, a message that names them, and nothing written."""
 
 import ctypes
 

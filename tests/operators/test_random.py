@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers: the same for the same seed and offset, others otherwise, and of their distribution."""
+"""Random numbers: the same for the same seed and offset, and of their distribution."""
 
 import pytest
 import torch

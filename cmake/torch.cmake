@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Headers and libraries of libtorch (PyTorch for the CPU) for the kernels of CANN's operators. Looked
-# for in Torch_DIR and CMAKE_PREFIX_PATH, as find_package(Torch) does, and then in the environment that
+# libtorch (PyTorch for the CPU) for the kernels of CANN's operators.
+# Looked for in Torch_DIR and CMAKE_PREFIX_PATH, as find_package(Torch) does, and then in the environment that
 # examples/get_torch.sh makes. find_package itself would also want CUDA's or MKL's development files.
 #
 # Sets advance_step_torch_found, _include, _libraries and _folder (of the libraries).

@@ -17,7 +17,8 @@ if [[ ! -e build/release/CMakeCache.txt ]]; then
 else
     cmake build/release >/dev/null # finds a torch that has come since
 fi
-cmake --build build/release --target advance_step_operators
+cmake --build build/release --target advance_step_operators aclnn_llama
+build/release/bin/aclnn_llama
 unset LD_LIBRARY_PATH ADVANCE_STEP_LIBRARY ADVANCE_STEP_MEMORY
 export LIBRARIES_OF_OPERATORS=$root/build/release/lib
 # Else MKL rounds by addresses on some processors.

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,9 +18,8 @@
 #include "ge/ge_api.h"
 #include "ops_proto_legacy.h"
 #include "ops_proto_nn.h"
-#include "tests/benchmark/dashboard/machine.h"
-#include "tests/benchmark/interleaved.h"
 #include "tests/benchmark/require.h"
+#include "tests/benchmark/series_file.h"
 
 namespace {
 
@@ -181,38 +179,19 @@ void GraphDecodeLoop(benchmark::State& state) {
 
 BENCHMARK(GraphDecodeLoop)->Arg(8)->Arg(256)->Iterations(50);
 
-// One side of a row, in JSON.
-void WriteSide(std::ofstream* file, const char* side, const std::vector<double>& times,
-               int64_t runs) {
-    *file << ", \"" << side << "_runs\": " << runs << ", \"" << side << "_ns\": [";
-    for (size_t pair = 0; pair < times.size(); ++pair) {
-        *file << (pair == 0 ? "" : ", ") << times[pair];
-    }
-    *file << "]";
-}
-
 // The rows graph_loop_8 and graph_loop_256, in the form of peers.py. False: the file cannot be
 // written.
 bool WriteSeries(const char* path) {
-    std::ofstream file(path);
+    bench::SeriesFile file(path);
     Require(aclrtSetDevice(0));
     for (const int64_t seqs : {8, 256}) {
         DecodeLoop loop(seqs);
-        const bench::Comparison ways = {
-            {[&](int64_t) { return loop.Graphs(); }, kSteps, kSteps},
-            {[&](int64_t) { return loop.Calls(); }, kSteps, kSteps},
-        };
-        const bench::OtherLoad others;
-        const bench::Series series = bench::Interleave(ways, {});
-        file << (seqs == 8 ? "{" : ", ") << "\"graph_loop_" << seqs
-             << "\": {\"other_cores\": " << others.Cores();
-        WriteSide(&file, "library", series.library, series.libraryRuns);
-        WriteSide(&file, "baseline", series.baseline, series.baselineRuns);
-        file << "}";
+        file.Add("graph_loop_" + std::to_string(seqs),
+                 {{[&](int64_t) { return loop.Graphs(); }, kSteps, kSteps},
+                  {[&](int64_t) { return loop.Calls(); }, kSteps, kSteps}},
+                 {});
     }
-    file << "}\n";
-    file.close();
-    return !file.fail();
+    return file.Close();
 }
 
 }  // namespace

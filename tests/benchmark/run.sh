@@ -67,6 +67,11 @@ if (source tests/torch_npu/environment.sh && install_wheel) &&
         --json "$results/torch.json"; then
     more+=(--peers "$results/torch.json")
 fi
+# CANN's operators, where libtorch is found.
+if cmake --build build/release --target operators_benchmark 2>/dev/null &&
+    build/release/bin/operators_benchmark "$results/operators.json"; then
+    more+=(--peers "$results/operators.json")
+fi
 build/release/bin/dashboard --peers "$results/peers.json" "${more[@]}" --json "${json:-$results/results.json}" \
     "${curves[@]}"
 if [[ -n $plots ]]; then

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace advstep_operators {
 namespace {
@@ -54,6 +55,21 @@ bool SameView(const AdvStepTensorView& one, const AdvStepTensorView& other) {
     return BeginOf(one) == BeginOf(other) && one.dataType == other.dataType &&
            one.rank == other.rank && std::memcmp(one.dims, other.dims, bytes) == 0 &&
            std::memcmp(one.strides, other.strides, bytes) == 0;
+}
+
+// Returns a view's memory as a tensor. It is at::from_blob without its checks, which took as long
+// as a small operator.
+at::Tensor MemoryAs(const AdvStepTensorView& view, at::ScalarType type, at::IntArrayRef dims,
+                    at::IntArrayRef strides) {
+    c10::Storage storage(c10::Storage::use_byte_size_t(),
+                         static_cast<size_t>(SpanOf(view)) * c10::elementSize(type),
+                         c10::DataPtr(const_cast<uint8_t*>(BeginOf(view)), at::kCPU),
+                         /*allocator=*/nullptr, /*resizable=*/false);
+    at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+        std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
+        caffe2::TypeMeta::fromScalarType(type));
+    tensor.unsafeGetTensorImpl()->set_sizes_and_strides(dims, strides);
+    return tensor;
 }
 
 bool IsFloating(aclDataType dataType) {
@@ -165,8 +181,7 @@ at::Tensor Call::Made(const char* name, const AdvStepTensorView& view) const {
     const Strides strides = StridesOf(view);
     at::Tensor tensor =
         mode_.meta ? at::empty_strided(dims, strides, at::TensorOptions(*type).device(at::kMeta))
-                   : at::from_blob(const_cast<uint8_t*>(BeginOf(view)), dims, strides,
-                                   at::TensorOptions(*type));
+                   : MemoryAs(view, *type, dims, strides);
     const bool isNarrow = *type == at::kHalf || *type == at::kBFloat16;
     return mode_.widened && isNarrow ? tensor.to(at::kFloat) : tensor;
 }

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where CANN's operators differ from torch's, by values that are written here."""
+
+import ctypes
+
+import pytest
+import torch
+
+import aclnn
+
+NZ = 29
+
+
+def run(device, name, *arguments):
+    aclnn.call(device, "aclnn" + name, *arguments)
+    return arguments
+
+
+def test_a_float_alpha_serves_integers(device):
+    out = torch.zeros(3, dtype=torch.int32)
+    run(device, "Add", torch.tensor([1, 2, 3], dtype=torch.int32), torch.tensor([10, 20, 30], dtype=torch.int32), 2.0, out)
+    assert out.tolist() == [21, 42, 63]
+
+
+def test_mixed_dtypes_promote_and_are_cast_to_the_output(device):
+    out = torch.zeros(2, dtype=torch.float16)
+    run(device, "Add", torch.tensor([1, 2048], dtype=torch.float16), torch.tensor([0.5, 1.0]), 1, out)
+    assert out.tolist() == [1.5, 2048.0]
+    out = torch.zeros(2)
+    run(device, "Mul", torch.tensor([-3, 4], dtype=torch.int8), torch.tensor([0.5, 0.25], dtype=torch.float16), out)
+    assert out.tolist() == [-1.5, 1.0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int32, torch.bool])
+def test_comparisons_into_any_dtype(device, dtype):
+    one, other = torch.tensor([1.0, 5.0, 3.0]), torch.tensor([1.0, 4.0, 4.0])
+    out = torch.full((3,), 1, dtype=dtype)
+    run(device, "EqTensor", one, other, out)
+    assert out.tolist() == [1, 0, 0]
+    run(device, "GtScalar", one, 2.5, out)
+    assert out.tolist() == [0, 1, 1]
+
+
+def test_argmax_into_int32_of_more_dims(device):
+    out = torch.zeros(1, 2, 1, dtype=torch.int32)
+    run(device, "ArgMax", torch.tensor([[[[3.0, 9.0, 1.0], [7.0, 2.0, 4.0]]]]), -1, False, out)
+    assert out.flatten().tolist() == [1, 0]
+
+
+def test_scalars_do_not_promote(device):
+    out = torch.zeros(2, dtype=torch.float16)
+    run(device, "Muls", torch.tensor([2048, 3], dtype=torch.float16), 1.0009766, out)
+    assert out.tolist() == [2050.0, 3.00390625]
+    run(device, "Clamp", torch.tensor([-9, 9], dtype=torch.float16), float("-inf"), 4.5, out)
+    assert out.tolist() == [-9.0, 4.5]
+
+
+@pytest.mark.parametrize("count", [9, 10, 11])
+def test_a_range_has_as_many_elements_as_the_output(device, count):
+    """0.1 is a little more than a tenth in float32."""
+    out = torch.zeros(count)
+    run(device, "Arange", 0.0, 1.0, 0.1, out)
+    torch.testing.assert_close(out, torch.arange(count) * 0.1)
+
+
+def test_no_divisor_and_four_pads(device):
+    image = torch.arange(16.0).reshape(1, 1, 4, 4)
+    out = torch.zeros(1, 1, 2, 2)
+    run(device, "AvgPool2d", image, aclnn.Array([2, 2]), aclnn.Array([2, 2]), aclnn.Array([0, 0]), False, True, 0, 0, out)
+    assert out.flatten().tolist() == [2.5, 4.5, 10.5, 12.5]
+    out = torch.zeros(1, 1, 2, 3)
+    run(device, "MaxPool", image, aclnn.Array([2, 2]), aclnn.Array([2, 2]), 0, aclnn.Array([0, 1, 0, 1]),
+        aclnn.Array([1, 1]), 0, out)
+    assert out.flatten().tolist() == [4, 6, 7, 12, 14, 15]
+
+
+def test_a_scalar_object_that_is_passed_three_times(device):
+    x, out = torch.tensor([-1.0, 2.0]), torch.zeros(2)
+    with aclnn.Call(device, "aclnnElu", (x, 1.0, 1.0, 1.0, out)) as call:
+        call.values[2] = call.values[3] = call.values[1]
+        call.run()
+        call.read()
+    torch.testing.assert_close(out, torch.tensor([-0.6321206, 2.0]))
+
+
+def test_sums_into_a_wider_dtype_over_all_dims(device):
+    out = torch.zeros(1, dtype=torch.int64)
+    run(device, "ReduceSum", torch.full((2, 3), 2_000_000_000, dtype=torch.int32), aclnn.Array([0, 1]), False, torch.int64, out)
+    assert out.item() == 12_000_000_000
+
+
+def test_rstd_has_a_shape_of_as_many_elements(device):
+    y, rstd = torch.zeros(2, 2), torch.zeros(2)
+    run(device, "RmsNorm", torch.tensor([[3.0, 4.0], [0.0, 2.0]]), torch.tensor([1.0, 10.0]), 0.0, y, rstd)
+    torch.testing.assert_close(rstd, torch.tensor([0.2828427, 0.7071068]))
+    torch.testing.assert_close(y, torch.tensor([[0.8485281, 11.3137085], [0.0, 14.1421356]]))
+
+
+def test_the_triangle_comes_second(device):
+    solution, copy = torch.zeros(2, 1), torch.zeros(2, 2)
+    triangle = torch.tensor([[2.0, 1.0], [99.0, 4.0]])
+    run(device, "TriangularSolve", torch.tensor([[4.0], [8.0]]), triangle, True, False, False, solution, copy)
+    assert solution.flatten().tolist() == [1.0, 2.0]
+    assert torch.equal(copy, triangle)
+
+
+def test_zeros_replace_infinities(device):
+    matrix = torch.full((2, 2), float("-inf"))
+    run(device, "InplaceTriu", matrix, 1)
+    assert matrix.tolist() == [[0.0, float("-inf")], [0.0, 0.0]]
+
+
+def test_destination_first(device):
+    into = torch.zeros(3, dtype=torch.float16)
+    run(device, "InplaceCopy", into, torch.tensor([1.0, 2.0, 70000.0]))
+    assert into.tolist() == [1.0, 2.0, float("inf")]
+
+
+def test_strides_of_dims_of_one_mean_nothing(device):
+    out = torch.zeros(1, 3)
+    with aclnn.Call(device, "aclnnAbs", (torch.tensor([[-1.0, 2.0, -3.0]]), out)) as call:
+        tensor, memory = call.tensors[0]
+        made = device.acl.aclCreateTensor(call.longs([1, 3]), ctypes.c_uint64(2), 0, call.longs([-77, 1]),
+                                          ctypes.c_int64(0), 2, call.longs([3]), ctypes.c_uint64(1), memory.address)
+        call.destroy.append(("aclDestroyTensor", made))
+        call.values[0] = ctypes.c_void_p(made)
+        call.run()
+        call.read()
+    assert out.tolist() == [[1.0, 2.0, 3.0]]
+
+
+def test_fractal_nz_has_the_bytes_of_nd(device):
+    out = torch.zeros(2, 2)
+    weight = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    with aclnn.Call(device, "aclnnMm", (torch.eye(2), weight, out, 2)) as call:
+        memory = call.tensors[1][1]
+        made = device.acl.aclCreateTensor(call.longs([2, 2]), ctypes.c_uint64(2), 0, call.longs([2, 1]),
+                                          ctypes.c_int64(0), NZ, call.longs([4]), ctypes.c_uint64(1), memory.address)
+        call.destroy.append(("aclDestroyTensor", made))
+        call.values[1] = ctypes.c_void_p(made)
+        call.run()
+        call.read()
+    assert torch.equal(out, weight)
+
+
+def test_outputs_that_overlap_inputs(device):
+    memory = torch.arange(6.0)
+    run(device, "Add", memory[:5], memory[:5], 1, memory[1:])
+    assert memory.tolist() == [0, 0, 2, 4, 6, 8]
+    matrix = torch.arange(4.0).reshape(2, 2)
+    run(device, "Permute", matrix, aclnn.Array([1, 0]), matrix)
+    assert matrix.tolist() == [[0.0, 2.0], [1.0, 3.0]]
+    run(device, "Mm", matrix, matrix, matrix, 0)
+    assert matrix.tolist() == [[2.0, 6.0], [3.0, 11.0]]
+
+
+def test_an_output_that_overlaps_itself_is_refused(device):
+    out = torch.zeros(3).expand(2, 3)
+    with pytest.raises(aclnn.Failed, match="out has stride 0 along dim 0 of size 2; expected memory of its own"):
+        run(device, "Abs", torch.ones(2, 3), out)
+
+
+def test_objects_end_with_phase_one(device):
+    """Tensors, the list with its members, and the array are gone before the work runs."""
+    one, other, out = torch.ones(2), torch.full((3,), 2.0), torch.zeros(5)
+    with aclnn.Call(device, "aclnnCat", ([one, other], 0, out)) as call:
+        executor = call.phase_one()
+        for function, made in reversed(call.destroy):
+            device.check(getattr(device.acl, function)(ctypes.c_void_p(made)))
+        call.destroy.clear()
+        device.check(device.operators.aclnnCat(None, ctypes.c_uint64(0), executor, device.stream))
+        device.synchronize()
+        call.read()
+    assert out.tolist() == [1, 1, 2, 2, 2]
+
+
+def test_addresses_of_a_repeatable_executor(device):
+    """Of a tensor, and of the second tensor of a list."""
+    first, second, third = torch.ones(2), torch.full((2,), 5.0), torch.full((2,), 9.0)
+    out = torch.zeros(4)
+    with aclnn.Call(device, "aclnnCat", ([first, second], 0, out)) as call, \
+            aclnn.Call(device, "aclnnAbs", (third, torch.zeros(2))) as other:
+        executor = call.phase_one()
+        device.check(device.acl.aclSetAclOpExecutorRepeatable(executor))
+        run_again = lambda: device.check(device.operators.aclnnCat(None, ctypes.c_uint64(0), executor, device.stream))
+        run_again()
+        device.synchronize()
+        device.check(device.acl.aclSetDynamicInputTensorAddr(
+            executor, ctypes.c_size_t(0), ctypes.c_size_t(1), call.values[0], other.tensors[0][1].address))
+        run_again()
+        device.synchronize()
+        call.read()
+        device.check(device.acl.aclDestroyAclOpExecutor(executor))
+    assert out.tolist() == [1, 1, 9, 9]
+
+
+def test_a_graph_replays_with_new_contents(device):
+    x, out = torch.tensor([1.0, -2.0]), torch.zeros(2)
+    with aclnn.Call(device, "aclnnAbs", (x, out)) as call:
+        model = ctypes.c_void_p()
+        device.check(device.acl.aclmdlRICaptureBegin(device.stream, 1))
+        device.check(device.operators.aclnnAbs(None, ctypes.c_uint64(0), call.phase_one(), device.stream))
+        device.check(device.acl.aclmdlRICaptureEnd(device.stream, ctypes.byref(model)))
+        later = torch.tensor([-7.0, 8.0])
+        ctypes.memmove(call.tensors[0][1].address, later.data_ptr(), 8)
+        device.check(device.acl.aclmdlRIExecuteAsync(model, device.stream))
+        device.synchronize()
+        call.read()
+        device.check(device.acl.aclmdlRIDestroy(model))
+    assert out.tolist() == [7.0, 8.0]
+
+
+def test_an_index_that_is_none_writes_nothing(device):
+    out = torch.full((2,), 7.0)
+    with pytest.raises(aclnn.Failed, match="aclnnIndexSelect: .*index.*out of range"):
+        run(device, "IndexSelect", torch.ones(3), 0, torch.tensor([1, 9]), out)
+    assert out.tolist() == [7, 7]
+
+
+@pytest.mark.parametrize("name", ["FmodTensor", "RemainderTensorTensor", "FloorDivide"])
+def test_integers_by_zero_are_named(device, name):
+    out = torch.full((3,), 7, dtype=torch.int64)
+    with pytest.raises(aclnn.Failed, match=f"aclnn{name}: other has 0 as its element 1 of 3"):
+        run(device, name, torch.ones(3, dtype=torch.int64), torch.tensor([1, 0, 2]), out)
+    with pytest.raises(aclnn.Failed, match="the least integer of its dtype and other has -1"):
+        run(device, name, torch.full((3,), -2 ** 63), torch.tensor([1, -1, 2]), out)
+    assert out.tolist() == [7, 7, 7]
+
+
+@pytest.mark.parametrize("rows", [1, 40])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_narrow_products_sum_in_float32(device, rows, transposed, dtype):
+    torch.manual_seed(1)
+    x, weight = torch.randn(rows, 300).to(dtype), torch.randn(300, 500).to(dtype)
+    weight = weight.t().contiguous().t() if transposed else weight
+    out = torch.zeros(rows, 500, dtype=dtype)
+    run(device, "Mm", x, weight, out, 2)
+    wanted = (x.double() @ weight.double()).to(dtype)
+    torch.testing.assert_close(out, wanted, rtol=2 ** -7 if dtype == torch.bfloat16 else 2 ** -10, atol=1e-3)
+
+
+def test_views_of_eight_dims(device):
+    x = torch.randn(2, 1, 3, 1, 2, 1, 2, 2)
+    out = torch.zeros(2, 1, 3, 4, 2, 1, 2, 2)
+    run(device, "Add", x, torch.zeros(1, 1, 1, 4, 1, 1, 1, 1), 1, out)
+    assert torch.equal(out, x.expand_as(out))

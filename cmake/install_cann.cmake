@@ -19,6 +19,7 @@ foreach(folder IN ITEMS graph ge op_graph register)
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/opp DESTINATION . COMPONENT cann EXCLUDE_FROM_ALL
         FILES_MATCHING PATTERN "*.h")
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/src/cann/npu-smi DESTINATION bin COMPONENT cann EXCLUDE_FROM_ALL)
 install(TARGETS advance_step LIBRARY DESTINATION lib64 COMPONENT cann NAMELINK_COMPONENT cann
         EXCLUDE_FROM_ALL)
 

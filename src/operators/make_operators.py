@@ -43,6 +43,12 @@ KINDS = [  # declared type without const, kind, C++ type of the kernel's variabl
 KINDS += [(f"{sign}int{bits}_t", "kInt", "int64_t", "Int") for sign in ("", "u") for bits in (8, 16, 32, 64)]
 KINDS += [("int", "kInt", "int64_t", "Int")]
 KIND_OF = {declared: (kind, variable, accessor) for declared, kind, variable, accessor in KINDS}
+# Functions of one call, which src/operators/entry defines by hand.
+ONE_CALL = {
+    "aclnn_trans_matmul_weight.h": [
+        "ADVSTEP_API aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray* tensorShape, aclDataType dataType, "
+        "uint64_t* weightTensorSize);\n"],
+}
 OUTPUT_NAME = re.compile(r"out|output|\w+Out|\w+Ref")
 OPTIONAL = {"kScalar": ("std::optional<at::Scalar>", "OptionalScalar"),
             "kIntArray": ("at::OptionalIntArrayRef", "OptionalInts")}
@@ -300,6 +306,7 @@ def headers(folder):
                 '#ifdef __cplusplus\nextern "C" {\n#endif\n']
         for function in functions:
             text += [f"ADVSTEP_API {phase_one(function)};", f"ADVSTEP_API {phase_two(function)};\n"]
+        text += ONE_CALL.get(header, [])
         text.append(f"#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {guard} */")
         write(path, text)
 
@@ -308,6 +315,8 @@ def forwards(path, family=None):
     """Names for which the loader looks in the library that this one names as its filtee."""
     text = [MADE, "void advstepNotForwardedOperator(void) { __builtin_trap(); }\n",
             '#define FORWARD(name) void name(void) __attribute__((alias("advstepNotForwardedOperator")));']
+    if family in (None, "nn"):
+        text.append("FORWARD(aclnnCalculateMatmulWeightSizeV2)")
     for function in read_functions():
         if family in (None, function.family):
             text += [f"FORWARD({function.name}GetWorkspaceSize)", f"FORWARD({function.name})"]

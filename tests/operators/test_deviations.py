@@ -245,3 +245,16 @@ def test_views_of_eight_dims(device):
     out = torch.zeros(2, 1, 3, 4, 2, 1, 2, 2)
     run(device, "Add", x, torch.zeros(1, 1, 1, 4, 1, 1, 1, 1), 1, out)
     assert torch.equal(out, x.expand_as(out))
+
+
+def test_the_size_of_a_weight_in_nz(device):
+    """One call: 2 x 17 x 5 of float16 is 2 x 32 x 16."""
+    size = ctypes.c_uint64()
+    with aclnn.Call(device, "aclnnPermute", (torch.zeros(1), aclnn.Array([2, 17, 5]), torch.zeros(1))) as call:
+        device.check(device.operators.aclnnCalculateMatmulWeightSizeV2(call.values[1], 1, ctypes.byref(size)))
+        assert size.value == 2 * 32 * 16 * 2
+        for wrong, word in ((28, "dataType is 28"), (29, "dataType")):
+            with pytest.raises(aclnn.Failed, match=word):
+                device.check(device.operators.aclnnCalculateMatmulWeightSizeV2(call.values[1], wrong, ctypes.byref(size)))
+    with pytest.raises(aclnn.Failed, match="tensorShape is null"):
+        device.check(device.operators.aclnnCalculateMatmulWeightSizeV2(None, 1, ctypes.byref(size)))

@@ -31,6 +31,10 @@ for file in compiler opp runtime "$(uname -m)-linux/ascend_toolkit_install.info"
 done
 grep -q '^version=9' "$scratch/cann/$(uname -m)-linux/ascend_toolkit_install.info" || fail "no version"
 
+[[ $(npu-smi info | awk 'NR == 7 { print $3 }') == 910B3 ]] || fail "npu-smi names no SoC"
+[[ $(ADVANCE_STEP_SOC=Ascend910B1 ADVANCE_STEP_DEVICES=3 npu-smi info | grep -c 910B1) == 3 ]] || fail "npu-smi"
+! npu-smi top 2>"$scratch/log" && grep -q '"top" is not known' "$scratch/log" || fail "npu-smi top"
+
 # A plain sh does not know the name of the file: it takes the folder that is set, or the installed one.
 printed() {
     env -i PATH="$PATH" "$@" sh -c '. "$0"/set_env.sh && echo "$ASCEND_HOME_PATH $LD_LIBRARY_PATH"' \

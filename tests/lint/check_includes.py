@@ -15,8 +15,8 @@ BASES = ["", "include", "include/aclnn", "tests", "examples", "examples/serve",
          "examples/serve_mpi", "include/graph", "include/ge", "opp/built-in/op_proto/inc", "src/python"]
 LIBRARIES = ("fmt/", "nlohmann/", "CLI/", "gtest/", "gmock/", "benchmark/", "mpi.h",
              "xxhash.h")
-# What the build makes of src/catalogue, as if it were there.
-MADE = re.compile(r"advance_step/testing/\w+\.inc$")
+# What the build makes of src/catalogue and src/operators, as if it were there.
+MADE = re.compile(r"advance_step/testing/\w+\.inc$|aclnnop/aclnn_\w+\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

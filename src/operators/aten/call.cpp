@@ -224,14 +224,6 @@ std::vector<at::Tensor> Call::Tensors(int place) const {
     return tensors;
 }
 
-c10::List<std::optional<at::Tensor>> Call::OptionalTensors(int place) const {
-    c10::List<std::optional<at::Tensor>> tensors;
-    for (const at::Tensor& tensor : Tensors(place)) {
-        tensors.push_back(tensor.defined() ? std::optional<at::Tensor>(tensor) : std::nullopt);
-    }
-    return tensors;
-}
-
 template <typename Visit>
 void Call::ForEachTensor(Visit&& visit) const {
     for (uint32_t place = 0; place < call_.function->argumentCount; ++place) {

@@ -40,7 +40,6 @@ class Call {
     Call(const CallValues& values, const AdvStepTensorView* tensors, Mode mode, Checked* checked)
         : call_(values), tensors_(tensors), mode_(mode), checked_(checked) {}
 
-    bool IsMeta() const { return mode_.meta; }
     /// Returns the place of the argument of that name, or of it with "Optional" behind; -1 if the
     /// function has none. For kernels of several functions.
     int PlaceOf(std::string_view name) const;
@@ -55,7 +54,6 @@ class Call {
     /// As Tensor, but a tensor of INT4, which ATen does not have, becomes one of int8.
     at::Tensor Unpacked(int place) const;
     std::vector<at::Tensor> Tensors(int place) const;
-    c10::List<std::optional<at::Tensor>> OptionalTensors(int place) const;
     at::Scalar Scalar(int place) const;
     std::optional<at::Scalar> OptionalScalar(int place) const;
     std::vector<at::Scalar> Scalars(int place) const;

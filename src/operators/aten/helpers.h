@@ -20,11 +20,6 @@ std::array<bool, N> Mask(const std::vector<bool>& flags) {
     return mask;
 }
 
-/// Returns the arguments in their common dtype, for operators that do not promote themselves.
-inline at::Tensor Promoted(const at::Tensor& tensor, const at::Tensor& with) {
-    return tensor.to(at::result_type(tensor, with));
-}
-
 /// Returns an index in the dtype that ATen takes.
 inline at::Tensor Index(const at::Tensor& index) { return index.to(at::kLong); }
 

@@ -42,7 +42,9 @@ bool HasHostArguments(const AdvStepHostCall* call, const AdvStepHostPlanRequest*
 
 Status PlanHostExecutor(AdvStepHostPlan* plan, void* const* addresses, uint64_t* workspaceSize,
                         aclOpExecutor** executor) {
-    ADVSTEP_RETURN_IF_ERROR(RequireOutput(plan, "plan"));
+    if (plan == nullptr) {
+        return RequireOutput(plan, "plan");
+    }
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(workspaceSize, "workspaceSize"));
     ADVSTEP_RETURN_IF_ERROR(RequireOutput(executor, "executor"));
     const Device* device = nullptr;
@@ -92,7 +94,9 @@ aclnnStatus advstepRunHostExecutor(const AdvStepHostCall* call, void* workspace,
                                    aclrtStream stream) {
     return AclnnBoundary(call != nullptr ? call->call.c_str() : kNoCall, ACLNN_ERR_INNER,
                          [&]() -> Status {
-                             ADVSTEP_RETURN_IF_ERROR(RequireOutput(call, "call"));
+                             if (call == nullptr) {
+                                 return RequireOutput(call, "call");
+                             }
                              return RunExecutor(call->table->call, call->owner, workspace,
                                                 workspaceSize, executor, stream);
                          });

@@ -3,16 +3,15 @@
 
 include(CMakeFindDependencyMacro)
 include("${CMAKE_CURRENT_LIST_DIR}/advance_step-targets.cmake")
-# advance_step::graph, advance_step::mock, advance_step::operators and advance_step::static, where the
-# component is installed.
-foreach(component IN ITEMS graph mock operators static)
+# advance_step::graph, advance_step::mock and so on, where the component is installed.
+foreach(component IN ITEMS graph mock operators mock_operators static)
   set(advance_step_${component}_FOUND FALSE)
   set(file "${CMAKE_CURRENT_LIST_DIR}/advance_step_${component}-targets.cmake")
   if(NOT EXISTS "${file}")
     continue()
   endif()
   # What a component needs beyond the library is looked for only if it was asked for.
-  if(component STREQUAL "mock")
+  if(component MATCHES "^mock")
     if(NOT component IN_LIST advance_step_FIND_COMPONENTS)
       continue()
     endif()

@@ -6,6 +6,7 @@
   make_operators.py kernels FOLDER       a source of kernels for each table, and their table
   make_operators.py headers FOLDER       aclnnop/*.h
   make_operators.py forwards FILE [FAMILY]  the names that a library of the prefix forwards
+  make_operators.py mock FILE            the functions that advance_step::mock_operators replaces
   make_operators.py page [--update]      says whether docs/aclnn_operators.md is out of date, or writes it
   make_operators.py list                 what each function is, as JSON, for tests and pages
 
@@ -337,6 +338,15 @@ def listed():
     json.dump(rows, sys.stdout, indent=1)
 
 
+def mock(path):
+    text = ["// SPDX-License-Identifier: Apache-2.0", "// CANN's operators, for a mock. " + MADE[3:].strip(),
+            "// Each entry is ADVSTEP_OPERATOR_FUNCTION(name, (parameters), (arguments)), with commas at the ends."]
+    for function in read_functions():
+        names = "".join(f"{argument.name}, " for argument in function.arguments)
+        text.append(f"ADVSTEP_OPERATOR_FUNCTION({function.name}, ({parameters(function).strip()}), ({names.strip()}))")
+    write(path, text)
+
+
 PAGE_HEAD = """# Operators that compute
 
 Made of [src/operators](../src/operators/README.md). How to get and use them: [CANN's operators](aclnn.md). Each name
@@ -389,6 +399,8 @@ def main():
         headers(pathlib.Path(rest[0]))
     elif what == "forwards":
         forwards(pathlib.Path(rest[0]), *rest[1:])
+    elif what == "mock":
+        mock(pathlib.Path(rest[0]))
     elif what == "page":
         page(*rest)
     elif what == "list":

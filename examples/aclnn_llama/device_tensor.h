@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "../check.h"
 #include "aclnn/acl_meta.h"
+#include "check.h"
 
 namespace llama {
 

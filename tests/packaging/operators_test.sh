@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# CANN's operators, installed: a program computes, or without libtorch each call says how to get it.
+#
+#   operators_test.sh BUILD-FOLDER
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+if [[ ! -e $build/lib/libadvance_step_operators.so ]]; then
+    echo "operators_test.sh: skipped: the build folder has no operators"
+    exit 77
+fi
+install_to "$scratch/first" runtime devel operators
+mv "$scratch/first" "$scratch/moved"
+sources=("$root"/examples/aclnn_llama/*.{h,cpp})
+consumer operators check.h "${sources[@]#"$root/examples/"}"
+build_consumer operators -DCMAKE_PREFIX_PATH="$scratch/moved"
+if [[ -e $scratch/moved/lib/libadvance_step_aten.so ]]; then
+    quietly "$scratch/operators/build/aclnn_llama"
+    grep -q "replayed: .* equal to those of plain loops" "$scratch/log" || fail "the tokens differ"
+else
+    ! "$scratch/operators/build/aclnn_llama" >"$scratch/log" 2>&1 || fail "computed without libtorch"
+    grep -q "GetWorkspaceSize: its kernels need libtorch .* docs/aclnn.md says how to get them" "$scratch/log" ||
+        fail "the refusal does not name libtorch"
+fi
+echo "operators_test.sh: built and run"

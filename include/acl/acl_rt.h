@@ -41,6 +41,7 @@
 #include "acl/rt/model_ri.h"
 #include "acl/rt/notify.h"
 #include "acl/rt/options.h"
+#include "acl/rt/refused.h"
 #include "acl/rt/resource_limit.h"
 #include "acl/rt/shared_memory.h"
 #include "acl/rt/shared_sync.h"

@@ -259,9 +259,11 @@ bool IsAscending(const std::vector<int32_t>& numbers) {
     return true;
 }
 
-// Reads ASCEND_RT_VISIBLE_DEVICES if it is set, and sets `visibleDevices` and their number,
-// `devices`. If the value is wrong, `devices` becomes 0, and `noDevice` gets a message.
+// Keeps `devices` as `machineDevices`. Reads ASCEND_RT_VISIBLE_DEVICES if it is set, and sets
+// `visibleDevices` and their number, `devices`. If the value is wrong, `devices` becomes 0, and
+// `noDevice` gets a message.
 void ApplyVisibleDevices(Settings* settings) {
+    settings->machineDevices = settings->devices;
     const char* const text = secure_getenv(kVisibleDevices);
     if (text == nullptr) {
         return;

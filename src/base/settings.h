@@ -49,6 +49,8 @@ struct Settings {
     std::string trace;                  // path of the trace file; empty: no trace
     std::string cannVersion = "9.2.0";  // of the packages, for the version calls
 
+    int32_t machineDevices = 0;  // whatever ASCEND_RT_VISIBLE_DEVICES selects
+
     /// The machine's numbers of the process's devices, in the order of the process's numbers, if
     /// ASCEND_RT_VISIBLE_DEVICES selects them; `devices` is their count. Empty: the variable is not
     /// set, or is wrong.

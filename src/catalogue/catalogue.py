@@ -31,6 +31,7 @@ class Family:
     libraries: str   # of the prefix like CANN's, for rows that name none
     mock: str        # the list of the mock, if the functions can be mocked
     faults: str      # calls: they are in the tables of tests/faults; or the test that has them
+    refusal: str     # the message of its functions, if the build makes functions that only refuse
     title: str
     title_zh: str
     note: str
@@ -124,9 +125,17 @@ class Catalogue:
                     found.setdefault(library, {})[name] = function.exported_by() == library
         return found
 
+    def refused(self):
+        """The functions that the build makes, because they only refuse."""
+        return [function for function in self.functions if function.family.refusal]
+
     def problems(self):
         """What is wrong with the rows, each with the file and a remedy."""
         yield from self.wrong
+        for function in self.refused():
+            if function.support != "refuses" or function.family.phases != "1":
+                yield (f"{function.table}: {function.name} is of the family {function.family.family}, whose functions "
+                       "only refuse; move the row to another family")
         for family in self.families.values():
             if family.faults not in ("", "calls") and not (self.root / family.faults).is_file():
                 yield f"src/catalogue/families.csv: {family.family} names {family.faults}, which is no file; correct it"

@@ -5,10 +5,13 @@
 make_lists.py prefix TEMPLATE FOLDER LIBRARY...  the names of libraries of the prefix like CANN's, LIBRARY.c
 make_lists.py mock FOLDER                        the functions that advance_step::mock replaces, *.inc
 make_lists.py faults FILE                        calls for the test of failing allocations
+make_lists.py refused FILE                       functions that only refuse
+make_lists.py refused_cases FILE                 calls of those, for their test
 
 --depfile FILE OUTPUT in front writes what was read, as ninja and make want it, for the first output. A file that
 would be the same is left alone, so that nothing is compiled again.
 """
+import json
 import pathlib
 import re
 import sys
@@ -51,6 +54,45 @@ template <typename Value>
 
 }  // namespace
 """
+
+
+# The functions of families with a refusal.
+REFUSED_HEAD = """\
+// SPDX-License-Identifier: Apache-2.0
+// Functions that only refuse. Made by src/catalogue/make_lists.py.
+{includes}#include "src/base/boundary.h"
+
+namespace {{
+
+void Refuse(const char* call, const char* refusal) noexcept {{
+    advstep::RecordAclFailure(call, {code}, refusal);
+}}
+
+}}  // namespace
+
+extern "C" {{
+
+"""
+REFUSED_CASES_HEAD = """\
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the functions that only refuse. Made by src/catalogue/make_lists.py.
+{includes}#include "conformance/refused_cases.h"
+
+extern "C" {{
+{undeclared}}}
+
+namespace conformance {{
+
+std::vector<RefusedCase> RefusedCases() {{
+    return {{
+{cases}    }};
+}}
+
+}}  // namespace conformance
+"""
+REFUSED_CODE = "ACL_ERROR_RT_FEATURE_NOT_SUPPORT"
+# What a function returns that returns no code.
+REFUSED_VALUES = {"aclDataType": "ACL_DT_UNDEFINED", "acltdtTensorType": "-1", "size_t": "size_t{0}"}
 
 
 def write(path, text):
@@ -150,6 +192,49 @@ def make_faults(catalogue, path):
     write(path, text + "\n}  // namespace faults\n")
 
 
+def refused_value(declaration):
+    """(type, value) of what the function returns; one that no header declares returns a code."""
+    result = declaration.result if declaration else "aclError"
+    null = "nullptr" if result.endswith("*") else ""
+    return result, REFUSED_CODE if result == "aclError" else REFUSED_VALUES.get(result, null)
+
+
+def refused_function(function, declaration):
+    """The definition; a function that no header declares takes no arguments, which its callers do not notice."""
+    result, value = refused_value(declaration)
+    # The parameters stay without names.
+    parameters = [re.sub(r"\w+$", "", parameter).strip() for parameter in declaration.parameters] if declaration else []
+    return (f"ADVSTEP_API {result} {function.name}({', '.join(parameters)}) {{\n"
+            f"    Refuse(\"{function.name}\",\n           {json.dumps(function.family.refusal)});\n"
+            f"    return {value};\n}}\n\n")
+
+
+def refused_case(function, declaration):
+    arguments = ", ".join(["{}"] * len(declaration.parameters)) if declaration else ""
+    return (f'        {{"{function.name}", {json.dumps(function.family.refusal)},\n'
+            f"         [] {{ return {function.name}({arguments}) == {refused_value(declaration)[1]}; }}}},\n")
+
+
+def refused(catalogue):
+    """(functions that only refuse, each with its declaration or None; the includes that declare them)."""
+    functions = [(function, catalogue.declarations.get(function.name)) for function in catalogue.refused()]
+    headers = sorted({declaration.header for _, declaration in functions if declaration})
+    return functions, "".join(f'#include "{header}"\n' for header in headers)
+
+
+def make_refused(catalogue, path):
+    functions, includes = refused(catalogue)
+    text = REFUSED_HEAD.format(includes=includes, code=REFUSED_CODE)
+    write(path, text + "".join(refused_function(*entry) for entry in functions) + '}  // extern "C"\n')
+
+
+def make_refused_cases(catalogue, path):
+    functions, includes = refused(catalogue)
+    undeclared = "".join(f"aclError {function.name}();\n" for function, declaration in functions if not declaration)
+    cases = "".join(refused_case(*entry) for entry in functions)
+    write(path, REFUSED_CASES_HEAD.format(includes=includes, undeclared=undeclared, cases=cases))
+
+
 def write_depfile(path, output, read):
     output, *read = (str(file).replace(" ", "\\ ") for file in [output, *read])
     pathlib.Path(path).write_text(f"{output}: {' '.join(read)}\n", encoding="utf-8")
@@ -164,7 +249,9 @@ def main():
         arguments = arguments[3:]
     makers = {"prefix": lambda template, folder, *libraries: make_prefix(catalogue, template, folder, libraries),
               "mock": lambda folder: make_mock(catalogue, folder),
-              "faults": lambda file: make_faults(catalogue, file)}
+              "faults": lambda file: make_faults(catalogue, file),
+              "refused": lambda file: make_refused(catalogue, file),
+              "refused_cases": lambda file: make_refused_cases(catalogue, file)}
     if not arguments or arguments[0] not in makers:
         sys.exit(__doc__)
     makers[arguments[0]](*arguments[1:])

@@ -26,7 +26,7 @@ Every function of acl, aclrt, aclmdlRI and aclnn that the project knows of. The 
 | --- | --- |
 | yes | does what it is for |
 | kept | checks its arguments and keeps what it is given, for getters where there are some; it has no other effect |
-| refuses | checks its arguments and returns an error, with a message |
+| refuses | has no effect, and returns an error with a message that says why |
 | absent | the library has no such function |
 
 The interface is the version of acl that the signature and the codes follow, or "own" for an interface of the
@@ -42,10 +42,11 @@ functions that begin so.
 ## Clients
 
 The functions beyond the usual ones of devices, streams, events, memory and capture, by the published clients
-that use them, as far as their sources tell. Functions that are absent are named. "examples" are those of CANN.
+that use them, as far as their sources or their binaries tell. Functions that are absent are named. "examples" are
+those of CANN.
 
-| client | present of used | absent |
-| --- | --- | --- |
+| client | present of used | refuse | absent |
+| --- | --- | --- | --- |
 """,
     "none": "none",
 }
@@ -60,7 +61,7 @@ CHINESE = {
 | --- | --- |
 | 支持 | 实现其功能 |
 | 仅保存 | 检查参数并保存所给的值，有 getter 时可读回；没有其他效果 |
-| 拒绝 | 检查参数并返回错误与消息 |
+| 拒绝 | 没有效果，返回错误与说明原因的消息 |
 | 没有 | 库中没有此函数 |
 
 “接口”是签名与返回码所依据的 acl 版本，own 表示本项目自己的接口。带 * 的名字代表以此开头的全部函数。
@@ -73,11 +74,11 @@ CHINESE = {
     "census": """
 ## 客户程序
 
-除设备、流、事件、内存与捕获的常用函数之外，已发布的客户程序（依其源码所知）还使用下列函数；缺少的函数列出名字。
+除设备、流、事件、内存与捕获的常用函数之外，已发布的客户程序（依其源码或二进制所知）还使用下列函数；缺少的函数列出名字。
 “examples” 是 CANN 的示例。
 
-| 客户程序 | 已有 / 使用 | 缺少 |
-| --- | --- | --- |
+| 客户程序 | 已有 / 使用 | 拒绝 | 缺少 |
+| --- | --- | --- | --- |
 """,
     "none": "无",
 }
@@ -114,7 +115,9 @@ def supported_calls(catalogue, words):
     for client in sorted({client for function in functions for client in function.clients}, key=str.lower):
         used = [function for function in functions if client in function.clients]
         absent = [function.name for function in used if not function.there]
-        text += f"| {client} | {len(used) - len(absent)} / {len(used)} | {', '.join(absent) or words['none']} |\n"
+        refuse = sum(function.support == "refuses" for function in used)
+        text += f"| {client} | {len(used) - len(absent)} / {len(used)} | {refuse} | "
+        text += f"{', '.join(absent) or words['none']} |\n"
     return text
 
 

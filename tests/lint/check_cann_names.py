@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLIENTS = ROOT / "src" / "cann" / "clients"
 TABLES = "src/catalogue/functions"
 # Libraries of which the catalogue has no names. Graph mode is C++, and check_graph_exports.py looks at it.
-WITHOUT_NAMES = ("libacl_tdt_channel", "libge_compiler", "libge_runner", "libgraph", "libgraph_base", "libhccl")
+WITHOUT_NAMES = ("libge_compiler", "libge_runner", "libgraph", "libgraph_base", "libhccl")
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "src/catalogue"))
 

@@ -12,7 +12,7 @@ import pathlib
 LIBRARIES = ("libascendcl.so", "libacl_op_compiler.so", "libhccl.so", "libge_runner.so",
              "libgraph.so", "libacl_tdt_channel.so", "libopapi.so", "libopapi_nn.so",
              "libopapi_math.so", "libnnopbase.so", "libacl_rt.so", "libruntime.so",
-             "libprofapi.so")
+             "libprofapi.so", "libascend_hal.so")
 MEMORY = "64G"  # that of the SoC; programs reserve tens of GiB that they never touch
 
 

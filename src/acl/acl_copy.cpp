@@ -253,6 +253,7 @@ Status RunOffsetCopy(const Task& base) {
     request.src = reinterpret_cast<const void*>(src);
     request.count = request.destMax = copy.count;
     request.kind = ACL_MEMCPY_INNER_DEVICE_TO_DEVICE;
+    request.kindDecides = true;  // the call takes no other memory
     ADVSTEP_RETURN_IF_ERROR(CheckOffsetRanges(request));
     CopyNow(request);
     return {};

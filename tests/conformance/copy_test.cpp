@@ -165,6 +165,24 @@ TEST_P(CopyTest, RefusesHugeCounts) {
     }
 }
 
+TEST_P(CopyTest, TheAddressesDecideWhateverTheKind) {
+    const std::vector<char> pattern = Pattern(100);
+    for (int kind = ACL_MEMCPY_HOST_TO_HOST; kind <= ACL_MEMCPY_INTER_DEVICE_TO_DEVICE; ++kind) {
+        SCOPED_TRACE(kind);
+        const DeviceBuffer device(std::vector<char>(100, 'd'));
+        const PinnedArray<char> pinned(100, 'p');
+        std::vector<char> host(100, 'h');
+        ASSERT_TRUE(IsOk(Copy(device.Get(), 100, pattern.data(), 100, kind)));
+        ASSERT_TRUE(IsOk(Copy(pinned.Get(), 100, device.Get(), 100, kind)));
+        ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
+        EXPECT_EQ(pinned.Values(), pattern);
+        ASSERT_TRUE(IsOk(aclrtMemset(device.Get(), 100, 0, 100)));
+        ASSERT_TRUE(IsOk(Copy(device.Get(), 100, pinned.Get(), 100, kind)));
+        ASSERT_TRUE(IsOk(Copy(host.data(), 100, device.Get(), 100, kind)));
+        EXPECT_EQ(host, pattern);
+    }
+}
+
 TEST_P(CopyTest, RefusesDeviceSidesInsideNoAllocation) {
     DeviceBuffer gone(64);
     const DeviceBuffer device(64);
@@ -177,6 +195,12 @@ TEST_P(CopyTest, RefusesDeviceSidesInsideNoAllocation) {
                             {CopyName()}));
         EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
                             Copy(host.data(), 64, none, 64, ACL_MEMCPY_DEVICE_TO_HOST)));
+    }
+    // With the other side on the device, host memory may be meant, but no freed or wild address.
+    DeviceBuffer pages(4096);
+    void* const freedPages = pages.Get();
+    ASSERT_TRUE(IsOk(aclrtFree(pages.Release())));
+    for (void* const none : {reinterpret_cast<void*>(uintptr_t{4096}), freedPages}) {
         EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
                             Copy(device.Get(), 64, none, 64, ACL_MEMCPY_DEVICE_TO_DEVICE)));
         EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
@@ -257,10 +281,12 @@ class CopyOrderTest : public support::DeviceTest {
 TEST_F(CopyOrderTest, HostToHostInAStreamIsRefused) {
     const PinnedArray<char> first(kSize, 'a');
     const PinnedArray<char> second(kSize, 'b');
-    EXPECT_TRUE(IsError(
-        ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-        aclrtMemcpyAsync(first.Get(), kSize, second.Get(), kSize, ACL_MEMCPY_HOST_TO_HOST, nullptr),
-        {"aclrtMemcpyAsync: ", "kind"}));
+    for (int kind = ACL_MEMCPY_HOST_TO_HOST; kind <= ACL_MEMCPY_INTER_DEVICE_TO_DEVICE; ++kind) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                            aclrtMemcpyAsync(first.Get(), kSize, second.Get(), kSize,
+                                             static_cast<aclrtMemcpyKind>(kind), nullptr),
+                            {"aclrtMemcpyAsync: ", "kind"}));
+    }
     ASSERT_TRUE(IsOk(aclrtSynchronizeStream(nullptr)));
     EXPECT_EQ(first.Values(), All('a'));
 }

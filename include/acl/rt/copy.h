@@ -9,12 +9,13 @@
 extern "C" {
 #endif
 
-/// Copies count bytes now, independent of streams. A range on the device or in pinned host memory
-/// must lie inside one allocation. With count 0 the call succeeds and checks no other argument.
-/// [context]
+/// Copies count bytes now, independent of streams. The addresses decide what is copied in which
+/// direction; kind has no effect. A range on the device or in pinned host memory must lie inside
+/// one allocation. With count 0 the call succeeds and checks no other argument. [context]
 /// @retval ACL_ERROR_INVALID_PARAM     dst or src is NULL, or kind is unknown
 /// @retval ACL_ERROR_RT_PARAM_INVALID  count > destMax; a range is partly outside its allocation; a
-///                                     range on the device side is inside no allocation
+///                                     range on the device side by kind is inside no allocation,
+///                                     and is not host memory beyond doubt
 ADVSTEP_API aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                                  aclrtMemcpyKind kind);
 
@@ -35,11 +36,12 @@ ADVSTEP_API aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src
 /// Copies height rows of width bytes now, independent of streams, in ascending order. The rows
 /// begin dpitch bytes apart at dst and spitch bytes apart at src. Either of width and height may be
 /// 0: nothing is copied. The range of each side, from its first row to the end of its last, is
-/// checked as aclrtMemcpy checks it. [context]
+/// checked as aclrtMemcpy checks it, and kind has no effect. [context]
 /// @retval ACL_ERROR_INVALID_PARAM     dst or src is NULL, or kind is unknown
 /// @retval ACL_ERROR_RT_PARAM_INVALID  width > dpitch or width > spitch; a range exceeds the
 ///                                     address space; a range is partly outside its allocation; a
-///                                     range on the device side is inside no allocation
+///                                     range on the device side by kind is inside no allocation,
+///                                     and is not host memory beyond doubt
 ADVSTEP_API aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
                                    size_t width, size_t height, aclrtMemcpyKind kind);
 

@@ -9,9 +9,12 @@
 #include <utility>
 
 #include "src/base/boundary.h"
+#include "src/base/log.h"
 #include "src/base/trace_event.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/large_pages.h"
+#include "src/runtime/memory/memories.h"
 
 namespace advstep {
 namespace {
@@ -26,6 +29,9 @@ struct Side {
     const char* action;  // the direction of the copy: "into" or "from"
     const void* address;
     size_t pitch;
+    bool meantOnDevice = false;  // by the kind
+    bool found = false;          // it lies in an allocation
+    Allocation allocation = {};
     bool onDevice = false;
 };
 
@@ -37,35 +43,66 @@ bool Footprint(const CopyRequest& request, const Side& side, size_t* bytes) {
            !__builtin_add_overflow(before, request.count, bytes);
 }
 
-// Sets onDevice of the sides that the kind puts on the device. ACL_MEMCPY_DEFAULT decides by the
-// addresses.
-void PlaceSides(const DeviceMemory& memory, aclrtMemcpyKind kind, Side* dst, Side* src) {
+// Sets meantOnDevice of the sides that the kind puts on the device.
+void ReadKind(aclrtMemcpyKind kind, Side* dst, Side* src) {
     switch (static_cast<int>(kind)) {
         case ACL_MEMCPY_HOST_TO_DEVICE:
         case ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE:
-            dst->onDevice = true;
+            dst->meantOnDevice = true;
             return;
         case ACL_MEMCPY_DEVICE_TO_HOST:
-            src->onDevice = true;
+            src->meantOnDevice = true;
             return;
         case ACL_MEMCPY_DEVICE_TO_DEVICE:
         case ACL_MEMCPY_INNER_DEVICE_TO_DEVICE:
         case ACL_MEMCPY_INTER_DEVICE_TO_DEVICE:
-            dst->onDevice = src->onDevice = true;
-            return;
-        case ACL_MEMCPY_DEFAULT:
-            for (Side* side : {dst, src}) {
-                Allocation allocation;
-                side->onDevice = memory.Find(side->address, &allocation) && allocation.OfDevice();
-            }
+            dst->meantOnDevice = src->meantOnDevice = true;
             return;
         default:
             return;
     }
 }
 
+// The address decides where a side is, and the kind has no effect. The exception is host memory
+// with an address on every device, which is either.
+void PlaceSide(const DeviceMemory& memory, bool byKind, Side* side) {
+    side->found = memory.Find(side->address, &side->allocation);
+    side->onDevice = byKind ? side->meantOnDevice
+                            : side->found && (side->allocation.OfDevice() ||
+                                              (side->allocation.mapped && side->meantOnDevice));
+}
+
+const char* PlaceOf(const Side& side) { return side.onDevice ? "device" : "host"; }
+
+void TellUnfittingKind(aclrtMemcpyKind kind, const Side& dst, const Side& src) {
+    const bool fits = kind == ACL_MEMCPY_DEFAULT ||
+                      (dst.onDevice == dst.meantOnDevice && src.onDevice == src.meantOnDevice);
+    if (__builtin_expect(!fits, 0)) {
+        Log(LogLevel::kDebug,
+            "kind is {}, which has no effect: dst lies in {} memory, and src in {} memory",
+            static_cast<int>(kind), PlaceOf(dst), PlaceOf(src));
+    }
+}
+
+Status InNoAllocation(const Side& side) {
+    return Error(ACL_ERROR_RT_PARAM_INVALID,
+                 "{} is {}, which lies in no device allocation; expected device memory", side.name,
+                 side.address);
+}
+
+// An address in no allocation is host memory, which nothing is known of, or a mistake: memory that
+// was freed, or a wild pointer. If the kind calls it device memory, it has to be host memory beyond
+// doubt, and the other side has to be the device's.
+Status CheckUnknownSide(const DeviceMemory& memory, const Side& side, const Side& other,
+                        size_t bytes) {
+    const bool hostMemory = other.onDevice && !memory.WasFreed(side.address) &&
+                            !TheVirtualMemory().Reserved(side.address, bytes) &&
+                            HasMemory(side.address, bytes);
+    return hostMemory ? Status() : InNoAllocation(side);
+}
+
 Status CheckSide(const DeviceMemory& memory, const CopyRequest& request, const Side& side,
-                 CopySides* sides) {
+                 const Side& other, CopySides* sides) {
     size_t bytes = 0;
     if (!Footprint(request, side, &bytes)) {
         return Error(ACL_ERROR_RT_PARAM_INVALID,
@@ -73,24 +110,24 @@ Status CheckSide(const DeviceMemory& memory, const CopyRequest& request, const S
                      "bytes",
                      request.rows, side.name[0], side.pitch, request.count, SIZE_MAX);
     }
-    Allocation allocation;
-    const bool found = memory.Find(side.address, &allocation);
-    if (side.onDevice && (!found || !allocation.UsableOnDevice())) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID,
-                     "{} is {}, which lies in no device allocation; expected device memory",
-                     side.name, side.address);
+    const Allocation& allocation = side.allocation;
+    if (side.onDevice && (!side.found || !allocation.UsableOnDevice())) {
+        return InNoAllocation(side);
     }
-    const bool inside = found && allocation.BytesFrom(side.address) >= bytes;
+    if (!side.found && side.meantOnDevice) {
+        ADVSTEP_RETURN_IF_ERROR(CheckUnknownSide(memory, side, other, bytes));
+    }
+    sides->deviceSide = sides->deviceSide || side.onDevice;
+    const bool inside = side.found && allocation.BytesFrom(side.address) >= bytes;
     const bool partlyRegistered =
-        found && !inside && allocation.origin == MemoryOrigin::kRegistered && !side.onDevice;
-    const bool notPinned = found && allocation.pageable && !side.onDevice;
-    if (!found || partlyRegistered || notPinned) {
+        side.found && !inside && allocation.origin == MemoryOrigin::kRegistered && !side.onDevice;
+    const bool notPinned = side.found && allocation.pageable && !side.onDevice;
+    if (!side.found || partlyRegistered || notPinned) {
         sides->pageable = true;
         sides->pageableDst = sides->pageableDst || side.address == request.dst;
         return {};
     }
     if (allocation.OfDevice()) {
-        sides->touchesDevice = true;
         sides->Touch(allocation.device);
     }
     if (!inside) {
@@ -161,8 +198,7 @@ Status CheckCopy(const DeviceMemory& memory, const CopyRequest& request,
         ADVSTEP_RETURN_IF_ERROR(CheckOwner(memory, "dst", request.dst, attr.dstLoc));
         ADVSTEP_RETURN_IF_ERROR(CheckOwner(memory, "src", request.src, attr.srcLoc));
     }
-    sides->touchesDevice = sides->touchesDevice || mine.touchesDevice;
-    if (mine.touchesDevice) {
+    if (mine.device != nullptr) {
         sides->Touch(mine.device);
         sides->severalDevices = sides->severalDevices || mine.severalDevices;
     }
@@ -227,24 +263,28 @@ Status CheckCopyRanges(const DeviceMemory& memory, const CopyRequest& request, C
     }
     Side dst{"dst", "into", request.dst, request.dpitch};
     Side src{"src", "from", request.src, request.spitch};
-    PlaceSides(memory, request.kind, &dst, &src);
+    ReadKind(request.kind, &dst, &src);
+    PlaceSide(memory, request.kindDecides, &dst);
+    PlaceSide(memory, request.kindDecides, &src);
     if (request.count > request.destMax) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "count is {}; expected at most destMax = {}",
                      request.count, request.destMax);
     }
-    ADVSTEP_RETURN_IF_ERROR(CheckSide(memory, request, dst, sides));
-    return CheckSide(memory, request, src, sides);
+    ADVSTEP_RETURN_IF_ERROR(CheckSide(memory, request, dst, src, sides));
+    ADVSTEP_RETURN_IF_ERROR(CheckSide(memory, request, src, dst, sides));
+    if (!request.kindDecides) {
+        TellUnfittingKind(request.kind, dst, src);
+    }
+    return {};
 }
 
 Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides) {
-    const bool hostToHost =
-        request.kind == ACL_MEMCPY_HOST_TO_HOST ||
-        (request.kind == ACL_MEMCPY_DEFAULT && !sides.touchesDevice && !request.Empty());
-    return hostToHost ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                              "kind is {}, a copy from host to host; expected a side in device "
-                              "memory",
-                              static_cast<int>(request.kind))
-                      : Status();
+    const bool byKind = request.kindDecides && request.kind == ACL_MEMCPY_HOST_TO_HOST;
+    return byKind || (!sides.deviceSide && !request.Empty())
+               ? Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                       "copies from host to host (kind is {}); expected a side in device memory",
+                       static_cast<int>(request.kind))
+               : Status();
 }
 
 Status CheckFill(const DeviceMemory& memory, const void* address, const char* argument,
@@ -364,8 +404,9 @@ Status CheckBatchCopies(const DeviceMemory& memory, const CopyBatch& batch, bool
             ++attr;
         }
         const aclrtMemcpyBatchAttr& governing = batch.attrs[attr];
-        const CopyRequest request{batch.dsts[i], batch.destMaxs[i], batch.srcs[i], batch.sizes[i],
-                                  KindOf(governing)};
+        CopyRequest request{batch.dsts[i], batch.destMaxs[i], batch.srcs[i], batch.sizes[i],
+                            KindOf(governing)};
+        request.kindDecides = true;
         const Status status = CheckCopy(memory, request, governing, inStream, sides);
         if (!status.ok()) {
             *wrong = i;

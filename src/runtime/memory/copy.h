@@ -24,13 +24,14 @@ struct CopyRequest {
     size_t rows = 1;
     size_t dpitch = 0;  // from row to row; a single row needs none
     size_t spitch = 0;
+    bool kindDecides = false;  // the kind says where the sides are, and not their addresses
 
     bool Empty() const { return count == 0 || rows == 0; }
 };
 
 /// The kinds of memory that a checked copy touches.
 struct CopySides {
-    bool touchesDevice = false;
+    bool deviceSide = false;         // a side is on a device
     bool pageable = false;           // a host side that is not pinned
     bool pageableDst = false;        // dst is such a side
     const Device* device = nullptr;  // a device whose memory is touched; null: none
@@ -52,12 +53,13 @@ Status CheckCopyArguments(const CopyRequest& request);
 /// 107000: the rows are longer than their pitch. Not called for a single row without pitches.
 Status CheckPitches(const CopyRequest& request);
 
-/// 107000: `count` exceeds `destMax`, a range is not inside its allocation, or a side that the kind
-/// puts on the device is no device memory. The arguments and pitches have been checked.
+/// 107000: `count` exceeds `destMax`, or a range is not inside its allocation. A side that the kind
+/// calls device memory lies in no allocation, and is not host memory beyond doubt; with kindDecides
+/// it is no device memory. The arguments and pitches have been checked.
 Status CheckCopyRanges(const DeviceMemory& memory, const CopyRequest& request, CopySides* sides);
 
-/// 207000: the copy is from host to host, by its kind or by its addresses. The ranges have been
-/// checked.
+/// 207000: the copy is from host to host, by its addresses; with kindDecides, by its kind. The
+/// ranges have been checked.
 Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides);
 
 /// 107000: the range is not inside one allocation of device or pinned memory. `argument` is the

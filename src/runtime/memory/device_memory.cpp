@@ -487,6 +487,13 @@ bool DeviceMemory::FindRetired(const void* address, Allocation* allocation) cons
     return false;
 }
 
+bool DeviceMemory::WasFreed(const void* address) const {
+    const auto wanted = reinterpret_cast<uintptr_t>(address);
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    return std::any_of(std::begin(freed_), std::end(freed_),
+                       [&](const FreedBlock& block) { return wanted - block.begin < block.bytes; });
+}
+
 // Returns the last allocation that begins before `end`, if it reaches beyond `begin`.
 DeviceMemory::Live::iterator DeviceMemory::LastBefore(uintptr_t end, uintptr_t begin) {
     const auto next = live_.lower_bound(end);
@@ -520,6 +527,9 @@ void DeviceMemory::RetireLocked(const Allocation& allocation) {
     Owned& owned = owned_.at(allocation.device);
     epoch_.fetch_add(1, std::memory_order_release);
     owned.retired.push_back({allocation, pendingPlaces_(allocation.device)});
+    if (allocation.pages != nullptr) {
+        freed_[freedCount_++ % kFreedBlocks] = {allocation.begin, allocation.bytes};
+    }
     --owned.blocks;
     EndSharingLocked(allocation);
 }

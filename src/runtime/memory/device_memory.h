@@ -141,8 +141,12 @@ class DeviceMemory {
     /// other threads do. False: there is none.
     bool FindRetired(const void* address, Allocation* allocation) const;
 
-    /// Calls visit(const Allocation&) with that allocation, if there is one. Nothing frees it
-    /// meanwhile. `visit` takes no lock.
+    /// Returns whether an address in no allocation lies in one of the last blocks of whole pages
+    /// that were freed. The host uses the memory of smaller blocks for something else at once.
+    bool WasFreed(const void* address) const;
+
+    /// Calls visit(const Allocation&) with the live allocation in which an address lies, if there
+    /// is one. Nothing frees it meanwhile. `visit` takes no lock.
     template <typename Visit>
     void WithBlock(const void* address, const Visit& visit) const {
         const std::shared_lock<std::shared_mutex> lock(mutex_);
@@ -182,6 +186,11 @@ class DeviceMemory {
         size_t Waiting() const { return retired.size() - front; }
     };
     using Live = std::map<uintptr_t, Allocation>;
+    struct FreedBlock {
+        uintptr_t begin;
+        size_t bytes;
+    };
+    static constexpr size_t kFreedBlocks = 256;
 
     Status FindFreeableLocked(MemoryKind kind, const void* address, Live::const_iterator* it) const;
     Status RegisterInsideLocked(const Allocation& block, uintptr_t begin, size_t bytes,
@@ -209,6 +218,8 @@ class DeviceMemory {
     Registrations inside_;                            // inside blocks of pinned host memory
     Registrations endedInside_;                       // those of retired blocks, for FindRetired
     std::unordered_map<const Device*, Owned> owned_;  // by device; null: pinned host memory
+    FreedBlock freed_[kFreedBlocks] = {};             // the last ones of whole pages, in no order
+    size_t freedCount_ = 0;                           // ever
     std::atomic<uint64_t> epoch_{1};
     uint64_t imports_ = 0;  // the number of the last import
     // Where live blocks begin: imported ones by key and number, exported ones by key.

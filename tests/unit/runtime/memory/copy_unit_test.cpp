@@ -2,12 +2,15 @@
 // Tests of copies and fills: kinds, ranges, rows, tasks, and batches.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "acl/acl_base.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/memory/copy.h"
+#include "src/runtime/memory/memories.h"
 #include "support/table.h"
 #include "unit/status_check.h"
 
@@ -68,35 +71,70 @@ TEST_F(CopyTest, NullsAndUnknownKindsAreRefused) {
     }
 }
 
-TEST_F(CopyTest, EveryKindWantsItsSidesOnTheDevice) {
-    struct Row {
-        aclrtMemcpyKind kind;
-        bool dstOnDevice, srcOnDevice;
-    };
-    for (const Row& row :
-         {Row{ACL_MEMCPY_HOST_TO_HOST, false, false}, Row{ACL_MEMCPY_HOST_TO_DEVICE, true, false},
-          Row{ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE, true, false},
-          Row{ACL_MEMCPY_DEVICE_TO_HOST, false, true}, Row{ACL_MEMCPY_DEVICE_TO_DEVICE, true, true},
-          Row{ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, true, true},
-          Row{ACL_MEMCPY_INTER_DEVICE_TO_DEVICE, true, true},
-          Row{ACL_MEMCPY_DEFAULT, false, false}}) {
-        for (const Place place : {kPageable, kPinned}) {
-            const Status dst = Check(place, kDevice, 10, row.kind);
-            EXPECT_EQ(dst.code(), row.dstOnDevice ? ACL_ERROR_RT_PARAM_INVALID : 0) << row.kind;
-            EXPECT_EQ(std::string(dst.message()).rfind("dst is ", 0) == 0, row.dstOnDevice);
-            const Status src = Check(kDevice, place, 10, row.kind);
-            EXPECT_EQ(src.code(), row.srcOnDevice ? ACL_ERROR_RT_PARAM_INVALID : 0) << row.kind;
-            EXPECT_EQ(std::string(src.message()).rfind("src is ", 0) == 0, row.srcOnDevice);
+TEST_F(CopyTest, TheKindHasNoEffectOnKnownMemory) {
+    for (int number = ACL_MEMCPY_HOST_TO_HOST; number <= ACL_MEMCPY_INTER_DEVICE_TO_DEVICE;
+         ++number) {
+        SCOPED_TRACE(number);
+        const auto kind = static_cast<aclrtMemcpyKind>(number);
+        for (const Place place : {kDevice2, kPinned, kPageable}) {
+            const CopyRequest request{places_[place], 10, places_[kDevice], 10, kind};
+            EXPECT_TRUE(Succeeds(Check(place, kDevice, 10, kind))) << place;
+            EXPECT_EQ(sides_.pageable, place == kPageable);
+            EXPECT_TRUE(Succeeds(RefuseHostToHost(request, sides_)));
+            EXPECT_TRUE(Succeeds(Check(kDevice, place, 10, kind))) << place;
+            EXPECT_EQ(sides_.pageable, place == kPageable);
+            EXPECT_TRUE(Succeeds(RefuseHostToHost(request, sides_)));
         }
-        EXPECT_TRUE(Succeeds(Check(kDevice, kDevice2, 10, row.kind))) << row.kind;
+        EXPECT_TRUE(Succeeds(Check(kPinned, kPinned, 10, kind)));
+        const CopyRequest request{places_[kPinned], 10, places_[kPinned], 10, kind};
+        EXPECT_TRUE(FailsWith(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, RefuseHostToHost(request, sides_),
+                              {"from host to host", "kind is " + std::to_string(number)}));
     }
+}
+
+TEST_F(CopyTest, WhatTheKindCallsDeviceMemoryIsKnownOrHostMemory) {
+    void* freed = nullptr;
+    void* reserved = nullptr;
+    ASSERT_TRUE(Succeeds(memory_.Allocate(MemoryKind::kDevice, &device_, 4096, &freed)));
+    ASSERT_TRUE(Succeeds(memory_.Free(MemoryKind::kDevice, freed)));
+    ASSERT_TRUE(Succeeds(TheVirtualMemory().Reserve(
+        &device_, VirtualMemory::kGranularity, VirtualMemory::kGranularity, nullptr, &reserved)));
+    char* const before = places_[kPageable];
+    for (void* const address : {freed, reserved, reinterpret_cast<void*>(uintptr_t{4096})}) {
+        places_[kPageable] = static_cast<char*>(address);
+        for (const Status& status : {Check(kPageable, kDevice, 10, ACL_MEMCPY_DEVICE_TO_DEVICE),
+                                     Check(kPageable, kDevice, 10, ACL_MEMCPY_HOST_TO_DEVICE),
+                                     Check(kPageable, kPinned, 10, ACL_MEMCPY_HOST_TO_DEVICE)}) {
+            EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, status, {"dst is ", "device"}));
+        }
+        for (const Status& status : {Check(kDevice, kPageable, 10, ACL_MEMCPY_DEVICE_TO_DEVICE),
+                                     Check(kDevice, kPageable, 10, ACL_MEMCPY_DEVICE_TO_HOST),
+                                     Check(kPinned, kPageable, 10, ACL_MEMCPY_DEVICE_TO_HOST)}) {
+            EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, status, {"src is ", "device"}));
+        }
+    }
+    places_[kPageable] = before;
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID,
+                          Check(kPageable, kPageable, 10, ACL_MEMCPY_HOST_TO_DEVICE), {"dst is "}));
+    EXPECT_TRUE(Succeeds(TheVirtualMemory().Release(reserved)));
+}
+
+TEST_F(CopyTest, TheKindDecidesWhereTheCallSaysSo) {
+    CopyRequest request{places_[kDevice], 10, places_[kPinned], 10, ACL_MEMCPY_DEVICE_TO_DEVICE};
+    request.kindDecides = true;
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_PARAM_INVALID, CheckCopyRanges(memory_, request, &sides_),
+                          {"src is ", "device memory"}));
+    request.kind = ACL_MEMCPY_HOST_TO_HOST;
+    sides_ = CopySides{};
+    EXPECT_TRUE(Succeeds(CheckCopyRanges(memory_, request, &sides_)));
+    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, RefuseHostToHost(request, sides_)));
 }
 
 TEST_F(CopyTest, TellsWhatTheCopyTouches) {
     struct Row {
         Place dst, src;
         aclrtMemcpyKind kind;
-        bool touchesDevice, pageable;
+        bool deviceSide, pageable;
     };
     for (const Row& row : {Row{kDevice, kPinned, ACL_MEMCPY_HOST_TO_DEVICE, true, false},
                            Row{kDevice, kPageable, ACL_MEMCPY_HOST_TO_DEVICE, true, true},
@@ -104,7 +142,7 @@ TEST_F(CopyTest, TellsWhatTheCopyTouches) {
                            Row{kPinned, kPageable, ACL_MEMCPY_DEFAULT, false, true}}) {
         SCOPED_TRACE(testing::Message() << row.dst << " from " << row.src);
         ASSERT_TRUE(Succeeds(Check(row.dst, row.src, 10, row.kind)));
-        EXPECT_EQ(sides_.touchesDevice, row.touchesDevice);
+        EXPECT_EQ(sides_.deviceSide, row.deviceSide);
         EXPECT_EQ(sides_.pageable, row.pageable);
     }
 }

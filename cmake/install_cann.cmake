@@ -30,7 +30,8 @@ configure_file(${PROJECT_SOURCE_DIR}/cmake/ascend_toolkit_install.info.in
 install(FILES ${PROJECT_BINARY_DIR}/cann/ascend_toolkit_install.info
         DESTINATION ${CMAKE_SYSTEM_PROCESSOR}-linux COMPONENT cann EXCLUDE_FROM_ALL)
 file(WRITE ${PROJECT_BINARY_DIR}/cann/version.info "Version=${cann_version}\n")
-foreach(folder IN ITEMS compiler opp runtime)
+foreach(folder IN ITEMS compiler opp runtime share/info/ops_math share/info/ops_nn
+                        share/info/ops_transformer share/info/ops_cv share/info/ops_legacy)
   install(FILES ${PROJECT_BINARY_DIR}/cann/version.info DESTINATION ${folder}
           COMPONENT cann EXCLUDE_FROM_ALL)
 endforeach()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The start and the end of the runtime.
 
+#include <utility>
+
 #include "acl/acl.h"
 #include "src/base/boundary.h"
 #include "src/base/live_objects.h"
@@ -8,8 +10,15 @@
 
 using namespace advstep;
 
+// A repeated call has added its reference. Its code tells that, so it leaves no message.
 aclError aclInit(const char* configPath) {
-    return AclBoundary("aclInit", [&] { return TheDeviceRegistry().Init(configPath); });
+    bool repeated = false;
+    const aclError failed = AclBoundary("aclInit", [&] {
+        Status status = TheDeviceRegistry().Init(configPath);
+        repeated = status.code() == ACL_ERROR_REPEAT_INITIALIZE;
+        return repeated ? Status() : std::move(status);
+    });
+    return repeated ? ACL_ERROR_REPEAT_INITIALIZE : failed;
 }
 
 aclError aclFinalize(void) {

@@ -15,8 +15,9 @@ using namespace advstep;
 
 namespace {
 
-constexpr const char* kPackages[] = {"cann", "runtime", "compiler",   "hccl",    "toolkit",
-                                     "opp",  "driver",  "opp_kernel", "firmware"};
+constexpr const char* kPackages[] = {
+    "cann",   "runtime",  "compiler", "hccl",   "toolkit",         "opp",    "opp_kernel",
+    "driver", "firmware", "ops_math", "ops_nn", "ops_transformer", "ops_cv", "ops_legacy"};
 constexpr aclCannAttr kAttributes[] = {ACL_CANN_ATTR_INF_NAN, ACL_CANN_ATTR_BF16,
                                        ACL_CANN_ATTR_JIT_COMPILE};
 
@@ -29,7 +30,8 @@ Status CheckPackage(const char* name) {
     return known ? Status()
                  : Error(ACL_ERROR_INVALID_FILE,
                          "pkgName is \"{}\", which is not installed; expected one of cann, "
-                         "runtime, compiler, hccl, toolkit, opp, opp_kernel, driver and firmware",
+                         "runtime, compiler, hccl, toolkit, opp, opp_kernel, driver, firmware, "
+                         "ops_math, ops_nn, ops_transformer, ops_cv and ops_legacy",
                          name);
 }
 

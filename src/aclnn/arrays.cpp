@@ -78,6 +78,7 @@ void Make(const char* call, ValuesKind kind, const void* bytes, size_t byteCount
     values->kind.store(kind, std::memory_order_relaxed);
     *created = reinterpret_cast<Handle*>(values);
     NoteMade(ObjectOf(kind), call, values);
+    DropRecentMessage();
 }
 
 template <typename Handle, typename T>

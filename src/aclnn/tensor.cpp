@@ -226,6 +226,7 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
         tensor->magic.store(aclTensor::kAlive, std::memory_order_relaxed);
         created = tensor;
         NoteMade(ObjectKind::kTensor, "aclCreateTensor", tensor);
+        DropRecentMessage();
         return {};
     });
     return created;

@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/// Keeps the failure of the calling thread for aclGetRecentErrMsg, as `<call>: <message>`, and for
-/// aclrtGetLastError. Returns code. It is exported for the libraries of src/cann, and no public
-/// header declares it.
+/// Keeps the failure of the calling thread for aclGetRecentErrMsg, as `<call>: <message>`; that of
+/// a call of the runtime also for aclrtGetLastError. Returns code. It is exported for the libraries
+/// of src/cann, and no public header declares it.
 ADVSTEP_API aclError advstepRecordFailure(const char* call, aclError code, const char* message);
 
 #ifdef __cplusplus

@@ -41,6 +41,10 @@ void Append(char* text, const char* more, size_t* at) {
     text[*at] = '\0';
 }
 
+bool IsOfRuntime(const char* call) {
+    return std::strncmp(call, "aclrt", 5) == 0 || std::strncmp(call, "aclmdlRI", 8) == 0;
+}
+
 }  // namespace
 
 int32_t RecordFailure(const char* call, int32_t code, const char* message) noexcept {
@@ -60,9 +64,13 @@ int32_t RecordFailure(const char* call, const Status& status) noexcept {
 }
 
 aclError RecordAclFailure(const char* call, int32_t code, const char* message) noexcept {
-    errorState.lastError = code;
+    if (IsOfRuntime(call)) {
+        errorState.lastError = code;
+    }
     return RecordFailure(call, code, message);
 }
+
+void DropRecentMessage() noexcept { errorState.hasRecent = false; }
 
 const char* TakeRecentMessage() noexcept {
     if (!errorState.hasRecent) {

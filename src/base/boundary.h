@@ -16,7 +16,9 @@ namespace advstep {
 int32_t RecordFailure(const char* call, int32_t code, const char* message) noexcept;
 int32_t RecordFailure(const char* call, const Status& status) noexcept;
 
-/// As RecordFailure, and keeps the code for aclrtGetLastError as well.
+/// As RecordFailure. The code of a call of the runtime, aclrt or aclmdlRI, is kept for
+/// aclrtGetLastError as well. Clients look there first, so the code of another call would stand in
+/// for that of any later failure.
 aclError RecordAclFailure(const char* call, int32_t code, const char* message) noexcept;
 inline aclError RecordAclFailure(const char* call, const Status& status) noexcept {
     return RecordAclFailure(call, status.code(), status.message());
@@ -40,6 +42,10 @@ class ErrorStateScope {
 /// Returns the message, or null if there is none, and clears it. The text is valid until the
 /// thread's next call of this function.
 const char* TakeRecentMessage() noexcept;
+
+/// Drops the message, if there is one. It is for calls that begin an operator of any library: if
+/// that one fails and leaves no message, an older one must not be taken for its.
+void DropRecentMessage() noexcept;
 
 aclError PeekLastError() noexcept;
 aclError TakeLastError() noexcept;

@@ -6,6 +6,9 @@
 #include <thread>
 
 #include "acl/acl.h"
+#include "acl/acl_mdl.h"
+#include "aclnn/acl_meta.h"
+#include "advance_step/fault_injection.h"
 #include "support/handles.h"
 #include "support/runtime_test.h"
 #include "support/table.h"
@@ -118,6 +121,66 @@ TEST_F(ErrorTest, ReadingTheMessageKeepsTheLastError) {
     ASSERT_EQ(aclrtFree(nullptr), ACL_ERROR_INVALID_PARAM);
     EXPECT_NE(aclGetRecentErrMsg(), nullptr);
     EXPECT_EQ(aclrtGetLastError(ACL_RT_THREAD_LEVEL), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(ErrorTest, OnlyCallsOfTheRuntimeSetTheLastError) {
+    char package[] = "nothing";
+    char text[ACL_PKG_VERSION_MAX_SIZE];
+    EXPECT_EQ(aclsysGetVersionStr(package, text), ACL_ERROR_INVALID_FILE);
+    EXPECT_EQ(aclGetCannAttribute(ACL_CANN_ATTR_BF16, nullptr), ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(aclmdlFinalizeDump(), ACL_ERROR_DUMP_NOT_RUN);
+    EXPECT_EQ(aclDestroyDataBuffer(nullptr), ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(advstepReleaseHold(12345), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT_EQ(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL), ACL_SUCCESS);
+    EXPECT_NE(aclGetRecentErrMsg(), nullptr);
+    EXPECT_EQ(aclmdlRIDestroy(nullptr), ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL), ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(aclsysGetVersionStr(package, text), ACL_ERROR_INVALID_FILE);
+    EXPECT_EQ(aclrtGetLastError(ACL_RT_THREAD_LEVEL), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(ErrorTest, ASecondInitHasSucceededAndLeavesNoMessage) {
+    EXPECT_EQ(aclInit(nullptr), ACL_ERROR_REPEAT_INITIALIZE);
+    EXPECT_EQ(aclGetRecentErrMsg(), nullptr);
+    EXPECT_EQ(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL), ACL_SUCCESS);
+    ASSERT_EQ(aclrtFree(nullptr), ACL_ERROR_INVALID_PARAM);
+    EXPECT_EQ(aclInit(nullptr), ACL_ERROR_REPEAT_INITIALIZE);
+    EXPECT_THAT(TakeMessage(), HasSubstr("aclrtFree: ")) << "as after any success";
+    for (uint64_t left = 3; left > 1;) {
+        ASSERT_TRUE(IsOk(aclFinalizeReference(&left)));
+    }
+}
+
+// A client makes the arguments of an operator, and calls phase one of another library, which fails
+// and leaves no message.
+TEST_F(ErrorTest, TheArgumentsOfAnOperatorDropAnOlderMessage) {
+    const int64_t dim = 4;
+    const float number = 1;
+    const auto leavesNone = [](const char* what, void* made) {
+        EXPECT_NE(made, nullptr) << what;
+        EXPECT_EQ(aclGetRecentErrMsg(), nullptr) << what;
+    };
+    const auto fail = [] { ASSERT_EQ(aclrtFree(nullptr), ACL_ERROR_INVALID_PARAM); };
+    fail();
+    aclTensor* const tensor =
+        aclCreateTensor(&dim, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &dim, 1, nullptr);
+    leavesNone("aclCreateTensor", tensor);
+    fail();
+    aclScalar* const scalar = aclCreateScalar(const_cast<float*>(&number), ACL_FLOAT);
+    leavesNone("aclCreateScalar", scalar);
+    fail();
+    aclIntArray* const array = aclCreateIntArray(&dim, 1);
+    leavesNone("aclCreateIntArray", array);
+    fail();
+    aclTensorList* const list = aclCreateTensorList(&tensor, 1);
+    leavesNone("aclCreateTensorList", list);
+    fail();
+    EXPECT_EQ(aclDestroyTensorList(list), ACLNN_SUCCESS);
+    EXPECT_EQ(aclDestroyIntArray(array), ACLNN_SUCCESS);
+    EXPECT_EQ(aclDestroyScalar(scalar), ACLNN_SUCCESS);
+    EXPECT_THAT(TakeMessage(), HasSubstr("aclrtFree: ")) << "the end of the arguments keeps it";
+    EXPECT_EQ(aclCreateScalar(nullptr, ACL_FLOAT), nullptr);
+    EXPECT_THAT(TakeMessage(), HasSubstr("aclCreateScalar: "));
 }
 
 TEST_F(ErrorTest, OtherLevelIsRefused) {

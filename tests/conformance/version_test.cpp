@@ -35,8 +35,9 @@ class VersionTest : public support::EndedRuntimeTest {
 };
 
 TEST_F(VersionTest, IsTheSameForEveryPackageWithoutInit) {
-    for (const char* const package : {"cann", "runtime", "compiler", "hccl", "toolkit", "opp",
-                                      "opp_kernel", "opp-kernel", "driver", "firmware"}) {
+    for (const char* const package :
+         {"cann", "runtime", "compiler", "hccl", "toolkit", "opp", "opp_kernel", "opp-kernel",
+          "driver", "firmware", "ops_math", "ops_nn", "ops_transformer", "ops_cv", "ops_legacy"}) {
         EXPECT_EQ(Text(package), "9.2.0") << package;
         EXPECT_EQ(Number(package), 90200000) << package;
     }

@@ -50,8 +50,10 @@ typedef enum {
 
 /// Writes the version of a package as text. All packages have the version of the setting
 /// ADVANCE_STEP_CANN_VERSION.
-/// @param[in]  pkgName     runtime, compiler, hccl, toolkit, opp, opp_kernel, driver, firmware or
-///                         cann; - and _ mean the same
+/// @param[in]  pkgName     runtime, compiler, hccl, toolkit, opp, opp_kernel, driver, firmware,
+/// cann,
+///                         ops_math, ops_nn, ops_transformer, ops_cv or ops_legacy; - and _ mean
+///                         the same
 /// @param[out] versionStr  room for ACL_PKG_VERSION_MAX_SIZE bytes
 /// @retval ACL_ERROR_INVALID_PARAM  an argument is NULL
 /// @retval ACL_ERROR_INVALID_FILE   there is no such package
@@ -83,4 +85,4 @@ ADVSTEP_API aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo dev
 }
 #endif
 
-#endif  /* ADVSTEP_ACL_BASE_VERSION_H_ */
+#endif /* ADVSTEP_ACL_BASE_VERSION_H_ */

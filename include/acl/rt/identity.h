@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/// Returns the code of the thread's most recent failed acl or aclrt call, or 0 if there is none.
-/// The code stays set.
+/// Returns the code of the thread's most recent failed call of the runtime, which are those named
+/// aclrt and aclmdlRI, or 0 if there is none. The code stays set.
 /// @retval ACL_ERROR_RT_PARAM_INVALID  level is not ACL_RT_THREAD_LEVEL
 ADVSTEP_API aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 
@@ -34,4 +34,4 @@ ADVSTEP_API aclError aclrtGetRunMode(aclrtRunMode* runMode);
 }
 #endif
 
-#endif  /* ADVSTEP_ACL_RT_IDENTITY_H_ */
+#endif /* ADVSTEP_ACL_RT_IDENTITY_H_ */

@@ -109,8 +109,7 @@ Status DeviceRegistry::Init(const char* configPath) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (references_ > 0) {
         ++references_;
-        return Error(ACL_ERROR_REPEAT_INITIALIZE,
-                     "the runtime is initialised; this is reference {}", references_);
+        return Status(ACL_ERROR_REPEAT_INITIALIZE);
     }
     if (InUseLocked()) {
         // Devices are in use under settings that were read before. Those stay, but a bad file is

@@ -60,7 +60,29 @@ TEST_F(BoundaryTest, ExceptionsBecomeCodes) {
     EXPECT_EQ(Message(), "b: torn");
     EXPECT_EQ(AclBoundary("c", []() -> Status { throw 3; }), ACL_ERROR_INTERNAL_ERROR);
     EXPECT_EQ(Message(), "c: unknown exception");
+    EXPECT_EQ(AclBoundary("aclrtFree", []() -> Status { throw 3; }), ACL_ERROR_INTERNAL_ERROR);
     EXPECT_EQ(TakeLastError(), ACL_ERROR_INTERNAL_ERROR);
+}
+
+TEST_F(BoundaryTest, OnlyTheRuntimeHasALastError) {
+    for (const char* const call :
+         {"aclInit", "aclsysGetVersionStr", "aclopExecuteV2", "aclmdlSetDump",
+          "aclCreateDataBuffer", "rtKernelLaunch", "acl", ""}) {
+        EXPECT_EQ(RecordAclFailure(call, 100003, "x"), 100003);
+        EXPECT_EQ(PeekLastError(), ACL_SUCCESS) << call;
+        EXPECT_EQ(Message(), std::string(call) + ": x");
+    }
+    for (const char* const call : {"aclrtMalloc", "aclmdlRIDestroy"}) {
+        EXPECT_EQ(RecordAclFailure(call, 100003, "x"), 100003);
+        EXPECT_EQ(TakeLastError(), 100003) << call;
+    }
+}
+
+TEST_F(BoundaryTest, DroppingAMessageKeepsTheLastError) {
+    RecordAclFailure("aclrtFree", Status(107000, "x"));
+    DropRecentMessage();
+    EXPECT_EQ(TakeRecentMessage(), nullptr);
+    EXPECT_EQ(PeekLastError(), 107000);
 }
 
 TEST_F(BoundaryTest, AclnnExceptionsBecomeTheInnerCode) {
@@ -100,39 +122,39 @@ TEST_F(BoundaryTest, VeryLongMessageIsCut) {
 }
 
 TEST_F(BoundaryTest, KeptErrorsComeBack) {
-    RecordAclFailure("mine", Status(1, "x"));
+    RecordAclFailure("aclrtMine", Status(1, "x"));
     {
         const ErrorStateScope errors;
-        EXPECT_EQ(Message(), "mine: x");
-        RecordAclFailure("other", Status(2, "y"));
+        EXPECT_EQ(Message(), "aclrtMine: x");
+        RecordAclFailure("aclrtOther", Status(2, "y"));
     }
     EXPECT_EQ(PeekLastError(), 1);
-    EXPECT_EQ(Message(), "mine: x");
+    EXPECT_EQ(Message(), "aclrtMine: x");
     (void)TakeLastError();
     {
         const ErrorStateScope errors;
-        RecordAclFailure("other", Status(2, "y"));
+        RecordAclFailure("aclrtOther", Status(2, "y"));
     }
     EXPECT_EQ(PeekLastError(), ACL_SUCCESS);
     EXPECT_EQ(TakeRecentMessage(), nullptr);
 }
 
 TEST_F(BoundaryTest, PeekingKeepsTheLastErrorAndTakingClearsIt) {
-    RecordAclFailure("aclInit", Status(100003, "x"));
+    RecordAclFailure("aclrtFree", Status(100003, "x"));
     EXPECT_EQ(PeekLastError(), 100003);
     EXPECT_EQ(TakeLastError(), 100003);
     EXPECT_EQ(TakeLastError(), ACL_SUCCESS);
 }
 
 TEST_F(BoundaryTest, EveryThreadHasItsOwnState) {
-    RecordAclFailure("mine", Status(1, "x"));
+    RecordAclFailure("aclrtMine", Status(1, "x"));
     std::thread([] {
         EXPECT_EQ(TakeRecentMessage(), nullptr);
         EXPECT_EQ(PeekLastError(), ACL_SUCCESS);
-        RecordAclFailure("other", Status(2, "y"));
+        RecordAclFailure("aclrtOther", Status(2, "y"));
     }).join();
     EXPECT_EQ(PeekLastError(), 1);
-    EXPECT_EQ(Message(), "mine: x");
+    EXPECT_EQ(Message(), "aclrtMine: x");
 }
 
 TEST_F(BoundaryTest, RequireNotNullNamesTheArgument) {

@@ -36,6 +36,27 @@ TEST_F(BinaryTest, AFileAndItsBytesAreBinaries) {
     EXPECT_EQ(AddOneBy(described), 42);
 }
 
+// A download that was not finished: the dynamic linker would crash over most of these.
+TEST_F(BinaryTest, ATailOfZerosIsRefusedOrDoesNoHarm) {
+    const std::vector<char> whole = BytesOf(kBinaryFile);
+    size_t refused = 0, loads = 0;
+    for (size_t begin = 64; begin < whole.size(); begin += 24) {
+        std::vector<char> bytes = whole;
+        std::fill(bytes.begin() + static_cast<ptrdiff_t>(begin), bytes.end(), '\0');
+        aclrtBinHandle loaded = nullptr;
+        const aclError code = LoadBytes(bytes, &loaded);
+        if (code == ACL_SUCCESS) {
+            ++loads;  // the tail is of the symbols of a debugger
+            ASSERT_TRUE(IsOk(aclrtBinaryUnLoad(loaded)));
+        } else {
+            ++refused;
+            ASSERT_TRUE(IsError(kInvalid, code, {"aclrtBinaryLoadFromData: data"})) << begin;
+        }
+    }
+    EXPECT_GT(refused, 50U);
+    EXPECT_GT(loads, 0U);
+}
+
 // The dynamic linker knows objects by their paths, and memory files use descriptors again.
 TEST_F(BinaryTest, EachLoadOfDataIsAnObjectOfItsOwn) {
     const std::vector<char> bytes = BytesOf(kBinaryFile);

@@ -9,8 +9,8 @@
 
 namespace advstep {
 
-/// 107000: the bytes are no complete ELF shared object for this machine. The dynamic linker would
-/// crash over some of these. `name` is the argument.
+/// 107000: the bytes are no complete ELF shared object for this machine, or a part is damaged over
+/// which the dynamic linker would crash, such as a tail of zeros. `name` is the argument.
 Status CheckElf(const char* name, const unsigned char* bytes, size_t length);
 
 }  // namespace advstep

@@ -57,7 +57,10 @@ struct StreamIdentity {
 /// other streams in its thread: their frames are within its own.
 class RunFrame {
  public:
-    explicit RunFrame(Stream* stream) noexcept : stream_(stream), outer_(innermost) {
+    explicit RunFrame(Stream* stream) noexcept
+        : stream_(stream),
+          outer_(innermost),
+          depth_(innermost != nullptr ? innermost->depth() + 1 : 1) {
         innermost = this;
     }
     ~RunFrame() { innermost = outer_; }
@@ -66,6 +69,8 @@ class RunFrame {
 
     Stream* stream() const { return stream_; }
     const RunFrame* outer() const { return outer_; }
+    /// Returns the number of frames, this one included.
+    int depth() const { return depth_; }
 
     /// Null: the thread runs no task.
     [[gnu::tls_model("initial-exec")]] static inline thread_local const RunFrame* innermost =
@@ -74,6 +79,7 @@ class RunFrame {
  private:
     Stream* const stream_;
     const RunFrame* const outer_;
+    const int depth_;
 };
 
 /// The reason why a stream's front task is not run.
@@ -369,7 +375,7 @@ class Stream {
     void Sleep(std::unique_lock<std::mutex>& lock, uint64_t sequence, const WaitLimit& limit);
     static Status AbortedError(int32_t code);
     /// WaitFor, with a wait that has been entered in the list if aborts end it.
-    static Status WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInList* wait);
+    static Status WaitListed(const Ticket& ticket, const WaitLimit& given, WaitInList* wait);
 
     /// Counts the nudges of all streams, because a thread may sleep at one stream because of what
     /// it found at another.

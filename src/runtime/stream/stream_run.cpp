@@ -129,6 +129,25 @@ bool Stream::IsRunByThisThread() const {
     return false;
 }
 
+// A thread that waits inside a task runs others' tasks, which may wait in turn, and so on. Its
+// stack must not end before the chain does. From kMostNested tasks on it leaves the tasks that can
+// wait, host functions, to the workers, of which each one begins with an empty stack. If no worker
+// can be started it has to run them nevertheless, so the wait is refused in the end.
+bool RunsNestedTasks() {
+    constexpr int kMostNested = 64;
+    return RunFrame::innermost != nullptr && RunFrame::innermost->depth() >= kMostNested;
+}
+
+Status RefuseDeepWait(Handle stream) {
+    constexpr int kDeepest = 512;
+    return RunFrame::innermost == nullptr || RunFrame::innermost->depth() < kDeepest
+               ? Status()
+               : Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+                       "waits for stream {} inside {} tasks that wait for each other in one "
+                       "thread, because no thread can be started; expected fewer",
+                       ToPointer(stream), kDeepest);
+}
+
 // Only the innermost task counts, because the outer ones merely wait for it or for others.
 bool InsideTaskBefore(const std::vector<Ticket>& places) {
     const RunFrame* const frame = RunFrame::innermost;
@@ -403,7 +422,7 @@ Status Stream::Synchronize(Handle handle, Handle caller, const WaitLimit& limit)
     // The usual case, a few brief tasks that no thread has begun, is handled here in one go.
     int lockKept = 4;  // tasks for which the lock is kept
     bool wakes = false;
-    const bool runs = !limit.timed && !IsRunByThisThread();
+    const bool runs = !limit.timed && !IsRunByThisThread() && !RunsNestedTasks();
     if (claimant_ == nullptr && runs) {
         wakes = RunBriefTasks(last, &lockKept);
         if (!wakes && Reached(last)) {
@@ -471,7 +490,9 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
     return Stream::WaitListed(ticket, limit, &wait);
 }
 
-Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInList* wait) {
+Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& given, WaitInList* wait) {
+    WaitLimit limit = given;
+    limit.timed = given.timed || RunsNestedTasks();
     Ticket next = ticket;
     // Counted before the first stream on the way is looked at, so that no nudge is missed.
     uint64_t nudges = Stream::nudges_.load();
@@ -499,6 +520,7 @@ Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& limit, WaitInLi
             startAgain();
             continue;
         }
+        ADVSTEP_RETURN_IF_ERROR(RefuseDeepWait(stream.identity_.handle));
         // The stream is run no further than the ticket: later work may need something that this
         // thread holds.
         const FrontObstacle obstacle = stream.ClaimAndRun(lock, next.sequence, wait->Get(), limit);

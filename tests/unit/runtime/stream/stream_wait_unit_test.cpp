@@ -54,6 +54,38 @@ TEST_F(StreamWaitTest, WaitsChainThroughStreams) {
     EXPECT_EQ(order_, (std::vector<int>{0, 1, 2, 3, 4, 5}));
 }
 
+// Each host function waits for the next stream's, in one thread because no other can be started.
+TEST_F(StreamWaitTest, AWaitInsideTooManyTasksIsRefused) {
+    constexpr size_t kStreams = 520;
+    workers_.SetMissing();
+    std::vector<Stream> streams(kStreams);
+    std::vector<std::unique_ptr<unit::StreamBench>> benches;
+    for (size_t index = 0; index < kStreams; ++index) {
+        benches.push_back(std::make_unique<unit::StreamBench>(
+            &streams[index], static_cast<Handle>(0x1057 + 0x100 * index), &workers_));
+    }
+    std::vector<size_t> refused;
+    for (size_t index = 0; index < kStreams; ++index) {
+        const auto waitForNext = [&, index] {
+            if (index + 1 < kStreams) {
+                const Status status = benches[index + 1]->Synchronize();
+                if (!status.ok()) {
+                    refused.push_back(index);
+                    EXPECT_TRUE(FailsWith(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, status,
+                                          {"512 tasks", "no thread can be started"}));
+                }
+            }
+            return Status();
+        };
+        ASSERT_TRUE(Succeeds(benches[index]->Enqueue(waitForNext, unit::kHostFunction)));
+    }
+    EXPECT_TRUE(Succeeds(benches[0]->Synchronize()));
+    EXPECT_EQ(refused, (std::vector<size_t>{511}));
+    for (const auto& bench : benches) {
+        EXPECT_TRUE(Succeeds(bench->Synchronize()));
+    }
+}
+
 TEST_F(StreamWaitTest, BlockedStreamHasTheWorkersWokenWhenItMayGoOn) {
     workers_.SetWatch(WorkerControl::Watch::kAwake);
     Ticket ticket;

@@ -21,6 +21,7 @@
 #include "src/runtime/stream/stream_callbacks.h"
 #include "src/runtime/stream/streams.h"
 #include "src/runtime/task/handle_table.h"
+#include "src/runtime/task/running_work.h"
 #include "src/runtime/task/ticket.h"
 
 using namespace advstep;
@@ -382,6 +383,7 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
         }
         StreamRef found;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &found));
+        RunningWork::DescribeCrashes();
         return found.Enqueue(sizeof(HostFunctionTask), [&](void* memory) {
             auto* const task = new (memory) HostFunctionTask;
             task->name = "host function";
@@ -390,6 +392,8 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
                 host.function(host.args);
                 return Status();
             };
+            static constexpr TaskType kType = {nullptr, nullptr, "aclrtLaunchHostFunc"};
+            task->type = &kType;
             task->kind = TaskKind::kHostFunction;
             task->function = fn;
             task->args = args;

@@ -16,7 +16,7 @@
 namespace advstep {
 namespace {
 
-constexpr int kMostDescribers = 2;
+constexpr int kMostDescribers = 3;
 
 // A signal and its handlers. `before` is set before the library's handler can be called. Describers
 // are only added.
@@ -26,6 +26,21 @@ struct Watched {
     struct sigaction before;
     std::atomic<DescribeCrash> describers[kMostDescribers];
 };
+
+const char* NameOf(int signal) {
+    switch (signal) {
+        case SIGSEGV:
+            return "SIGSEGV";
+        case SIGBUS:
+            return "SIGBUS";
+        case SIGFPE:
+            return "SIGFPE";
+        case SIGILL:
+            return "SIGILL";
+        default:
+            return "SIGABRT";
+    }
+}
 
 Watched watched[] = {{SIGSEGV, false, {}, {}},
                      {SIGBUS, false, {}, {}},
@@ -151,6 +166,18 @@ void DescribeCrashes(std::initializer_list<int> signals, DescribeCrash describe)
             Install(here);
         }
     }
+}
+
+bool RaisedByProcess(const siginfo_t& info) {
+    return info.si_code > 0 || (info.si_code == SI_TKILL && info.si_pid == getpid());
+}
+
+SignalLine& SignalLine::Crash(int signal, const siginfo_t& info) {
+    *this << " crashes by " << NameOf(signal);
+    if (info.si_code > 0) {
+        (*this << " at ").Address(reinterpret_cast<uintptr_t>(info.si_addr));
+    }
+    return *this;
 }
 
 void EnsureAlternateStack() {

@@ -19,8 +19,12 @@ using DescribeCrash = void (*)(int signal, const siginfo_t& info, const void* co
 /// Installs handlers of the signals, once per process, which call `describe`. Then they call the
 /// handler that was installed before, or take the default action. So programs, debuggers, core
 /// dumps and sanitizers work as without these handlers. The signals are among SIGSEGV, SIGBUS,
-/// SIGFPE, SIGILL and SIGABRT. At most two functions describe a signal.
+/// SIGFPE, SIGILL and SIGABRT. At most three functions describe a signal.
 void DescribeCrashes(std::initializer_list<int> signals, DescribeCrash describe);
+
+/// Returns whether an instruction, abort or raise of this process caused the signal. One of another
+/// process meets what the thread does by chance.
+bool RaisedByProcess(const siginfo_t& info);
 
 /// Gives the thread an alternate signal stack for the rest of its life, if it has none. A handler
 /// needs it when the thread's own stack is full.
@@ -53,6 +57,8 @@ class SignalLine {
         return value < 0 ? (*this << "-").Number(uint64_t{0} - static_cast<uint64_t>(value))
                          : Number(static_cast<uint64_t>(value));
     }
+    /// " crashes by SIGSEGV at 0x10", without the address if no instruction caused the signal.
+    SignalLine& Crash(int signal, const siginfo_t& info);
     /// Ends the line and writes it.
     void Write() {
         bytes_[size_++] = '\n';

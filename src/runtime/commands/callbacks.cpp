@@ -16,6 +16,7 @@
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/runtime/stream/streams.h"
+#include "src/runtime/task/running_work.h"
 
 namespace advstep {
 
@@ -178,6 +179,7 @@ Status Callbacks::Launch(aclrtCallback function, void* userData, bool block,
                          ToPointer(stream.handle));
         }
     }
+    RunningWork::DescribeCrashes();
     Work work(sizeof(CallbackTask));
     work.role = Work::Role::kCallback;
     return stream.Enqueue(work, [&](void* memory) {
@@ -272,6 +274,8 @@ Status Callbacks::Process(const WaitLimit& limit) {
                 }
             } ended{this, callback.id};
             ++callbackDepth;
+            const RunningWork running("callback", "aclrtLaunchCallback",
+                                      ToPointer(callback.stream));
             return CallCatching(callback.function, callback.userData);
         }
         if (limit.Expired()) {

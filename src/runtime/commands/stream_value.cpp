@@ -9,6 +9,7 @@
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/streams.h"
+#include "src/runtime/task/running_work.h"
 
 namespace advstep {
 namespace {
@@ -56,6 +57,7 @@ void ListWord(const void* source, std::vector<Use>* uses) {
 }
 
 Work WorkOn(const void* address, size_t recordBytes, bool foreign) {
+    RunningWork::DescribeCrashes();
     Work work(recordBytes);
     work.foreign = foreign;
     work.listUses = &ListWord;
@@ -95,6 +97,8 @@ Status EnqueueValueWrite(const StreamRef& stream, void* address, uint64_t value,
             TheWorkers().Wake();
             return Status();
         };
+        static constexpr TaskType kType = {nullptr, nullptr, "aclrtValueWrite"};
+        task->type = &kType;
         return task;
     });
 }
@@ -120,6 +124,8 @@ Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, 
             return ConditionHolds(__atomic_load_n(wait.address, __ATOMIC_ACQUIRE), wait.value,
                                   wait.flag);
         };
+        static constexpr TaskType kType = {nullptr, nullptr, "aclrtValueWait"};
+        task->type = &kType;
         return task;
     });
 }

@@ -4,7 +4,6 @@
 #include "src/runtime/kernels/kernel_blocks.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -64,37 +63,15 @@ class RunningBlockScope {
     const RunningBlock before_;
 };
 
-const char* NameOf(int signal) {
-    switch (signal) {
-        case SIGSEGV:
-            return "SIGSEGV";
-        case SIGBUS:
-            return "SIGBUS";
-        case SIGFPE:
-            return "SIGFPE";
-        case SIGILL:
-            return "SIGILL";
-        default:
-            return "SIGABRT";
-    }
-}
-
 void DescribeBlock(int signal, const siginfo_t& info, const void*) {
-    // A signal of another process meets the block by chance. The signals of abort and raise come
-    // from this process.
-    const bool own = info.si_code > 0 || (info.si_code == SI_TKILL && info.si_pid == getpid());
-    if (!own || runningBlock.name == nullptr) {
+    if (runningBlock.name == nullptr || !RaisedByProcess(info)) {
         return;
     }
     SignalLine line;
     line << "advance_step error: " << runningBlock.name << ": block ";
     line.Number(runningBlock.block) << " of ";
-    line.Number(runningBlock.count) << " crashes by " << NameOf(signal);
-    if (info.si_code > 0) {
-        line << " at ";
-        line.Address(reinterpret_cast<uintptr_t>(info.si_addr));
-    }
-    (line << "; expected a kernel that returns").Write();
+    line.Number(runningBlock.count);
+    (line.Crash(signal, info) << "; expected a kernel that returns").Write();
 }
 
 // The run of a block, and its faults.

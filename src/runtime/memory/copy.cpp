@@ -15,6 +15,7 @@
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/large_pages.h"
 #include "src/runtime/memory/memories.h"
+#include "src/runtime/task/running_work.h"
 
 namespace advstep {
 namespace {
@@ -216,6 +217,7 @@ void ListUse(const char* name, const void* address, size_t bytes, std::vector<Us
 }
 
 Work WorkOfCopy(size_t recordBytes, const CopySides& sides, const Device* device) {
+    RunningWork::DescribeCrashes();
     Work work(recordBytes);
     work.foreign = sides.ForeignTo(device);
     if (sides.pageable) {
@@ -324,11 +326,13 @@ CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
     auto* const task = new (memory) CopyTask;
     task->name = "copy";
     task->category = TaskCategory::kMemory;
-    static constexpr TaskType kType = {[](const Task& base, TraceArgs* args) {
+    constexpr auto kDescribe = [](const Task& base, TraceArgs* args) {
         const auto& copy = static_cast<const CopyTask&>(base);
         args->Add("bytes", static_cast<int64_t>(copy.count * copy.rows));
-    }};
-    task->type = &kType;
+    };
+    static constexpr TaskType kType = {kDescribe, nullptr, "aclrtMemcpyAsync"};
+    static constexpr TaskType kRowsType = {kDescribe, nullptr, "aclrtMemcpy2dAsync"};
+    task->type = request.dpitch == 0 ? &kType : &kRowsType;
     task->run = [](const Task& base) {
         const auto& copy = static_cast<const CopyTask&>(base);
         CopyRows(copy.dst, copy.src, copy.count, copy.rows, copy.dpitch, copy.spitch);
@@ -349,9 +353,11 @@ FillTask* FillTask::Make(void* memory, void* address, int32_t value, size_t coun
     auto* const task = new (memory) FillTask;
     task->name = "fill";
     task->category = TaskCategory::kMemory;
-    static constexpr TaskType kType = {[](const Task& base, TraceArgs* args) {
-        args->Add("bytes", static_cast<int64_t>(static_cast<const FillTask&>(base).count));
-    }};
+    static constexpr TaskType kType = {
+        [](const Task& base, TraceArgs* args) {
+            args->Add("bytes", static_cast<int64_t>(static_cast<const FillTask&>(base).count));
+        },
+        nullptr, "aclrtMemsetAsync"};
     task->type = &kType;
     task->run = [](const Task& base) {
         const auto& fill = static_cast<const FillTask&>(base);
@@ -440,16 +446,18 @@ CopyBatchTask* CopyBatchTask::Make(void* memory, const CopyBatch& batch) {
     auto* const task = new (memory) CopyBatchTask;
     task->name = "copies";
     task->category = TaskCategory::kMemory;
-    static constexpr TaskType kType = {[](const Task& base, TraceArgs* args) {
-        const auto& self = static_cast<const CopyBatchTask&>(base);
-        const auto* const copies = reinterpret_cast<const Copy*>(&self + 1);
-        size_t bytes = 0;
-        for (size_t i = 0; i < self.count; ++i) {
-            bytes += copies[i].count;
-        }
-        args->Add("bytes", static_cast<int64_t>(bytes));
-        args->Add("copies", static_cast<int64_t>(self.count));
-    }};
+    static constexpr TaskType kType = {
+        [](const Task& base, TraceArgs* args) {
+            const auto& self = static_cast<const CopyBatchTask&>(base);
+            const auto* const copies = reinterpret_cast<const Copy*>(&self + 1);
+            size_t bytes = 0;
+            for (size_t i = 0; i < self.count; ++i) {
+                bytes += copies[i].count;
+            }
+            args->Add("bytes", static_cast<int64_t>(bytes));
+            args->Add("copies", static_cast<int64_t>(self.count));
+        },
+        nullptr, "aclrtMemcpyBatchAsync"};
     task->type = &kType;
     task->run = [](const Task& base) {
         const auto& self = static_cast<const CopyBatchTask&>(base);
@@ -501,6 +509,7 @@ Work WorkOf(const CopyBatch& batch, size_t recordBytes, const CopySides& sides,
 }
 
 Work WorkOf(const FillRange& range) {
+    RunningWork::DescribeCrashes();
     Work work(sizeof(FillTask));
     work.source = &range;
     work.foreign = range.foreign;

@@ -12,6 +12,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/boundary.h"
+#include "src/base/crash_signal.h"
 #include "src/base/float_environment.h"
 #include "src/base/fork.h"
 #include "src/base/log.h"
@@ -20,6 +21,7 @@
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/stream.h"
 #include "src/runtime/stream/stream_callbacks.h"
+#include "src/runtime/task/running_work.h"
 
 namespace advstep {
 namespace {
@@ -68,6 +70,7 @@ Status RunTask(const Task& task, const ContextRef& context) noexcept {
     ++taskDepth;
     Status status;
     if (task.kind == TaskKind::kHostFunction) {
+        EnsureAlternateStack();               // for the line of a crash over a full stack
         const NoCancellation noCancellation;  // the function might be a cancellation point
         const ErrorStateScope errors;
         const CurrentContextScope scope(context);
@@ -232,6 +235,8 @@ FrontObstacle Stream::LookAtFront(WaitClock::time_point* again) {
         return {};
     }
     const uint64_t sequence = completed_.load(std::memory_order_relaxed) + 1;
+    // The wait may look at memory of the program.
+    const RunningWork work(*queue_.Front(), ToPointer(identity_.handle));
     return frontWait_.Look(static_cast<WaitTask*>(queue_.Front()), sequence, again);
 }
 
@@ -321,6 +326,8 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
             {
                 const RunFrame frame(this);
                 const TaskScope scope;
+                const RunningWork work("exception callback", "aclrtSetExceptionInfoCallback",
+                                       ToPointer(identity.handle));
                 TellException(identity, sequence, code);
             }
             lock.lock();
@@ -342,6 +349,7 @@ void Stream::RunFront(std::unique_lock<std::mutex>& lock, bool keepLock) {
 
 Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::mutex>& lock) {
     const ContextRef context = identity_.context;
+    const void* const stream = ToPointer(identity_.handle);
     running_ = true;
     lock.unlock();
     if (task.length >= TaskLength::kByData || task.kind == TaskKind::kHostFunction) {
@@ -351,6 +359,7 @@ Status Stream::RunUnlocked(const Task& task, bool traced, std::unique_lock<std::
         trace_.Begin({this, completed_.load(std::memory_order_relaxed) + 1});
     }
     const RunFrame frame(this);
+    const RunningWork work(task, stream);
     Status status = RunTask(task, context);
     if (traced) {
         trace_.End(task, status.code());

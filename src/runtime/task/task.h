@@ -50,6 +50,8 @@ struct TaskType {
     /// may be called under the stream's lock, so it must take no lock under which a stream's lock
     /// is taken.
     bool (*isBrief)(const Task& task) = nullptr;
+    const char* call = nullptr;   // that queues such tasks; null: the name of the task says it
+    bool describesCrash = false;  // others describe its crashes: RunningWork does not
 };
 
 /// The head of a queued record. The arguments of `run` follow it, as the members of a derived

@@ -141,14 +141,24 @@ bool RunsNestedTasks() {
     return RunFrame::innermost != nullptr && RunFrame::innermost->depth() >= kMostNested;
 }
 
-Status RefuseDeepWait(Handle stream) {
+WaitLimit InsideNestedTasks(const WaitLimit& given) {
+    WaitLimit limit = given;
+    limit.timed = given.timed || RunsNestedTasks();
+    return limit;
+}
+
+// Returns an error if a wait that has not ended must not go on.
+Status CheckWait(const WaitLimit& limit) {
     constexpr int kDeepest = 512;
+    if (limit.Expired()) {
+        return ExpiredError(limit);
+    }
     return RunFrame::innermost == nullptr || RunFrame::innermost->depth() < kDeepest
                ? Status()
                : Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
-                       "waits for stream {} inside {} tasks that wait for each other in one "
-                       "thread, because no thread can be started; expected fewer",
-                       ToPointer(stream), kDeepest);
+                       "waits inside {} tasks that wait for each other in one thread, because no "
+                       "thread can be started; expected fewer",
+                       kDeepest);
 }
 
 // Only the innermost task counts, because the outer ones merely wait for it or for others.
@@ -500,8 +510,7 @@ Status WaitFor(const Ticket& ticket, const WaitLimit& limit) {
 }
 
 Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& given, WaitInList* wait) {
-    WaitLimit limit = given;
-    limit.timed = given.timed || RunsNestedTasks();
+    const WaitLimit limit = InsideNestedTasks(given);
     Ticket next = ticket;
     // Counted before the first stream on the way is looked at, so that no nudge is missed.
     uint64_t nudges = Stream::nudges_.load();
@@ -510,9 +519,7 @@ Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& given, WaitInLi
         nudges = Stream::nudges_.load();
     };
     while (!ticket.stream->Reached(ticket.sequence) && wait->AbortCode() == 0) {
-        if (limit.Expired()) {
-            return ExpiredError(limit);
-        }
+        ADVSTEP_RETURN_IF_ERROR(CheckWait(limit));
         Stream& stream = *next.stream;
         std::unique_lock<std::mutex> lock(stream.mutex_);
         if (stream.Reached(next.sequence)) {
@@ -529,7 +536,6 @@ Status Stream::WaitListed(const Ticket& ticket, const WaitLimit& given, WaitInLi
             startAgain();
             continue;
         }
-        ADVSTEP_RETURN_IF_ERROR(RefuseDeepWait(stream.identity_.handle));
         // The stream is run no further than the ticket: later work may need something that this
         // thread holds.
         const FrontObstacle obstacle = stream.ClaimAndRun(lock, next.sequence, wait->Get(), limit);

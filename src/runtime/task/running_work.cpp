@@ -37,11 +37,12 @@ RunningWork::~RunningWork() {
 }
 
 void RunningWork::DescribeCrashes() {
-    static const bool described = [] {
+    // Several threads may come here first, and so may the child of a fork: it is done twice then.
+    static std::atomic<bool> described{false};
+    if (!described.load(std::memory_order_acquire)) {
         advstep::DescribeCrashes({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}, &Describe);
-        return true;
-    }();
-    (void)described;
+        described.store(true, std::memory_order_release);
+    }
 }
 
 // The functions below run in the signal handler.

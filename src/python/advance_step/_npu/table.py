@@ -20,7 +20,8 @@ _TORCH_NPUS = {"copy_memory_", "get_npu_format", "get_storage_size", "npu_change
                "_npu_distribute_barrier", "_amp_foreach_non_finite_check",
                "_npu_fused_infer_attention_score_infer_output",
                "_npu_fused_infer_attention_score_v2_infer_output",
-               "_npu_fusion_attention_v3_infer_output", "_npu_fusion_attention_grad_v3_infer_output"}
+               "_npu_fusion_attention_v3_infer_output", "_npu_fusion_attention_grad_v3_infer_output",
+               "empty_with_format", "unsafe_empty_with_format", "empty_with_swapped_memory"}
 # The aclnn name, in small letters, where it is not that of the operator.
 _PAIRS = {"npu_advance_step_flashattn": "advancestep", "npu_rotary_mul": "rotarypositionembedding",
           "npu_rotary_mul_backward": "rotarypositionembeddinggrad",
@@ -29,10 +30,13 @@ _PAIRS = {"npu_advance_step_flashattn": "advancestep", "npu_rotary_mul": "rotary
           "npu_add_rms_norm_v2": "inplaceaddrmsnorm", "npu_fusion_attention": "flashattentionscore",
           "npu_fusion_attention_grad": "flashattentionscoregrad", "_npu_format_cast": "npuformatcast"}
 
+_COMPOSITE = "CompositeImplicitAutograd"
+
 # The user's functions and those of this package, by "name" or "name.overload". The interpreter's lock
 # guards it; calls look into torch's own table only.
 _functions: dict[str, Function] = {}
 _users: list[str] = []  # names that the user has defined before torch was there
+_composites: set[str] = set()  # operators that are called by _COMPOSITE
 _torch: list[Any] = []  # torch, once the operators are registered
 _libraries: list[Any] = []  # a registration ends with its library
 
@@ -145,8 +149,26 @@ def _register(torch: Any, name: str, function: Function) -> None:
     overload = _overload(torch, name)
     if has_pair(name):
         raise ValueError(f"npu::{name} is computed by an aclnn function, which is not replaced")
-    _library(torch).impl(overload, _kernel(torch, name, function), "PrivateUse1",
-                         allow_override=True)
+    key = _COMPOSITE if name in _composites else "PrivateUse1"
+    _library(torch).impl(overload, _kernel(torch, name, function), key, allow_override=True)
+
+
+def _of_the_compiler(torch: Any) -> list[str]:
+    """Returns the operators without a tensor among their arguments that have no kernel for the device:
+    torch_npu calls them wherever they are called, and they run by their names, by the operator
+    compiler. It fails in the thread of torch_npu's queue, which then ends: no event is recorded any
+    more, and a wait for one never returns."""
+    names = []
+    for full in torch._C._dispatch_get_all_op_names():
+        name = full.removeprefix("npu::")
+        if (full == name or name.partition(".")[0] in _TORCH_NPUS
+                or torch._C._dispatch_has_kernel_for_dispatch_key(full, "PrivateUse1")
+                or not torch._C._dispatch_has_kernel_for_dispatch_key(full, _COMPOSITE)):
+            continue
+        arguments = _overload(torch, name)._schema.arguments
+        if not any("Tensor" in str(argument.type) for argument in arguments):
+            names.append(name)
+    return names
 
 
 def register(torch: Any) -> None:
@@ -163,6 +185,9 @@ def register(torch: Any) -> None:
         function = _functions.get(name)
         kernel = _kernel(torch, name, function) if function else _missing(name)
         library.impl(full, kernel, "PrivateUse1", allow_override=True)
+    _composites.update(_of_the_compiler(torch))
+    for name in _composites:
+        library.impl(f"npu::{name}", _missing(name), _COMPOSITE, allow_override=True)
     for name in _users:
         _register(torch, name, _functions[name])
     _torch.append(torch)

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -45,7 +46,8 @@ inline Handle ToHandle(const void* pointer) { return reinterpret_cast<Handle>(po
 /// Find stays valid for ever: its holder only has to compare handles under the object's own lock.
 ///
 /// T has public members `uint32_t tableIndex` and `uint32_t generation`, which belong to the table.
-/// Find takes no lock. Acquire and Release take the table's lock.
+/// An object that has had all generations is not used again, so no handle comes a second time. Find
+/// takes no lock. Acquire and Release take the table's lock.
 template <typename T>
 class HandleTable {
  public:
@@ -67,9 +69,7 @@ class HandleTable {
             object = free_.back();
             free_.pop_back();
         }
-        if (++object->generation == 0) {
-            object->generation = 1;
-        }
+        ++object->generation;
         SetAlive(object->tableIndex, true);
         const Handle handle = (Handle{object->generation} << 32) |
                               (Handle{object->tableIndex} << 8) | static_cast<uint8_t>(kind_);
@@ -80,7 +80,9 @@ class HandleTable {
     void Release(T* object) {
         const std::lock_guard<std::mutex> lock(mutex_);
         SetAlive(object->tableIndex, false);
-        free_.push_back(object);
+        if (object->generation != std::numeric_limits<uint32_t>::max()) {
+            free_.push_back(object);
+        }
     }
 
     /// Returns how many more objects can be acquired now.

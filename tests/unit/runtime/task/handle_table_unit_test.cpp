@@ -43,6 +43,23 @@ TEST_F(HandleTableTest, EveryLifeHasAHandleOfItsOwn) {
     }
 }
 
+// A handle of before must not become valid again when the generations are used up.
+TEST_F(HandleTableTest, AnObjectThatHasHadAllGenerationsIsNotUsedAgain) {
+    const auto first = table_->Acquire();
+    const uint32_t available = table_->Available();
+    first.object->generation = UINT32_MAX - 1;
+    table_->Release(first.object);
+    const auto last = table_->Acquire();
+    EXPECT_EQ(last.object, first.object);
+    EXPECT_EQ(last.handle >> 32, UINT32_MAX);
+    table_->Release(last.object);
+    EXPECT_EQ(table_->Available(), available);
+    EXPECT_TRUE(table_->Empty()) << "it is not alive";
+    const auto next = table_->Acquire();
+    EXPECT_NE(next.object, first.object);
+    EXPECT_EQ(table_->Find(first.handle), first.object) << "no memory is freed";
+}
+
 TEST_F(HandleTableTest, ReleasedObjectsAreUsedAgainAndStillFound) {
     const auto first = table_->Acquire();
     table_->Release(first.object);

@@ -57,8 +57,27 @@ MemoryExtent ExtentOf(const TensorView& view) {
     return extent;
 }
 
-// Checks every pair of tensors. Gaps between rows do not count as part of a tensor.
+// Returns whether the tensor, or what lies before it in its storage, has no addresses.
+bool EndsBeyondMemory(const PlannedTensor& tensor) {
+    const auto begin = reinterpret_cast<uintptr_t>(tensor.address);
+    return begin != 0 && (begin < static_cast<uintptr_t>(tensor.offsetBytes) ||
+                          begin > UINTPTR_MAX - static_cast<uintptr_t>(tensor.spanBytes));
+}
+
+// Checks every tensor, and every pair. Gaps between rows do not count as part of a tensor.
 Status FindOverlap(const aclOpExecutor& executor) {
+    for (int32_t index = 0; index < executor.tensorCount; ++index) {
+        const PlannedTensor& tensor = executor.tensors[index];
+        if (EndsBeyondMemory(tensor)) {
+            return Error(
+                ACLNN_ERR_PARAM_INVALID,
+                "{} takes {} bytes at offset {} of {:#x}; expected an end of at most {:#x}",
+                executor.slots[index].name, tensor.spanBytes, tensor.offsetBytes,
+                reinterpret_cast<uintptr_t>(tensor.address) -
+                    static_cast<uintptr_t>(tensor.offsetBytes),
+                UINTPTR_MAX);
+        }
+    }
     for (int32_t index = 0; index < executor.tensorCount; ++index) {
         const TensorSlot& written = executor.slots[index];
         const uint8_t* const begin = executor.tensors[index].address;
@@ -128,6 +147,8 @@ void LookAtAddresses(aclOpExecutor* executor) {
         const uintptr_t end = begin == 0 ? 0 : begin + static_cast<uintptr_t>(tensor.spanBytes);
         known &= begin != 0 || tensor.spanBytes == 0;
         aligned &= (begin & static_cast<uintptr_t>(tensor.itemSize - 1)) == 0;
+        apart &=
+            (begin == 0) | ((begin >= static_cast<uintptr_t>(tensor.offsetBytes)) & (end >= begin));
         for (int32_t other = 0; other < index; ++other) {
             apart &= (begin >= ends[other]) | (begins[other] >= end);
         }

@@ -71,7 +71,8 @@ struct aclOpExecutor {
     bool known = false;         // every tensor with elements has an address
     // The next two are results of LookAtAddresses, as `known` is for a kernel.
     bool aligned = false;  // all addresses are multiples of the size of an element
-    bool apart = false;    // no two spans overlap; gaps between rows count as part of a span
+    bool apart = false;    // no two spans overlap; gaps between rows count as part of a span. And
+                           // none ends beyond the last address
     bool allDistinct = false;
     int32_t tensorCount = 0;
     advstep::PlannedLaunch launch;
@@ -121,8 +122,8 @@ const char* CallOf(const aclOpExecutor& executor);
 aclOpExecutor* MakeHostExecutor(HostLaunch* launch);
 
 /// Makes an executor for the plan, whose views CheckExtent has passed. 161002: a written tensor
-/// (with allDistinct: any tensor) overlaps another one. Tensors whose address is unknown are not
-/// compared.
+/// (with allDistinct: any tensor) overlaps another one, or a tensor ends beyond the last address.
+/// Tensors whose address is unknown are not compared.
 Status MakeExecutor(const Plan& plan, aclOpExecutor** executor);
 
 /// Returns the record to the pool, and drops its share of a host launch. Its state must be kFree.
@@ -131,7 +132,8 @@ void RecycleExecutor(aclOpExecutor* executor) noexcept;
 /// Updates `known`, `aligned` and `apart`. The caller has changed addresses.
 void LookAtAddresses(aclOpExecutor* executor);
 
-/// Checks the tensors for overlaps, with the results of LookAtAddresses. 161002: as MakeExecutor.
+/// Checks the tensors for overlaps, and for ends beyond the last address, with the results of
+/// LookAtAddresses. 161002: as MakeExecutor.
 Status CheckOverlaps(const aclOpExecutor& executor);
 
 }  // namespace advstep

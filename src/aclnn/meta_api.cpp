@@ -64,9 +64,10 @@ Status SetKernelAddress(aclOpExecutor* executor, size_t index, void* addr, Count
     }
     executor->key = PlanKey();  // the plan has changed
     uint8_t* const before = executor->tensors[position].address;
-    auto* const storage = static_cast<uint8_t*>(addr);
-    executor->SetAddress(
-        position, storage == nullptr ? nullptr : storage + executor->tensors[position].offsetBytes);
+    const auto storage = reinterpret_cast<uintptr_t>(addr);  // any number
+    const auto offset = static_cast<uintptr_t>(executor->tensors[position].offsetBytes);
+    executor->SetAddress(position,
+                         reinterpret_cast<uint8_t*>(storage == 0 ? 0 : storage + offset));
     LookAtAddresses(executor);
     Status overlaps = CheckOverlaps(*executor);
     if (!overlaps.ok()) {

@@ -20,8 +20,14 @@ struct TensorView : AdvStepTensorView {
         : AdvStepTensorView{
               ACL_DT_UNDEFINED, ACL_FORMAT_UNDEFINED, 0, nullptr, nullptr, 0, 0, nullptr, -1} {}
 
-    /// Returns the address of the first element; null while the storage address is unknown.
-    uint8_t* first() const { return data == nullptr ? nullptr : data + offset * itemSize; }
+    /// Returns the address of the first element; null while the storage address is unknown. It is
+    /// computed as a number, because the storage address may be any.
+    uint8_t* first() const {
+        return data == nullptr
+                   ? nullptr
+                   : reinterpret_cast<uint8_t*>(reinterpret_cast<uintptr_t>(data) +
+                                                static_cast<uintptr_t>(offset * itemSize));
+    }
     /// Returns whether the call has this tensor. Only an optional tensor may be missing.
     bool isPresent() const { return dataType != ACL_DT_UNDEFINED; }
 };

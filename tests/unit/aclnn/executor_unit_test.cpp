@@ -139,6 +139,24 @@ TEST_F(ExecutorUnitTest, WrittenTensorMayLieBetweenTheRowsOfTheTable) {
     EXPECT_TRUE(Succeeds(CheckOverlaps(*executor_)));
 }
 
+// Addresses are numbers here, and no sum of them wraps.
+TEST_F(ExecutorUnitTest, ATensorThatEndsBeyondTheLastAddressIsRefused) {
+    auto* const almostLast = reinterpret_cast<int64_t*>(UINTPTR_MAX - 7);
+    bench_.Place(memory_, almostLast, memory_ + 8, memory_ + 32);
+    EXPECT_TRUE(FailsWith(ACLNN_ERR_PARAM_INVALID, bench_.Make(&executor_),
+                          {"in takes ", "0xfffffffffffffff8", "0xffffffffffffffff"}));
+    bench_.Place(memory_, memory_ + 4, memory_ + 8, memory_ + 32);
+    ASSERT_TRUE(Succeeds(bench_.Make(&executor_)));
+    executor_->SetAddress(1, reinterpret_cast<uint8_t*>(almostLast));
+    LookAtAddresses(executor_);
+    EXPECT_TRUE(FailsWith(ACLNN_ERR_PARAM_INVALID, CheckOverlaps(*executor_), {"in takes "}));
+    executor_->tensors[1].offsetBytes = 64;  // of a storage at 2^64 - 32
+    executor_->SetAddress(1, reinterpret_cast<uint8_t*>(uintptr_t{32}));
+    LookAtAddresses(executor_);
+    EXPECT_TRUE(FailsWith(ACLNN_ERR_PARAM_INVALID, CheckOverlaps(*executor_),
+                          {"in takes ", "at offset 64 of 0xffffffffffffffe0"}));
+}
+
 TEST_F(ExecutorUnitTest, RecordIsUsedAgain) {
     ASSERT_TRUE(Succeeds(bench_.Make(&executor_)));
     aclOpExecutor* const first = executor_;

@@ -2,9 +2,13 @@
 // Copies and fills during captures: recorded, or refused by mode and thread.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "conformance/capture_fixture.h"
 
@@ -240,6 +244,37 @@ TEST_F(CapturedCopyTest, BadArgumentsAreRefusedAsElsewhere) {
     EXPECT_EQ(StatusOf(stream.Get()), kActive);
     const Model model = End(stream.Get());
     EXPECT_TRUE(IsOk(Replay(model, stream)));
+}
+
+// Only the captures of the thread's own context count.
+TEST_F(CapturedCopyTest, ACaptureOfAnotherContextForbidsNothing) {
+    const Stream stream = MakeStream();
+    const DeviceBuffer device(kBytes);
+    const std::vector<char> host(kBytes, 'h');
+    const auto copy = [&] {
+        return aclrtMemcpy(device.Get(), kBytes, host.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE);
+    };
+    aclrtContext own = nullptr;
+    ASSERT_TRUE(IsOk(aclrtGetCurrentContext(&own)));
+    Begin(stream.Get());
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT, copy(),
+                        {fmt::format("stream {}", stream.Get()), "this thread"}));
+    std::thread([&] {
+        aclrtContext other = nullptr;
+        ASSERT_TRUE(IsOk(aclrtCreateContext(&other, 0)));
+        EXPECT_TRUE(IsOk(copy()));
+        ASSERT_TRUE(IsOk(aclrtSetCurrentContext(own)));
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT, copy(),
+                            {fmt::format("stream {}", stream.Get()), "by thread "}));
+        EXPECT_TRUE(IsOk(aclrtDestroyContext(other)));
+    }).join();
+    aclrtContext second = nullptr;
+    ASSERT_TRUE(IsOk(aclrtCreateContext(&second, 0)));
+    EXPECT_TRUE(IsOk(copy())) << "also in the thread that captures elsewhere";
+    EXPECT_TRUE(IsOk(aclrtDestroyContext(second)));
+    ASSERT_TRUE(IsOk(aclrtSetCurrentContext(own)));
+    End(stream.Get());
+    EXPECT_TRUE(IsOk(copy()));
 }
 
 // What a capture forbids ends with it.

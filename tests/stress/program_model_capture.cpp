@@ -149,7 +149,7 @@ int ProgramModel::Forbidden(int thread, int code) const {
         return 0;
     }
     for (const ModelCapture& capture : captures) {
-        if (capture.over) {
+        if (capture.over || capture.context != caller.context) {
             continue;
         }
         const bool own = capture.thread == thread;

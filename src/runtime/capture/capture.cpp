@@ -22,8 +22,10 @@ thread_local aclmdlRICaptureMode threadMode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
 
 const ForkHook forgetMode([](void*) noexcept { threadMode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL; });
 
-bool Forbids(const CaptureSession& session) {
-    if (threadMode == ACL_MODEL_RI_CAPTURE_MODE_RELAXED || session.Over()) {
+// `context` is the calling thread's.
+bool Forbids(const CaptureSession& session, Handle context) {
+    if (threadMode == ACL_MODEL_RI_CAPTURE_MODE_RELAXED || session.Over() ||
+        session.context().handle != context) {
         return false;
     }
     if (session.thread() == std::this_thread::get_id()) {
@@ -185,15 +187,26 @@ Status CaptureRegistry::CheckNoneOn(const Device* device) {
 }
 
 Status CaptureRegistry::CheckUnsafeSlowly(int32_t code) {
+    const ContextRef* const current = LiveContext();
+    if (current == nullptr) {
+        return {};  // it has been destroyed meanwhile, and its captures with it
+    }
     const std::lock_guard<std::mutex> lock(mutex_);
-    const bool forbidden = std::any_of(sessions_.begin(), sessions_.end(),
-                                       [](const auto& entry) { return Forbids(*entry); });
-    return forbidden
-               ? Error(code,
-                       "copies at once what the capture under way cannot record; expected an "
-                       "asynchronous call with device or pinned memory, capture mode RELAXED, or "
-                       "aclmdlRICaptureThreadExchangeMode")
-               : Status();
+    const auto found = std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+        return Forbids(*entry, current->handle);
+    });
+    if (found == sessions_.end()) {
+        return {};
+    }
+    const CaptureSession& session = **found;
+    const bool own = session.thread() == std::this_thread::get_id();
+    return Error(
+        code,
+        "copies at once, which the capture of stream {} by {} cannot record; expected an "
+        "asynchronous call with device or pinned memory, capture mode RELAXED, or "
+        "aclmdlRICaptureThreadExchangeMode",
+        ToPointer(session.stream()),
+        own ? std::string("this thread") : fmt::format("thread {}", session.systemThread()));
 }
 
 aclmdlRICaptureMode ExchangeThreadCaptureMode(aclmdlRICaptureMode mode) {

@@ -28,9 +28,9 @@ class CaptureRegistry {
     std::shared_ptr<CaptureSession> TakeOneOf(Handle context);
 
     /// Returns `code` if a capture forbids the calling thread the calls that a capture cannot
-    /// record. A capture that this thread began forbids them unless the capture's mode is RELAXED.
-    /// A capture of another thread forbids them if its mode and this thread's mode are GLOBAL.
-    /// Nothing is forbidden to a thread of mode RELAXED.
+    /// record. Only captures in the thread's current context do. One that this thread began forbids
+    /// them unless the capture's mode is RELAXED. One of another thread forbids them if its mode
+    /// and this thread's mode are GLOBAL. Nothing is forbidden to a thread of mode RELAXED.
     Status CheckUnsafe(int32_t code) {
         return count_.load(std::memory_order_acquire) == 0 ? Status() : CheckUnsafeSlowly(code);
     }

@@ -3,6 +3,8 @@
 
 #include "src/runtime/capture/capture_session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 #include <new>
@@ -17,7 +19,9 @@ CaptureSession::CaptureSession(const ContextRef& context, Handle stream, aclmdlR
                                Handle model, bool fillsSubGraph)
     : context_(context),
       mode_(mode),
+      stream_(stream),
       thread_(std::this_thread::get_id()),
+      systemThread_(gettid()),
       model_(model),
       fillsSubGraph_(fillsSubGraph) {
     body_.branches.emplace_back();

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -69,7 +71,11 @@ class CaptureSession : public Recorder {
     aclmdlRICaptureStatus status() const;
     const ContextRef& context() const { return context_; }
     aclmdlRICaptureMode mode() const { return mode_; }
+    /// The stream on which it began.
+    Handle stream() const { return stream_; }
     std::thread::id thread() const { return thread_; }
+    /// The number of that thread in the system, as debuggers show it.
+    pid_t systemThread() const { return systemThread_; }
     Handle model() const { return model_; }
     /// Stores the pointer by which events refer to the capture.
     void SetSelf(const std::shared_ptr<CaptureSession>& self) { self_ = self; }
@@ -91,9 +97,11 @@ class CaptureSession : public Recorder {
 
     const ContextRef context_;
     const aclmdlRICaptureMode mode_;
+    const Handle stream_;
     const std::thread::id thread_;  // the thread that began it
-    const Handle model_;            // the model that it becomes
-    const bool fillsSubGraph_;      // of another model
+    const pid_t systemThread_;
+    const Handle model_;        // the model that it becomes
+    const bool fillsSubGraph_;  // of another model
     std::weak_ptr<CaptureSession> self_;
 
     mutable std::mutex mutex_;

@@ -45,13 +45,15 @@ aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag) {
         ADVSTEP_RETURN_IF_ERROR(CheckRegisterFlag(flag));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-        if (reinterpret_cast<uintptr_t>(ptr) % kRegisterAlignment != 0) {
+        // Devices map whole pages; pinning alone maps nothing.
+        const bool mapped = (flag & ACL_HOST_REG_MAPPED) != 0;
+        if (mapped && reinterpret_cast<uintptr_t>(ptr) % kRegisterAlignment != 0) {
             return Error(ACL_ERROR_RT_PARAM_INVALID, "ptr is {}; expected a multiple of {}", ptr,
                          kRegisterAlignment);
         }
         ADVSTEP_RETURN_IF_ERROR(CheckHostRange(ptr, size));
         RegistrationEffect effect;
-        effect.mapped = (flag & ACL_HOST_REG_MAPPED) != 0;
+        effect.mapped = mapped;
         effect.pinned = effect.onlyPageable = (flag & ACL_HOST_REG_PINNED) != 0;
         return TheDeviceMemory().Register(ptr, size, effect);
     });

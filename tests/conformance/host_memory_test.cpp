@@ -99,6 +99,22 @@ TEST_F(HostMemoryTest, RefusesOtherFlagsSizesAndAddresses) {
     EXPECT_TRUE(IsOk(aclrtHostUnregister(pages.get())));
 }
 
+// Devices map whole pages. Weight loaders pin tensors where they are.
+TEST_F(HostMemoryTest, MemoryThatIsOnlyPinnedStartsAnywhere) {
+    const Pages pages = MakePages(2);
+    for (const size_t offset : {1, 8, 4095}) {
+        char* const begin = pages.get() + offset;
+        for (const uint32_t flag : {kMapped, kMapped | kPinnedFlag}) {
+            EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID, aclrtHostRegisterV2(begin, kPage, flag),
+                                {"aclrtHostRegisterV2: ", "ptr"}, {kPage}));
+        }
+        EXPECT_TRUE(IsOk(aclrtHostRegisterV2(begin, kPage, kPinnedFlag)));
+        EXPECT_TRUE(CountsAsPinned(begin));
+        EXPECT_TRUE(IsOk(aclrtHostUnregister(begin)));
+        EXPECT_FALSE(CountsAsPinned(begin));
+    }
+}
+
 TEST_F(HostMemoryTest, DevicePointerIsOfAnyAddressInTheRange) {
     const Pages pages = MakePages(2);
     EXPECT_TRUE(IsOk(aclrtHostRegisterV2(pages.get(), kPage, kMapped)));

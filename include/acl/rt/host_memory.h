@@ -36,14 +36,15 @@ typedef enum {
 
 /// Registers host memory until aclrtHostUnregister, the end of the runtime or, inside a block of
 /// aclrtMallocHost, the free of the block. [context]
-/// @param[in] ptr   start of the range, a multiple of 4096
+/// @param[in] ptr   start of the range; a multiple of 4096 if flag has MAPPED
 /// @param[in] size  bytes; >= 1, else ACL_ERROR_INVALID_PARAM
 /// @param[in] flag  ACL_HOST_REG_MAPPED, ACL_HOST_REG_PINNED or both
-/// @retval ACL_ERROR_RT_PARAM_INVALID                flag is 0 or has an unknown bit; ptr is not a
-///                                                   multiple of 4096; part of the range is device
-///                                                   memory, is reserved or is not mapped; flag has
-///                                                   PINNED, and the range is pinned already as
-///                                                   memory of aclrtMallocHost
+/// @retval ACL_ERROR_RT_PARAM_INVALID                flag is 0 or has an unknown bit; flag has
+///                                                   MAPPED, and ptr is not a multiple of 4096;
+///                                                   part of the range is device memory, is
+///                                                   reserved or is not mapped; flag has PINNED,
+///                                                   and the range is pinned already as memory of
+///                                                   aclrtMallocHost
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT          flag has IOMEMORY or READONLY
 /// @retval ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED  part of the range is registered, or is of
 ///                                                   aclrtMallocHost and not inside one block
@@ -67,4 +68,4 @@ ADVSTEP_API aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclrtHacType
 }
 #endif
 
-#endif  /* ADVSTEP_ACL_RT_HOST_MEMORY_H_ */
+#endif /* ADVSTEP_ACL_RT_HOST_MEMORY_H_ */

@@ -133,7 +133,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
         const Device& device = *current.device;
-        TheVirtualMemory().Reclaim();
+        (void)NarrowHeldMemory();  // an allocation gets it, too
         *free = TheDeviceMemory().FreeBytes(device);
         *total = device.settings().memoryBytes;
         return {};

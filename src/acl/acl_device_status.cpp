@@ -125,7 +125,7 @@ aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo* memUsageInfo,
         aclrtMemUsageInfo use;
         std::memset(&use, 0, sizeof(use));
         std::memcpy(use.name, "APP", sizeof("APP"));
-        TheVirtualMemory().Reclaim();
+        (void)NarrowHeldMemory();
         // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): it was found
         TheDeviceMemory().ReadUse(*device, &use.curMemSize, &use.memPeakSize);
         memUsageInfo[0] = use;

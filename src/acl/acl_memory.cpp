@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "acl/acl_rt.h"
@@ -102,13 +103,14 @@ aclError aclrtHostUnregister(void* ptr) {
         // The program may free its memory next, so queued work must have ended. The first wait
         // comes before the end of the registration, so that a refused call changes nothing; the
         // second one is for work that was queued in between.
-        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().CheckRegistered(ptr));
-        for (const Ticket& place : PendingPlaces(nullptr)) {
+        HeldMemory::Freed range;
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().FindRegistered(ptr, &range));
+        for (const Ticket& place : PlacesThatUse(range, PendingPlaces(nullptr))) {
             ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
         }
         std::vector<Ticket> pending;
         ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Unregister(ptr, &pending));
-        for (const Ticket& place : pending) {
+        for (const Ticket& place : PlacesThatUse(range, std::move(pending))) {
             ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
         }
         return {};

@@ -58,6 +58,7 @@ Status EnqueueEmptyTask(const StreamRef& stream, const char* name) {
     return stream.Enqueue(Work(sizeof(Task)), [name](void* memory) {
         auto* const task = new (memory) Task;
         task->name = name;
+        task->type = &kTouchesNothing;
         task->run = [](const Task&) { return Status(); };
         return task;
     });

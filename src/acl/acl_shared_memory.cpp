@@ -101,7 +101,8 @@ Status CheckLocation(const aclrtMemLocation& location, const std::string& argume
         return TheDeviceRegistry().Find(static_cast<int32_t>(location.id), &device,
                                         (argument + ".id").c_str());
     }
-    return location.type == ACL_MEM_LOCATION_TYPE_HOST
+    return location.type == ACL_MEM_LOCATION_TYPE_HOST ||
+                   location.type == ACL_MEM_LOCATION_TYPE_HOST_NUMA
                ? Status()
                : Error(ACL_ERROR_RT_PARAM_INVALID, "{}.type is {}; expected a device or the host",
                        argument, static_cast<int>(location.type));
@@ -316,15 +317,15 @@ aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle,
     return AclBoundary("aclrtMemGetAllocationPropertiesFromHandle", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(handle, "handle"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(prop, "prop"));
-        const Device* device = nullptr;
+        MemoryPlace place{nullptr};
         int32_t attribute = 0;
-        ADVSTEP_RETURN_IF_ERROR(TheVirtualMemory().Describe(ToHandle(handle), &device, &attribute));
+        ADVSTEP_RETURN_IF_ERROR(TheVirtualMemory().Describe(ToHandle(handle), &place, &attribute));
         aclrtPhysicalMemProp result{};
         result.handleType = ACL_MEM_HANDLE_TYPE_NONE;
         result.allocationType = ACL_MEM_ALLOCATION_TYPE_PINNED;
         result.memAttr = static_cast<aclrtMemAttr>(attribute);
-        result.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
-        result.location.id = static_cast<uint32_t>(device->id());
+        result.location.type = static_cast<aclrtMemLocationType>(place.type);
+        result.location.id = place.id;
         *prop = result;
         return {};
     });

@@ -392,7 +392,7 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
                 host.function(host.args);
                 return Status();
             };
-            static constexpr TaskType kType = {nullptr, nullptr, "aclrtLaunchHostFunc"};
+            static constexpr TaskType kType = {nullptr, nullptr, nullptr, "aclrtLaunchHostFunc"};
             task->type = &kType;
             task->kind = TaskKind::kHostFunction;
             task->function = fn;

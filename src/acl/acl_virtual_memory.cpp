@@ -70,8 +70,9 @@ Status CheckAlignment(size_t alignment) {
                        alignment);
 }
 
-// Checks that the library supports the property, and finds its device.
-Status CheckProperty(const aclrtPhysicalMemProp& prop, const Device** device) {
+// Checks that the library supports the property, and finds its place. A host of any number of NUMA
+// nodes takes the number of any: its memory is in one place here.
+Status CheckProperty(const aclrtPhysicalMemProp& prop, MemoryPlace* place) {
     if (prop.handleType == ACL_MEM_HANDLE_TYPE_POSIX) {
         return Error(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                      "prop.handleType is POSIX, for sharing between processes; expected NONE");
@@ -90,12 +91,20 @@ Status CheckProperty(const aclrtPhysicalMemProp& prop, const Device** device) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "prop.memAttr is {}; expected an aclrtMemAttr",
                      attr);
     }
-    if (prop.location.type != ACL_MEM_LOCATION_TYPE_DEVICE) {
-        return Error(ACL_ERROR_RT_PARAM_INVALID, "prop.location.type is {}; expected device memory",
-                     static_cast<int>(prop.location.type));
+    const auto type = static_cast<int>(prop.location.type);
+    if (type == ACL_MEM_LOCATION_TYPE_HOST || type == ACL_MEM_LOCATION_TYPE_HOST_NUMA) {
+        *place = MemoryPlace(static_cast<uint32_t>(type), prop.location.id);
+        return {};
     }
-    return TheDeviceRegistry().Find(static_cast<int32_t>(prop.location.id), device,
-                                    "prop.location.id");
+    if (type != ACL_MEM_LOCATION_TYPE_DEVICE) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "prop.location.type is {}; expected HOST 0, DEVICE 1 or HOST_NUMA 4", type);
+    }
+    const Device* device = nullptr;
+    ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(static_cast<int32_t>(prop.location.id),
+                                                     &device, "prop.location.id"));
+    *place = MemoryPlace(device);
+    return {};
 }
 
 }  // namespace
@@ -132,10 +141,11 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(prop, "prop"));
         ADVSTEP_RETURN_IF_ERROR(CheckMappingSize(size));
         ADVSTEP_RETURN_IF_ERROR(CheckFlags(flags, 0));
-        const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(CheckProperty(*prop, &device));
+        MemoryPlace place{nullptr};
+        ADVSTEP_RETURN_IF_ERROR(CheckProperty(*prop, &place));
         Handle made = 0;
-        ADVSTEP_RETURN_IF_ERROR(Virtual().Create(device, size, &made, prop->memAttr));
+        ADVSTEP_RETURN_IF_ERROR(TakeDeviceMemory(
+            place.device, [&] { return Virtual().Create(place, size, &made, prop->memAttr); }));
         *handle = ToPointer(made);
         NoteMade(ObjectKind::kPhysicalMemory, "aclrtMallocPhysical", *handle, size);
         return {};
@@ -187,8 +197,8 @@ aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop,
             return Error(ACL_ERROR_RT_PARAM_INVALID,
                          "option is {}; expected MINIMUM or RECOMMENDED", number);
         }
-        const Device* device = nullptr;
-        ADVSTEP_RETURN_IF_ERROR(CheckProperty(*prop, &device));
+        MemoryPlace place{nullptr};
+        ADVSTEP_RETURN_IF_ERROR(CheckProperty(*prop, &place));
         *granularity = kGranularity;
         return {};
     });

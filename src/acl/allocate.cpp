@@ -2,6 +2,8 @@
 // Allocates device and pinned memory for calls, after the checks of their arguments.
 #include "src/acl/allocate.h"
 
+#include <utility>
+
 #include "src/base/boundary.h"
 #include "src/base/live_objects.h"
 #include "src/runtime/device/device.h"
@@ -58,9 +60,10 @@ Status AllocateDevice(const char* call, void** devPtr, size_t size, aclrtMemMall
     }
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
-    TheVirtualMemory().Reclaim();  // unmapped memory counts as used until then
-    return NoteIfMade(TheDeviceMemory().Allocate(MemoryKind::kDevice, current.device, size, devPtr),
-                      ObjectKind::kDeviceMemory, call, devPtr, size);
+    Status made = TakeDeviceMemory(current.device, [&] {
+        return TheDeviceMemory().Allocate(MemoryKind::kDevice, current.device, size, devPtr);
+    });
+    return NoteIfMade(std::move(made), ObjectKind::kDeviceMemory, call, devPtr, size);
 }
 
 Status AllocatePinned(const char* call, void** hostPtr, size_t size) {
@@ -73,9 +76,13 @@ Status AllocatePinned(const char* call, void** hostPtr, size_t size) {
 }
 
 Status FreeMemory(MemoryKind kind, void* address) {
-    return Freeing(
-        kind == MemoryKind::kDevice ? ObjectKind::kDeviceMemory : ObjectKind::kPinnedMemory,
-        address, [&] { return TheDeviceMemory().Free(kind, address); });
+    Status freed =
+        Freeing(kind == MemoryKind::kDevice ? ObjectKind::kDeviceMemory : ObjectKind::kPinnedMemory,
+                address, [&] { return TheDeviceMemory().Free(kind, address); });
+    if (TheDeviceMemory().NarrowIsDue()) {
+        (void)NarrowHeldMemory();
+    }
+    return freed;
 }
 
 Status CheckHostRange(const void* ptr, uint64_t size) {

@@ -4,7 +4,6 @@
 #include "src/base/settings.h"
 
 #include <fmt/core.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 
 #include "acl/acl_base.h"
 #include "src/base/cann_version.h"
+#include "src/base/host_memory.h"
 
 namespace advstep {
 namespace {
@@ -212,13 +212,7 @@ Status SetDefaultDevice(const std::string& text, const char* path, Settings* set
     return {};
 }
 
-uint64_t HalfOfHostMemory() {
-    struct sysinfo info {};
-    if (sysinfo(&info) != 0) {
-        return uint64_t{1} << 30;
-    }
-    return uint64_t{info.totalram} * info.mem_unit / 2;
-}
+constexpr uint64_t kMemoryOfSoc = uint64_t{64} << 30;
 
 // The devices of the process.
 
@@ -365,7 +359,6 @@ Status LoadSettings(const char* configPath, Settings* settings) {
     }
     Settings loaded;
     loaded.threads = std::max(1, static_cast<int32_t>(std::thread::hardware_concurrency()));
-    loaded.memoryBytes = HalfOfHostMemory();
     loaded.isa = BestIsa();
     for (const SettingRow& row : kSettings) {
         // A set-user-id program would act for its owner on the settings of its caller.
@@ -382,6 +375,10 @@ Status LoadSettings(const char* configPath, Settings* settings) {
                                                 : fmt::format("file {}", configPath),
                          row.expected);
         }
+    }
+    if (loaded.memoryBytes == 0) {
+        loaded.sharedBytes = HostShareOfDevices();
+        loaded.memoryBytes = std::min(kMemoryOfSoc, loaded.sharedBytes);
     }
     // Programs map device memory in units of 2 MiB, and expect a total of whole units.
     constexpr uint64_t kUnit = uint64_t{2} << 20;

@@ -39,6 +39,7 @@ struct Settings {
     int32_t devices = 2;
     int32_t threads = 1;                      // OS threads that run the cores of one device
     uint64_t memoryBytes = 0;                 // device memory of one device
+    uint64_t sharedBytes = 0;                 // the most of all devices together; 0: no limit
     uint64_t queueTasks = uint64_t{1} << 20;  // the most tasks in one stream; 0: no limit
     std::optional<uint64_t> coreOrder;        // the seed of a shuffled order; no value: ascending
     GuardMode guard = GuardMode::kOff;

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "acl/acl.h"
 #include "conformance/captures.h"
@@ -50,6 +51,19 @@ TEST_F(NotifyTest, TakesTheTwoFlags) {
         EXPECT_TRUE(IsOk(aclrtWaitAndResetNotify(notify, stream.Get(), 0)));
         EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
         EXPECT_TRUE(IsOk(aclrtDestroyNotify(notify)));
+    }
+}
+
+// The flags lie in the same pages as blocks. The address sanitizer is told that they are in use
+// again.
+TEST_F(NotifyTest, TakesThePagesOfAFreedBlock) {
+    DeviceBuffer freed(4096);
+    const DeviceBuffer after(4096);
+    EXPECT_TRUE(IsOk(aclrtFree(freed.Release())));
+    std::vector<Notify> notifies;
+    for (int i = 0; i < 200; ++i) {
+        notifies.push_back(MakeNotify());
+        ASSERT_NE(notifies.back().Get(), nullptr);
     }
 }
 

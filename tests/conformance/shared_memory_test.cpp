@@ -41,6 +41,31 @@ TEST_F(SharedMemoryTest, BothProcessesHaveTheSameBytes) {
     Drop(own);
 }
 
+TEST_F(SharedMemoryTest, TheHostsMemoryIsTheHostsThere) {
+    aclrtPhysicalMemProp prop{};
+    prop.location = {0, ACL_MEM_LOCATION_TYPE_HOST_NUMA};
+    void* handle = nullptr;
+    ASSERT_TRUE(IsOk(aclrtMallocPhysical(&handle, kSharedUnit, &prop, 0)));
+    Words own{0, kSharedUnit};
+    own.Set(2, handle);
+    MapAnywhere(&own);
+    ASSERT_TRUE(Gave(0, own));
+    ASSERT_TRUE(IsOk(aclrtMemset(own.Pointer(0), kSharedUnit, 7, kSharedUnit)));
+    ASSERT_TRUE(IsOk(
+        aclrtMemExportToShareableHandle(handle, ACL_MEM_HANDLE_TYPE_NONE, kToAll, &own.at[3])));
+    const Words there = other_.Run(&ImportPhysical, {0, kSharedUnit, 0, own.at[3]});
+    ASSERT_TRUE(Gave(0, there));
+    EXPECT_EQ(other_.Run(&CountThere, {there.at[0], kSharedUnit, 7}).at[2], 0U);
+    const auto askPlace = [](Words* w) {
+        aclrtPhysicalMemProp found{};
+        Keep(w, aclrtMemGetAllocationPropertiesFromHandle(w->Pointer(2), &found));
+        w->at[4] = static_cast<uint64_t>(found.location.type);
+    };
+    EXPECT_EQ(other_.Run(askPlace, there).at[4], static_cast<uint64_t>(ACL_MEM_LOCATION_TYPE_HOST));
+    EXPECT_TRUE(Gave(0, other_.Run(&DropPhysical, there)));
+    Drop(own);
+}
+
 TEST_F(SharedMemoryTest, VersionTwoInBothForms) {
     for (const auto type : {ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT, ACL_MEM_SHARE_HANDLE_TYPE_FABRIC}) {
         Words own{0, kSharedUnit};

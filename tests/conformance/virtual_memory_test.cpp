@@ -2,6 +2,7 @@
 // Reserved addresses, physical memory and mappings: what the calls take and refuse, and mapped
 // memory in use.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cstdint>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "support/handles.h"
 #include "support/host_work.h"
 #include "support/runtime_test.h"
+#include "support/sanitizers.h"
 
 namespace {
 
@@ -162,8 +164,10 @@ TEST_F(VirtualMemoryTest, MallocPhysicalRefusesOtherArguments) {
     prop.memAttr = static_cast<aclrtMemAttr>(18);
     expectRefused(ACL_ERROR_RT_PARAM_INVALID, kUnit, prop, "memAttr");
     prop = Property();
-    prop.location.type = ACL_MEM_LOCATION_TYPE_HOST;
-    expectRefused(ACL_ERROR_RT_PARAM_INVALID, kUnit, prop, "location.type");
+    for (const int type : {2, 3, 5, -1}) {
+        prop.location.type = static_cast<aclrtMemLocationType>(type);
+        expectRefused(ACL_ERROR_RT_PARAM_INVALID, kUnit, prop, "location.type");
+    }
     expectRefused(ACL_ERROR_RT_INVALID_DEVICEID, kUnit, Property(2), "prop.location.id");
     expectRefused(ACL_ERROR_RT_INVALID_DEVICEID, kUnit, Property(UINT32_MAX), "prop.location.id");
 }
@@ -530,6 +534,72 @@ TEST_F(VirtualMemoryUseTest, ThreadsMapUnmapAndFreeUnderQueuedWork) {
         thread.join();
     }
     EXPECT_EQ(FreeBytes(), before);
+}
+
+// Every mapping that the process may have, beside those that it has.
+class AllMappings {
+ public:
+    AllMappings() {
+        made_.reserve(kMost);
+        for (size_t i = 0; i < kMost; ++i) {
+            // The system joins neighbours of the same kind.
+            void* const page = mmap(nullptr, 4096, i % 2 == 0 ? PROT_NONE : PROT_READ,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (page == MAP_FAILED) {
+                full_ = true;
+                return;
+            }
+            made_.push_back(page);
+        }
+    }
+    ~AllMappings() {
+        for (void* const page : made_) {
+            munmap(page, 4096);
+        }
+    }
+    AllMappings(const AllMappings&) = delete;
+    AllMappings& operator=(const AllMappings&) = delete;
+    bool full() const { return full_; }
+
+ private:
+    static constexpr size_t kMost = 70000;  // Linux allows 65530, unless vm.max_map_count says more
+
+    std::vector<void*> made_;
+    bool full_ = false;
+};
+
+TEST_F(VirtualMemoryTest, UnmapsWhereTheProcessHasAllMappings) {
+    if (kAddressSanitizer || kThreadSanitizer) {
+        GTEST_SKIP() << "the sanitizer needs mappings of its own";
+    }
+    constexpr size_t kCount = 300;
+    const Range range = Reserve(kCount * kUnit);
+    for (size_t i = 0; i < kCount; ++i) {
+        const PhysicalHandle memory = Physical(kUnit);
+        ASSERT_TRUE(IsOk(aclrtMapMem(range.At(i * kUnit), kUnit, 0, memory.Get(), 0)));
+    }
+    const size_t before = FreeBytes();
+    int failed = 0;
+    size_t free = 0, total = 0;
+    bool full = false;
+    {
+        const AllMappings all;
+        full = all.full();
+        for (const size_t first : {1, 0}) {  // the middles come first
+            for (size_t i = first; i < kCount; i += 2) {
+                failed += aclrtUnmapMem(range.At(i * kUnit)) != ACL_SUCCESS ? 1 : 0;
+            }
+        }
+        failed += aclrtGetMemInfo(ACL_HBM_MEM, &free, &total) != ACL_SUCCESS ? 1 : 0;
+    }
+    EXPECT_EQ(failed, 0);
+    EXPECT_EQ(free, before + kCount * kUnit);
+    if (!full) {
+        GTEST_SKIP() << "vm.max_map_count is too large for a test";
+    }
+    const PhysicalHandle memory = Physical(kUnit);  // the addresses are free again
+    EXPECT_TRUE(IsOk(aclrtMapMem(range.At(kUnit), kUnit, 0, memory.Get(), 0)));
+    EXPECT_TRUE(IsOk(aclrtUnmapMem(range.At(kUnit))));
 }
 
 }  // namespace

@@ -4,9 +4,10 @@
 ///
 /// Sizes, offsets and addresses are multiples of the granularity, 2 MiB; only the size of a
 /// reservation may be any number. No call needs a current context. A mapping is memory of the
-/// device that owns the physical memory. Copies, fills and tensors treat neighbouring mappings of
-/// one device in one reservation as one allocation. A reset of a device frees its physical memory
-/// and its reservations, and removes all mappings of that memory and in those reservations.
+/// device that owns the physical memory; one of the host's memory is pinned host memory, which
+/// every device can use. Copies, fills and tensors treat neighbouring mappings of one owner in one
+/// reservation as one allocation. A reset of a device frees its physical memory and its
+/// reservations, and removes all mappings of that memory and in those reservations.
 #ifndef ADVSTEP_ACL_RT_VIRTUAL_MEMORY_H_
 #define ADVSTEP_ACL_RT_VIRTUAL_MEMORY_H_
 
@@ -37,17 +38,19 @@ ADVSTEP_API aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t a
 ///                                     mapped in it
 ADVSTEP_API aclError aclrtReleaseMemAddress(void* virPtr);
 
-/// Allocates physical memory of a device. It counts as used memory of the device.
+/// Allocates physical memory of a device, which counts as used memory of the device, or of the
+/// host, which lasts until the end of the runtime.
 /// @param[in] size   bytes; >= 1, else ACL_ERROR_INVALID_PARAM
-/// @param[in] prop   handleType NONE, allocationType PINNED, any memAttr, and as location a device
-///                   with its id; reserve is ignored
+/// @param[in] prop   handleType NONE, allocationType PINNED, any memAttr, and as location DEVICE
+///                   with its id, HOST or HOST_NUMA with any id; reserve is ignored
 /// @param[in] flags  0
 /// @retval ACL_ERROR_INVALID_PARAM           handle or prop is NULL
 /// @retval ACL_ERROR_RT_PARAM_INVALID        size, prop or flags is not as above
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID     the id in prop is not in [0, device count)
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  handleType is POSIX (acl/rt/shared_memory.h shares
 ///                                           memory of type NONE)
-/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION    the device has less than size bytes free
+/// @retval ACL_ERROR_RT_MEMORY_ALLOCATION    the device has less than size bytes free, or the host
+///                                           cannot hold so many
 ADVSTEP_API aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
                                          const aclrtPhysicalMemProp* prop, uint64_t flags);
 
@@ -88,4 +91,4 @@ ADVSTEP_API aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop
 }
 #endif
 
-#endif  /* ADVSTEP_ACL_RT_VIRTUAL_MEMORY_H_ */
+#endif /* ADVSTEP_ACL_RT_VIRTUAL_MEMORY_H_ */

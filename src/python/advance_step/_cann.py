@@ -13,7 +13,6 @@ LIBRARIES = ("libascendcl.so", "libacl_op_compiler.so", "libhccl.so", "libge_run
              "libgraph.so", "libacl_tdt_channel.so", "libopapi.so", "libopapi_nn.so",
              "libopapi_math.so", "libnnopbase.so", "libacl_rt.so", "libruntime.so",
              "libprofapi.so", "libascend_hal.so")
-MEMORY = "64G"  # that of the SoC; programs reserve tens of GiB that they never touch
 
 
 def _is_prefix(folder: pathlib.Path) -> bool:
@@ -51,7 +50,6 @@ def variables() -> dict[str, str]:
         "ASCEND_TOOLKIT_HOME": str(home),
         "ASCEND_OPP_PATH": str(home / "opp"),
         "LD_LIBRARY_PATH": _in_front(folders, os.environ.get("LD_LIBRARY_PATH", "")),
-        "ADVANCE_STEP_MEMORY": os.environ.get("ADVANCE_STEP_MEMORY") or MEMORY,
         # torch_npu logs failures that it raises as well, and some that it mends by itself.
         "ADVANCE_STEP_LOG": os.environ.get("ADVANCE_STEP_LOG") or "off",
     }

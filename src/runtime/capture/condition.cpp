@@ -279,6 +279,11 @@ void Condition::MakeReset(void* memory) const {
     task->bytes = static_cast<uint32_t>(ResetBytes());
     task->variable = variable_;
     task->value = setup_.launchValue;
+    static constexpr TaskType kType = {
+        nullptr, nullptr, [](const Task& base, TouchedMemory* touched) {
+            touched->Range(static_cast<const ResetTask&>(base).variable, sizeof(uint64_t));
+        }};
+    task->type = &kType;
     task->run = [](const Task& base) {
         const auto& reset = static_cast<const ResetTask&>(base);
         __atomic_store_n(reset.variable, reset.value, __ATOMIC_RELEASE);

@@ -51,6 +51,7 @@ void CollectTask::Make(void* memory, uint64_t before, const Ticket& end) {
     MakeReplayWait(memory, "wait for a branch", end);
     auto* const task = new (static_cast<unsigned char*>(memory) + kReplayWaitBytes) CollectTask;
     task->name = "branch end";
+    task->type = &kTouchesNothing;  // the branch is a stream of its own
     task->kind = TaskKind::kBranchEnd;
     task->redirectWaits = [](const BranchEndTask& base, const Ticket& self) {
         const auto& collect = static_cast<const CollectTask&>(base);

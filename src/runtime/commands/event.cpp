@@ -70,6 +70,7 @@ Task* MakeSettingTask(void* memory, const char* name, EventSetting* setting,
                       Status (*run)(const Task& task)) {
     auto* const task = new (memory) SettingTask;
     task->name = name;
+    task->type = &kTouchesNothing;
     task->kind = TaskKind::kAlways;
     task->setting = setting;
     task->run = run;
@@ -230,6 +231,7 @@ Status Event::Record(Handle handle, const StreamRef& stream) {
         [&](void* memory) {
             auto* const task = new (memory) RecordTask;
             task->name = "event record";
+            task->type = &kTouchesNothing;
             task->run = &RunRecord;
             task->kind = TaskKind::kAlways;
             task->event = this;
@@ -326,6 +328,7 @@ Status Event::Reset(Handle handle, const StreamRef& stream) {
         [](void* memory) {
             auto* const task = new (memory) Task;
             task->name = "event reset";
+            task->type = &kTouchesNothing;
             return task;
         },
         &ticket));
@@ -496,6 +499,7 @@ Status Event::WaitOnExternal(const StreamRef& stream, int64_t timeoutNanoseconds
         [&](void* memory) {
             auto* const task = new (memory) SettingWaitTask;
             task->name = "event wait";
+            task->type = &kTouchesNothing;
             task->kind = TaskKind::kPollWait;
             task->timeoutNanoseconds = timeoutNanoseconds;
             task->setting = Setting();
@@ -536,6 +540,7 @@ Status Event::RecordInModel(Handle handle, const StreamRef& stream) {
                           [&](void* memory) {
                               auto* const task = new (memory) RecordTask;
                               task->name = "event record";
+                              task->type = &kTouchesNothing;
                               task->run = &RunRecord;
                               task->kind = TaskKind::kAlways;
                               task->event = this;

@@ -126,6 +126,7 @@ Status EventBoard::Record(const StreamRef& stream, uint64_t* number, Ticket* tic
         [&](void* memory) {
             auto* const task = new (memory) BoardRecordTask;
             task->name = "event record";
+            task->type = &kTouchesNothing;
             task->kind = TaskKind::kAlways;
             task->slot = slot;
             task->number = own;
@@ -153,6 +154,7 @@ Status EventBoard::WaitOn(const StreamRef& stream, uint64_t number,
     return stream.Enqueue(Uncaptured(sizeof(BoardWaitTask)), [&](void* memory) {
         auto* const task = new (memory) BoardWaitTask;
         task->name = "event wait";
+        task->type = &kTouchesNothing;
         task->kind = TaskKind::kPollWait;
         task->recheck = true;  // another process wakes no thread of this one
         task->timeoutNanoseconds = timeoutNanoseconds;

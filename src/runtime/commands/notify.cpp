@@ -200,6 +200,7 @@ Status NotifyTable::Record(const void* handle, const StreamRef& stream) {
     return stream.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) RecordNotifyTask;
         task->name = "notify record";
+        task->type = &kTouchesNothing;
         task->notify = notify;
         task->run = [](const Task& base) {
             static_cast<const RecordNotifyTask&>(base).notify->flag.load()->store(1);
@@ -222,6 +223,7 @@ Status NotifyTable::Wait(const void* handle, const StreamRef& stream, int64_t ti
     return stream.Enqueue(work, [&](void* memory) {
         auto* const task = new (memory) WaitNotifyTask;
         task->name = "notify wait";
+        task->type = &kTouchesNothing;
         task->kind = TaskKind::kPollWait;
         task->timeoutNanoseconds = timeoutNanoseconds;
         task->notify = notify;

@@ -52,6 +52,11 @@ Status CheckWord(const void* address, bool* foreign) {
     return {};
 }
 
+template <typename WordTask>
+void ListWordMemory(const Task& task, TouchedMemory* touched) {
+    touched->Range(static_cast<const WordTask&>(task).address, sizeof(uint64_t));
+}
+
 void ListWord(const void* source, std::vector<Use>* uses) {
     uses->push_back({Use::Kind::kMemory, "devAddr", source, sizeof(uint64_t)});
 }
@@ -97,7 +102,8 @@ Status EnqueueValueWrite(const StreamRef& stream, void* address, uint64_t value,
             TheWorkers().Wake();
             return Status();
         };
-        static constexpr TaskType kType = {nullptr, nullptr, "aclrtValueWrite"};
+        static constexpr TaskType kType = {nullptr, nullptr, &ListWordMemory<ValueWriteTask>,
+                                           "aclrtValueWrite"};
         task->type = &kType;
         return task;
     });
@@ -124,7 +130,8 @@ Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, 
             return ConditionHolds(__atomic_load_n(wait.address, __ATOMIC_ACQUIRE), wait.value,
                                   wait.flag);
         };
-        static constexpr TaskType kType = {nullptr, nullptr, "aclrtValueWait"};
+        static constexpr TaskType kType = {nullptr, nullptr, &ListWordMemory<ValueWaitTask>,
+                                           "aclrtValueWait"};
         task->type = &kType;
         return task;
     });

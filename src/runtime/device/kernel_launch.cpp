@@ -229,6 +229,20 @@ void DescribeKernelTask(const Task& base, TraceArgs* args) {
     args->Add("cores", launch.coreCount);
 }
 
+// The payload is plain bytes: tiling, and the address of each tensor and of the workspace at a
+// multiple of a pointer's size (operator_registry.cpp checks that). Each lies inside one
+// allocation. A number that looks like an address only keeps memory for longer.
+void ListKernelMemory(const Task& base, TouchedMemory* touched) {
+    const auto& task = static_cast<const KernelTask&>(base);
+    const auto* const payload = reinterpret_cast<const unsigned char*>(&task + 1);
+    const auto* const end = reinterpret_cast<const unsigned char*>(&task) + task.bytes;
+    for (const auto* next = payload; next + sizeof(uintptr_t) <= end; next += sizeof(uintptr_t)) {
+        uintptr_t address = 0;
+        std::memcpy(&address, next, sizeof(address));
+        touched->AllocationAt(address);
+    }
+}
+
 // An exception of a user's function would end the stream's claimant, under its lock. The launch
 // counts as one that may take long then, and fails or succeeds by its phases.
 bool IsBriefTask(const Task& base) noexcept {
@@ -315,7 +329,7 @@ KernelTask* KernelTask::Make(void* memory, const PlannedLaunch& launch, const vo
     auto* const task = new (memory) KernelTask;
     task->name = launch.program->call;
     task->category = TaskCategory::kKernel;
-    static constexpr TaskType kType = {&DescribeKernelTask, &IsBriefTask};
+    static constexpr TaskType kType = {&DescribeKernelTask, &IsBriefTask, &ListKernelMemory};
     task->type = &kType;
     task->run = launch.run;
     task->length = launch.length;

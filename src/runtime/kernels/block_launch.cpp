@@ -132,7 +132,7 @@ Status LaunchBlocks(const StreamRef& stream, const Device& device, const BlockLa
     work.source = &launch;
     return stream.Enqueue(work, [&](void* memory) {
         KernelTask* const task = KernelTask::Make(memory, planned, payload.data());
-        static constexpr TaskType kType = {&DescribeKernelBlocks, nullptr, nullptr, true};
+        static constexpr TaskType kType = {&DescribeKernelBlocks, nullptr, nullptr, nullptr, true};
         task->type = &kType;
         if (faultCode != 0) {
             FailWhenRun(task, faultCode);

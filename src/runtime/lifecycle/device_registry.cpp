@@ -35,9 +35,9 @@ namespace {
 
 bool SameMachine(const Settings& a, const Settings& b) {
     return a.conformance == b.conformance && a.soc.name == b.soc.name && a.threads == b.threads &&
-           a.isa == b.isa && a.memoryBytes == b.memoryBytes && a.queueTasks == b.queueTasks &&
-           a.coreOrder == b.coreOrder && a.onDivergence == b.onDivergence &&
-           a.visibleDevices == b.visibleDevices;
+           a.isa == b.isa && a.memoryBytes == b.memoryBytes && a.sharedBytes == b.sharedBytes &&
+           a.queueTasks == b.queueTasks && a.coreOrder == b.coreOrder &&
+           a.onDivergence == b.onDivergence && a.visibleDevices == b.visibleDevices;
 }
 
 // Another thread that ends a device may wait for the callback.

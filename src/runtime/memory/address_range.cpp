@@ -57,8 +57,12 @@ void* ReserveAddresses(void* wanted, size_t bytes, size_t alignment) {
 
 void ReleaseAddresses(void* address, size_t bytes) { (void)munmap(address, bytes); }
 
+// A process with as many mappings as it may have (vm.max_map_count) gets no new one, not even in
+// place of an old one. It may protect one, unless that is only a part of what the system has
+// joined.
 bool VacateAddresses(void* address, size_t bytes) {
-    return mmap(address, bytes, PROT_NONE, kAddressesOnly | MAP_FIXED, -1, 0) != MAP_FAILED;
+    return mmap(address, bytes, PROT_NONE, kAddressesOnly | MAP_FIXED, -1, 0) != MAP_FAILED ||
+           mprotect(address, bytes, PROT_NONE) == 0;
 }
 
 bool HasMemory(const void* address, size_t bytes) {

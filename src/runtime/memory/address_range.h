@@ -18,7 +18,8 @@ void* ReserveAddresses(void* wanted, size_t bytes, size_t alignment);
 
 void ReleaseAddresses(void* address, size_t bytes);
 
-/// Unmaps the memory and keeps the addresses reserved. False: the host cannot do it now.
+/// Makes the memory inaccessible and keeps the addresses reserved. False: the process has too many
+/// mappings for that, so the memory stays where it is.
 bool VacateAddresses(void* address, size_t bytes);
 
 /// Returns whether the program has memory at all of these addresses.

@@ -44,6 +44,9 @@ bool Footprint(const CopyRequest& request, const Side& side, size_t* bytes) {
            !__builtin_add_overflow(before, request.count, bytes);
 }
 
+// The same for a copy that has been checked.
+size_t FootprintOf(size_t count, size_t rows, size_t pitch) { return (rows - 1) * pitch + count; }
+
 // Sets meantOnDevice of the sides that the kind puts on the device.
 void ReadKind(aclrtMemcpyKind kind, Side* dst, Side* src) {
     switch (static_cast<int>(kind)) {
@@ -330,8 +333,13 @@ CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
         const auto& copy = static_cast<const CopyTask&>(base);
         args->Add("bytes", static_cast<int64_t>(copy.count * copy.rows));
     };
-    static constexpr TaskType kType = {kDescribe, nullptr, "aclrtMemcpyAsync"};
-    static constexpr TaskType kRowsType = {kDescribe, nullptr, "aclrtMemcpy2dAsync"};
+    constexpr auto kListMemory = [](const Task& base, TouchedMemory* touched) {
+        const auto& copy = static_cast<const CopyTask&>(base);
+        touched->Range(copy.dst, FootprintOf(copy.count, copy.rows, copy.dpitch));
+        touched->Range(copy.src, FootprintOf(copy.count, copy.rows, copy.spitch));
+    };
+    static constexpr TaskType kType = {kDescribe, nullptr, kListMemory, "aclrtMemcpyAsync"};
+    static constexpr TaskType kRowsType = {kDescribe, nullptr, kListMemory, "aclrtMemcpy2dAsync"};
     task->type = request.dpitch == 0 ? &kType : &kRowsType;
     task->run = [](const Task& base) {
         const auto& copy = static_cast<const CopyTask&>(base);
@@ -357,7 +365,12 @@ FillTask* FillTask::Make(void* memory, void* address, int32_t value, size_t coun
         [](const Task& base, TraceArgs* args) {
             args->Add("bytes", static_cast<int64_t>(static_cast<const FillTask&>(base).count));
         },
-        nullptr, "aclrtMemsetAsync"};
+        nullptr,
+        [](const Task& base, TouchedMemory* touched) {
+            const auto& fill = static_cast<const FillTask&>(base);
+            touched->Range(fill.address, fill.count);
+        },
+        "aclrtMemsetAsync"};
     task->type = &kType;
     task->run = [](const Task& base) {
         const auto& fill = static_cast<const FillTask&>(base);
@@ -457,7 +470,16 @@ CopyBatchTask* CopyBatchTask::Make(void* memory, const CopyBatch& batch) {
             args->Add("bytes", static_cast<int64_t>(bytes));
             args->Add("copies", static_cast<int64_t>(self.count));
         },
-        nullptr, "aclrtMemcpyBatchAsync"};
+        nullptr,
+        [](const Task& base, TouchedMemory* touched) {
+            const auto& self = static_cast<const CopyBatchTask&>(base);
+            const auto* const copies = reinterpret_cast<const Copy*>(&self + 1);
+            for (size_t i = 0; i < self.count; ++i) {
+                touched->Range(copies[i].dst, copies[i].count);
+                touched->Range(copies[i].src, copies[i].count);
+            }
+        },
+        "aclrtMemcpyBatchAsync"};
     task->type = &kType;
     task->run = [](const Task& base) {
         const auto& self = static_cast<const CopyBatchTask&>(base);
@@ -488,8 +510,8 @@ Work WorkOf(const CopyRequest& request, const CopySides& sides, const Device* de
     work.source = &request;
     work.listUses = [](const void* source, std::vector<Use>* uses) {
         const auto& copy = *static_cast<const CopyRequest*>(source);
-        ListUse("dst", copy.dst, (copy.rows - 1) * copy.dpitch + copy.count, uses);
-        ListUse("src", copy.src, (copy.rows - 1) * copy.spitch + copy.count, uses);
+        ListUse("dst", copy.dst, FootprintOf(copy.count, copy.rows, copy.dpitch), uses);
+        ListUse("src", copy.src, FootprintOf(copy.count, copy.rows, copy.spitch), uses);
     };
     return work;
 }

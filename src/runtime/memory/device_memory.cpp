@@ -65,20 +65,18 @@ Status DeviceMemory::Allocate(MemoryKind kind, const Device* device, size_t byte
     void* memory = nullptr;
     try {
         BlockSource source;
-        memory = TakeBlock(bytes, device, &source);
+        if (Status taken = TakeBlock(bytes, device, &source, &memory); !taken.ok()) {
+            UncountLocked(allocation);
+            return taken;
+        }
         allocation.guard = source.guard;
         allocation.pages = source.pages;
     } catch (...) {
-        GiveBackLocked(allocation);
+        UncountLocked(allocation);
         throw;
     }
     allocation.begin = reinterpret_cast<uintptr_t>(memory);
     allocation.epoch = epoch();
-    if (memory == nullptr) {
-        GiveBackLocked(allocation);
-        return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                     "size is {} bytes; expected no more than the host can give", bytes);
-    }
     DropStaleRegistrationsLocked(allocation.begin, bytes);
     try {
         ++owned.blocks;
@@ -173,26 +171,34 @@ Status DeviceMemory::RegisterInsideLocked(const Allocation& block, uintptr_t beg
     return {};
 }
 
-Status DeviceMemory::CheckRegistered(const void* address) const {
+Status DeviceMemory::FindRegistered(const void* address, HeldMemory::Freed* range) const {
     const std::shared_lock<std::shared_mutex> lock(mutex_);
-    return CheckRegisteredLocked(address);
+    return FindRegisteredLocked(address, range);
 }
 
-Status DeviceMemory::CheckRegisteredLocked(const void* address) const {
+// Work may have an address of the range and use more of the block around it.
+Status DeviceMemory::FindRegisteredLocked(const void* address, HeldMemory::Freed* range) const {
     const auto begin = reinterpret_cast<uintptr_t>(address);
     const auto found = live_.find(begin);
-    const bool own = found != live_.end() && found->second.origin == MemoryOrigin::kRegistered;
-    return own || inside_.count(begin) != 0
-               ? Status()
-               : Error(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
-                       "ptr is {}, not the start of a registered range; expected an address of "
-                       "aclrtHostRegister",
-                       address);
+    const auto inside = inside_.find(begin);
+    if (inside != inside_.end()) {
+        const Allocation* const block = FindLocked(begin);
+        *range = {0, begin, begin + inside->second.bytes, block->begin, block->end(), {}};
+    } else if (found != live_.end() && found->second.origin == MemoryOrigin::kRegistered) {
+        *range = {0, begin, found->second.end(), begin, found->second.end(), {}};
+    } else {
+        return Error(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
+                     "ptr is {}, not the start of a registered range; expected an address of "
+                     "aclrtHostRegister",
+                     address);
+    }
+    return {};
 }
 
 Status DeviceMemory::Unregister(void* address, std::vector<Ticket>* pending) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    ADVSTEP_RETURN_IF_ERROR(CheckRegisteredLocked(address));
+    HeldMemory::Freed range;
+    ADVSTEP_RETURN_IF_ERROR(FindRegisteredLocked(address, &range));
     *pending = pendingPlaces_(nullptr);
     const auto begin = reinterpret_cast<uintptr_t>(address);
     if (inside_.erase(begin) == 0) {
@@ -243,42 +249,57 @@ void DeviceMemory::EnterMapped(const Allocation& range) {
         return other.origin == MemoryOrigin::kMapped && other.reservation == range.reservation &&
                other.device == range.device;
     };
-    const auto next = live_.find(range.end());
-    const bool joinsNext = next != live_.end() && joins(next->second);
-    const auto before = LastBefore(range.begin, range.begin - 1);
-    const size_t bytes = range.bytes + (joinsNext ? next->second.bytes : 0);
-    if (before != live_.end() && joins(before->second)) {
-        before->second.bytes += bytes;
-    } else {
-        live_.emplace(range.begin, range).first->second.bytes = bytes;
+    Live made;  // what may throw comes first
+    auto node = made.extract(made.emplace(range.begin, range).first);
+    if (spare_.capacity() < spare_.size() + 2) {
+        spare_.reserve(2 * spare_.size() + 2);
     }
-    if (joinsNext) {
-        live_.erase(next);
+    const auto next = live_.find(range.end());
+    if (next != live_.end() && joins(next->second)) {
+        node.mapped().bytes += next->second.bytes;
+        spare_.push_back(live_.extract(next));
+    }
+    const auto before = LastBefore(range.begin, range.begin - 1);
+    if (before != live_.end() && joins(before->second)) {
+        before->second.bytes += node.mapped().bytes;
+        spare_.push_back(std::move(node));
+    } else {
+        live_.insert(std::move(node));
     }
 }
 
+DeviceMemory::Live::node_type DeviceMemory::TakeSpareLocked() {
+    auto node = std::move(spare_.back());
+    spare_.pop_back();
+    return node;
+}
+
+// It needs no memory, so neither an unmapping nor a device's end can fail.
 void DeviceMemory::LeaveMapped(uintptr_t begin, size_t bytes) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     const auto found = LastBefore(begin + 1, begin);
     Allocation& whole = found->second;
-    if (whole.end() > begin + bytes) {
-        Allocation rest = whole;
-        rest.begin = begin + bytes;
-        rest.bytes = whole.end() - rest.begin;
-        if (whole.begin == begin) {
-            auto node = live_.extract(found);  // needs no memory, so a device's end cannot fail
+    Allocation rest = whole;
+    rest.begin = begin + bytes;
+    rest.bytes = whole.end() - rest.begin;
+    const bool atBegin = whole.begin == begin;
+    if (atBegin) {
+        auto node = live_.extract(found);
+        if (rest.bytes > 0) {
+            (void)TakeSpareLocked();
             node.key() = rest.begin;
             node.mapped() = rest;
             live_.insert(std::move(node));
-            epoch_.fetch_add(1, std::memory_order_release);
-            return;
         }
-        live_.emplace(rest.begin, rest);  // what may throw comes first
-    }
-    if (whole.begin < begin) {
-        whole.bytes = begin - whole.begin;
     } else {
-        live_.erase(found);
+        whole.bytes = begin - whole.begin;
+        (void)TakeSpareLocked();
+        if (rest.bytes > 0) {
+            auto node = TakeSpareLocked();
+            node.key() = rest.begin;
+            node.mapped() = rest;
+            live_.insert(std::move(node));
+        }
     }
     epoch_.fetch_add(1, std::memory_order_release);
 }
@@ -410,19 +431,38 @@ Status DeviceMemory::Charge(const Device* device, size_t bytes) {
 }
 
 Status DeviceMemory::ChargeLocked(const Device* device, size_t bytes) {
-    const uint64_t total = device->settings().memoryBytes;
-    Owned& owned = owned_[device];
-    uint64_t& used = owned.used;
-    const uint64_t free = total - std::min(used, total);
-    if (bytes > free) {
+    const Settings& settings = device->settings();
+    const FreeOf free = FreeLocked(*device);
+    if (bytes > free.host) {
+        return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                     "size is {} bytes; expected at most the {} bytes that are free of the {} that "
+                     "the host gives to all devices, unless ADVANCE_STEP_MEMORY says more",
+                     bytes, std::min(free.host, free.device), settings.sharedBytes);
+    }
+    if (bytes > free.device) {
         return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
                      "size is {} bytes; expected at most the {} bytes that are free of the {} of "
                      "device {}",
-                     bytes, free, total, device->id());
+                     bytes, free.device, settings.memoryBytes, device->id());
     }
-    used += bytes;
-    owned.peak = std::max(owned.peak, used);
+    Owned& owned = owned_[device];
+    owned.used += bytes;
+    owned.peak = std::max(owned.peak, owned.used);
     return {};
+}
+
+DeviceMemory::FreeOf DeviceMemory::FreeLocked(const Device& device) {
+    const Settings& settings = device.settings();
+    FreeOf free;
+    free.device = settings.memoryBytes - std::min(owned_[&device].used, settings.memoryBytes);
+    if (settings.sharedBytes > 0) {
+        uint64_t used = 0;
+        for (const auto& [owner, owned] : owned_) {
+            used += owned.used;
+        }
+        free.host = settings.sharedBytes - std::min(used, settings.sharedBytes);
+    }
+    return free;
 }
 
 void DeviceMemory::Credit(const Device* device, size_t bytes) {
@@ -433,7 +473,8 @@ void DeviceMemory::Credit(const Device* device, size_t bytes) {
 uint64_t DeviceMemory::FreeBytes(const Device& device) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     ReclaimLocked();
-    return device.settings().memoryBytes - owned_[&device].used;
+    const FreeOf free = FreeLocked(device);
+    return std::min(free.device, free.host);
 }
 
 void DeviceMemory::ReadUse(const Device& device, uint64_t* used, uint64_t* peak) {
@@ -526,7 +567,10 @@ void DeviceMemory::RetireLocked(const Allocation& allocation) {
     }
     Owned& owned = owned_.at(allocation.device);
     epoch_.fetch_add(1, std::memory_order_release);
-    owned.retired.push_back({allocation, pendingPlaces_(allocation.device)});
+    owned.retired.push_back({allocation, pendingPlaces_(allocation.device), ++frees_});
+    if (!owned.retired.back().pending.empty()) {
+        heldSinceLook_.fetch_add(allocation.bytes, std::memory_order_relaxed);
+    }
     if (allocation.pages != nullptr) {
         freed_[freedCount_++ % kFreedBlocks] = {allocation.begin, allocation.bytes};
     }
@@ -543,8 +587,13 @@ void DeviceMemory::ReserveRetired(Owned* owned) {
 }
 
 void DeviceMemory::ReclaimLocked() {
+    bool waits = false;
     for (auto& [device, owned] : owned_) {
         ReclaimLocked(&owned);
+        waits = waits || owned.Waiting() > 0;
+    }
+    if (!waits) {
+        heldSinceLook_.store(0, std::memory_order_relaxed);
     }
 }
 
@@ -568,14 +617,85 @@ void DeviceMemory::ReclaimLocked(Owned* owned) {
     }
 }
 
+// The question is asked without the lock: a task may take it while its stream's lock is held. Work
+// that is queued meanwhile concerns none of the blocks, which have left the map.
+bool DeviceMemory::Narrow() noexcept {
+    try {
+        HeldMemory held;
+        {
+            const std::unique_lock<std::shared_mutex> lock(mutex_);
+            heldSinceLook_.store(0, std::memory_order_relaxed);
+            for (const auto& [device, owned] : owned_) {
+                for (size_t index = owned.front; index < owned.retired.size(); ++index) {
+                    const Retired& retired = owned.retired[index];
+                    const Allocation& block = retired.allocation;
+                    if (!retired.narrowed) {
+                        held.Add({retired.number, block.begin, block.end(), block.begin,
+                                  block.end(), retired.pending});
+                    }
+                }
+            }
+        }
+        held.Narrow(listMemory_);
+        const std::unique_lock<std::shared_mutex> lock(mutex_);
+        return TakeNarrowedLocked(&held);
+    } catch (const std::bad_alloc&) {
+        return false;  // the blocks wait for all work that was queued before
+    }
+}
+
+// A narrowed block may be over before older ones, so all of them are looked at.
+bool DeviceMemory::TakeNarrowedLocked(HeldMemory* held) {
+    bool any = false;
+    for (auto& [device, owned] : owned_) {
+        std::vector<Retired>& retired = owned.retired;
+        size_t kept = owned.front;
+        for (size_t index = owned.front; index < retired.size(); ++index) {
+            Retired& block = retired[index];
+            HeldMemory::Freed* const found = block.narrowed ? nullptr : held->Find(block.number);
+            if (found != nullptr) {
+                block.pending = std::move(found->pending);
+                block.narrowed = true;
+            }
+            block.pending.erase(std::remove_if(block.pending.begin(), block.pending.end(), Reached),
+                                block.pending.end());
+            if (block.pending.empty()) {
+                any = true;
+                ForgetRegistrationsInsideLocked(block.allocation);
+                GiveBackLocked(block.allocation);
+            } else if (kept++ != index) {
+                retired[kept - 1] = std::move(block);
+            }
+        }
+        retired.erase(retired.begin() + static_cast<ptrdiff_t>(kept), retired.end());
+    }
+    return any;
+}
+
+void DeviceMemory::AddHeldUp(const Device* device, HeldUp* held) const {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    const auto found = owned_.find(device);
+    if (found == owned_.end()) {
+        return;
+    }
+    const Owned& owned = found->second;
+    for (size_t index = owned.front; index < owned.retired.size(); ++index) {
+        held->Add(owned.retired[index].allocation.bytes, owned.retired[index].pending);
+    }
+}
+
+void DeviceMemory::UncountLocked(const Allocation& allocation) {
+    if (allocation.OfDevice()) {
+        owned_[allocation.device].used -= allocation.bytes;
+    }
+}
+
 void DeviceMemory::GiveBackLocked(const Allocation& allocation) {
     if (allocation.origin == MemoryOrigin::kImported) {
         delete allocation.imported;
         return;
     }
-    if (allocation.OfDevice()) {
-        owned_[allocation.device].used -= allocation.bytes;
-    }
+    UncountLocked(allocation);
     GiveBackBlock(reinterpret_cast<void*>(allocation.begin), {allocation.guard, allocation.pages});
 }
 

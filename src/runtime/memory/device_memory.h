@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -14,6 +15,7 @@
 
 #include "src/base/status.h"
 #include "src/runtime/memory/address_range.h"
+#include "src/runtime/memory/held_memory.h"
 #include "src/runtime/task/task.h"
 
 namespace advstep {
@@ -72,15 +74,19 @@ struct RegistrationEffect {
 ///
 /// A freed block leaves the map at once. Its bytes are given back when the work that was queued
 /// before and may use it has run: until then the block waits in its device's queue, with the places
-/// in streams where that work ends. When the places of a block have been reached, those of older
-/// blocks have been reached too, so a call looks only at the front of each queue. mutex_ guards
-/// everything; look-ups share it.
+/// in streams where that work ends. A free takes the ends of all work, which cost little. When they
+/// have been reached, those of older blocks have been reached too, so a call looks only at the
+/// front of each queue. Narrow finds out which work may use which block, when memory lacks or much
+/// of it waits. mutex_ guards everything; look-ups share it. Narrow takes the locks of streams, so
+/// it does not hold it meanwhile.
 class DeviceMemory {
  public:
     using FindPending = std::vector<Ticket> (*)(const Device* device);
 
     /// `pendingPlaces` is ::advstep::PendingPlaces, except in tests.
-    explicit DeviceMemory(FindPending pendingPlaces) : pendingPlaces_(pendingPlaces) {}
+    explicit DeviceMemory(FindPending pendingPlaces,
+                          HeldMemory::ListMemory listMemory = &ListPendingMemory)
+        : pendingPlaces_(pendingPlaces), listMemory_(listMemory) {}
 
     /// 207001: `bytes` is more than is free.
     Status Allocate(MemoryKind kind, const Device* device, size_t bytes, void** address);
@@ -97,11 +103,12 @@ class DeviceMemory {
     /// although `effect` wants pageable memory.
     Status Register(void* address, size_t bytes, const RegistrationEffect& effect = {});
 
-    /// 507911: `address` is not the start of a registered range.
-    Status CheckRegistered(const void* address) const;
+    /// Finds a registered range, for the question what work uses it. 507911: `address` is not the
+    /// start of one.
+    Status FindRegistered(const void* address, HeldMemory::Freed* range) const;
 
     /// Ends the pinning. `pending` are the places to wait for before the program may free the
-    /// memory. Codes as CheckRegistered.
+    /// memory. Codes as FindRegistered.
     Status Unregister(void* address, std::vector<Ticket>* pending);
 
     /// Returns the epoch at which a range of addresses was reserved. Everything that was found
@@ -109,7 +116,7 @@ class DeviceMemory {
     uint64_t EnterReserved(uintptr_t begin, size_t bytes);
     /// Enters a mapped range. It joins its neighbours of the same reservation and device.
     void EnterMapped(const Allocation& range);
-    /// Removes a range from a mapped allocation at once.
+    /// Removes a range that has been entered from its mapped allocation, at once.
     void LeaveMapped(uintptr_t begin, size_t bytes);
 
     /// Exports a block, or finds its key if it is exported already. `open`: to every process.
@@ -129,6 +136,16 @@ class DeviceMemory {
     Status Charge(const Device* device, size_t bytes);
     void Credit(const Device* device, size_t bytes);
     uint64_t FreeBytes(const Device& device);
+
+    /// Gives back what waits for work that does not use it. True: it was something. The calling
+    /// thread holds no lock. Without memory for the question nothing is given back.
+    bool Narrow() noexcept;
+    /// Returns whether so much waits that Narrow is worth its price, although nothing lacks.
+    bool NarrowIsDue() const {
+        return heldSinceLook_.load(std::memory_order_relaxed) >= kMostUnlooked;
+    }
+    /// Adds what has been freed and still waits.
+    void AddHeldUp(const Device* device, HeldUp* held) const;
 
     /// Reads the bytes of the device's memory that are used, and the most that there have been.
     void ReadUse(const Device& device, uint64_t* used, uint64_t* peak);
@@ -165,6 +182,10 @@ class DeviceMemory {
     void ReleaseAll(const Device* device);
 
  private:
+    // The host's memory is the reason: a block that waits keeps its pages, so the next one needs
+    // new ones.
+    static constexpr uint64_t kMostUnlooked = uint64_t{64} << 20;
+
     struct Inside {
         uintptr_t begin;
         size_t bytes;
@@ -174,6 +195,8 @@ class DeviceMemory {
     struct Retired {
         Allocation allocation;
         std::vector<Ticket> pending;  // the last is removed when it is reached
+        uint64_t number;              // in the order of the frees
+        bool narrowed = false;        // `pending` is of work that may use it
     };
     /// The memory of a device, or pinned host memory.
     struct Owned {
@@ -185,6 +208,11 @@ class DeviceMemory {
 
         size_t Waiting() const { return retired.size() - front; }
     };
+    /// The bytes that are free, of a device's own and of what the host gives to all devices.
+    struct FreeOf {
+        uint64_t device = 0;
+        uint64_t host = std::numeric_limits<uint64_t>::max();
+    };
     using Live = std::map<uintptr_t, Allocation>;
     struct FreedBlock {
         uintptr_t begin;
@@ -195,33 +223,43 @@ class DeviceMemory {
     Status FindFreeableLocked(MemoryKind kind, const void* address, Live::const_iterator* it) const;
     Status RegisterInsideLocked(const Allocation& block, uintptr_t begin, size_t bytes,
                                 const RegistrationEffect& effect);
-    Status CheckRegisteredLocked(const void* address) const;
+    Status FindRegisteredLocked(const void* address, HeldMemory::Freed* range) const;
     static bool MappedInside(const Registrations& inside, const Allocation& block,
                              uintptr_t address);
     void EndRegistrationsInsideLocked(const Allocation& block);
     void ForgetRegistrationsInsideLocked(const Allocation& block);
     void EndSharingLocked(const Allocation& allocation) noexcept;
     Status ChargeLocked(const Device* device, size_t bytes);
+    FreeOf FreeLocked(const Device& device);
+    bool TakeNarrowedLocked(HeldMemory* held);
     const Allocation* FindLocked(uintptr_t address) const;
     Live::iterator LastBefore(uintptr_t end, uintptr_t begin);
     void DropStaleRegistrationsLocked(uintptr_t begin, size_t bytes);
+    Live::node_type TakeSpareLocked();
     void RetireLocked(const Allocation& allocation);
     static void ReserveRetired(Owned* owned);
     void ReclaimLocked();
     void ReclaimLocked(Owned* owned);
+    void UncountLocked(const Allocation& allocation);
     void GiveBackLocked(const Allocation& allocation);
     void ForgetDevicesLocked();
 
     const FindPending pendingPlaces_;
+    const HeldMemory::ListMemory listMemory_;
     mutable std::shared_mutex mutex_;
-    Live live_;                                       // by begin
+    Live live_;  // by begin
+    // As many nodes as there are more mappings than mapped allocations, so that neither a part nor
+    // the middle of one needs memory to leave.
+    std::vector<Live::node_type> spare_;
     Registrations inside_;                            // inside blocks of pinned host memory
     Registrations endedInside_;                       // those of retired blocks, for FindRetired
     std::unordered_map<const Device*, Owned> owned_;  // by device; null: pinned host memory
     FreedBlock freed_[kFreedBlocks] = {};             // the last ones of whole pages, in no order
     size_t freedCount_ = 0;                           // ever
     std::atomic<uint64_t> epoch_{1};
-    uint64_t imports_ = 0;  // the number of the last import
+    uint64_t imports_ = 0;                    // the number of the last import
+    uint64_t frees_ = 0;                      // the number of the last free
+    std::atomic<uint64_t> heldSinceLook_{0};  // bytes that have begun to wait since the last Narrow
     // Where live blocks begin: imported ones by key and number, exported ones by key.
     std::map<std::pair<uint64_t, uint64_t>, uintptr_t> importedAt_;
     std::unordered_map<uint64_t, uintptr_t> exportedAt_;

@@ -14,6 +14,7 @@
 #include <new>
 #include <utility>
 
+#include "acl/acl_base.h"
 #include "src/base/at_load.h"
 #include "src/base/crash_signal.h"
 #include "src/base/never_destroyed.h"
@@ -36,6 +37,15 @@ size_t PageBytes() {
 const AtLoad readPageBytes(&PageBytes);
 
 uint8_t* At(uintptr_t address) { return reinterpret_cast<uint8_t*>(address); }
+
+// A guarded block takes three mappings of the process.
+Status NoMappings(size_t bytes) {
+    return Error(
+        ACL_ERROR_RT_MEMORY_ALLOCATION,
+        "size is {} bytes between unmapped pages; expected no more than the host can give, "
+        "and fewer mappings of the process than vm.max_map_count",
+        bytes);
+}
 
 // Returns the first byte of [begin, end) that is not that of the pattern, or `end`.
 uintptr_t FirstWritten(uintptr_t begin, uintptr_t end) {
@@ -121,24 +131,28 @@ void GuardedMemory::SetMode(GuardMode mode) {
     mode_.store(mode, std::memory_order_relaxed);
 }
 
-GuardRecord* GuardedMemory::Allocate(size_t bytes, size_t alignment, int32_t device) noexcept {
+Status GuardedMemory::Allocate(size_t bytes, size_t alignment, int32_t device,
+                               GuardRecord** record) {
     EnsureAlternateStack();
     const std::lock_guard<std::mutex> lock(mutex_);
-    GuardRecord* const record = TakeRecord();
-    if (record == nullptr) {
-        return nullptr;
+    GuardRecord* const taken = TakeRecord();
+    if (taken == nullptr) {
+        return Status(ACL_ERROR_BAD_ALLOC);
     }
-    record->device.store(device, std::memory_order_relaxed);
-    if (!Place(record, bytes, alignment)) {
+    taken->device.store(device, std::memory_order_relaxed);
+    Status placed = Place(taken, bytes, alignment);
+    if (!placed.ok()) {
         // The quarantine may hold the addresses that are missing.
         ShrinkQuarantine(0, 0);
-        if (!Place(record, bytes, alignment)) {
-            record->nextInList = unused_;
-            unused_ = record;
-            return nullptr;
-        }
+        placed = Place(taken, bytes, alignment);
     }
-    return record;
+    if (!placed.ok()) {
+        taken->nextInList = unused_;
+        unused_ = taken;
+        return placed;
+    }
+    *record = taken;
+    return {};
 }
 
 GuardRecord* GuardedMemory::TakeRecord() {
@@ -157,19 +171,19 @@ GuardRecord* GuardedMemory::TakeRecord() {
 }
 
 // Reserves the addresses first, and then makes memory of their middle.
-bool GuardedMemory::Place(GuardRecord* record, size_t bytes, size_t alignment) {
+Status GuardedMemory::Place(GuardRecord* record, size_t bytes, size_t alignment) {
     const size_t page = PageBytes();
     const size_t unit = std::max(alignment, page);
     const size_t pageBytes = RoundUp(bytes, page);
     const size_t rangeBytes = unit + pageBytes + page;  // the unit in front keeps the alignment
     void* const range = ReserveAddresses(nullptr, rangeBytes, unit);
     if (range == nullptr) {
-        return false;
+        return NoMappings(bytes);
     }
     const uintptr_t pages = reinterpret_cast<uintptr_t>(range) + unit;
-    if (!MakeMemory(record, At(pages), pageBytes)) {
+    if (Status made = MakeMemory(record, At(pages), pageBytes); !made.ok()) {
         ReleaseAddresses(range, rangeBytes);
-        return false;
+        return made;
     }
     const bool atEnd = mode_.load(std::memory_order_relaxed) == GuardMode::kAfter;
     // A block that is aligned to more than a page begins with its first page, so its end is as near
@@ -185,32 +199,32 @@ bool GuardedMemory::Place(GuardRecord* record, size_t bytes, size_t alignment) {
     record->bytes.store(bytes, std::memory_order_relaxed);
     record->freed.store(false, std::memory_order_relaxed);
     record->range.store(reinterpret_cast<uintptr_t>(range), std::memory_order_release);
-    return true;
+    return {};
 }
 
 // The pages of a device are those of a file, which other processes can map.
-bool GuardedMemory::MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes) {
+Status GuardedMemory::MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes) {
     if (record->device.load(std::memory_order_relaxed) == GuardRecord::kPinned) {
-        return mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0;
+        return mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0 ? Status() : NoMappings(bytes);
     }
     PageRange* taken = nullptr;
+    Status made;
     try {
-        if (!TheUnmappedPages().Take(bytes, PageBytes(), &taken).ok()) {
-            return false;
-        }
+        ADVSTEP_RETURN_IF_ERROR(TheUnmappedPages().Take(bytes, PageBytes(), &taken));
         const int file = PagePool::FileOf(*taken);
-        if (PagePool::MapAt(pages, bytes, file, taken->offset).ok()) {
+        made = PagePool::MapAt(pages, bytes, file, taken->offset);
+        if (made.ok()) {
             record->forkRange = EnterForkRange(pages, bytes, file, taken->offset);
             record->filePages = taken;
-            return true;
+            return {};
         }
     } catch (const std::bad_alloc&) {
-        // The host has not enough memory.
+        made = Status(ACL_ERROR_BAD_ALLOC);
     }
     if (taken != nullptr) {
         TheUnmappedPages().GiveBack(taken);
     }
-    return false;
+    return made;
 }
 
 void GuardedMemory::CheckEdges(const GuardRecord& record) const {
@@ -242,9 +256,7 @@ void GuardedMemory::Free(GuardRecord* record) noexcept {
 
 void GuardedMemory::DropMemory(GuardRecord* record) noexcept {
     ForgetForkRecord(std::exchange(record->forkRange, nullptr));
-    if (!VacateAddresses(At(record->pages), record->pageBytes)) {
-        (void)mprotect(At(record->pages), record->pageBytes, PROT_NONE);
-    }
+    (void)VacateAddresses(At(record->pages), record->pageBytes);
     if (record->filePages != nullptr) {
         TheUnmappedPages().GiveBack(std::exchange(record->filePages, nullptr));
     }

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "src/base/settings.h"
+#include "src/base/status.h"
 
 namespace advstep {
 
@@ -56,8 +57,8 @@ class GuardedMemory {
     bool On() const { return mode_.load(std::memory_order_relaxed) != GuardMode::kOff; }
 
     /// Allocates a block of the device, or of the host if `device` is GuardRecord::kPinned. The
-    /// contents are undefined. Null: the host cannot give so much.
-    GuardRecord* Allocate(size_t bytes, size_t alignment, int32_t device) noexcept;
+    /// contents are undefined. 207001: the host cannot give it.
+    Status Allocate(size_t bytes, size_t alignment, int32_t device, GuardRecord** record);
 
     /// Ends the process with a message if something has been written beside the block.
     void CheckEdges(const GuardRecord& record) const;
@@ -73,8 +74,8 @@ class GuardedMemory {
 
  private:
     GuardRecord* TakeRecord();
-    bool Place(GuardRecord* record, size_t bytes, size_t alignment);
-    static bool MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes);
+    Status Place(GuardRecord* record, size_t bytes, size_t alignment);
+    static Status MakeMemory(GuardRecord* record, uint8_t* pages, size_t bytes);
     static void DropMemory(GuardRecord* record) noexcept;
     void ShrinkQuarantine(size_t mostBlocks, size_t mostBytes);
 

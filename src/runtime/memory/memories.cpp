@@ -2,6 +2,8 @@
 // Owns the memory of all devices.
 #include "src/runtime/memory/memories.h"
 
+#include <utility>
+
 #include "src/base/never_destroyed.h"
 #include "src/runtime/task/ticket.h"
 
@@ -38,6 +40,28 @@ bool AreOneAllocation(const Allocation& part, const Allocation& next) {
 DeviceMemory& TheDeviceMemory() { return TheMemories().device; }
 
 VirtualMemory& TheVirtualMemory() { return TheMemories().mapped; }
+
+bool NarrowHeldMemory() noexcept {
+    const bool blocks = TheDeviceMemory().Narrow();
+    return TheVirtualMemory().Narrow() || blocks;
+}
+
+Status WithHeldUp(const Device* device, Status failure) {
+    HeldUp held;
+    TheDeviceMemory().AddHeldUp(device, &held);
+    TheVirtualMemory().AddHeldUp(device, &held);
+    return held.bytes() == 0 ? std::move(failure)
+                             : Error(failure.code(), "{}; {}", failure.message(), held.Text());
+}
+
+std::vector<Ticket> PlacesThatUse(HeldMemory::Freed range, std::vector<Ticket>&& pending) {
+    const uint64_t number = range.number;
+    range.pending = std::move(pending);
+    HeldMemory held;
+    held.Add(std::move(range));
+    held.Narrow(&ListPendingMemory);
+    return std::move(held.Find(number)->pending);
+}
 
 // Mapped neighbours are one allocation, also if some of them have been unmapped since.
 bool UsableInTask(const void* address, size_t bytes) {

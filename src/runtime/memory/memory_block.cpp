@@ -4,28 +4,26 @@
 #include "src/runtime/memory/memory_block.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
 
+#include "acl/acl_base.h"
+#include "src/base/host_memory.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/faults/fault_injection.h"
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/guarded_memory.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#endif
+#include "src/runtime/memory/page_poison.h"
 
 namespace advstep {
 namespace {
 
 constexpr size_t kAlignment = 512;
 
-uint64_t HostBytes() {
-    return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-           static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+Status HostLacks(size_t bytes) {
+    return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                 "size is {} bytes; expected no more than the host can give", bytes);
 }
 
 // A guarded block of the device keeps the smaller alignment, because its end is then nearer to the
@@ -38,66 +36,68 @@ size_t AlignmentOf(size_t bytes, const Device* device, bool guarded) {
     return page ? PagePool::kPage : kAlignment;
 }
 
-// The address sanitizer knows nothing of pages that are parted here.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kBetween = PagePool::kPage;  // between two blocks
-void Poison(void* begin, size_t bytes) { __asan_poison_memory_region(begin, bytes); }
-void Unpoison(void* begin, size_t bytes) { __asan_unpoison_memory_region(begin, bytes); }
-#else
-constexpr size_t kBetween = 0;
-void Poison(void* begin, size_t bytes) { (void)begin, (void)bytes; }
-void Unpoison(void* begin, size_t bytes) { (void)begin, (void)bytes; }
-#endif
+constexpr size_t kBetween = kPoisonsPages ? PagePool::kPage : 0;  // between two blocks
 
 // Takes whole pages, so that another process that maps them sees nothing of other blocks.
-void* TakePages(size_t bytes, size_t alignment, BlockSource* source) {
+Status TakePages(size_t bytes, size_t alignment, BlockSource* source, void** address) {
     const size_t whole =
         (bytes + PagePool::kPage - 1) / PagePool::kPage * PagePool::kPage + kBetween;
-    if (!TheMappedPages().Take(whole, alignment, &source->pages).ok()) {
-        return nullptr;
-    }
-    void* const address = PagePool::Address(*source->pages);
-    Poison(address, whole);
-    Unpoison(address, bytes);
-    return address;
+    ADVSTEP_RETURN_IF_ERROR(TheMappedPages().Take(whole, alignment, &source->pages));
+    *address = PagePool::Address(*source->pages);
+    PoisonPages(static_cast<uint8_t*>(*address) + bytes, whole - bytes);
+    return {};
+}
+
+Status TakeGuarded(size_t bytes, size_t alignment, const Device* device, BlockSource* source,
+                   void** address) {
+    const int32_t owner = device != nullptr ? device->id() : GuardRecord::kPinned;
+    ADVSTEP_RETURN_IF_ERROR(TheGuardedMemory().Allocate(bytes, alignment, owner, &source->guard));
+    source->pages = source->guard->filePages;
+    *address = reinterpret_cast<void*>(source->guard->begin.load());
+    return {};
 }
 
 }  // namespace
 
-void* TakeBlock(size_t bytes, const Device* device, BlockSource* source) {
-    if (bytes > HostBytes() || AllocationFails(AllocationKind::kMemory)) {
-        return nullptr;  // posix_memalign would promise more than the host has
+Status CheckHostHolds(size_t bytes) {
+    // A promise of more would end in the system's out-of-memory killer.
+    const uint64_t most = HostCapacity();
+    return bytes <= most
+               ? Status()
+               : Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                       "size is {} bytes; expected at most the {} bytes that the host can hold, "
+                       "whatever ADVANCE_STEP_MEMORY says",
+                       bytes, most);
+}
+
+Status TakeBlock(size_t bytes, const Device* device, BlockSource* source, void** address) {
+    ADVSTEP_RETURN_IF_ERROR(CheckHostHolds(bytes));
+    if (AllocationFails(AllocationKind::kMemory)) {
+        return HostLacks(bytes);
     }
     const bool guarded = TheGuardedMemory().On();
     const size_t alignment = AlignmentOf(bytes, device, guarded);
     if (guarded) {
-        const int32_t owner = device != nullptr ? device->id() : GuardRecord::kPinned;
-        source->guard = TheGuardedMemory().Allocate(bytes, alignment, owner);
-        if (source->guard == nullptr) {
-            return nullptr;
-        }
-        source->pages = source->guard->filePages;
-        return reinterpret_cast<void*>(source->guard->begin.load());
+        return TakeGuarded(bytes, alignment, device, source, address);
     }
     if (device != nullptr && bytes >= kSharedBlock) {
-        return TakePages(bytes, alignment, source);
+        return TakePages(bytes, alignment, source, address);
     }
-    void* address = nullptr;
-    if (posix_memalign(&address, alignment, bytes) != 0) {
-        return nullptr;
+    if (posix_memalign(address, alignment, bytes) != 0) {
+        return HostLacks(bytes);
     }
     if (alignment == kLargePage) {
         // The hint saves TLB misses on wide block tables.
-        (void)madvise(address, bytes, MADV_HUGEPAGE);
+        (void)madvise(*address, bytes, MADV_HUGEPAGE);
     }
-    return address;
+    return {};
 }
 
 void GiveBackBlock(void* address, const BlockSource& source) noexcept {
     if (source.guard != nullptr) {
         TheGuardedMemory().Free(source.guard);
     } else if (source.pages != nullptr) {
-        Poison(address, source.pages->bytes);
+        PoisonPages(address, source.pages->bytes);  // although another process may still use them
         TheMappedPages().GiveBack(source.pages);
     } else {
         std::free(address);

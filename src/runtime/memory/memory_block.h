@@ -22,12 +22,15 @@ struct BlockSource {
 /// with a page unless it is guarded.
 inline constexpr size_t kSharedBlock = PagePool::kPage;
 
-/// Returns memory for an allocation of the device, or of pinned host memory if `device` is null. It
+/// Takes memory for an allocation of the device, or of pinned host memory if `device` is null. It
 /// is aligned to kLargePage if it is at least that large, and otherwise to 4096 bytes if it is
 /// pinned host memory or at least that large, and otherwise to 512 bytes. source->guard is set if
-/// ADVANCE_STEP_GUARD is on; device memory below kLargePage is then aligned to 512 bytes. Null: the
-/// host has not enough memory.
-void* TakeBlock(size_t bytes, const Device* device, BlockSource* source);
+/// ADVANCE_STEP_GUARD is on; device memory below kLargePage is then aligned to 512 bytes. 207001:
+/// the host cannot give it.
+Status TakeBlock(size_t bytes, const Device* device, BlockSource* source, void** address);
+
+/// 207001: the host cannot hold so many bytes, whatever else it holds.
+Status CheckHostHolds(size_t bytes);
 
 void GiveBackBlock(void* address, const BlockSource& source) noexcept;
 

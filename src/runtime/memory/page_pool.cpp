@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "src/base/no_file_signals.h"
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/fork_records.h"
+#include "src/runtime/memory/page_poison.h"
 
 namespace advstep {
 namespace {
@@ -29,10 +31,50 @@ constexpr size_t kHoleBytes = size_t{128} << 10;
 
 uint64_t WholeUnits(uint64_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
+uint64_t ProcessLimit(decltype(RLIMIT_FSIZE) resource) {
+    rlimit limit{};
+    return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+// Returns the failure of a system call, by errno. Memory is not what every one of them lacks.
 Status HostCannot(size_t bytes) {
+    const int wrong = errno;
+    if (wrong == EMFILE) {
+        return Error(
+            ACL_ERROR_RT_MEMORY_ALLOCATION,
+            "size is {} bytes, for which a file in memory has to be opened; expected fewer "
+            "open files than the process may have ({}, ulimit -n)",
+            bytes, ProcessLimit(RLIMIT_NOFILE));
+    }
+    if (wrong == EFBIG) {
+        return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                     "size is {} bytes, for which a file in memory has to be so large; expected at "
+                     "most the size that files of the process may have ({} bytes, ulimit -f)",
+                     bytes, ProcessLimit(RLIMIT_FSIZE));
+    }
     return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
                  "size is {} bytes; expected no more than the host can give ({})", bytes,
-                 std::generic_category().message(errno));
+                 std::generic_category().message(wrong));
+}
+
+// Sets the size of a new file: `usual` bytes, or as many as files of the process may have, but at
+// least `least`.
+Status SizeFile(PageFile* file, size_t least, size_t usual) {
+    file->bytes = WholeUnits(usual, PagePool::kPage);
+    if (SetFileSize(file->descriptor, file->bytes)) {
+        return {};
+    }
+    if (errno == EFBIG) {
+        const uint64_t limit = ProcessLimit(RLIMIT_FSIZE) / PagePool::kPage * PagePool::kPage;
+        if (limit >= least && limit < file->bytes) {
+            file->bytes = limit;
+            if (SetFileSize(file->descriptor, limit)) {
+                return {};
+            }
+        }
+        errno = EFBIG;
+    }
+    return HostCannot(least);
 }
 
 bool PunchHole(int descriptor, uint64_t offset, size_t bytes) {
@@ -71,6 +113,7 @@ PageFile::~PageFile() {
     ForgetForkRecord(forkRange);
     ForgetForkRecord(forkDescriptor);
     if (base != nullptr) {
+        UnpoisonPages(base, bytes);
         ReleaseAddresses(base, bytes);
     }
     if (descriptor >= 0) {
@@ -97,12 +140,15 @@ Status PagePool::Take(size_t bytes, size_t alignment, PageRange** range) {
     if (found == nullptr) {
         // AddFile returns the new range, because a look-up could find a free range of another file
         // that is large enough and badly aligned.
-        ADVSTEP_RETURN_IF_ERROR(AddFile(std::max(bytes, kFileBytes), &found));
+        ADVSTEP_RETURN_IF_ERROR(AddFile(bytes, &found));
         offset = 0;
     }
     Carve(found, offset, bytes);
     if (spare_ != nullptr && spare_->file == found->file) {
         spare_ = nullptr;
+    }
+    if (found->file->base != nullptr) {
+        UnpoisonPages(Address(*found), bytes);
     }
     *range = found;
     return {};
@@ -132,11 +178,11 @@ Status PagePool::AddFile(size_t bytes, PageRange** range) {
     }
     auto file = std::make_unique<PageFile>();
     auto whole = std::make_unique<PageRange>();
-    file->bytes = WholeUnits(bytes, kPage);
     file->descriptor = memfd_create("advance_step", MFD_CLOEXEC);
-    if (file->descriptor < 0 || !SetFileSize(file->descriptor, file->bytes)) {
+    if (file->descriptor < 0) {
         return HostCannot(bytes);
     }
+    ADVSTEP_RETURN_IF_ERROR(SizeFile(file.get(), bytes, std::max(bytes, kFileBytes)));
     file->forkDescriptor = EnterForkDescriptor(file->descriptor);
     if (addresses_ == Addresses::kMapped) {
         file->asked = std::make_unique<std::atomic<bool>[]>(file->bytes / kLargePage + 1);
@@ -221,6 +267,7 @@ void PagePool::GiveBack(PageRange* range) noexcept {
         return;
     }
     if (addresses_ == Addresses::kMapped) {
+        PoisonPages(Address(*range), range->bytes);
         range->touched = range->bytes;
         touchedBytes_ += range->bytes;
     } else if (!PunchHole(range->file->descriptor, range->offset, range->bytes)) {

@@ -10,9 +10,11 @@
 
 #include "acl/acl_base.h"
 #include "acl/acl_rt.h"
+#include "src/base/log.h"
 #include "src/runtime/device/device.h"
 #include "src/runtime/faults/fault_injection.h"
 #include "src/runtime/memory/address_range.h"
+#include "src/runtime/memory/memory_block.h"
 #include "src/runtime/memory/memory_sharing.h"
 #include "src/runtime/memory/page_pool.h"
 #include "src/runtime/task/ticket.h"
@@ -27,6 +29,11 @@ Status NotMapped(const void* address) {
 }
 
 }  // namespace
+
+MemoryPlace::MemoryPlace(const Device* owner)
+    : device(owner),
+      type(owner != nullptr ? ACL_MEM_LOCATION_TYPE_DEVICE : ACL_MEM_LOCATION_TYPE_HOST),
+      id(owner != nullptr ? static_cast<uint32_t>(owner->id()) : 0) {}
 
 // Reservations.
 
@@ -106,48 +113,53 @@ uint64_t VirtualMemory::PhysicalMemory::Offset() const {
     return pages != nullptr ? pages->offset : grant->offset;
 }
 
-Status VirtualMemory::Create(const Device* device, size_t bytes, Handle* handle,
+Status VirtualMemory::Create(const MemoryPlace& place, size_t bytes, Handle* handle,
                              int32_t attribute) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();
-    retired_.try_emplace(device);
+    retired_.try_emplace(place.device);
     const auto entry = physical_.Acquire();
     PageRange* pages = nullptr;
-    Status taken;
-    bool charged = false;
-    try {
-        taken = memory_.Charge(device, bytes);
-        charged = taken.ok();
-        if (charged) {
-            taken = AllocationFails(AllocationKind::kMemory)
-                        ? Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                                "size is {} bytes; expected no more than the host can give", bytes)
-                        : TheUnmappedPages().Take(bytes, kGranularity, &pages);
-        }
-    } catch (const std::bad_alloc&) {
-        taken = Status(ACL_ERROR_BAD_ALLOC);
-    }
+    Status taken = TakePages(place, bytes, &pages);
     if (!taken.ok()) {
-        if (charged) {
-            memory_.Credit(device, bytes);
-        }
         physical_.Release(entry.object);
         return taken;
     }
-    OpenPhysical(entry.object, entry.handle, device, bytes);
+    OpenPhysical(entry.object, entry.handle, place, bytes);
     entry.object->pages = pages;
     entry.object->attribute = attribute;
     *handle = entry.handle;
     return {};
 }
 
-void VirtualMemory::OpenPhysical(PhysicalMemory* physical, Handle handle, const Device* device,
+// Takes what the memory of a device costs there, and the pages.
+Status VirtualMemory::TakePages(const MemoryPlace& place, size_t bytes, PageRange** pages) {
+    ADVSTEP_RETURN_IF_ERROR(CheckHostHolds(bytes));
+    if (place.device != nullptr) {
+        ADVSTEP_RETURN_IF_ERROR(memory_.Charge(place.device, bytes));
+    }
+    Status taken;
+    try {
+        taken = AllocationFails(AllocationKind::kMemory)
+                    ? Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                            "size is {} bytes; expected no more than the host can give", bytes)
+                    : TheUnmappedPages().Take(bytes, kGranularity, pages);
+    } catch (const std::bad_alloc&) {
+        taken = Status(ACL_ERROR_BAD_ALLOC);
+    }
+    if (!taken.ok() && place.device != nullptr) {
+        memory_.Credit(place.device, bytes);
+    }
+    return taken;
+}
+
+void VirtualMemory::OpenPhysical(PhysicalMemory* physical, Handle handle, const MemoryPlace& place,
                                  size_t bytes) {
     physical->handle = handle;
     physical->name = handle;
     physical->uses = 1;
     physical->bytes = bytes;
-    physical->device = device;
+    physical->place = place;
     physical->attribute = kUsualAttribute;
     physical->pages = nullptr;
     physical->shareKey = 0;
@@ -193,11 +205,11 @@ Status VirtualMemory::Retain(const void* address, Handle* handle, bool* again) {
     return {};
 }
 
-Status VirtualMemory::Describe(Handle handle, const Device** device, int32_t* attribute) const {
+Status VirtualMemory::Describe(Handle handle, MemoryPlace* place, int32_t* attribute) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     PhysicalMemory* physical = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindPhysical(handle, &physical));
-    *device = physical->device;
+    *place = physical->place;
     *attribute = physical->attribute;
     return {};
 }
@@ -218,7 +230,7 @@ Status VirtualMemory::Export(Handle handle, bool open, uint64_t* key) {
     offer.pool = &TheUnmappedPages();
     offer.pages = physical->pages;
     offer.length = physical->bytes;
-    offer.device = physical->device->id();
+    offer.device = physical->place.device != nullptr ? physical->place.device->id() : kOfHost;
     offer.open = open;
     ADVSTEP_RETURN_IF_ERROR(TheShareServer().Publish(offer, &physical->shareKey));
     *key = physical->shareKey;
@@ -240,9 +252,11 @@ Status VirtualMemory::Import(const Device* device, uint64_t key, Handle* handle,
     const std::lock_guard<std::mutex> lock(mutex_);
     ReclaimLocked();
     ADVSTEP_RETURN_IF_ERROR(CheckNotImported(key));  // another thread may have done so meanwhile
-    retired_.try_emplace(device);
+    const MemoryPlace place =
+        grant->device == kOfHost ? MemoryPlace(ACL_MEM_LOCATION_TYPE_HOST, 0) : MemoryPlace(device);
+    retired_.try_emplace(place.device);
     const auto entry = physical_.Acquire();
-    OpenPhysical(entry.object, entry.handle, device, grant->length);
+    OpenPhysical(entry.object, entry.handle, place, grant->length);
     *owner = grant->device;
     entry.object->shareKey = key;
     entry.object->grant = std::move(grant);
@@ -277,9 +291,8 @@ Status VirtualMemory::SetAccess(const void* address, size_t bytes,
     Mapping& mapping = found->second;
     std::vector<Access> merged = mapping.access;
     if (merged.empty()) {
-        merged.push_back({ACL_MEM_LOCATION_TYPE_DEVICE,
-                          static_cast<uint32_t>(mapping.physical->device->id()),
-                          ACL_RT_MEM_ACCESS_FLAGS_READWRITE});
+        const MemoryPlace& place = mapping.physical->place;
+        merged.push_back({place.type, place.id, ACL_RT_MEM_ACCESS_FLAGS_READWRITE});
     }
     for (const Access& wanted : access) {
         const auto known = std::find_if(merged.begin(), merged.end(), [&](const Access& other) {
@@ -305,8 +318,8 @@ Status VirtualMemory::GetAccess(const void* address, uint32_t type, uint32_t id,
     if (mapping == nullptr) {
         return NotMapped(address);
     }
-    const bool own = type == ACL_MEM_LOCATION_TYPE_DEVICE &&
-                     id == static_cast<uint32_t>(mapping->physical->device->id());
+    const MemoryPlace& place = mapping->physical->place;
+    const bool own = type == place.type && id == place.id;
     *rights = own ? ACL_RT_MEM_ACCESS_FLAGS_READWRITE : ACL_RT_MEM_ACCESS_FLAGS_NONE;
     for (const Access& known : mapping->access) {
         if (known.type == type && known.id == id) {
@@ -336,7 +349,7 @@ const VirtualMemory::Mapping* VirtualMemory::FindMapped(const void* address) con
 // Mappings, and their ends when earlier work has run.
 
 Status VirtualMemory::Map(void* address, size_t bytes, size_t offset, Handle handle) {
-    for (;;) {
+    for (bool narrowed = false;; narrowed = true) {
         std::vector<Ticket> earlier;
         {
             const std::lock_guard<std::mutex> lock(mutex_);
@@ -346,6 +359,9 @@ Status VirtualMemory::Map(void* address, size_t bytes, size_t offset, Handle han
         }
         if (earlier.empty()) {
             return {};
+        }
+        if (!narrowed && Narrow()) {
+            continue;
         }
         // Work that was queued before an aclrtUnmapMem still needs the old memory at this address.
         ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
@@ -385,16 +401,24 @@ Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Ha
         if (TakeDown(&other->second)) {
             continue;
         }
-        if (other->second.pending.empty()) {
-            return Error(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                         "virPtr is {:#x}, where the host could not unmap; expected fewer mappings "
-                         "in the process",
-                         begin);
-        }
         *earlier = other->second.pending;
         return {};
     }
     return PlaceMapping({begin, bytes, physical, &around->second, false, {}}, offset);
+}
+
+// The host's memory is like registered memory: every device can use it.
+Allocation VirtualMemory::AllocationOf(const Mapping& mapping) {
+    const Device* const device = mapping.physical->place.device;
+    Allocation allocation{mapping.begin,
+                          mapping.bytes,
+                          device != nullptr ? MemoryKind::kDevice : MemoryKind::kPinnedHost,
+                          device,
+                          MemoryOrigin::kMapped,
+                          mapping.reservation->begin,
+                          mapping.reservation->epoch};
+    allocation.mapped = device == nullptr;
+    return allocation;
 }
 
 Status VirtualMemory::PlaceMapping(const Mapping& mapping, uint64_t offset) {
@@ -408,9 +432,7 @@ Status VirtualMemory::PlaceMapping(const Mapping& mapping, uint64_t offset) {
     ++mapping.physical->mappings;
     ++mapping.reservation->mappings;
     try {
-        memory_.EnterMapped({mapping.begin, mapping.bytes, MemoryKind::kDevice,
-                             mapping.physical->device, MemoryOrigin::kMapped,
-                             mapping.reservation->begin, mapping.reservation->epoch});
+        memory_.EnterMapped(AllocationOf(mapping));
     } catch (...) {
         // No work uses the range, so it is taken down at once.
         entry->second.retired = true;
@@ -444,25 +466,23 @@ bool VirtualMemory::FindRetired(const void* address, Allocation* allocation) con
         !InsideTaskBefore(found->second.pending)) {
         return false;
     }
-    const Mapping& mapping = found->second;
-    *allocation = {mapping.begin,         mapping.bytes,
-                   MemoryKind::kDevice,   mapping.physical->device,
-                   MemoryOrigin::kMapped, mapping.reservation->begin};
+    *allocation = AllocationOf(found->second);
     return true;
 }
 
 // As for freed blocks (DeviceMemory::RetireLocked), work whose check found the range is queued by
 // now, or the program unmaps memory that another thread is about to use.
 void VirtualMemory::RetireLocked(Mapping& mapping) {
-    std::vector<Ticket> pending = pendingPlaces_(mapping.physical->device);
+    std::vector<Ticket> pending = pendingPlaces_(mapping.physical->place.device);
     memory_.LeaveMapped(mapping.begin, mapping.bytes);
     mapping.retired = true;
     mapping.pending = std::move(pending);
+    mapping.number = ++ends_;
     EnterRetired(&mapping);
 }
 
 void VirtualMemory::EnterRetired(Mapping* mapping) {
-    RetiredMappings& retired = retired_.at(mapping->physical->device);
+    RetiredMappings& retired = retired_.at(mapping->physical->place.device);
     mapping->olderRetired = retired.last;
     (retired.last == nullptr ? retired.first : retired.last->newerRetired) = mapping;
     retired.last = mapping;
@@ -470,7 +490,7 @@ void VirtualMemory::EnterRetired(Mapping* mapping) {
 }
 
 void VirtualMemory::LeaveRetired(Mapping* mapping) {
-    RetiredMappings& retired = retired_.at(mapping->physical->device);
+    RetiredMappings& retired = retired_.at(mapping->physical->place.device);
     Mapping* const older = mapping->olderRetired;
     Mapping* const newer = mapping->newerRetired;
     (older == nullptr ? retired.first : older->newerRetired) = newer;
@@ -495,8 +515,67 @@ void VirtualMemory::ReclaimLocked() {
     }
 }
 
-// Unmaps a retired range. False: work still uses it (`pending` is not empty), or the host cannot
-// unmap it now. A later call tries again.
+// As DeviceMemory::Narrow. A task that has an address in a reservation may use any of its mappings,
+// because neighbours are one allocation.
+bool VirtualMemory::Narrow() noexcept {
+    if (retiredCount_.load(std::memory_order_relaxed) == 0) {
+        return false;
+    }
+    try {
+        HeldMemory held;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            for (const auto& [device, retired] : retired_) {
+                for (const Mapping* mapping = retired.first; mapping != nullptr;
+                     mapping = mapping->newerRetired) {
+                    const Reservation& around = *mapping->reservation;
+                    if (!mapping->narrowed) {
+                        held.Add({mapping->number, mapping->begin, mapping->begin + mapping->bytes,
+                                  around.begin, around.begin + around.bytes, mapping->pending});
+                    }
+                }
+            }
+        }
+        held.Narrow(listMemory_);
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return TakeNarrowedLocked(&held);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
+bool VirtualMemory::TakeNarrowedLocked(HeldMemory* held) {
+    bool any = false;
+    for (auto& [device, retired] : retired_) {
+        for (Mapping* mapping = retired.first; mapping != nullptr;) {
+            Mapping* const next = mapping->newerRetired;
+            if (HeldMemory::Freed* const found = held->Find(mapping->number);
+                found != nullptr && !mapping->narrowed) {
+                mapping->pending = std::move(found->pending);
+                mapping->narrowed = true;
+            }
+            any = TakeDown(mapping) || any;
+            mapping = next;
+        }
+    }
+    return any;
+}
+
+void VirtualMemory::AddHeldUp(const Device* device, HeldUp* held) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = retired_.find(device);
+    for (const Mapping* mapping = found == retired_.end() ? nullptr : found->second.first;
+         mapping != nullptr; mapping = mapping->newerRetired) {
+        if (mapping->physical->handle == 0) {
+            held->Add(mapping->bytes, mapping->pending);
+        }
+    }
+}
+
+// Unmaps a retired range. False: work still uses it (`pending` is not empty). A host that cannot
+// unmap it keeps no memory of the program's: then the addresses lead to pages that others get,
+// until something else is mapped there or the reservation ends. Only a program that uses what it
+// has unmapped sees them.
 bool VirtualMemory::TakeDown(Mapping* mapping) {
     while (!mapping->pending.empty()) {
         if (!Reached(mapping->pending.back())) {
@@ -505,7 +584,10 @@ bool VirtualMemory::TakeDown(Mapping* mapping) {
         mapping->pending.pop_back();
     }
     if (!VacateAddresses(reinterpret_cast<void*>(mapping->begin), mapping->bytes)) {
-        return false;
+        Log(LogLevel::kWarn,
+            "the {} bytes unmapped at {:#x} stay accessible, because the process has as many "
+            "mappings as vm.max_map_count allows",
+            mapping->bytes, mapping->begin);
     }
     PhysicalMemory* const physical = mapping->physical;
     Reservation* const reservation = mapping->reservation;
@@ -525,7 +607,9 @@ void VirtualMemory::GiveBackIfUnused(PhysicalMemory* physical) {
                 TheShareServer().Withdraw(physical->shareKey);
             }
             TheUnmappedPages().GiveBack(physical->pages);
-            memory_.Credit(physical->device, physical->bytes);
+            if (physical->place.device != nullptr) {
+                memory_.Credit(physical->place.device, physical->bytes);
+            }
         }
         physical->grant.reset();
         physical_.Release(physical);
@@ -545,7 +629,7 @@ void VirtualMemory::ReleaseAll(const Device* device) {
     const auto belongs = [&](const Device* owner) { return device == nullptr || owner == device; };
     for (auto& [begin, mapping] : mappings_) {
         if (!mapping.retired &&
-            (belongs(mapping.physical->device) || belongs(mapping.reservation->device))) {
+            (belongs(mapping.physical->place.device) || belongs(mapping.reservation->device))) {
             try {
                 RetireLocked(mapping);
             } catch (const std::bad_alloc&) {
@@ -555,7 +639,7 @@ void VirtualMemory::ReleaseAll(const Device* device) {
         }
     }
     physical_.ForEach([&](PhysicalMemory& physical) {
-        if (physical.handle != 0 && belongs(physical.device)) {
+        if (physical.handle != 0 && belongs(physical.place.device)) {
             physical.handle = 0;
             GiveBackIfUnused(&physical);
         }

@@ -13,6 +13,7 @@
 
 #include "src/base/status.h"
 #include "src/runtime/memory/device_memory.h"
+#include "src/runtime/memory/held_memory.h"
 #include "src/runtime/task/handle_table.h"
 #include "src/runtime/task/task.h"
 
@@ -20,8 +21,19 @@ namespace advstep {
 
 struct ShareGrant;
 
+/// The owner of physical memory: a device, or the host.
+struct MemoryPlace {
+    const Device* device = nullptr;  // null: the host
+    uint32_t type = 0;               // an aclrtMemLocationType
+    uint32_t id = 0;                 // of the device, or as the program gave it
+
+    MemoryPlace(const Device* owner);  // NOLINT: most memory is a device's
+    MemoryPlace(uint32_t hostType, uint32_t hostId) : type(hostType), id(hostId) {}
+};
+
 /// Reserved ranges of addresses, physical memory with handles, and mappings of physical memory at
-/// reserved addresses. DeviceMemory treats the mappings as device memory.
+/// reserved addresses. DeviceMemory treats the mappings as device memory, and those of the host's
+/// as pinned memory that every device can use.
 ///
 /// An unmapped range leaves DeviceMemory at once, but stays mapped until the work that was queued
 /// before has run. A released reservation stays until its last such range is gone. Physical memory
@@ -31,11 +43,14 @@ class VirtualMemory {
  public:
     /// Sizes and addresses are multiples of this.
     static constexpr size_t kGranularity = kLargePage;
+    /// The owner of memory of another process that is no device's.
+    static constexpr int32_t kOfHost = -1;
     /// The aclrtMemAttr of memory of another process.
     static constexpr int32_t kUsualAttribute = 4;
 
-    VirtualMemory(DeviceMemory& memory, DeviceMemory::FindPending pendingPlaces)
-        : memory_(memory), pendingPlaces_(pendingPlaces) {}
+    VirtualMemory(DeviceMemory& memory, DeviceMemory::FindPending pendingPlaces,
+                  HeldMemory::ListMemory listMemory = &ListPendingMemory)
+        : memory_(memory), pendingPlaces_(pendingPlaces), listMemory_(listMemory) {}
     VirtualMemory(const VirtualMemory&) = delete;
     VirtualMemory& operator=(const VirtualMemory&) = delete;
 
@@ -48,8 +63,9 @@ class VirtualMemory {
     /// Returns whether a part of the range is reserved.
     bool Reserved(const void* address, size_t bytes) const;
 
-    /// Makes physical memory of the device. 207001: `bytes` is more than is free.
-    Status Create(const Device* device, size_t bytes, Handle* handle,
+    /// Makes physical memory there. 207001: `bytes` is more than is free, or than the host can
+    /// hold.
+    Status Create(const MemoryPlace& place, size_t bytes, Handle* handle,
                   int32_t attribute = kUsualAttribute);
     /// Ends one use of the handle, and its life with the last one; `ended` says so. 107017: the
     /// handle is not alive.
@@ -57,14 +73,15 @@ class VirtualMemory {
     /// Finds the handle of the memory that is mapped at any address, and adds a use of it. A handle
     /// whose life had ended lives again; `again` says so. 107000: no memory is mapped there.
     Status Retain(const void* address, Handle* handle, bool* again);
-    /// Finds the device and the aclrtMemAttr of the memory. 107017: the handle is not alive.
-    Status Describe(Handle handle, const Device** device, int32_t* attribute) const;
+    /// Finds the place and the aclrtMemAttr of the memory. 107017: the handle is not alive.
+    Status Describe(Handle handle, MemoryPlace* place, int32_t* attribute) const;
 
     /// Exports the memory. `open`: to every process. 107017: the handle is not alive. 107000: it
     /// has been exported, or is another process's.
     Status Export(Handle handle, bool open, uint64_t* key);
-    /// Makes a handle of memory of another process. *owner: the device that has it there. 107000:
-    /// this process has exported or imported it. Codes also as FetchShared.
+    /// Makes a handle of memory of another process, as memory of the device unless it is the
+    /// host's. *owner: the device that has it there, or kOfHost. 107000: this process has exported
+    /// or imported it. Codes also as FetchShared.
     Status Import(const Device* device, uint64_t key, Handle* handle, int32_t* owner);
 
     /// The rights of a location to use a mapping. A mapping's device begins with both.
@@ -96,6 +113,10 @@ class VirtualMemory {
     /// Frees the unmapped ranges that no work uses any more. The call is cheap when there are none.
     void Reclaim();
 
+    /// As DeviceMemory::Narrow and AddHeldUp, for unmapped ranges.
+    bool Narrow() noexcept;
+    void AddHeldUp(const Device* device, HeldUp* held) const;
+
     /// Ends all mappings, handles and reservations of the device, or all there are if `device` is
     /// null.
     void ReleaseAll(const Device* device);
@@ -109,7 +130,7 @@ class VirtualMemory {
         Handle name = 0;    // the value of `handle` while it lives
         uint64_t uses = 0;  // of the handle
         size_t bytes = 0;
-        const Device* device = nullptr;
+        MemoryPlace place{nullptr};
         int32_t attribute = kUsualAttribute;
         PageRange* pages = nullptr;  // null: of another process
         std::unique_ptr<ShareGrant> grant;
@@ -138,21 +159,25 @@ class VirtualMemory {
         Reservation* reservation;
         bool retired;                 // unmapped by the program
         std::vector<Ticket> pending;  // of a retired one: the ends of work that may use it
+        uint64_t number = 0;          // of a retired one: in the order of the ends
+        bool narrowed = false;        // `pending` is of work that may use it
         Mapping* olderRetired = nullptr;
         Mapping* newerRetired = nullptr;
         std::vector<Access> access{};
     };
     /// The unmapped ranges of a device's memory, oldest first. When the places of one have been
-    /// reached, those of older ones have been reached too. So a call looks only at the oldest,
-    /// except a Map at the same addresses.
+    /// reached, those of older ones have been reached too, unless Narrow has moved them back. So a
+    /// call looks only at the oldest, except a Map at the same addresses, and Narrow.
     struct RetiredMappings {
         Mapping* first = nullptr;
         Mapping* last = nullptr;
     };
     using Mappings = std::map<uintptr_t, Mapping>;
 
-    static void OpenPhysical(PhysicalMemory* physical, Handle handle, const Device* device,
+    static Allocation AllocationOf(const Mapping& mapping);
+    static void OpenPhysical(PhysicalMemory* physical, Handle handle, const MemoryPlace& place,
                              size_t bytes);
+    Status TakePages(const MemoryPlace& place, size_t bytes, PageRange** pages);
     Status FindPhysical(Handle handle, PhysicalMemory** physical) const;
     Status CheckNotImported(uint64_t key);
     const Mapping* FindMapped(const void* address) const;
@@ -164,17 +189,20 @@ class VirtualMemory {
     void LeaveRetired(Mapping* mapping);
     void ReclaimLocked();
     bool TakeDown(Mapping* mapping);
+    bool TakeNarrowedLocked(HeldMemory* held);
     void GiveBackIfUnused(PhysicalMemory* physical);
     void GiveBackIfUnused(Reservation* reservation);
 
     DeviceMemory& memory_;
     const DeviceMemory::FindPending pendingPlaces_;
+    const HeldMemory::ListMemory listMemory_;
     mutable std::mutex mutex_;
     HandleTable<PhysicalMemory> physical_{HandleKind::kPhysicalMemory};
     std::map<uintptr_t, Reservation> reservations_;  // by begin, as are the mappings
     Mappings mappings_;
-    std::map<const Device*, RetiredMappings> retired_;  // entries are made with physical memory
+    std::map<const Device*, RetiredMappings> retired_;  // null: the host; made with physical memory
     std::atomic<size_t> retiredCount_{0};
+    uint64_t ends_ = 0;  // the number of the last retired mapping
 };
 
 }  // namespace advstep

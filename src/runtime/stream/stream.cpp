@@ -149,6 +149,15 @@ Status Stream::LookForRoom(uint64_t sequence) {
                        ToPointer(identity_.handle), sequence - 1 - completed, queueLimit_);
 }
 
+void Stream::ListMemory(uint64_t upTo, TouchedMemory* touched) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const uint64_t completed = completed_.load(std::memory_order_relaxed);
+    queue_.ForEachBetween(completed + 1, completed, upTo, [&](const Task& task, uint64_t sequence) {
+        touched->NextTask(sequence);
+        task.ListMemory(touched);
+    });
+}
+
 Status Stream::RefusedError() const {
     return Status(failures_.refusal().code(), failures_.refusal().message());
 }

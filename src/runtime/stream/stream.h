@@ -202,6 +202,10 @@ class Stream {
         return completed_.load(std::memory_order_acquire) >= sequence;
     }
 
+    /// Tells the memory that the unfinished tasks up to that sequence may touch. It looks at every
+    /// one of them, so it is for a call that can do without only when memory lacks.
+    void ListMemory(uint64_t upTo, TouchedMemory* touched);
+
     // The skipping of work.
 
     /// Skips work that has not started, and its waits return 107023. *closing: another is in Close.

@@ -230,4 +230,16 @@ std::vector<Ticket> PendingPlaces(const Device* device) {
     return places;
 }
 
+void ListPendingMemory(const Ticket& place, TouchedMemory* touched) {
+    place.stream->ListMemory(place.sequence, touched);
+}
+
+std::string NameOfStream(const Ticket& place) {
+    StreamIdentity identity;
+    if (!place.stream->BelongsTo(nullptr, nullptr, &identity)) {
+        return "a stream that has been destroyed";
+    }
+    return identity.hidden ? "a replay" : fmt::format("stream {}", ToPointer(identity.handle));
+}
+
 }  // namespace advstep

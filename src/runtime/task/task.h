@@ -8,6 +8,7 @@
 
 #include "src/base/status.h"
 #include "src/runtime/task/ticket.h"
+#include "src/runtime/task/touched_memory.h"
 
 namespace advstep {
 
@@ -50,9 +51,16 @@ struct TaskType {
     /// may be called under the stream's lock, so it must take no lock under which a stream's lock
     /// is taken.
     bool (*isBrief)(const Task& task) = nullptr;
+    /// Tells the memory that the task may touch when it runs. It reads the record only, and nothing
+    /// in it that changes while the task runs, because another thread may be running it. Null: the
+    /// task may touch any memory.
+    void (*listMemory)(const Task& task, TouchedMemory* touched) = nullptr;
     const char* call = nullptr;   // that queues such tasks; null: the name of the task says it
     bool describesCrash = false;  // others describe its crashes: RunningWork does not
 };
+
+/// The type of tasks of which there is nothing to say, and which touch no memory of a program.
+inline constexpr TaskType kTouchesNothing = {nullptr, nullptr, [](const Task&, TouchedMemory*) {}};
 
 /// The head of a queued record. The arguments of `run` follow it, as the members of a derived
 /// struct. A record is plain data: it is copied as bytes and never destroyed.
@@ -81,6 +89,17 @@ struct Task {
     bool brief() const {
         return length == TaskLength::kBrief ||
                (length == TaskLength::kByData && type->isBrief(*this));
+    }
+    /// Tells the memory that the task may still touch. It is in a queue, and has not ended.
+    void ListMemory(TouchedMemory* touched) const {
+        if (kind == TaskKind::kTicketWait || (skip != TaskSkip::kNot && !always())) {
+            return;
+        }
+        if (type != nullptr && type->listMemory != nullptr) {
+            type->listMemory(*this, touched);
+        } else {
+            touched->Any();
+        }
     }
     void Describe(TraceArgs* args) const {
         if (type != nullptr && type->describe != nullptr) {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "src/base/status.h"
@@ -14,6 +15,7 @@ namespace advstep {
 
 class Device;
 class Stream;
+class TouchedMemory;
 
 /// A point in a stream. It is reached when the stream has completed `sequence` tasks. A stream
 /// object counts on through all its lives, so a ticket of a destroyed stream has been reached.
@@ -89,5 +91,13 @@ Status RefuseInsideTask();
 /// and so does work of other streams that touches memory of a device other than their own. Null:
 /// the work of all streams counts, because it may use pinned host memory.
 std::vector<Ticket> PendingPlaces(const Device* device);
+
+/// Tells the memory that the unfinished tasks up to the place may touch. It takes the stream's
+/// lock.
+void ListPendingMemory(const Ticket& place, TouchedMemory* touched);
+
+/// Returns "stream 0x.." for a message, or what has the stream if callers do not know it. It takes
+/// the stream's lock.
+std::string NameOfStream(const Ticket& place);
 
 }  // namespace advstep

@@ -308,7 +308,10 @@ TEST_F(MappedMemoryTest, OtherReservationsAndDevicesDoNotJoin) {
 }
 
 TEST_F(MappedMemoryTest, LeavingCutsTheAllocation) {
-    Enter(1000, 40);
+    for (const uintptr_t begin : {1000, 1010, 1020, 1030}) {
+        Enter(begin, 10);
+    }
+    EXPECT_EQ(At(1000), "1000+40");
     const uint64_t epoch = memory_.epoch();
     memory_.LeaveMapped(1010, 10);
     EXPECT_GT(memory_.epoch(), epoch);

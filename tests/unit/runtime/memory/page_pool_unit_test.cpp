@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <random>
 #include <vector>
 
+#include "acl/acl_base.h"
 #include "src/runtime/memory/device_memory.h"
 #include "src/runtime/memory/fork_records.h"
 #include "support/fork.h"
@@ -170,6 +172,55 @@ TEST(PagePool, RandomBlocks) {
     for (const Block& block : live) {
         pool.GiveBack(block.range);
     }
+}
+
+// A limit of the process, for as long as the object lives.
+class Limited {
+ public:
+    Limited(decltype(RLIMIT_FSIZE) resource, rlim_t limit) : resource_(resource) {
+        EXPECT_EQ(getrlimit(resource, &before_), 0);
+        rlimit lower = before_;
+        lower.rlim_cur = limit;
+        EXPECT_EQ(setrlimit(resource, &lower), 0);
+    }
+    ~Limited() { setrlimit(resource_, &before_); }
+    Limited(const Limited&) = delete;
+    Limited& operator=(const Limited&) = delete;
+
+ private:
+    const decltype(RLIMIT_FSIZE) resource_;
+    rlimit before_{};
+};
+
+TEST(PagePool, ALimitOfFileSizesMakesSmallerFiles) {
+    PagePool pool(PagePool::Addresses::kMapped);
+    PageRange* small = nullptr;
+    PageRange* large = nullptr;
+    Status refused;
+    {
+        const Limited limited(RLIMIT_FSIZE, 5 * kPage + 1);
+        small = TakeFilled(&pool, 5 * kPage, 1);
+        refused = pool.Take(6 * kPage, kPage, &large);
+    }
+    EXPECT_TRUE(unit::FailsWith(ACL_ERROR_RT_MEMORY_ALLOCATION, refused,
+                                {"size is 24576 ", "(20481 bytes, ulimit -f)"}));
+    ASSERT_NE(small, nullptr);
+    pool.GiveBack(small);
+    pool.GiveBack(TakeFilled(&pool, 2 * kMiB, 2));
+}
+
+TEST(PagePool, ALimitOfDescriptorsIsNamed) {
+    PagePool pool(PagePool::Addresses::kNone);
+    PageRange* range = nullptr;
+    Status refused;
+    {
+        const Limited limited(RLIMIT_NOFILE, 0);
+        refused = pool.Take(kPage, kPage, &range);
+    }
+    EXPECT_TRUE(
+        unit::FailsWith(ACL_ERROR_RT_MEMORY_ALLOCATION, refused, {"open files", "(0, ulimit -n)"}));
+    ASSERT_TRUE(unit::Succeeds(pool.Take(kPage, kPage, &range)));
+    pool.GiveBack(range);
 }
 
 // A process may have closed its standard input.

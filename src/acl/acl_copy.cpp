@@ -32,7 +32,8 @@ const Device* OwnDevice() {
     return context != nullptr ? context->device : nullptr;
 }
 
-// Runs a synchronous copy or fill, after the checks of its arguments.
+// Runs a synchronous copy or fill, after the checks of its arguments. The caller has a MemoryHold
+// of what it touches, which is older than those checks.
 template <typename Act>
 Status ActNow(Act&& act) {
     ADVSTEP_RETURN_IF_ERROR(
@@ -79,6 +80,7 @@ Status CopyInStream(const StreamRef& target, bool pageable, const Work& work, Ma
 Status Copy(const CopyRequest& request) {
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    const MemoryHold hold = HoldFor(request);
     CopySides sides;
     ADVSTEP_RETURN_IF_ERROR(CheckCopyRanges(Memory(), request, &sides));
     return ActNow([&] {
@@ -103,13 +105,21 @@ Status CheckEmptyCopy(aclrtStream stream) {
 Status CopyAsync(const CopyRequest& request, aclrtStream stream) {
     StreamRef target;
     ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+    const uint64_t epoch = Memory().epoch();
     CopySides sides;
     ADVSTEP_RETURN_IF_ERROR(CheckCopyRanges(Memory(), request, &sides));
     ADVSTEP_RETURN_IF_ERROR(RefuseHostToHost(request, sides));
     if (request.Empty()) {
         return target.Check();
     }
-    return CopyInStream(target, sides.pageable, WorkOf(request, sides, OwnDevice()),
+    const auto again = [&]() -> Status {
+        CopySides now;
+        ADVSTEP_RETURN_IF_ERROR(CheckCopyRanges(Memory(), request, &now));
+        return RefuseOther(sides, now);
+    };
+    Work work = WorkOf(request, sides, OwnDevice());
+    work.memory = CheckedAt(Memory().epochNow(), epoch, &again);
+    return CopyInStream(target, sides.pageable, work,
                         [&](void* memory) { return CopyTask::Make(memory, request); });
 }
 
@@ -156,6 +166,7 @@ Status CopyAll(const CopyBatch& batch, size_t* wrong) {
     }
     ADVSTEP_RETURN_IF_ERROR(CheckBatchArguments(batch));
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+    const MemoryHold hold = HoldForBatch();
     CopySides sides;
     ADVSTEP_RETURN_IF_ERROR(CheckBatchCopies(Memory(), batch, false, &sides, wrong));
     return ActNow([&] { CopyBatchNow(batch); });
@@ -170,11 +181,19 @@ Status CopyAllAsync(const CopyBatch& batch, aclrtStream stream, size_t* wrong) {
     if (batch.count == 0) {
         return target.Check();
     }
+    const uint64_t epoch = Memory().epoch();
     CopySides sides;
     ADVSTEP_RETURN_IF_ERROR(CheckBatchCopies(Memory(), batch, true, &sides, wrong));
     size_t bytes = 0;
     ADVSTEP_RETURN_IF_ERROR(CopyBatchTask::Bytes(batch, &bytes));
-    return CopyInStream(target, sides.pageable, WorkOf(batch, bytes, sides, OwnDevice()),
+    const auto again = [&]() -> Status {
+        CopySides now;
+        ADVSTEP_RETURN_IF_ERROR(CheckBatchCopies(Memory(), batch, true, &now, wrong));
+        return RefuseOther(sides, now);
+    };
+    Work work = WorkOf(batch, bytes, sides, OwnDevice());
+    work.memory = CheckedAt(Memory().epochNow(), epoch, &again);
+    return CopyInStream(target, sides.pageable, work,
                         [&](void* memory) { return CopyBatchTask::Make(memory, batch); });
 }
 
@@ -366,8 +385,12 @@ Status Reduce(const ReduceRanges& ranges, ReducePayload payload, size_t unit, ac
     ContextRef current;
     ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
     bool foreign = false;
-    ADVSTEP_RETURN_IF_ERROR(CheckReduced("dst", ranges.dst, ranges.bytes, unit, &foreign));
-    ADVSTEP_RETURN_IF_ERROR(CheckReduced("src", ranges.src, ranges.bytes, unit, &foreign));
+    const auto check = [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(CheckReduced("dst", ranges.dst, ranges.bytes, unit, &foreign));
+        return CheckReduced("src", ranges.src, ranges.bytes, unit, &foreign);
+    };
+    const uint64_t epoch = Memory().epoch();
+    ADVSTEP_RETURN_IF_ERROR(check());
     ADVSTEP_RETURN_IF_ERROR(RefuseOverlap(ranges.dst, ranges.src, ranges.bytes));
     const int64_t cores = CoresInEffect(*current.device, ACL_RT_DEV_RES_VECTOR_CORE);
     payload.elements = static_cast<int64_t>(ranges.bytes / unit);
@@ -386,6 +409,13 @@ Status Reduce(const ReduceRanges& ranges, ReducePayload payload, size_t unit, ac
     work.foreign = foreign;
     work.listUses = &ListReduced;
     work.source = &ranges;
+    const bool checked = foreign;
+    const auto again = [&]() -> Status {
+        foreign = false;
+        ADVSTEP_RETURN_IF_ERROR(check());
+        return RefuseOther(checked, foreign);
+    };
+    work.memory = CheckedAt(Memory().epochNow(), epoch, &again);
     return TheLauncher().Launch(target, launch, &payload, work);
 }
 
@@ -461,6 +491,7 @@ aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count)
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
         ContextRef current;
         ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        const MemoryHold hold = HoldForFill(devPtr, count);
         CopySides sides;
         ADVSTEP_RETURN_IF_ERROR(CheckFilled(devPtr, maxCount, count, &sides));
         return ActNow([&] { FillNow(devPtr, value, count); });
@@ -476,12 +507,19 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
         StreamRef target;
         ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+        const uint64_t epoch = Memory().epoch();
         CopySides sides;
         ADVSTEP_RETURN_IF_ERROR(CheckFilled(devPtr, maxCount, count, &sides));
         const FillRange range{devPtr, count, sides.ForeignTo(OwnDevice())};
-        return target.Enqueue(WorkOf(range), [&](void* memory) {
-            return FillTask::Make(memory, devPtr, value, count);
-        });
+        const auto again = [&]() -> Status {
+            CopySides now;
+            ADVSTEP_RETURN_IF_ERROR(CheckFilled(devPtr, maxCount, count, &now));
+            return RefuseOther(sides, now);
+        };
+        Work work = WorkOf(range);
+        work.memory = CheckedAt(Memory().epochNow(), epoch, &again);
+        return target.Enqueue(
+            work, [&](void* memory) { return FillTask::Make(memory, devPtr, value, count); });
     });
 }
 
@@ -504,8 +542,11 @@ aclError aclrtMemcpyAsyncWithOffset(void** dst, size_t destMax, size_t dstDataOf
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(dst, "dst"));
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(src, "src"));
         const OffsetCopy copy{dst, src, dstDataOffset, srcDataOffset, count};
-        ADVSTEP_RETURN_IF_ERROR(CheckOffsetArguments(copy, destMax, kind));
+        const auto check = [&] { return CheckOffsetArguments(copy, destMax, kind); };
+        const uint64_t epoch = Memory().epoch();
+        ADVSTEP_RETURN_IF_ERROR(check());
         Work work(sizeof(OffsetCopyTask));
+        work.memory = CheckedAt(Memory().epochNow(), epoch, &check);
         work.foreign = true;  // the pointers may lead to any device
         work.listUses = &ListPointers;
         work.source = &copy;

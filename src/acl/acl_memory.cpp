@@ -109,10 +109,12 @@ aclError aclrtHostUnregister(void* ptr) {
             ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
         }
         std::vector<Ticket> pending;
-        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Unregister(ptr, &pending));
+        HeldRange held;
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Unregister(ptr, &pending, &held));
         for (const Ticket& place : PlacesThatUse(range, std::move(pending))) {
             ADVSTEP_RETURN_IF_ERROR(WaitFor(place, ToTheEnd()));
         }
+        TheDeviceMemory().holds().WaitFor(held);  // synchronous copies of other threads
         return {};
     });
 }

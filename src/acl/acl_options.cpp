@@ -149,15 +149,25 @@ aclError aclrtGetOverflowStatus(void* outputAddr, size_t outputSize, aclrtStream
         }
         StreamRef target;
         ADVSTEP_RETURN_IF_ERROR(FindFreeStream(stream, &target));
+        const DeviceMemory& memory = TheDeviceMemory();
+        const auto check = [&](CopySides* found) {
+            return CheckFill(memory, outputAddr, "outputAddr", outputSize, found);
+        };
+        const uint64_t epoch = memory.epoch();
         CopySides sides;
-        ADVSTEP_RETURN_IF_ERROR(
-            CheckFill(TheDeviceMemory(), outputAddr, "outputAddr", outputSize, &sides));
+        ADVSTEP_RETURN_IF_ERROR(check(&sides));
         const ContextRef* const context = LiveContext();
         const bool foreign = sides.ForeignTo(context != nullptr ? context->device : nullptr);
         const FillRange range{outputAddr, outputSize, foreign};
-        return target.Enqueue(WorkOf(range), [&](void* memory) {
-            return FillTask::Make(memory, outputAddr, 0, outputSize);
-        });
+        const auto again = [&]() -> Status {
+            CopySides now;
+            ADVSTEP_RETURN_IF_ERROR(check(&now));
+            return RefuseOther(sides, now);
+        };
+        Work work = WorkOf(range);
+        work.memory = CheckedAt(memory.epochNow(), epoch, &again);
+        return target.Enqueue(
+            work, [&](void* record) { return FillTask::Make(record, outputAddr, 0, outputSize); });
     });
 }
 

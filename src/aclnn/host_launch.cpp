@@ -100,7 +100,7 @@ void HostLaunch::ListUses(std::vector<Use>* uses) const {
                                 : tensor.access == ADVSTEP_WRITES ? Use::Access::kWrites
                                                                   : Use::Access::kReadsAndWrites;
             uses->push_back({Use::Kind::kMemory, tensor.name, First(place),
-                             static_cast<uint64_t>(tensor.spanBytes), 0, access});
+                             static_cast<uint64_t>(tensor.spanBytes), access});
         }
     }
 }
@@ -120,15 +120,19 @@ Status QueueHostLaunch(aclOpExecutor* executor, const StreamRef& target, void* w
                        bool isSpent) {
     HostLaunch* const host = executor->host;
     Launcher& launcher = TheLauncher();
-    if (Status memory = host->CheckMemory(workspace, &executor->checkedEpoch); !memory.ok()) {
+    const DeviceMemory& memory = TheDeviceMemory();
+    const uint64_t epoch = memory.epoch();
+    if (Status checked = host->CheckMemory(workspace, &executor->checkedEpoch); !checked.ok()) {
         ADVSTEP_RETURN_IF_ERROR(launcher.CheckStream(target));  // a bad stream is reported first
-        return memory;
+        return checked;
     }
     const AdvStepHostPlan& plan = host->plan();
     HostWorkLaunch launch;
     launch.length = plan.isShort ? TaskLength::kUsual : TaskLength::kHeavy;
     launch.role = Work::Role::kLaunch;
     launch.device = &host->device();
+    const auto again = [&] { return host->CheckMemory(workspace, &executor->checkedEpoch); };
+    launch.memory = CheckedAt(memory.epochNow(), epoch, &again);
     if (plan.workspaceBytes > 0) {
         launch.workspace = workspace;
         launch.workspaceBytes = plan.workspaceBytes;

@@ -66,8 +66,7 @@ Status SetKernelAddress(aclOpExecutor* executor, size_t index, void* addr, Count
     uint8_t* const before = executor->tensors[position].address;
     const auto storage = reinterpret_cast<uintptr_t>(addr);  // any number
     const auto offset = static_cast<uintptr_t>(executor->tensors[position].offsetBytes);
-    executor->SetAddress(position,
-                         reinterpret_cast<uint8_t*>(storage == 0 ? 0 : storage + offset));
+    executor->SetAddress(position, reinterpret_cast<uint8_t*>(storage == 0 ? 0 : storage + offset));
     LookAtAddresses(executor);
     Status overlaps = CheckOverlaps(*executor);
     if (!overlaps.ok()) {

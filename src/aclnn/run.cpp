@@ -99,11 +99,10 @@ Status CheckArguments(const aclOpExecutor& executor, const char* call, const voi
 }
 
 // Checks the workspace, and stores its address in the payload.
-Status BindWorkspace(aclOpExecutor* executor, void* workspace) {
+Status BindWorkspace(aclOpExecutor* executor, void* workspace, uint64_t epoch) {
     if (executor->workspaceAt < 0) {
         return {};
     }
-    const uint64_t epoch = TheDeviceMemory().epoch();
     if (executor->workspaceEpoch == epoch && executor->workspace == workspace) {
         return {};
     }
@@ -116,9 +115,10 @@ Status BindWorkspace(aclOpExecutor* executor, void* workspace) {
     return {};
 }
 
-Status CheckMemory(aclOpExecutor* executor, void* workspace) {
-    ADVSTEP_RETURN_IF_ERROR(CheckTensorRanges(executor));
-    return BindWorkspace(executor, workspace);
+// `epoch` was read before.
+Status CheckMemory(aclOpExecutor* executor, void* workspace, uint64_t epoch) {
+    ADVSTEP_RETURN_IF_ERROR(CheckTensorRanges(executor, epoch));
+    return BindWorkspace(executor, workspace, epoch);
 }
 
 // The memory that the kernel uses, which each replay checks again.
@@ -135,13 +135,13 @@ void ListUses(const void* source, std::vector<Use>* uses) {
         if (tensor.spanBytes > 0) {
             const TensorSlot& slot = executor.slots[index];
             uses->push_back({Use::Kind::kMemory, slot.name, tensor.address,
-                             static_cast<uint64_t>(tensor.spanBytes), 0,
+                             static_cast<uint64_t>(tensor.spanBytes),
                              slot.written ? Use::Access::kReadsAndWrites : Use::Access::kReads});
         }
     }
     if (executor.workspaceAt >= 0) {
         uses->push_back({Use::Kind::kMemory, "workspace", launch.workspace, executor.workspaceBytes,
-                         0, Use::Access::kReadsAndWrites});
+                         Use::Access::kReadsAndWrites});
     }
 }
 
@@ -164,15 +164,19 @@ Status Launch(aclOpExecutor* executor, void* workspace, aclrtStream stream, bool
         return QueueHostLaunch(executor, target, workspace, isSpent);
     }
     Launcher& launcher = TheLauncher();
-    if (Status memory = CheckMemory(executor, workspace); !memory.ok()) {
+    const DeviceMemory& memory = TheDeviceMemory();
+    const uint64_t epoch = memory.epoch();
+    if (Status checked = CheckMemory(executor, workspace, epoch); !checked.ok()) {
         ADVSTEP_RETURN_IF_ERROR(launcher.CheckStream(target));  // a bad stream is reported first
-        return memory;
+        return checked;
     }
     const LaunchUses uses{executor, workspace};
     Work work(KernelTask::BytesFor(executor->launch));
     work.role = Work::Role::kLaunch;
     work.listUses = &ListUses;
     work.source = &uses;
+    const auto again = [&] { return CheckMemory(executor, workspace, memory.epoch()); };
+    work.memory = CheckedAt(memory.epochNow(), epoch, &again);
     // At most kMostTimeoutUnits, 254.
     executor->launch.timeLimit =
         static_cast<int32_t>(TheProcessOptions().timeoutUnits.load(std::memory_order_relaxed));
@@ -247,8 +251,8 @@ Status CheckRange(const Device& device, const char* name, const void* address, u
     return FindRange(device, name, address, bytes, &left);
 }
 
-Status CheckTensorRanges(aclOpExecutor* executor) {
-    if (executor->checkedEpoch == TheDeviceMemory().epoch()) {
+Status CheckTensorRanges(aclOpExecutor* executor, uint64_t epoch) {
+    if (executor->checkedEpoch == epoch) {
         return {};
     }
     // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): every plan has its device

@@ -42,9 +42,9 @@ Status RunExecutor(const char* call, const void* owner, void* workspace, uint64_
 Status CheckRange(const Device& device, const char* name, const void* address, uint64_t bytes);
 
 /// 107000: a tensor is not aligned to its elements or fails CheckRange. A successful check is valid
-/// until memory is freed. Until then it is not repeated for the same executor, and rarely for the
-/// same addresses.
-Status CheckTensorRanges(aclOpExecutor* executor);
+/// until memory is freed; `epoch` is that of DeviceMemory, read before. Until then it is not
+/// repeated for the same executor, and rarely for the same addresses.
+Status CheckTensorRanges(aclOpExecutor* executor, uint64_t epoch);
 
 /// Returns the first aligned byte of a workspace.
 inline uint8_t* AlignedWorkspace(void* workspace) {

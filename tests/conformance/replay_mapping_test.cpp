@@ -38,12 +38,16 @@ class ReplayMappingTest : public conformance::VirtualMemoryFixture {
         EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream_.Get())));
         return status;
     }
-    void ExpectRefused(const Model& model, void* address) {
+    void ExpectRefused(const Model& model) {
         EXPECT_TRUE(
             IsError(ACL_ERROR_RT_PARAM_INVALID, Replay(model), {"aclmdlRIExecuteAsync: devPtr"}));
         EXPECT_TRUE(
             IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIExecute(model.Get(), -1), {"devPtr"}));
-        EXPECT_EQ(ByteAt(address), 'm') << "nothing was queued";
+    }
+    void ExpectUses(const Model& model, void* address) {
+        EXPECT_EQ(ByteAt(address), 'm');
+        EXPECT_TRUE(IsOk(Replay(model)));
+        EXPECT_EQ(ByteAt(address), 'f');
     }
     static char ByteAt(const void* address) {
         char value = 0;
@@ -90,7 +94,7 @@ class ReplayMappingTest : public conformance::VirtualMemoryFixture {
     Stream stream_;
 };
 
-TEST_F(ReplayMappingTest, AMappingIsNotTheImportBefore) {
+TEST_F(ReplayMappingTest, AMappingTakesThePlaceOfAnImport) {
     const DeviceBuffer block(kUnit);
     char key[65] = {};
     ASSERT_TRUE(IsOk(aclrtIpcMemGetExportKey(block.Get(), 1, key, sizeof(key), 1)));
@@ -100,17 +104,19 @@ TEST_F(ReplayMappingTest, AMappingIsNotTheImportBefore) {
     EXPECT_TRUE(IsOk(Replay(model)));
     EXPECT_EQ(*block.At(0), 'f');
     ASSERT_TRUE(IsOk(aclrtIpcMemClose(key)));
+    ExpectRefused(model);
     const MappedAt mapped(imported);
-    ExpectRefused(model, imported);
+    ExpectUses(model, imported);
 }
 
-TEST_F(ReplayMappingTest, AMappingIsNotTheRegistrationBefore) {
+TEST_F(ReplayMappingTest, AMappingTakesThePlaceOfARegistration) {
     void* const own = OwnMemory(FreeAddress());
     const Model model = CaptureFill(own, 'f');
     EXPECT_TRUE(IsOk(Replay(model)));
     Forget(own);
+    ExpectRefused(model);
     const MappedAt mapped(own);
-    ExpectRefused(model, own);
+    ExpectUses(model, own);
 }
 
 TEST_F(ReplayMappingTest, AMappingMayBeMadeAgain) {
@@ -126,7 +132,7 @@ TEST_F(ReplayMappingTest, AMappingMayBeMadeAgain) {
     EXPECT_EQ(ByteAt(mapped.range.Get()), 'f');
 }
 
-TEST_F(ReplayMappingTest, ARegistrationIsNotTheMappingBefore) {
+TEST_F(ReplayMappingTest, ARegistrationTakesThePlaceOfAMapping) {
     void* at = nullptr;
     Model model;
     {
@@ -134,8 +140,9 @@ TEST_F(ReplayMappingTest, ARegistrationIsNotTheMappingBefore) {
         at = mapped.range.Get();
         model = CaptureFill(at, 'f');
     }
+    ExpectRefused(model);
     void* const own = OwnMemory(at);
-    ExpectRefused(model, own);
+    ExpectUses(model, own);
     Forget(own);
 }
 

@@ -77,32 +77,42 @@ TEST_P(FreedMemoryTest, AQueuedReplayStillHasIt) {
     EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
 }
 
-// Other memory at the same place is not the memory that was captured.
-TEST_P(FreedMemoryTest, StaysGoneWhenItsPlaceIsUsedAgain) {
-    Memory memory;
+class ReplayAtAPlaceTest : public CaptureTest {
+ protected:
+    // Captures a fill with 'f'.
+    static Model CaptureFill(const Stream& stream, void* address, size_t bytes) {
+        return Capture(stream.Get(), [&] {
+            EXPECT_TRUE(IsOk(aclrtMemsetAsync(address, bytes, 'f', bytes, stream.Get())));
+        });
+    }
+};
+
+// A model has addresses. A block is freed and allocated until its place comes again, which takes a
+// few allocations.
+TEST_F(ReplayAtAPlaceTest, RunsWhenTheMemoryIsAllocatedAgain) {
+    constexpr size_t kPage = 4096;
     const Stream stream = MakeStream();
-    const Model model =
-        Capture(stream.Get(), [&] { EXPECT_TRUE(IsOk(GetParam().work(memory, stream.Get()))); });
-    GetParam().free(memory);
-    std::vector<DeviceBuffer> devices;
-    std::vector<PinnedArray<char>> hosts;
-    for (int i = 0; i < 16; ++i) {
-        devices.emplace_back(std::vector<char>(kUseBytes, 'n'));
-        hosts.emplace_back(kUseBytes, 'n');
-        ASSERT_TRUE(
-            IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIExecuteAsync(model.Get(), stream.Get())));
+    void* const block = DeviceBuffer(kPage).Release();
+    const Model model = CaptureFill(stream, block, kPage);
+    EXPECT_TRUE(IsOk(aclrtFree(block)));
+    std::vector<DeviceBuffer> others;
+    for (int i = 0; i < 64; ++i) {
+        EXPECT_TRUE(IsError(ACL_ERROR_RT_PARAM_INVALID,
+                            aclmdlRIExecuteAsync(model.Get(), stream.Get()),
+                            {"freed", "device 0"}));
+        others.emplace_back(std::vector<char>(kPage, 'n'));
+        if (others.back().Get() == block) {
+            EXPECT_TRUE(IsOk(Replay(model, stream)));
+            EXPECT_EQ(others.back().Download<char>(), std::vector<char>(kPage, 'f'));
+            return;
+        }
+        EXPECT_EQ(others.back().Download<char>(), std::vector<char>(kPage, 'n'));
     }
-    for (int i = 0; i < 16; ++i) {
-        EXPECT_EQ(devices[static_cast<size_t>(i)].Download<char>(),
-                  std::vector<char>(kUseBytes, 'n'));
-        EXPECT_EQ(hosts[static_cast<size_t>(i)].Values(), std::vector<char>(kUseBytes, 'n'));
-    }
+    GTEST_SKIP() << "the host gave the place to nobody";
 }
 
-class ReplayedRegistrationTest : public CaptureTest {};
-
 // The place is the same for sure, because the program chooses it.
-TEST_F(ReplayedRegistrationTest, StaysGoneWhenTheMemoryIsRegisteredAgain) {
+TEST_F(ReplayAtAPlaceTest, RunsWhenTheMemoryIsRegisteredAgain) {
     std::vector<char> host(kUseBytes, 'h');
     const auto registered = [&] {
         void* device = nullptr;
@@ -112,18 +122,16 @@ TEST_F(ReplayedRegistrationTest, StaysGoneWhenTheMemoryIsRegisteredAgain) {
     };
     void* const first = registered();
     const Stream stream = MakeStream();
-    const Model model = Capture(stream.Get(), [&] {
-        EXPECT_TRUE(IsOk(aclrtMemsetAsync(first, kUseBytes, 'f', kUseBytes, stream.Get())));
-    });
+    const Model model = CaptureFill(stream, first, kUseBytes);
     EXPECT_TRUE(IsOk(Replay(model, stream)));
     EXPECT_EQ(host, std::vector<char>(kUseBytes, 'f'));
     host.assign(kUseBytes, 'h');
     EXPECT_TRUE(IsOk(aclrtHostUnregister(host.data())));
-    EXPECT_EQ(registered(), first);
     EXPECT_TRUE(
         IsError(ACL_ERROR_RT_PARAM_INVALID, aclmdlRIExecuteAsync(model.Get(), stream.Get())));
-    EXPECT_TRUE(IsOk(aclrtSynchronizeStream(stream.Get())));
-    EXPECT_EQ(host, std::vector<char>(kUseBytes, 'h'));
+    EXPECT_EQ(registered(), first);
+    EXPECT_TRUE(IsOk(Replay(model, stream)));
+    EXPECT_EQ(host, std::vector<char>(kUseBytes, 'f'));
     EXPECT_TRUE(IsOk(aclrtHostUnregister(host.data())));
 }
 

@@ -19,9 +19,9 @@
 ///     ACL_ERROR_RT_PARAM_INVALID.
 ///   - A capture forbids some calls: synchronous copies and fills return
 ///     ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT, asynchronous copies of pageable memory on other
-///     streams return ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC. A capture of mode GLOBAL forbids them
-///     to every thread, one of mode THREAD_LOCAL to the thread that began it, one of mode RELAXED
-///     to no thread; see aclmdlRICaptureThreadExchangeMode.
+///     streams return ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC. In its context, a capture of mode
+///     GLOBAL forbids them to every thread, one of THREAD_LOCAL to the thread that began it, one of
+///     RELAXED to no thread; see aclmdlRICaptureThreadExchangeMode.
 ///   - A refused call changes nothing, and the capture continues, with one exception: the capture
 ///     becomes invalid if a stream cannot join because it has stopped on a failure or because
 ///     memory is short. Every call on an invalid capture then returns

@@ -53,15 +53,24 @@ HandleTable<Condition>& TheConditions() {
 
 Status Condition::Open(Handle handle, const Setup& setup) {
     void* memory = nullptr;
-    ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Allocate(MemoryKind::kDevice, setup.context.device,
-                                                       sizeof(uint64_t), &memory));
-    std::memset(memory, 0, sizeof(uint64_t));
+    Allocation made;
+    {
+        // A reset by another thread may take the variable at once, but no one gets its place then.
+        const MemoryHold hold(&TheDeviceMemory().holds(), HeldRange::Everything());
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceMemory().Allocate(
+            MemoryKind::kDevice, setup.context.device, sizeof(uint64_t), &memory));
+        std::memset(memory, 0, sizeof(uint64_t));
+        if (!TheDeviceMemory().Find(memory, &made)) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "device {} was reset during the call; expected no reset beside a capture",
+                         setup.context.device->id());
+        }
+    }
     const std::lock_guard<std::mutex> lock(mutex_);
     handle_ = handle;
     setup_ = setup;
     variable_ = static_cast<uint64_t*>(memory);
-    use_ = {Use::Kind::kMemory, "the variable of a conditional task", memory, sizeof(uint64_t),
-            TheDeviceMemory().epoch()};
+    epoch_ = made.epoch;
     uncaptured_.store(0);
     return {};
 }
@@ -78,11 +87,8 @@ void Condition::Close() noexcept {
     for (const SubGraph& subGraph : subGraphs) {
         CloseSubGraph(subGraph.model, subGraph.handle);
     }
-    // A reset of the device may have taken the variable, and its address may be in use again.
-    Allocation found;
     try {
-        if (TheDeviceMemory().Find(variable_, &found) && found.epoch <= use_.epoch &&
-            found.begin == reinterpret_cast<uintptr_t>(variable_)) {
+        if (HasVariable()) {
             (void)TheDeviceMemory().Free(MemoryKind::kDevice, variable_);
         }
     } catch (const std::bad_alloc&) {
@@ -95,6 +101,13 @@ Status Condition::Address(Handle handle, uint64_t** address) {
     ADVSTEP_RETURN_IF_ERROR(CheckAlive(handle));
     *address = variable_;
     return {};
+}
+
+// A reset of the device may have taken the variable, and its address may be in use again.
+bool Condition::HasVariable() const {
+    Allocation found;
+    return TheDeviceMemory().Find(variable_, &found) && found.epoch == epoch_ &&
+           found.begin == reinterpret_cast<uintptr_t>(variable_);
 }
 
 Status Condition::CheckAlive(Handle handle) const {
@@ -189,14 +202,17 @@ Status Condition::CheckUnused(Handle handle, Handle model) const {
 }
 
 Status Condition::CheckUses() {
-    Use use;
     std::vector<SubGraph> subGraphs;
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        use = use_;
+        if (!HasVariable()) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "the variable of a conditional task was captured at {}, and has been "
+                         "freed since; expected no reset of the device in the life of the model",
+                         static_cast<const void*>(variable_));
+        }
         subGraphs = subGraphs_;
     }
-    ADVSTEP_RETURN_IF_ERROR(CheckUse(use));
     for (const SubGraph& subGraph : subGraphs) {
         ADVSTEP_RETURN_IF_ERROR(subGraph.model->CheckSubGraph(subGraph.handle));
     }

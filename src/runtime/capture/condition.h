@@ -90,8 +90,8 @@ class Condition {
     static size_t TailBytes();
     void MakeTail(void* memory, uint64_t run);
 
-    /// Returns success if the variable and all resources of the sub-graphs still exist. Codes as
-    /// CheckUse and Model::CheckSubGraph.
+    /// Returns success if the variable and all resources of the sub-graphs still exist. 107000: the
+    /// variable has been freed. Codes also as Model::CheckSubGraph.
     Status CheckUses();
 
     // These belong to the HandleTable.
@@ -109,6 +109,7 @@ class Condition {
     struct AwaitTask;
     struct TailTask;
 
+    bool HasVariable() const;
     Status CheckAlive(Handle handle) const;
     Status CheckUnused(Handle handle, Handle model) const;
     uint64_t Value() const { return __atomic_load_n(variable_, __ATOMIC_ACQUIRE); }
@@ -123,7 +124,7 @@ class Condition {
     Handle handle_ = 0;
     Setup setup_;
     uint64_t* variable_ = nullptr;
-    Use use_;  // of the variable
+    uint64_t epoch_ = 0;  // of DeviceMemory at the variable's allocation
     aclmdlRICondTaskType type_ = ACL_MODEL_RI_COND_TYPE_IF;
     std::vector<SubGraph> subGraphs_;
     std::atomic<size_t> uncaptured_{0};

@@ -38,6 +38,12 @@ struct ModelTable : HandleTable<Model> {
 // the stream, the later call returns that code.
 constexpr size_t kMostExecutions = 64;
 
+// Begins a check of memory that ReplayLocked completes.
+MemoryCheck CheckFromNow() {
+    const DeviceMemory& memory = TheDeviceMemory();
+    return {&memory.epochNow(), memory.epoch()};
+}
+
 // Waits for the end of a replay. False: the calling thread cannot wait, because a callback that it
 // has to run comes first.
 bool WaitedFor(const Ticket& end) noexcept {
@@ -185,14 +191,29 @@ Status Model::Replay(Handle handle, const StreamRef& stream) {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (handle_ == handle && ReplaysPlainly(stream)) {
-            return ReplayPlainly(stream);
+            Status replayed = ReplayPlainly(stream);
+            if (replayed.code() != kCheckIsOld) {
+                return replayed;
+            }
         }
     }
+    // Memory that leaves between the check and the queueing makes the check old.
+    Status replayed;
+    do {
+        replayed = ReplayChecked(handle, stream);
+    } while (replayed.code() == kCheckIsOld);
+    return replayed;
+}
+
+Status Model::ReplayChecked(Handle handle, const StreamRef& stream) {
     // Until the replay is queued, none of its functions is unloaded, and no notify or external
     // event is destroyed.
     const KernelBinaries::Pin binaries = TheKernelBinaries().PinAll();
     const NotifyTable::Pin notifies = TheNotifyTable().PinAll();
     const Event::Pin events = Event::PinExternal();
+    ModelReplay::Setup setup;
+    setup.stream = stream;
+    setup.memory = CheckFromNow();
     ADVSTEP_RETURN_IF_ERROR(CheckConditions(handle));
     const std::lock_guard<std::mutex> lock(mutex_);
     ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
@@ -200,8 +221,6 @@ Status Model::Replay(Handle handle, const StreamRef& stream) {
     ADVSTEP_RETURN_IF_ERROR(stream.Check());
     ADVSTEP_RETURN_IF_ERROR(CheckContext(stream.caller));
     ADVSTEP_RETURN_IF_ERROR(RefuseDuringAbort(*context_.device, "a replay"));
-    ModelReplay::Setup setup;
-    setup.stream = stream;
     Ticket end;
     return ReplayLocked(&setup, &end);
 }
@@ -213,7 +232,7 @@ Status Model::CheckUses() {
     }
     for (const std::vector<RecordedTask>& tasks : body_.branches) {
         for (const RecordedTask& task : tasks) {
-            ADVSTEP_RETURN_IF_ERROR(CheckUsesOf(task));
+            ADVSTEP_RETURN_IF_ERROR(CheckUsesOf(task, *context_.device));
         }
     }
     checkedEpoch_ = epoch;
@@ -244,7 +263,9 @@ bool Model::ReplaysPlainly(const StreamRef& stream) const {
 // The order of the stream covers the replay before. The enqueue itself checks the stream.
 Status Model::ReplayPlainly(const StreamRef& stream) {
     const BranchImage& image = branches_[0].image;
-    const Stream::Batch batch{image.bytes(), image.count, image.heavy, image.foreign, false, true};
+    const MemoryCheck check{&TheDeviceMemory().epochNow(), checkedEpoch_};
+    const Stream::Batch batch{image.bytes(), image.count, image.heavy, image.foreign,
+                              false,         true,        check};
     ++replayNumber_;
     return stream.EnqueueBatch(
         batch, [](uint64_t) { return Status(); },
@@ -299,6 +320,14 @@ void Model::NoteReplay(const Ticket& end) {
     }
 }
 
+// A call of Execute that has queued its replay.
+struct Model::Executing {
+    Ticket before;  // of the stream
+    Ticket end;
+    size_t index = 0;  // of executions_
+    std::optional<Stream::WaitInList> wait;
+};
+
 // The end of a call of Execute, also by an exception.
 class Model::ExecutionEnds {
  public:
@@ -320,46 +349,52 @@ class Model::ExecutionEnds {
 };
 
 Status Model::Execute(Handle handle, Handle caller, const WaitLimit& limit) {
-    Ticket before;
-    Ticket end;
-    size_t index = 0;
-    std::optional<Stream::WaitInList> wait;
-    {
-        const KernelBinaries::Pin binaries = TheKernelBinaries().PinAll();
-        const NotifyTable::Pin notifies = TheNotifyTable().PinAll();
-        const Event::Pin events = Event::PinExternal();
-        ADVSTEP_RETURN_IF_ERROR(CheckConditions(handle));
-        const std::lock_guard<std::mutex> lock(mutex_);
-        ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
-        ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
-        ADVSTEP_RETURN_IF_ERROR(CheckContext(caller));
-        ADVSTEP_RETURN_IF_ERROR(RefuseDuringAbort(*context_.device, "a replay"));
-        ADVSTEP_RETURN_IF_ERROR(CheckCallbacks());
-        ADVSTEP_RETURN_IF_ERROR(FindExecution(&index));
-        Execution& execution = executions_[index];
-        before = execution.stream->Now();
-        // Entered when the replay is queued, so that it misses no abort and no end of the context.
-        wait.emplace(execution.stream, before.sequence);
-        ModelReplay::Setup setup;
-        setup.stream = {execution.stream, execution.streamHandle, context_.handle};
-        setup.evenIfStopped = true;
-        setup.wait = &*wait;
-        ADVSTEP_RETURN_IF_ERROR(ReplayLocked(&setup, &end));
-        execution.end = end;
-        execution.awaited = true;
-    }
-    const ExecutionEnds ends(this, handle, index);
-    Status waited = wait->WaitForTasks(end.sequence, limit);
+    Executing run;
+    Status queued;
+    do {
+        queued = QueueExecution(handle, caller, &run);
+    } while (queued.code() == kCheckIsOld);  // memory has left between the check and the queueing
+    ADVSTEP_RETURN_IF_ERROR(std::move(queued));
+    const Ticket& end = run.end;
+    const ExecutionEnds ends(this, handle, run.index);
+    Status waited = run.wait->WaitForTasks(end.sequence, limit);
     if (waited.code() == ACL_ERROR_RT_FEATURE_NOT_SUPPORT && !Reached(end)) {
         // A sub-graph, an earlier replay, or a callback that somebody has subscribed to meanwhile
         // waits for this thread. A dropped replay waits for nothing, so its end comes, unless an
         // earlier one on its stream waits for this thread.
-        end.stream->SkipReplay(before.sequence, end.sequence);
+        end.stream->SkipReplay(run.before.sequence, end.sequence);
         TheWorkers().Wake();
         TheWorkers().NudgeSleepers();
         (void)WaitFor(end, ToTheEnd());
     }
     return waited;
+}
+
+Status Model::QueueExecution(Handle handle, Handle caller, Executing* run) {
+    const KernelBinaries::Pin binaries = TheKernelBinaries().PinAll();
+    const NotifyTable::Pin notifies = TheNotifyTable().PinAll();
+    const Event::Pin events = Event::PinExternal();
+    ModelReplay::Setup setup;
+    setup.memory = CheckFromNow();
+    ADVSTEP_RETURN_IF_ERROR(CheckConditions(handle));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    ADVSTEP_RETURN_IF_ERROR(CheckWhole(handle, "executed"));
+    ADVSTEP_RETURN_IF_ERROR(CheckContext(caller));
+    ADVSTEP_RETURN_IF_ERROR(RefuseDuringAbort(*context_.device, "a replay"));
+    ADVSTEP_RETURN_IF_ERROR(CheckCallbacks());
+    ADVSTEP_RETURN_IF_ERROR(FindExecution(&run->index));
+    Execution& execution = executions_[run->index];
+    run->before = execution.stream->Now();
+    // Entered when the replay is queued, so that it misses no abort and no end of the context.
+    run->wait.emplace(execution.stream, run->before.sequence);
+    setup.stream = {execution.stream, execution.streamHandle, context_.handle};
+    setup.evenIfStopped = true;
+    setup.wait = &*run->wait;
+    ADVSTEP_RETURN_IF_ERROR(ReplayLocked(&setup, &run->end));
+    execution.end = run->end;
+    execution.awaited = true;
+    return {};
 }
 
 // Replays on several of these streams wait for each other as those on any two streams do.
@@ -450,7 +485,7 @@ Status Model::Replace(Handle handle, const TaskGroup::Span& span,
         // Queued replays do not check again that memory and functions exist. None of those that
         // exist now is freed before they have ended.
         RecordedTask& launch = launches[index];
-        ADVSTEP_RETURN_IF_ERROR(CheckUsesOf(launch));
+        ADVSTEP_RETURN_IF_ERROR(CheckUsesOf(launch, *context_.device));
         const RecordedTask& old = tasks[span.first + index];
         launch.groupPlace = old.groupPlace;
         newest.push_back(

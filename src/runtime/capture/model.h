@@ -107,6 +107,7 @@ class Model {
         Ticket end;            // of the latest replay there
         bool awaited = false;  // the call of that replay has not returned
     };
+    struct Executing;
     class ExecutionEnds;
 
     Status CheckUsable(Handle handle) const;
@@ -124,6 +125,9 @@ class Model {
     /// nothing.
     bool ReplaysPlainly(const StreamRef& stream) const;
     Status ReplayPlainly(const StreamRef& stream);
+    /// Replays once. kCheckIsOld: as ModelReplay::Queue.
+    Status ReplayChecked(Handle handle, const StreamRef& stream);
+    Status QueueExecution(Handle handle, Handle caller, Executing* run);
     /// Completes the setup and queues the replay.
     Status ReplayLocked(ModelReplay::Setup* setup, Ticket* end);
     /// Forgets the replays that have ended. Returns the ends of the others that the order of the

@@ -10,24 +10,44 @@
 #include "src/base/trace_event.h"
 #include "src/runtime/commands/event.h"
 #include "src/runtime/commands/notify.h"
+#include "src/runtime/device/device.h"
 #include "src/runtime/kernels/kernel_binaries.h"
 #include "src/runtime/memory/memories.h"
 
 namespace advstep {
 namespace {
 
-// A mapping is as old as its reservation: whatever was captured in a reserved range is a mapping of
-// that reservation, which may be unmapped and mapped again. Other memory that has come to the
-// address is younger than the capture.
-Status CheckStillThere(const Use& use) {
+// A model has addresses, as on a device: what lies there now may have been allocated, or mapped,
+// after the capture. Only a foreign task may use memory of another device than the model's, and
+// only a copy may use host memory that has no address on the device.
+Status CheckMemory(const RecordedTask& task, const Use& use, const Device& device) {
     Allocation allocation;
-    return TheDeviceMemory().Find(use.address, &allocation) && allocation.epoch <= use.epoch &&
-                   allocation.BytesFrom(use.address) >= use.bytes
+    const bool usable = TheDeviceMemory().Find(use.address, &allocation) &&
+                        (!allocation.OfDevice() || task.foreign || allocation.device == &device) &&
+                        (task.role != Work::Role::kLaunch || allocation.UsableOnDevice());
+    return usable && allocation.BytesFrom(use.address) >= use.bytes
                ? Status()
                : Error(ACL_ERROR_RT_PARAM_INVALID,
                        "{} was captured at {} with {} bytes, which have been freed since; "
-                       "expected memory that lives as long as the model",
-                       use.name, use.address, use.bytes);
+                       "expected memory of device {} there at each replay",
+                       use.name, use.address, use.bytes, device.id());
+}
+
+Status CheckUse(const RecordedTask& task, const Use& use, const Device& device) {
+    KernelFunction function;
+    switch (use.kind) {
+        case Use::Kind::kNotify:
+            return TheNotifyTable().CheckAlive(use.address);
+        case Use::Kind::kEvent: {
+            Event* event = nullptr;
+            ADVSTEP_RETURN_IF_ERROR(FindEvent(use.address, &event));
+            return event->Check(ToHandle(use.address));
+        }
+        case Use::Kind::kFunction:
+            return TheKernelBinaries().ReadHeld(use.address, &function);
+        default:
+            return CheckMemory(task, use, device);
+    }
 }
 
 constexpr int64_t kTaskNanoseconds = 1000;  // a listed task has no time of its own
@@ -92,9 +112,6 @@ RecordedTask RecordTask(const Work& work, const RecordFill& fill) {
     task->bytes = static_cast<uint32_t>(bytes);
     if (work.listUses != nullptr) {
         work.listUses(work.source, &recorded.uses);
-        for (Use& use : recorded.uses) {
-            use.epoch = TheDeviceMemory().epoch();
-        }
     }
     if (work.takeOwner != nullptr) {
         recorded.owner = work.takeOwner(work.ownerSource);
@@ -117,26 +134,9 @@ RecordedTask RecordWaitTask(const CapturePlace& place, int64_t timeoutNanosecond
     return recorded;
 }
 
-Status CheckUse(const Use& use) {
-    KernelFunction function;
-    switch (use.kind) {
-        case Use::Kind::kNotify:
-            return TheNotifyTable().CheckAlive(use.address);
-        case Use::Kind::kEvent: {
-            Event* event = nullptr;
-            ADVSTEP_RETURN_IF_ERROR(FindEvent(use.address, &event));
-            return event->Check(ToHandle(use.address));
-        }
-        case Use::Kind::kFunction:
-            return TheKernelBinaries().ReadHeld(use.address, &function);
-        default:
-            return CheckStillThere(use);
-    }
-}
-
-Status CheckUsesOf(const RecordedTask& task) {
+Status CheckUsesOf(const RecordedTask& task, const Device& device) {
     for (const Use& use : task.uses) {
-        ADVSTEP_RETURN_IF_ERROR(CheckUse(use));
+        ADVSTEP_RETURN_IF_ERROR(CheckUse(task, use, device));
     }
     return {};
 }

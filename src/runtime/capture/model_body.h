@@ -17,6 +17,7 @@
 namespace advstep {
 
 class Condition;
+class Device;
 
 /// One recorded task: a record, or the wait for a place in another branch.
 struct RecordedTask {
@@ -38,11 +39,10 @@ struct RecordedTask {
 RecordedTask RecordTask(const Work& work, const RecordFill& fill);
 RecordedTask RecordWaitTask(const CapturePlace& place, int64_t timeoutNanoseconds);
 
-/// Returns success if a resource that a task uses still exists. 107000: memory has been freed.
-/// 107017: a notify, an event or a function is gone.
-Status CheckUse(const Use& use);
-/// Checks all resources of the task likewise.
-Status CheckUsesOf(const RecordedTask& task);
+/// Returns success if the resources that a task uses exist. 107000: where captured memory was, the
+/// device has no live allocation with as many bytes. 107017: a notify, an event or a function is
+/// gone.
+Status CheckUsesOf(const RecordedTask& task, const Device& device);
 
 /// The captured work, by stream. Branch 0 is the stream on which the capture began.
 struct ModelBody {

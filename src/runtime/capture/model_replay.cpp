@@ -153,6 +153,7 @@ Stream::Batch ModelReplay::FirstBatch() const {
                               [](const ModelBranch& branch) { return branch.image.heavy; });
     batch.foreign = image.foreign;
     batch.evenIfStopped = setup_.evenIfStopped;
+    batch.memory = setup_.memory;
     return batch;
 }
 
@@ -207,12 +208,15 @@ Status ModelReplay::QueueBranches(uint64_t first) {
 
 Status ModelReplay::QueueBranch(ModelBranch* branch) {
     const size_t leadBytes = branch->lead() * kReplayWaitBytes;
+    // Each stream looks at the check under its own lock, as whoever takes memory away looks at
+    // each.
     const Stream::Batch batch{leadBytes + branch->image.bytes(),
                               branch->lead() + branch->image.count,
                               branch->image.heavy,
                               branch->image.foreign,
                               true,
-                              false};
+                              false,
+                              setup_.memory};
     return branch->stream->EnqueueBatch(
         branch->streamHandle, context_, batch, [](uint64_t) { return Status(); },
         [&](void* memory) {

@@ -50,6 +50,7 @@ class ModelReplay {
         bool evenIfStopped = false;  // as Stream::Batch::evenIfStopped
         Condition* owner = nullptr;  // whose sub-graph is replayed; null: the model is whole
         SubGraphRun run;             // of the owner
+        MemoryCheck memory;          // of what the model uses; none for a sub-graph
         Stream::WaitInList* wait = nullptr;  // entered for the end of the replay, if it has tasks
     };
 
@@ -57,7 +58,8 @@ class ModelReplay {
                 Handle context, const Setup& setup);
 
     /// Queues the replay, all or nothing. *end: the end on the stream of the replay. 107017: an
-    /// event has been destroyed. Codes also as Stream::EnqueueBatch.
+    /// event has been destroyed. Codes also as Stream::EnqueueBatch, of which kCheckIsOld means
+    /// that the caller makes the check of the memory again, and then another ModelReplay.
     Status Queue(Ticket* end);
 
  private:

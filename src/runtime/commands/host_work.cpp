@@ -95,7 +95,7 @@ void ListHostUses(const void* source, std::vector<Use>* uses) {
     launching.work->ListUses(uses);
     if (launching.launch.workspaceBytes > 0) {
         uses->push_back({Use::Kind::kMemory, "workspace", launching.launch.workspace,
-                         launching.launch.workspaceBytes, 0, Use::Access::kReadsAndWrites});
+                         launching.launch.workspaceBytes, Use::Access::kReadsAndWrites});
     }
 }
 
@@ -160,6 +160,7 @@ Status EnqueueHostWork(const StreamRef& stream, HostWork* work, const HostWorkLa
     record.listUses = &ListHostUses;
     record.takeOwner = &TakeHostWork;
     record.ownerSource = &launching;
+    record.memory = launch.memory;
     ADVSTEP_RETURN_IF_ERROR(stream.Enqueue(record, [&](void* memory) {
         auto* const task = new (memory) HostWorkTask;
         task->name = work->name();

@@ -73,6 +73,7 @@ struct HostWorkLaunch {
     void* workspace = nullptr;
     uint64_t workspaceBytes = 0;
     uint64_t timeLimit = 0;  // of the run, in microseconds; 0: none. It needs a device
+    MemoryCheck memory;      // of the memory that the run uses
     int32_t failure = 0;     // the code with which the task fails instead of a run; 0: it runs
 };
 

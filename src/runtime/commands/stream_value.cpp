@@ -6,6 +6,7 @@
 #include <new>
 
 #include "acl/acl_rt.h"
+#include "src/runtime/memory/copy.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/streams.h"
@@ -61,13 +62,22 @@ void ListWord(const void* source, std::vector<Use>* uses) {
     uses->push_back({Use::Kind::kMemory, "devAddr", source, sizeof(uint64_t)});
 }
 
-Work WorkOn(const void* address, size_t recordBytes, bool foreign) {
+// Queues work with the word, after the check of its address. `make` constructs the record.
+template <typename Make>
+Status EnqueueOn(const StreamRef& stream, const void* address, size_t recordBytes, Make&& make) {
     RunningWork::DescribeCrashes();
     Work work(recordBytes);
-    work.foreign = foreign;
     work.listUses = &ListWord;
     work.source = address;
-    return work;
+    const uint64_t epoch = TheDeviceMemory().epoch();
+    ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &work.foreign));
+    const auto again = [&]() -> Status {
+        bool foreign = false;
+        ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &foreign));
+        return RefuseOther(work.foreign, foreign);
+    };
+    work.memory = CheckedAt(TheDeviceMemory().epochNow(), epoch, &again);
+    return stream.Enqueue(work, make);
 }
 
 bool ConditionHolds(uint64_t found, uint64_t value, uint32_t flag) {
@@ -89,9 +99,7 @@ Status EnqueueValueWrite(const StreamRef& stream, void* address, uint64_t value,
     if (flag != 0) {
         return Error(ACL_ERROR_RT_PARAM_INVALID, "flag is {}; expected 0", flag);
     }
-    bool foreign = false;
-    ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &foreign));
-    return stream.Enqueue(WorkOn(address, sizeof(ValueWriteTask), foreign), [&](void* memory) {
+    return EnqueueOn(stream, address, sizeof(ValueWriteTask), [&](void* memory) {
         auto* const task = new (memory) ValueWriteTask;
         task->name = "value write";
         task->address = static_cast<uint64_t*>(address);
@@ -115,9 +123,7 @@ Status EnqueueValueWait(const StreamRef& stream, void* address, uint64_t value, 
                      "flag is {}; expected ACL_STREAM_WAIT_VALUE_GEQ 0, EQ 1, AND 2 or NOR 3",
                      flag);
     }
-    bool foreign = false;
-    ADVSTEP_RETURN_IF_ERROR(CheckWord(address, &foreign));
-    return stream.Enqueue(WorkOn(address, sizeof(ValueWaitTask), foreign), [&](void* memory) {
+    return EnqueueOn(stream, address, sizeof(ValueWaitTask), [&](void* memory) {
         auto* const task = new (memory) ValueWaitTask;
         task->name = "value wait";
         task->kind = TaskKind::kPollWait;

@@ -112,9 +112,13 @@ Status LaunchBlocks(const StreamRef& stream, const Device& device, const BlockLa
     blocks.count = launch.blocks;
     ADVSTEP_RETURN_IF_ERROR(CountCores(device, function, launch, &blocks.cores));
     SetCodes(function, launch.options, &blocks);
-    if (launch.deviceArgs != nullptr) {
-        ADVSTEP_RETURN_IF_ERROR(CheckDeviceArgs(device, launch.deviceArgs, launch.argsBytes));
-    }
+    const auto check = [&] {
+        return launch.deviceArgs != nullptr
+                   ? CheckDeviceArgs(device, launch.deviceArgs, launch.argsBytes)
+                   : Status();
+    };
+    const uint64_t epoch = TheDeviceMemory().epoch();
+    ADVSTEP_RETURN_IF_ERROR(check());
     const std::vector<unsigned char> payload = MakePayload(blocks, launch);
     PlannedLaunch planned;
     planned.program = function.program;
@@ -130,6 +134,7 @@ Status LaunchBlocks(const StreamRef& stream, const Device& device, const BlockLa
     work.role = Work::Role::kLaunch;
     work.listUses = &ListUses;
     work.source = &launch;
+    work.memory = CheckedAt(TheDeviceMemory().epochNow(), epoch, &check);
     return stream.Enqueue(work, [&](void* memory) {
         KernelTask* const task = KernelTask::Make(memory, planned, payload.data());
         static constexpr TaskType kType = {&DescribeKernelBlocks, nullptr, nullptr, nullptr, true};

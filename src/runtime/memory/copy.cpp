@@ -211,6 +211,12 @@ Status CheckCopy(const DeviceMemory& memory, const CopyRequest& request,
     return {};
 }
 
+Status FreedMeanwhile() {
+    return Error(ACL_ERROR_RT_PARAM_INVALID,
+                 "another thread freed memory of the call during the call; expected memory that "
+                 "stays until the call returns");
+}
+
 // Work of streams.
 
 void ListUse(const char* name, const void* address, size_t bytes, std::vector<Use>* uses) {
@@ -311,6 +317,37 @@ Status CheckFill(const DeviceMemory& memory, const void* address, const char* ar
     }
     return {};
 }
+
+Status RefuseOther(const CopySides& checked, const CopySides& now) {
+    return checked.IsSame(now) ? Status() : FreedMeanwhile();
+}
+
+Status RefuseOther(bool foreign, bool foreignNow) {
+    return foreign == foreignNow ? Status() : FreedMeanwhile();
+}
+
+namespace {
+
+// The check refuses rows whose footprint has no number, so nothing of those is touched.
+HeldRange RangeOf(const CopyRequest& request, const Side& side) {
+    size_t bytes = 0;
+    return request.Empty() || !Footprint(request, side, &bytes) ? HeldRange()
+                                                                : HeldRange(side.address, bytes);
+}
+
+}  // namespace
+
+MemoryHold HoldFor(const CopyRequest& request) {
+    return {&TheDeviceMemory().holds(),
+            RangeOf(request, {"dst", "into", request.dst, request.dpitch}),
+            RangeOf(request, {"src", "from", request.src, request.spitch})};
+}
+
+MemoryHold HoldForFill(const void* address, size_t count) {
+    return {&TheDeviceMemory().holds(), {address, count}};
+}
+
+MemoryHold HoldForBatch() { return {&TheDeviceMemory().holds(), HeldRange::Everything()}; }
 
 TaskLength LengthOfCopy(size_t bytes) {
     return bytes > kHeavyBytes ? TaskLength::kHeavy : TaskLength::kUsual;

@@ -41,6 +41,12 @@ struct CopySides {
         severalDevices = severalDevices || (device != nullptr && device != touched);
         device = touched;
     }
+    /// Returns whether the same kinds of memory, of the same devices, are touched.
+    bool IsSame(const CopySides& other) const {
+        return touchesDevice == other.touchesDevice && pageable == other.pageable &&
+               pageableDst == other.pageableDst && device == other.device &&
+               severalDevices == other.severalDevices;
+    }
     /// Returns whether memory of a device other than `own` is touched.
     bool ForeignTo(const Device* own) const {
         return severalDevices || (device != nullptr && device != own);
@@ -61,6 +67,19 @@ Status CheckCopyRanges(const DeviceMemory& memory, const CopyRequest& request, C
 /// 207000: the copy is from host to host, by its addresses; with kindDecides, by its kind. The
 /// ranges have been checked.
 Status RefuseHostToHost(const CopyRequest& request, const CopySides& sides);
+
+/// 107000: between the check and the queueing of a copy or fill, another thread freed memory that
+/// it touches, so that it would touch memory of another kind or device now.
+Status RefuseOther(const CopySides& checked, const CopySides& now);
+/// The same for work of which it is known only whether memory is another device's.
+Status RefuseOther(bool foreign, bool foreignNow);
+
+/// Holds what a copy or fill on the calling thread touches, from before its ranges are checked
+/// until the bytes have been moved. Memory that another thread frees meanwhile stays until then.
+/// What a batch touches is in the caller's arrays, so it holds all memory.
+MemoryHold HoldFor(const CopyRequest& request);
+MemoryHold HoldForFill(const void* address, size_t count);
+MemoryHold HoldForBatch();
 
 /// 107000: the range is not inside one allocation of device or pinned memory. `argument` is the
 /// name of the argument that has the address.

@@ -195,16 +195,22 @@ Status DeviceMemory::FindRegisteredLocked(const void* address, HeldMemory::Freed
     return {};
 }
 
-Status DeviceMemory::Unregister(void* address, std::vector<Ticket>* pending) {
+Status DeviceMemory::Unregister(void* address, std::vector<Ticket>* pending, HeldRange* range) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
-    HeldMemory::Freed range;
-    ADVSTEP_RETURN_IF_ERROR(FindRegisteredLocked(address, &range));
+    HeldMemory::Freed registered;
+    ADVSTEP_RETURN_IF_ERROR(FindRegisteredLocked(address, &registered));
+    InvalidateChecksLocked();
     *pending = pendingPlaces_(nullptr);
     const auto begin = reinterpret_cast<uintptr_t>(address);
-    if (inside_.erase(begin) == 0) {
-        live_.erase(begin);
+    const auto inside = inside_.find(begin);
+    if (inside != inside_.end()) {
+        *range = {address, inside->second.bytes};
+        inside_.erase(inside);
+    } else {
+        const auto own = live_.find(begin);
+        *range = {address, own->second.bytes};
+        live_.erase(own);
     }
-    epoch_.fetch_add(1, std::memory_order_release);
     return {};
 }
 
@@ -274,11 +280,13 @@ DeviceMemory::Live::node_type DeviceMemory::TakeSpareLocked() {
     return node;
 }
 
-// It needs no memory, so neither an unmapping nor a device's end can fail.
-void DeviceMemory::LeaveMapped(uintptr_t begin, size_t bytes) {
+// After the look for work it needs no memory, so nothing is left half done.
+std::vector<Ticket> DeviceMemory::LeaveMapped(uintptr_t begin, size_t bytes) {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     const auto found = LastBefore(begin + 1, begin);
     Allocation& whole = found->second;
+    InvalidateChecksLocked();
+    std::vector<Ticket> pending = pendingPlaces_(whole.device);
     Allocation rest = whole;
     rest.begin = begin + bytes;
     rest.bytes = whole.end() - rest.begin;
@@ -301,7 +309,7 @@ void DeviceMemory::LeaveMapped(uintptr_t begin, size_t bytes) {
             live_.insert(std::move(node));
         }
     }
-    epoch_.fetch_add(1, std::memory_order_release);
+    return pending;
 }
 
 // Blocks that this process exports, and blocks of other processes.
@@ -551,22 +559,21 @@ void DeviceMemory::DropStaleRegistrationsLocked(uintptr_t begin, size_t bytes) {
          stale != live_.end() && stale->second.origin == MemoryOrigin::kRegistered;
          stale = LastBefore(begin + bytes, begin)) {
         live_.erase(stale);
-        epoch_.fetch_add(1, std::memory_order_release);
+        InvalidateChecksLocked();
     }
 }
 
 // Frees, which wait for earlier work.
 
 // The allocation leaves the map under this lock, so no check finds it any more. Work whose check
-// found it is queued by now, unless another thread is between its check and its queueing. That is a
-// race of the program, which frees memory that another thread is about to use.
+// found it is among the pending work, or is checked again, because the epoch grows first.
 void DeviceMemory::RetireLocked(const Allocation& allocation) {
     if (allocation.guard != nullptr) {
         // The edges are checked now, while the stack still shows the caller.
         TheGuardedMemory().CheckEdges(*allocation.guard);
     }
     Owned& owned = owned_.at(allocation.device);
-    epoch_.fetch_add(1, std::memory_order_release);
+    InvalidateChecksLocked();
     owned.retired.push_back({allocation, pendingPlaces_(allocation.device), ++frees_});
     if (!owned.retired.back().pending.empty()) {
         heldSinceLook_.fetch_add(allocation.bytes, std::memory_order_relaxed);
@@ -597,14 +604,21 @@ void DeviceMemory::ReclaimLocked() {
     }
 }
 
+bool DeviceMemory::IsUnusedLocked(Retired* retired) {
+    std::vector<Ticket>& pending = retired->pending;
+    while (!pending.empty() && Reached(pending.back())) {
+        pending.pop_back();
+    }
+    const Allocation& block = retired->allocation;
+    return pending.empty() &&
+           !holds_.Meets({reinterpret_cast<const void*>(block.begin), block.bytes});
+}
+
 void DeviceMemory::ReclaimLocked(Owned* owned) {
     std::vector<Retired>& retired = owned->retired;
     for (; owned->front < retired.size(); ++owned->front) {
         Retired& oldest = retired[owned->front];
-        while (!oldest.pending.empty() && Reached(oldest.pending.back())) {
-            oldest.pending.pop_back();
-        }
-        if (!oldest.pending.empty()) {
+        if (!IsUnusedLocked(&oldest)) {
             break;
         }
         ForgetRegistrationsInsideLocked(oldest.allocation);
@@ -659,7 +673,7 @@ bool DeviceMemory::TakeNarrowedLocked(HeldMemory* held) {
             }
             block.pending.erase(std::remove_if(block.pending.begin(), block.pending.end(), Reached),
                                 block.pending.end());
-            if (block.pending.empty()) {
+            if (IsUnusedLocked(&block)) {
                 any = true;
                 ForgetRegistrationsInsideLocked(block.allocation);
                 GiveBackLocked(block.allocation);
@@ -717,7 +731,7 @@ void DeviceMemory::ReleaseAll(const Device* device) {
             }
             EndRegistrationsInsideLocked(allocation);
         } else {
-            epoch_.fetch_add(1, std::memory_order_release);
+            InvalidateChecksLocked();
         }
         entry = live_.erase(entry);
     }

@@ -16,6 +16,7 @@
 #include "src/base/status.h"
 #include "src/runtime/memory/address_range.h"
 #include "src/runtime/memory/held_memory.h"
+#include "src/runtime/memory/memory_holds.h"
 #include "src/runtime/task/task.h"
 
 namespace advstep {
@@ -77,8 +78,13 @@ struct RegistrationEffect {
 /// in streams where that work ends. A free takes the ends of all work, which cost little. When they
 /// have been reached, those of older blocks have been reached too, so a call looks only at the
 /// front of each queue. Narrow finds out which work may use which block, when memory lacks or much
-/// of it waits. mutex_ guards everything; look-ups share it. Narrow takes the locks of streams, so
-/// it does not hold it meanwhile.
+/// of it waits. mutex_ guards everything; look-ups share it. Streams' locks are taken under it, to
+/// look for the ends of work; Narrow asks the streams without it.
+///
+/// A thread that looks up memory and uses it beside another one that frees it is safe in two ways.
+/// Work that it queues has a MemoryCheck: the free finds the work among what is queued, or the work
+/// is checked again. What it touches itself is in a MemoryHold: a freed block is not given back
+/// while a hold meets it.
 class DeviceMemory {
  public:
     using FindPending = std::vector<Ticket> (*)(const Device* device);
@@ -108,16 +114,17 @@ class DeviceMemory {
     Status FindRegistered(const void* address, HeldMemory::Freed* range) const;
 
     /// Ends the pinning. `pending` are the places to wait for before the program may free the
-    /// memory. Codes as FindRegistered.
-    Status Unregister(void* address, std::vector<Ticket>* pending);
+    /// memory, and `range` is what no thread may hold. Codes as FindRegistered.
+    Status Unregister(void* address, std::vector<Ticket>* pending, HeldRange* range);
 
     /// Returns the epoch at which a range of addresses was reserved. Everything that was found
     /// there before has left by then.
     uint64_t EnterReserved(uintptr_t begin, size_t bytes);
     /// Enters a mapped range. It joins its neighbours of the same reservation and device.
     void EnterMapped(const Allocation& range);
-    /// Removes a range that has been entered from its mapped allocation, at once.
-    void LeaveMapped(uintptr_t begin, size_t bytes);
+    /// Removes a range that has been entered from its mapped allocation, at once. Returns the
+    /// places where the work ends that may use it. An exception changes nothing.
+    std::vector<Ticket> LeaveMapped(uintptr_t begin, size_t bytes);
 
     /// Exports a block, or finds its key if it is exported already. `open`: to every process.
     /// 107000: `address` is not the start of a block that can be shared, or it has less than
@@ -176,6 +183,11 @@ class DeviceMemory {
     /// Returns a number that grows whenever an address may have become invalid. A check still holds
     /// while the number is the same.
     uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+    /// The number itself, for a MemoryCheck.
+    const std::atomic<uint64_t>& epochNow() const { return epoch_; }
+
+    /// The holds of threads that touch memory themselves.
+    MemoryHolds& holds() { return holds_; }
 
     /// Frees all memory of the device, or all memory there is if `device` is null. Mapped memory is
     /// an exception: VirtualMemory unmaps it.
@@ -238,6 +250,8 @@ class DeviceMemory {
     Live::node_type TakeSpareLocked();
     void RetireLocked(const Allocation& allocation);
     static void ReserveRetired(Owned* owned);
+    void InvalidateChecksLocked() { epoch_.fetch_add(1); }
+    bool IsUnusedLocked(Retired* retired);
     void ReclaimLocked();
     void ReclaimLocked(Owned* owned);
     void UncountLocked(const Allocation& allocation);
@@ -257,6 +271,7 @@ class DeviceMemory {
     FreedBlock freed_[kFreedBlocks] = {};             // the last ones of whole pages, in no order
     size_t freedCount_ = 0;                           // ever
     std::atomic<uint64_t> epoch_{1};
+    MemoryHolds holds_;
     uint64_t imports_ = 0;                    // the number of the last import
     uint64_t frees_ = 0;                      // the number of the last free
     std::atomic<uint64_t> heldSinceLook_{0};  // bytes that have begun to wait since the last Narrow

@@ -14,7 +14,7 @@ namespace {
 // object.
 struct Memories {
     DeviceMemory device{&PendingPlaces};
-    VirtualMemory mapped{device, &PendingPlaces};
+    VirtualMemory mapped{device};
 };
 
 Memories& TheMemories() {

@@ -351,11 +351,16 @@ const VirtualMemory::Mapping* VirtualMemory::FindMapped(const void* address) con
 Status VirtualMemory::Map(void* address, size_t bytes, size_t offset, Handle handle) {
     for (bool narrowed = false;; narrowed = true) {
         std::vector<Ticket> earlier;
+        HeldRange held;
         {
             const std::lock_guard<std::mutex> lock(mutex_);
             ReclaimLocked();
-            ADVSTEP_RETURN_IF_ERROR(
-                MapLocked(reinterpret_cast<uintptr_t>(address), bytes, offset, handle, &earlier));
+            ADVSTEP_RETURN_IF_ERROR(MapLocked(reinterpret_cast<uintptr_t>(address), bytes, offset,
+                                              handle, &earlier, &held));
+        }
+        if (held.begin != held.end) {
+            memory_.holds().WaitFor(held);
+            continue;
         }
         if (earlier.empty()) {
             return {};
@@ -371,9 +376,10 @@ Status VirtualMemory::Map(void* address, size_t bytes, size_t offset, Handle han
     }
 }
 
-// Maps the range, or stores in `earlier` the places that have to be waited for first.
+// Maps the range, or stores in `earlier` the places, or in `held` the range of a thread, that have
+// to be waited for first.
 Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Handle handle,
-                                std::vector<Ticket>* earlier) {
+                                std::vector<Ticket>* earlier, HeldRange* held) {
     PhysicalMemory* physical = nullptr;
     ADVSTEP_RETURN_IF_ERROR(FindPhysical(handle, &physical));
     if (offset > physical->bytes || bytes > physical->bytes - offset) {
@@ -400,6 +406,10 @@ Status VirtualMemory::MapLocked(uintptr_t begin, size_t bytes, size_t offset, Ha
         // Its places may have been reached since the last look at the device's oldest ranges.
         if (TakeDown(&other->second)) {
             continue;
+        }
+        if (other->second.pending.empty() && memory_.holds().Meets(RangeOf(other->second))) {
+            *held = RangeOf(other->second);
+            return {};
         }
         *earlier = other->second.pending;
         return {};
@@ -470,13 +480,11 @@ bool VirtualMemory::FindRetired(const void* address, Allocation* allocation) con
     return true;
 }
 
-// As for freed blocks (DeviceMemory::RetireLocked), work whose check found the range is queued by
-// now, or the program unmaps memory that another thread is about to use.
+// As for freed blocks (DeviceMemory::RetireLocked), work whose check found the range is among the
+// pending work, or is checked again.
 void VirtualMemory::RetireLocked(Mapping& mapping) {
-    std::vector<Ticket> pending = pendingPlaces_(mapping.physical->place.device);
-    memory_.LeaveMapped(mapping.begin, mapping.bytes);
+    mapping.pending = memory_.LeaveMapped(mapping.begin, mapping.bytes);
     mapping.retired = true;
-    mapping.pending = std::move(pending);
     mapping.number = ++ends_;
     EnterRetired(&mapping);
 }
@@ -572,7 +580,8 @@ void VirtualMemory::AddHeldUp(const Device* device, HeldUp* held) const {
     }
 }
 
-// Unmaps a retired range. False: work still uses it (`pending` is not empty). A host that cannot
+// Unmaps a retired range. False: work still uses it (`pending` is not empty), or
+// a thread holds it. A host that cannot
 // unmap it keeps no memory of the program's: then the addresses lead to pages that others get,
 // until something else is mapped there or the reservation ends. Only a program that uses what it
 // has unmapped sees them.
@@ -582,6 +591,9 @@ bool VirtualMemory::TakeDown(Mapping* mapping) {
             return false;
         }
         mapping->pending.pop_back();
+    }
+    if (memory_.holds().Meets(RangeOf(*mapping))) {
+        return false;
     }
     if (!VacateAddresses(reinterpret_cast<void*>(mapping->begin), mapping->bytes)) {
         Log(LogLevel::kWarn,

@@ -36,9 +36,9 @@ struct MemoryPlace {
 /// as pinned memory that every device can use.
 ///
 /// An unmapped range leaves DeviceMemory at once, but stays mapped until the work that was queued
-/// before has run. A released reservation stays until its last such range is gone. Physical memory
-/// is freed when it has neither a handle nor a mapping. mutex_ guards everything and is taken
-/// before DeviceMemory's.
+/// before has run, and no thread holds it. A released reservation stays until its last such range
+/// is gone. Physical memory is freed when it has neither a handle nor a mapping. mutex_ guards
+/// everything and is taken before DeviceMemory's.
 class VirtualMemory {
  public:
     /// Sizes and addresses are multiples of this.
@@ -48,9 +48,9 @@ class VirtualMemory {
     /// The aclrtMemAttr of memory of another process.
     static constexpr int32_t kUsualAttribute = 4;
 
-    VirtualMemory(DeviceMemory& memory, DeviceMemory::FindPending pendingPlaces,
-                  HeldMemory::ListMemory listMemory = &ListPendingMemory)
-        : memory_(memory), pendingPlaces_(pendingPlaces), listMemory_(listMemory) {}
+    explicit VirtualMemory(DeviceMemory& memory,
+                           HeldMemory::ListMemory listMemory = &ListPendingMemory)
+        : memory_(memory), listMemory_(listMemory) {}
     VirtualMemory(const VirtualMemory&) = delete;
     VirtualMemory& operator=(const VirtualMemory&) = delete;
 
@@ -182,7 +182,10 @@ class VirtualMemory {
     Status CheckNotImported(uint64_t key);
     const Mapping* FindMapped(const void* address) const;
     Status MapLocked(uintptr_t begin, size_t bytes, size_t offset, Handle handle,
-                     std::vector<Ticket>* earlier);
+                     std::vector<Ticket>* earlier, HeldRange* held);
+    static HeldRange RangeOf(const Mapping& mapping) {
+        return {reinterpret_cast<const void*>(mapping.begin), mapping.bytes};
+    }
     Status PlaceMapping(const Mapping& mapping, uint64_t offset);
     void RetireLocked(Mapping& mapping);
     void EnterRetired(Mapping* mapping);
@@ -194,7 +197,6 @@ class VirtualMemory {
     void GiveBackIfUnused(Reservation* reservation);
 
     DeviceMemory& memory_;
-    const DeviceMemory::FindPending pendingPlaces_;
     const HeldMemory::ListMemory listMemory_;
     mutable std::mutex mutex_;
     HandleTable<PhysicalMemory> physical_{HandleKind::kPhysicalMemory};

@@ -14,15 +14,14 @@ namespace advstep {
 /// stream adds and removes itself under its own lock. It is in the set while it has work or
 /// unreported failures. A reader takes no lock: it finds the streams whose work was queued before
 /// the look, and perhaps those whose work is queued meanwhile. A look that does not find a stream
-/// sees everything that the stream's earlier work has written.
+/// sees everything that the stream's earlier work has written. Adding and looking have one order
+/// with the changes of DeviceMemory's epoch (MemoryCheck), and so are sequentially consistent.
 class BusySet {
  public:
     void Add(uint32_t index) {
-        words_[index / kBits].fetch_or(BitAt(index), std::memory_order_release);
-        uint32_t end = end_.load(std::memory_order_relaxed);
-        while (end <= index &&
-               !end_.compare_exchange_weak(end, index + 1, std::memory_order_release,
-                                           std::memory_order_relaxed)) {
+        words_[index / kBits].fetch_or(BitAt(index));
+        uint32_t end = end_.load();
+        while (end <= index && !end_.compare_exchange_weak(end, index + 1)) {
         }
     }
     void Remove(uint32_t index) {
@@ -32,9 +31,9 @@ class BusySet {
     /// Calls visit(index) for each index in the set, ascending. visit may remove it.
     template <typename Visit>
     void ForEach(Visit&& visit) const {
-        const uint32_t end = end_.load(std::memory_order_acquire);
+        const uint32_t end = end_.load();
         for (uint32_t first = 0; first < end; first += kBits) {
-            uint64_t word = words_[first / kBits].load(std::memory_order_acquire);
+            uint64_t word = words_[first / kBits].load();
             for (; word != 0; word &= word - 1) {
                 visit(first + static_cast<uint32_t>(__builtin_ctzll(word)));
             }

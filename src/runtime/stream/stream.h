@@ -164,8 +164,9 @@ class Stream {
     // The queueing of work.
 
     /// Appends a record that `fill(void*)` constructs, or hands it to the recorder. 207005: the
-    /// stream holds as many tasks as it may. A stream stopped by a failure returns its code. Others
-    /// as Recorder::Record.
+    /// stream holds as many tasks as it may. A stream stopped by a failure returns its code. The
+    /// code of the work's check, if memory has left and the check fails now. Others as
+    /// Recorder::Record.
     template <typename Fill>
     Status Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fill,
                    Ticket* ticket = nullptr);
@@ -178,13 +179,15 @@ class Stream {
         bool foreign = false;        // one of the records is
         bool evenIfStopped = false;  // queued even if the stream has stopped on a failure
         bool wakes = true;           // the call wakes the workers; false: its caller does
+        MemoryCheck memory;          // of what the records use
     };
 
     /// Appends the records that `fill(void*)` constructs, with their `bytes`. `prepare(first)` is
     /// called before with the first sequence; if it fails, nothing is queued. Both run under the
     /// stream's lock. The records count as one task when the limit of the queue is checked, so all
     /// of them have room or none has. 107027: the stream is captured. 107034: it updates a task
-    /// group. Others as Enqueue.
+    /// group. kCheckIsOld: memory has left since their check, which the caller makes again. Others
+    /// as Enqueue.
     template <typename Prepare, typename Fill>
     Status EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Prepare&& prepare,
                         Fill&& fill, Ticket* last);
@@ -192,10 +195,12 @@ class Stream {
     /// Returns the place after everything queued so far.
     Ticket Now() { return {this, issued_.load(std::memory_order_acquire)}; }
 
-    /// The latest task queued so far that may use the device's memory (null: any memory).
+    /// The latest task queued so far that may use the device's memory (null: any memory). Work that
+    /// is being queued, and whose check of memory came first, counts: its thread has the lock.
     Ticket LastUse(const Device* device) {
-        const bool all = device == nullptr || device_.load(std::memory_order_acquire) == device;
-        return {this, (all ? issued_ : foreign_).load(std::memory_order_acquire)};
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const bool all = device == nullptr || device_.load(std::memory_order_relaxed) == device;
+        return {this, (all ? issued_ : foreign_).load(std::memory_order_relaxed)};
     }
 
     bool Reached(uint64_t sequence) const {
@@ -328,6 +333,8 @@ class Stream {
     /// Refuses to end the stream inside one of its tasks.
     Status RefuseOwnTask() const;
     Status RefusedError() const;
+    void EnterBusySetLocked();
+    bool IsOldLocked(const MemoryCheck& check, uint64_t checkedAt);
     void NoteQueued(uint64_t first);
     bool NeedsWaking(bool heavy) const;
     void SkipLocked(uint64_t after, uint64_t upTo, TaskSkip why);
@@ -419,11 +426,25 @@ class Stream {
     bool modeSet_ = false;
 };
 
-inline void Stream::NoteQueued(uint64_t first) {
+inline void Stream::EnterBusySetLocked() {
     if (!inBusySet_) {
         inBusySet_ = true;
         busySet_->Add(tableIndex);
     }
+}
+
+// The stream enters the set first. So a thread that takes memory away either finds it there, and
+// waits for the lock, or has let the epoch grow before this look at it (MemoryCheck).
+inline bool Stream::IsOldLocked(const MemoryCheck& check, uint64_t checkedAt) {
+    if (check.epoch == nullptr) {
+        return false;
+    }
+    EnterBusySetLocked();
+    return check.IsOld(checkedAt);
+}
+
+inline void Stream::NoteQueued(uint64_t first) {
+    EnterBusySetLocked();
     if (first == completed_.load(std::memory_order_relaxed) + 1) {
         unwaited_.BurstBegins();
         if (Trace::On()) {
@@ -436,8 +457,8 @@ template <typename Fill>
 Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fill,
                        Ticket* ticket) {
     bool wake = false;
-    {
-        const std::lock_guard<std::mutex> lock(mutex_);
+    for (uint64_t checkedAt = work.memory.at;;) {
+        std::unique_lock<std::mutex> lock(mutex_);
         ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle, caller));
         if (recorder_ != nullptr && RecordingLocked()) {
             using Callable = std::remove_reference_t<Fill>;
@@ -456,6 +477,11 @@ Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fi
         }
         const uint64_t sequence = issued_.load(std::memory_order_relaxed) + 1;
         ADVSTEP_RETURN_IF_ERROR(CheckRoom(sequence));
+        if (IsOldLocked(work.memory, checkedAt)) {
+            lock.unlock();
+            ADVSTEP_RETURN_IF_ERROR(work.memory.MakeAgain(&checkedAt));
+            continue;
+        }
         const size_t bytes = AlignedTaskBytes(work.bytes);
         Task* const task = fill(queue_.Push(bytes));
         task->bytes = static_cast<uint32_t>(bytes);
@@ -468,6 +494,7 @@ Status Stream::Enqueue(Handle handle, Handle caller, const Work& work, Fill&& fi
             *ticket = {this, sequence};
         }
         wake = NeedsWaking(task->heavy());
+        break;
     }
     if (wake) {
         workers_->Wake();
@@ -489,6 +516,9 @@ Status Stream::EnqueueBatch(Handle handle, Handle caller, const Batch& batch, Pr
         const uint64_t issued = issued_.load(std::memory_order_relaxed);
         ADVSTEP_RETURN_IF_ERROR(CheckRoom(issued + 1));
         queue_.Reserve(batch.bytes);
+        if (IsOldLocked(batch.memory, batch.memory.at)) {
+            return Status(kCheckIsOld);
+        }
         ADVSTEP_RETURN_IF_ERROR(prepare(issued + 1));
         if (batch.count > 0) {
             fill(queue_.Push(batch.bytes));

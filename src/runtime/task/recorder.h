@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,7 +27,6 @@ struct Use {
     const char* name = nullptr;     // the argument's name, static text
     const void* address = nullptr;  // of the memory, or the handle
     uint64_t bytes = 0;
-    uint64_t epoch = 0;  // DeviceMemory's epoch at the capture; excludes memory allocated later
     Access access = Access::kUnknown;
 };
 
@@ -36,6 +36,41 @@ struct CapturePlace {
     int32_t branch = 0;
     size_t position = 0;
 };
+
+/// The code, of no call, for work whose check of memory is old.
+inline constexpr int32_t kCheckIsOld = -1;
+
+/// A check of memory that must still hold when the work is queued. The number at `epoch` grows
+/// whenever an address may have become invalid (DeviceMemory::epoch). The stream compares it under
+/// its lock, and makes the check again if memory has left meanwhile. A thread that takes memory
+/// away lets the number grow first, and then looks for the work of each stream under the stream's
+/// lock. So it finds the work, and keeps the memory until the work has ended, or the check is made
+/// again.
+struct MemoryCheck {
+    const std::atomic<uint64_t>* epoch = nullptr;  // null: no memory was checked
+    uint64_t at = 0;                               // the number before the check
+    /// Called without the stream's lock. Null: the one who queues the work makes the check again.
+    Status (*again)(const void* source) = nullptr;
+    const void* source = nullptr;
+
+    /// Returns whether memory may have left since the check. It is predicted not to have.
+    bool IsOld(uint64_t checkedAt) const {
+        return __builtin_expect(epoch->load(std::memory_order_seq_cst) != checkedAt, 0);
+    }
+    /// Makes the check once more. *checkedAt becomes the number before it.
+    Status MakeAgain(uint64_t* checkedAt) const {
+        *checkedAt = epoch->load(std::memory_order_seq_cst);
+        return again(source);
+    }
+};
+
+/// Returns a check that calls check() to be made again. It refers to the callable.
+template <typename Check>
+MemoryCheck CheckedAt(const std::atomic<uint64_t>& epoch, uint64_t at, const Check* check) {
+    return {&epoch, at,
+            [](const void* source) -> Status { return (*static_cast<const Check*>(source))(); },
+            check};
+}
 
 /// The description of work that a caller passes to a stream beside the record of the work. Only a
 /// recorder needs most of it.
@@ -64,6 +99,7 @@ struct Work {
     void* ownerSource = nullptr;
     CapturePlace* place = nullptr;  // kEventRecord: set if it was captured
     bool foreign = false;           // touches memory of another device than its stream's
+    MemoryCheck memory;
 };
 
 /// A function that constructs a record in memory. It refers to a callable that outlives the call.

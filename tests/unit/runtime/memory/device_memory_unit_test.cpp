@@ -2,7 +2,9 @@
 // Tests of device memory: allocations, lookups, limits, deferred frees, and mapped ranges.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
+#include <memory>
 #include <thread>
 
 #include "acl/acl_base.h"
@@ -258,6 +260,103 @@ TEST_F(DeviceMemoryTest, ThreadsAllocateFreeAndFind) {
 
 // Tests of registered and mapped ranges in DeviceMemory.
 
+// The limit shows whether the bytes have been given back.
+class HeldMemoryTest : public DeviceMemoryTest {
+ protected:
+    bool IsGivenBack() { return memory_.FreeBytes(device_) == kTotal; }
+    MemoryHold HoldOf(const void* address, size_t bytes, const void* second = nullptr,
+                      size_t secondBytes = 0) {
+        return {&memory_.holds(), {address, bytes}, {second, secondBytes}};
+    }
+};
+
+TEST_F(HeldMemoryTest, AFreedBlockStaysUntilTheHoldEnds) {
+    auto* const block = static_cast<char*>(Allocate(4096, &device_));
+    {
+        const MemoryHold hold = HoldOf(block + 4095, 1);
+        ASSERT_TRUE(Succeeds(Free(block)));
+        EXPECT_FALSE(Found(block));
+        EXPECT_FALSE(IsGivenBack());
+        block[4095] = 'x';  // the address sanitizer watches
+    }
+    EXPECT_TRUE(IsGivenBack());
+}
+
+TEST_F(HeldMemoryTest, AResetTakesOnlyTheMap) {
+    auto* const block = static_cast<char*>(Allocate(256, &device_));
+    {
+        const MemoryHold hold = HoldOf(nullptr, 0, block, 1);
+        memory_.ReleaseAll(&device_);
+        EXPECT_FALSE(Found(block));
+        EXPECT_FALSE(IsGivenBack());
+        block[255] = 'x';
+    }
+    EXPECT_TRUE(IsGivenBack());
+}
+
+TEST_F(HeldMemoryTest, OtherRangesAreNotHeld) {
+    auto* const block = static_cast<char*>(Allocate(4096, &device_));
+    const MemoryHold before = HoldOf(block - 1, 1);
+    const MemoryHold behind = HoldOf(block + 4096, 1, block + 100, 0);
+    ASSERT_TRUE(Succeeds(Free(block)));
+    EXPECT_TRUE(IsGivenBack());
+}
+
+TEST_F(HeldMemoryTest, EachOfSeveralHoldsCounts) {
+    void* const block = Allocate(4096, &device_);
+    auto first = std::make_unique<MemoryHold>(&memory_.holds(), HeldRange::Everything());
+    auto second = std::make_unique<MemoryHold>(&memory_.holds(), HeldRange(block, 1));
+    auto third = std::make_unique<MemoryHold>(&memory_.holds(), HeldRange(block, SIZE_MAX));
+    ASSERT_TRUE(Succeeds(Free(block)));
+    second.reset();
+    EXPECT_FALSE(IsGivenBack());
+    first.reset();
+    EXPECT_FALSE(IsGivenBack());
+    third.reset();
+    EXPECT_TRUE(IsGivenBack());
+}
+
+TEST_F(HeldMemoryTest, AWaitEndsWithTheLastHoldOfTheRange) {
+    void* const block = Allocate(4096, &device_);
+    auto hold = std::make_unique<MemoryHold>(&memory_.holds(), HeldRange(block, 1));
+    std::atomic<bool> ended{false};
+    std::thread waiter([&] {
+        memory_.holds().WaitFor({block, 4096});
+        ended = true;
+    });
+    memory_.holds().WaitFor({static_cast<char*>(block) + 1, 4095});  // nobody holds that
+    EXPECT_FALSE(ended);
+    hold.reset();
+    waiter.join();
+    EXPECT_TRUE(ended);
+    ASSERT_TRUE(Succeeds(Free(block)));
+}
+
+// The epoch grows before the look for work, so that work that is being queued sees it.
+TEST_F(HeldMemoryTest, TheEpochGrowsBeforeTheLookForWork) {
+    static DeviceMemory* looking = nullptr;
+    static uint64_t epoch = 0;
+    DeviceMemory memory([](const Device*) {
+        epoch = looking->epoch();
+        return std::vector<Ticket>();
+    });
+    looking = &memory;
+    const auto expectGrowth = [&](auto&& leave) {
+        const uint64_t before = memory.epoch();
+        leave();
+        EXPECT_GT(epoch, before);
+    };
+    void* block = nullptr;
+    ASSERT_TRUE(Succeeds(memory.Allocate(MemoryKind::kDevice, &device_, 64, &block)));
+    expectGrowth([&] { (void)memory.Free(MemoryKind::kDevice, block); });
+    ASSERT_TRUE(Succeeds(memory.Register(const_cast<Device*>(&device_), 64)));
+    std::vector<Ticket> pending;
+    HeldRange range;
+    expectGrowth([&] { (void)memory.Unregister(const_cast<Device*>(&device_), &pending, &range); });
+    memory.EnterMapped({4096, 64, MemoryKind::kDevice, &device_, MemoryOrigin::kMapped, 4096});
+    expectGrowth([&] { (void)memory.LeaveMapped(4096, 64); });
+}
+
 class MappedMemoryTest : public testing::Test {
  protected:
     static Settings WithMemory(uint64_t bytes) {
@@ -356,9 +455,12 @@ TEST_F(MappedMemoryTest, UnregisteringTellsWhatToWaitForAndRaisesTheEpoch) {
     ASSERT_TRUE(Succeeds(memory.Register(Pointer(2000), 10)));
     const uint64_t epoch = memory.epoch();
     std::vector<Ticket> pending;
+    HeldRange range;
     EXPECT_TRUE(FailsWith(ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
-                          memory.Unregister(Pointer(2001), &pending), {"ptr"}));
-    ASSERT_TRUE(Succeeds(memory.Unregister(Pointer(2000), &pending)));
+                          memory.Unregister(Pointer(2001), &pending, &range), {"ptr"}));
+    ASSERT_TRUE(Succeeds(memory.Unregister(Pointer(2000), &pending, &range)));
+    EXPECT_EQ(range.begin, 2000U);
+    EXPECT_EQ(range.end, 2010U);
     ASSERT_EQ(pending.size(), 1U);
     EXPECT_EQ(pending[0].sequence, 3U);
     EXPECT_GT(memory.epoch(), epoch);

@@ -58,7 +58,7 @@ class VirtualMemoryTest : public testing::Test {
     const Device device_{0, WithMemory()};
     static inline std::vector<Ticket> places_;  // of work under way
     DeviceMemory memory_{[](const Device*) { return places_; }};
-    VirtualMemory virtual_{memory_, [](const Device*) { return places_; }};
+    VirtualMemory virtual_{memory_};
     bool ended_ = false;
     Stream stream_;
     unit::CountingWorkers workers_;

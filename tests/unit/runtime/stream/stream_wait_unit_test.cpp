@@ -429,7 +429,7 @@ TEST_F(StreamLimitTest, AStreamMayBeAbortedByItsOwnTask) {
 
 TEST_F(StreamLimitTest, ABatchIsQueuedWholeOrNotAtAll) {
     constexpr size_t kBytes = AlignedTaskBytes(sizeof(Task));
-    const Stream::Batch batch{3 * kBytes, 3, false, false};
+    const Stream::Batch batch{3 * kBytes, 3, false, false, false, true, {}};
     const auto fill = [&](void* memory) {
         for (int index = 0; index < 3; ++index) {
             auto* const task = new (static_cast<unsigned char*>(memory) + index * kBytes) Task;

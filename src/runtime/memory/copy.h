@@ -43,7 +43,7 @@ struct CopySides {
     }
     /// Returns whether the same kinds of memory, of the same devices, are touched.
     bool IsSame(const CopySides& other) const {
-        return touchesDevice == other.touchesDevice && pageable == other.pageable &&
+        return deviceSide == other.deviceSide && pageable == other.pageable &&
                pageableDst == other.pageableDst && device == other.device &&
                severalDevices == other.severalDevices;
     }

@@ -305,3 +305,14 @@ aclError aclrtGetFunctionAttribute(aclrtFuncHandle funcHandle, aclrtFuncAttribut
         }
     });
 }
+
+aclError aclrtFunctionGetBinary(const aclrtFuncHandle funcHandle, aclrtBinHandle* binHandle) {
+    return AclBoundary("aclrtFunctionGetBinary", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(funcHandle, "funcHandle"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(binHandle, "binHandle"));
+        KernelFunction function;
+        ADVSTEP_RETURN_IF_ERROR(TheKernelBinaries().Read(funcHandle, &function));
+        *binHandle = ToPointer(function.binary);
+        return {};
+    });
+}

@@ -205,6 +205,19 @@ Status CheckFilled(void* devPtr, size_t maxCount, size_t count, CopySides* sides
     return CheckFill(Memory(), devPtr, "devPtr", count, sides);
 }
 
+Status CheckWords(void* ptr, size_t memSize, size_t words) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(ptr, "ptr"));
+    if (reinterpret_cast<uintptr_t>(ptr) % sizeof(uint32_t) != 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID, "ptr is {}; expected a multiple of {}", ptr,
+                     sizeof(uint32_t));
+    }
+    return words <= memSize / sizeof(uint32_t)
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID,
+                       "N is {} words; expected at most the {} of memSize = {}", words,
+                       memSize / sizeof(uint32_t), memSize);
+}
+
 // Copies at offsets: the pointers are read when the copy runs.
 
 struct OffsetCopy {
@@ -590,5 +603,58 @@ aclError aclrtReduceAsync(void* dst, const void* src, uint64_t count, aclrtReduc
                          count, unit);
         }
         return Reduce({dst, src, count}, payload, unit, stream);
+    });
+}
+
+aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
+                            size_t numBatches, aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes,
+                            size_t numAttrs) {
+    return AclBoundary("aclrtMemcpyBatchV2", [&] {
+        size_t wrong = kNoCopyIndex;
+        return CopyAll({dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs},
+                       &wrong);
+    });
+}
+
+aclError aclrtMemcpyBatchAsyncV2(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
+                                 size_t numBatches, aclrtMemcpyBatchAttr* attrs,
+                                 size_t* attrsIndexes, size_t numAttrs, aclrtStream stream) {
+    return AclBoundary("aclrtMemcpyBatchAsyncV2", [&] {
+        size_t wrong = kNoCopyIndex;
+        return CopyAllAsync(
+            {dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs}, stream,
+            &wrong);
+    });
+}
+
+aclError aclrtMemsetD32(void* ptr, size_t memSize, uint32_t value, size_t N) {
+    return AclBoundary("aclrtMemsetD32", [&]() -> Status {
+        if (N == 0) {
+            return CheckEmptyCopy();
+        }
+        ContextRef current;
+        CopySides sides;
+        ADVSTEP_RETURN_IF_ERROR(CheckWords(ptr, memSize, N));
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), ptr, "ptr", N * sizeof(value), &sides));
+        return ActNow([&] { FillWordsNow(ptr, value, N); });
+    });
+}
+
+aclError aclrtMemsetD32Async(void* ptr, size_t memSize, uint32_t value, size_t N,
+                             aclrtStream stream) {
+    return AclBoundary("aclrtMemsetD32Async", [&]() -> Status {
+        if (N == 0) {
+            return CheckEmptyCopy(stream);
+        }
+        StreamRef target;
+        CopySides sides;
+        ADVSTEP_RETURN_IF_ERROR(CheckWords(ptr, memSize, N));
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+        ADVSTEP_RETURN_IF_ERROR(CheckFill(Memory(), ptr, "ptr", N * sizeof(value), &sides));
+        const FillRange range{ptr, N * sizeof(value), sides.ForeignTo(OwnDevice())};
+        return target.Enqueue(WorkOf(range), [&](void* memory) {
+            return FillTask::MakeOfWords(memory, ptr, value, N);
+        });
     });
 }

@@ -199,3 +199,27 @@ aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId) {
         return DisablePeerAccess(*current.device, *peer);
     });
 }
+
+aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId, int32_t* status) {
+    return AclBoundary("aclrtDevicePeerAccessStatus", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(status, "status"));
+        const Device* device = nullptr;
+        const Device* peer = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
+        ADVSTEP_RETURN_IF_ERROR(FindPeer(peerDeviceId, &peer));
+        // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): both were found
+        ADVSTEP_RETURN_IF_ERROR(CheckOther(*device, *peer));
+        *status = HasPeerAccess(*device, *peer) ? 1 : 0;
+        return {};
+    });
+}
+
+aclError aclrtDeviceL2CacheFlush(void* rsv) {
+    return AclBoundary("aclrtDeviceL2CacheFlush", [&]() -> Status {
+        if (rsv != nullptr) {
+            return Error(ACL_ERROR_INVALID_PARAM, "rsv is {}; expected NULL", rsv);
+        }
+        ContextRef current;
+        return CurrentContext(&current);
+    });
+}

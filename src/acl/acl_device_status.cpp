@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers, states and utilization of devices.
+#include <strings.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "acl/acl_rt.h"
 #include "src/base/boundary.h"
@@ -28,6 +31,17 @@ aclError Convert(const char* call, const char* fromName, int32_t from, const cha
         *to = from;
         return {};
     });
+}
+
+// Returns the address on a PCI bus. Bus 0 stays free; a domain has 256 buses.
+std::string BusAddress(const Device& device) {
+    constexpr int32_t kBuses = 256;
+    const int32_t number = device.settings().PhysicalDevice(device.id()) + 1;
+    char address[32];
+    (void)std::snprintf(address, sizeof(address), "%04x:%02x:00.0",
+                        static_cast<unsigned>(number / kBuses),
+                        static_cast<unsigned>(number % kBuses));
+    return address;
 }
 
 }  // namespace
@@ -131,5 +145,44 @@ aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo* memUsageInfo,
         memUsageInfo[0] = use;
         *outputNum = 1;
         return {};
+    });
+}
+
+aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char* pciBusId, int32_t len) {
+    return AclBoundary("aclrtDeviceGetPCIBusId", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(pciBusId, "pciBusId"));
+        const Device* device = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(deviceId, &device));
+        // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): it was found
+        const std::string address = BusAddress(*device);
+        if (len < 0 || static_cast<size_t>(len) <= address.size()) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "len is {}; expected at least {} for the address and its NUL", len,
+                         address.size() + 1);
+        }
+        std::memcpy(pciBusId, address.c_str(), address.size() + 1);
+        return {};
+    });
+}
+
+aclError aclrtDeviceGetByPCIBusId(const char* pciBusId, int32_t* deviceId) {
+    return AclBoundary("aclrtDeviceGetByPCIBusId", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(pciBusId, "pciBusId"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(deviceId, "deviceId"));
+        uint32_t count = 0;
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Count(&count));
+        for (int32_t id = 0; id < static_cast<int32_t>(count); ++id) {
+            const Device* device = nullptr;
+            ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(id, &device));
+            // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): it was found
+            if (strcasecmp(BusAddress(*device).c_str(), pciBusId) == 0) {
+                *deviceId = id;
+                return {};
+            }
+        }
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "pciBusId is \"{}\", which no device has; expected an address of "
+                     "aclrtDeviceGetPCIBusId",
+                     pciBusId);
     });
 }

@@ -334,3 +334,13 @@ aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint
                    : found->WaitOn(ToHandle(event), target, timeout * kNanosecondsPerSecond);
     });
 }
+
+aclError aclrtGetEventAvailNum(uint32_t* eventCount) {
+    return AclBoundary("aclrtGetEventAvailNum", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(eventCount, "eventCount"));
+        ContextRef current;
+        ADVSTEP_RETURN_IF_ERROR(CurrentContext(&current));
+        *eventCount = TheEvents().Available();
+        return {};
+    });
+}

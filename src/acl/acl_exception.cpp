@@ -16,12 +16,30 @@ uint32_t Read(const aclrtExceptionInfo* info, uint32_t rtExceptionInfo::*member)
     return info != nullptr ? info->*member : kNoInfo;
 }
 
+Status RequireCallback(aclrtExceptionInfoCallback callback) {
+    return RequireNotNull(reinterpret_cast<const void*>(callback), "callback");
+}
+
 }  // namespace
 
 aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback) {
     return AclBoundary("aclrtSetExceptionInfoCallback", [&] {
         SetExceptionCallback(callback);
         return Status();
+    });
+}
+
+aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback) {
+    return AclBoundary("aclrtExceptionInfoCallbackRegister", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireCallback(callback));
+        return AddExceptionCallback(callback);
+    });
+}
+
+aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback) {
+    return AclBoundary("aclrtExceptionInfoCallbackUnregister", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireCallback(callback));
+        return RemoveExceptionCallback(callback);
     });
 }
 

@@ -3,6 +3,7 @@
 
 #include "acl/acl.h"
 #include "src/base/boundary.h"
+#include "src/base/settings.h"
 #include "src/runtime/lifecycle/device_registry.h"
 
 using namespace advstep;
@@ -48,6 +49,15 @@ const char* aclrtGetSocName(void) {
         return status;
     });
     return name;
+}
+
+aclError aclrtCheckArchCompatibility(const char* socVersion, int32_t* canCompatible) {
+    return AclBoundary("aclrtCheckArchCompatibility", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(socVersion, "socVersion"));
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(canCompatible, "canCompatible"));
+        *canCompatible = FindSoc(socVersion).has_value() ? 1 : 0;
+        return {};
+    });
 }
 
 aclError aclrtGetRunMode(aclrtRunMode* runMode) {

@@ -11,6 +11,7 @@
 #include "src/acl/allocate.h"
 #include "src/base/boundary.h"
 #include "src/runtime/device/device.h"
+#include "src/runtime/lifecycle/device_registry.h"
 #include "src/runtime/memory/memories.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/streams.h"
@@ -38,6 +39,22 @@ uint32_t PageSize(const Allocation* allocation) {
         allocation != nullptr && allocation->OfDevice() &&
         (allocation->origin == MemoryOrigin::kMapped || allocation->bytes >= kLargePage);
     return static_cast<uint32_t>(large ? kLargePage : sysconf(_SC_PAGESIZE));
+}
+
+// Checks the range of a call that has no effect on it.
+Status CheckUsed(const void* devPtr, size_t size) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(devPtr, "devPtr"));
+    ADVSTEP_RETURN_IF_ERROR(CheckSize(size));
+    Allocation allocation;
+    if (!TheDeviceMemory().Find(devPtr, &allocation)) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "devPtr is {}, which lies in no allocation; expected device memory", devPtr);
+    }
+    return size <= allocation.BytesFrom(devPtr)
+               ? Status()
+               : Error(ACL_ERROR_RT_PARAM_INVALID,
+                       "size is {} in a range of {} bytes; expected both inside one allocation",
+                       size, allocation.BytesFrom(devPtr));
 }
 
 }  // namespace
@@ -136,5 +153,36 @@ aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attribut
         result.pageSize = PageSize(found ? &allocation : nullptr);
         *attributes = result;
         return {};
+    });
+}
+
+aclError aclrtFreeHostWithDevSync(void* hostPtr) {
+    return AclBoundary("aclrtFreeHostWithDevSync", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(hostPtr, "hostPtr"));
+        ADVSTEP_RETURN_IF_ERROR(RefuseInsideTask());
+        Allocation allocation;
+        ADVSTEP_RETURN_IF_ERROR(
+            TheDeviceMemory().FindFreeable(MemoryKind::kPinnedHost, hostPtr, &allocation));
+        ADVSTEP_RETURN_IF_ERROR(DrainDevice(nullptr));  // any device may use pinned memory
+        return FreeMemory(MemoryKind::kPinnedHost, hostPtr);
+    });
+}
+
+aclError aclrtMemFlush(void* devPtr, size_t size) {
+    return AclBoundary("aclrtMemFlush", [&] { return CheckUsed(devPtr, size); });
+}
+
+aclError aclrtMemInvalidate(void* devPtr, size_t size) {
+    return AclBoundary("aclrtMemInvalidate", [&] { return CheckUsed(devPtr, size); });
+}
+
+aclError aclrtMemP2PMap(void* devPtr, size_t size, int32_t dstDevId, uint64_t flags) {
+    return AclBoundary("aclrtMemP2PMap", [&]() -> Status {
+        if (flags != 0) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID, "flags is {:#x}; expected 0", flags);
+        }
+        const Device* device = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(TheDeviceRegistry().Find(dstDevId, &device, "dstDevId"));
+        return CheckUsed(devPtr, size);
     });
 }

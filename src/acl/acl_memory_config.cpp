@@ -15,6 +15,14 @@ aclError aclrtMallocWithCfg(void** devPtr, size_t size, aclrtMemMallocPolicy pol
     });
 }
 
+aclError aclrtMallocForTaskScheduler(void** devPtr, size_t size, aclrtMemMallocPolicy policy,
+                                     aclrtMallocConfig* cfg) {
+    return AclBoundary("aclrtMallocForTaskScheduler", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(CheckMallocConfig(cfg));
+        return AllocateDevice("aclrtMallocForTaskScheduler", devPtr, size, policy);
+    });
+}
+
 aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
     return AclBoundary("aclrtMallocCached",
                        [&] { return AllocateDevice("aclrtMallocCached", devPtr, size, policy); });

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -287,6 +288,50 @@ aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t* modelRIId) {
         }
         *modelRIId = IndexOf(ToHandle(modelRI));
         return {};
+    });
+}
+
+aclError aclmdlRISetName(aclmdlRI modelRI, const char* name) {
+    return AclBoundary("aclmdlRISetName", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(name, "name"));
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
+        return model->SetName(ToHandle(modelRI), name);
+    });
+}
+
+aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char* name) {
+    return AclBoundary("aclmdlRIGetName", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(name, "name"));
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
+        std::string found;
+        ADVSTEP_RETURN_IF_ERROR(model->ReadName(ToHandle(modelRI), &found));
+        if (found.size() >= maxLen) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "maxLen is {}; expected at least {} for the name and its NUL", maxLen,
+                         found.size() + 1);
+        }
+        std::memcpy(name, found.c_str(), found.size() + 1);
+        return {};
+    });
+}
+
+aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, aclrtCallback func, void* userData) {
+    return AclBoundary("aclmdlRIDestroyRegisterCallback", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(reinterpret_cast<const void*>(func), "func"));
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
+        return model->AddEndCallback(ToHandle(modelRI), {func, userData});
+    });
+}
+
+aclError aclmdlRIDestroyUnregisterCallback(aclmdlRI modelRI, aclrtCallback func) {
+    return AclBoundary("aclmdlRIDestroyUnregisterCallback", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(reinterpret_cast<const void*>(func), "func"));
+        Model* model = nullptr;
+        ADVSTEP_RETURN_IF_ERROR(RequireModel(modelRI, &model));
+        return model->RemoveEndCallback(ToHandle(modelRI), func);
     });
 }
 

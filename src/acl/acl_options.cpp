@@ -71,6 +71,47 @@ Status FindFreeStream(aclrtStream stream, StreamRef* found) {
     return found->CheckFree();
 }
 
+// No operator overflows, so the status is zeros.
+aclError WriteOverflowStatus(const char* call, void* outputAddr, size_t outputSize,
+                             aclrtStream stream) {
+    return AclBoundary(call, [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(outputAddr, "outputAddr"));
+        if (outputSize != kOverflowStatusBytes) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID, "outputSize is {}; expected {}", outputSize,
+                         kOverflowStatusBytes);
+        }
+        StreamRef target;
+        ADVSTEP_RETURN_IF_ERROR(FindFreeStream(stream, &target));
+        const DeviceMemory& memory = TheDeviceMemory();
+        const auto check = [&](CopySides* found) {
+            return CheckFill(memory, outputAddr, "outputAddr", outputSize, found);
+        };
+        const uint64_t epoch = memory.epoch();
+        CopySides sides;
+        ADVSTEP_RETURN_IF_ERROR(check(&sides));
+        const ContextRef* const context = LiveContext();
+        const bool foreign = sides.ForeignTo(context != nullptr ? context->device : nullptr);
+        const FillRange range{outputAddr, outputSize, foreign};
+        const auto again = [&]() -> Status {
+            CopySides now;
+            ADVSTEP_RETURN_IF_ERROR(check(&now));
+            return RefuseOther(sides, now);
+        };
+        Work work = WorkOf(range);
+        work.memory = CheckedAt(memory.epochNow(), epoch, &again);
+        return target.Enqueue(
+            work, [&](void* record) { return FillTask::Make(record, outputAddr, 0, outputSize); });
+    });
+}
+
+aclError ResetOverflowStatus(const char* call, aclrtStream stream) {
+    return AclBoundary(call, [&]() -> Status {
+        StreamRef target;
+        ADVSTEP_RETURN_IF_ERROR(FindFreeStream(stream, &target));
+        return EnqueueEmptyTask(target, "overflow reset");
+    });
+}
+
 }  // namespace
 
 aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
@@ -141,42 +182,28 @@ aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode* mode) {
 }
 
 aclError aclrtGetOverflowStatus(void* outputAddr, size_t outputSize, aclrtStream stream) {
-    return AclBoundary("aclrtGetOverflowStatus", [&]() -> Status {
-        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(outputAddr, "outputAddr"));
-        if (outputSize != kOverflowStatusBytes) {
-            return Error(ACL_ERROR_RT_PARAM_INVALID, "outputSize is {}; expected {}", outputSize,
-                         kOverflowStatusBytes);
-        }
-        StreamRef target;
-        ADVSTEP_RETURN_IF_ERROR(FindFreeStream(stream, &target));
-        const DeviceMemory& memory = TheDeviceMemory();
-        const auto check = [&](CopySides* found) {
-            return CheckFill(memory, outputAddr, "outputAddr", outputSize, found);
-        };
-        const uint64_t epoch = memory.epoch();
-        CopySides sides;
-        ADVSTEP_RETURN_IF_ERROR(check(&sides));
-        const ContextRef* const context = LiveContext();
-        const bool foreign = sides.ForeignTo(context != nullptr ? context->device : nullptr);
-        const FillRange range{outputAddr, outputSize, foreign};
-        const auto again = [&]() -> Status {
-            CopySides now;
-            ADVSTEP_RETURN_IF_ERROR(check(&now));
-            return RefuseOther(sides, now);
-        };
-        Work work = WorkOf(range);
-        work.memory = CheckedAt(memory.epochNow(), epoch, &again);
-        return target.Enqueue(
-            work, [&](void* record) { return FillTask::Make(record, outputAddr, 0, outputSize); });
-    });
+    return WriteOverflowStatus("aclrtGetOverflowStatus", outputAddr, outputSize, stream);
 }
 
 aclError aclrtResetOverflowStatus(aclrtStream stream) {
-    return AclBoundary("aclrtResetOverflowStatus", [&]() -> Status {
-        StreamRef target;
-        ADVSTEP_RETURN_IF_ERROR(FindFreeStream(stream, &target));
-        return EnqueueEmptyTask(target, "overflow reset");
-    });
+    return ResetOverflowStatus("aclrtResetOverflowStatus", stream);
+}
+
+aclError aclrtGetFloatOverflowStatus(void* outputAddr, uint64_t outputSize, aclrtStream stream) {
+    return WriteOverflowStatus("aclrtGetFloatOverflowStatus", outputAddr, outputSize, stream);
+}
+
+aclError aclrtResetFloatOverflowStatus(aclrtStream stream) {
+    return ResetOverflowStatus("aclrtResetFloatOverflowStatus", stream);
+}
+
+aclError aclrtNpuGetFloatOverFlowStatus(void* outputAddr, uint64_t outputSize, uint32_t,
+                                        aclrtStream stream) {
+    return WriteOverflowStatus("aclrtNpuGetFloatOverFlowStatus", outputAddr, outputSize, stream);
+}
+
+aclError aclrtNpuClearFloatOverFlowStatus(uint32_t, aclrtStream stream) {
+    return ResetOverflowStatus("aclrtNpuClearFloatOverFlowStatus", stream);
 }
 
 aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag) {

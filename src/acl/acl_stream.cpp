@@ -249,6 +249,13 @@ Status SetPriority(const void* value, size_t size, uint32_t* member) {
     return {};
 }
 
+// Checks the arguments of a call that only a profiler would use.
+Status CheckInfo(const char* name, const void* info, size_t infoSize) {
+    ADVSTEP_RETURN_IF_ERROR(RequireNotNull(info, name));
+    return infoSize > 0 ? Status()
+                        : Error(ACL_ERROR_INVALID_PARAM, "infoSize is 0; expected at least 1 byte");
+}
+
 }  // namespace
 
 // The calls.
@@ -485,5 +492,33 @@ aclError aclrtRegStreamStateCallback(const char* regName, aclrtStreamStateCallba
     return AclBoundary("aclrtRegStreamStateCallback", [&]() -> Status {
         ADVSTEP_RETURN_IF_ERROR(RequireNotNull(regName, "regName"));
         return SetStreamStateCallback(regName, callback, args);
+    });
+}
+
+aclError aclrtCacheLastTaskOpInfo(const void* const infoPtr, const size_t infoSize) {
+    return AclBoundary("aclrtCacheLastTaskOpInfo",
+                       [&] { return CheckInfo("infoPtr", infoPtr, infoSize); });
+}
+
+aclError aclrtCacheLastTaskExtendInfo(const char* const extendInfoPtr, const size_t infoSize) {
+    return AclBoundary("aclrtCacheLastTaskExtendInfo",
+                       [&] { return CheckInfo("extendInfoPtr", extendInfoPtr, infoSize); });
+}
+
+aclError aclrtProfTrace(void* userdata, int32_t length, aclrtStream stream) {
+    return AclBoundary("aclrtProfTrace", [&]() -> Status {
+        ADVSTEP_RETURN_IF_ERROR(RequireNotNull(userdata, "userdata"));
+        if (length < 1) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID, "length is {}; expected at least 1 byte",
+                         length);
+        }
+        StreamRef target;
+        ADVSTEP_RETURN_IF_ERROR(FindStream(stream, &target));
+        return target.Enqueue(Work(sizeof(Task)), [](void* memory) {
+            auto* const task = new (memory) Task;
+            task->name = "profile mark";
+            task->run = [](const Task&) { return Status(); };
+            return task;
+        });
     });
 }

@@ -42,6 +42,13 @@ TEST_F(BinaryTest, NameAddressAndAttributesOfAFunction) {
     EXPECT_STREQ(name, "untouched");
     EXPECT_TRUE(IsOk(aclrtGetFunctionName(function, 9, name)));
     EXPECT_STREQ(name, "add_rows");
+    aclrtBinHandle owner = nullptr;
+    EXPECT_TRUE(IsOk(aclrtFunctionGetBinary(function, &owner)));
+    EXPECT_EQ(owner, binary_);
+    EXPECT_TRUE(IsError(ACL_ERROR_RT_INVALID_HANDLE, aclrtFunctionGetBinary(binary_, &owner),
+                        {"aclrtFunctionGetBinary: funcHandle"}));
+    EXPECT_TRUE(
+        IsError(ACL_ERROR_INVALID_PARAM, aclrtFunctionGetBinary(function, nullptr), {"binHandle"}));
     struct {
         uint32_t magic;
         int64_t type;

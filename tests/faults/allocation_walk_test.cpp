@@ -25,10 +25,11 @@ constexpr unsigned kSecondsPerAttempt = 60;
 
 std::vector<Call> AllCalls() {
     std::vector<Call> all;
-    for (const auto& part : {faults::RuntimeCalls(), faults::StreamCalls(), faults::MemoryCalls(),
-                             faults::CaptureCalls(), faults::ClientCalls(), faults::SharingCalls(),
-                             faults::MoreStreamCalls(), faults::ConditionalCalls(),
-                             faults::KernelCalls(), faults::PlainCalls()}) {
+    for (const auto& part :
+         {faults::RuntimeCalls(), faults::StreamCalls(), faults::MemoryCalls(),
+          faults::CaptureCalls(), faults::ClientCalls(), faults::SharingCalls(),
+          faults::MoreStreamCalls(), faults::ConditionalCalls(), faults::KernelCalls(),
+          faults::AllocatorCalls(), faults::PlainCalls()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
     for (const auto& part :

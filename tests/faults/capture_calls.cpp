@@ -65,6 +65,12 @@ int DiscardExternal(Scene& s) { return First({Discard(s), DropExternal(s)}); }
 
 int Drain(Scene& s) { return aclrtSynchronizeStream(s.stream); }
 
+int Named(Scene& s) {
+    return First(
+        {Model(s), aclmdlRISetName(s.made, "a name that needs memory to be copied twice")});
+}
+int TellEnd(Scene& s) { return aclmdlRIDestroyRegisterCallback(s.made, &Nothing, nullptr); }
+
 }  // namespace
 
 std::vector<Call> CaptureCalls() {
@@ -110,6 +116,18 @@ std::vector<Call> CaptureCalls() {
         {"aclmdlRIExecute", &Model, [](Scene& s) -> int { return aclmdlRIExecute(s.made, 10000); },
          &Destroy},
         {"aclmdlRIDestroy", &Model, &Destroy, nullptr},
+        {"aclmdlRISetName", &Model,
+         [](Scene& s) -> int {
+             return aclmdlRISetName(s.made,
+                                    "a name that is too long to be kept in a string object");
+         },
+         &Destroy},
+        {"aclmdlRIGetName", &Named,
+         [](Scene& s) -> int { return aclmdlRIGetName(s.made, sizeof(s.host), s.host); }, &Destroy},
+        {"aclmdlRIDestroyRegisterCallback", &Model, &TellEnd, &Destroy},
+        {"aclmdlRIDestroyUnregisterCallback", &InTurn<Model, TellEnd>,
+         [](Scene& s) -> int { return aclmdlRIDestroyUnregisterCallback(s.made, &Nothing); },
+         &Destroy},
         {"SynchronizeReplay",
          [](Scene& s) {
              return First({Model(s), aclmdlRIExecuteAsync(s.made, s.stream)});

@@ -71,6 +71,11 @@ std::vector<Call> BinaryCalls() {
         {"aclrtGetFunctionName", &FindAdd,
          [](Scene& s) -> int { return aclrtGetFunctionName(s.more, sizeof(s.host), s.host); },
          &Unload},
+        {"aclrtFunctionGetBinary", &FindAdd,
+         [](Scene& s) -> int {
+             return aclrtFunctionGetBinary(s.more, reinterpret_cast<void**>(s.host));
+         },
+         &Unload},
         {"aclrtGetFunctionAddr", &FindAdd,
          [](Scene& s) -> int {
              auto* const addresses = reinterpret_cast<void**>(s.host);

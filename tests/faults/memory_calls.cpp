@@ -47,6 +47,8 @@ std::vector<Call> MemoryCalls() {
         ADVSTEP_MAKES(aclrtMallocCached, aclrtFree, &s.made, 100, ACL_MEM_MALLOC_HUGE_FIRST),
         ADVSTEP_MAKES(aclrtMallocWithCfg, aclrtFree, &s.made, 100, ACL_MEM_MALLOC_HUGE_FIRST,
                       nullptr),
+        ADVSTEP_MAKES(aclrtMallocForTaskScheduler, aclrtFree, &s.made, 100,
+                      ACL_MEM_MALLOC_HUGE_FIRST, nullptr),
         ADVSTEP_MAKES(aclrtMallocHost, aclrtFreeHost, &s.made, 100),
         ADVSTEP_MAKES(aclrtMallocHostWithCfg, aclrtFreeHost, &s.made, 100, nullptr),
         {"aclrtHostRegisterV2", nullptr,
@@ -69,6 +71,7 @@ std::vector<Call> MemoryCalls() {
         ADVSTEP_TAKES(aclrtFreeWithDevSync, aclrtMalloc(&s.made, 100, ACL_MEM_MALLOC_HUGE_FIRST),
                       s.made),
         ADVSTEP_TAKES(aclrtFreeHost, aclrtMallocHost(&s.made, 100), s.made),
+        ADVSTEP_TAKES(aclrtFreeHostWithDevSync, aclrtMallocHost(&s.made, 100), s.made),
         {"aclrtHostRegister", nullptr,
          [](Scene& s) -> int {
              return aclrtHostRegister(s.host, sizeof(s.host), ACL_HOST_REGISTER_MAPPED, &s.made);
@@ -110,6 +113,24 @@ std::vector<Call> MemoryCalls() {
                                           &b.failIndex, s.stream);
          },
          nullptr},
+        {"aclrtMemcpyBatchV2", nullptr,
+         [](Scene& s) -> int {
+             CopyBatch b(s);
+             return aclrtMemcpyBatchV2(b.dsts, b.sizes, b.srcs, b.sizes, 2, &b.attr, &b.first, 1);
+         },
+         nullptr},
+        {"aclrtMemcpyBatchAsyncV2", nullptr,
+         [](Scene& s) -> int {
+             CopyBatch b(s);
+             return aclrtMemcpyBatchAsyncV2(b.dsts, b.sizes, b.srcs, b.sizes, 2, &b.attr, &b.first,
+                                            1, s.stream);
+         },
+         nullptr},
+        ADVSTEP_PLAIN(aclrtMemsetD32, s.device, kBytes, 7, kBytes / 4),
+        ADVSTEP_PLAIN(aclrtMemsetD32Async, s.device, kBytes, 7, kBytes / 4, s.stream),
+        ADVSTEP_PLAIN(aclrtMemFlush, s.device, kBytes),
+        ADVSTEP_PLAIN(aclrtMemInvalidate, s.device, kBytes),
+        ADVSTEP_PLAIN(aclrtMemP2PMap, s.device, kBytes, 1, 0),
         ADVSTEP_PLAIN(aclrtMemset, s.device, kBytes, 7, kBytes),
         ADVSTEP_PLAIN(aclrtMemsetAsync, s.device, kBytes, 7, kBytes, s.stream),
 

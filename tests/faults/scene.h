@@ -78,7 +78,7 @@ inline void PrintTo(const Call& call, std::ostream* out) { *out << call.name; }
 using Calls = std::vector<Call>();
 Calls RuntimeCalls, StreamCalls, MemoryCalls, CaptureCalls, SharingCalls, MoreStreamCalls,
     ConditionalCalls, TensorCalls, OperatorCalls, ClientCalls, KernelCalls, OwnOperatorCalls,
-    HostCallCalls;
+    HostCallCalls, AllocatorCalls;
 // Those of the functions in no table: src/catalogue/make_lists.py makes them.
 Calls PlainCalls, PlainAclnnCalls;
 

@@ -137,6 +137,10 @@ ADVSTEP_API aclError aclrtGetFunctionName(aclrtFuncHandle funcHandle, uint32_t m
 ADVSTEP_API aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void** aicAddr,
                                           void** aivAddr);
 
+/// Returns the binary of a function.
+ADVSTEP_API aclError aclrtFunctionGetBinary(const aclrtFuncHandle funcHandle,
+                                            aclrtBinHandle* binHandle);
+
 /// Returns an attribute of a function:
 ///   - KERNEL_TYPE: the aclrtKernelType, by the magic of the binary
 ///   - KERNEL_RATIO: two uint16_t, the numbers of vector cores and of cube cores: 1 and 1 for

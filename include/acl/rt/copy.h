@@ -84,6 +84,17 @@ ADVSTEP_API aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void**
                                            aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes,
                                            size_t numAttrs, size_t* failIndex, aclrtStream stream);
 
+/// As aclrtMemcpyBatch, without the index of a wrong batch: the message has it.
+ADVSTEP_API aclError aclrtMemcpyBatchV2(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
+                                        size_t numBatches, aclrtMemcpyBatchAttr* attrs,
+                                        size_t* attrsIndexes, size_t numAttrs);
+
+/// As aclrtMemcpyBatchAsync, without the index of a wrong batch: the message has it.
+ADVSTEP_API aclError aclrtMemcpyBatchAsyncV2(void** dsts, size_t* destMaxs, void** srcs,
+                                             size_t* sizes, size_t numBatches,
+                                             aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes,
+                                             size_t numAttrs, aclrtStream stream);
+
 /// Sets count bytes of device memory or pinned host memory to the low byte of value now,
 /// independent of streams. With count 0 the call succeeds and checks no other argument. [context]
 /// @retval ACL_ERROR_RT_PARAM_INVALID  count > maxCount; the range is not inside one allocation
@@ -92,6 +103,18 @@ ADVSTEP_API aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, s
 /// As aclrtMemset, in stream order. The call returns before the bytes are set. [context]
 ADVSTEP_API aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
                                       aclrtStream stream);
+
+/// Sets N words of 4 bytes of device memory or pinned host memory to value now, independent of
+/// streams. With N 0 the call succeeds and checks no other argument. [context]
+/// @param[in] ptr      a multiple of 4
+/// @param[in] memSize  the bytes at ptr; >= 4 * N
+/// @retval ACL_ERROR_RT_PARAM_INVALID  ptr or memSize is not as above; the range is not inside one
+///                                     allocation
+ADVSTEP_API aclError aclrtMemsetD32(void* ptr, size_t memSize, uint32_t value, size_t N);
+
+/// As aclrtMemsetD32, in stream order. The call returns before the words are set. [context]
+ADVSTEP_API aclError aclrtMemsetD32Async(void* ptr, size_t memSize, uint32_t value, size_t N,
+                                         aclrtStream stream);
 
 /// As aclrtMemcpyAsync; the name is deprecated.
 ADVSTEP_API aclError aclrtMemcpyAsyncWithCondition(void* dst, size_t destMax, const void* src,

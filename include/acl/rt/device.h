@@ -84,6 +84,18 @@ ADVSTEP_API aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t 
 /// @retval ACL_ERROR_RT_PARAM_INVALID      access is not enabled
 ADVSTEP_API aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 
+/// Reports whether the access of deviceId to peerDeviceId is enabled.
+/// @param[out] status  1 or 0
+/// @retval ACL_ERROR_RT_INVALID_DEVICEID   an id is not in [0, device count)
+/// @retval ACL_ERROR_INVALID_PARAM         the two ids are equal
+ADVSTEP_API aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId,
+                                                 int32_t* status);
+
+/// Writes back the L2 cache of the current device. The emulated device has no cache of its own, so
+/// the call has no effect. [context]
+/// @param[in] rsv  NULL, else ACL_ERROR_INVALID_PARAM
+ADVSTEP_API aclError aclrtDeviceL2CacheFlush(void* rsv);
+
 #ifdef __cplusplus
 }
 #endif

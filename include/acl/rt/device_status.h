@@ -76,6 +76,17 @@ ADVSTEP_API aclError aclrtGetDeviceUtilizationRate(int32_t deviceId,
 /// @retval ACL_ERROR_RT_INVALID_DEVICEID  deviceId is not in [0, device count)
 ADVSTEP_API aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid);
 
+/// Returns the device's address on a PCI bus, such as "0000:01:00.0". The machine's device n has
+/// bus n + 1; the address is the same in every process.
+/// @param[in] len  the bytes at pciBusId, of which the address and its NUL take 13
+/// @retval ACL_ERROR_RT_INVALID_DEVICEID  deviceId is not in [0, device count)
+/// @retval ACL_ERROR_RT_PARAM_INVALID     len is below 13
+ADVSTEP_API aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char* pciBusId, int32_t len);
+
+/// Finds the device of an address of aclrtDeviceGetPCIBusId; letters may be large or small.
+/// @retval ACL_ERROR_RT_PARAM_INVALID  no device of the process has the address
+ADVSTEP_API aclError aclrtDeviceGetByPCIBusId(const char* pciBusId, int32_t* deviceId);
+
 /// Lists the device memory that each module uses. There is one module, "APP".
 /// @param[in]  inputNum   entries of memUsageInfo; >= 1
 /// @param[out] outputNum  entries written

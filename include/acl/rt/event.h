@@ -90,6 +90,9 @@ ADVSTEP_API aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitS
 /// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  the event is of ACL_EVENT_IPC
 ADVSTEP_API aclError aclrtGetEventId(aclrtEvent event, uint32_t* eventId);
 
+/// Returns the number of events that the process can still create. [context]
+ADVSTEP_API aclError aclrtGetEventAvailNum(uint32_t* eventCount);
+
 /// Records the event. With ACL_EVENT_RECORD_DEFAULT the call is aclrtRecordEvent. With
 /// ACL_EVENT_RECORD_EXTERNAL it adds a record to the model that the stream is being captured into,
 /// for streams outside the model: each aclmdlRIExecuteAsync makes the record of its replay the

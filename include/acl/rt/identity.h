@@ -27,6 +27,12 @@ ADVSTEP_API aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersio
 /// valid. The text is valid until the runtime ends.
 ADVSTEP_API const char* aclrtGetSocName(void);
 
+/// Reports whether code for a SoC can run on this device.
+/// @param[in]  socVersion     the name of a SoC, as aclrtGetSocName returns it
+/// @param[out] canCompatible  1 for a SoC that ADVANCE_STEP_SOC knows, all of one architecture; 0
+///                            for another name
+ADVSTEP_API aclError aclrtCheckArchCompatibility(const char* socVersion, int32_t* canCompatible);
+
 /// Returns ACL_HOST: the caller runs on the host's CPU, not on the emulated device.
 ADVSTEP_API aclError aclrtGetRunMode(aclrtRunMode* runMode);
 

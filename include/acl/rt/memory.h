@@ -42,6 +42,11 @@ ADVSTEP_API aclError aclrtMallocHost(void** hostPtr, size_t size);
 /// Frees pinned host memory. The codes and the effect on queued work are those of aclrtFree.
 ADVSTEP_API aclError aclrtFreeHost(void* hostPtr);
 
+/// Waits for the work that is queued on all devices, then frees the memory. A later synchronisation
+/// reports failures of that work. The codes are those of aclrtFreeHost and:
+/// @retval ACL_ERROR_RT_FEATURE_NOT_SUPPORT  called from a host function
+ADVSTEP_API aclError aclrtFreeHostWithDevSync(void* hostPtr);
+
 /// Pins memory of the program until aclrtHostUnregister or the end of the runtime. Copies and fills
 /// then treat it as memory of aclrtMallocHost. Copies and tensors also accept it as device memory.
 /// The program must unregister the memory before it frees it. A range inside one block of
@@ -72,6 +77,21 @@ ADVSTEP_API aclError aclrtHostUnregister(void* ptr);
 ///                         allocations of 2 MiB or more, otherwise the host's page size. rsv: 0.
 /// @retval ACL_ERROR_INVALID_PARAM  ptr or attributes is NULL
 ADVSTEP_API aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes);
+
+/// Writes the device's cache back to memory, or drops it. The emulated device has no cache of its
+/// own, so these calls check the range and have no effect.
+/// @param[in] size  bytes; >= 1, else ACL_ERROR_INVALID_PARAM
+/// @retval ACL_ERROR_RT_PARAM_INVALID  the range is not inside one allocation
+ADVSTEP_API aclError aclrtMemFlush(void* devPtr, size_t size);
+ADVSTEP_API aclError aclrtMemInvalidate(void* devPtr, size_t size);
+
+/// Lets another device use memory. The emulated devices share the host's memory, so the call checks
+/// its arguments and has no effect.
+/// @param[in] size   bytes; >= 1, else ACL_ERROR_INVALID_PARAM
+/// @param[in] flags  0
+/// @retval ACL_ERROR_RT_INVALID_DEVICEID  dstDevId is not in [0, device count)
+/// @retval ACL_ERROR_RT_PARAM_INVALID     flags is not 0; the range is not inside one allocation
+ADVSTEP_API aclError aclrtMemP2PMap(void* devPtr, size_t size, int32_t dstDevId, uint64_t flags);
 
 #ifdef __cplusplus
 }

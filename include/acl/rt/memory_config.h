@@ -43,6 +43,11 @@ typedef struct {
 ADVSTEP_API aclError aclrtMallocWithCfg(void** devPtr, size_t size, aclrtMemMallocPolicy policy,
                                         aclrtMallocConfig* cfg);
 
+/// As aclrtMallocWithCfg. The emulated device has no task scheduler of its own.
+ADVSTEP_API aclError aclrtMallocForTaskScheduler(void** devPtr, size_t size,
+                                                 aclrtMemMallocPolicy policy,
+                                                 aclrtMallocConfig* cfg);
+
 /// As aclrtMalloc. The emulated device has no cache of its own.
 ADVSTEP_API aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 

@@ -200,6 +200,31 @@ ADVSTEP_API aclError aclmdlRICaptureToModelRIBegin(aclrtStream stream, aclmdlRI 
 /// too.
 ADVSTEP_API aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t* modelRIId);
 
+/// Gives the model a name, in place of an earlier one.
+/// @retval ACL_ERROR_RT_MODEL_CAPTURED  the capture has not ended
+ADVSTEP_API aclError aclmdlRISetName(aclmdlRI modelRI, const char* name);
+
+/// Returns the model's name; "" if it has none.
+/// @param[in] maxLen  the bytes at name
+/// @retval ACL_ERROR_RT_MODEL_CAPTURED  the capture has not ended
+/// @retval ACL_ERROR_RT_PARAM_INVALID   maxLen is too small for the name and its NUL
+ADVSTEP_API aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char* name);
+
+/// Registers a callback for the end of the model: func(userData) is called once aclmdlRIDestroy, or
+/// the end of the model's context, has destroyed the model, in the thread that does so. Callbacks
+/// are called in the order of their registration, under the rules of a host function. Their
+/// exceptions are logged and dropped.
+/// @param[in] userData  may be NULL
+/// @retval ACL_ERROR_RT_MODEL_CAPTURED  the capture has not ended
+/// @retval ACL_ERROR_RT_PARAM_INVALID   func is registered for this model
+ADVSTEP_API aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, aclrtCallback func,
+                                                     void* userData);
+
+/// Removes a callback of aclmdlRIDestroyRegisterCallback.
+/// @retval ACL_ERROR_RT_MODEL_CAPTURED  the capture has not ended
+/// @retval ACL_ERROR_RT_PARAM_INVALID   func is not registered for this model
+ADVSTEP_API aclError aclmdlRIDestroyUnregisterCallback(aclmdlRI modelRI, aclrtCallback func);
+
 /// Writes a line for each task of the model to the log, at every log level.
 /// @retval ACL_ERROR_RT_MODEL_CAPTURED  the capture has not ended
 ADVSTEP_API aclError aclmdlRIDebugPrint(aclmdlRI modelRI);

@@ -73,6 +73,14 @@ ADVSTEP_API aclError aclrtGetOverflowStatus(void* outputAddr, size_t outputSize,
 /// @retval ACL_ERROR_RT_STREAM_CAPTURED  the stream is being captured
 ADVSTEP_API aclError aclrtResetOverflowStatus(aclrtStream stream);
 
+/// As aclrtGetOverflowStatus and aclrtResetOverflowStatus. checkMode has no effect.
+ADVSTEP_API aclError aclrtGetFloatOverflowStatus(void* outputAddr, uint64_t outputSize,
+                                                 aclrtStream stream);
+ADVSTEP_API aclError aclrtResetFloatOverflowStatus(aclrtStream stream);
+ADVSTEP_API aclError aclrtNpuGetFloatOverFlowStatus(void* outputAddr, uint64_t outputSize,
+                                                    uint32_t checkMode, aclrtStream stream);
+ADVSTEP_API aclError aclrtNpuClearFloatOverFlowStatus(uint32_t checkMode, aclrtStream stream);
+
 /// Switches the overflow check of a stream on or off. The switch is the attribute
 /// ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK. [context]
 /// @param[in] flag  0 or 1, else ACL_ERROR_INVALID_PARAM

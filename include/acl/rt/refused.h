@@ -195,6 +195,31 @@ ADVSTEP_API aclError aclrtCmoAsyncWithBarrier(void* src, size_t size, aclrtCmoTy
 ADVSTEP_API aclError aclrtCmoWaitBarrier(aclrtBarrierTaskInfo* taskInfo, aclrtStream stream,
                                          uint32_t flag);
 
+/* ---- details of tasks -------------------------------------------------------------------- */
+
+ADVSTEP_API aclError aclrtGetThreadLastTaskId(uint32_t* taskId);
+ADVSTEP_API aclError aclrtGetArgsFromExceptionInfo(const aclrtExceptionInfo* info,
+                                                   void** devArgsPtr, uint32_t* devArgsLen);
+ADVSTEP_API aclError aclrtGetFuncHandleFromExceptionInfo(const aclrtExceptionInfo* info,
+                                                         aclrtFuncHandle* func);
+
+/* ---- descriptors of copies and cache operations ------------------------------------------ */
+
+ADVSTEP_API aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t* descSize);
+ADVSTEP_API aclError aclrtSetMemcpyDesc(void* desc, aclrtMemcpyKind kind, void* srcAddr,
+                                        void* dstAddr, size_t count, void* config);
+ADVSTEP_API aclError aclrtMemcpyAsyncWithDesc(void* desc, aclrtMemcpyKind kind, aclrtStream stream);
+ADVSTEP_API aclError aclrtCmoGetDescSize(size_t* size);
+ADVSTEP_API aclError aclrtCmoSetDesc(void* cmoDesc, void* src, size_t size);
+ADVSTEP_API aclError aclrtCmoAsyncWithDesc(void* cmoDesc, aclrtCmoType cmoType, aclrtStream stream,
+                                           const void* reserve);
+
+/* ---- the end of a running model, mappings without access --------------------------------- */
+
+ADVSTEP_API aclError aclmdlRIAbort(aclmdlRI modelRI);
+ADVSTEP_API aclError aclrtMemMapNoAccess(void* virPtr, size_t size, size_t offset,
+                                         aclrtDrvMemHandle handle, uint64_t flags);
+
 /* ---- other servers ---------------------------------------------------------------------- */
 
 ADVSTEP_API aclError aclrtIpcMemSetAttr(const char* key, aclrtIpcMemAttrType type, uint64_t attr);

@@ -25,7 +25,8 @@ ADVSTEP_API aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t p
 ADVSTEP_API aclrtStreamConfigHandle* aclrtCreateStreamConfigHandle(void);
 
 /// Destroys a configuration of aclrtCreateStreamConfigHandle. Streams keep what they got from it.
-/// @retval ACL_ERROR_RT_INVALID_HANDLE  handle is not of aclrtCreateStreamConfigHandle, or destroyed
+/// @retval ACL_ERROR_RT_INVALID_HANDLE  handle is not of aclrtCreateStreamConfigHandle, or
+/// destroyed
 ADVSTEP_API aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle* handle);
 
 /// Sets one attribute to the valueSize bytes at attrValue:
@@ -120,6 +121,18 @@ ADVSTEP_API aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr
 
 /// Returns the number of streams that the process can still create. [context]
 ADVSTEP_API aclError aclrtGetStreamAvailableNum(uint32_t* streamCount);
+
+/// Keeps information about the operator of the thread's last task, for a profiler that reads it
+/// when the task runs. There is none, so that these calls check their arguments and have no effect.
+/// @param[in] infoSize  bytes; >= 1, else ACL_ERROR_INVALID_PARAM
+ADVSTEP_API aclError aclrtCacheLastTaskOpInfo(const void* const infoPtr, const size_t infoSize);
+ADVSTEP_API aclError aclrtCacheLastTaskExtendInfo(const char* const extendInfoPtr,
+                                                  const size_t infoSize);
+
+/// Queues a mark for a profiler: a task in stream order without an effect. [context]
+/// @param[in] length  bytes at userdata; >= 1
+/// @retval ACL_ERROR_RT_PARAM_INVALID  length is 0 or less
+ADVSTEP_API aclError aclrtProfTrace(void* userdata, int32_t length, aclrtStream stream);
 
 /// Registers a callback for the creation and the destruction of streams. The library calls
 /// callback(stream, state, args) with the stream's context current, on the thread that creates or

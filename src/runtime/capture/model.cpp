@@ -12,8 +12,10 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/boundary.h"
 #include "src/base/log.h"
 #include "src/base/never_destroyed.h"
+#include "src/base/no_cancellation.h"
 #include "src/runtime/capture/condition.h"
 #include "src/runtime/commands/callbacks.h"
 #include "src/runtime/commands/event.h"
@@ -54,6 +56,27 @@ bool WaitedFor(const Ticket& end) noexcept {
     }
 }
 
+// Calls functions of the program in the middle of an acl call, as a part of a task: they can
+// neither wait nor end what the call may be about to end.
+void TellEnd(const std::vector<ModelEndCallback>& callbacks) noexcept {
+    const NoCancellation noCancellation;
+    const ErrorStateScope errors;
+    const TaskScope scope;
+    for (const ModelEndCallback& each : callbacks) {
+        const auto log = [](const char* what) {
+            Log(LogLevel::kError,
+                "a callback of aclmdlRIDestroyRegisterCallback threw an exception: {}", what);
+        };
+        try {
+            each.function(each.userData);
+        } catch (const std::exception& error) {
+            log(error.what());
+        } catch (...) {
+            log(TextOfCaught("not a std::exception"));
+        }
+    }
+}
+
 }  // namespace
 
 HandleTable<Model>& TheModels() {
@@ -85,6 +108,9 @@ void ReleaseBody(const ModelBody& body) noexcept {
     for (Condition* const condition : body.conditions) {
         condition->Close();
         TheConditions().Release(condition);
+    }
+    if (!body.endCallbacks.empty()) {
+        TellEnd(body.endCallbacks);
     }
 }
 
@@ -619,6 +645,54 @@ Status Model::CheckWhole(Handle handle, const char* call) const {
                        "modelRI {} is a sub-graph of a conditional task, which is {} with its "
                        "model only; expected a model of its own",
                        ToPointer(handle), call);
+}
+
+// The name, and functions of the program that are told of the end.
+
+Status Model::SetName(Handle handle, const char* name) {
+    std::string copy = name;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    body_.name.swap(copy);
+    return {};
+}
+
+Status Model::ReadName(Handle handle, std::string* name) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    *name = body_.name;
+    return {};
+}
+
+Status Model::AddEndCallback(Handle handle, const ModelEndCallback& callback) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    for (const ModelEndCallback& each : body_.endCallbacks) {
+        if (each.function == callback.function) {
+            return Error(ACL_ERROR_RT_PARAM_INVALID,
+                         "func is {}, which is registered for modelRI {}; expected another one",
+                         reinterpret_cast<const void*>(callback.function), ToPointer(handle));
+        }
+    }
+    body_.endCallbacks.push_back(callback);
+    return {};
+}
+
+Status Model::RemoveEndCallback(Handle handle, aclrtCallback function) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ADVSTEP_RETURN_IF_ERROR(CheckUsable(handle));
+    std::vector<ModelEndCallback>& all = body_.endCallbacks;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const ModelEndCallback& each) {
+        return each.function == function;
+    });
+    if (found == all.end()) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "func is {}, which is not registered for modelRI {}; expected one of "
+                     "aclmdlRIDestroyRegisterCallback",
+                     reinterpret_cast<const void*>(function), ToPointer(handle));
+    }
+    all.erase(found);
+    return {};
 }
 
 // Listings.

@@ -80,6 +80,14 @@ class Model {
     /// Ends a sub-graph without queued work. True: it was alive and had that handle.
     bool CloseSubGraph(Handle handle) noexcept;
 
+    // Codes of the next four as Check.
+    Status SetName(Handle handle, const char* name);
+    Status ReadName(Handle handle, std::string* name);
+    /// 107000: the function is registered.
+    Status AddEndCallback(Handle handle, const ModelEndCallback& callback);
+    /// 107000: the function is not registered.
+    Status RemoveEndCallback(Handle handle, aclrtCallback function);
+
     /// Lists the tasks, as lines of text, or as JSON events of the Trace Event Format. Codes as
     /// Check.
     Status Print(Handle handle, std::vector<std::string>* lines);
@@ -175,7 +183,8 @@ Status FindModel(const void* handle, Model** model);
 /// Ends a sub-graph, and releases its place.
 void CloseSubGraph(Model* model, Handle handle) noexcept;
 
-/// Ends the task groups and the variables of a model, or of a capture without a result.
+/// Ends the task groups and the variables of a model, or of a capture without a result, and calls
+/// its functions of the program. No lock is held.
 void ReleaseBody(const ModelBody& body) noexcept;
 
 }  // namespace advstep

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "acl/rt/types.h"
 #include "src/base/status.h"
 #include "src/runtime/capture/task_group.h"
 #include "src/runtime/task/recorder.h"
@@ -44,11 +45,19 @@ RecordedTask RecordWaitTask(const CapturePlace& place, int64_t timeoutNanosecond
 /// gone.
 Status CheckUsesOf(const RecordedTask& task, const Device& device);
 
+/// A function of the program that is called once the model has ended.
+struct ModelEndCallback {
+    aclrtCallback function = nullptr;
+    void* userData = nullptr;
+};
+
 /// The captured work, by stream. Branch 0 is the stream on which the capture began.
 struct ModelBody {
     std::vector<std::vector<RecordedTask>> branches;
     std::vector<TaskGroup*> groups;
     std::vector<Condition*> conditions;
+    std::string name;
+    std::vector<ModelEndCallback> endCallbacks;
 };
 
 /// Returns a branch for whose last task the end of branch 0 does not wait, or -1 if all branches

@@ -53,6 +53,12 @@ Status DisablePeerAccess(const Device& device, const Device& peer) {
                        peer.id(), device.id());
 }
 
+bool HasPeerAccess(const Device& device, const Device& peer) {
+    Peers& peers = ThePeers();
+    const std::lock_guard<std::mutex> lock(peers.mutex);
+    return peers.enabled.count({&device, &peer}) == 1;
+}
+
 PeerAccessRoom::PeerAccessRoom() {
     PeerPairs pairs;
     there_ = pairs.extract(pairs.emplace(nullptr, nullptr).first);

@@ -20,6 +20,9 @@ Status EnablePeerAccess(const Device& device, const Device& peer);
 /// 100000: the peer is the device itself. 107000: access to the peer is not enabled.
 Status DisablePeerAccess(const Device& device, const Device& peer);
 
+/// Returns whether the access of the device to the peer is enabled.
+bool HasPeerAccess(const Device& device, const Device& peer);
+
 /// The pairs of a device and a peer that it may reach.
 using PeerPairs = std::set<std::pair<const Device*, const Device*>>;
 

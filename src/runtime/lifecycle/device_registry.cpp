@@ -23,6 +23,7 @@
 #include "src/runtime/lifecycle/task_abort.h"
 #include "src/runtime/memory/guarded_memory.h"
 #include "src/runtime/memory/memories.h"
+#include "src/runtime/stream/allocators.h"
 #include "src/runtime/stream/context.h"
 #include "src/runtime/stream/current.h"
 #include "src/runtime/stream/stream_callbacks.h"
@@ -421,8 +422,9 @@ Status DeviceRegistry::End(bool all, uint64_t* left) {
     TheWorkers().Stop();
     binaries = TheKernelBinaries().TakeAll();
     EventWaitSeconds().store(0);
-    SetExceptionCallback(nullptr);
+    ForgetExceptionCallbacks();
     ForgetStreamStateCallbacks();
+    TheAllocators().Clear();
     ForgetTaskAbortCallbacks();
     ResetProcessOptions();
     TheTrace().Close();

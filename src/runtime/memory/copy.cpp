@@ -362,6 +362,11 @@ void FillNow(void* address, int32_t value, size_t count) {
     std::memset(address, value, count);
 }
 
+void FillWordsNow(void* address, uint32_t value, size_t words) {
+    AskForLargePages(address, words * sizeof(value));
+    std::fill_n(static_cast<uint32_t*>(address), words, value);
+}
+
 CopyTask* CopyTask::Make(void* memory, const CopyRequest& request) {
     auto* const task = new (memory) CopyTask;
     task->name = "copy";
@@ -418,6 +423,18 @@ FillTask* FillTask::Make(void* memory, void* address, int32_t value, size_t coun
     task->address = address;
     task->value = value;
     task->count = count;
+    return task;
+}
+
+FillTask* FillTask::MakeOfWords(void* memory, void* address, uint32_t value, size_t words) {
+    FillTask* const task =
+        Make(memory, address, static_cast<int32_t>(value), words * sizeof(value));
+    task->run = [](const Task& base) {
+        const auto& fill = static_cast<const FillTask&>(base);
+        FillWordsNow(fill.address, static_cast<uint32_t>(fill.value),
+                     fill.count / sizeof(uint32_t));
+        return Status();
+    };
     return task;
 }
 

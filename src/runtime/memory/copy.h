@@ -91,6 +91,8 @@ TaskLength LengthOfCopy(size_t bytes);
 
 void CopyNow(const CopyRequest& request);
 void FillNow(void* address, int32_t value, size_t count);
+/// The address is a multiple of 4.
+void FillWordsNow(void* address, uint32_t value, size_t words);
 
 /// Records for a stream; Make constructs them in queued memory.
 struct CopyTask : Task {
@@ -110,6 +112,8 @@ struct FillTask : Task {
     size_t count;
 
     static FillTask* Make(void* memory, void* address, int32_t value, size_t count);
+    /// The address is a multiple of 4.
+    static FillTask* MakeOfWords(void* memory, void* address, uint32_t value, size_t words);
 };
 
 /// Several copies in one call, which are checked together and made in order: the arguments as the

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -79,9 +80,43 @@ void Tell(const ContextRef& context, Handle handle, aclrtStreamState state) {
     }
 }
 
-std::atomic<aclrtExceptionInfoCallback> exceptionCallback{nullptr};
+// The callbacks for failed tasks: first that of SetExceptionCallback, then the added ones, each in
+// a place that it keeps. Tasks read the places without a lock and without memory. The mutex is
+// taken by those who write them; no lock is taken after it.
+constexpr size_t kMostAddedCallbacks = 16;
+std::array<std::atomic<aclrtExceptionInfoCallback>, 1 + kMostAddedCallbacks> exceptionCallbacks{};
+std::atomic<bool> anyExceptionCallback{false};
 
-const ForkHook forgetCallback([](void*) noexcept { exceptionCallback = nullptr; });
+std::mutex& ExceptionCallbacksMutex() {
+    static NeverDestroyed<std::mutex> mutex;
+    return *mutex;
+}
+
+void PutExceptionCallbackLocked(size_t place, aclrtExceptionInfoCallback callback) noexcept {
+    exceptionCallbacks[place].store(callback, std::memory_order_release);
+    bool any = false;
+    for (const auto& each : exceptionCallbacks) {
+        any = any || each.load(std::memory_order_relaxed) != nullptr;
+    }
+    anyExceptionCallback.store(any, std::memory_order_relaxed);
+}
+
+// Returns the place of an added callback (null: a free one), or 0.
+size_t FindExceptionCallbackLocked(aclrtExceptionInfoCallback callback) {
+    for (size_t place = 1; place < exceptionCallbacks.size(); ++place) {
+        if (exceptionCallbacks[place].load(std::memory_order_relaxed) == callback) {
+            return place;
+        }
+    }
+    return 0;
+}
+
+// The child of a fork has one thread, and a new mutex.
+const ForkHook forgetCallbacks([](void*) noexcept {
+    for (size_t place = 0; place < exceptionCallbacks.size(); ++place) {
+        PutExceptionCallbackLocked(place, nullptr);
+    }
+});
 
 }  // namespace
 
@@ -161,16 +196,48 @@ void DestroyAnnouncement::AddAllOf(const Context* context) {
 }
 
 void SetExceptionCallback(aclrtExceptionInfoCallback callback) {
-    exceptionCallback.store(callback, std::memory_order_release);
+    const std::lock_guard<std::mutex> lock(ExceptionCallbacksMutex());
+    PutExceptionCallbackLocked(0, callback);
 }
 
-bool HasExceptionCallback() { return exceptionCallback.load(std::memory_order_relaxed) != nullptr; }
+Status AddExceptionCallback(aclrtExceptionInfoCallback callback) {
+    const std::lock_guard<std::mutex> lock(ExceptionCallbacksMutex());
+    if (FindExceptionCallbackLocked(callback) != 0) {
+        return {};
+    }
+    const size_t free = FindExceptionCallbackLocked(nullptr);
+    if (free == 0) {
+        return Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+                     "{} callbacks are registered; expected fewer before another one",
+                     kMostAddedCallbacks);
+    }
+    PutExceptionCallbackLocked(free, callback);
+    return {};
+}
+
+Status RemoveExceptionCallback(aclrtExceptionInfoCallback callback) {
+    const std::lock_guard<std::mutex> lock(ExceptionCallbacksMutex());
+    const size_t place = FindExceptionCallbackLocked(callback);
+    if (place == 0) {
+        return Error(ACL_ERROR_RT_PARAM_INVALID,
+                     "callback is {}, which is not registered; expected one of "
+                     "aclrtExceptionInfoCallbackRegister",
+                     reinterpret_cast<const void*>(callback));
+    }
+    PutExceptionCallbackLocked(place, nullptr);
+    return {};
+}
+
+void ForgetExceptionCallbacks() {
+    const std::lock_guard<std::mutex> lock(ExceptionCallbacksMutex());
+    for (size_t place = 0; place < exceptionCallbacks.size(); ++place) {
+        PutExceptionCallbackLocked(place, nullptr);
+    }
+}
+
+bool HasExceptionCallback() { return anyExceptionCallback.load(std::memory_order_relaxed); }
 
 void TellException(const StreamIdentity& identity, uint64_t sequence, int32_t code) noexcept {
-    const aclrtExceptionInfoCallback callback = exceptionCallback.load(std::memory_order_acquire);
-    if (callback == nullptr) {
-        return;
-    }
     rtExceptionInfo info;
     info.taskId = static_cast<uint32_t>(sequence);
     info.streamId = static_cast<uint32_t>(identity.id);
@@ -178,7 +245,11 @@ void TellException(const StreamIdentity& identity, uint64_t sequence, int32_t co
     info.deviceId = static_cast<uint32_t>(identity.context.device->id());
     info.errorCode = static_cast<uint32_t>(code);
     const DefaultFloatEnvironment environment;  // as in host functions, since any thread gets here
-    RunUserCallback("the exception callback", identity.context, [&] { callback(&info); });
+    for (const auto& place : exceptionCallbacks) {
+        if (const auto callback = place.load(std::memory_order_acquire); callback != nullptr) {
+            RunUserCallback("the exception callback", identity.context, [&] { callback(&info); });
+        }
+    }
 }
 
 }  // namespace advstep

@@ -53,15 +53,20 @@ class DestroyAnnouncement {
     std::vector<StreamRef> announced_;
 };
 
-// The callback for failed tasks.
+// The callbacks for failed tasks.
 
-/// Replaces the callback. Null: there is none. A call that is under way in another thread may end
-/// after this call.
+/// Replaces the first callback. Null: there is none. A call that is under way in another thread may
+/// end after this call, and after the next two.
 void SetExceptionCallback(aclrtExceptionInfoCallback callback);
+/// Adds a callback, once. 207005: there are too many.
+Status AddExceptionCallback(aclrtExceptionInfoCallback callback);
+/// 107000: there is no such callback.
+Status RemoveExceptionCallback(aclrtExceptionInfoCallback callback);
+void ForgetExceptionCallbacks();
 bool HasExceptionCallback();
 
-/// Calls the callback, if there is one, for task `sequence` of the stream, which the calling thread
-/// has run. No lock is held.
+/// Calls the callbacks for task `sequence` of the stream, which the calling thread has run. No lock
+/// is held.
 void TellException(const StreamIdentity& identity, uint64_t sequence, int32_t code) noexcept;
 
 }  // namespace advstep

@@ -34,6 +34,7 @@ enum class HandleKind : uint8_t {
     kFunction = 0xF5,
     kKernelArgs = 0xA5,
     kKernelParameter = 0xA9,
+    kAllocatorDescription = 0xAD,
 };
 
 /// Returns a number that no other live handle of its kind has.

@@ -9,11 +9,13 @@
 #include <cerrno>
 #include <system_error>
 
+#include "src/base/high_descriptor.h"
+
 namespace advstep {
 
 int OpenFile(const char* path, int flags) noexcept {
     constexpr mode_t kMode = 0666;
-    const int file = open(path, flags | O_NONBLOCK | O_CLOEXEC, kMode);
+    const int file = OpenHigh([&] { return open(path, flags | O_NONBLOCK | O_CLOEXEC, kMode); });
     if (file >= 0) {
         (void)fcntl(file, F_SETFL, flags);  // changes O_APPEND and O_NONBLOCK only
     }

@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "src/base/high_descriptor.h"
 #include "src/base/never_destroyed.h"
 #include "src/base/no_cancellation.h"
 #include "src/base/open_file.h"
@@ -223,7 +224,8 @@ Status SharedObject::OpenData(const void* data, size_t length, bool lazy, Shared
         return Error(ACL_ERROR_RT_PARAM_INVALID, "length is 0; expected the bytes of a binary");
     }
     ADVSTEP_RETURN_IF_ERROR(CheckElf("data", bytes, length));
-    const Descriptor file(memfd_create("advance_step binary", MFD_CLOEXEC));
+    const Descriptor file(
+        OpenHigh([] { return memfd_create("advance_step binary", MFD_CLOEXEC); }));
     if (!file.Usable()) {
         return Error(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
                      "a file in memory cannot be made: {}; expected a free descriptor",
